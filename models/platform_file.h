@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "models/platform.h"
+
+namespace rubato {
+
+/// Reads a platform file (TOML; share/doc/platform-files.md). Errors: InputError with file, line, and
+/// the nearest key for an unknown one.
+Platform load_platform(const std::string& path);
+
+/// The same from text; `origin` stands for the file name in messages.
+Platform parse_platform(const std::string& text, const std::string& origin);
+
+/// The platform as the text of a platform file, with comments that explain it; parse_platform reads
+/// it back to the same numbers within the printed digits.
+std::string format_platform(const Platform& platform);
+
+}  // namespace rubato

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+namespace rubato {
+
+/// Quantities as people write them in platform files and scenarios. A number without a unit is taken
+/// in the base unit only where it is 0; everything else must carry one, so that "5" is never read as
+/// five seconds by accident. Errors: InputError that shows the text and the units that are understood.
+
+/// "1.3us", "250ns", "0.5 ms", "2s" -> seconds. May be negative (an intercept of a fitted segment).
+double parse_seconds(const std::string& text);
+
+/// "64KiB", "4MB", "8B" -> bytes. KiB, MiB, GiB are powers of 1024; kB, MB, GB of 1000.
+double parse_bytes(const std::string& text);
+
+/// "12.5GB/s", "100Gbit/s", "inf" -> bytes per second. Greater than 0.
+double parse_bandwidth(const std::string& text);
+
+/// The shortest text that reads well and parses back: "1.3us", "64KiB", "12.5GB/s".
+std::string format_seconds(double seconds);
+std::string format_bytes(double bytes);
+std::string format_bandwidth(double bytes_per_second);
+
+}  // namespace rubato

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rubato {
+
+/// The subcommands of `rubato`. Each takes the words behind its name and returns the exit code
+/// (0 done, 1 the input is bad, 2 the command line is bad). They throw InputError and UsageError,
+/// which main() prints.
+using Arguments = std::vector<std::string>;
+
+int command_trace(const Arguments& arguments);
+int command_calibrate(const Arguments& arguments);
+int command_info(const Arguments& arguments);
+int command_replay(const Arguments& arguments);
+
+}  // namespace rubato

@@ -1,0 +1,74 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "models/error.h"
+#include "tools/commands.h"
+#include "tools/version.h"
+
+namespace rubato {
+namespace {
+
+struct Command {
+  const char* name;
+  const char* summary;
+  int (*run)(const Arguments&);
+};
+
+// In the order a new user needs them.
+constexpr Command kCommands[] = {
+    {"trace", "record what an MPI program does (under mpirun)", command_trace},
+    {"calibrate", "learn this cluster's network (under mpirun)", command_calibrate},
+    {"info", "what stands in an archive, and what can be replayed", command_info},
+    {"replay", "play an archive back on other machines", command_replay},
+};
+
+void print_help(FILE* out) {
+  fmt::print(out,
+             "rubato {}: what would this MPI program do on another network?\n\n"
+             "Usage: rubato COMMAND [options]\n\nCommands:\n",
+             kVersion);
+  for (const Command& command : kCommands) fmt::print(out, "  {:<10} {}\n", command.name, command.summary);
+  fmt::print(out,
+             "\nTypical use:\n"
+             "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
+             "  mpirun -n 2 rubato calibrate -o cluster.toml\n"
+             "  rubato replay run.otf2dir --on measured --on perfect --on cluster.toml\n\n"
+             "'rubato COMMAND --help' explains each command.\n");
+}
+
+int run(const Arguments& words) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print_help(stdout);
+    return 0;
+  }
+  if (words[0] == "--version") {
+    fmt::print("rubato {}\n", kVersion);
+    return 0;
+  }
+  const auto command = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                    [&](const Command& c) { return words[0] == c.name; });
+  if (command == std::end(kCommands)) {
+    std::vector<std::string> names;
+    for (const Command& c : kCommands) names.push_back(c.name);
+    throw UsageError(fmt::format("there is no command '{}'{}; 'rubato --help' lists them", words[0],
+                                 did_you_mean(words[0], names)));
+  }
+  return command->run({words.begin() + 1, words.end()});
+}
+
+}  // namespace
+}  // namespace rubato
+
+int main(int argc, char** argv) {
+  try {
+    return rubato::run({argv + 1, argv + argc});
+  } catch (const rubato::UsageError& error) {
+    fmt::print(stderr, "rubato: {}\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "rubato: error: {}\n", error.what());
+    return 1;
+  }
+}

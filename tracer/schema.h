@@ -1,0 +1,42 @@
+#pragma once
+
+/// Names of what Rubato adds to the Score-P conventions of an archive. Constants only: the tracer
+/// writes them, the replay reads them, each is optional on reading.
+namespace rubato::schema {
+
+/// Creator string of our archives: "Rubato <version>".
+inline constexpr char kCreatorPrefix[] = "Rubato ";
+
+// Archive properties. OTF2 wants NAMESPACE::NAME in capitals. Values are text.
+
+/// "true" when the writer finished; "false: <reason>" when recording stopped early.
+inline constexpr char kComplete[] = "RUBATO::COMPLETE";
+/// "score-p" (logical bytes, conventions B.2) or "per-rank" (plain bytes of each rank).
+inline constexpr char kSizeConvention[] = "RUBATO::SIZE_CONVENTION";
+/// Seconds that recording one MPI call adds before its Enter stamp and after its Leave stamp.
+inline constexpr char kOverheadOutside[] = "RUBATO::OVERHEAD_OUTSIDE";
+/// Seconds that recording adds between the Enter stamp and the MPI call, for a call without other
+/// records.
+inline constexpr char kOverheadInsideBefore[] = "RUBATO::OVERHEAD_INSIDE_BEFORE";
+/// Seconds that recording adds between the MPI call and the Leave stamp.
+inline constexpr char kOverheadInsideAfter[] = "RUBATO::OVERHEAD_INSIDE_AFTER";
+/// Seconds for each further record inside a call (a send, a request, a completion).
+inline constexpr char kOverheadPerRecord[] = "RUBATO::OVERHEAD_PER_RECORD";
+/// Bytes: largest message that MPI sends eagerly, per level; absent when the library does not say.
+inline constexpr char kEagerLimitNode[] = "RUBATO::EAGER_LIMIT_NODE";
+inline constexpr char kEagerLimitNetwork[] = "RUBATO::EAGER_LIMIT_NETWORK";
+/// Command line of the traced program.
+inline constexpr char kCommand[] = "RUBATO::COMMAND";
+/// MPI_Get_library_version, first line.
+inline constexpr char kMpiLibrary[] = "RUBATO::MPI_LIBRARY";
+
+// Attributes on MPI_IRECV_REQUEST records: what the receive asked for.
+
+/// int32: source rank in the communicator, -1 for MPI_ANY_SOURCE.
+inline constexpr char kPostedSource[] = "RUBATO_POSTED_SOURCE";
+/// int32: tag, -1 for MPI_ANY_TAG.
+inline constexpr char kPostedTag[] = "RUBATO_POSTED_TAG";
+/// comm reference.
+inline constexpr char kPostedComm[] = "RUBATO_POSTED_COMM";
+
+}  // namespace rubato::schema
