@@ -20,8 +20,8 @@ TransferCurve::TransferCurve(std::vector<Segment> segments) : segments_(std::mov
     if (!(segment.per_byte >= 0) || !std::isfinite(segment.intercept)) {
       throw InputError(at + " falls with the size; a larger message cannot be faster");
     }
-    // The slope is not negative, so the start is where the segment is lowest. A few printed digits of
-    // latency and bandwidth may leave the sum a rounding error below 0.
+    // The slope is not negative, so the start is where the segment is lowest. A few printed digits
+    // of latency and bandwidth may leave the sum a rounding error below 0.
     const double growth = segment.from * segment.per_byte;
     if (segment.intercept + growth < -1e-5 * growth - 1e-15) {
       throw InputError(at + " gives a negative time there");
