@@ -221,8 +221,9 @@ std::string rank_table(const Results& results, const ScenarioResult& scenario, c
       table.add_row(std::move(row));
     }
   }
-  return fmt::format("{}: compute and time per MPI call, in {}\n\n{}", scenario.name, unit.name,
-                     table.format(options.width));
+  return wrap(fmt::format("{}: compute and time per MPI call, in {}", scenario.name, unit.name),
+              options.width, 2) +
+         "\n" + table.format(options.width);
 }
 
 }  // namespace
