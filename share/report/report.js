@@ -292,6 +292,16 @@ function rankOrder(scenario) {
   return order;
 }
 
+/** Every how many bars the axis has a number: 1, 2, 5, 10, 20, ... */
+function labelStep(bars) {
+  const most = narrow() ? 7 : 20;
+  for (let step = 1; ; step *= 10) {
+    for (const round of [step, 2 * step, 5 * step]) {
+      if (bars / round <= most) return round;
+    }
+  }
+}
+
 function drawRanks(scenario) {
   const order = rankOrder(scenario);
   const perBar = Math.ceil(order.length / kMostBars);
@@ -314,7 +324,11 @@ function drawRanks(scenario) {
   const ranks = {
     stacked: true,
     grid: {display: false},
-    ticks: {maxRotation: 0, autoSkipPadding: 14},
+    ticks: {
+      autoSkip: false,
+      maxRotation: 0,
+      callback: (index) => index % labelStep(bars.length) === 0 ? bars[index][0] : "",
+    },
     title: {display: true, text: byId("rank-order").value === "rank" ? "Rank" : "Rank, in the chosen order"},
   };
   rankChart = new Chart(byId("rank-chart"), {
@@ -382,18 +396,21 @@ function setUpRanks() {
 const kEmptyMessage = 0.5;  // where 0 bytes stand on a logarithmic axis
 const onLogAxis = (bytes) => Math.max(bytes, kEmptyMessage);
 
-function bytesAxis(largest) {
+function bytesAxis(largest, step) {
   return {
     type: "logarithmic",
-    min: kEmptyMessage,
+    min: kEmptyMessage * 0.7,
     max: Math.max(2, largest * 1.3),
     title: {display: true, text: "Message size"},
     afterBuildTicks: (axis) => {
-      const step = narrow() ? 64 : 8;
-      axis.ticks = [];
-      for (let bytes = 1; bytes <= largest * 1.3; bytes *= step) axis.ticks.push({value: bytes});
+      axis.ticks = [{value: kEmptyMessage}];
+      for (let bytes = step; bytes <= largest * 1.3; bytes *= step) axis.ticks.push({value: bytes});
     },
-    ticks: {callback: showBytes, autoSkip: false, maxRotation: 0},
+    ticks: {
+      callback: (bytes) => bytes === kEmptyMessage ? "0" : showBytes(bytes),
+      autoSkip: false,
+      maxRotation: 0,
+    },
   };
 }
 
@@ -412,13 +429,13 @@ function drawCurve(canvas, level) {
   new Chart(canvas, {
     type: "scatter",
     data: {datasets: [
-      {label: "Measured", data: samples, backgroundColor: "#d55e00", pointRadius: 3, order: 0},
+      ...samples.length ? [{label: "Measured", data: samples, backgroundColor: "#d55e00", pointRadius: 3, order: 0}] : [],
       {label: "Fitted", data: curve, showLine: true, borderColor: dark ? "#56b4e9" : "#0072b2",
         backgroundColor: "#0072b2", borderWidth: 2, pointRadius: 0, pointHitRadius: 0, order: 1},
     ]},
     options: {
       scales: {
-        x: bytesAxis(largest),
+        x: bytesAxis(largest, narrow() ? 64 : 8),
         y: {type: "logarithmic", title: {display: true, text: "One way"}, afterBuildTicks: decades,
           ticks: {callback: showTick}},
       },
@@ -440,7 +457,7 @@ function drawResiduals(canvas, level) {
     data: {datasets: [{data: points, backgroundColor: "#d55e00", pointRadius: 3}]},
     options: {
       scales: {
-        x: bytesAxis(Math.max(...points.map((point) => point.bytes))),
+        x: bytesAxis(Math.max(...points.map((point) => point.bytes)), narrow() ? 64 : 16),
         y: {min: -limit, max: limit, title: {display: true, text: "Measured − fitted"},
           ticks: {callback: (value) => `${Math.round(value)} %`, maxTicksLimit: 7, includeBounds: false},
           grid: {color: (context) => context.tick.value === 0 ? kText : kGrid}},

@@ -9,6 +9,7 @@
 #include "tests/fixture/made_up_results.h"
 #include "tools/honesty.h"
 #include "tools/numbers.h"
+#include "tools/report_html.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
 #include "tools/text_table.h"
@@ -216,4 +217,27 @@ TEST_CASE("a file appears whole or not at all") {
     CHECK_THROWS_WITH(full.write("x"), "/dev/full: cannot be written: No space left on device");
   }
   std::filesystem::remove_all(dir);
+}
+
+TEST_CASE("the HTML report carries everything and loads nothing") {
+  Results results = made_up_results(2, true);
+  results.trace.path = "</script><script>alert(1)</script>";
+  const std::string html = report_html(results, {made_up_platform()});
+  for (const char* mark : {"@TITLE@", "@CSS@", "@JS@", "@CHART@", "@DATA@"}) {
+    CHECK(html.find(mark) == std::string::npos);
+  }
+  CHECK(html.find("alert(1)</script>") == std::string::npos);
+  CHECK(html.find("default-src 'none'") != std::string::npos);
+  // No element fetches anything: no src attribute, no link element.
+  CHECK(html.find("<link") == std::string::npos);
+  CHECK(html.find(" src=") == std::string::npos);
+
+  const std::string open = "id=\"rubato-data\">";
+  const size_t start = html.find(open) + open.size();
+  const nlohmann::json data =
+      nlohmann::json::parse(html.substr(start, html.find("</script>", start) - start));
+  CHECK(data["trace"]["path"] == results.trace.path);
+  CHECK(data["scenarios"].size() == 5);
+  CHECK(data["scenarios"][0]["calls"][0]["time"].size() == 2);
+  CHECK(data["platforms"][0]["levels"][0]["samples"].size() == 48);
 }
