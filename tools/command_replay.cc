@@ -128,8 +128,11 @@ ReplayOptions engine_options(const po::variables_map& values) {
     options.fallback_level = level_named(text_of(values, "fallback-level"));
   }
   if (isatty(STDERR_FILENO)) {
-    options.progress = [](double share) {
-      fmt::print(stderr, "\rreplaying: {:3.0f} %{}", 100 * share, share >= 1 ? "\r\033[K" : "");
+    options.progress = [shown = -1](double share) mutable {
+      const int percent = static_cast<int>(100 * share);
+      if (percent == shown) return;
+      shown = percent;
+      fmt::print(stderr, "\rreplaying: {:3} %{}", percent, share >= 1 ? "\r\033[K" : "");
     };
   }
   return options;

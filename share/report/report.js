@@ -133,17 +133,26 @@ function fillTable(table, header, rows, chosen = -1) {
   rows.forEach((cells, index) => {
     const row = element("tr", undefined, {className: index === chosen ? "chosen" : ""});
     cells.forEach((text, column) => row.append(column === 0
-      ? element("td", text, {className: "name"})
+      ? breakable(element("td", undefined, {className: "name"}), text)
       : element("td", text, {className: parseFloat(text) === 0 ? "zero" : ""})));
     body.append(row);
   });
   table.replaceChildren(head, body);
 }
 
-/** A long scenario name in lines, broken where it has marks of its own. */
+/** A long scenario name in pieces, divided behind the marks it has of its own. */
+const namePieces = (name) => name.split(/(?<=[:,/_-])/);
+
+/** Puts a name into an element so that it may break between its pieces. */
+function breakable(node, name) {
+  namePieces(name).forEach((piece) => node.append(piece, element("wbr")));
+  return node;
+}
+
+/** A long scenario name in lines of about `width` letters. */
 function nameLines(name, width) {
   const lines = [""];
-  for (const piece of name.split(/(?<=[:,/_-])/)) {
+  for (const piece of namePieces(name)) {
     const last = lines[lines.length - 1];
     if (last !== "" && last.length + piece.length > width) lines.push(piece);
     else lines[lines.length - 1] = last + piece;
@@ -252,16 +261,21 @@ function writeScenarioTable() {
   const reference = finished.find((scenario) => scenario.name === data.reference);
   const elapsed = columnFormat(scenarios.map((scenario) => scenario.elapsed));
   const withInit = columnFormat(scenarios.map((scenario) => scenario.elapsed_with_init));
-  const levels = Object.keys(scenarios[0].traffic)
-    .filter((level) => scenarios.some((scenario) => scenario.traffic[level].messages > 0));
+  const used = Object.keys(scenarios[0].traffic)
+    .filter((level) => finished.some((scenario) => scenario.traffic[level].messages > 0));
+  const showTraffic = ({messages, bytes}) =>
+    messages === 0 ? "–" : `${showCount(messages)}, ${showBytes(bytes)}`;
+  // One line where all scenarios send the same over each level, columns where a placement differs.
+  const same = finished.every((scenario) =>
+    JSON.stringify(scenario.traffic) === JSON.stringify(finished[0].traffic));
+  const levels = same ? [] : used;
+  byId("traffic").textContent = !same ? "" : used.length === 0 ? "No messages between two ranks."
+    : `Messages by distance: ${used.map((level) => `${level} ${showTraffic(finished[0].traffic[level])}`).join("; ")}.`;
   const header = ["Scenario", `Elapsed (${elapsed.name})`, `vs ${data.reference}`, "Compute", "MPI",
     `With MPI_Init (${withInit.name})`, ...levels.map((level) => `Messages: ${level}`)];
   const rows = scenarios.map((scenario) => {
-    const traffic = levels.map((level) => {
-      const {messages, bytes} = scenario.traffic[level];
-      return messages === 0 ? "–" : `${showCount(messages)}, ${showBytes(bytes)}`;
-    });
-    if (scenario.elapsed === null) return [scenario.name, "deadlock", "–", "–", "–", "–", ...traffic];
+    const traffic = levels.map((level) => showTraffic(scenario.traffic[level]));
+    if (scenario.elapsed === null) return [scenario.name, "deadlock", "–", "–", "–", "–", ...levels.map(() => "–")];
     const compute = mean(scenario.compute);
     const mpi = mean(scenario.mpi);
     return [scenario.name, elapsed.show(scenario.elapsed),
@@ -315,6 +329,7 @@ function drawRanks(scenario) {
       label: layer.name,
       backgroundColor: layer.colour,
       data: bars.map((ranks) => mean(ranks.map((rank) => seconds[rank]))),
+      inflateAmount: few ? 0 : 0.6,  // no seams between bars that touch
       ...(few ? {borderColor: kPage, borderWidth: sideways ? barStyle.borderWidth : {top: 1, bottom: 0, left: 0, right: 0}, borderSkipped: false} : {}),
     };
   });
