@@ -4,7 +4,7 @@
 
 # To build, with a tracer and a calibrator for each MPI.
 build_packages=(
-  g++ cmake make
+  g++ cmake make python3
   libopen-trace-format2-dev libeigen3-dev libboost-program-options-dev
   libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libjs-chart.js
   libopenmpi-dev openmpi-bin libmpich-dev mpich
@@ -15,7 +15,7 @@ example_packages=(lammps)
 # installed for them.
 test_packages=(
   catch2 clang-format shellcheck
-  otf2-tools python3 python3-otf2 python3-jsonschema
+  otf2-tools python3-otf2 python3-jsonschema
   lammps hpcc netpipe-openmpi
 )
 
