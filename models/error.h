@@ -7,15 +7,15 @@
 namespace rubato {
 
 /// The user's input is bad: an archive, a platform file, the environment. The message is one line:
-/// what is wrong, where (file, location, event or line), what to do. The command prints it and exits
-/// with 1. Our own mistakes are asserts, never this.
+/// what is wrong, where (file, location, event or line), what to do. The command prints it and
+/// exits with 1. Our own mistakes are asserts, never this.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What was typed on the command line is bad (an unknown option, a scenario that does not parse). The
-/// command prints it and exits with 2.
+/// What was typed on the command line is bad (an unknown option, a scenario that does not parse).
+/// The command prints it and exits with 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -11,8 +11,8 @@
 
 namespace rubato {
 
-/// Who has to be where before the data of a message flows (design 6.3). Eager against the rest is the
-/// classical eager/rendezvous switch.
+/// Who has to be where before the data of a message flows (design 6.3). Eager against the rest is
+/// the classical eager/rendezvous switch.
 enum class Protocol : uint8_t { kEager, kAsync };
 
 /// The protocol in force from `from` bytes up to the next entry.
@@ -23,16 +23,18 @@ struct ProtocolSegment {
 
 /// Message costs between two ranks of one level. Seconds over bytes.
 struct LevelModel {
-  TransferCurve transfer;           ///< T(n): one way, without the overheads
-  TransferCurve send_overhead;      ///< o_s(n): CPU time at the sender
-  TransferCurve receive_overhead;   ///< o_r(n): CPU time at the receiver
-  std::optional<TransferCurve> gap; ///< g(n): port occupancy; absent = the part of T that grows with n
+  TransferCurve transfer;          ///< T(n): one way, without the overheads
+  TransferCurve send_overhead;     ///< o_s(n): CPU time at the sender
+  TransferCurve receive_overhead;  ///< o_r(n): CPU time at the receiver
+  std::optional<TransferCurve>
+      gap;  ///< g(n): port occupancy; absent = the part of T that grows with n
   std::vector<ProtocolSegment> protocols;  ///< by size; empty = eager
 
   Protocol protocol_at(double bytes) const;
 };
 
-/// How the numbers were obtained; written by `rubato calibrate`, kept and shown, never computed with.
+/// How the numbers were obtained; written by `rubato calibrate`, kept and shown, never computed
+/// with.
 using Provenance = std::map<std::string, std::string>;
 
 /// A machine as the replay sees it; the content of one platform file (models/platform_file.h).

@@ -6,8 +6,8 @@
 
 namespace rubato {
 
-/// Reads a platform file (TOML; share/doc/platform-files.md). Errors: InputError with file, line, and
-/// the nearest key for an unknown one.
+/// Reads a platform file (TOML; share/doc/platform-files.md). Errors: InputError with file, line,
+/// and the nearest key for an unknown one.
 Platform load_platform(const std::string& path);
 
 /// The same from text; `origin` stands for the file name in messages.

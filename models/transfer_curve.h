@@ -5,22 +5,24 @@
 
 namespace rubato {
 
-/// One straight piece of a curve: seconds(n) = intercept + n * per_byte for n >= from (bytes), up to
-/// where the next segment starts.
+/// One straight piece of a curve: seconds(n) = intercept + n * per_byte for n >= from (bytes), up
+/// to where the next segment starts.
 struct Segment {
   double from = 0;       ///< bytes
   double intercept = 0;  ///< seconds; may be negative as long as the curve is not
   double per_byte = 0;   ///< seconds per byte, >= 0 (1 / bandwidth)
-  double uncertainty = 0;  ///< relative standard error of the fitted value inside this segment; 0 = not known
+  double uncertainty =
+      0;  ///< relative standard error of the fitted value inside this segment; 0 = not known
 };
 
-/// Time over message size in straight segments (Hockney's latency + n/bandwidth with bandwidth(size)
-/// by segments, the form of MPInside paper section 4.3). The empty curve is 0 everywhere.
+/// Time over message size in straight segments (Hockney's latency + n/bandwidth with
+/// bandwidth(size) by segments, the form of MPInside paper section 4.3). The empty curve is 0
+/// everywhere.
 class TransferCurve {
  public:
   TransferCurve() = default;
-  /// Segments in increasing `from`; the first starts at 0. Errors: InputError when not so, or when the
-  /// curve is negative somewhere.
+  /// Segments in increasing `from`; the first starts at 0. Errors: InputError when not so, or when
+  /// the curve is negative somewhere.
   explicit TransferCurve(std::vector<Segment> segments);
 
   /// One segment: latency + n / bandwidth.

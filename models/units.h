@@ -4,9 +4,10 @@
 
 namespace rubato {
 
-/// Quantities as people write them in platform files and scenarios. A number without a unit is taken
-/// in the base unit only where it is 0; everything else must carry one, so that "5" is never read as
-/// five seconds by accident. Errors: InputError that shows the text and the units that are understood.
+/// Quantities as people write them in platform files and scenarios. A number without a unit is
+/// taken in the base unit only where it is 0; everything else must carry one, so that "5" is never
+/// read as five seconds by accident. Errors: InputError that shows the text and the units that are
+/// understood.
 
 /// "1.3us", "250ns", "0.5 ms", "2s" -> seconds. May be negative (an intercept of a fitted segment).
 double parse_seconds(const std::string& text);

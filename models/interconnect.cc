@@ -1,0 +1,66 @@
+#include "models/interconnect.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace rubato {
+namespace {
+
+/// The part of T that grows with the size: what a message occupies a port for when no gap was
+/// measured. A segment whose intercept lies below the latency grows from the latency on.
+double growing_part(const TransferCurve& transfer, double bytes) {
+  if (transfer.empty()) return 0;
+  const double fixed = std::max(transfer.segment_at(bytes).intercept, transfer(0));
+  return std::max(0.0, transfer(bytes) - fixed);
+}
+
+}  // namespace
+
+Interconnect::Interconnect(const Platform& platform, std::optional<Level> fallback)
+    : platform_(platform), fallback_(fallback) {}
+
+const LevelModel* Interconnect::model_of(Level level) const {
+  if (platform_.level(level)) return &*platform_.level(level);
+  if (fallback_ && platform_.level(*fallback_)) return &*platform_.level(*fallback_);
+  return nullptr;
+}
+
+MessageCost Interconnect::message(Level level, double bytes) const {
+  const LevelModel* model = model_of(level);
+  assert(model);
+  MessageCost cost;
+  cost.send_overhead = model->send_overhead(bytes);
+  cost.receive_overhead = model->receive_overhead(bytes);
+  cost.transfer = model->transfer(bytes);
+  cost.gap = model->gap ? (*model->gap)(bytes) : growing_part(model->transfer, bytes);
+  cost.latency = std::min(model->transfer(0), cost.transfer);
+  return cost;
+}
+
+Protocol Interconnect::protocol(Level level, double bytes) const {
+  const LevelModel* model = model_of(level);
+  assert(model);
+  return model->protocol_at(bytes);
+}
+
+double Interconnect::collective(CollectiveOp op, int members, double bytes, Level level) const {
+  if (platform_.collectives_perfect || members <= 1) return 0;
+  RoundCost cost;
+  cost.move = [&](double n) {
+    const MessageCost message = this->message(level, n);
+    return message.send_overhead + message.transfer + message.receive_overhead;
+  };
+  cost.combine = [&](double n) {
+    return platform_.reduction_bandwidth ? n / *platform_.reduction_bandwidth : 0.0;
+  };
+  return collective_seconds(op, members, bytes, cost);
+}
+
+double Interconnect::collective_departure(CollectiveOp op, int members, double bytes, Level level,
+                                          bool is_root) const {
+  if (platform_.collectives_perfect || members <= 1) return 0;
+  const MessageCost message = this->message(level, bytes);
+  return departing_messages(op, members, is_root) * (message.send_overhead + message.gap);
+}
+
+}  // namespace rubato

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "models/collectives.h"
+#include "models/platform.h"
+
+namespace rubato {
+
+/// What one message costs, in seconds (design 6.3). With `eager` false, transfer includes the
+/// handshake and counts from the moment both sides are ready.
+struct MessageCost {
+  double send_overhead = 0;     ///< o_s: the sender's processor
+  double receive_overhead = 0;  ///< o_r: the receiver's processor
+  double transfer = 0;          ///< T: one way
+  double gap = 0;               ///< g: how long it occupies a port
+  double latency = 0;           ///< L: one way for the smallest message, a leg of a handshake
+};
+
+/// The prices of one platform. Pure: the same question always gets the same answer.
+class Interconnect {
+ public:
+  /// `fallback` stands in for levels that the platform lacks.
+  explicit Interconnect(const Platform& platform, std::optional<Level> fallback = {});
+
+  /// True when messages of this level have a price.
+  bool has(Level level) const { return model_of(level) != nullptr; }
+
+  /// The level must be there (has()).
+  MessageCost message(Level level, double bytes) const;
+  Protocol protocol(Level level, double bytes) const;
+
+  /// Seconds of a collective over members of at most this distance; see collective_seconds().
+  double collective(CollectiveOp op, int members, double bytes, Level level) const;
+  /// Seconds after which a member that waits for nobody leaves (root of a Bcast, leaf of a Reduce).
+  double collective_departure(CollectiveOp op, int members, double bytes, Level level,
+                              bool is_root) const;
+
+ private:
+  const LevelModel* model_of(Level level) const;
+
+  Platform platform_;
+  std::optional<Level> fallback_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,267 @@
+#include "models/scenario.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <limits>
+
+#include "models/error.h"
+#include "models/platform_file.h"
+#include "models/units.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kHandshakeTrips = 3;  // request to send, clear to send, data
+
+/// "latency*0.5" taken apart.
+struct Change {
+  std::string key;
+  char operation;  // '=', '*' or '/'
+  std::string value;
+};
+
+[[noreturn]] void refuse(const std::string& text, const std::string& why) {
+  throw UsageError("scenario '" + text + "': " + why);
+}
+
+double parse_factor(const std::string& scenario, const Change& change) {
+  double factor = 0;
+  const char* end = change.value.data() + change.value.size();
+  const auto result = std::from_chars(change.value.data(), end, factor);
+  if (result.ec != std::errc() || result.ptr != end || !(factor > 0) || std::isinf(factor)) {
+    refuse(scenario, "'" + change.value + "' is not a factor; write a number above 0, as in " +
+                         change.key + "*0.5");
+  }
+  return change.operation == '/' ? 1 / factor : factor;
+}
+
+Change parse_change(const std::string& scenario, const std::string& word) {
+  const size_t at = word.find_first_of("=*/");
+  if (at == std::string::npos || at == 0 || at + 1 == word.size()) {
+    refuse(scenario, "'" + word + "' is not a change; write key=value, key*factor or key/factor");
+  }
+  return {word.substr(0, at), word[at], word.substr(at + 1)};
+}
+
+/// Splits "BASE:changes". A colon inside a path that exists is part of the path.
+std::pair<std::string, std::string> split_base(const std::string& text) {
+  std::error_code ignored;
+  if (std::filesystem::exists(text, ignored)) return {text, ""};
+  for (size_t colon = text.find(':'); colon != std::string::npos;
+       colon = text.find(':', colon + 1)) {
+    const std::string base = text.substr(0, colon);
+    if (std::filesystem::is_regular_file(base, ignored)) return {base, text.substr(colon + 1)};
+  }
+  const size_t colon = text.find(':');
+  if (colon == std::string::npos) return {text, ""};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::vector<std::string> words;
+  size_t begin = 0;
+  while (begin <= text.size() && !text.empty()) {
+    const size_t comma = std::min(text.find(',', begin), text.size());
+    words.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return words;
+}
+
+/// One-way trips of latency inside T at `bytes`.
+double trips(const LevelModel& level, double bytes) {
+  return level.protocol_at(bytes) == Protocol::kEager ? 1 : kHandshakeTrips;
+}
+
+/// The segments of T, cut where the protocol changes, so that each has one number of trips.
+std::vector<Segment> cut_at_protocols(const LevelModel& level) {
+  std::vector<Segment> segments = level.transfer.segments();
+  for (const ProtocolSegment& protocol : level.protocols) {
+    if (protocol.from == 0) continue;
+    Segment piece = level.transfer.segment_at(protocol.from);
+    if (piece.from == protocol.from) continue;
+    piece.from = protocol.from;
+    segments.push_back(piece);
+  }
+  std::sort(segments.begin(), segments.end(),
+            [](const Segment& a, const Segment& b) { return a.from < b.from; });
+  return segments;
+}
+
+/// Lifts a segment that a change pushed below zero to zero at its start.
+void keep_positive(Segment& segment) {
+  segment.intercept = std::max(segment.intercept, -segment.from * segment.per_byte);
+}
+
+void add_latency(LevelModel& level, double seconds_per_trip) {
+  std::vector<Segment> segments = cut_at_protocols(level);
+  for (Segment& segment : segments) {
+    segment.intercept += seconds_per_trip * trips(level, segment.from);
+    keep_positive(segment);
+  }
+  level.transfer = TransferCurve(std::move(segments));
+}
+
+/// Replaces the slope of every segment by change(slope). A segment whose intercept lies below the
+/// curve's latency grows from the latency on: only what exceeds the latency is scaled.
+TransferCurve with_slopes(const TransferCurve& curve, const std::function<double(double)>& change) {
+  if (curve.empty()) return curve;
+  const double latency = curve(0);
+  std::vector<Segment> segments = curve.segments();
+  for (Segment& segment : segments) {
+    const double slope = change(segment.per_byte);
+    if (segment.intercept < latency && segment.per_byte > 0) {
+      segment.intercept = latency - (latency - segment.intercept) * (slope / segment.per_byte);
+    }
+    segment.per_byte = slope;
+    keep_positive(segment);
+  }
+  return TransferCurve(std::move(segments));
+}
+
+void change_latency(LevelModel& level, const std::string& scenario, const Change& change) {
+  if (level.transfer.empty()) level.transfer = TransferCurve({Segment{}});
+  const double latency = level.transfer(0);
+  const double wanted = change.operation == '=' ? parse_seconds(change.value)
+                                                : latency * parse_factor(scenario, change);
+  add_latency(level, wanted - latency);
+}
+
+void change_bandwidth(LevelModel& level, const std::string& scenario, const Change& change) {
+  std::function<double(double)> slope;
+  if (change.operation == '=') {
+    const double per_byte = 1 / parse_bandwidth(change.value);
+    slope = [per_byte](double) { return per_byte; };
+  } else {
+    const double factor = parse_factor(scenario, change);
+    slope = [factor](double per_byte) { return per_byte / factor; };
+  }
+  if (level.transfer.empty()) level.transfer = TransferCurve({Segment{}});
+  level.transfer = with_slopes(level.transfer, slope);
+  if (level.gap) level.gap = with_slopes(*level.gap, slope);
+}
+
+const std::vector<std::string> kKeys = {"latency",
+                                        "bandwidth",
+                                        "cpu",
+                                        "ppn",
+                                        "name",
+                                        "self.latency",
+                                        "self.bandwidth",
+                                        "node.latency",
+                                        "node.bandwidth",
+                                        "network.latency",
+                                        "network.bandwidth"};
+
+/// Applies latency or bandwidth, for one level or for all but self.
+void change_network(Scenario& scenario, const std::string& text, const Change& change) {
+  const size_t dot = change.key.find('.');
+  const std::string what = dot == std::string::npos ? change.key : change.key.substr(dot + 1);
+  bool any = false;
+  for (int i = 0; i < kLevels; ++i) {
+    const bool named = dot != std::string::npos && change.key.substr(0, dot) == kLevelNames[i];
+    const bool all = dot == std::string::npos && i != static_cast<int>(Level::kSelf);
+    if ((!named && !all) || !scenario.platform.levels[i]) continue;
+    any = true;
+    LevelModel& level = *scenario.platform.levels[i];
+    if (what == "latency") change_latency(level, text, change);
+    if (what == "bandwidth") change_bandwidth(level, text, change);
+  }
+  if (!any) refuse(text, "'" + change.key + "' changes a level that the platform does not have");
+}
+
+void apply(Scenario& scenario, const std::string& text, const Change& change) {
+  if (std::find(kKeys.begin(), kKeys.end(), change.key) == kKeys.end()) {
+    refuse(text, "there is no key '" + change.key + "'" + did_you_mean(change.key, kKeys));
+  }
+  if (change.key == "name") {
+    if (change.operation != '=') refuse(text, "write name=TEXT");
+    scenario.name = change.value;
+  } else if (change.key == "cpu") {
+    Change factor = change;
+    if (factor.operation == '=') factor.operation = '*';
+    scenario.cpu *= parse_factor(text, factor);
+  } else if (scenario.basis != Basis::kModel) {
+    refuse(text,
+           "durations come from the archive, so only cpu can be changed, not '" + change.key + "'");
+  } else if (change.key == "ppn") {
+    int ppn = 0;
+    const char* end = change.value.data() + change.value.size();
+    const auto result = std::from_chars(change.value.data(), end, ppn);
+    if (change.operation != '=' || result.ec != std::errc() || result.ptr != end || ppn < 1) {
+      refuse(text, "write ppn=RANKS_PER_NODE with a whole number above 0");
+    }
+    scenario.ranks_per_node = ppn;
+  } else {
+    change_network(scenario, text, change);
+  }
+}
+
+}  // namespace
+
+Platform perfect_platform() {
+  Platform platform;
+  platform.name = "perfect";
+  LevelModel free;
+  free.gap = TransferCurve();
+  platform.levels.fill(free);
+  platform.collectives_perfect = true;
+  return platform;
+}
+
+Platform bandela_platform(double latency, double bandwidth) {
+  Platform platform;
+  platform.name = "bandela";
+  LevelModel level;
+  level.transfer = TransferCurve::hockney(latency, bandwidth);
+  level.gap = TransferCurve();
+  platform.levels.fill(level);
+  return platform;
+}
+
+Scenario parse_scenario(const std::string& text) {
+  const auto [base, changes] = split_base(text);
+  Scenario scenario;
+  scenario.name = text;
+  if (base == "measured") {
+    scenario.basis = Basis::kMeasured;
+  } else if (base == "undisturbed") {
+    scenario.basis = Basis::kUndisturbed;
+  } else if (base == "perfect") {
+    scenario.platform = perfect_platform();
+  } else if (base == "bandela") {
+    scenario.platform = bandela_platform(0, std::numeric_limits<double>::infinity());
+  } else {
+    std::error_code ignored;
+    if (!std::filesystem::exists(base, ignored)) {
+      const std::vector<std::string> names = {"measured", "undisturbed", "perfect", "bandela"};
+      throw InputError(
+          "scenario '" + text + "': there is no platform file '" + base + "'" +
+          did_you_mean(base, names) +
+          "; name one, or use measured, undisturbed, perfect or bandela:latency=...,bandwidth=...");
+    }
+    scenario.platform = load_platform(base);
+    scenario.platform_file = base;
+  }
+  for (const std::string& word : split_words(changes)) {
+    Change change = parse_change(text, word);
+    // Bandela's formula is for all messages, those of a rank to itself included.
+    const bool everywhere =
+        base == "bandela" && (change.key == "latency" || change.key == "bandwidth");
+    try {
+      apply(scenario, text, change);
+      if (everywhere) {
+        change.key = "self." + change.key;
+        apply(scenario, text, change);
+      }
+    } catch (const InputError& error) {
+      refuse(text, error.what());
+    }
+  }
+  return scenario;
+}
+
+}  // namespace rubato

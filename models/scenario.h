@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/platform.h"
+
+namespace rubato {
+
+/// Where the duration of an operation comes from.
+enum class Basis : uint8_t {
+  kMeasured,     ///< from the archive, nothing taken away: reproduces what was recorded
+  kUndisturbed,  ///< from the archive, less what the tracer itself added
+  kModel,        ///< from a platform
+};
+
+/// One question: a machine, plus changes. `--on` makes one of each.
+struct Scenario {
+  std::string name;
+  Basis basis = Basis::kModel;
+  Platform platform;  ///< for Basis::kModel
+  double cpu = 1;     ///< compute runs this many times faster
+  std::optional<int>
+      ranks_per_node;  ///< blocks of that many ranks instead of the archive's placement
+  /// The platform file, "" when there is none; reports look for its samples beside it.
+  std::string platform_file;
+};
+
+/// Reads "BASE" or "BASE:change,change,...". BASE is `measured`, `undisturbed`, `perfect`,
+/// `bandela` or a platform file; a change is key=value, key*factor or key/factor with the keys
+/// latency, bandwidth (each also as LEVEL.latency; without a level they mean all levels but self),
+/// cpu, ppn and name.
+///
+/// latency*f adds (f - 1) times the latency of the smallest messages to every one-way trip, three
+/// of them in a handshake; bandwidth*f divides what grows with the size (design section 8). Errors:
+/// UsageError for the text itself, InputError for a bad platform file.
+Scenario parse_scenario(const std::string& text);
+
+/// The perfect interconnect: every transfer takes no time and no overhead, nothing is handshaken,
+/// and collectives cost only their synchronisation (MPInside paper, section 4.2).
+Platform perfect_platform();
+
+/// Bandela's machine: latency + n / bandwidth for every message, no overheads, no gap, all eager
+/// (MPInside paper, section 2.2). Seconds, bytes per second.
+Platform bandela_platform(double latency, double bandwidth);
+
+}  // namespace rubato

@@ -1,0 +1,128 @@
+#include "models/units.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "models/error.h"
+
+namespace rubato {
+namespace {
+
+using Unit = std::pair<const char*, double>;
+
+constexpr std::array<Unit, 5> kSeconds = {
+    {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}, {"ps", 1e-12}}};
+constexpr std::array<Unit, 10> kBytes = {{{"B", 1.0},
+                                          {"KiB", 1024.0},
+                                          {"MiB", 1048576.0},
+                                          {"GiB", 1073741824.0},
+                                          {"kB", 1e3},
+                                          {"KB", 1e3},
+                                          {"MB", 1e6},
+                                          {"GB", 1e9},
+                                          {"TiB", 1099511627776.0},
+                                          {"TB", 1e12}}};
+constexpr std::array<Unit, 9> kBandwidths = {{{"B/s", 1.0},
+                                              {"KiB/s", 1024.0},
+                                              {"MiB/s", 1048576.0},
+                                              {"GiB/s", 1073741824.0},
+                                              {"kB/s", 1e3},
+                                              {"MB/s", 1e6},
+                                              {"GB/s", 1e9},
+                                              {"Mbit/s", 1e6 / 8},
+                                              {"Gbit/s", 1e9 / 8}}};
+
+/// Number and unit of `text`; the unit must be one of `units` unless the number is 0.
+double parse_quantity(const std::string& text, std::span<const Unit> units, const char* what,
+                      const char* example) {
+  std::string_view rest = text;
+  while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+  while (!rest.empty() && rest.back() == ' ') rest.remove_suffix(1);
+  if (!rest.empty() && rest.front() == '+') rest.remove_prefix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  const auto fail = [&]() -> double {
+    std::string known;
+    for (const Unit& unit : units) known += (known.empty() ? "" : ", ") + std::string(unit.first);
+    throw InputError("'" + text + "' is not a " + what + "; write a number and one of the units " +
+                     known + ", for example " + example);
+  };
+  if (error != std::errc()) return fail();
+  rest.remove_prefix(end - rest.data());
+  while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+  if (rest.empty() && (number == 0 || std::isinf(number))) return number;
+  for (const Unit& unit : units) {
+    if (rest == unit.first) return number * unit.second;
+  }
+  return fail();
+}
+
+/// `value` in the largest of `units` that keeps it at 1 or more, with six significant digits.
+std::string format_quantity(double value, std::span<const Unit> units) {
+  const Unit* best = &units.front();
+  for (const Unit& unit : units) {
+    if (std::abs(value) >= unit.second * (1 - 1e-9)) best = &unit;
+  }
+  std::array<char, 64> buffer;
+  std::snprintf(buffer.data(), buffer.size(), "%.6g%s", value / best->second, best->first);
+  return buffer.data();
+}
+
+}  // namespace
+
+double parse_seconds(const std::string& text) {
+  return parse_quantity(text, kSeconds, "time", "\"1.3us\"");
+}
+
+double parse_bytes(const std::string& text) {
+  const double bytes = parse_quantity(text, kBytes, "size", "\"64KiB\"");
+  if (!(bytes >= 0)) throw InputError("'" + text + "' is not a size: it must not be negative");
+  return bytes;
+}
+
+double parse_bandwidth(const std::string& text) {
+  const double bandwidth = parse_quantity(text, kBandwidths, "bandwidth", "\"12.5GB/s\"");
+  if (!(bandwidth > 0)) {
+    throw InputError("'" + text + "' is not a bandwidth: it must be greater than 0");
+  }
+  return bandwidth;
+}
+
+std::string format_seconds(double seconds) {
+  constexpr std::array<Unit, 4> units = {{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}}};
+  if (seconds == 0) return "0s";
+  return format_quantity(seconds, units);
+}
+
+std::string format_bytes(double bytes) {
+  constexpr std::array<Unit, 4> units = {
+      {{"B", 1.0}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}}};
+  // Only sizes that are whole in the larger unit use it: 64KiB, but 65537B.
+  double shown = 1;
+  for (const Unit& unit : units) {
+    if (bytes >= unit.second && std::fmod(bytes, unit.second) == 0) shown = unit.second;
+  }
+  for (const Unit& unit : units) {
+    if (unit.second == shown) {
+      std::array<char, 64> buffer;
+      std::snprintf(buffer.data(), buffer.size(), "%.15g%s", bytes / shown, unit.first);
+      return buffer.data();
+    }
+  }
+  return {};
+}
+
+std::string format_bandwidth(double bytes_per_second) {
+  constexpr std::array<Unit, 4> units = {
+      {{"B/s", 1.0}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}}};
+  if (std::isinf(bytes_per_second)) return "inf";
+  return format_quantity(bytes_per_second, units);
+}
+
+}  // namespace rubato
