@@ -4,7 +4,7 @@
 //   g(n)   a burst of k messages answered by an empty one takes (k-1) g + T(n) + T(0) when ports
 //          are busy for g per message; the same with k = 1 takes T(n) + T(0). So
 //          g = (burst_k - burst_1) / (k - 1).
-//   limit  a send that returns well before its receiver comes was eager.
+//   limit  a send that returns well before its receive is posted was eager.
 #include "calibrate/characterise.h"
 
 #include <algorithm>
@@ -20,6 +20,8 @@ constexpr int kProbes = 3;               // one eager return is proof, a late on
 // A port that is busy for longer than a message takes, by more than this, is a disturbed
 // measurement.
 constexpr double kMostGap = 1.5;
+// Two runs of mpirun differ by more than two halves of one run; finer than this nobody reproduces.
+constexpr double kLeastNoise = 0.01;
 constexpr double kLeastGap = 1e-9;  // seconds; the resolution of the difference of two loops
 
 /// Seconds for each part, normal and quick: two ranks need less than 60 s and 10 s in all.
@@ -52,7 +54,9 @@ std::optional<SegmentedFit> fit_timings(const Timings& timings) {
     samples.push_back({static_cast<double>(bytes), timing.min, 1});
   }
   if (samples.size() < 3) return std::nullopt;
-  return fit_segments(std::move(samples));
+  FitOptions options;
+  options.noise = std::max(kLeastNoise, repeatability(timings));
+  return fit_segments(std::move(samples), options);
 }
 
 void find_protocol(Pair& pair, LevelResult& result, const Effort& effort) {
@@ -92,7 +96,11 @@ void measure_gap(Pair& pair, LevelResult& result, const Effort& effort) {
     const double gap = (burst.min - single->second.min) / (Pair::burst_length(bytes) - 1);
     samples.push_back({n, std::clamp(gap, kLeastGap, kMostGap * (*result.transfer)(n)), 1});
   }
-  if (samples.size() >= 3) result.gap = fit_segments(std::move(samples));
+  if (samples.size() < 3) return;
+  // A difference of two minima; the half of its noise that is common to all lengths is not known.
+  FitOptions fit;
+  fit.noise = 2 * std::max(kLeastNoise, repeatability(bursts));
+  result.gap = fit_segments(std::move(samples), fit);
 }
 
 }  // namespace

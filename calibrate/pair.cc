@@ -1,7 +1,5 @@
 #include "calibrate/pair.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -13,6 +11,7 @@ namespace rubato {
 namespace {
 
 constexpr int kTag = 7;
+constexpr int kOtherTag = 8;  // nothing is ever sent with it
 constexpr int kMaxBurst = 16;
 constexpr size_t kMaxBurstBytes = 16 << 20;
 
@@ -182,8 +181,12 @@ bool Pair::sends_eagerly(size_t bytes, double delay) {
 }
 
 void Pair::answer_late(const Command& command) {
-  // Outside MPI, so that nothing is moved behind our back.
-  usleep(static_cast<useconds_t>(command.delay * 1e6));
+  // Inside MPI all the while, so that whatever needs this side's help alone gets it.
+  const double until = now() + command.delay;
+  while (now() < until) {
+    int found = 0;
+    MPI_Iprobe(0, kOtherTag, comm_, &found, MPI_STATUS_IGNORE);
+  }
   MPI_Recv(receive_.data(), static_cast<int>(command.bytes), MPI_BYTE, 0, kTag, comm_,
            MPI_STATUS_IGNORE);
   MPI_Send(nullptr, 0, MPI_BYTE, 0, kTag, comm_);

@@ -40,8 +40,10 @@ class Pair {
   double burst(size_t bytes, int messages, int round_trips);
   /// Seconds of one MPI_Sendrecv of rank 0 with itself, averaged.
   double exchange_with_self(size_t bytes, int exchanges);
-  /// True when a blocking send of `bytes` returned well before its receiver, late by `delay`
-  /// seconds, came.
+  /// True when a blocking send of `bytes` returned well before its receive was posted, which comes
+  /// `delay` seconds late. The receiver is inside MPI meanwhile: Open MPI's shared memory holds
+  /// some senders until the receiver calls MPI at all, and those are eager all the same (two of
+  /// them head to head get on).
   bool sends_eagerly(size_t bytes, double delay);
   /// The same for rank 0 and itself: true when a send completes without its receive.
   bool sends_eagerly_to_self(size_t bytes);

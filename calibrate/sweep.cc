@@ -100,11 +100,10 @@ bool repeat_anomalies(Sweep& run) {
 bool refine(Sweep& run, const SweepOptions& options) {
   for (int round = 0; round < kRefinementRounds; ++round) {
     if (!repeat_anomalies(run)) return false;
-    const std::vector<size_t> middles = refinement(run.timings, options.threshold);
-    if (middles.empty() || run.timings.size() + middles.size() > options.max_lengths ||
-        run.elapsed() > options.budget / 2) {
-      return true;
-    }
+    std::vector<size_t> middles = refinement(run.timings, options.threshold);
+    const size_t room = options.max_lengths - std::min(options.max_lengths, run.timings.size());
+    middles.resize(std::min(middles.size(), room));
+    if (middles.empty() || run.elapsed() > options.budget / 2) return true;
     std::set<size_t> chosen(middles.begin(), middles.end());
     for (size_t bytes : middles) {
       const auto above = run.timings.lower_bound(bytes);
@@ -123,6 +122,8 @@ void Timing::add(double seconds, int round_trips_of_loop) {
   min = loops ? std::min(min, seconds) : seconds;
   max = loops ? std::max(max, seconds) : seconds;
   sum += seconds;
+  double& half = min_of_half[loops % 2];
+  half = loops < 2 ? seconds : std::min(half, seconds);
   ++loops;
   round_trips = round_trips_of_loop;
 }
@@ -137,20 +138,39 @@ std::set<size_t> starting_lengths(size_t max_bytes) {
 }
 
 std::vector<size_t> refinement(const Timings& timings, double threshold) {
-  std::set<size_t> middles;
-  const auto split = [&](size_t low, size_t high) {
-    const size_t closest = std::max<size_t>(4, high / 64);
-    if (high - low >= 2 * closest) middles.insert(low + (high - low) / 2);
+  std::map<size_t, double> miss_of_middle;
+  const auto split = [&](size_t low, size_t high, double miss) {
+    const size_t closest = std::max<size_t>(4, high / (miss > 3 * threshold ? 512 : 64));
+    if (high - low < 2 * closest) return;
+    double& known = miss_of_middle[low + (high - low) / 2];
+    known = std::max(known, miss);
   };
   if (timings.size() < 3) return {};
   for (auto left = timings.begin(), mid = std::next(left), right = std::next(mid);
        right != timings.end(); ++left, ++mid, ++right) {
     const double line = interpolate(left, right, static_cast<double>(mid->first));
-    if (std::abs(line - mid->second.min) <= threshold * mid->second.min) continue;
-    split(left->first, mid->first);
-    split(mid->first, right->first);
+    const double miss = std::abs(line / mid->second.min - 1);
+    if (miss <= threshold) continue;
+    split(left->first, mid->first, miss);
+    split(mid->first, right->first, miss);
   }
-  return {middles.begin(), middles.end()};
+  std::vector<size_t> middles;
+  for (const auto& [middle, miss] : miss_of_middle) middles.push_back(middle);
+  std::stable_sort(middles.begin(), middles.end(),
+                   [&](size_t a, size_t b) { return miss_of_middle[a] > miss_of_middle[b]; });
+  return middles;
+}
+
+double repeatability(const Timings& timings) {
+  std::vector<double> differences;
+  for (const auto& [bytes, timing] : timings) {
+    if (timing.loops < 2) continue;
+    differences.push_back(std::abs(timing.min_of_half[0] - timing.min_of_half[1]) / timing.min);
+  }
+  if (differences.empty()) return 0;
+  const auto middle = differences.begin() + static_cast<ptrdiff_t>(differences.size() / 2);
+  std::nth_element(differences.begin(), middle, differences.end());
+  return *middle;
 }
 
 std::vector<size_t> anomalies(const Timings& timings) {

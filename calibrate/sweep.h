@@ -16,6 +16,8 @@ struct Timing {
   double sum = 0;
   int loops = 0;
   int round_trips = 0;  ///< averaged over in the last loop
+  double min_of_half[2] = {0,
+                           0};  ///< of the even and of the odd loops: what a repetition would give
 
   double average() const { return loops ? sum / loops : 0; }
   void add(double seconds, int round_trips_of_loop);
@@ -46,10 +48,15 @@ struct SweepOptions {
 /// 0, 1, 2, 3, 4, 6, 8, 12, ... max_bytes: powers of two and the lengths halfway between.
 std::set<size_t> starting_lengths(size_t max_bytes);
 
-/// Lengths that should be measured as well: mpptest's rule. Where a straight line between the
-/// neighbours of a length misses it by more than `threshold` (relative), the middles of the
-/// intervals on both sides, unless they are closer together than max(4 bytes, 1/64 of the length).
+/// Lengths that should be measured as well, the most needed first: mpptest's rule. Where a straight
+/// line between the neighbours of a length misses it by more than `threshold` (relative), the
+/// middles of the intervals on both sides, unless they are closer together than max(4 bytes, 1/64
+/// of the length), for a miss of three thresholds 1/512: a large step is worth knowing exactly.
 std::vector<size_t> refinement(const Timings& timings, double threshold);
+
+/// How far two independent minima of one length lie apart, relative, median over the lengths: the
+/// minima of the even and of the odd loops, so an upper bound for the minimum of all.
+double repeatability(const Timings& timings);
 
 /// Lengths whose time stands out above both neighbours by more than 10 %: a property of the system
 /// or a moment of load, which only another measurement tells apart.

@@ -14,9 +14,12 @@ struct FitSample {
 };
 
 struct FitOptions {
-  int min_samples = 3;  ///< of a segment: two lie on any line, the third one gives evidence
-  int max_segments = 16;
-  /// Relative misfit that is never worth another segment: below it a better fit is not believed.
+  /// Of a segment: two lie on any line, the third one gives evidence. 0 bytes may stand alone.
+  int min_samples = 3;
+  int max_segments = 20;
+  /// Relative standard error of a sample, when it is known; 0 = take the residuals for noise.
+  double noise = 0;
+  /// Relative misfit that is not worth another segment, whatever the noise.
   double noise_floor = 0.003;
 };
 

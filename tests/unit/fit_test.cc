@@ -105,6 +105,34 @@ TEST_CASE("pure noise around one line stays one line") {
   }
 }
 
+TEST_CASE("fine structure is fitted where the noise is known to be less") {
+  // Steps of 10 % up and down every eight samples, 1 % of noise on top. A single line has an rms of
+  // about 5 %; its rss / sigma^2 = 64 * 25 = 1600 against a price of 3 * 0.299 * (log 64)^2.1
+  // = 17.9 for each of seven more segments.
+  std::mt19937 random(5);
+  std::normal_distribution<double> error(0, 0.01);
+  std::vector<FitSample> samples;
+  for (int i = 0; i < 64; ++i) {
+    const double bytes = i < 56 ? 1000. + 64 * i : 8192 * std::exp2(i - 56);
+    samples.push_back({bytes, (i / 8 % 2 ? 1.1e-6 : 1.0e-6) * (1 + error(random)), 1});
+  }
+  rubato::FitOptions options;
+  options.noise = 0.01;
+  const SegmentedFit fit = fit_segments(samples, options);
+  CHECK(fit.segments.size() == 8);  // 64 samples in runs of 8
+  CHECK(fit.rms_error < 0.012);
+}
+
+TEST_CASE("an empty message may have a time of its own") {
+  std::vector<FitSample> samples = samples_of({{0, 300e-9, 0.2e-9, 0}});
+  samples[0].seconds = 230e-9;
+  const SegmentedFit fit = fit_segments(samples);
+  REQUIRE(fit.segments.size() == 2);
+  CHECK(fit(0) == Approx(230e-9));
+  CHECK(fit.segments[1].from == 1);
+  CHECK(fit(1) == Approx(300.2e-9));  // 300 ns + 1 B * 0.2 ns/B
+}
+
 TEST_CASE("slopes are never negative, nor is the curve") {
   // Falling times: the best non-negative slope is 0 and the level minimises sum (a/t - 1)^2:
   // a = sum(1/t) / sum(1/t^2) = (1/4 + 1/2 + 1) / (1/16 + 1/4 + 1) us = 1.75 / 1.3125 us = 4/3 us.
