@@ -105,23 +105,6 @@ void measure_gap(Pair& pair, LevelResult& result, const Effort& effort) {
 
 }  // namespace
 
-std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager, size_t max_bytes) {
-  if (!eager(0)) return std::nullopt;
-  size_t low = 0;  // eager
-  size_t high = 1;
-  while (eager(std::min(high, max_bytes))) {
-    low = std::min(high, max_bytes);
-    if (low == max_bytes) return max_bytes;
-    high *= 2;
-  }
-  high = std::min(high, max_bytes);
-  while (high - low > 1) {
-    const size_t middle = low + (high - low) / 2;
-    (eager(middle) ? low : high) = middle;
-  }
-  return low;
-}
-
 LevelModel LevelResult::model() const {
   LevelModel model;
   if (transfer) model.transfer = TransferCurve(transfer->segments);

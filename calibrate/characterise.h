@@ -46,7 +46,4 @@ struct LevelResult {
 /// a payload arrives damaged.
 LevelResult characterise(Pair& pair, Level level, int partner, const Effort& effort);
 
-/// The largest length for which `eager` holds, by doubling and then halving down to one byte.
-std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager, size_t max_bytes);
-
 }  // namespace rubato

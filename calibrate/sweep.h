@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -66,5 +67,8 @@ std::vector<size_t> anomalies(const Timings& timings);
 /// that a disturbance of some milliseconds never owns a length; the minimum of averages counts;
 /// several cycles before lengths are refined; anomalies measured again.
 Timings sweep(const Loop& loop, const SweepOptions& options);
+
+/// The largest length for which `eager` holds, by doubling and then halving down to one byte.
+std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager, size_t max_bytes);
 
 }  // namespace rubato
