@@ -47,10 +47,9 @@ std::vector<std::string> caveats(const TraceSummary& trace) {
                                 counted(trace.unmatched_receives, "receive", "receives")));
   }
   if (trace.clock_violations > 0) {
-    lines.push_back(fmt::format(
-        "{} end before what they wait for has begun: the clocks of the "
-        "archive disagree.",
-        counted(trace.clock_violations, "message or collective", "messages or collectives")));
+    lines.push_back(
+        fmt::format("{} before what was waited for, by the clocks of the archive: they disagree.",
+                    counted(trace.clock_violations, "call ends", "calls end")));
   }
   lines.insert(lines.end(), trace.warnings.begin(), trace.warnings.end());
   return lines;

@@ -85,6 +85,8 @@ Json trace_to_json(const TraceSummary& trace) {
   }
   return {{"path", trace.path},
           {"creator", trace.creator},
+          {"command", trace.command},
+          {"mpi_library", trace.mpi_library},
           {"ranks", trace.ranks},
           {"locations", trace.locations},
           {"nodes", trace.nodes},
@@ -93,6 +95,7 @@ Json trace_to_json(const TraceSummary& trace) {
           {"mpi_calls", trace.mpi_calls},
           {"messages", trace.messages},
           {"collectives", trace.collectives},
+          {"elapsed", number(trace.elapsed)},
           {"mpi_time", number(trace.mpi_time)},
           {"kept", std::move(kept)},
           {"unmatched_sends", trace.unmatched_sends},

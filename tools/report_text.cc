@@ -21,8 +21,9 @@ std::string plural(uint64_t count, const std::string& word) {
 }
 
 std::string trace_line(const TraceSummary& trace) {
-  return fmt::format("{}: {} on {}, recorded by {}", trace.path, plural(trace.ranks, "rank"),
-                     plural(trace.nodes, "node"),
+  return fmt::format("{}: {}{} on {}, recorded by {}", trace.path,
+                     trace.command.empty() ? "" : "'" + trace.command + "', ",
+                     plural(trace.ranks, "rank"), plural(trace.nodes, "node"),
                      trace.creator.empty() ? "an unnamed tracer" : trace.creator);
 }
 
@@ -261,6 +262,9 @@ std::string describe_trace(const TraceSummary& trace, int width) {
   };
   line("Archive", trace.path);
   line("Recorded by", trace.creator.empty() ? "unknown" : trace.creator);
+  if (!trace.command.empty()) line("Command", trace.command);
+  if (!trace.mpi_library.empty()) line("MPI", trace.mpi_library);
+  if (trace.elapsed > 0) line("Elapsed", show_seconds(trace.elapsed));
   line("Ranks", fmt::format("{} on {}, {}", show_count(trace.ranks), plural(trace.nodes, "node"),
                             plural(trace.locations, "location")));
   line("Records", show_count(trace.records));

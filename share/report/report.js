@@ -169,8 +169,8 @@ function writeHead() {
   byId("headline").textContent = data.headline || `${trace.path} on other machines`;
   byId("reference-name").textContent = `“${data.reference}”`;
   const plural = (count, word) => `${showCount(count)} ${word}${count === 1 ? "" : "s"}`;
-  byId("what-was-run").textContent = `${plural(trace.ranks, "rank")} on ${plural(trace.nodes, "node")}, ` +
-    `recorded by ${trace.creator || "an unnamed tracer"}: ${plural(trace.mpi_calls, "MPI call")}, ` +
+  byId("what-was-run").textContent = `${trace.command ? `“${trace.command}”, ` : ""}${plural(trace.ranks, "rank")} on ${plural(trace.nodes, "node")}, ` +
+    `recorded by ${trace.creator || "an unnamed tracer"}${trace.mpi_library ? ` on ${trace.mpi_library}` : ""}: ${plural(trace.mpi_calls, "MPI call")}, ` +
     `${plural(trace.messages, "message")}, ${plural(trace.collectives, "collective")}.`;
 
   const doubts = [...data.caveats, ...data.scenario_notes];

@@ -134,10 +134,35 @@ TEST_CASE("a deadlock and everything doubtful is said") {
   CHECK(text.find("0.1 % of MPI time keeps its recorded length") != std::string::npos);
   CHECK(text.find("1 send without a receive") != std::string::npos);
   CHECK(text.find("3 receives without a send") != std::string::npos);
-  CHECK(text.find("42 messages or collectives") != std::string::npos);
+  CHECK(text.find("42 calls end before what was waited for") != std::string::npos);
   CHECK(text.find(
             "huge-rendezvous.toml: the program deadlocks on this machine: rank 0 in MPI_Send") !=
         std::string::npos);
+}
+
+TEST_CASE("info says what stands in an archive") {
+  TraceSummary trace = made_up_results(4, true).trace;
+  trace.warnings.clear();
+  trace.kept.resize(1);
+  trace.unmatched_sends = trace.unmatched_receives = 0;
+  CHECK(describe_trace(trace, 100) ==
+        "Archive         run.otf2dir\n"
+        "Recorded by     Rubato 0.1.0\n"
+        "Command         lmp -in melt.in -log none\n"
+        "MPI             Open MPI v4.1.4\n"
+        "Elapsed         1.020 s\n"
+        "Ranks           4 on 1 node, 4 locations\n"
+        "Records         156,000\n"
+        "MPI calls       39,200, 1.200 s in all ranks together\n"
+        "Messages        9,600\n"
+        "Collectives     310\n"
+        "Communicators   3\n"
+        "\n"
+        "0.1 % of MPI time keeps its recorded length because it cannot be replayed: MPI_Accumulate "
+        "(12 calls,\n"
+        "  1.600 ms, first at rank 3, event 112).\n"
+        "Note: 42 calls end before what was waited for, by the clocks of the archive: they "
+        "disagree.\n");
 }
 
 TEST_CASE("the headline compares perfect with measured") {
