@@ -173,6 +173,12 @@ TEST_CASE("the headline compares perfect with measured") {
   results.scenarios[1].elapsed = 1.5;
   CHECK(headline(results) ==
         "On a perfect interconnect this run would take 1.500 s instead of 2.000 s (25 % less).");
+  results.scenarios.push_back(results.scenarios[0]);
+  results.scenarios[2].name = "undisturbed";
+  results.scenarios[2].elapsed = 1.9;
+  CHECK(headline(results) ==
+        "On a perfect interconnect this run would take 1.500 s instead of 2.000 s (25 % less). "
+        "Recording it took 100.0 ms of that.");
   results.scenarios[1].elapsed = 2;
   CHECK(headline(results).find("Even a perfect interconnect would not") == 0);
 }
