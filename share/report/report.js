@@ -444,9 +444,9 @@ function drawCurve(canvas, level) {
   new Chart(canvas, {
     type: "scatter",
     data: {datasets: [
-      ...samples.length ? [{label: "Measured", data: samples, backgroundColor: "#d55e00", pointRadius: 3, order: 0}] : [],
+      ...samples.length ? [{label: "Measured", data: samples, backgroundColor: "#d55e00", pointRadius: 3, order: 1}] : [],
       {label: "Fitted", data: curve, showLine: true, borderColor: dark ? "#56b4e9" : "#0072b2",
-        backgroundColor: "#0072b2", borderWidth: 2, pointRadius: 0, pointHitRadius: 0, order: 1},
+        backgroundColor: "#0072b2", borderWidth: 2, pointRadius: 0, pointHitRadius: 0, order: 0},
     ]},
     options: {
       scales: {
@@ -521,7 +521,7 @@ function drawPlatforms() {
     byId("platforms").append(section);
     section.append(element("h2", `Platform “${platform.name}”`));
     section.append(element("p", `How long a message takes from one rank to another, from ${platform.file}. ` +
-      "Both axes are logarithmic.", {className: "explain"}));
+      "Both axes are logarithmic; the small chart shows how far each sample lies from the curve.", {className: "explain"}));
     platform.levels.forEach((level) => drawLevel(section, level));
     const measured = Object.entries(platform.measured);
     if (measured.length > 0) {
