@@ -94,6 +94,10 @@ std::string headline(const Results& results) {
   return text;
 }
 
+bool outside_elapsed(const std::string& call) {
+  return call == "MPI_Init" || call == "MPI_Init_thread" || call == "MPI_Finalize";
+}
+
 const ScenarioResult* reference_scenario(const std::vector<ScenarioResult>& scenarios) {
   for (const ScenarioResult& scenario : scenarios) {
     if (scenario.name == "measured") return &scenario;

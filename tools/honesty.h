@@ -25,6 +25,10 @@ std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios);
 /// them was not asked for.
 std::string headline(const Results& results);
 
+/// True for MPI_Init, MPI_Init_thread and MPI_Finalize: their time is reported, but it is not a
+/// part of elapsed nor of RankResult::mpi.
+bool outside_elapsed(const std::string& call);
+
 /// The scenario that others are compared with: the one called "measured", else the first.
 const ScenarioResult* reference_scenario(const std::vector<ScenarioResult>& scenarios);
 

@@ -122,6 +122,7 @@ std::string scenario_table(const std::vector<ScenarioResult>& scenarios, int wid
 struct TimeColumn {
   std::string name;
   std::vector<double> times;
+  bool outside = false;  ///< not a part of elapsed
 };
 
 double sum(const std::vector<double>& values) {
@@ -134,7 +135,7 @@ std::vector<TimeColumn> time_columns(const std::vector<std::string>& calls,
                                      const ScenarioResult& scenario, bool all) {
   const auto column = [&](const std::string& name,
                           const std::function<double(const RankResult&)>& value) {
-    TimeColumn result{name, {}};
+    TimeColumn result{name, {}, false};
     for (const RankResult& rank : scenario.ranks) result.times.push_back(value(rank));
     return result;
   };
@@ -147,12 +148,18 @@ std::vector<TimeColumn> time_columns(const std::vector<std::string>& calls,
     by_call.push_back(column(calls[call], [&](const RankResult& rank) {
       return call < rank.calls.size() ? rank.calls[call].time : 0.0;
     }));
+    by_call.back().outside = outside_elapsed(calls[call]);
   }
   std::stable_sort(by_call.begin(), by_call.end(),
                    [](const auto& a, const auto& b) { return sum(a.times) > sum(b.times); });
+  // MPI_Init and MPI_Finalize come last: they do not add up with the others.
+  const auto first_outside = std::stable_partition(by_call.begin(), by_call.end(),
+                                                   [](const auto& c) { return !c.outside; });
+  std::vector<TimeColumn> outside(first_outside, by_call.end());
+  by_call.erase(first_outside, by_call.end());
   if (!all && by_call.size() > kCallsShown) {
     TimeColumn others{fmt::format("{} others", by_call.size() - kCallsShown + 1),
-                      std::vector<double>(scenario.ranks.size(), 0.0)};
+                      std::vector<double>(scenario.ranks.size(), 0.0), false};
     for (size_t call = kCallsShown - 1; call < by_call.size(); ++call) {
       for (size_t rank = 0; rank < others.times.size(); ++rank) {
         others.times[rank] += by_call[call].times[rank];
@@ -165,6 +172,7 @@ std::vector<TimeColumn> time_columns(const std::vector<std::string>& calls,
       column("Compute", [](const RankResult& rank) { return rank.compute; }),
       column("All MPI", [](const RankResult& rank) { return rank.mpi; })};
   columns.insert(columns.end(), by_call.begin(), by_call.end());
+  columns.insert(columns.end(), outside.begin(), outside.end());
   return columns;
 }
 
@@ -250,6 +258,10 @@ std::string report_text(const Results& results, const TextReportOptions& options
     if (!scenario.deadlock.empty() || scenario.ranks.empty()) continue;
     out += "\n" + rank_table(results, scenario, unit, options);
     folded = folded || scenario.ranks.size() > kRanksShown;
+  }
+  if (std::any_of(results.calls.begin(), results.calls.end(), outside_elapsed)) {
+    out += "\n" +
+           wrap("MPI_Init and MPI_Finalize are not part of Elapsed and All MPI.", options.width, 0);
   }
   if (folded && !options.per_rank) out += "\n--per-rank shows every rank and every call.\n";
   return out;

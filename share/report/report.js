@@ -92,9 +92,13 @@ const rankCount = data.trace.ranks;
 
 const callTotal = (call) => sum(finished.map((scenario) => sum(scenario.calls[call].time)));
 
-/** The calls that get a colour of their own: those with most time in all scenarios together. */
-const callsByTime = data.calls.map((_, call) => call).filter((call) => callTotal(call) > 0)
+/** The calls that elapsed consists of, most time first, and those outside (MPI_Init, MPI_Finalize). */
+const usedCalls = data.calls.map((_, call) => call).filter((call) => callTotal(call) > 0)
   .sort((a, b) => callTotal(b) - callTotal(a));
+const callsByTime = usedCalls.filter((call) => !data.outside_elapsed[call]);
+const callsOutside = usedCalls.filter((call) => data.outside_elapsed[call]);
+
+/** The calls that get a colour of their own: those with most time in all scenarios together. */
 const kColours = kCallColours.length;
 const ownColour = callsByTime.length <= kColours + 1 ? callsByTime : callsByTime.slice(0, kColours);
 const others = callsByTime.filter((call) => !ownColour.includes(call));
@@ -287,7 +291,8 @@ function writeScenarioTable() {
 
   // The same numbers as the bars, for reading and copying.
   const perCall = [["Compute", (scenario) => scenario.compute],
-    ...callsByTime.map((call) => [data.calls[call], (scenario) => scenario.calls[call].time])];
+    ...[...callsByTime, ...callsOutside].map((call) =>
+      [data.calls[call], (scenario) => scenario.calls[call].time])];
   const values = perCall.map(([, seconds]) => finished.map((scenario) => mean(seconds(scenario))));
   const format = columnFormat([Math.max(0, ...values.flat())]);
   fillTable(byId("call-table"), [`Mean over ranks (${format.name})`, ...finished.map((s) => s.name)],
@@ -369,7 +374,8 @@ function drawRanks(scenario) {
 
 function writeRankTable(scenario) {
   const calls = callsByTime.filter((call) => sum(scenario.calls[call].time) > 0)
-    .sort((a, b) => sum(scenario.calls[b].time) - sum(scenario.calls[a].time));
+    .sort((a, b) => sum(scenario.calls[b].time) - sum(scenario.calls[a].time))
+    .concat(callsOutside);
   const format = columnFormat([Math.max(...scenario.compute, ...scenario.mpi)]);
   fillTable(byId("rank-table"),
     [`Rank (${format.name})`, "Compute", "All MPI", ...calls.map((call) => data.calls[call])],

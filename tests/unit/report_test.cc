@@ -106,6 +106,18 @@ TEST_CASE("the text report says who waited how long") {
         "1      2.0000   0.0000    0.0000    0.0000\n");
 }
 
+TEST_CASE("MPI_Init and MPI_Finalize come last, and are said not to count") {
+  Results results = two_rank_results();
+  results.calls.insert(results.calls.begin(), "MPI_Init");
+  for (RankResult& rank : results.scenarios[0].ranks) {
+    rank.calls.insert(rank.calls.begin(), CallTotals{5, 1, 0, 0});
+  }
+  const std::string text = report_text(results);
+  CHECK(text.find("Rank  Compute  All MPI  MPI_Recv  MPI_Send  MPI_Init\n"
+                  "0      1.0000   1.0000    1.0000    0.0000    5.0000\n") != std::string::npos);
+  CHECK(text.find("\nMPI_Init and MPI_Finalize are not part of Elapsed") != std::string::npos);
+}
+
 TEST_CASE("no line of a report is wider than the page, and many ranks are folded") {
   for (const int width : {60, 100, 140}) {
     TextReportOptions options;
