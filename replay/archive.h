@@ -13,22 +13,26 @@ struct OTF2_Reader_struct;
 namespace rubato {
 
 /// Opens an OTF2 archive, named by its directory or by its anchor file, and reads its definitions.
+/// With `ignore_offsets` the clock offsets of the archive are not applied to its time stamps.
 /// Errors: InputError that says what is missing and where.
-std::unique_ptr<EventSource> open_archive(const std::string& path);
+std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets = false);
 
 /// The anchor file of what the user named: the file itself, or the one *.otf2 in a directory.
 std::string find_anchor(const std::string& path);
 
-// --- Shared by the two files that know OTF2 -------------------------------------------------------
+// --- Shared by the two files that know OTF2
+// -------------------------------------------------------
 
 /// What the event callbacks need to turn references of records into indices of TraceDefinitions.
 struct ArchiveIndex {
   static constexpr int32_t kNotMpi = -1;
   std::unordered_map<uint32_t, int32_t> call_of_region;  ///< index into calls; absent = not MPI
   std::unordered_map<uint32_t, uint32_t> comm_of_ref;
-  std::unordered_map<uint32_t, std::vector<int32_t>> remote_group;  ///< of intercommunicators: group B
+  std::unordered_map<uint32_t, std::vector<int32_t>>
+      remote_group;  ///< of intercommunicators: group B
   uint64_t global_offset = 0;
-  uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX, posted_comm = UINT32_MAX;  ///< attributes
+  uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX,
+           posted_comm = UINT32_MAX;  ///< attributes
 };
 
 struct Archive {

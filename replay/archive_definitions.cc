@@ -1,6 +1,6 @@
 // The definitions of an OTF2 archive, as the tracers of the field write them (and sometimes should
-// not): see design section 4. Nothing may assume that COMM 0 is MPI_COMM_WORLD, that location ids are
-// ranks, or that definitions come in order; what counts is the group of type COMM_LOCATIONS and
+// not): see design section 4. Nothing may assume that COMM 0 is MPI_COMM_WORLD, that location ids
+// are ranks, or that definitions come in order; what counts is the group of type COMM_LOCATIONS and
 // paradigm MPI, whose n-th member is the location of world rank n.
 
 #include <otf2/otf2.h>
@@ -68,7 +68,9 @@ struct Collected {
   }
 };
 
-Collected& collected(void* user) { return *static_cast<Collected*>(user); }
+Collected& collected(void* user) {
+  return *static_cast<Collected*>(user);
+}
 
 OTF2_CallbackCode on_string(void* user, OTF2_StringRef self, const char* text) {
   collected(user).strings[self] = text;
@@ -82,8 +84,8 @@ OTF2_CallbackCode on_clock(void* user, uint64_t resolution, uint64_t offset, uin
 }
 
 OTF2_CallbackCode on_region(void* user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef,
-                            OTF2_StringRef, OTF2_RegionRole, OTF2_Paradigm paradigm, OTF2_RegionFlag,
-                            OTF2_StringRef, uint32_t, uint32_t) {
+                            OTF2_StringRef, OTF2_RegionRole, OTF2_Paradigm paradigm,
+                            OTF2_RegionFlag, OTF2_StringRef, uint32_t, uint32_t) {
   collected(user).regions.push_back({self, {name, paradigm}});
   return OTF2_CALLBACK_SUCCESS;
 }
@@ -91,8 +93,10 @@ OTF2_CallbackCode on_region(void* user, OTF2_RegionRef self, OTF2_StringRef name
 OTF2_CallbackCode on_group(void* user, OTF2_GroupRef self, OTF2_StringRef, OTF2_GroupType type,
                            OTF2_Paradigm paradigm, OTF2_GroupFlag flags, uint32_t count,
                            const uint64_t* members) {
-  Group group{type, paradigm, (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0, {members, members + count}};
-  // EZTrace gives both groups of the world the reference 0: the list of locations has a place of its own.
+  Group group{
+      type, paradigm, (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0, {members, members + count}};
+  // EZTrace gives both groups of the world the reference 0: the list of locations has a place of
+  // its own.
   if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS) {
     if (paradigm == OTF2_PARADIGM_MPI) collected(user).mpi_locations.push_back(std::move(group));
   } else {
@@ -107,14 +111,15 @@ OTF2_CallbackCode on_comm(void* user, OTF2_CommRef self, OTF2_StringRef name, OT
   return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_CallbackCode on_inter_comm(void* user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group_a,
-                                OTF2_GroupRef group_b, OTF2_CommRef, OTF2_CommFlag) {
+OTF2_CallbackCode on_inter_comm(void* user, OTF2_CommRef self, OTF2_StringRef name,
+                                OTF2_GroupRef group_a, OTF2_GroupRef group_b, OTF2_CommRef,
+                                OTF2_CommFlag) {
   collected(user).comms.push_back({self, name, group_a, group_b, true});
   return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_CallbackCode on_location(void* user, OTF2_LocationRef self, OTF2_StringRef, OTF2_LocationType type,
-                              uint64_t, OTF2_LocationGroupRef group) {
+OTF2_CallbackCode on_location(void* user, OTF2_LocationRef self, OTF2_StringRef,
+                              OTF2_LocationType type, uint64_t, OTF2_LocationGroupRef group) {
   collected(user).locations.push_back({self, type, group});
   return OTF2_CALLBACK_SUCCESS;
 }
@@ -132,15 +137,16 @@ OTF2_CallbackCode on_tree_node(void* user, OTF2_SystemTreeNodeRef self, OTF2_Str
   return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_CallbackCode on_attribute(void* user, OTF2_AttributeRef self, OTF2_StringRef name, OTF2_StringRef,
-                               OTF2_Type) {
+OTF2_CallbackCode on_attribute(void* user, OTF2_AttributeRef self, OTF2_StringRef name,
+                               OTF2_StringRef, OTF2_Type) {
   collected(user).attributes.push_back({self, name});
   return OTF2_CALLBACK_SUCCESS;
 }
 
 void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data) {
   OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader);
-  if (!definitions) throw InputError(anchor + ": the global definitions (.def) are missing or damaged");
+  if (!definitions)
+    throw InputError(anchor + ": the global definitions (.def) are missing or damaged");
   OTF2_GlobalDefReaderCallbacks* callbacks = OTF2_GlobalDefReaderCallbacks_New();
   OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks, on_string);
   OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks, on_clock);
@@ -163,8 +169,8 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
   }
 }
 
-/// Ranks are the members of the MPI location group; without one, processes in the order of their ids
-/// (a program that was traced without MPI, or an archive without MPI definitions).
+/// Ranks are the members of the MPI location group; without one, processes in the order of their
+/// ids (a program that was traced without MPI, or an archive without MPI definitions).
 void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefinitions& trace) {
   std::unordered_map<uint64_t, const Location*> by_id;
   for (const Location& location : data.locations) by_id[location.id] = &location;
@@ -188,7 +194,8 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
     trace.warnings.push_back(
         "the archive defines no group of MPI locations: every process counts as one rank");
   }
-  if (trace.location_of_rank.empty()) throw InputError(anchor + ": the archive defines no locations");
+  if (trace.location_of_rank.empty())
+    throw InputError(anchor + ": the archive defines no locations");
 
   std::unordered_map<uint32_t, int> rank_of_group;
   for (int rank = 0; rank < trace.ranks(); ++rank) {
@@ -198,7 +205,8 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
     const auto& ids = trace.location_of_rank;
     if (std::find(ids.begin(), ids.end(), location.id) != ids.end()) continue;
     const auto rank = rank_of_group.find(location.group);
-    // Locations of a foreign group (a GPU's own location group) move with rank 0 for want of a parent.
+    // Locations of a foreign group (a GPU's own location group) move with rank 0 for want of a
+    // parent.
     trace.side_locations.push_back({location.id, rank == rank_of_group.end() ? 0 : rank->second});
   }
 }
@@ -232,7 +240,8 @@ void resolve_placement(const Collected& data, TraceDefinitions& trace) {
 }
 
 /// World ranks of a group's members.
-std::vector<int32_t> members_of(const Collected& data, const TraceDefinitions& trace, uint32_t ref) {
+std::vector<int32_t> members_of(const Collected& data, const TraceDefinitions& trace,
+                                uint32_t ref) {
   std::vector<int32_t> ranks;
   const auto found = data.groups.find(ref);
   if (found == data.groups.end()) return ranks;
@@ -273,6 +282,10 @@ void resolve_communicators(const Collected& data, Archive& archive) {
       archive.index.remote_group[static_cast<uint32_t>(trace.comms.size())] =
           members_of(data, trace, definition.remote_group);
     }
+    if (trace.world < 0 && !comm.inter && comm.size() == trace.ranks() &&
+        comm.name == "MPI_COMM_WORLD") {
+      trace.world = static_cast<int>(trace.comms.size());
+    }
     trace.comms.push_back(std::move(comm));
   }
 }
@@ -282,7 +295,8 @@ void resolve_regions(const Collected& data, Archive& archive) {
   for (const auto& [ref, name_and_paradigm] : data.regions) {
     const std::string name = mpi_call_name(data.text(name_and_paradigm.first));
     if (name.empty()) continue;
-    const auto [entry, is_new] = known.emplace(name, static_cast<int32_t>(archive.definitions.calls.size()));
+    const auto [entry, is_new] =
+        known.emplace(name, static_cast<int32_t>(archive.definitions.calls.size()));
     if (is_new) archive.definitions.calls.push_back(mpi_call_info(name));
     archive.index.call_of_region[ref] = entry->second;
   }
@@ -303,7 +317,8 @@ void read_properties(OTF2_Reader* reader, TraceDefinitions& trace) {
   if (OTF2_Reader_GetPropertyNames(reader, &count, &names) != OTF2_SUCCESS) return;
   for (uint32_t i = 0; i < count; ++i) {
     char* value = nullptr;
-    if (OTF2_Reader_GetProperty(reader, names[i], &value) == OTF2_SUCCESS) trace.properties[names[i]] = value;
+    if (OTF2_Reader_GetProperty(reader, names[i], &value) == OTF2_SUCCESS)
+      trace.properties[names[i]] = value;
     free(value);
   }
   free(names);
@@ -323,7 +338,8 @@ void apply_properties(TraceDefinitions& trace) {
   }
   const auto convention = trace.properties.find(schema::kSizeConvention);
   if (convention != trace.properties.end()) {
-    trace.sizes = convention->second == "per-rank" ? SizeConvention::kPerRank : SizeConvention::kLogical;
+    trace.sizes =
+        convention->second == "per-rank" ? SizeConvention::kPerRank : SizeConvention::kLogical;
   } else if (trace.creator.empty()) {
     trace.sizes = SizeConvention::kPerRank;  // EZTrace leaves the creator empty
   }
@@ -347,7 +363,8 @@ std::string find_anchor(const std::string& path) {
     if (entry.path().extension() == ".otf2") anchors.push_back(entry.path().string());
   }
   if (anchors.empty()) throw InputError(path + ": there is no .otf2 file in this directory");
-  if (anchors.size() > 1) throw InputError(path + ": there are several .otf2 files in this directory; name one");
+  if (anchors.size() > 1)
+    throw InputError(path + ": there are several .otf2 files in this directory; name one");
   return anchors.front();
 }
 
@@ -364,7 +381,8 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
   Collected data;
   read_global(anchor, reader, data);
   if (data.resolution == 0) {
-    trace.warnings.push_back("the archive does not define its clock: ticks are taken as nanoseconds");
+    trace.warnings.push_back(
+        "the archive does not define its clock: ticks are taken as nanoseconds");
     data.resolution = 1000000000;
   }
   trace.ticks_per_second = static_cast<double>(data.resolution);

@@ -1,11 +1,12 @@
 // The events of an OTF2 archive, location by location.
 //
 // libotf2 keeps the chunks of an open reader in memory and one file descriptor with it, so that a
-// thousand open locations cost a gigabyte. Locations are therefore read in bursts: open, seek, decode
-// kBurst records, close (design 6.7). With few locations the reader stays open.
+// thousand open locations cost a gigabyte. Locations are therefore read in bursts: open, seek,
+// decode kBurst records, close (design 6.7). With few locations the reader stays open.
 //
-// OTF2 calls back per record; a callback translates references and hands the record to the location's
-// CallBuilder. Exceptions must not cross the C library: they are kept and thrown again behind it.
+// OTF2 calls back per record; a callback translates references and hands the record to the
+// location's CallBuilder. Exceptions must not cross the C library: they are kept and thrown again
+// behind it.
 
 #include <otf2/otf2.h>
 
@@ -37,14 +38,15 @@ struct Location {
     return static_cast<double>(static_cast<int64_t>(time - archive->index.global_offset));
   }
   std::string place(uint64_t event, const char* what) const {
-    return archive->anchor + ": rank " + std::to_string(rank) + ", event " + std::to_string(event) + " (" +
-           what + ")";
+    return archive->anchor + ": rank " + std::to_string(rank) + ", event " + std::to_string(event) +
+           " (" + what + ")";
   }
   uint32_t comm(uint32_t ref, uint64_t event, const char* what) const {
     const auto found = archive->index.comm_of_ref.find(ref);
     if (found == archive->index.comm_of_ref.end()) {
-      throw InputError(place(event, what) + ": communicator " + std::to_string(ref) +
-                       " is not defined, so that nobody can say who took part; the archive cannot be replayed");
+      throw InputError(
+          place(event, what) + ": communicator " + std::to_string(ref) +
+          " is not defined, so that nobody can say who took part; the archive cannot be replayed");
     }
     return found->second;
   }
@@ -53,10 +55,12 @@ struct Location {
     const Communicator& comm = archive->definitions.comms[comm_index];
     if (comm.self_like) return rank;
     const std::vector<int32_t>* members = &comm.members;
-    if (comm.inter && comm.local_rank(rank) >= 0) members = &archive->index.remote_group.at(comm_index);
+    if (comm.inter && comm.local_rank(rank) >= 0)
+      members = &archive->index.remote_group.at(comm_index);
     if (local >= members->size()) {
-      throw InputError(place(event, what) + ": rank " + std::to_string(local) + " is not in communicator '" +
-                       comm.name + "' of " + std::to_string(members->size()) + " members");
+      throw InputError(place(event, what) + ": rank " + std::to_string(local) +
+                       " is not in communicator '" + comm.name + "' of " +
+                       std::to_string(members->size()) + " members");
     }
     return (*members)[local];
   }
@@ -77,38 +81,45 @@ OTF2_CallbackCode guarded(void* user, Body body) {
 
 int32_t call_of(const Location& location, OTF2_RegionRef region) {
   const auto found = location.archive->index.call_of_region.find(region);
-  return found == location.archive->index.call_of_region.end() ? ArchiveIndex::kNotMpi : found->second;
+  return found == location.archive->index.call_of_region.end() ? ArchiveIndex::kNotMpi
+                                                               : found->second;
 }
 
 // Parameters that every callback has: location, time, event number, user data, attributes.
-#define RUBATO_RECORD \
-  OTF2_LocationRef, OTF2_TimeStamp time, uint64_t event, void *user, [[maybe_unused]] OTF2_AttributeList *attributes
+#define RUBATO_RECORD                                                \
+  OTF2_LocationRef, OTF2_TimeStamp time, uint64_t event, void *user, \
+      [[maybe_unused]] OTF2_AttributeList *attributes
 
 OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
-  return guarded(user, [&](Location& l) { l.builder.enter(event, l.ticks(time), call_of(l, region)); });
+  return guarded(user,
+                 [&](Location& l) { l.builder.enter(event, l.ticks(time), call_of(l, region)); });
 }
 
 OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
-  return guarded(user, [&](Location& l) { l.builder.leave(event, l.ticks(time), call_of(l, region)); });
+  return guarded(user,
+                 [&](Location& l) { l.builder.leave(event, l.ticks(time), call_of(l, region)); });
 }
 
-OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
+OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                          uint64_t bytes) {
   return guarded(user, [&](Location& l) {
     const uint32_t c = l.comm(comm, event, "MPI_SEND");
     l.builder.send(event, l.ticks(time), c, l.peer(c, receiver, event, "MPI_SEND"), tag, bytes);
   });
 }
 
-OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes,
-                           uint64_t request) {
+OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                           uint64_t bytes, uint64_t request) {
   return guarded(user, [&](Location& l) {
     const uint32_t c = l.comm(comm, event, "MPI_ISEND");
-    l.builder.isend(event, l.ticks(time), c, l.peer(c, receiver, event, "MPI_ISEND"), tag, bytes, request);
+    l.builder.isend(event, l.ticks(time), c, l.peer(c, receiver, event, "MPI_ISEND"), tag, bytes,
+                    request);
   });
 }
 
 OTF2_CallbackCode on_isend_complete(RUBATO_RECORD, uint64_t request) {
-  return guarded(user, [&](Location& l) { l.builder.isend_complete(event, l.ticks(time), request); });
+  return guarded(user,
+                 [&](Location& l) { l.builder.isend_complete(event, l.ticks(time), request); });
 }
 
 OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
@@ -122,18 +133,20 @@ OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
   });
 }
 
-OTF2_CallbackCode on_recv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
+OTF2_CallbackCode on_recv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                          uint64_t bytes) {
   return guarded(user, [&](Location& l) {
     const uint32_t c = l.comm(comm, event, "MPI_RECV");
     l.builder.recv(event, l.ticks(time), c, l.peer(c, sender, event, "MPI_RECV"), tag, bytes);
   });
 }
 
-OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes,
-                           uint64_t request) {
+OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                           uint64_t bytes, uint64_t request) {
   return guarded(user, [&](Location& l) {
     const uint32_t c = l.comm(comm, event, "MPI_IRECV");
-    l.builder.irecv(event, l.ticks(time), c, l.peer(c, sender, event, "MPI_IRECV"), tag, bytes, request);
+    l.builder.irecv(event, l.ticks(time), c, l.peer(c, sender, event, "MPI_IRECV"), tag, bytes,
+                    request);
   });
 }
 
@@ -144,31 +157,70 @@ OTF2_CallbackCode on_cancelled(RUBATO_RECORD, uint64_t request) {
 /// OTF2's operation as ours; false for one that OTF2 does not define for MPI.
 bool translate(OTF2_CollectiveOp op, CollectiveOp& ours) {
   switch (op) {
-    case OTF2_COLLECTIVE_OP_BARRIER: ours = CollectiveOp::kBarrier; return true;
-    case OTF2_COLLECTIVE_OP_BCAST: ours = CollectiveOp::kBcast; return true;
-    case OTF2_COLLECTIVE_OP_GATHER: ours = CollectiveOp::kGather; return true;
-    case OTF2_COLLECTIVE_OP_GATHERV: ours = CollectiveOp::kGatherv; return true;
-    case OTF2_COLLECTIVE_OP_SCATTER: ours = CollectiveOp::kScatter; return true;
-    case OTF2_COLLECTIVE_OP_SCATTERV: ours = CollectiveOp::kScatterv; return true;
-    case OTF2_COLLECTIVE_OP_ALLGATHER: ours = CollectiveOp::kAllgather; return true;
-    case OTF2_COLLECTIVE_OP_ALLGATHERV: ours = CollectiveOp::kAllgatherv; return true;
-    case OTF2_COLLECTIVE_OP_ALLTOALL: ours = CollectiveOp::kAlltoall; return true;
-    case OTF2_COLLECTIVE_OP_ALLTOALLV: ours = CollectiveOp::kAlltoallv; return true;
-    case OTF2_COLLECTIVE_OP_ALLTOALLW: ours = CollectiveOp::kAlltoallw; return true;
-    case OTF2_COLLECTIVE_OP_ALLREDUCE: ours = CollectiveOp::kAllreduce; return true;
-    case OTF2_COLLECTIVE_OP_REDUCE: ours = CollectiveOp::kReduce; return true;
-    case OTF2_COLLECTIVE_OP_REDUCE_SCATTER: ours = CollectiveOp::kReduceScatter; return true;
-    case OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK: ours = CollectiveOp::kReduceScatterBlock; return true;
-    case OTF2_COLLECTIVE_OP_SCAN: ours = CollectiveOp::kScan; return true;
-    case OTF2_COLLECTIVE_OP_EXSCAN: ours = CollectiveOp::kExscan; return true;
-    case OTF2_COLLECTIVE_OP_CREATE_HANDLE: ours = CollectiveOp::kCreateHandle; return true;
-    case OTF2_COLLECTIVE_OP_DESTROY_HANDLE: ours = CollectiveOp::kDestroyHandle; return true;
-    default: return false;
+    case OTF2_COLLECTIVE_OP_BARRIER:
+      ours = CollectiveOp::kBarrier;
+      return true;
+    case OTF2_COLLECTIVE_OP_BCAST:
+      ours = CollectiveOp::kBcast;
+      return true;
+    case OTF2_COLLECTIVE_OP_GATHER:
+      ours = CollectiveOp::kGather;
+      return true;
+    case OTF2_COLLECTIVE_OP_GATHERV:
+      ours = CollectiveOp::kGatherv;
+      return true;
+    case OTF2_COLLECTIVE_OP_SCATTER:
+      ours = CollectiveOp::kScatter;
+      return true;
+    case OTF2_COLLECTIVE_OP_SCATTERV:
+      ours = CollectiveOp::kScatterv;
+      return true;
+    case OTF2_COLLECTIVE_OP_ALLGATHER:
+      ours = CollectiveOp::kAllgather;
+      return true;
+    case OTF2_COLLECTIVE_OP_ALLGATHERV:
+      ours = CollectiveOp::kAllgatherv;
+      return true;
+    case OTF2_COLLECTIVE_OP_ALLTOALL:
+      ours = CollectiveOp::kAlltoall;
+      return true;
+    case OTF2_COLLECTIVE_OP_ALLTOALLV:
+      ours = CollectiveOp::kAlltoallv;
+      return true;
+    case OTF2_COLLECTIVE_OP_ALLTOALLW:
+      ours = CollectiveOp::kAlltoallw;
+      return true;
+    case OTF2_COLLECTIVE_OP_ALLREDUCE:
+      ours = CollectiveOp::kAllreduce;
+      return true;
+    case OTF2_COLLECTIVE_OP_REDUCE:
+      ours = CollectiveOp::kReduce;
+      return true;
+    case OTF2_COLLECTIVE_OP_REDUCE_SCATTER:
+      ours = CollectiveOp::kReduceScatter;
+      return true;
+    case OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK:
+      ours = CollectiveOp::kReduceScatterBlock;
+      return true;
+    case OTF2_COLLECTIVE_OP_SCAN:
+      ours = CollectiveOp::kScan;
+      return true;
+    case OTF2_COLLECTIVE_OP_EXSCAN:
+      ours = CollectiveOp::kExscan;
+      return true;
+    case OTF2_COLLECTIVE_OP_CREATE_HANDLE:
+      ours = CollectiveOp::kCreateHandle;
+      return true;
+    case OTF2_COLLECTIVE_OP_DESTROY_HANDLE:
+      ours = CollectiveOp::kDestroyHandle;
+      return true;
+    default:
+      return false;
   }
 }
 
-OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
-                                    uint64_t sent, uint64_t received) {
+OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                    uint32_t root, uint64_t sent, uint64_t received) {
   return guarded(user, [&](Location& l) {
     CollectiveOp ours;
     if (!translate(op, ours)) {
@@ -177,8 +229,8 @@ OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_Co
     }
     const uint32_t c = l.comm(comm, event, "MPI_COLLECTIVE_END");
     const Communicator& communicator = l.archive->definitions.comms[c];
-    // An intercommunicator's groups wait for each other; which group a root is in is not always said.
-    // Such a call keeps its time. So does one of a rank that is no member.
+    // An intercommunicator's groups wait for each other; which group a root is in is not always
+    // said. Such a call keeps its time. So does one of a rank that is no member.
     if (communicator.inter || communicator.local_rank(l.rank) < 0) {
       l.builder.other(event, l.ticks(time));
       return;
@@ -196,7 +248,8 @@ OTF2_CallbackCode on_measurement(RUBATO_RECORD, OTF2_MeasurementMode mode) {
 }
 
 OTF2_CallbackCode on_buffer_flush(RUBATO_RECORD, OTF2_TimeStamp stop) {
-  return guarded(user, [&](Location& l) { l.builder.buffer_flush(event, l.ticks(time), l.ticks(stop)); });
+  return guarded(user,
+                 [&](Location& l) { l.builder.buffer_flush(event, l.ticks(time), l.ticks(stop)); });
 }
 
 /// Every record that is only somewhere in time.
@@ -205,7 +258,6 @@ OTF2_CallbackCode on_other(RUBATO_RECORD, Rest...) {
   return guarded(user, [&](Location& l) { l.builder.other(event, l.ticks(time)); });
 }
 
-/// Unknown records (a newer OTF2) have no attributes parameter of their own kind, but the same shape.
 #undef RUBATO_RECORD
 
 /// Callbacks for all records.
@@ -312,13 +364,14 @@ void Callbacks::set_others() {
 }
 
 /// libotf2 reports errors by code and by printing; the codes are enough.
-OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*, va_list) {
+OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*,
+                      va_list) {
   return code;
 }
 
 class ArchiveSource : public EventSource {
  public:
-  explicit ArchiveSource(const std::string& path) {
+  ArchiveSource(const std::string& path, bool ignore_offsets) : ignore_offsets_(ignore_offsets) {
     const std::string anchor = find_anchor(path);
     OTF2_Error_RegisterCallback(silent, nullptr);
     reader_ = OTF2_Reader_Open(anchor.c_str());
@@ -378,10 +431,11 @@ class ArchiveSource : public EventSource {
       for (const Record& record : block.records) times.push_back(record.time);
       for (const Call& call : block.calls) {
         if (call.actions == 0) continue;
-        throw InputError(location.place(call.event, archive_.definitions.calls[call.name].name.c_str()) +
-                         ": made by location " + std::to_string(side.id) +
-                         ", not by the process's first thread; this version replays the MPI calls of one "
-                         "thread per process");
+        throw InputError(
+            location.place(call.event, archive_.definitions.calls[call.name].name.c_str()) +
+            ": made by location " + std::to_string(side.id) +
+            ", not by the process's first thread; this version replays the MPI calls of one "
+            "thread per process");
       }
     }
     close(location);
@@ -404,11 +458,12 @@ class ArchiveSource : public EventSource {
   void open(Location& location, uint64_t id) {
     location.reader = OTF2_Reader_GetEvtReader(reader_, id);
     if (!location.reader) {
-      throw InputError(archive_.anchor + ": the event file of location " + std::to_string(id) + " (rank " +
-                       std::to_string(location.rank) + ") is missing or cannot be read");
+      throw InputError(archive_.anchor + ": the event file of location " + std::to_string(id) +
+                       " (rank " + std::to_string(location.rank) +
+                       ") is missing or cannot be read");
     }
     OTF2_EvtReader_ApplyMappingTables(location.reader, true);
-    OTF2_EvtReader_ApplyClockOffsets(location.reader, true);
+    OTF2_EvtReader_ApplyClockOffsets(location.reader, !ignore_offsets_);
     OTF2_Reader_RegisterEvtCallbacks(reader_, location.reader, callbacks_.get(), &location);
     if (location.position == 0) return;
     if (OTF2_EvtReader_Seek(location.reader, location.position) != OTF2_SUCCESS) {
@@ -422,8 +477,8 @@ class ArchiveSource : public EventSource {
   }
 
   [[noreturn]] void damaged(const Location& location, uint64_t id, OTF2_ErrorCode error) const {
-    throw InputError(archive_.anchor + ": the events of location " + std::to_string(id) + " (rank " +
-                     std::to_string(location.rank) + ") cannot be read beyond event " +
+    throw InputError(archive_.anchor + ": the events of location " + std::to_string(id) +
+                     " (rank " + std::to_string(location.rank) + ") cannot be read beyond event " +
                      std::to_string(location.position) + " (" + OTF2_Error_GetDescription(error) +
                      "); the file is truncated or damaged");
   }
@@ -436,7 +491,8 @@ class ArchiveSource : public EventSource {
   void decode_burst(Location& location, uint64_t id) {
     if (!location.reader) open(location, id);
     uint64_t read = 0;
-    const OTF2_ErrorCode error = OTF2_Reader_ReadLocalEvents(reader_, location.reader, kBurst, &read);
+    const OTF2_ErrorCode error =
+        OTF2_Reader_ReadLocalEvents(reader_, location.reader, kBurst, &read);
     location.position += read;
     if (location.error) std::rethrow_exception(location.error);
     if (error != OTF2_SUCCESS) damaged(location, id, error);
@@ -450,13 +506,14 @@ class ArchiveSource : public EventSource {
   Archive archive_;
   Callbacks callbacks_;
   std::vector<Location> locations_;
+  bool ignore_offsets_;
   bool keep_records_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<EventSource> open_archive(const std::string& path) {
-  return std::make_unique<ArchiveSource>(path);
+std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets) {
+  return std::make_unique<ArchiveSource>(path, ignore_offsets);
 }
 
 }  // namespace rubato

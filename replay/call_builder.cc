@@ -25,7 +25,10 @@ void CallBuilder::note(uint64_t event, double time, RecordPhase phase) {
 
 void CallBuilder::note_inside(uint64_t event, double time, bool tail) {
   tail_ = tail_ || tail;
-  note(event, time, !open_ ? RecordPhase::kBetween : tail_ ? RecordPhase::kTail : RecordPhase::kHead);
+  note(event, time,
+       !open_  ? RecordPhase::kBetween
+       : tail_ ? RecordPhase::kTail
+               : RecordPhase::kHead);
 }
 
 void CallBuilder::open_call(uint64_t event, double time, uint16_t name, CallRole role) {
@@ -46,6 +49,14 @@ void CallBuilder::open_call(uint64_t event, double time, uint16_t name, CallRole
 void CallBuilder::close_call(double time) {
   Call& call = pending_.calls.back();
   call.leave = time;
+  // Where the archive does not say so: MPI_Finalize is collective over the world.
+  const bool silent = call.first_action == pending_.actions.size();
+  if (call.role == CallRole::kFinalize && silent && trace_->world >= 0) {
+    Action& action = add_action(ActionKind::kCollective);
+    action.op = CollectiveOp::kDestroyHandle;
+    action.comm = static_cast<uint32_t>(trace_->world);
+    action.peer = kNoRoot;
+  }
   call.actions = static_cast<uint32_t>(pending_.actions.size()) - call.first_action;
   gap_start_ = pending_.records.size();
   open_ = false;
@@ -96,7 +107,8 @@ void CallBuilder::leave(uint64_t event, double time, int32_t call) {
   }
 }
 
-void CallBuilder::send(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes) {
+void CallBuilder::send(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
+                       uint64_t bytes) {
   ensure_call(event, time);
   note_inside(event, time, false);
   const MpiCallInfo& info = trace_->calls[pending_.calls.back().name];
@@ -140,11 +152,13 @@ void CallBuilder::irecv_request(uint64_t event, double time, uint64_t request, b
   Action& action = add_action(ActionKind::kPost);
   action.flags = wildcard ? kWildcard : 0;
   receive_of_request_[request] = posted_base_ + posted_.size();
-  posted_.push_back({call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
+  posted_.push_back(
+      {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
   if (implicit_) close_call(time);
 }
 
-void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes) {
+void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
+                       uint64_t bytes) {
   ensure_call(event, time);
   note_inside(event, time, true);
   Action& action = add_action(ActionKind::kPost);
@@ -161,7 +175,8 @@ void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer
                         uint64_t bytes, uint64_t request) {
   const auto found = receive_of_request_.find(request);
   if (found == receive_of_request_.end()) {
-    recv(event, time, comm, peer, tag, bytes);  // its post was not recorded: as good as a receive here
+    recv(event, time, comm, peer, tag,
+         bytes);  // its post was not recorded: as good as a receive here
     return;
   }
   ensure_call(event, time);
@@ -196,12 +211,12 @@ void CallBuilder::give_up(PostedReceive& post) {
   post.resolved = true;
   if (never_completed_++ > 0) return;
   const Call& call = pending_.calls[post.call - call_base_];
-  first_never_completed_ = "rank " + std::to_string(rank_) + ", event " + std::to_string(call.event) + " (" +
-                           trace_->calls[call.name].name + ")";
+  first_never_completed_ = "rank " + std::to_string(rank_) + ", event " +
+                           std::to_string(call.event) + " (" + trace_->calls[call.name].name + ")";
 }
 
-void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm, int32_t root,
-                                 uint64_t sent, uint64_t received) {
+void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm,
+                                 int32_t root, uint64_t sent, uint64_t received) {
   ensure_call(event, time);
   note_inside(event, time, true);
   const CallRole role = pending_.calls.back().role;
@@ -239,7 +254,9 @@ void CallBuilder::buffer_flush(uint64_t event, double time, double stop) {
   close_call(std::max(time, stop));
 }
 
-void CallBuilder::other(uint64_t event, double time) { note_inside(event, time, false); }
+void CallBuilder::other(uint64_t event, double time) {
+  note_inside(event, time, false);
+}
 
 void CallBuilder::finish() {
   if (finished_) return;
@@ -266,13 +283,15 @@ bool CallBuilder::take(Block& block) {
     ++posted_base_;
   }
   const size_t closed = pending_.calls.size() - (open_ ? 1 : 0);
-  const size_t ready = posted_.empty() ? closed : std::min(closed, posted_.front().call - call_base_);
+  const size_t ready =
+      posted_.empty() ? closed : std::min(closed, posted_.front().call - call_base_);
   if (ready == 0) return false;
 
   // Hand out the front, keep the rest.
   const bool all = ready == pending_.calls.size();
   const size_t actions = all ? pending_.actions.size() : pending_.calls[ready].first_action;
-  // Records after the last call wait for the call they lie before; only the kEnd takes what is left.
+  // Records after the last call wait for the call they lie before; only the kEnd takes what is
+  // left.
   const size_t records = finished_ && all ? pending_.records.size()
                          : all            ? gap_start_
                                           : pending_.calls[ready].first_record;

@@ -12,11 +12,12 @@ namespace rubato {
 
 /// Turns the records of one location, in order, into calls with actions.
 ///
-/// The hard part is the nonblocking receive: matching is in post order, but the record that says whom
-/// it received from stands where it completed, often much later. So a posted receive stays unresolved
-/// until its completion (or our attribute on the post) names the peer, and take() hands out only the
-/// calls before the first unresolved one. A receive that is cancelled, or whose request is used again
-/// before it completed, or that never completes, becomes void; the last two are counted.
+/// The hard part is the nonblocking receive: matching is in post order, but the record that says
+/// whom it received from stands where it completed, often much later. So a posted receive stays
+/// unresolved until its completion (or our attribute on the post) names the peer, and take() hands
+/// out only the calls before the first unresolved one. A receive that is cancelled, or whose
+/// request is used again before it completed, or that never completes, becomes void; the last two
+/// are counted.
 class CallBuilder {
  public:
   CallBuilder(const TraceDefinitions& trace, int rank) : trace_(&trace), rank_(rank) {}

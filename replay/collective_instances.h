@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/collectives.h"
@@ -18,14 +19,14 @@ namespace rubato {
 template <int K>
 struct CollectiveInstance {
   CollectiveOp op = CollectiveOp::kBarrier;
-  int32_t root = -1;   ///< local rank
+  int32_t root = -1;  ///< local rank
   int arrived = 0;
   int departed = 0;
-  int prefix = 0;      ///< how many members, from rank 0 on without a hole, are there
+  int prefix = 0;  ///< how many members, from rank 0 on without a hole, are there
   bool root_arrived = false;
   bool abandoned = false;  ///< a member will never come: those that wait keep their recorded time
-  Lanes<K> last_enter;     ///< latest enter of those that are there
-  Lanes<K> root_enter;
+  Lanes<K> last_enter = Lanes<K>::Zero();  ///< latest enter of those that are there
+  Lanes<K> root_enter = Lanes<K>::Zero();
   double recorded_last_enter = 0;
   double recorded_root_enter = 0;
   int first_rank = 0;      ///< world rank of the first that came, for messages
@@ -39,11 +40,12 @@ struct CollectiveInstance {
 template <int K>
 class CollectiveInstances {
  public:
-  explicit CollectiveInstances(const TraceDefinitions& trace) : trace_(&trace), comms_(trace.comms.size()) {}
+  explicit CollectiveInstances(const TraceDefinitions& trace)
+      : trace_(&trace), comms_(trace.comms.size()) {}
 
   /// Member `local` of `comm` enters its next collective; the number of the instance.
-  uint64_t arrive(uint32_t comm, int local, int world_rank, CollectiveOp op, int32_t root, double recorded,
-                  const Lanes<K>& enter) {
+  uint64_t arrive(uint32_t comm, int local, int world_rank, CollectiveOp op, int32_t root,
+                  double recorded, const Lanes<K>& enter) {
     State& state = comms_[comm];
     const int size = trace_->comms[comm].size();
     if (state.next.empty()) state.next.assign(size, 0);
@@ -68,7 +70,8 @@ class CollectiveInstances {
       instance.root_enter = enter;
       instance.recorded_root_enter = recorded;
     }
-    if (synchronisation(op) == Synchronisation::kPrefix) arrive_prefix(instance, size, local, recorded, enter);
+    if (synchronisation(op) == Synchronisation::kPrefix)
+      arrive_prefix(instance, size, local, recorded, enter);
     return number;
   }
 
@@ -117,7 +120,8 @@ class CollectiveInstances {
     uint64_t first = 0;  ///< number of instances.front()
   };
 
-  void arrive_prefix(Instance& instance, int size, int local, double recorded, const Lanes<K>& enter) {
+  void arrive_prefix(Instance& instance, int size, int local, double recorded,
+                     const Lanes<K>& enter) {
     if (instance.enters.empty()) {
       instance.enters.resize(size);
       instance.recorded_enters.resize(size);
@@ -128,7 +132,8 @@ class CollectiveInstances {
       const int i = instance.prefix++;
       if (i == 0) continue;
       instance.enters[i] = instance.enters[i].max(instance.enters[i - 1]);
-      instance.recorded_enters[i] = std::max(instance.recorded_enters[i], instance.recorded_enters[i - 1]);
+      instance.recorded_enters[i] =
+          std::max(instance.recorded_enters[i], instance.recorded_enters[i - 1]);
     }
   }
 

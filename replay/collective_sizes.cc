@@ -8,7 +8,8 @@ namespace {
 /// `total` over all members, or over the others where MPI_IN_PLACE left one share out.
 double share(uint64_t total, int members) {
   const auto n = static_cast<uint64_t>(members);
-  if (n > 1 && total % n != 0 && total % (n - 1) == 0) return static_cast<double>(total) / (members - 1);
+  if (n > 1 && total % n != 0 && total % (n - 1) == 0)
+    return static_cast<double>(total) / (members - 1);
   return static_cast<double>(total) / members;
 }
 

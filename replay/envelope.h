@@ -6,9 +6,9 @@
 
 namespace rubato {
 
-/// The least time seen for a size or any larger one: a larger message is never faster, so what a larger
-/// one needed bounds a smaller one from above. Sizes above 1024 are kept to 7 bits, so that the table
-/// stays small whatever a program sends.
+/// The least time seen for a size or any larger one: a larger message is never faster, so what a
+/// larger one needed bounds a smaller one from above. Sizes above 1024 are kept to 7 bits, so that
+/// the table stays small whatever a program sends.
 class LowerEnvelope {
  public:
   void add(double size, double time) {

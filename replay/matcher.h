@@ -2,14 +2,14 @@
 
 // Who receives what.
 //
-// MPI's messages do not overtake: on one channel (communicator, source, destination, tag) the k-th send
-// meets the k-th posted receive. Both sides come here in program order, in whatever order the ranks are
-// run, and a channel holds those that came first: either sends without a receive (the unexpected message
-// queue) or receives without a send (the posted receive queue), never both.
+// MPI's messages do not overtake: on one channel (communicator, source, destination, tag) the k-th
+// send meets the k-th posted receive. Both sides come here in program order, in whatever order the
+// ranks are run, and a channel holds those that came first: either sends without a receive (the
+// unexpected message queue) or receives without a send (the posted receive queue), never both.
 //
-// An archive may have holes: Score-P records no matched receives (MPI_Mrecv), filters drop calls. A hole
-// shows as a length that does not fit. The receive is the better witness (its length is what arrived), so
-// a send of another length is skipped: it stays unmatched, is counted and named.
+// An archive may have holes: Score-P records no matched receives (MPI_Mrecv), filters drop calls. A
+// hole shows as a length that does not fit. The receive is the better witness (its length is what
+// arrived), so a send of another length is skipped: it stays unmatched, is counted and named.
 
 #include <cassert>
 #include <cstdint>
@@ -27,11 +27,12 @@ inline constexpr TransferId kNoTransfer = UINT32_MAX;
 /// A message from post to post: created by whichever side comes first, released when both are done.
 template <int K>
 struct Transfer {
-  Lanes<K> start;    ///< ticks; when the sender's port takes it (model) or its send was entered (measured)
-  Lanes<K> posted;   ///< when the receive was posted
-  Lanes<K> arrival;  ///< model: when it is at the receiver; valid once both ends are known
-  double recorded_send = 0;  ///< the same two as recorded
-  double recorded_post = 0;
+  /// Ticks; when the sender's port takes it (model), or when its send was entered (measured).
+  Lanes<K> start = Lanes<K>::Zero();
+  Lanes<K> posted = Lanes<K>::Zero();   ///< when the receive was posted
+  Lanes<K> arrival = Lanes<K>::Zero();  ///< model: at the receiver; valid once both ends are known
+  double recorded_send = 0;             ///< enter of the sending call, as recorded
+  double recorded_post = 0;             ///< enter of the posting call, as recorded
   uint64_t bytes = 0;
   int32_t source = 0;
   int32_t destination = 0;
@@ -41,9 +42,10 @@ struct Transfer {
   Level level = Level::kSelf;
   bool has_send = false;
   bool has_post = false;
-  bool sender_waits = false;  ///< completes only when the receive is there (rendezvous, synchronous)
-  bool handshake = false;     ///< model: T includes a handshake and counts from both-ready
-  bool abandoned = false;     ///< the other side will never come: keeps its recorded time
+  bool sender_waits =
+      false;               ///< completes only when the receive is there (rendezvous, synchronous)
+  bool handshake = false;  ///< model: T includes a handshake and counts from both-ready
+  bool abandoned = false;  ///< the other side will never come: keeps its recorded time
   bool sender_done = false;
   bool receiver_done = false;
 };
@@ -58,7 +60,8 @@ class Matcher {
   /// The transfer of a send: with its receive when that was posted before, else a new one.
   TransferId send(int source, int destination, uint32_t comm, uint32_t tag, uint64_t bytes) {
     Channel& channel = channel_of(source, destination, comm, tag);
-    if (channel.head != kNoTransfer && pool_[channel.head].has_post && pool_[channel.head].bytes == bytes) {
+    if (channel.head != kNoTransfer && pool_[channel.head].has_post &&
+        pool_[channel.head].bytes == bytes) {
       return pop(channel);
     }
     const bool skipped = channel.head != kNoTransfer && pool_[channel.head].has_post;
@@ -72,8 +75,8 @@ class Matcher {
     return id;
   }
 
-  /// The transfer of a posted receive: with its send when that came before, else a new one. Sends of
-  /// another length are skipped; whoever waits for such a one is appended to `abandoned`.
+  /// The transfer of a posted receive: with its send when that came before, else a new one. Sends
+  /// of another length are skipped; whoever waits for such a one is appended to `abandoned`.
   TransferId post(int source, int destination, uint32_t comm, uint32_t tag, uint64_t bytes,
                   std::vector<TransferId>& abandoned) {
     Channel& channel = channel_of(source, destination, comm, tag);

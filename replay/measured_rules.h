@@ -6,18 +6,19 @@
 //
 //   leave' = max(enter' + a, W' + b)
 //
-// with a and b taken from the recording so that leave' = leave when nothing changed. If the call waited
-// (it took longer than the least such a call takes, and its cause cannot have been there when it was
-// entered), a is that least time and b = leave - W: delaying the cause delays the call. If it did not
-// wait, a = leave - enter, and b is the least time from such a cause to such an end seen anywhere in the
-// archive, so that the cause holds the call up only once it really comes late.
+// with a and b taken from the recording so that leave' = leave when nothing changed. If the call
+// waited (it took longer than the least such a call takes, and its cause cannot have been there
+// when it was entered), a is that least time and b = leave - W: delaying the cause delays the call.
+// If it did not wait, a = leave - enter, and b is the least time from such a cause to such an end
+// seen anywhere in the archive, so that the cause holds the call up only once it really comes late.
 //
-// A call with several causes waited at most for one of them: the one whose least time ends last. The
-// others get their least time.
+// A call with several causes waited at most for one of them: the one whose least time ends last.
+// The others get their least time.
 //
-// `undisturbed` takes the tracer's overhead out: the outside part from compute; of the inside part what
-// comes after the MPI call, and what comes before it only if the call did not wait (else it hid in the
-// wait). The message itself left its sender earlier by that part before, which b loses too.
+// `undisturbed` takes the tracer's overhead out: the outside part from compute; of the inside part
+// what comes after the MPI call, and what comes before it only if the call did not wait (else it
+// hid in the wait). The message itself left its sender earlier by that part before, which b loses
+// too.
 
 #include <algorithm>
 #include <vector>
@@ -41,8 +42,8 @@ class MeasuredRules {
  public:
   static constexpr int kLanes = K;
 
-  MeasuredRules(const std::vector<MeasuredLane>& lanes, const Survey& survey, const Placement& placement,
-                const EagerLimits& limits)
+  MeasuredRules(const std::vector<MeasuredLane>& lanes, const Survey& survey,
+                const Placement& placement, const EagerLimits& limits)
       : survey_(&survey), placement_(&placement), limits_(&limits) {
     for (int lane = 0; lane < K; ++lane) {
       inverse_cpu_[lane] = 1 / lanes[lane].cpu;
@@ -69,8 +70,9 @@ class MeasuredRules {
     transfer.start = rank.enter;
     transfer.recorded_send = call.enter;
     const double limit = limits_->bytes[static_cast<int>(transfer.level)];
-    transfer.sender_waits = (action.flags & kSynchronous) ||
-                            (!(action.flags & kBuffered) && static_cast<double>(transfer.bytes) > limit);
+    transfer.sender_waits =
+        (action.flags & kSynchronous) ||
+        (!(action.flags & kBuffered) && static_cast<double>(transfer.bytes) > limit);
   }
   void post(RankState<K>& rank, const Call& call, Transfer<K>& transfer) {
     transfer.posted = rank.enter;
@@ -81,11 +83,13 @@ class MeasuredRules {
   Lanes<K> leave(RankState<K>& rank, const Call& call, const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
     if (call.role == CallRole::kFlush) return rank.enter + recorded * keep_flush_;
-    if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize) return rank.enter + recorded;
+    if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
+      return rank.enter + recorded;
 
     collect_causes(rank, context);
     const Lanes<K> after = after_ + per_record_ * static_cast<double>(call.actions);
-    if (causes_.empty()) return rank.enter + (recorded - (before_ + after)).max(std::min(recorded, 0.0));
+    if (causes_.empty())
+      return rank.enter + (recorded - (before_ + after)).max(std::min(recorded, 0.0));
 
     const CauseOf* critical = &causes_[0];
     double bytes = 0;
@@ -132,8 +136,8 @@ class MeasuredRules {
         causes_.push_back(
             {transfer.recorded_send, transfer.start, survey_->receive[level].at(bytes), bytes});
       } else if (transfer.sender_waits) {
-        causes_.push_back(
-            {transfer.recorded_post, transfer.posted, survey_->synchronous[level].at(bytes), bytes});
+        causes_.push_back({transfer.recorded_post, transfer.posted,
+                           survey_->synchronous[level].at(bytes), bytes});
       }
     }
   }
@@ -148,8 +152,8 @@ class MeasuredRules {
         !collective_cause(instance, awaited.local, comm.size(), cause.recorded, cause.replayed)) {
       return;
     }
-    cause.bytes = payload_bytes(context.trace->sizes, action.op, comm.size(), awaited.local, action.bytes,
-                                action.bytes_received);
+    cause.bytes = payload_bytes(context.trace->sizes, action.op, comm.size(), awaited.local,
+                                action.bytes, action.bytes_received);
     const auto table = survey_->collective.find(Survey::collective_key(action.op, comm.size()));
     cause.least = table == survey_->collective.end() ? std::numeric_limits<double>::infinity()
                                                      : table->second.at(cause.bytes);

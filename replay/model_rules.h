@@ -4,7 +4,8 @@
 //
 //   start   = max(enter + sum of o_s so far, out-port);  out-port = start + g
 //   eager:      arrival = start + T
-//   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send (L),
+//   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send
+//   (L),
 //                                                          clear to send and data (T - L)
 //   a receive is there at max(arrival, in-port + g), and the in-port is busy until then
 //   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r)
@@ -15,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "models/error.h"
 #include "models/interconnect.h"
 #include "models/scenario.h"
 #include "replay/collective_sizes.h"
@@ -32,6 +34,7 @@ struct LaneMessageCost {
 /// What a group of scenarios with one structure has in common, and what differs per lane.
 struct LaneMachines {
   std::vector<Interconnect> interconnects;  ///< one per lane
+  std::vector<std::string> names;           ///< of the scenarios, for messages; one per lane
   std::vector<double> cpu;                  ///< one per lane
   Placement placement;                      ///< the same in all lanes
   double ticks_per_second = 1e9;
@@ -48,7 +51,8 @@ class ModelRules {
     for (const Communicator& comm : trace.comms) comm_level_.push_back(widest_level(comm));
   }
 
-  /// Compute between two calls: `recorded` ticks, of which `overhead_calls` stretches carry overhead.
+  /// Compute between two calls: `recorded` ticks, of which `overhead_calls` stretches carry
+  /// overhead.
   Lanes<K> compute(double recorded, bool before_mpi_call) {
     double left = recorded;
     if (before_mpi_call) {
@@ -77,7 +81,9 @@ class ModelRules {
     if (!cost.handshake) transfer.arrival = transfer.start + cost.transfer;
   }
 
-  void post(RankState<K>& rank, const Call&, Transfer<K>& transfer) { transfer.posted = rank.enter; }
+  void post(RankState<K>& rank, const Call&, Transfer<K>& transfer) {
+    transfer.posted = rank.enter;
+  }
 
   /// Both ends are known.
   void matched(Transfer<K>& transfer) {
@@ -90,7 +96,8 @@ class ModelRules {
   Lanes<K> leave(RankState<K>& rank, const Call& call, const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
     if (call.role == CallRole::kFlush) return rank.enter;
-    if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize) return rank.enter + recorded;
+    if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
+      return rank.enter + recorded;
     if (call.actions == 0) return rank.enter + recorded;
 
     Lanes<K> leave = rank.busy;
@@ -137,13 +144,15 @@ class ModelRules {
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return rank.enter + (call.leave - call.enter);
     const bool is_root = awaited.local == action.peer;
-    const CollectiveCost& cost = collective_cost(action, comm, awaited.local, is_root, *context.trace);
+    const CollectiveCost& cost =
+        collective_cost(action, comm, awaited.local, is_root, *context.trace);
     switch (synchronisation(action.op)) {
       case Synchronisation::kOneToAll:
         if (is_root || instance.root < 0) return rank.enter + cost.departure;
         return instance.root_enter.max(rank.enter) + cost.total;
       case Synchronisation::kAllToOne:
-        return is_root ? Lanes<K>(instance.last_enter + cost.total) : Lanes<K>(rank.enter + cost.departure);
+        return is_root ? Lanes<K>(instance.last_enter + cost.total)
+                       : Lanes<K>(rank.enter + cost.departure);
       case Synchronisation::kPrefix:
         return instance.enters[awaited.local] + cost.total;
       case Synchronisation::kAllToAll:
@@ -160,6 +169,7 @@ class ModelRules {
       const double ticks = machines_->ticks_per_second;
       const auto size = static_cast<double>(bytes);
       for (int lane = 0; lane < K; ++lane) {
+        require(lane, level);
         const MessageCost seconds = machines_->interconnects[lane].message(level, size);
         cost.send_overhead[lane] = seconds.send_overhead * ticks;
         cost.receive_overhead[lane] = seconds.receive_overhead * ticks;
@@ -177,8 +187,8 @@ class ModelRules {
 
   const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
                                         bool is_root, const TraceDefinitions& trace) {
-    const double bytes =
-        payload_bytes(trace.sizes, action.op, comm.size(), local, action.bytes, action.bytes_received);
+    const double bytes = payload_bytes(trace.sizes, action.op, comm.size(), local, action.bytes,
+                                       action.bytes_received);
     const Level level = comm_level_[action.comm];
     CollectiveKey key{bytes, comm.size(), action.op, level, is_root};
     const auto [entry, is_new] = collective_costs_.try_emplace(key);
@@ -186,6 +196,7 @@ class ModelRules {
     if (is_new) {
       const double ticks = machines_->ticks_per_second;
       for (int lane = 0; lane < K; ++lane) {
+        require(lane, level);
         const Interconnect& net = machines_->interconnects[lane];
         cost.total[lane] = net.collective(action.op, comm.size(), bytes, level) * ticks;
         cost.departure[lane] =
@@ -195,11 +206,21 @@ class ModelRules {
     return cost;
   }
 
+  void require(int lane, Level level) const {
+    if (machines_->interconnects[lane].has(level)) return;
+    const std::string name = kLevelNames[static_cast<int>(level)];
+    throw InputError("scenario '" + machines_->names[lane] +
+                     "': the archive has messages of level '" + name +
+                     "', but the platform has no [level." + name +
+                     "]; add it, or let another level stand in with --fallback-level");
+  }
+
   /// Node when all members share one, else network: the most distant pair sets the pace.
   Level widest_level(const Communicator& comm) const {
     Level widest = comm.size() > 1 ? Level::kNode : Level::kSelf;
     for (const int32_t member : comm.members) {
-      if (machines_->placement.level(comm.members[0], member) == Level::kNetwork) return Level::kNetwork;
+      if (machines_->placement.level(comm.members[0], member) == Level::kNetwork)
+        return Level::kNetwork;
     }
     return widest;
   }
@@ -214,8 +235,9 @@ class ModelRules {
   };
   struct CollectiveHash {
     size_t operator()(const CollectiveKey& key) const {
-      const size_t small = static_cast<size_t>(key.members) << 8 | static_cast<size_t>(key.op) << 3 |
-                           static_cast<size_t>(key.level) << 1 | (key.is_root ? 1 : 0);
+      const size_t small = static_cast<size_t>(key.members) << 8 |
+                           static_cast<size_t>(key.op) << 3 | static_cast<size_t>(key.level) << 1 |
+                           (key.is_root ? 1 : 0);
       return std::hash<double>()(key.bytes) * 0x9E3779B97F4A7C15u ^ small * 0xC2B2AE3D27D4EB4Fu;
     }
   };

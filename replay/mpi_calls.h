@@ -13,14 +13,16 @@ enum class CallClass : uint8_t {
 struct MpiCallInfo {
   std::string name;  ///< "MPI_Send", as the standard spells it
   CallClass without_records = CallClass::kLocal;
-  bool nonblocking = false;  ///< an MPI_SEND record in it is a send that nobody waits for (TAU, old Score-P)
+  bool nonblocking =
+      false;  ///< an MPI_SEND record in it is a send that nobody waits for (TAU, old Score-P)
   bool synchronous = false;  ///< MPI_Ssend and its kin
   bool buffered = false;     ///< MPI_Bsend and its kin
   bool init = false;
   bool finalize = false;
 };
 
-/// The standard's spelling for what tracers write: "MPI_Send", "MPI_Send()", "mpi_send_", "PMPI_Send".
+/// The standard's spelling for what tracers write: "MPI_Send", "MPI_Send()", "mpi_send_",
+/// "PMPI_Send".
 /// "" when it is not an MPI call.
 std::string mpi_call_name(const std::string& region);
 

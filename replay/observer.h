@@ -12,8 +12,8 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
-  /// `call` of `rank` left. `clock_before` and `recorded_before` are the leave of the call before it,
-  /// replayed and recorded; `block` holds its actions and records.
+  /// `call` of `rank` left. `clock_before` and `recorded_before` are the leave of the call before
+  /// it, replayed and recorded; `block` holds its actions and records.
   virtual void call(int rank, const Call& call, const Block& block, const Lanes<K>& clock_before,
                     double recorded_before, const Lanes<K>& enter, const Lanes<K>& leave) = 0;
 };

@@ -8,7 +8,8 @@
 namespace rubato {
 
 // What the replay sees of one location: a sequence of calls, each with the actions it performs. The
-// stream (archive_stream.cc, text_source.cc) makes them; everything behind it works on nothing else.
+// stream (archive_stream.cc, text_source.cc) makes them; everything behind it works on nothing
+// else.
 
 /// One thing that a call does.
 enum class ActionKind : uint8_t {
@@ -25,7 +26,7 @@ enum ActionFlags : uint8_t {
   kBlocking = 1,     ///< the call itself completes it
   kSynchronous = 2,  ///< Ssend, Issend: completes only once the receive is there
   kBuffered = 4,     ///< Bsend, Ibsend: completes at once
-  kWildcard = 8,     ///< a receive that named MPI_ANY_SOURCE or MPI_ANY_TAG, where the archive says so
+  kWildcard = 8,  ///< a receive that named MPI_ANY_SOURCE or MPI_ANY_TAG, where the archive says so
 };
 
 /// `slot` of an action whose completion the archive does not show.
@@ -37,10 +38,10 @@ struct Action {
   ActionKind kind = ActionKind::kNone;
   uint8_t flags = 0;
   CollectiveOp op = CollectiveOp::kBarrier;
-  uint32_t comm = 0;         ///< index into TraceDefinitions::comms
-  int32_t peer = 0;          ///< world rank of the other side; for a collective the root's rank in comm
+  uint32_t comm = 0;  ///< index into TraceDefinitions::comms
+  int32_t peer = 0;   ///< world rank of the other side; for a collective the root's rank in comm
   uint32_t tag = 0;
-  uint64_t bytes = 0;        ///< of the message; bytes sent by a collective as the archive counts them
+  uint64_t bytes = 0;  ///< of the message; bytes sent by a collective as the archive counts them
   union {
     uint64_t bytes_received = 0;  ///< of a collective, as the archive counts them
     uint32_t slot;                ///< request of a send, post or wait: small, reused, per rank
@@ -52,7 +53,8 @@ static_assert(sizeof(Action) == 32);
 enum class CallRole : uint8_t {
   kBegin,     ///< the first record of the location, where the rank's clock starts; not a call
   kMpi,       ///< an MPI call; its actions say what it does, without any it keeps its time
-  kInit,      ///< MPI_Init or MPI_Init_thread: keeps its time, and the rank's window starts at its leave
+  kInit,      ///< MPI_Init or MPI_Init_thread: keeps its time, and the rank's window starts at its
+              ///< leave
   kFinalize,  ///< the rank's window ends at its enter
   kOff,       ///< measurement was switched off: keeps its length, is no computation
   kFlush,     ///< the tracer wrote its buffer: kept where nothing is compensated, else removed

@@ -16,7 +16,8 @@ class Profile : public Observer<K> {
     for (Rank& rank : ranks_) {
       rank.calls.resize(trace.calls.size());
       for (PerCall& call : rank.calls) call.time = Lanes<K>::Constant(0);
-      rank.first = rank.last = rank.start = rank.end = rank.compute = rank.mpi = Lanes<K>::Constant(0);
+      rank.first = rank.last = rank.start = rank.end = rank.compute = rank.mpi =
+          Lanes<K>::Constant(0);
     }
   }
 
@@ -50,11 +51,13 @@ class Profile : public Observer<K> {
     PerCall& totals = rank.calls[call.name];
     totals.time += leave - enter;
     ++totals.calls;
-    for (uint32_t i = 0; i < call.actions; ++i) add_bytes(rank, totals, block.actions[call.first_action + i]);
+    for (uint32_t i = 0; i < call.actions; ++i)
+      add_bytes(rank, totals, block.actions[call.first_action + i]);
   }
 
   /// The columns of one lane. `names` are the indices of the calls that occur, in report order.
-  void fill(ScenarioResult& result, int lane, double ticks_per_second, const std::vector<int>& names) const {
+  void fill(ScenarioResult& result, int lane, double ticks_per_second,
+            const std::vector<int>& names) const {
     double start = 0, end = 0, first = 0, last = 0;
     for (size_t i = 0; i < ranks_.size(); ++i) {
       const Rank& rank = ranks_[i];
@@ -93,8 +96,8 @@ class Profile : public Observer<K> {
     std::vector<uint64_t> slot_bytes;
   };
 
-  /// Received bytes are booked where the receive completes, as MPInside does it with the posting call's
-  /// name lost: in MPI_Wait for a nonblocking receive.
+  /// Received bytes are booked where the receive completes, as MPInside does it with the posting
+  /// call's name lost: in MPI_Wait for a nonblocking receive.
   static void add_bytes(Rank& rank, PerCall& totals, const Action& action) {
     switch (action.kind) {
       case ActionKind::kSend:
@@ -109,7 +112,8 @@ class Profile : public Observer<K> {
         }
         break;
       case ActionKind::kWaitReceive:
-        if (action.slot < rank.slot_bytes.size()) totals.bytes_received += rank.slot_bytes[action.slot];
+        if (action.slot < rank.slot_bytes.size())
+          totals.bytes_received += rank.slot_bytes[action.slot];
         break;
       case ActionKind::kCollective:
         totals.bytes_sent += action.bytes;

@@ -2,9 +2,9 @@
 
 // Plays the calls of all ranks against each other. Start reading at Replay::run().
 //
-// Without contention a call's times depend only on the calls it waits for, so ranks need not be run in
-// the order of time: each runs until it has to wait for something that was not replayed yet, and is
-// woken by whoever brings it. Any order gives the same clocks; the one used here, the ready rank
+// Without contention a call's times depend only on the calls it waits for, so ranks need not be run
+// in the order of time: each runs until it has to wait for something that was not replayed yet, and
+// is woken by whoever brings it. Any order gives the same clocks; the one used here, the ready rank
 // furthest behind in recorded time first, keeps few messages in flight.
 //
 // Rules (survey.h, measured_rules.h, model_rules.h) say how long things take; who waits for whom is
@@ -13,6 +13,7 @@
 #include <functional>
 #include <queue>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/error.h"
@@ -25,11 +26,11 @@ namespace rubato {
 struct ReplayOutcome {
   std::string deadlock;  ///< empty, or who waits for whom in a circle
   uint64_t messages = 0;
-  uint64_t collectives = 0;        ///< calls, counted once per member
+  uint64_t collectives = 0;  ///< calls, counted once per member
   uint64_t unmatched_sends = 0;
   uint64_t unmatched_receives = 0;
   uint64_t abandoned_collectives = 0;  ///< calls of members whose partners never came
-  uint64_t clock_violations = 0;       ///< calls that ended before what they waited for, as recorded
+  uint64_t clock_violations = 0;  ///< calls that ended before what they waited for, as recorded
   std::array<uint64_t, kLevels> level_messages{};
   std::array<uint64_t, kLevels> level_bytes{};
 };
@@ -69,7 +70,8 @@ class Replay {
  private:
   using Status = typename RankState<K>::Status;
 
-  // --- Scheduling ---------------------------------------------------------------------------------
+  // --- Scheduling
+  // ---------------------------------------------------------------------------------
 
   void start(int rank) {
     RankState<K>& state = ranks_[rank];
@@ -117,7 +119,8 @@ class Replay {
     make_ready(rank);
   }
 
-  // --- One call -----------------------------------------------------------------------------------
+  // --- One call
+  // -----------------------------------------------------------------------------------
 
   void enter(int rank, const Call& call) {
     RankState<K>& state = ranks_[rank];
@@ -128,21 +131,28 @@ class Replay {
       state.enter = Lanes<K>::Constant(call.enter);
       return;
     }
-    const bool is_mpi =
-        call.role == CallRole::kMpi || call.role == CallRole::kInit || call.role == CallRole::kFinalize;
+    const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
+                        call.role == CallRole::kFinalize;
     state.enter = state.clock + rules_->compute(call.enter - state.recorded_clock, is_mpi);
     rules_->begin_call(state);
-    for (uint32_t i = 0; i < call.actions; ++i) perform(rank, call, state.block.actions[call.first_action + i]);
+    for (uint32_t i = 0; i < call.actions; ++i)
+      perform(rank, call, state.block.actions[call.first_action + i]);
   }
 
   void perform(int rank, const Call& call, const Action& action) {
     switch (action.kind) {
-      case ActionKind::kNone: return;
-      case ActionKind::kSend: return send(rank, call, action);
-      case ActionKind::kPost: return post(rank, call, action);
-      case ActionKind::kWaitSend: return await(rank, Awaited::Kind::kSend, take_slot(rank, action.slot));
-      case ActionKind::kWaitReceive: return await(rank, Awaited::Kind::kReceive, take_slot(rank, action.slot));
-      case ActionKind::kCollective: return arrive(rank, call, action);
+      case ActionKind::kNone:
+        return;
+      case ActionKind::kSend:
+        return send(rank, call, action);
+      case ActionKind::kPost:
+        return post(rank, call, action);
+      case ActionKind::kWaitSend:
+        return await(rank, Awaited::Kind::kSend, take_slot(rank, action.slot));
+      case ActionKind::kWaitReceive:
+        return await(rank, Awaited::Kind::kReceive, take_slot(rank, action.slot));
+      case ActionKind::kCollective:
+        return arrive(rank, call, action);
     }
   }
 
@@ -172,7 +182,8 @@ class Replay {
 
   void post(int rank, const Call& call, const Action& action) {
     skipped_.clear();
-    const TransferId id = matcher_.post(action.peer, rank, action.comm, action.tag, action.bytes, skipped_);
+    const TransferId id =
+        matcher_.post(action.peer, rank, action.comm, action.tag, action.bytes, skipped_);
     for (const TransferId skipped : skipped_) wake(matcher_[skipped].waiting_sender);
     Transfer<K>& transfer = matcher_[id];
     transfer.has_post = true;
@@ -197,8 +208,8 @@ class Replay {
     RankState<K>& state = ranks_[rank];
     if (comm.size() > 1) {
       awaited.local = comm.local_rank(rank);
-      awaited.instance = collectives_.arrive(action.comm, awaited.local, rank, action.op, action.peer,
-                                             call.enter, state.enter);
+      awaited.instance = collectives_.arrive(action.comm, awaited.local, rank, action.op,
+                                             action.peer, call.enter, state.enter);
       CollectiveInstance<K>& instance = collectives_.get(action.comm, awaited.instance);
       if (collectives_.take_mismatch()) {
         throw InputError(place(rank, call) + ": a collective on communicator '" + comm.name +
@@ -253,7 +264,8 @@ class Replay {
                                : rules_->leave(state, call, context);
     count_violations(state, call);
     for (const Awaited& awaited : state.awaited) let_go(awaited);
-    const double recorded_before = call.role == CallRole::kBegin ? call.enter : state.recorded_clock;
+    const double recorded_before =
+        call.role == CallRole::kBegin ? call.enter : state.recorded_clock;
     const Lanes<K> clock_before = call.role == CallRole::kBegin ? state.enter : state.clock;
     for (Observer<K>* observer : observers_) {
       observer->call(rank, call, state.block, clock_before, recorded_before, state.enter, leave);
@@ -266,7 +278,8 @@ class Replay {
   void let_go(const Awaited& awaited) {
     if (awaited.kind == Awaited::Kind::kCollective) {
       if (trace_->comms[awaited.action->comm].size() <= 1) return;
-      if (collectives_.get(awaited.action->comm, awaited.instance).abandoned) ++outcome_.abandoned_collectives;
+      if (collectives_.get(awaited.action->comm, awaited.instance).abandoned)
+        ++outcome_.abandoned_collectives;
       collectives_.depart(awaited.action->comm, awaited.instance);
     } else if (awaited.transfer != kNoTransfer) {
       if (awaited.kind == Awaited::Kind::kReceive) {
@@ -285,7 +298,8 @@ class Replay {
     }
   }
 
-  // --- Requests -----------------------------------------------------------------------------------
+  // --- Requests
+  // -----------------------------------------------------------------------------------
 
   void put_slot(int rank, uint32_t slot, TransferId id) {
     std::vector<TransferId>& slots = ranks_[rank].slots;
@@ -297,7 +311,8 @@ class Replay {
     return slot < slots.size() ? std::exchange(slots[slot], kNoTransfer) : kNoTransfer;
   }
 
-  // --- Nobody can go on ---------------------------------------------------------------------------
+  // --- Nobody can go on
+  // ---------------------------------------------------------------------------
 
   /// The rank that `rank` waits for, -1 when it waits for nobody.
   int waits_for(int rank) {
@@ -307,7 +322,8 @@ class Replay {
     if (awaited.kind == Awaited::Kind::kReceive) return matcher_[awaited.transfer].source;
     if (awaited.kind == Awaited::Kind::kSend) return matcher_[awaited.transfer].destination;
     const Communicator& comm = trace_->comms[awaited.action->comm];
-    const CollectiveInstance<K>& instance = collectives_.get(awaited.action->comm, awaited.instance);
+    const CollectiveInstance<K>& instance =
+        collectives_.get(awaited.action->comm, awaited.instance);
     for (int local = 0; local < comm.size(); ++local) {
       if (!instance.here[local]) return comm.members[local];
     }
@@ -360,7 +376,8 @@ class Replay {
     const Awaited& awaited = ranks_[rank].awaited[ranks_[rank].next_awaited];
     const std::string other = std::to_string(waits_for(rank));
     if (awaited.kind == Awaited::Kind::kCollective) {
-      return " waits for rank " + other + " on communicator '" + trace_->comms[awaited.action->comm].name + "'";
+      return " waits for rank " + other + " on communicator '" +
+             trace_->comms[awaited.action->comm].name + "'";
     }
     const Transfer<K>& transfer = matcher_[awaited.transfer];
     return (awaited.kind == Awaited::Kind::kReceive ? " waits for " : " waits to send ") +
@@ -381,7 +398,8 @@ class Replay {
   Matcher<K> matcher_;
   CollectiveInstances<K> collectives_;
   std::vector<RankState<K>> ranks_;
-  std::priority_queue<std::pair<double, int>, std::vector<std::pair<double, int>>, std::greater<>> ready_;
+  std::priority_queue<std::pair<double, int>, std::vector<std::pair<double, int>>, std::greater<>>
+      ready_;
   std::vector<TransferId> skipped_;
   int finished_ = 0;
   ReplayOutcome outcome_;

@@ -7,18 +7,10 @@
 
 #include "models/placement.h"
 #include "models/scenario.h"
+#include "replay/recording_overhead.h"
 #include "replay/results.h"
 
 namespace rubato {
-
-/// What recording one MPI call cost, in seconds, for archives that do not say so themselves
-/// (tracer/schema.h has the words).
-struct RecordingOverhead {
-  double outside = 0;        ///< before the enter and after the leave stamp
-  double inside_before = 0;  ///< between the enter stamp and the call
-  double inside_after = 0;   ///< between the call and the leave stamp
-  double per_record = 0;     ///< for each further record inside a call
-};
 
 /// How an archive is read and replayed; the same for all scenarios of one run.
 struct ReplayOptions {
@@ -27,7 +19,8 @@ struct ReplayOptions {
   std::optional<double> eager_limit;          ///< bytes, instead of what the archive says
   std::optional<Level> fallback_level;        ///< for levels that a platform file lacks
   bool ignore_offsets = false;                ///< do not apply the archive's clock offsets
-  std::function<void(double)> progress;       ///< called now and then with the share done, 0 to 1
+  bool verify = false;  ///< also compare `measured` with the recording, record by record
+  std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
 };
 
 /// Replays the archive (a directory or its anchor file) in each scenario. Errors: InputError.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,14 @@ struct KeptCall {
   std::string first_at;  ///< "rank 3, event 112"
 };
 
+/// How well `measured` gives the recording back: not at all wrong, or the program is.
+struct IdentityResult {
+  uint64_t records = 0;    ///< compared
+  uint64_t differing = 0;  ///< replayed at another tick than recorded
+  double worst_ticks = 0;
+  std::string first;  ///< "rank 3, event 112 (MPI_Recv)"
+};
+
 /// What stands in the archive, how much of it is replayed, and what a careful reader should know.
 struct TraceSummary {
   std::string path;
@@ -78,6 +87,7 @@ struct Results {
   TraceSummary trace;
   std::vector<std::string> calls;  ///< names of the MPI calls that occur, most recorded time first
   std::vector<ScenarioResult> scenarios;
+  std::optional<IdentityResult> identity;  ///< where it was asked for
 };
 
 }  // namespace rubato

@@ -15,10 +15,13 @@ Lanes<1> SurveyRules::leave(RankState<1>& rank, const Call& call, const RuleCont
       const auto& instance = context.collectives->get(action.comm, awaited.instance);
       double cause = 0;
       Lanes<1> unused;
-      if (instance.abandoned || !collective_cause(instance, awaited.local, comm.size(), cause, unused)) continue;
-      const double bytes = payload_bytes(context.trace->sizes, action.op, comm.size(), awaited.local,
-                                         action.bytes, action.bytes_received);
-      add(survey_->collective[Survey::collective_key(action.op, comm.size())], bytes, call.leave - cause);
+      if (instance.abandoned ||
+          !collective_cause(instance, awaited.local, comm.size(), cause, unused))
+        continue;
+      const double bytes = payload_bytes(context.trace->sizes, action.op, comm.size(),
+                                         awaited.local, action.bytes, action.bytes_received);
+      add(survey_->collective[Survey::collective_key(action.op, comm.size())], bytes,
+          call.leave - cause);
       awaited_bytes += bytes;
       depends = true;
       continue;

@@ -1,9 +1,9 @@
 #pragma once
 
-// What `measured` has to know before it can replay (design 6.2): the least a call of each kind takes
-// when it need not wait, the least time from a send to the end of its receive per size and level, and how
-// large a message was sent without waiting for its receiver. One pass over the archive, in which every
-// call leaves when it was recorded to leave.
+// What `measured` has to know before it can replay (design 6.2): the least a call of each kind
+// takes when it need not wait, the least time from a send to the end of its receive per size and
+// level, and how large a message was sent without waiting for its receiver. One pass over the
+// archive, in which every call leaves when it was recorded to leave.
 
 #include <array>
 #include <limits>
@@ -17,12 +17,13 @@ namespace rubato {
 
 /// The tables, in ticks.
 struct Survey {
-  std::vector<LowerEnvelope> floor;                    ///< by call: leave - enter over bytes awaited
-  std::array<LowerEnvelope, kLevels> receive;          ///< leave - send's enter
-  std::array<LowerEnvelope, kLevels> synchronous;      ///< send's leave - receive's post
-  std::unordered_map<uint64_t, LowerEnvelope> collective;  ///< by collective_key(): leave - awaited enter
+  std::vector<LowerEnvelope> floor;                ///< by call: leave - enter over bytes awaited
+  std::array<LowerEnvelope, kLevels> receive;      ///< leave - send's enter
+  std::array<LowerEnvelope, kLevels> synchronous;  ///< send's leave - receive's post
+  std::unordered_map<uint64_t, LowerEnvelope>
+      collective;                                ///< by collective_key(): leave - awaited enter
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
-  uint64_t negative_residuals = 0;               ///< ended before what they waited for: clock violations
+  uint64_t negative_residuals = 0;  ///< ended before what they waited for: clock violations
 
   static uint64_t collective_key(CollectiveOp op, int members) {
     return static_cast<uint64_t>(op) << 32 | static_cast<uint32_t>(members);
@@ -37,8 +38,8 @@ struct Cause {
 
 /// W of what `local` waits for in a collective; false when it waits for nobody.
 template <int K>
-bool collective_cause(const CollectiveInstance<K>& instance, int local, int members, double& recorded,
-                      Lanes<K>& replayed) {
+bool collective_cause(const CollectiveInstance<K>& instance, int local, int members,
+                      double& recorded, Lanes<K>& replayed) {
   if (members <= 1) return false;
   switch (synchronisation(instance.op)) {
     case Synchronisation::kOneToAll:
@@ -62,7 +63,8 @@ bool collective_cause(const CollectiveInstance<K>& instance, int local, int memb
   return true;
 }
 
-/// The eager limit in force: what the archive (or the user) says, never below what was seen to be eager.
+/// The eager limit in force: what the archive (or the user) says, never below what was seen to be
+/// eager.
 struct EagerLimits {
   std::array<double, kLevels> bytes;
   EagerLimits() { bytes.fill(std::numeric_limits<double>::infinity()); }
@@ -85,10 +87,13 @@ class SurveyRules {
   void send(RankState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
     transfer.start[0] = call.enter;
     transfer.recorded_send = call.enter;
-    transfer.arrival[0] = (action.flags & kBlocking) ? call.leave : std::numeric_limits<double>::infinity();
+    transfer.arrival[0] =
+        (action.flags & kBlocking) ? call.leave : std::numeric_limits<double>::infinity();
     transfer.sender_waits = waits(action, transfer);
   }
-  void post(RankState<1>&, const Call& call, Transfer<1>& transfer) { transfer.recorded_post = call.enter; }
+  void post(RankState<1>&, const Call& call, Transfer<1>& transfer) {
+    transfer.recorded_post = call.enter;
+  }
 
   void matched(Transfer<1>& transfer) {
     // A blocking send that left before its receive was posted did not wait for it.

@@ -10,29 +10,21 @@
 #include "models/placement.h"
 #include "replay/mpi_calls.h"
 #include "replay/operation.h"
+#include "replay/recording_overhead.h"
 
 namespace rubato {
 
 /// A communicator as the replay needs it. Ranks in actions are world ranks already; roots are not.
 struct Communicator {
   std::string name;
-  std::vector<int32_t> members;  ///< world rank of each local rank; empty for self-like communicators
-  bool self_like = false;        ///< every rank has its own, of one member (MPI_COMM_SELF and the like)
-  bool inter = false;            ///< an intercommunicator; `members` is group A
+  std::vector<int32_t>
+      members;             ///< world rank of each local rank; empty for self-like communicators
+  bool self_like = false;  ///< every rank has its own, of one member (MPI_COMM_SELF and the like)
+  bool inter = false;      ///< an intercommunicator; `members` is group A
 
   int size() const { return self_like ? 1 : static_cast<int>(members.size()); }
   /// Local rank of a world rank; -1 when it is no member.
   int local_rank(int world_rank) const;
-};
-
-/// Seconds that recording added to each call (design section 7). All 0 when the archive does not say.
-struct Overhead {
-  double outside = 0;        ///< before the enter stamp and after the leave stamp
-  double inside_before = 0;  ///< between the enter stamp and the MPI call
-  double inside_after = 0;   ///< between the MPI call and the leave stamp
-  double per_record = 0;     ///< for each further record inside
-
-  bool any() const { return outside > 0 || inside_before > 0 || inside_after > 0 || per_record > 0; }
 };
 
 /// How the archive counts the bytes of collectives (conventions B.2).
@@ -56,10 +48,11 @@ struct TraceDefinitions {
   std::vector<int> node_of_rank;
   std::vector<std::string> nodes;
   std::vector<Communicator> comms;
+  int world = -1;                  ///< index of MPI_COMM_WORLD in comms; -1 when there is none
   std::vector<MpiCallInfo> calls;  ///< the MPI calls of the archive; Call::name points here
   std::vector<SideLocation> side_locations;
   SizeConvention sizes = SizeConvention::kLogical;
-  Overhead overhead;
+  RecordingOverhead overhead;
   std::optional<double> eager_limit_node;     ///< bytes
   std::optional<double> eager_limit_network;  ///< bytes
   std::map<std::string, std::string> properties;
@@ -68,8 +61,8 @@ struct TraceDefinitions {
   int ranks() const { return static_cast<int>(location_of_rank.size()); }
 };
 
-/// Where calls come from: an OTF2 archive, a text, a generator. Each rank is read on its own, forwards,
-/// block by block, so that nobody has to hold a trace in memory.
+/// Where calls come from: an OTF2 archive, a text, a generator. Each rank is read on its own,
+/// forwards, block by block, so that nobody has to hold a trace in memory.
 class EventSource {
  public:
   virtual ~EventSource() = default;
