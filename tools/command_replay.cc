@@ -55,6 +55,9 @@ po::options_description replay_options() {
       "write a page with charts; one file that needs no network");
   add("per-rank", "tables of every rank and every call, however many");
   add("strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
+  add("verify",
+      "also compare every record of 'measured' with the recording; exit with 1 unless all are "
+      "equal");
   add("no-compensation", "do not subtract what recording itself cost");
   add("overhead", po::value<std::string>()->value_name("KEY=TIME,..."),
       "what recording a call cost, for archives that do not say: outside=, before=, after=, "
@@ -119,6 +122,7 @@ RecordingOverhead parse_overhead(const std::string& text) {
 ReplayOptions engine_options(const po::variables_map& values) {
   ReplayOptions options;
   options.compensate = !values.count("no-compensation");
+  options.verify = values.count("verify") > 0;
   options.ignore_offsets = values.count("ignore-offsets") > 0;
   if (values.count("overhead")) options.overhead = parse_overhead(text_of(values, "overhead"));
   if (values.count("eager-limit")) {
@@ -230,6 +234,9 @@ int command_replay(const Arguments& arguments) {
     Outputs::print_to_stdout(report_text(results, text));
   }
   outputs.write(results, platforms);
+  if (results.identity && results.identity->differing > 0) {
+    throw InputError(fmt::format("{}: {}", archives[0], identity_line(*results.identity)));
+  }
   if (values.count("strict") && !results.trace.kept.empty()) {
     throw InputError(fmt::format("{}: --strict: {}", archives[0], kept_calls_line(results.trace)));
   }

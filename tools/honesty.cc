@@ -94,6 +94,19 @@ std::string headline(const Results& results) {
   return text;
 }
 
+std::string identity_line(const IdentityResult& identity) {
+  if (identity.differing == 0) {
+    return fmt::format("Verified: all {} records of \"measured\" are at the recorded tick.",
+                       show_count(identity.records));
+  }
+  return fmt::format(
+      "NOT VERIFIED: {} of {} records of \"measured\" are not at the recorded tick, by up to {} "
+      "ticks, "
+      "the first at {}. This is an error in Rubato: do not trust the results.",
+      show_count(identity.differing), show_count(identity.records), identity.worst_ticks,
+      identity.first);
+}
+
 bool outside_elapsed(const std::string& call) {
   return call == "MPI_Init" || call == "MPI_Init_thread" || call == "MPI_Finalize";
 }

@@ -112,6 +112,13 @@ Json results_to_json(const Results& results) {
   for (const ScenarioResult& scenario : results.scenarios) {
     json["scenarios"].push_back(scenario_to_json(scenario, results.calls));
   }
+  json["identity"] = nullptr;
+  if (results.identity) {
+    json["identity"] = {{"records", results.identity->records},
+                        {"differing", results.identity->differing},
+                        {"worst_ticks", number(results.identity->worst_ticks)},
+                        {"first", results.identity->first}};
+  }
   return json;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "tools/call_columns.h"
 #include "tools/honesty.h"
 #include "tools/numbers.h"
 #include "tools/text_table.h"
@@ -14,7 +15,6 @@ namespace rubato {
 namespace {
 
 constexpr int kRanksShown = 16;  // more are folded into minimum, median, maximum
-constexpr int kCallsShown = 12;  // more are folded into one column
 
 std::string plural(uint64_t count, const std::string& word) {
   return show_count(count) + " " + word + (count == 1 ? "" : "s");
@@ -122,57 +122,22 @@ std::string scenario_table(const std::vector<ScenarioResult>& scenarios, int wid
 struct TimeColumn {
   std::string name;
   std::vector<double> times;
-  bool outside = false;  ///< not a part of elapsed
 };
 
 double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-/// Compute, MPI in total, then a column per call that this scenario spends time in, most time
-/// first. Beyond kCallsShown the rest is one column, unless `all`.
-std::vector<TimeColumn> time_columns(const std::vector<std::string>& calls,
-                                     const ScenarioResult& scenario, bool all) {
-  const auto column = [&](const std::string& name,
-                          const std::function<double(const RankResult&)>& value) {
-    TimeColumn result{name, {}, false};
-    for (const RankResult& rank : scenario.ranks) result.times.push_back(value(rank));
-    return result;
-  };
-  std::vector<TimeColumn> by_call;
-  for (size_t call = 0; call < calls.size(); ++call) {
-    const bool used = std::any_of(
-        scenario.ranks.begin(), scenario.ranks.end(),
-        [&](const auto& rank) { return call < rank.calls.size() && rank.calls[call].calls > 0; });
-    if (!used) continue;
-    by_call.push_back(column(calls[call], [&](const RankResult& rank) {
-      return call < rank.calls.size() ? rank.calls[call].time : 0.0;
-    }));
-    by_call.back().outside = outside_elapsed(calls[call]);
+/// Compute, MPI in total, then the chosen calls.
+std::vector<TimeColumn> time_columns(const std::vector<CallColumn>& calls,
+                                     const ScenarioResult& scenario) {
+  std::vector<TimeColumn> columns = {{"Compute", {}}, {"All MPI", {}}};
+  for (const CallColumn& call : calls) columns.push_back({call.name, {}});
+  for (const RankResult& rank : scenario.ranks) {
+    columns[0].times.push_back(rank.compute);
+    columns[1].times.push_back(rank.mpi);
+    for (size_t i = 0; i < calls.size(); ++i) columns[i + 2].times.push_back(calls[i].time(rank));
   }
-  std::stable_sort(by_call.begin(), by_call.end(),
-                   [](const auto& a, const auto& b) { return sum(a.times) > sum(b.times); });
-  // MPI_Init and MPI_Finalize come last: they do not add up with the others.
-  const auto first_outside = std::stable_partition(by_call.begin(), by_call.end(),
-                                                   [](const auto& c) { return !c.outside; });
-  std::vector<TimeColumn> outside(first_outside, by_call.end());
-  by_call.erase(first_outside, by_call.end());
-  if (!all && by_call.size() > kCallsShown) {
-    TimeColumn others{fmt::format("{} others", by_call.size() - kCallsShown + 1),
-                      std::vector<double>(scenario.ranks.size(), 0.0), false};
-    for (size_t call = kCallsShown - 1; call < by_call.size(); ++call) {
-      for (size_t rank = 0; rank < others.times.size(); ++rank) {
-        others.times[rank] += by_call[call].times[rank];
-      }
-    }
-    by_call.resize(kCallsShown - 1);
-    by_call.push_back(std::move(others));
-  }
-  std::vector<TimeColumn> columns = {
-      column("Compute", [](const RankResult& rank) { return rank.compute; }),
-      column("All MPI", [](const RankResult& rank) { return rank.mpi; })};
-  columns.insert(columns.end(), by_call.begin(), by_call.end());
-  columns.insert(columns.end(), outside.begin(), outside.end());
   return columns;
 }
 
@@ -213,9 +178,9 @@ TimeUnit rank_table_unit(const std::vector<ScenarioResult>& scenarios) {
   return unit;
 }
 
-std::string rank_table(const Results& results, const ScenarioResult& scenario, const TimeUnit& unit,
-                       const TextReportOptions& options) {
-  const std::vector<TimeColumn> columns = time_columns(results.calls, scenario, options.per_rank);
+std::string rank_table(const std::vector<CallColumn>& calls, const ScenarioResult& scenario,
+                       const TimeUnit& unit, const TextReportOptions& options) {
+  const std::vector<TimeColumn> columns = time_columns(calls, scenario);
   const bool fold = !options.per_rank && scenario.ranks.size() > kRanksShown;
   std::vector<std::string> header = {fold ? fmt::format("{} ranks", scenario.ranks.size())
                                           : "Rank"};
@@ -243,6 +208,7 @@ std::string report_text(const Results& results, const TextReportOptions& options
   for (const std::string& line : caveats(results.trace)) {
     out += wrap("Note: " + line, options.width, 2);
   }
+  if (results.identity) out += wrap(identity_line(*results.identity), options.width, 2);
   if (results.scenarios.empty()) return out;
 
   out += "\n" + scenario_table(results.scenarios, options.width);
@@ -253,10 +219,12 @@ std::string report_text(const Results& results, const TextReportOptions& options
   for (const std::string& line : notes) out += wrap("Note: " + line, options.width, 2);
 
   const TimeUnit unit = rank_table_unit(results.scenarios);
-  bool folded = false;
+  const std::vector<CallColumn> calls = choose_call_columns(results, options.per_rank);
+  bool folded = std::any_of(calls.begin(), calls.end(),
+                            [](const CallColumn& call) { return call.calls.size() > 1; });
   for (const ScenarioResult& scenario : results.scenarios) {
     if (!scenario.deadlock.empty() || scenario.ranks.empty()) continue;
-    out += "\n" + rank_table(results, scenario, unit, options);
+    out += "\n" + rank_table(calls, scenario, unit, options);
     folded = folded || scenario.ranks.size() > kRanksShown;
   }
   if (std::any_of(results.calls.begin(), results.calls.end(), outside_elapsed)) {

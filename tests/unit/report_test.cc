@@ -7,6 +7,7 @@
 
 #include "models/error.h"
 #include "tests/fixture/made_up_results.h"
+#include "tools/call_columns.h"
 #include "tools/honesty.h"
 #include "tools/numbers.h"
 #include "tools/report_html.h"
@@ -133,6 +134,25 @@ TEST_CASE("no line of a report is wider than the page, and many ranks are folded
     CHECK(count < 200);
     CHECK(text.find("--per-rank") != std::string::npos);
   }
+}
+
+TEST_CASE("small calls share a column, the same in each scenario") {
+  Results results = two_rank_results();
+  results.calls = {"MPI_Recv", "MPI_Send", "MPI_Comm_rank", "MPI_Wtime"};
+  // All ranks together take 4 s, so a column of its own starts at 4 ms. MPI_Send reaches that in
+  // one scenario and not in the other.
+  RankResult& rank = results.scenarios[0].ranks[0];
+  rank.calls = {{1, 1, 0, 0}, {0.0001, 1, 0, 0}, {0.0002, 1, 0, 0}, {0.0003, 1, 0, 0}};
+  results.scenarios.push_back(results.scenarios[0]);
+  results.scenarios[1].ranks[0].calls[1].time = 0.004;
+
+  const std::vector<CallColumn> columns = choose_call_columns(results, false);
+  REQUIRE(columns.size() == 3);
+  CHECK(columns[0].name == "MPI_Recv");
+  CHECK(columns[1].name == "MPI_Send");
+  CHECK(columns[2].name == "2 others");
+  CHECK(columns[2].time(results.scenarios[0].ranks[0]) == Approx(0.0005));
+  CHECK(choose_call_columns(results, true).size() == 4);
 }
 
 TEST_CASE("a deadlock and everything doubtful is said") {
