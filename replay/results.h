@@ -63,6 +63,8 @@ struct IdentityResult {
 struct TraceSummary {
   std::string path;
   std::string creator;
+  std::string command;      ///< what was run, "" when the archive does not say
+  std::string mpi_library;  ///< "Open MPI v4.1.4, ...", "" when the archive does not say
   int ranks = 0;
   int locations = 0;
   int nodes = 0;
@@ -71,6 +73,7 @@ struct TraceSummary {
   uint64_t mpi_calls = 0;
   uint64_t messages = 0;
   uint64_t collectives = 0;
+  double elapsed = 0;          ///< recorded seconds, as ScenarioResult::elapsed
   double mpi_time = 0;         ///< recorded seconds inside MPI, all ranks, inside the window
   std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
   uint64_t unmatched_sends = 0;

@@ -21,9 +21,16 @@ std::vector<std::string> caveats(const TraceSummary& trace);
 /// Warnings and deadlocks of the scenarios, each behind the scenario's name.
 std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios);
 
-/// The answer in one sentence, from the scenarios called "measured" and "perfect"; "" when one of
-/// them was not asked for.
+/// What --verify found.
+std::string identity_line(const IdentityResult& identity);
+
+/// The answer in a sentence, from the scenarios called "measured" and "perfect"; "" when one of
+/// them was not asked for. A second sentence says what recording cost when "undisturbed" knows.
 std::string headline(const Results& results);
+
+/// True for MPI_Init, MPI_Init_thread and MPI_Finalize: their time is reported, but it is not a
+/// part of elapsed nor of RankResult::mpi.
+bool outside_elapsed(const std::string& call);
 
 /// The scenario that others are compared with: the one called "measured", else the first.
 const ScenarioResult* reference_scenario(const std::vector<ScenarioResult>& scenarios);

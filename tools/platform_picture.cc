@@ -66,9 +66,11 @@ PlatformPicture picture_of_platform(const std::string& file) {
 
   PlatformPicture picture{
       platform.name.empty() ? file : platform.name, file, platform.measured, {}};
-  for (int level = 0; level < kLevels; ++level) {
-    if (!platform.levels[level]) continue;
-    picture.levels.push_back(draw_level(kLevelNames[level], *platform.levels[level], samples));
+  // Messages to oneself matter least.
+  for (const Level level : {Level::kNode, Level::kNetwork, Level::kSelf}) {
+    if (!platform.level(level)) continue;
+    const char* name = kLevelNames[static_cast<int>(level)];
+    picture.levels.push_back(draw_level(name, *platform.level(level), samples));
   }
   return picture;
 }

@@ -166,8 +166,12 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
                {"scenario_notes", caveats(results.scenarios)},
                {"trace", trace_to_json(results.trace)},
                {"calls", results.calls},
+               {"outside_elapsed", Json::array()},
                {"scenarios", Json::array()},
                {"platforms", Json::array()}};
+  for (const std::string& call : results.calls) {
+    data["outside_elapsed"].push_back(outside_elapsed(call));
+  }
   for (const ScenarioResult& scenario : results.scenarios) {
     data["scenarios"].push_back(scenario_columns(scenario, results.calls.size()));
   }

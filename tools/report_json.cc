@@ -85,6 +85,8 @@ Json trace_to_json(const TraceSummary& trace) {
   }
   return {{"path", trace.path},
           {"creator", trace.creator},
+          {"command", trace.command},
+          {"mpi_library", trace.mpi_library},
           {"ranks", trace.ranks},
           {"locations", trace.locations},
           {"nodes", trace.nodes},
@@ -93,6 +95,7 @@ Json trace_to_json(const TraceSummary& trace) {
           {"mpi_calls", trace.mpi_calls},
           {"messages", trace.messages},
           {"collectives", trace.collectives},
+          {"elapsed", number(trace.elapsed)},
           {"mpi_time", number(trace.mpi_time)},
           {"kept", std::move(kept)},
           {"unmatched_sends", trace.unmatched_sends},
@@ -108,6 +111,13 @@ Json results_to_json(const Results& results) {
   json["scenarios"] = Json::array();
   for (const ScenarioResult& scenario : results.scenarios) {
     json["scenarios"].push_back(scenario_to_json(scenario, results.calls));
+  }
+  json["identity"] = nullptr;
+  if (results.identity) {
+    json["identity"] = {{"records", results.identity->records},
+                        {"differing", results.identity->differing},
+                        {"worst_ticks", number(results.identity->worst_ticks)},
+                        {"first", results.identity->first}};
   }
   return json;
 }

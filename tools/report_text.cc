@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "tools/call_columns.h"
 #include "tools/honesty.h"
 #include "tools/numbers.h"
 #include "tools/text_table.h"
@@ -14,15 +15,15 @@ namespace rubato {
 namespace {
 
 constexpr int kRanksShown = 16;  // more are folded into minimum, median, maximum
-constexpr int kCallsShown = 12;  // more are folded into one column
 
 std::string plural(uint64_t count, const std::string& word) {
   return show_count(count) + " " + word + (count == 1 ? "" : "s");
 }
 
 std::string trace_line(const TraceSummary& trace) {
-  return fmt::format("{}: {} on {}, recorded by {}", trace.path, plural(trace.ranks, "rank"),
-                     plural(trace.nodes, "node"),
+  return fmt::format("{}: {}{} on {}, recorded by {}", trace.path,
+                     trace.command.empty() ? "" : "'" + trace.command + "', ",
+                     plural(trace.ranks, "rank"), plural(trace.nodes, "node"),
                      trace.creator.empty() ? "an unnamed tracer" : trace.creator);
 }
 
@@ -127,43 +128,16 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-/// Compute, MPI in total, then a column per call that this scenario spends time in, most time
-/// first. Beyond kCallsShown the rest is one column, unless `all`.
-std::vector<TimeColumn> time_columns(const std::vector<std::string>& calls,
-                                     const ScenarioResult& scenario, bool all) {
-  const auto column = [&](const std::string& name,
-                          const std::function<double(const RankResult&)>& value) {
-    TimeColumn result{name, {}};
-    for (const RankResult& rank : scenario.ranks) result.times.push_back(value(rank));
-    return result;
-  };
-  std::vector<TimeColumn> by_call;
-  for (size_t call = 0; call < calls.size(); ++call) {
-    const bool used = std::any_of(
-        scenario.ranks.begin(), scenario.ranks.end(),
-        [&](const auto& rank) { return call < rank.calls.size() && rank.calls[call].calls > 0; });
-    if (!used) continue;
-    by_call.push_back(column(calls[call], [&](const RankResult& rank) {
-      return call < rank.calls.size() ? rank.calls[call].time : 0.0;
-    }));
+/// Compute, MPI in total, then the chosen calls.
+std::vector<TimeColumn> time_columns(const std::vector<CallColumn>& calls,
+                                     const ScenarioResult& scenario) {
+  std::vector<TimeColumn> columns = {{"Compute", {}}, {"All MPI", {}}};
+  for (const CallColumn& call : calls) columns.push_back({call.name, {}});
+  for (const RankResult& rank : scenario.ranks) {
+    columns[0].times.push_back(rank.compute);
+    columns[1].times.push_back(rank.mpi);
+    for (size_t i = 0; i < calls.size(); ++i) columns[i + 2].times.push_back(calls[i].time(rank));
   }
-  std::stable_sort(by_call.begin(), by_call.end(),
-                   [](const auto& a, const auto& b) { return sum(a.times) > sum(b.times); });
-  if (!all && by_call.size() > kCallsShown) {
-    TimeColumn others{fmt::format("{} others", by_call.size() - kCallsShown + 1),
-                      std::vector<double>(scenario.ranks.size(), 0.0)};
-    for (size_t call = kCallsShown - 1; call < by_call.size(); ++call) {
-      for (size_t rank = 0; rank < others.times.size(); ++rank) {
-        others.times[rank] += by_call[call].times[rank];
-      }
-    }
-    by_call.resize(kCallsShown - 1);
-    by_call.push_back(std::move(others));
-  }
-  std::vector<TimeColumn> columns = {
-      column("Compute", [](const RankResult& rank) { return rank.compute; }),
-      column("All MPI", [](const RankResult& rank) { return rank.mpi; })};
-  columns.insert(columns.end(), by_call.begin(), by_call.end());
   return columns;
 }
 
@@ -204,9 +178,9 @@ TimeUnit rank_table_unit(const std::vector<ScenarioResult>& scenarios) {
   return unit;
 }
 
-std::string rank_table(const Results& results, const ScenarioResult& scenario, const TimeUnit& unit,
-                       const TextReportOptions& options) {
-  const std::vector<TimeColumn> columns = time_columns(results.calls, scenario, options.per_rank);
+std::string rank_table(const std::vector<CallColumn>& calls, const ScenarioResult& scenario,
+                       const TimeUnit& unit, const TextReportOptions& options) {
+  const std::vector<TimeColumn> columns = time_columns(calls, scenario);
   const bool fold = !options.per_rank && scenario.ranks.size() > kRanksShown;
   std::vector<std::string> header = {fold ? fmt::format("{} ranks", scenario.ranks.size())
                                           : "Rank"};
@@ -234,6 +208,7 @@ std::string report_text(const Results& results, const TextReportOptions& options
   for (const std::string& line : caveats(results.trace)) {
     out += wrap("Note: " + line, options.width, 2);
   }
+  if (results.identity) out += wrap(identity_line(*results.identity), options.width, 2);
   if (results.scenarios.empty()) return out;
 
   out += "\n" + scenario_table(results.scenarios, options.width);
@@ -244,11 +219,17 @@ std::string report_text(const Results& results, const TextReportOptions& options
   for (const std::string& line : notes) out += wrap("Note: " + line, options.width, 2);
 
   const TimeUnit unit = rank_table_unit(results.scenarios);
-  bool folded = false;
+  const std::vector<CallColumn> calls = choose_call_columns(results, options.per_rank);
+  bool folded = std::any_of(calls.begin(), calls.end(),
+                            [](const CallColumn& call) { return call.calls.size() > 1; });
   for (const ScenarioResult& scenario : results.scenarios) {
     if (!scenario.deadlock.empty() || scenario.ranks.empty()) continue;
-    out += "\n" + rank_table(results, scenario, unit, options);
+    out += "\n" + rank_table(calls, scenario, unit, options);
     folded = folded || scenario.ranks.size() > kRanksShown;
+  }
+  if (std::any_of(results.calls.begin(), results.calls.end(), outside_elapsed)) {
+    out += "\n" +
+           wrap("MPI_Init and MPI_Finalize are not part of Elapsed and All MPI.", options.width, 0);
   }
   if (folded && !options.per_rank) out += "\n--per-rank shows every rank and every call.\n";
   return out;
@@ -261,6 +242,9 @@ std::string describe_trace(const TraceSummary& trace, int width) {
   };
   line("Archive", trace.path);
   line("Recorded by", trace.creator.empty() ? "unknown" : trace.creator);
+  if (!trace.command.empty()) line("Command", trace.command);
+  if (!trace.mpi_library.empty()) line("MPI", trace.mpi_library);
+  if (trace.elapsed > 0) line("Elapsed", show_seconds(trace.elapsed));
   line("Ranks", fmt::format("{} on {}, {}", show_count(trace.ranks), plural(trace.nodes, "node"),
                             plural(trace.locations, "location")));
   line("Records", show_count(trace.records));

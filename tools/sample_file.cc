@@ -36,6 +36,11 @@ bool parse_number(const std::string& text, double& number) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
 }
 
+/// The patterns whose time is that of one message: from rank to rank, or to oneself.
+bool is_transfer(const std::string& pattern) {
+  return pattern == "pingpong" || pattern == "sendrecv";
+}
+
 }  // namespace
 
 std::vector<Sample> read_samples(const std::string& file) {
@@ -47,17 +52,17 @@ std::vector<Sample> read_samples(const std::string& file) {
   const std::vector<std::string> header = cells_of(line);
   const int level = column_of(header, {"level"});
   const int bytes = column_of(header, {"bytes", "size"});
-  const int seconds = column_of(header, {"seconds", "time_s", "time"});
-  const int probe = column_of(header, {"probe", "pattern", "kind"});
+  const int seconds = column_of(header, {"seconds_min", "seconds"});
+  const int pattern = column_of(header, {"pattern"});
   std::vector<Sample> samples;
   if (level < 0 || bytes < 0 || seconds < 0) return samples;
 
-  const size_t needed = static_cast<size_t>(std::max({level, bytes, seconds, probe})) + 1;
+  const size_t needed = static_cast<size_t>(std::max({level, bytes, seconds, pattern})) + 1;
   while (std::getline(stream, line)) {
     if (line.empty() || line[0] == '#') continue;
     const std::vector<std::string> cells = cells_of(line);
     if (cells.size() < needed) continue;
-    if (probe >= 0 && cells[probe].rfind("ping", 0) != 0) continue;
+    if (pattern >= 0 && !is_transfer(cells[pattern])) continue;
     Sample sample{cells[level], 0, 0};
     if (!parse_number(cells[bytes], sample.bytes) || sample.bytes < 0) continue;
     if (!parse_number(cells[seconds], sample.seconds) || sample.seconds <= 0) continue;

@@ -13,10 +13,10 @@ struct Sample {
   double seconds = 0;  ///< one way: half a round trip
 };
 
-/// Reads the ping-pong samples of a CSV file (share/doc/calibrating.md describes its columns).
-/// Columns are found by their names in the header, unknown ones are skipped, and so are rows of
-/// other probes and rows that do not parse: samples are shown, never computed with. A file without
-/// the columns level, bytes and seconds gives none.
+/// Reads the message times in a CSV file of `rubato calibrate`: the columns level, bytes and
+/// seconds_min (the minimum that the curve is fitted to) of the patterns pingpong and sendrecv.
+/// Columns are found by their names in the header, whatever their order. Rows that do not parse are
+/// skipped: samples are shown, never computed with. A file without these columns gives none.
 std::vector<Sample> read_samples(const std::string& file);
 
 }  // namespace rubato

@@ -92,9 +92,13 @@ const rankCount = data.trace.ranks;
 
 const callTotal = (call) => sum(finished.map((scenario) => sum(scenario.calls[call].time)));
 
-/** The calls that get a colour of their own: those with most time in all scenarios together. */
-const callsByTime = data.calls.map((_, call) => call).filter((call) => callTotal(call) > 0)
+/** The calls that elapsed consists of, most time first, and those outside (MPI_Init, MPI_Finalize). */
+const usedCalls = data.calls.map((_, call) => call).filter((call) => callTotal(call) > 0)
   .sort((a, b) => callTotal(b) - callTotal(a));
+const callsByTime = usedCalls.filter((call) => !data.outside_elapsed[call]);
+const callsOutside = usedCalls.filter((call) => data.outside_elapsed[call]);
+
+/** The calls that get a colour of their own: those with most time in all scenarios together. */
 const kColours = kCallColours.length;
 const ownColour = callsByTime.length <= kColours + 1 ? callsByTime : callsByTime.slice(0, kColours);
 const others = callsByTime.filter((call) => !ownColour.includes(call));
@@ -169,8 +173,8 @@ function writeHead() {
   byId("headline").textContent = data.headline || `${trace.path} on other machines`;
   byId("reference-name").textContent = `“${data.reference}”`;
   const plural = (count, word) => `${showCount(count)} ${word}${count === 1 ? "" : "s"}`;
-  byId("what-was-run").textContent = `${plural(trace.ranks, "rank")} on ${plural(trace.nodes, "node")}, ` +
-    `recorded by ${trace.creator || "an unnamed tracer"}: ${plural(trace.mpi_calls, "MPI call")}, ` +
+  byId("what-was-run").textContent = `${trace.command ? `“${trace.command}”, ` : ""}${plural(trace.ranks, "rank")} on ${plural(trace.nodes, "node")}, ` +
+    `recorded by ${trace.creator || "an unnamed tracer"}${trace.mpi_library ? ` on ${trace.mpi_library}` : ""}: ${plural(trace.mpi_calls, "MPI call")}, ` +
     `${plural(trace.messages, "message")}, ${plural(trace.collectives, "collective")}.`;
 
   const doubts = [...data.caveats, ...data.scenario_notes];
@@ -287,7 +291,8 @@ function writeScenarioTable() {
 
   // The same numbers as the bars, for reading and copying.
   const perCall = [["Compute", (scenario) => scenario.compute],
-    ...callsByTime.map((call) => [data.calls[call], (scenario) => scenario.calls[call].time])];
+    ...[...callsByTime, ...callsOutside].map((call) =>
+      [data.calls[call], (scenario) => scenario.calls[call].time])];
   const values = perCall.map(([, seconds]) => finished.map((scenario) => mean(seconds(scenario))));
   const format = columnFormat([Math.max(0, ...values.flat())]);
   fillTable(byId("call-table"), [`Mean over ranks (${format.name})`, ...finished.map((s) => s.name)],
@@ -369,7 +374,8 @@ function drawRanks(scenario) {
 
 function writeRankTable(scenario) {
   const calls = callsByTime.filter((call) => sum(scenario.calls[call].time) > 0)
-    .sort((a, b) => sum(scenario.calls[b].time) - sum(scenario.calls[a].time));
+    .sort((a, b) => sum(scenario.calls[b].time) - sum(scenario.calls[a].time))
+    .concat(callsOutside);
   const format = columnFormat([Math.max(...scenario.compute, ...scenario.mpi)]);
   fillTable(byId("rank-table"),
     [`Rank (${format.name})`, "Compute", "All MPI", ...calls.map((call) => data.calls[call])],
@@ -444,9 +450,9 @@ function drawCurve(canvas, level) {
   new Chart(canvas, {
     type: "scatter",
     data: {datasets: [
-      ...samples.length ? [{label: "Measured", data: samples, backgroundColor: "#d55e00", pointRadius: 3, order: 0}] : [],
+      ...samples.length ? [{label: "Measured", data: samples, backgroundColor: "#d55e00", pointRadius: 3, order: 1}] : [],
       {label: "Fitted", data: curve, showLine: true, borderColor: dark ? "#56b4e9" : "#0072b2",
-        backgroundColor: "#0072b2", borderWidth: 2, pointRadius: 0, pointHitRadius: 0, order: 1},
+        backgroundColor: "#0072b2", borderWidth: 2, pointRadius: 0, pointHitRadius: 0, order: 0},
     ]},
     options: {
       scales: {
@@ -521,7 +527,7 @@ function drawPlatforms() {
     byId("platforms").append(section);
     section.append(element("h2", `Platform “${platform.name}”`));
     section.append(element("p", `How long a message takes from one rank to another, from ${platform.file}. ` +
-      "Both axes are logarithmic.", {className: "explain"}));
+      "Both axes are logarithmic; the small chart shows how far each sample lies from the curve.", {className: "explain"}));
     platform.levels.forEach((level) => drawLevel(section, level));
     const measured = Object.entries(platform.measured);
     if (measured.length > 0) {

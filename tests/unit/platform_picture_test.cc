@@ -42,13 +42,13 @@ TEST_CASE("a platform is drawn with overheads, its borders and its samples") {
   const Directory dir;
   const std::string file = dir.write("p.toml", kPlatform);
   dir.write("p.csv",
-            "# a comment\n"
-            "level,probe,bytes,seconds,repetitions\n"
-            "node,pingpong,0,1.4e-6,10\n"
-            "node,overhead,0,9,10\n"
-            "network,pingpong,8,1e-6,10\n"
-            "node,pingpong,2000,nonsense,10\n"
-            "node,pingpong,2000,3.6e-6,10\n");
+            "level,pattern,bytes,messages,seconds_min,seconds_avg,loops,seconds_fit\n"
+            "node,pingpong,0,1,1.4e-6,2e-6,10,\n"
+            "node,burst,0,64,9,9,10,\n"
+            "network,pingpong,8,1,1e-6,2e-6,10,\n"
+            "node,pingpong,2000,1,nonsense,2e-6,10,\n"
+            "node,pingpong,2000,1,3.6e-6,4e-6,10,3.5e-6\n"
+            "node,pingp\n");
   const PlatformPicture picture = picture_of_platform(file);
   CHECK(picture.name == "two straight lines");
   REQUIRE(picture.levels.size() == 1);

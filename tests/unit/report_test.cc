@@ -7,6 +7,7 @@
 
 #include "models/error.h"
 #include "tests/fixture/made_up_results.h"
+#include "tools/call_columns.h"
 #include "tools/honesty.h"
 #include "tools/numbers.h"
 #include "tools/report_html.h"
@@ -106,6 +107,18 @@ TEST_CASE("the text report says who waited how long") {
         "1      2.0000   0.0000    0.0000    0.0000\n");
 }
 
+TEST_CASE("MPI_Init and MPI_Finalize come last, and are said not to count") {
+  Results results = two_rank_results();
+  results.calls.insert(results.calls.begin(), "MPI_Init");
+  for (RankResult& rank : results.scenarios[0].ranks) {
+    rank.calls.insert(rank.calls.begin(), CallTotals{5, 1, 0, 0});
+  }
+  const std::string text = report_text(results);
+  CHECK(text.find("Rank  Compute  All MPI  MPI_Recv  MPI_Send  MPI_Init\n"
+                  "0      1.0000   1.0000    1.0000    0.0000    5.0000\n") != std::string::npos);
+  CHECK(text.find("\nMPI_Init and MPI_Finalize are not part of Elapsed") != std::string::npos);
+}
+
 TEST_CASE("no line of a report is wider than the page, and many ranks are folded") {
   for (const int width : {60, 100, 140}) {
     TextReportOptions options;
@@ -123,6 +136,25 @@ TEST_CASE("no line of a report is wider than the page, and many ranks are folded
   }
 }
 
+TEST_CASE("small calls share a column, the same in each scenario") {
+  Results results = two_rank_results();
+  results.calls = {"MPI_Recv", "MPI_Send", "MPI_Comm_rank", "MPI_Wtime"};
+  // All ranks together take 4 s, so a column of its own starts at 4 ms. MPI_Send reaches that in
+  // one scenario and not in the other.
+  RankResult& rank = results.scenarios[0].ranks[0];
+  rank.calls = {{1, 1, 0, 0}, {0.0001, 1, 0, 0}, {0.0002, 1, 0, 0}, {0.0003, 1, 0, 0}};
+  results.scenarios.push_back(results.scenarios[0]);
+  results.scenarios[1].ranks[0].calls[1].time = 0.004;
+
+  const std::vector<CallColumn> columns = choose_call_columns(results, false);
+  REQUIRE(columns.size() == 3);
+  CHECK(columns[0].name == "MPI_Recv");
+  CHECK(columns[1].name == "MPI_Send");
+  CHECK(columns[2].name == "2 others");
+  CHECK(columns[2].time(results.scenarios[0].ranks[0]) == Approx(0.0005));
+  CHECK(choose_call_columns(results, true).size() == 4);
+}
+
 TEST_CASE("a deadlock and everything doubtful is said") {
   const Results results = made_up_results(4, true);
   TextReportOptions wide;
@@ -134,10 +166,35 @@ TEST_CASE("a deadlock and everything doubtful is said") {
   CHECK(text.find("0.1 % of MPI time keeps its recorded length") != std::string::npos);
   CHECK(text.find("1 send without a receive") != std::string::npos);
   CHECK(text.find("3 receives without a send") != std::string::npos);
-  CHECK(text.find("42 messages or collectives") != std::string::npos);
+  CHECK(text.find("42 calls end before what was waited for") != std::string::npos);
   CHECK(text.find(
             "huge-rendezvous.toml: the program deadlocks on this machine: rank 0 in MPI_Send") !=
         std::string::npos);
+}
+
+TEST_CASE("info says what stands in an archive") {
+  TraceSummary trace = made_up_results(4, true).trace;
+  trace.warnings.clear();
+  trace.kept.resize(1);
+  trace.unmatched_sends = trace.unmatched_receives = 0;
+  CHECK(describe_trace(trace, 100) ==
+        "Archive         run.otf2dir\n"
+        "Recorded by     Rubato 0.1.0\n"
+        "Command         lmp -in melt.in -log none\n"
+        "MPI             Open MPI v4.1.4\n"
+        "Elapsed         1.020 s\n"
+        "Ranks           4 on 1 node, 4 locations\n"
+        "Records         156,000\n"
+        "MPI calls       39,200, 1.200 s in all ranks together\n"
+        "Messages        9,600\n"
+        "Collectives     310\n"
+        "Communicators   3\n"
+        "\n"
+        "0.1 % of MPI time keeps its recorded length because it cannot be replayed: MPI_Accumulate "
+        "(12 calls,\n"
+        "  1.600 ms, first at rank 3, event 112).\n"
+        "Note: 42 calls end before what was waited for, by the clocks of the archive: they "
+        "disagree.\n");
 }
 
 TEST_CASE("the headline compares perfect with measured") {
@@ -148,6 +205,12 @@ TEST_CASE("the headline compares perfect with measured") {
   results.scenarios[1].elapsed = 1.5;
   CHECK(headline(results) ==
         "On a perfect interconnect this run would take 1.500 s instead of 2.000 s (25 % less).");
+  results.scenarios.push_back(results.scenarios[0]);
+  results.scenarios[2].name = "undisturbed";
+  results.scenarios[2].elapsed = 1.9;
+  CHECK(headline(results) ==
+        "On a perfect interconnect this run would take 1.500 s instead of 2.000 s (25 % less). "
+        "Recording it took 100.0 ms of that.");
   results.scenarios[1].elapsed = 2;
   CHECK(headline(results).find("Even a perfect interconnect would not") == 0);
 }
