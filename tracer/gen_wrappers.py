@@ -150,7 +150,7 @@ def check(function, entry):
 def wrapper(function, entry):
     call, arguments = f'k{function.name}', function.arguments()
     real = f'real({arguments})'
-    lines = [f'{function.declaration()} {{',
+    lines = [f'RUBATO_EXPORT {function.declaration()} {{',
              f'  const auto real = pmpi<decltype(&P{function.name})>({call});']
     if entry.kind in ('init', 'init_thread', 'finalize', 'abort'):
         comma = ', ' if arguments else ''
@@ -226,7 +226,8 @@ def main():
         out.write('    {"probe", OTF2_REGION_ROLE_FUNCTION},\n'
                   '    {"probe", OTF2_REGION_ROLE_FUNCTION},\n};\n')
         out.write(PROBES)
-        out.write('\n}  // namespace rubato\n\nusing namespace rubato;\n\nextern "C" {\n\n')
+        out.write('\n}  // namespace rubato\n\nusing namespace rubato;\n\n'
+                  '#define RUBATO_EXPORT __attribute__((visibility("default")))\n\nextern "C" {\n\n')
         for function, entry in wrapped:
             out.write(wrapper(function, entry) + '\n')
         out.write('}  // extern "C"\n')
