@@ -8,8 +8,10 @@
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <new>
 
 #include "tools/version.h"
 #include "tracer/event_writer.h"
@@ -25,6 +27,10 @@
 /// disk is full would leave the others waiting inside OTF2. This way each rank finishes by itself, tells
 /// rank 0 how it went, and rank 0 writes the global definitions and, only if all went well, the anchor
 /// file. Without an anchor no reader takes the directory for an archive.
+///
+/// OTF2 3.0 gives the memory of a buffer back when writing it fails, and then writes it once more. So the
+/// memory is ours (ChunkPool) and stays, and after the first error nothing of OTF2 is called any more: the
+/// archive handle is left as it is.
 namespace rubato {
 namespace {
 
@@ -35,11 +41,36 @@ OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
   return OTF2_FLUSH;
 }
 
-/// OTF2 prints its errors unless told otherwise; we look at what it returns.
+/// OTF2 prints its errors unless told otherwise.
 OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*,
                       va_list) {
+  otf2_failed = true;
   return code;
 }
+
+/// The memory of OTF2's event buffers: a few chunks, used again after each flush, never given back before
+/// the end of the job (see above).
+class ChunkPool {
+ public:
+  static void* allocate(void*, OTF2_FileType, OTF2_LocationRef, void** buffer, uint64_t size) {
+    if (*buffer == nullptr) *buffer = new (std::nothrow) ChunkPool;
+    auto* pool = static_cast<ChunkPool*>(*buffer);
+    if (pool == nullptr || pool->used_ == kChunks) return nullptr;  // OTF2 then flushes
+    void*& chunk = pool->chunks_[pool->used_];
+    if (chunk == nullptr) chunk = std::malloc(size);
+    if (chunk != nullptr) ++pool->used_;
+    return chunk;
+  }
+
+  static void free_all(void*, OTF2_FileType, OTF2_LocationRef, void** buffer, bool) {
+    if (*buffer != nullptr) static_cast<ChunkPool*>(*buffer)->used_ = 0;
+  }
+
+ private:
+  static constexpr size_t kChunks = 8;
+  void* chunks_[kChunks] = {};
+  size_t used_ = 0;
+};
 
 OTF2_Archive* open_archive(const std::string& directory) {
   OTF2_Archive* archive =
@@ -48,9 +79,11 @@ OTF2_Archive* open_archive(const std::string& directory) {
   if (archive == nullptr) return nullptr;
   // Flushing here costs the program nothing, so it is not recorded: no time stamp afterwards.
   static const OTF2_FlushCallbacks callbacks = {always_flush, nullptr};
+  static const OTF2_MemoryCallbacks memory = {ChunkPool::allocate, ChunkPool::free_all};
   const std::string creator = std::string(schema::kCreatorPrefix) + kVersion;
   const bool good =
       OTF2_Archive_SetFlushCallbacks(archive, &callbacks, nullptr) == OTF2_SUCCESS &&
+      OTF2_Archive_SetMemoryCallbacks(archive, &memory, nullptr) == OTF2_SUCCESS &&
       OTF2_Archive_SetSerialCollectiveCallbacks(archive) == OTF2_SUCCESS &&
       OTF2_Archive_SetCreator(archive, creator.c_str()) == OTF2_SUCCESS;
   if (good) return archive;
@@ -134,7 +167,7 @@ void write_own_locations(OTF2_Archive* archive, int rank, const Definitions& def
     LocationSummary summary = write_events(*log, writer, location, definitions, result.good);
     summary.first = corrected(summary.first, info);
     summary.last = corrected(summary.last, info);
-    if (OTF2_Archive_CloseEvtWriter(archive, writer) != OTF2_SUCCESS) result.good = false;
+    result.good = result.good && OTF2_Archive_CloseEvtWriter(archive, writer) == OTF2_SUCCESS;
     result.locations.push_back(summary);
   }
   result.good = result.good && OTF2_Archive_CloseEvtFiles(archive) == OTF2_SUCCESS;
@@ -151,9 +184,7 @@ void write_own_locations(OTF2_Archive* archive, int rank, const Definitions& def
         result.good = false;
       }
     }
-    if (writer != nullptr && OTF2_Archive_CloseDefWriter(archive, writer) != OTF2_SUCCESS) {
-      result.good = false;
-    }
+    result.good = result.good && OTF2_Archive_CloseDefWriter(archive, writer) == OTF2_SUCCESS;
   }
   result.good = result.good && OTF2_Archive_CloseDefFiles(archive) == OTF2_SUCCESS;
 }
@@ -170,7 +201,7 @@ void write_part(int rank, const Definitions& definitions, const ArchiveInfo& inf
   }
   write_own_locations(archive, rank, definitions, info, result);
   // Closing writes an anchor that nobody needs; that it could not is no loss.
-  OTF2_Archive_Close(archive);
+  if (result.good) OTF2_Archive_Close(archive);
   for (const LocationSummary& location : result.locations) {
     for (const char* kind : {".evt", ".def"}) {
       const std::string name = "/traces/" + std::to_string(location.location) + kind;
@@ -447,6 +478,7 @@ void write_archive(MPI_Comm comm, const ArchiveInfo& info) {
   } else {
     write_part(rank, definitions, info, own);
   }
+  own.good = own.good && !otf2_failed;
   const auto parts = gather(comm, own.pack());
   if (rank != 0) return;
 
@@ -471,7 +503,7 @@ void write_archive(MPI_Comm comm, const ArchiveInfo& info) {
            OTF2_Archive_CloseGlobalDefWriter(archive, writer) == OTF2_SUCCESS &&
            write_properties(archive, info, complete);
   }
-  good = OTF2_Archive_Close(archive) == OTF2_SUCCESS && good;
+  good = good && OTF2_Archive_Close(archive) == OTF2_SUCCESS && !otf2_failed;
   if (!good) {
     mark_incomplete(info.output, failed > 0 ? "writing failed on " + std::to_string(failed) + " of " +
                                                   std::to_string(ranks.size()) + " ranks; is the disk full?"

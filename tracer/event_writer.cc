@@ -44,26 +44,30 @@ class EventWriter {
   void call(unsigned id, uint64_t enter, uint64_t leave, record::Reader items) {
     enter_ = enter;
     leave_ = leave;
-    check(OTF2_EvtWriter_Enter(writer_, nullptr, enter, definitions_.region[id]));
+    put(OTF2_EvtWriter_Enter, nullptr, enter, definitions_.region[id]);
     // What belongs between a collective's begin and end makes it a collective call.
     collective_ = is_collective(items);
-    if (collective_) check(OTF2_EvtWriter_MpiCollectiveBegin(writer_, nullptr, enter));
+    if (collective_) put(OTF2_EvtWriter_MpiCollectiveBegin, nullptr, enter);
     while (!items.done() && good_) item(items);
-    check(OTF2_EvtWriter_Leave(writer_, nullptr, leave, definitions_.region[id]));
+    put(OTF2_EvtWriter_Leave, nullptr, leave, definitions_.region[id]);
   }
 
   void begin(uint64_t time) {
-    check(OTF2_EvtWriter_ProgramBegin(writer_, nullptr, time, kStringProgram, 0, nullptr));
+    put(OTF2_EvtWriter_ProgramBegin, nullptr, time, kStringProgram, 0, nullptr);
   }
   void end(uint64_t time) {
-    check(OTF2_EvtWriter_ProgramEnd(writer_, nullptr, time, OTF2_UNDEFINED_INT64));
+    put(OTF2_EvtWriter_ProgramEnd, nullptr, time, OTF2_UNDEFINED_INT64);
   }
   void recording_off(uint64_t time) {
-    check(OTF2_EvtWriter_MeasurementOnOff(writer_, nullptr, time, OTF2_MEASUREMENT_OFF));
+    put(OTF2_EvtWriter_MeasurementOnOff, nullptr, time, OTF2_MEASUREMENT_OFF);
   }
 
  private:
-  void check(OTF2_ErrorCode code) { good_ = good_ && code == OTF2_SUCCESS; }
+  /// Calls one of OTF2's writing functions, unless one has failed before.
+  template <class Write, class... Arguments>
+  void put(Write write, Arguments... arguments) {
+    good_ = good_ && write(writer_, arguments...) == OTF2_SUCCESS && !otf2_failed;
+  }
 
   static bool is_collective(record::Reader items) {
     if (items.done()) return false;
@@ -98,10 +102,10 @@ class EventWriter {
         message(kind, items);
         break;
       case Item::kIsendComplete:
-        check(OTF2_EvtWriter_MpiIsendComplete(writer_, nullptr, leave_, items.value()));
+        put(OTF2_EvtWriter_MpiIsendComplete, nullptr, leave_, items.value());
         break;
       case Item::kRequestCancelled:
-        check(OTF2_EvtWriter_MpiRequestCancelled(writer_, nullptr, leave_, items.value()));
+        put(OTF2_EvtWriter_MpiRequestCancelled, nullptr, leave_, items.value());
         break;
       case Item::kCollective:
         collective(items);
@@ -110,9 +114,8 @@ class EventWriter {
       case Item::kCommDestroy: {
         uint32_t comm;
         if (known(static_cast<uint32_t>(items.value()), comm)) {
-          check(kind == Item::kCommCreate
-                    ? OTF2_EvtWriter_CommCreate(writer_, nullptr, leave_, comm)
-                    : OTF2_EvtWriter_CommDestroy(writer_, nullptr, leave_, comm));
+          put(kind == Item::kCommCreate ? OTF2_EvtWriter_CommCreate : OTF2_EvtWriter_CommDestroy,
+              nullptr, leave_, comm);
         }
         break;
       }
@@ -142,24 +145,24 @@ class EventWriter {
     const auto tag = static_cast<uint32_t>(m.tag);
     switch (kind) {
       case Item::kSend:
-        check(OTF2_EvtWriter_MpiSend(writer_, nullptr, enter_, peer, comm, tag, m.bytes));
+        put(OTF2_EvtWriter_MpiSend, nullptr, enter_, peer, comm, tag, m.bytes);
         break;
       case Item::kRecv:
-        check(OTF2_EvtWriter_MpiRecv(writer_, nullptr, leave_, peer, comm, tag, m.bytes));
+        put(OTF2_EvtWriter_MpiRecv, nullptr, leave_, peer, comm, tag, m.bytes);
         break;
       case Item::kIrecv:
-        check(OTF2_EvtWriter_MpiIrecv(writer_, nullptr, leave_, peer, comm, tag, m.bytes, request));
+        put(OTF2_EvtWriter_MpiIrecv, nullptr, leave_, peer, comm, tag, m.bytes, request);
         break;
       case Item::kIsend:
       case Item::kIsendStart:
         if (mode != SendMode::kStandard) {
           OTF2_AttributeList_AddUint8(attributes_, kAttributeMode, static_cast<uint8_t>(mode));
         }
-        check(OTF2_EvtWriter_MpiIsend(writer_, attributes_, enter_, peer, comm, tag, m.bytes, request));
+        put(OTF2_EvtWriter_MpiIsend, attributes_, enter_, peer, comm, tag, m.bytes, request);
         break;
       default:
         ask_attributes(m, comm);
-        check(OTF2_EvtWriter_MpiIrecvRequest(writer_, attributes_, enter_, request));
+        put(OTF2_EvtWriter_MpiIrecvRequest, attributes_, enter_, request);
         break;
     }
   }
@@ -171,9 +174,9 @@ class EventWriter {
     uint32_t comm;
     // The begin is written: an end has to follow, if need be on the world.
     if (!known(value >> 8 & 0xfffff, comm)) comm = 0;
-    check(OTF2_EvtWriter_MpiCollectiveEnd(writer_, nullptr, leave_,
+    put(OTF2_EvtWriter_MpiCollectiveEnd, nullptr, leave_,
                                           static_cast<OTF2_CollectiveOp>(value & 0xff), comm,
-                                          static_cast<uint32_t>(value >> 28), sent, received));
+                                          static_cast<uint32_t>(value >> 28), sent, received);
   }
 
   OTF2_EvtWriter* writer_;
@@ -212,8 +215,8 @@ LocationSummary write_events(const ThreadLog& log, OTF2_EvtWriter* writer, uint6
     events.recording_off(summary.last);
   }
   if (master && summary.last != 0) events.end(summary.last);
-  OTF2_EvtWriter_GetNumberOfEvents(writer, &summary.events);
   good = good && events.good();
+  if (good) OTF2_EvtWriter_GetNumberOfEvents(writer, &summary.events);
   return summary;
 }
 

@@ -22,6 +22,10 @@ struct LocationSummary {
   uint64_t last = 0;
 };
 
+/// OTF2 reports an error to its callback even where it then returns success (a buffer that could not be
+/// written in the middle of an event file); set there, and looked at after every call.
+inline bool otf2_failed = false;
+
 /// Which calls a thread recorded are set in `used`.
 void find_used_calls(const ThreadLog& log, std::vector<bool>& used);
 
