@@ -73,9 +73,12 @@ int main(int argc, char** argv) {
   return 3 + rank;
 }
 C
-for rank in 0 1; do
-  printf '#!/bin/sh\n"$@" >out.%s.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\necho $? >rc.%s.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n' "\$mode" "\$mode" >each.sh
-done
+cat >each.sh <<'SH'
+#!/bin/sh
+rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+"$@" >out.$mode.$rank
+echo $? >rc.$mode.$rank
+SH
 chmod +x each.sh
 mode=plain; export mode
 run 2 ./each.sh ./app || true
