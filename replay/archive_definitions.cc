@@ -207,7 +207,8 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
     const auto rank = rank_of_group.find(location.group);
     // Locations of a foreign group (a GPU's own location group) move with rank 0 for want of a
     // parent.
-    trace.side_locations.push_back({location.id, rank == rank_of_group.end() ? 0 : rank->second});
+    trace.side_locations.push_back({location.id, rank == rank_of_group.end() ? 0 : rank->second,
+                                    location.type == OTF2_LOCATION_TYPE_CPU_THREAD});
   }
 }
 

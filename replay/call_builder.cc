@@ -151,6 +151,7 @@ void CallBuilder::irecv_request(uint64_t event, double time, uint64_t request, b
   if (reused != receive_of_request_.end()) give_up(posted(reused->second));
   Action& action = add_action(ActionKind::kPost);
   action.flags = wildcard ? kWildcard : 0;
+  action.slot = allocate_slot();
   receive_of_request_[request] = posted_base_ + posted_.size();
   posted_.push_back(
       {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
@@ -187,7 +188,6 @@ void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer
   action.peer = peer;
   action.tag = tag;
   action.bytes = bytes;
-  action.slot = allocate_slot();
   const uint32_t slot = action.slot;
   post.resolved = true;
   receive_of_request_.erase(found);
@@ -200,15 +200,19 @@ void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
   note_inside(event, time, true);
   const auto found = receive_of_request_.find(request);
   if (found == receive_of_request_.end()) return;  // a cancelled send: its message has no receiver
-  PostedReceive& post = posted(found->second);
-  pending_.actions[post.action - action_base_].kind = ActionKind::kNone;
-  post.resolved = true;
+  void_receive(posted(found->second));
   receive_of_request_.erase(found);
 }
 
-void CallBuilder::give_up(PostedReceive& post) {
-  pending_.actions[post.action - action_base_].kind = ActionKind::kNone;
+void CallBuilder::void_receive(PostedReceive& post) {
+  Action& action = pending_.actions[post.action - action_base_];
+  action.kind = ActionKind::kNone;
+  free_slots_.push_back(action.slot);
   post.resolved = true;
+}
+
+void CallBuilder::give_up(PostedReceive& post) {
+  void_receive(post);
   if (never_completed_++ > 0) return;
   const Call& call = pending_.calls[post.call - call_base_];
   first_never_completed_ = "rank " + std::to_string(rank_) + ", event " +

@@ -70,7 +70,8 @@ class CallBuilder {
   void ensure_call(uint64_t event, double time);
   Action& add_action(ActionKind kind);
   uint32_t allocate_slot();
-  void give_up(PostedReceive& posted);
+  void void_receive(PostedReceive& posted);
+  void give_up(PostedReceive& posted);  ///< voids it and counts it as never completed
   PostedReceive& posted(size_t id) { return posted_[id - posted_base_]; }
 
   const TraceDefinitions* trace_;

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "replay/collective_sizes.h"
 #include "replay/survey.h"
 
 namespace rubato {

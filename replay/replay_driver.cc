@@ -60,10 +60,9 @@ std::vector<std::vector<std::pair<double, Protocol>>> protocols(const Platform& 
 /// One run of the command: opens the archive once, passes over it as often as there are groups.
 class Driver {
  public:
-  Driver(const std::string& archive, const std::vector<Scenario>& scenarios,
-         const ReplayOptions& options)
-      : source_(open_archive(archive, options.ignore_offsets)),
-        trace_(&source_->definitions()),
+  Driver(EventSource& source, const std::vector<Scenario>& scenarios, const ReplayOptions& options)
+      : source_(&source),
+        trace_(&source.definitions()),
         scenarios_(&scenarios),
         options_(&options),
         placement_(trace_->node_of_rank),
@@ -74,6 +73,7 @@ class Driver {
   }
 
   Results run() {
+    refuse_other_threads();
     const std::vector<Group> groups = make_groups();
     const bool needs_survey = options_->verify || groups.empty() ||
                               std::any_of(groups.begin(), groups.end(),
@@ -104,6 +104,13 @@ class Driver {
   }
 
  private:
+  /// MPI calls of a second thread must not be dropped in silence.
+  void refuse_other_threads() {
+    for (const SideLocation& side : trace_->side_locations) {
+      if (side.thread) source_->side_records(side);
+    }
+  }
+
   double ticks(double seconds) const { return seconds * trace_->ticks_per_second; }
 
   std::vector<Group> make_groups() const {
@@ -167,10 +174,7 @@ class Driver {
       throw InputError(trace_->path + ": the recording itself cannot be followed: " +
                        outcome.deadlock + "; records are missing");
     }
-    for (LowerEnvelope& floor : survey_.floor) floor.finish();
-    for (LowerEnvelope& envelope : survey_.receive) envelope.finish();
-    for (LowerEnvelope& envelope : survey_.synchronous) envelope.finish();
-    for (auto& [key, envelope] : survey_.collective) envelope.finish();
+    survey_.finish();
     for (int level = 0; level < kLevels; ++level) {
       limits_.bytes[level] = std::max(limits_.bytes[level], survey_.eager_evidence[level]);
     }
@@ -299,7 +303,7 @@ class Driver {
       results_.calls.push_back(trace_->calls[name].name);
   }
 
-  std::unique_ptr<EventSource> source_;
+  EventSource* source_;
   const TraceDefinitions* trace_;
   const std::vector<Scenario>* scenarios_;
   const ReplayOptions* options_;
@@ -317,13 +321,19 @@ class Driver {
 
 }  // namespace
 
+Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
+                   const ReplayOptions& options) {
+  return Driver(source, scenarios, options).run();
+}
+
 Results run_replay(const std::string& archive, const std::vector<Scenario>& scenarios,
                    const ReplayOptions& options) {
-  return Driver(archive, scenarios, options).run();
+  const std::unique_ptr<EventSource> source = open_archive(archive, options.ignore_offsets);
+  return run_replay(*source, scenarios, options);
 }
 
 TraceSummary summarize_archive(const std::string& archive, const ReplayOptions& options) {
-  return Driver(archive, {}, options).run().trace;
+  return run_replay(archive, {}, options).trace;
 }
 
 }  // namespace rubato

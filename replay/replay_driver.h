@@ -27,6 +27,11 @@ struct ReplayOptions {
 Results run_replay(const std::string& archive, const std::vector<Scenario>& scenarios,
                    const ReplayOptions& options);
 
+/// The same from any source of calls.
+class EventSource;
+Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
+                   const ReplayOptions& options);
+
 /// Reads the whole archive without replaying it. Errors: InputError.
 TraceSummary summarize_archive(const std::string& archive, const ReplayOptions& options);
 

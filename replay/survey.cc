@@ -4,6 +4,13 @@
 
 namespace rubato {
 
+void Survey::finish() {
+  for (LowerEnvelope& envelope : floor) envelope.finish();
+  for (LowerEnvelope& envelope : receive) envelope.finish();
+  for (LowerEnvelope& envelope : synchronous) envelope.finish();
+  for (auto& [key, envelope] : collective) envelope.finish();
+}
+
 Lanes<1> SurveyRules::leave(RankState<1>& rank, const Call& call, const RuleContext<1>& context) {
   double awaited_bytes = 0;
   bool depends = false;

@@ -25,6 +25,9 @@ struct Survey {
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
   uint64_t negative_residuals = 0;  ///< ended before what they waited for: clock violations
 
+  /// To be called once, when all calls were seen.
+  void finish();
+
   static uint64_t collective_key(CollectiveOp op, int members) {
     return static_cast<uint64_t>(op) << 32 | static_cast<uint32_t>(members);
   }

@@ -37,6 +37,7 @@ enum class SizeConvention : uint8_t {
 struct SideLocation {
   uint64_t id = 0;
   int rank = 0;
+  bool thread = false;  ///< of the processor: it might make MPI calls
 };
 
 /// What an archive defines.
@@ -79,7 +80,8 @@ class EventSource {
   /// Fill Block::records from now on.
   virtual void keep_records(bool keep) = 0;
 
-  /// Record times of a side location, in order. Errors: InputError, also when it makes MPI calls.
+  /// Record times of a side location, in order. Errors: InputError, also when it sends, receives or
+  /// takes part in collectives: one thread per process is replayed so far.
   virtual std::vector<double> side_records(const SideLocation& location) = 0;
 
   /// Records read since the last rewind, and receives that never completed.

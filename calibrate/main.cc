@@ -1,0 +1,265 @@
+// rubato-calibrate-<MPI>: measures what messages cost and writes a platform file.
+//
+// `rubato calibrate` starts it on every rank, with options that it has checked. Rank 0 and one
+// partner per level talk (characterise.cc); all other ranks are present and asleep, because a
+// library that polls more peers is slower and real programs have them.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "calibrate/characterise.h"
+#include "calibrate/output.h"
+#include "calibrate/provenance.h"
+#include "models/error.h"
+#include "models/platform_file.h"
+
+namespace rubato {
+namespace {
+
+struct Options {
+  std::string toml, csv, name, command;
+  bool quick = false;
+  bool force = false;
+  size_t max_bytes = 4 << 20;
+  unsigned seed = 1;
+};
+
+/// A level and the rank that stands for it.
+struct Task {
+  Level level;
+  int partner;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+extern "C" void on_signal(int) {
+  interrupted = 1;
+}
+
+Options read_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const size_t equals = word.find('=');
+    const std::string key = word.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (key == "--toml")
+      options.toml = value;
+    else if (key == "--csv")
+      options.csv = value;
+    else if (key == "--name")
+      options.name = value;
+    else if (key == "--command")
+      options.command = value;
+    else if (key == "--quick")
+      options.quick = true;
+    else if (key == "--force")
+      options.force = true;
+    else if (key == "--max-bytes")
+      options.max_bytes = std::stoull(value);
+    else if (key == "--seed")
+      options.seed = static_cast<unsigned>(std::stoul(value));
+    else
+      throw UsageError("'" + word + "' is not understood; 'rubato calibrate' starts this program");
+  }
+  if (options.toml.empty() || options.csv.empty()) {
+    throw UsageError("this program is started by 'rubato calibrate -o FILE'");
+  }
+  return options;
+}
+
+std::vector<std::string> gather_hosts(int ranks) {
+  std::vector<char> all(static_cast<size_t>(ranks) * MPI_MAX_PROCESSOR_NAME);
+  char own[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  MPI_Get_processor_name(own, &length);
+  MPI_Gather(own, sizeof own, MPI_CHAR, all.data(), sizeof own, MPI_CHAR, 0, MPI_COMM_WORLD);
+  std::vector<std::string> hosts;
+  for (int r = 0; r < ranks; ++r) hosts.emplace_back(&all[size_t(r) * MPI_MAX_PROCESSOR_NAME]);
+  return hosts;
+}
+
+/// The levels that these ranks show, the same list on each of them: ranks that can share memory are
+/// on one node, and the last one of each kind is the partner.
+std::vector<Task> find_tasks(int rank, int ranks) {
+  MPI_Comm node;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int leader = rank;
+  MPI_Bcast(&leader, 1, MPI_INT, 0, node);
+  MPI_Comm_free(&node);
+  std::vector<int> leaders(ranks);
+  MPI_Allgather(&leader, 1, MPI_INT, leaders.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  int near = -1;
+  int far = -1;
+  for (int r = 1; r < ranks; ++r) (leaders[r] == leaders[0] ? near : far) = r;
+  std::vector<Task> tasks;
+  if (near > 0) tasks.push_back({Level::kNode, near});
+  if (far > 0) tasks.push_back({Level::kNetwork, far});
+  tasks.push_back({Level::kSelf, 0});
+  return tasks;
+}
+
+/// A barrier that leaves the processor to those who are measuring.
+void sleep_until_all_are_here() {
+  constexpr useconds_t kNap = 2000;  // microseconds
+  MPI_Request request;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  int done = 0;
+  for (;;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done) return;
+    usleep(kNap);
+  }
+}
+
+/// Progress for a person who watches; nothing in a pipe.
+void show_progress(const std::string& text) {
+  static const bool terminal = isatty(STDERR_FILENO);
+  if (terminal) std::fprintf(stderr, "\r\033[K%s", text.c_str());
+}
+
+/// True when rank 0 could open its files; its complaint is printed there.
+bool open_outputs(int rank, const Options& options, std::unique_ptr<NewFile>& csv,
+                  std::unique_ptr<NewFile>& toml) {
+  int fine = 1;
+  if (rank == 0) {
+    try {
+      toml = std::make_unique<NewFile>(options.toml, options.force);
+      csv = std::make_unique<NewFile>(options.csv, options.force);
+    } catch (const InputError& error) {
+      std::fprintf(stderr, "rubato: error: %s\n", error.what());
+      toml.reset();
+      fine = 0;
+    }
+  }
+  MPI_Bcast(&fine, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return fine;
+}
+
+void write_results(const Options& options, const std::vector<LevelResult>& results,
+                   const std::vector<std::string>& hosts, NewFile& csv, NewFile& toml) {
+  Platform platform;
+  platform.name = options.name;
+  platform.measured = local_factors();
+  platform.measured["hosts"] = host_list(hosts);
+  platform.measured["ranks"] = std::to_string(hosts.size());
+  platform.measured["command"] = options.command;
+  platform.measured["samples"] = options.csv.substr(options.csv.rfind('/') + 1);
+  if (interrupted) platform.measured["interrupted"] = "yes: fewer samples than asked for";
+  bool any = false;
+  for (const LevelResult& result : results) {
+    if (!result.transfer) continue;
+    platform.level(result.level) = result.model();
+    any = true;
+  }
+  if (!any) throw InputError("interrupted before a level was measured; nothing was written");
+  csv.write(samples_csv(results));
+  toml.write(format_platform(platform));
+  csv.commit();
+  toml.commit();
+
+  show_progress("");
+  print_summary(stdout, results);
+  if (!platform.level(Level::kNetwork)) {
+    std::printf(
+        "All ranks are on one node, so there is no network level; start ranks on two nodes "
+        "for one.\n");
+  }
+  std::printf("%s: platform file; %s: samples\n", toml.path().c_str(), csv.path().c_str());
+}
+
+/// Rank 0 measures with one partner, the others sleep.
+void run_task(int rank, const Task& task, const Effort& effort, std::vector<LevelResult>& results) {
+  std::string complaint;
+  if (rank == 0 || rank == task.partner) {
+    Pair pair(MPI_COMM_WORLD, rank == 0 ? task.partner : 0, effort.max_bytes);
+    if (rank == 0) {
+      try {
+        if (!effort.stop()) results.push_back(characterise(pair, task.level, task.partner, effort));
+      } catch (const InputError& error) {
+        complaint = error.what();
+      }
+      if (task.partner != 0) pair.release();
+    } else {
+      pair.serve();
+    }
+  }
+  sleep_until_all_are_here();
+  if (!complaint.empty()) throw InputError(complaint);
+}
+
+int run(int argc, char** argv) {
+  const Options options = read_options(argc, argv);
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks < 2) {
+    std::fprintf(stderr,
+                 "rubato: error: calibrate needs at least 2 ranks: mpirun -n 2 rubato "
+                 "calibrate ...\n");
+    MPI_Finalize();
+    return 1;
+  }
+  std::unique_ptr<NewFile> csv, toml;
+  if (!open_outputs(rank, options, csv, toml)) {
+    MPI_Finalize();
+    return rank == 0 ? 1 : 0;
+  }
+  // An interrupted run keeps what it has: rank 0 notices between two loops, the others follow.
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+
+  Effort effort;
+  effort.quick = options.quick;
+  effort.max_bytes = options.max_bytes;
+  effort.seed = options.seed;
+  effort.stop = [] { return interrupted != 0; };
+  effort.progress = show_progress;
+
+  const std::vector<std::string> hosts = gather_hosts(ranks);
+  std::vector<LevelResult> results;
+  int exit_code = 0;
+  std::string complaint;
+  for (const Task& task : find_tasks(rank, ranks)) {
+    try {
+      run_task(rank, task, effort, results);
+    } catch (const InputError& error) {
+      complaint = error.what();
+    }
+  }
+  if (rank == 0) {
+    try {
+      if (!complaint.empty()) throw InputError(complaint);
+      write_results(options, results, hosts, *csv, *toml);
+    } catch (const InputError& error) {
+      std::fprintf(stderr, "rubato: error: %s\n", error.what());
+      exit_code = 1;
+    }
+  }
+  csv.reset();
+  toml.reset();
+  MPI_Finalize();
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace rubato
+
+int main(int argc, char** argv) {
+  try {
+    return rubato::run(argc, argv);
+  } catch (const rubato::UsageError& error) {
+    std::fprintf(stderr, "rubato: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rubato: error: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,149 @@
+#include "calibrate/output.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+#include "models/error.h"
+#include "models/units.h"
+
+namespace rubato {
+namespace {
+
+/// The curve that was fitted to a series, or none ("burst" and "single" make the gap together).
+const SegmentedFit* fit_of(const LevelResult& result, const Series& series) {
+  const bool direct = series.pattern == "pingpong" || series.pattern == "sendrecv";
+  return direct && result.transfer ? &*result.transfer : nullptr;
+}
+
+int messages_of(const Series& series, size_t bytes) {
+  return series.pattern == "burst" ? Pair::burst_length(bytes) : 1;
+}
+
+/// Three significant digits are what a table needs: "1.23us".
+std::string brief_seconds(double seconds) {
+  const double digits = seconds > 0 ? std::pow(10, std::floor(std::log10(seconds)) - 2) : 1;
+  return format_seconds(std::round(seconds / digits) * digits);
+}
+
+std::string brief_bandwidth(double bandwidth) {
+  const double digits = std::pow(10, std::floor(std::log10(bandwidth)) - 2);
+  return format_bandwidth(std::round(bandwidth / digits) * digits);
+}
+
+bool in_table(size_t bytes, size_t largest) {
+  if (bytes == 0 || bytes == largest) return true;
+  const bool power_of_two = (bytes & (bytes - 1)) == 0;
+  if (!power_of_two) return false;
+  return static_cast<int>(std::log2(static_cast<double>(bytes))) % 3 != 1 || bytes == 1 << 20;
+}
+
+void print_level(std::FILE* out, const LevelResult& result) {
+  const Series& series = result.series.front();
+  const SegmentedFit& fit = *result.transfer;
+  std::fprintf(out, "%s level, rank 0 and rank %d\n", kLevelNames[static_cast<int>(result.level)],
+               result.partner);
+  std::fprintf(out, "  %8s  %9s  %11s  %9s  %7s\n", "size", "time", "bandwidth", "fit", "error");
+  for (const auto& [bytes, timing] : series.timings) {
+    if (!in_table(bytes, series.timings.rbegin()->first)) continue;
+    const double n = static_cast<double>(bytes);
+    std::fprintf(out, "  %8s  %9s  %11s  %9s  %+6.1f%%\n", format_bytes(n).c_str(),
+                 brief_seconds(timing.min).c_str(),
+                 bytes ? brief_bandwidth(n / timing.min).c_str() : "-",
+                 brief_seconds(fit(n)).c_str(), 100 * (fit(n) / timing.min - 1));
+  }
+  std::fprintf(out, "  %zu lengths, %zu segments, fit error %.1f%% rms, %.1f%% at worst",
+               series.timings.size(), fit.segments.size(), 100 * fit.rms_error,
+               100 * fit.max_error);
+  if (result.protocol_known) {
+    const std::string limit =
+        result.eager_limit ? format_bytes(static_cast<double>(*result.eager_limit)) : "";
+    std::fprintf(out, "%s%s",
+                 result.all_eager      ? "; sends are eager at all lengths"
+                 : !result.eager_limit ? "; no send is eager"
+                                       : "; sends are eager up to ",
+                 result.all_eager ? "" : limit.c_str());
+  }
+  std::fprintf(out, "\n\n");
+}
+
+}  // namespace
+
+NewFile::NewFile(std::string path, bool force) : path_(std::move(path)) {
+  if (!force && access(path_.c_str(), F_OK) == 0) {
+    throw InputError(path_ + " exists; choose another name, or --force to replace it");
+  }
+  const std::string partial = path_ + ".partial";
+  file_ = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file_ < 0) fail("cannot be written");
+  partial_ = partial;
+}
+
+NewFile::~NewFile() {
+  if (file_ >= 0) close(file_);
+  if (!partial_.empty()) unlink(partial_.c_str());
+}
+
+void NewFile::fail(const char* what) const {
+  throw InputError(path_ + " " + what + ": " + std::strerror(errno));
+}
+
+void NewFile::write(const std::string& text) {
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = ::write(file_, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("could not be written");
+    done += static_cast<size_t>(count);
+  }
+  // Some file systems report a full disk only here; some cannot sync, which is no harm.
+  if (fsync(file_) != 0 && errno != EINVAL && errno != ENOTSUP) fail("could not be written");
+}
+
+void NewFile::commit() {
+  const int file = file_;
+  file_ = -1;
+  if (close(file) != 0) fail("could not be written");
+  if (rename(partial_.c_str(), path_.c_str()) != 0) fail("could not be put in place");
+  partial_.clear();
+}
+
+std::string samples_csv(const std::vector<LevelResult>& results) {
+  std::string text =
+      "level,pattern,bytes,messages,seconds_min,seconds_avg,seconds_max,loops,round_trips,"
+      "seconds_fit,relative_error\n";
+  for (const LevelResult& result : results) {
+    for (const Series& series : result.series) {
+      const SegmentedFit* fit = fit_of(result, series);
+      for (const auto& [bytes, timing] : series.timings) {
+        char line[256];
+        int length =
+            std::snprintf(line, sizeof line, "%s,%s,%zu,%d,%.6g,%.6g,%.6g,%d,%d,",
+                          kLevelNames[static_cast<int>(result.level)], series.pattern.c_str(),
+                          bytes, messages_of(series, bytes), timing.min, timing.average(),
+                          timing.max, timing.loops, timing.round_trips);
+        if (fit) {
+          const double fitted = (*fit)(static_cast<double>(bytes));
+          std::snprintf(line + length, sizeof line - length, "%.6g,%.4f", fitted,
+                        fitted / timing.min - 1);
+        } else {
+          std::snprintf(line + length, sizeof line - length, ",");
+        }
+        text += line;
+        text += '\n';
+      }
+    }
+  }
+  return text;
+}
+
+void print_summary(std::FILE* out, const std::vector<LevelResult>& results) {
+  for (const LevelResult& result : results) {
+    if (result.transfer) print_level(out, result);
+  }
+}
+
+}  // namespace rubato

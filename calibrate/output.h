@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "calibrate/characterise.h"
+
+namespace rubato {
+
+/// A file that appears under its name only when it is complete: written as NAME.partial, renamed by
+/// commit(). Without commit() nothing remains. Errors: InputError with the reason of the system.
+class NewFile {
+ public:
+  /// Refuses an existing file unless `force`; finds out now whether the directory can be written.
+  NewFile(std::string path, bool force);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// The whole content, down to the disk.
+  void write(const std::string& text);
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* what) const;
+
+  std::string path_;
+  std::string partial_;
+  int file_ = -1;
+};
+
+/// All samples: one line per level, pattern and length; the columns are told in
+/// share/doc/calibrating.md.
+std::string samples_csv(const std::vector<LevelResult>& results);
+
+/// The short table for people.
+void print_summary(std::FILE* out, const std::vector<LevelResult>& results);
+
+}  // namespace rubato

@@ -1,0 +1,236 @@
+#include "calibrate/pair.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <vector>
+
+namespace rubato {
+namespace {
+
+constexpr int kTag = 7;
+constexpr int kOtherTag = 8;  // nothing is ever sent with it
+constexpr int kMaxBurst = 16;
+constexpr size_t kMaxBurstBytes = 16 << 20;
+
+enum Kind { kPingPong, kBurst, kLateReceiver, kPattern, kRelease };
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The byte at `i` of a message of `bytes`; no two lengths and no shifted message look alike.
+unsigned char pattern(size_t bytes, size_t i) {
+  return static_cast<unsigned char>((i + bytes * 31) * 2654435761u >> 16 ^ i);
+}
+
+void fill_pattern(unsigned char* data, size_t bytes, unsigned char flip) {
+  for (size_t i = 0; i < bytes; ++i) data[i] = pattern(bytes, i) ^ flip;
+}
+
+bool has_pattern(const unsigned char* data, size_t bytes, unsigned char flip) {
+  for (size_t i = 0; i < bytes; ++i) {
+    if (data[i] != (pattern(bytes, i) ^ flip)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+struct Pair::Command {
+  int kind;
+  int count;     ///< loops of the experiment
+  int messages;  ///< of a burst
+  size_t bytes;
+  double delay;  ///< seconds
+};
+
+void Buffer::Free::operator()(unsigned char* p) const {
+  std::free(p);
+}
+
+Buffer::Buffer(size_t bytes, unsigned char fill) : size_(bytes) {
+  constexpr size_t kPage = 4096;
+  data_.reset(static_cast<unsigned char*>(
+      std::aligned_alloc(kPage, (std::max<size_t>(bytes, 1) + kPage - 1) / kPage * kPage)));
+  if (!data_) throw std::bad_alloc();
+  std::memset(data_.get(), fill, bytes);
+}
+
+Pair::Pair(MPI_Comm comm, int partner, size_t max_bytes)
+    : comm_(comm),
+      partner_(partner),
+      send_(max_bytes, 1),
+      receive_(std::max(max_bytes * 2, std::min(kMaxBurstBytes, max_bytes * kMaxBurst)), 2) {}
+
+int Pair::burst_length(size_t bytes) {
+  if (bytes == 0) return kMaxBurst;
+  return static_cast<int>(std::clamp<size_t>(kMaxBurstBytes / bytes, 2, kMaxBurst));
+}
+
+void Pair::command(int kind, size_t bytes, int count, int messages, double delay) {
+  const Command command{kind, count, messages, bytes, delay};
+  MPI_Send(&command, sizeof command, MPI_BYTE, partner_, kTag, comm_);
+}
+
+void Pair::serve() {
+  for (;;) {
+    Command command;
+    MPI_Recv(&command, sizeof command, MPI_BYTE, 0, kTag, comm_, MPI_STATUS_IGNORE);
+    switch (command.kind) {
+      case kPingPong:
+        answer_ping_pong(command);
+        break;
+      case kBurst:
+        answer_burst(command);
+        break;
+      case kLateReceiver:
+        answer_late(command);
+        break;
+      case kPattern:
+        answer_pattern(command);
+        break;
+      default:
+        return;
+    }
+  }
+}
+
+void Pair::release() {
+  command(kRelease, 0, 0, 0, 0);
+}
+
+double Pair::ping_pong(size_t bytes, int round_trips) {
+  const int n = static_cast<int>(bytes);
+  command(kPingPong, bytes, round_trips, 0, 0);
+  const auto round_trip = [&] {
+    MPI_Send(send_.data(), n, MPI_BYTE, partner_, kTag, comm_);
+    MPI_Recv(receive_.data(), n, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+  };
+  round_trip();  // both sides are there, the buffers where the last round trip leaves them
+  const double begin = now();
+  for (int i = 0; i < round_trips; ++i) round_trip();
+  return (now() - begin) / (2. * round_trips);
+}
+
+void Pair::answer_ping_pong(const Command& command) {
+  const int n = static_cast<int>(command.bytes);
+  for (int i = 0; i < command.count + 1; ++i) {
+    MPI_Recv(receive_.data(), n, MPI_BYTE, 0, kTag, comm_, MPI_STATUS_IGNORE);
+    MPI_Send(send_.data(), n, MPI_BYTE, 0, kTag, comm_);
+  }
+}
+
+double Pair::burst(size_t bytes, int messages, int round_trips) {
+  const int n = static_cast<int>(bytes);
+  command(kBurst, bytes, round_trips, messages, 0);
+  std::vector<MPI_Request> requests(messages);
+  const auto once = [&] {
+    for (MPI_Request& request : requests) {
+      MPI_Isend(send_.data(), n, MPI_BYTE, partner_, kTag, comm_, &request);
+    }
+    MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Recv(nullptr, 0, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+  };
+  once();
+  const double begin = now();
+  for (int i = 0; i < round_trips; ++i) once();
+  return (now() - begin) / round_trips;
+}
+
+void Pair::answer_burst(const Command& command) {
+  const int n = static_cast<int>(command.bytes);
+  std::vector<MPI_Request> requests(command.messages);
+  const auto post = [&] {
+    for (int m = 0; m < command.messages; ++m) {
+      MPI_Irecv(receive_.data() + m * command.bytes, n, MPI_BYTE, 0, kTag, comm_, &requests[m]);
+    }
+  };
+  post();
+  for (int i = 0; i < command.count + 1; ++i) {
+    MPI_Waitall(command.messages, requests.data(), MPI_STATUSES_IGNORE);
+    // The receives of the next burst are there before the sender may start it.
+    if (i < command.count) post();
+    MPI_Send(nullptr, 0, MPI_BYTE, 0, kTag, comm_);
+  }
+}
+
+double Pair::exchange_with_self(size_t bytes, int exchanges) {
+  const int n = static_cast<int>(bytes);
+  const auto once = [&] {
+    MPI_Sendrecv(send_.data(), n, MPI_BYTE, partner_, kTag, receive_.data(), n, MPI_BYTE, partner_,
+                 kTag, comm_, MPI_STATUS_IGNORE);
+  };
+  once();
+  const double begin = now();
+  for (int i = 0; i < exchanges; ++i) once();
+  return (now() - begin) / exchanges;
+}
+
+bool Pair::sends_eagerly(size_t bytes, double delay) {
+  // The clock starts before the command leaves, so that a sender which lost its processor between
+  // command and send looks late rather than eager.
+  const double begin = now();
+  command(kLateReceiver, bytes, 1, 0, delay);
+  MPI_Send(send_.data(), static_cast<int>(bytes), MPI_BYTE, partner_, kTag, comm_);
+  const double sent = now() - begin;
+  MPI_Recv(nullptr, 0, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+  return sent < delay / 2;
+}
+
+void Pair::answer_late(const Command& command) {
+  // Inside MPI all the while, so that whatever needs this side's help alone gets it.
+  const double until = now() + command.delay;
+  while (now() < until) {
+    int found = 0;
+    MPI_Iprobe(0, kOtherTag, comm_, &found, MPI_STATUS_IGNORE);
+  }
+  MPI_Recv(receive_.data(), static_cast<int>(command.bytes), MPI_BYTE, 0, kTag, comm_,
+           MPI_STATUS_IGNORE);
+  MPI_Send(nullptr, 0, MPI_BYTE, 0, kTag, comm_);
+}
+
+bool Pair::sends_eagerly_to_self(size_t bytes) {
+  constexpr int kPolls = 200;
+  const int n = static_cast<int>(bytes);
+  MPI_Request request;
+  MPI_Isend(send_.data(), n, MPI_BYTE, partner_, kTag, comm_, &request);
+  int eager = 0;
+  for (int i = 0; i < kPolls && !eager; ++i) MPI_Test(&request, &eager, MPI_STATUS_IGNORE);
+  MPI_Recv(receive_.data(), n, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return eager;
+}
+
+bool Pair::payload_survives(size_t bytes) {
+  const int n = static_cast<int>(bytes);
+  fill_pattern(send_.data(), bytes, 0);
+  std::memset(receive_.data(), 0x55, bytes);
+  int self = 0;
+  MPI_Comm_rank(comm_, &self);
+  if (partner_ == self) {
+    exchange_with_self(bytes, 1);
+    return has_pattern(receive_.data(), bytes, 0);
+  }
+  command(kPattern, bytes, 1, 0, 0);
+  MPI_Send(send_.data(), n, MPI_BYTE, partner_, kTag, comm_);
+  int intact = 0;
+  MPI_Recv(receive_.data(), n, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+  MPI_Recv(&intact, 1, MPI_INT, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+  return intact && has_pattern(receive_.data(), bytes, 0xff);
+}
+
+void Pair::answer_pattern(const Command& command) {
+  const int n = static_cast<int>(command.bytes);
+  std::memset(receive_.data(), 0x55, command.bytes);
+  MPI_Recv(receive_.data(), n, MPI_BYTE, 0, kTag, comm_, MPI_STATUS_IGNORE);
+  const int intact = has_pattern(receive_.data(), command.bytes, 0);
+  fill_pattern(send_.data(), command.bytes,
+               0xff);  // every bit the other way round, on the way back
+  MPI_Send(send_.data(), n, MPI_BYTE, 0, kTag, comm_);
+  MPI_Send(&intact, 1, MPI_INT, 0, kTag, comm_);
+}
+
+}  // namespace rubato

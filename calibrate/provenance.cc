@@ -1,0 +1,112 @@
+#include "calibrate/provenance.h"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <fstream>
+
+extern char** environ;
+
+namespace rubato {
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+std::string mpi_library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  std::string line(text.data());
+  line = line.substr(0, line.find('\n'));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
+}
+
+std::string compiler() {
+#if defined(__clang__)
+  return std::string("clang ") + __clang_version__;
+#else
+  return std::string("gcc ") + __VERSION__;
+#endif
+}
+
+/// "model name : X" -> "X" from the first processor; "" when the kernel does not say.
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("model name", 0) != 0) continue;
+    const size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return {};
+}
+
+std::string governor() {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  std::string text;
+  std::getline(file, text);
+  return text;
+}
+
+/// Settings that make one MPI library behave like another, such as OMPI_MCA_btl=tcp,self.
+std::string mpi_settings() {
+  constexpr std::array<const char*, 5> kPrefixes = {"OMPI_MCA_", "MPIR_CVAR_", "MPICH_", "UCX_",
+                                                    "FI_"};
+  // What Open MPI's launcher sets for its own bookkeeping in every run.
+  constexpr std::array<const char*, 7> kBookkeeping = {"OMPI_MCA_ess",
+                                                       "OMPI_MCA_orte",
+                                                       "OMPI_MCA_pmix",
+                                                       "OMPI_MCA_initial_wdir",
+                                                       "OMPI_MCA_shmem",
+                                                       "OMPI_MCA_hwloc",
+                                                       "OMPI_MCA_mpi_oversubscribe"};
+  std::vector<std::string> found;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    const auto starts = [&](const char* prefix) { return text.rfind(prefix, 0) == 0; };
+    if (std::any_of(kPrefixes.begin(), kPrefixes.end(), starts) &&
+        std::none_of(kBookkeeping.begin(), kBookkeeping.end(), starts)) {
+      found.push_back(text);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::string all;
+  for (const std::string& text : found) all += (all.empty() ? "" : " ") + text;
+  return all;
+}
+
+}  // namespace
+
+Provenance local_factors() {
+  Provenance factors = {{"date", utc_now()}, {"mpi", mpi_library()}, {"compiler", compiler()}};
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) factors[key] = value;
+  };
+  add("cpu", processor());
+  add("governor", governor());
+  add("mpi_settings", mpi_settings());
+  return factors;
+}
+
+std::string host_list(const std::vector<std::string>& host_of_rank) {
+  std::vector<std::string> seen;
+  std::string all;
+  for (const std::string& host : host_of_rank) {
+    if (std::find(seen.begin(), seen.end(), host) != seen.end()) continue;
+    seen.push_back(host);
+    all += (all.empty() ? "" : ", ") + host;
+  }
+  return all;
+}
+
+}  // namespace rubato

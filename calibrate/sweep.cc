@@ -1,0 +1,223 @@
+#include "calibrate/sweep.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iterator>
+#include <random>
+
+namespace rubato {
+namespace {
+
+constexpr int kRefinementRounds = 12;
+constexpr int kMaxRoundTrips = 5000;
+constexpr double kAnomaly = 1.10;
+constexpr int kAnomalyLoops = 10;
+
+using SteadyClock = std::chrono::steady_clock;
+
+/// Straight line between two timings, at `bytes`.
+double interpolate(const Timings::const_iterator& a, const Timings::const_iterator& b,
+                   double bytes) {
+  const double share =
+      (bytes - static_cast<double>(a->first)) / static_cast<double>(b->first - a->first);
+  return a->second.min + share * (b->second.min - a->second.min);
+}
+
+/// A sweep in progress.
+class Sweep {
+ public:
+  Sweep(const Loop& loop, const SweepOptions& options)
+      : loop_(loop), options_(options), random_(options.seed), begin_(SteadyClock::now()) {}
+
+  bool stopped() const { return options_.stop && options_.stop(); }
+  double elapsed() const {
+    return std::chrono::duration<double>(SteadyClock::now() - begin_).count();
+  }
+
+  /// One loop of one length, as long as the length needs.
+  void measure(size_t bytes) {
+    Timing& timing = timings[bytes];
+    int round_trips = options_.min_round_trips;
+    if (timing.loops > 0 && timing.min > 0) {
+      round_trips = static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / timing.min),
+                                                double(round_trips), double(kMaxRoundTrips)));
+      timing.add(loop_(bytes, round_trips), round_trips);
+    } else {
+      // The first loop is short: it shows how long the others have to be, and is then forgotten.
+      timing.min = loop_(bytes, round_trips);
+      round_trips =
+          static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / std::max(timing.min, 1e-9)),
+                                      double(round_trips), double(kMaxRoundTrips)));
+      timing = {};
+      timing.add(loop_(bytes, round_trips), round_trips);
+    }
+  }
+
+  /// Each of the lengths once, in a new random order. False when interrupted.
+  bool cycle(std::vector<size_t> lengths) {
+    std::shuffle(lengths.begin(), lengths.end(), random_);
+    for (size_t bytes : lengths) {
+      if (stopped()) return false;
+      measure(bytes);
+    }
+    return true;
+  }
+
+  bool cycles(int count, const std::vector<size_t>& lengths) {
+    for (int i = 0; i < count; ++i) {
+      if (!cycle(lengths)) return false;
+    }
+    return true;
+  }
+
+  std::vector<size_t> lengths() const {
+    std::vector<size_t> all;
+    for (const auto& [bytes, timing] : timings) all.push_back(bytes);
+    return all;
+  }
+
+  void tell(const std::string& what) const {
+    if (options_.progress) options_.progress(what);
+  }
+
+  Timings timings;
+
+ private:
+  const Loop& loop_;
+  const SweepOptions& options_;
+  std::mt19937 random_;
+  SteadyClock::time_point begin_;
+};
+
+/// Anomalies again, a few loops each.
+bool repeat_anomalies(Sweep& run) {
+  return run.cycles(kAnomalyLoops, anomalies(run.timings));
+}
+
+/// Adds lengths until straight lines between them are good enough. Their neighbours are measured
+/// with them, since a disturbed neighbour asks for lengths that nobody needs.
+bool refine(Sweep& run, const SweepOptions& options) {
+  for (int round = 0; round < kRefinementRounds; ++round) {
+    if (!repeat_anomalies(run)) return false;
+    std::vector<size_t> middles = refinement(run.timings, options.threshold);
+    const size_t room = options.max_lengths - std::min(options.max_lengths, run.timings.size());
+    middles.resize(std::min(middles.size(), room));
+    if (middles.empty() || run.elapsed() > options.budget / 2) return true;
+    std::set<size_t> chosen(middles.begin(), middles.end());
+    for (size_t bytes : middles) {
+      const auto above = run.timings.lower_bound(bytes);
+      if (above != run.timings.end()) chosen.insert(above->first);
+      if (above != run.timings.begin()) chosen.insert(std::prev(above)->first);
+    }
+    run.tell("refining, " + std::to_string(run.timings.size() + middles.size()) + " lengths");
+    if (!run.cycles(options.first_cycles, {chosen.begin(), chosen.end()})) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void Timing::add(double seconds, int round_trips_of_loop) {
+  min = loops ? std::min(min, seconds) : seconds;
+  max = loops ? std::max(max, seconds) : seconds;
+  sum += seconds;
+  double& half = min_of_half[loops % 2];
+  half = loops < 2 ? seconds : std::min(half, seconds);
+  ++loops;
+  round_trips = round_trips_of_loop;
+}
+
+std::set<size_t> starting_lengths(size_t max_bytes) {
+  std::set<size_t> lengths = {0, 1, max_bytes};
+  for (size_t n = 2; n <= max_bytes; n *= 2) {
+    lengths.insert(n);
+    if (n + n / 2 <= max_bytes) lengths.insert(n + n / 2);
+  }
+  return lengths;
+}
+
+std::vector<size_t> refinement(const Timings& timings, double threshold) {
+  std::map<size_t, double> miss_of_middle;
+  const auto split = [&](size_t low, size_t high, double miss) {
+    const size_t closest = std::max<size_t>(4, high / (miss > 3 * threshold ? 512 : 64));
+    if (high - low < 2 * closest) return;
+    double& known = miss_of_middle[low + (high - low) / 2];
+    known = std::max(known, miss);
+  };
+  if (timings.size() < 3) return {};
+  for (auto left = timings.begin(), mid = std::next(left), right = std::next(mid);
+       right != timings.end(); ++left, ++mid, ++right) {
+    const double line = interpolate(left, right, static_cast<double>(mid->first));
+    const double miss = std::abs(line / mid->second.min - 1);
+    if (miss <= threshold) continue;
+    split(left->first, mid->first, miss);
+    split(mid->first, right->first, miss);
+  }
+  std::vector<size_t> middles;
+  for (const auto& [middle, miss] : miss_of_middle) middles.push_back(middle);
+  std::stable_sort(middles.begin(), middles.end(),
+                   [&](size_t a, size_t b) { return miss_of_middle[a] > miss_of_middle[b]; });
+  return middles;
+}
+
+double repeatability(const Timings& timings) {
+  std::vector<double> differences;
+  for (const auto& [bytes, timing] : timings) {
+    if (timing.loops < 2) continue;
+    differences.push_back(std::abs(timing.min_of_half[0] - timing.min_of_half[1]) / timing.min);
+  }
+  if (differences.empty()) return 0;
+  const auto middle = differences.begin() + static_cast<ptrdiff_t>(differences.size() / 2);
+  std::nth_element(differences.begin(), middle, differences.end());
+  return *middle;
+}
+
+std::vector<size_t> anomalies(const Timings& timings) {
+  std::vector<size_t> found;
+  if (timings.size() < 3) return found;
+  for (auto left = timings.begin(), mid = std::next(left), right = std::next(mid);
+       right != timings.end(); ++left, ++mid, ++right) {
+    const double line = interpolate(left, right, static_cast<double>(mid->first));
+    if (mid->second.min > kAnomaly * line) found.push_back(mid->first);
+  }
+  return found;
+}
+
+Timings sweep(const Loop& loop, const SweepOptions& options) {
+  Sweep run(loop, options);
+  std::set<size_t> start = starting_lengths(options.max_bytes);
+  for (size_t bytes : options.extra) {
+    if (bytes <= options.max_bytes) start.insert(bytes);
+  }
+  run.tell("first cycles, " + std::to_string(start.size()) + " lengths");
+  bool going = run.cycles(options.first_cycles, {start.begin(), start.end()});
+  if (going && options.refine) going = refine(run, options);
+  const std::vector<size_t> lengths = run.lengths();
+  for (int i = options.first_cycles; going && i < options.max_cycles; ++i) {
+    if (run.elapsed() >= options.budget) break;
+    run.tell("cycle " + std::to_string(i) + ", " + std::to_string(lengths.size()) + " lengths");
+    going = run.cycle(lengths);
+  }
+  if (going) repeat_anomalies(run);
+  return run.timings;
+}
+
+std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager, size_t max_bytes) {
+  if (!eager(0)) return std::nullopt;
+  size_t low = 0;  // eager
+  size_t high = 1;
+  while (eager(std::min(high, max_bytes))) {
+    low = std::min(high, max_bytes);
+    if (low == max_bytes) return max_bytes;
+    high *= 2;
+  }
+  high = std::min(high, max_bytes);
+  while (high - low > 1) {
+    const size_t middle = low + (high - low) / 2;
+    (eager(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace rubato

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rubato {
+
+/// What a length was measured to take, over all loops. Seconds.
+struct Timing {
+  double min = 0;  ///< the minimum of averages: the number that a second run gives again
+  double max = 0;
+  double sum = 0;
+  int loops = 0;
+  int round_trips = 0;  ///< averaged over in the last loop
+  double min_of_half[2] = {0,
+                           0};  ///< of the even and of the odd loops: what a repetition would give
+
+  double average() const { return loops ? sum / loops : 0; }
+  void add(double seconds, int round_trips_of_loop);
+};
+
+using Timings = std::map<size_t, Timing>;
+
+/// One loop: `round_trips` exchanges of `bytes`; returns the seconds of one, averaged over the
+/// loop.
+using Loop = std::function<double(size_t bytes, int round_trips)>;
+
+struct SweepOptions {
+  size_t max_bytes = 4 << 20;
+  double budget = 3;            ///< seconds; may be passed by what the least number of cycles takes
+  double loop_seconds = 50e-6;  ///< a loop's length: far above what reading the clock takes
+  int min_round_trips = 2;
+  int first_cycles = 8;     ///< over the starting lengths before any of them is refined
+  int max_cycles = 400;     ///< over all lengths, then it is good enough
+  double threshold = 0.05;  ///< relative error of linear interpolation that asks for another length
+  size_t max_lengths = 200;
+  unsigned seed = 1;          ///< of the order of lengths inside a cycle
+  std::vector<size_t> extra;  ///< lengths known to matter (both sides of an eager limit)
+  bool refine = true;
+  std::function<bool()> stop;  ///< asked between loops; true ends the sweep with what there is
+  std::function<void(const std::string&)> progress;  ///< told now and then what is going on
+};
+
+/// 0, 1, 2, 3, 4, 6, 8, 12, ... max_bytes: powers of two and the lengths halfway between.
+std::set<size_t> starting_lengths(size_t max_bytes);
+
+/// Lengths that should be measured as well, the most needed first: mpptest's rule. Where a straight
+/// line between the neighbours of a length misses it by more than `threshold` (relative), the
+/// middles of the intervals on both sides, unless they are closer together than max(4 bytes, 1/64
+/// of the length), for a miss of three thresholds 1/512: a large step is worth knowing exactly.
+std::vector<size_t> refinement(const Timings& timings, double threshold);
+
+/// How far two independent minima of one length lie apart, relative, median over the lengths: the
+/// minima of the even and of the odd loops, so an upper bound for the minimum of all.
+double repeatability(const Timings& timings);
+
+/// Lengths whose time stands out above both neighbours by more than 10 %: a property of the system
+/// or a moment of load, which only another measurement tells apart.
+std::vector<size_t> anomalies(const Timings& timings);
+
+/// The measuring loop of mpptest (Gropp and Lusk 1999): repetitions outside, lengths inside, so
+/// that a disturbance of some milliseconds never owns a length; the minimum of averages counts;
+/// several cycles before lengths are refined; anomalies measured again.
+Timings sweep(const Loop& loop, const SweepOptions& options);
+
+/// The largest length for which `eager` holds, by doubling and then halving down to one byte.
+std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager, size_t max_bytes);
+
+}  // namespace rubato

@@ -1,0 +1,65 @@
+#!/bin/sh
+# Two ranks calibrate in less than 10 s; the platform file parses, its numbers are plausible and meet
+# the samples beside it. A third rank does not disturb.
+. "$(dirname "$0")/lib.sh"
+
+start=$(date +%s)
+run 2 "$rubato" calibrate -o cluster.toml --quick >table.txt
+seconds=$(($(date +%s) - start))
+[ $seconds -le 15 ] || fail "--quick took $seconds s"
+[ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
+grep -q 'cluster.toml: platform file' table.txt || fail "no summary: $(cat table.txt)"
+
+/usr/bin/env python3 - <<'END'
+import csv, re, tomllib
+
+units = {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "B": 1, "KiB": 1024, "MiB": 1 << 20,
+         "B/s": 1, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
+
+def quantity(text):
+    if text == "inf":
+        return float("inf")
+    number, unit = re.fullmatch(r"(-?[0-9.]+(?:e[-+]?[0-9]+)?)([A-Za-z/]*)", text).groups()
+    return float(number) * units[unit]
+
+def curve(segments, n):
+    held = [s for s in segments if quantity(s["from"]) <= n][-1]
+    return quantity(held["latency"]) + n / quantity(held["bandwidth"])
+
+platform = tomllib.load(open("cluster.toml", "rb"))
+assert platform["name"] == "cluster", platform["name"]
+measured = platform["measured"]
+for key in "date", "mpi", "hosts", "ranks", "command", "compiler", "samples":
+    assert measured[key], key
+assert measured["ranks"] == "2" and measured["samples"] == "cluster.csv"
+assert "network" not in platform["level"]          # one node
+protocol = platform["level"]["node"]["protocol"]
+assert protocol[0] == {"from": "0B", "kind": "eager"}, protocol
+
+rows = list(csv.DictReader(open("cluster.csv")))
+node = [r for r in rows if r["level"] == "node" and r["pattern"] == "pingpong"]
+assert len(node) >= 40, len(node)
+times = {int(r["bytes"]): float(r["seconds_min"]) for r in node}
+assert {0, 1, 8, 8192, 1 << 20, 4 << 20} <= times.keys()
+for r in node:
+    assert float(r["seconds_min"]) <= float(r["seconds_avg"]) <= float(r["seconds_max"]), r
+    assert int(r["loops"]) >= 8, r
+# Shared memory or a network: 50 ns to 1 ms for nothing, 10 us to 1 s for 4 MiB, and it grows.
+assert 50e-9 < times[8] < 1e-3, times[8]
+assert 1e-5 < times[4 << 20] < 1, times[4 << 20]
+assert times[8] < times[8192] < times[1 << 20] < times[4 << 20]
+
+segments = platform["level"]["node"]["transfer"]
+errors = sorted(abs(curve(segments, n) / t - 1) for n, t in times.items())
+assert errors[len(errors) // 2] < 0.05, errors     # median
+for n in 8, 8192, 1 << 20:
+    assert abs(curve(segments, n) / times[n] - 1) < 0.10, (n, curve(segments, n), times[n])
+for r in node:                                      # the file says what the CSV says
+    n = int(r["bytes"])
+    assert abs(curve(segments, n) / float(r["seconds_fit"]) - 1) < 1e-3, r
+END
+
+run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --name trio >/dev/null
+grep -q "name = .trio." three.toml || fail "--name was not taken"
+grep -q '^node,pingpong,65536,' three.csv || fail "--max-size is not the last length"
+! grep -q '^node,pingpong,98304,' three.csv || fail "lengths beyond --max-size"

@@ -1,0 +1,32 @@
+#!/bin/sh
+# What cannot work is said in one line, before anything is measured or overwritten.
+. "$(dirname "$0")/lib.sh"
+
+"$rubato" calibrate --help >help.txt
+grep -q -- --quick help.txt || fail "--help without mpirun: $(cat help.txt)"
+
+expect_failure 1 "needs at least 2 ranks" "$rubato" calibrate -o a.toml
+expect_failure 1 "needs at least 2 ranks" run 1 "$rubato" calibrate -o a.toml
+[ ! -e a.toml ] || fail "a.toml was written"
+expect_failure 2 "did you mean '--quick'" "$rubato" calibrate -o a.toml --quik
+expect_failure 2 "did you mean '--quick'" run 2 "$rubato" calibrate -o a.toml --quik
+[ "$(grep -c 'did you mean' out.txt)" = 1 ] || fail "each rank complains: $(cat out.txt)"
+expect_failure 2 "-o FILE is missing" "$rubato" calibrate
+expect_failure 2 "--max-size" "$rubato" calibrate -o a.toml --max-size 12
+expect_failure 2 "--max-size" "$rubato" calibrate -o a.toml --max-size 4Mb
+
+echo precious >b.csv
+expect_failure 1 "b.csv exists" run 2 "$rubato" calibrate -o b.toml --quick
+[ "$(cat b.csv)" = precious ] || fail "b.csv was overwritten"
+[ ! -e b.toml ] || fail "b.toml was written"
+expect_failure 1 "No such file or directory" run 2 "$rubato" calibrate -o nowhere/c.toml --quick
+[ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
+
+# A full disk: one line, exit 1, nothing that looks whole. Needs a file system of its own.
+mkdir full
+if mount -t tmpfs -o size=4k none full 2>/dev/null; then
+  trap 'umount "$work/full"; rm -rf "$work"' EXIT
+  expect_failure 1 "No space left on device" \
+    run 2 "$rubato" calibrate -o full/d.toml --quick --max-size 4KiB
+  [ -z "$(ls full)" ] || fail "left behind: $(ls full)"
+fi

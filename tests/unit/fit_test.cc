@@ -1,0 +1,156 @@
+#include "models/fit.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "models/error.h"
+
+using rubato::fit_segments;
+using rubato::FitSample;
+using rubato::Segment;
+using rubato::SegmentedFit;
+
+namespace {
+
+/// 0, 1, 2, 3, 4, 6, 8, 12, ... up to `most`: powers of two and the sizes halfway between them.
+std::vector<double> sizes_up_to(double most) {
+  std::vector<double> sizes = {0, 1, 2};
+  for (double n = 2; n < most; n *= 2) {
+    sizes.push_back(1.5 * n);
+    sizes.push_back(2 * n);
+  }
+  return sizes;
+}
+
+double truth(const std::vector<Segment>& segments, double bytes) {
+  double seconds = 0;
+  for (const Segment& s : segments) {
+    if (s.from <= bytes) seconds = s.intercept + bytes * s.per_byte;
+  }
+  return seconds;
+}
+
+std::vector<FitSample> samples_of(const std::vector<Segment>& segments, double noise = 0,
+                                  unsigned seed = 0) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> error(0, 1);
+  std::vector<FitSample> samples;
+  for (double n : sizes_up_to(4 << 20)) {
+    samples.push_back({n, truth(segments, n) * (1 + noise * error(random)), 1});
+  }
+  return samples;
+}
+
+// A step of a protocol at 8 KiB and a kink where a cache ends:
+//   up to 8 KiB        300 ns + n * 0.2 ns              T(0)   = 300 ns, T(6 KiB) = 1528.8 ns
+//   from 8 KiB         2 us + n * 0.1 ns                T(8 KiB) = 2819.2 ns, a step of 881 ns
+//   from 512 KiB       a + n * 0.15 ns, continuous: 2 us + 524288 * 0.1 ns = a + 524288 * 0.15 ns
+//                      => a = 2 us - 524288 * 0.05 ns = 2000 ns - 26214.4 ns = -24214.4 ns
+const std::vector<Segment> kTruth = {
+    {0, 300e-9, 0.2e-9, 0}, {8192, 2e-6, 0.1e-9, 0}, {524288, -24214.4e-9, 0.15e-9, 0}};
+
+}  // namespace
+
+TEST_CASE("exact samples give their segments back") {
+  const SegmentedFit fit = fit_segments(samples_of(kTruth));
+  REQUIRE(fit.segments.size() == 3);
+  for (size_t k = 0; k < 3; ++k) {
+    CHECK(fit.segments[k].from == kTruth[k].from);
+    CHECK(fit.segments[k].intercept == Approx(kTruth[k].intercept).epsilon(1e-9));
+    CHECK(fit.segments[k].per_byte == Approx(kTruth[k].per_byte).epsilon(1e-9));
+    CHECK(fit.segments[k].uncertainty < 1e-9);
+  }
+  CHECK(fit.max_error < 1e-9);
+  // Between samples too: 2 us + 100000 * 0.1 ns = 12 us.
+  CHECK(fit(100000) == Approx(12e-6).epsilon(1e-9));
+}
+
+TEST_CASE("the order of the samples does not matter") {
+  std::vector<FitSample> samples = samples_of(kTruth);
+  std::shuffle(samples.begin(), samples.end(), std::mt19937(7));
+  CHECK(fit_segments(samples).segments.size() == 3);
+}
+
+TEST_CASE("noise moves a breakpoint by one sample at most and hardly ever adds a segment") {
+  // Neighbours of 8 KiB in the ladder: 6 KiB and 12 KiB. At 2 % noise the step of 45 % cannot move;
+  // the kink is continuous: at its neighbours 384 KiB and 768 KiB the lines differ by
+  // 131072 * 0.05 ns = 6.6 us of 40.3 us (16 %) and 262144 * 0.05 ns = 13.1 us of 93.7 us (14 %).
+  int superfluous = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    const SegmentedFit fit = fit_segments(samples_of(kTruth, 0.02, seed));
+    CHECK(fit.rms_error < 0.028);
+    if (fit.segments.size() != 3) {
+      ++superfluous;  // a criterion is a test of significance: now and then noise passes it
+      continue;
+    }
+    CHECK(fit.segments[1].from >= 6144);
+    CHECK(fit.segments[1].from <= 12288);
+    CHECK(fit.segments[2].from >= 393216);
+    CHECK(fit.segments[2].from <= 786432);
+    // 45 samples share 9 parameters: the rms of the residuals stays near the planted 2 %.
+    CHECK(fit.rms_error == Approx(0.02).margin(0.008));
+  }
+  CHECK(superfluous <= 1);
+}
+
+TEST_CASE("pure noise around one line stays one line") {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    const SegmentedFit fit = fit_segments(samples_of({{0, 1e-6, 1e-9, 0}}, 0.03, seed));
+    CHECK(fit.segments.size() == 1);
+    // The intercept rests on ~20 samples below 1 KiB: 3 % / sqrt(20) = 0.7 %, times 4.
+    CHECK(fit.segments[0].intercept == Approx(1e-6).epsilon(0.028));
+  }
+}
+
+TEST_CASE("fine structure is fitted where the noise is known to be less") {
+  // Steps of 10 % up and down every eight samples, 1 % of noise on top. A single line has an rms of
+  // about 5 %; its rss / sigma^2 = 64 * 25 = 1600 against a price of 3 * 0.299 * (log 64)^2.1
+  // = 17.9 for each of seven more segments.
+  std::mt19937 random(5);
+  std::normal_distribution<double> error(0, 0.01);
+  std::vector<FitSample> samples;
+  for (int i = 0; i < 64; ++i) {
+    const double bytes = i < 56 ? 1000. + 64 * i : 8192 * std::exp2(i - 56);
+    samples.push_back({bytes, (i / 8 % 2 ? 1.1e-6 : 1.0e-6) * (1 + error(random)), 1});
+  }
+  rubato::FitOptions options;
+  options.noise = 0.01;
+  const SegmentedFit fit = fit_segments(samples, options);
+  CHECK(fit.segments.size() == 8);  // 64 samples in runs of 8
+  CHECK(fit.rms_error < 0.012);
+}
+
+TEST_CASE("an empty message may have a time of its own") {
+  std::vector<FitSample> samples = samples_of({{0, 300e-9, 0.2e-9, 0}});
+  samples[0].seconds = 230e-9;
+  const SegmentedFit fit = fit_segments(samples);
+  REQUIRE(fit.segments.size() == 2);
+  CHECK(fit(0) == Approx(230e-9));
+  CHECK(fit.segments[1].from == 1);
+  CHECK(fit(1) == Approx(300.2e-9));  // 300 ns + 1 B * 0.2 ns/B
+}
+
+TEST_CASE("slopes are never negative, nor is the curve") {
+  // Falling times: the best non-negative slope is 0 and the level minimises sum (a/t - 1)^2:
+  // a = sum(1/t) / sum(1/t^2) = (1/4 + 1/2 + 1) / (1/16 + 1/4 + 1) us = 1.75 / 1.3125 us = 4/3 us.
+  const SegmentedFit falling = fit_segments({{0, 4e-6, 1}, {10, 2e-6, 1}, {20, 1e-6, 1}});
+  REQUIRE(falling.segments.size() == 1);
+  CHECK(falling.segments[0].per_byte == 0);
+  CHECK(falling.segments[0].intercept == Approx(4e-6 / 3).epsilon(1e-12));
+  // Through (1, 1), (2, 3), (3, 5) us the line is 2n - 1 us, negative at 0: the line through the
+  // origin has b = sum(n/t) / sum(n^2/t^2) = (1 + 2/3 + 3/5) / (1 + 4/9 + 9/25) = 2.26667
+  // / 1.80444.
+  const SegmentedFit steep = fit_segments({{1, 1e-6, 1}, {2, 3e-6, 1}, {3, 5e-6, 1}});
+  CHECK(steep(0) == 0);
+  CHECK(steep.segments[0].per_byte == Approx(34. / 15 / (406. / 225) * 1e-6).epsilon(1e-12));
+}
+
+TEST_CASE("samples that carry no curve are refused") {
+  CHECK_THROWS_AS(fit_segments({}), rubato::InputError);
+  CHECK_THROWS_AS(fit_segments({{8, 1e-6, 1}}), rubato::InputError);
+  CHECK_THROWS_AS(fit_segments({{8, 1e-6, 1}, {8, 2e-6, 1}}), rubato::InputError);
+  CHECK_THROWS_AS(fit_segments({{8, 1e-6, 1}, {16, 0, 1}}), rubato::InputError);
+}

@@ -1,0 +1,111 @@
+#include "calibrate/sweep.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <random>
+
+using rubato::Timing;
+using rubato::Timings;
+
+namespace {
+
+/// A network with a step that no power of two and no length halfway shows the place of:
+/// 1 us + n * 1 ns up to 5000 bytes, 2 us more beyond.
+double step_at_5000(size_t bytes) {
+  return 1e-6 + static_cast<double>(bytes) * 1e-9 + (bytes > 5000 ? 2e-6 : 0);
+}
+
+rubato::SweepOptions without_clock() {
+  rubato::SweepOptions options;
+  options.budget = 60;  // never reached: the loops below take no time
+  options.max_cycles = 12;
+  options.max_bytes = 65536;
+  return options;
+}
+
+Timing timing(double seconds) {
+  Timing t;
+  t.add(seconds, 1);
+  return t;
+}
+
+}  // namespace
+
+TEST_CASE("starting lengths are powers of two and their middles") {
+  CHECK(rubato::starting_lengths(16) == std::set<size_t>{0, 1, 2, 3, 4, 6, 8, 12, 16});
+  CHECK(rubato::starting_lengths(1000).count(1000) == 1);  // the largest one, whatever it is
+}
+
+TEST_CASE("refinement splits both sides of a length that a straight line misses") {
+  // At 200 the line between 100 (1 us) and 300 (1 us) says 1 us; measured 2 us: off by 50 %.
+  // At 300 the line between 200 (2 us) and 400 (1 us) says 1.5 us; measured 1 us: off by 50 %.
+  const Timings timings = {
+      {100, timing(1e-6)}, {200, timing(2e-6)}, {300, timing(1e-6)}, {400, timing(1e-6)}};
+  std::vector<size_t> middles = rubato::refinement(timings, 0.05);
+  std::sort(middles.begin(), middles.end());
+  CHECK(middles == std::vector<size_t>{150, 250, 350});
+  CHECK(rubato::anomalies(timings) == std::vector<size_t>{200});
+}
+
+TEST_CASE("refinement leaves straight lines and lengths too close together alone") {
+  // 1 us + n * 1 ns is a line.
+  CHECK(rubato::refinement({{100, timing(1.1e-6)}, {200, timing(1.2e-6)}, {400, timing(1.4e-6)}},
+                           0.01)
+            .empty());
+  // Closest is 4 bytes: an interval of 7 cannot be halved into two of at least 4.
+  CHECK(
+      rubato::refinement({{1, timing(1e-6)}, {8, timing(2e-6)}, {15, timing(1e-6)}}, 0.05).empty());
+}
+
+TEST_CASE("a step that powers of two miss is found") {
+  const Timings timings =
+      rubato::sweep([](size_t bytes, int) { return step_at_5000(bytes); }, without_clock());
+  const auto above = timings.upper_bound(5000);
+  REQUIRE(above != timings.begin());
+  REQUIRE(above != timings.end());
+  // The step is 2 us on 6 us, a miss of more than three thresholds near it: lengths close in until
+  // an interval cannot be halved into two of 5000 / 512 = 9.8 bytes.
+  CHECK(above->first - std::prev(above)->first <= 20);
+}
+
+TEST_CASE("the minimum of averages survives disturbances") {
+  // Every third loop is disturbed by up to 100 %; positive only, as mpptest's model has it.
+  std::mt19937 random(11);
+  const Timings timings = rubato::sweep(
+      [&](size_t bytes, int) {
+        const double disturbance = random() % 3 ? 0 : static_cast<double>(random() % 1000) / 1000;
+        return step_at_5000(bytes) * (1 + disturbance);
+      },
+      without_clock());
+  for (const auto& [bytes, t] : timings) {
+    CAPTURE(bytes);
+    // 8 loops or more, of which 2 in 3 are undisturbed: all disturbed once in 3^8 = 6561 lengths.
+    CHECK(t.min == Approx(step_at_5000(bytes)).epsilon(1e-9));
+    CHECK(t.max >= t.average() * (1 - 1e-9));  // a sum of many rounds
+    CHECK(t.average() >= t.min * (1 - 1e-9));
+  }
+  CHECK(rubato::repeatability(timings) < 1e-9);
+}
+
+TEST_CASE("a sweep that is stopped keeps what it has") {
+  int loops = 0;
+  rubato::SweepOptions options = without_clock();
+  options.stop = [&] { return loops >= 10; };
+  const Timings timings = rubato::sweep(
+      [&](size_t bytes, int) {
+        ++loops;
+        return step_at_5000(bytes);
+      },
+      options);
+  CHECK(timings.size() ==
+        5);  // two loops for each new length, the first of them to find its duration
+}
+
+TEST_CASE("the eager limit is found to the byte") {
+  const auto up_to = [](size_t limit) { return [limit](size_t bytes) { return bytes <= limit; }; };
+  CHECK(rubato::find_eager_limit(up_to(4040), 1 << 20) == 4040u);
+  CHECK(rubato::find_eager_limit(up_to(4096), 1 << 20) == 4096u);
+  CHECK(rubato::find_eager_limit(up_to(0), 1 << 20) == 0u);
+  CHECK(rubato::find_eager_limit(up_to(1 << 30), 1000) == 1000u);  // all of them
+  CHECK(!rubato::find_eager_limit([](size_t) { return false; }, 1000));
+}
