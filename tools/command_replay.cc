@@ -56,8 +56,8 @@ po::options_description replay_options() {
   add("per-rank", "tables of every rank and every call, however many");
   add("strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
   add("verify",
-      "check that 'measured' gives every record of the archive back to the tick; exit with 1 when "
-      "not");
+      "also compare every record of 'measured' with the recording; exit with 1 unless all are "
+      "equal");
   add("no-compensation", "do not subtract what recording itself cost");
   add("overhead", po::value<std::string>()->value_name("KEY=TIME,..."),
       "what recording a call cost, for archives that do not say: outside=, before=, after=, "
@@ -122,8 +122,8 @@ RecordingOverhead parse_overhead(const std::string& text) {
 ReplayOptions engine_options(const po::variables_map& values) {
   ReplayOptions options;
   options.compensate = !values.count("no-compensation");
-  options.ignore_offsets = values.count("ignore-offsets") > 0;
   options.verify = values.count("verify") > 0;
+  options.ignore_offsets = values.count("ignore-offsets") > 0;
   if (values.count("overhead")) options.overhead = parse_overhead(text_of(values, "overhead"));
   if (values.count("eager-limit")) {
     options.eager_limit = quantity("eager-limit", text_of(values, "eager-limit"), parse_bytes);
