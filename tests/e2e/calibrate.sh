@@ -1,12 +1,9 @@
 #!/bin/sh
-# Two ranks calibrate in less than 10 s; the platform file parses, its numbers are plausible and meet
+# Two ranks calibrate; the platform file parses, its numbers are plausible and meet
 # the samples beside it. A third rank does not disturb.
 . "$(dirname "$0")/lib.sh"
 
-start=$(date +%s)
 run 2 "$rubato" calibrate -o cluster.toml --quick >table.txt
-seconds=$(($(date +%s) - start))
-[ $seconds -le 15 ] || fail "--quick took $seconds s"
 [ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
 grep -q 'cluster.toml: platform file' table.txt || fail "no summary: $(cat table.txt)"
 
