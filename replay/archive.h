@@ -34,7 +34,7 @@ struct ArchiveIndex {
       events_of_location;  ///< as defined; may be too low (EZTrace)
   uint64_t global_offset = 0;
   uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX,
-           posted_comm = UINT32_MAX;  ///< attributes
+           send_mode = UINT32_MAX;  ///< our attributes (tracer/schema.h)
 };
 
 struct Archive {

@@ -398,7 +398,7 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
     const std::string text = data.text(name);
     if (text == schema::kPostedSource) archive.index.posted_source = ref;
     if (text == schema::kPostedTag) archive.index.posted_tag = ref;
-    if (text == schema::kPostedComm) archive.index.posted_comm = ref;
+    if (text == schema::kSendMode) archive.index.send_mode = ref;
   }
   apply_properties(trace);
   for (const Location& location : data.locations) {

@@ -112,8 +112,12 @@ OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, 
                            uint64_t bytes, uint64_t request) {
   return guarded(user, [&](Location& l) {
     const uint32_t c = l.comm(comm, event, "MPI_ISEND");
+    // A persistent send shows its mode here only; else the name of the call tells.
+    uint8_t mode = 0;
+    OTF2_AttributeList_GetUint8(attributes, l.archive->index.send_mode, &mode);
+    const uint8_t flags = mode == 1 ? kBuffered : mode == 2 ? kSynchronous : 0;
     l.builder.isend(event, l.ticks(time), c, l.peer(c, receiver, event, "MPI_ISEND"), tag, bytes,
-                    request);
+                    request, flags);
   });
 }
 

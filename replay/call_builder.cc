@@ -124,10 +124,10 @@ void CallBuilder::send(uint64_t event, double time, uint32_t comm, int32_t peer,
 }
 
 void CallBuilder::isend(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
-                        uint64_t bytes, uint64_t request) {
+                        uint64_t bytes, uint64_t request, uint8_t flags) {
   send(event, time, comm, peer, tag, bytes);
   Action& action = pending_.actions.back();
-  action.flags &= ~kBlocking;
+  action.flags = (action.flags & ~kBlocking) | flags;
   action.slot = allocate_slot();
   send_slot_of_request_[request] = action.slot;
 }

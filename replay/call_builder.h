@@ -30,7 +30,7 @@ class CallBuilder {
   void leave(uint64_t event, double time, int32_t call);
   void send(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes);
   void isend(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes,
-             uint64_t request);
+             uint64_t request, uint8_t flags = 0);
   void isend_complete(uint64_t event, double time, uint64_t request);
   void irecv_request(uint64_t event, double time, uint64_t request, bool wildcard);
   void recv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes);

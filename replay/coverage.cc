@@ -5,9 +5,15 @@
 namespace rubato {
 
 Coverage::Coverage(const TraceDefinitions& trace)
-    : trace_(&trace), calls_(trace.calls.size()), over_(trace.ranks()) {}
+    : trace_(&trace),
+      calls_(trace.calls.size()),
+      over_(trace.ranks()),
+      start_(trace.ranks()),
+      end_(trace.ranks()) {}
 
 void Coverage::call(int rank, const Call& call) {
+  if (call.role == CallRole::kBegin || call.role == CallRole::kInit) start_[rank] = call.leave;
+  if (!over_[rank]) end_[rank] = call.enter;
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
   if (!is_mpi) return;
@@ -28,6 +34,9 @@ void Coverage::call(int rank, const Call& call) {
 
 void Coverage::fill(TraceSummary& summary) const {
   summary.mpi_calls = mpi_calls_;
+  summary.elapsed = (*std::max_element(end_.begin(), end_.end()) -
+                     *std::min_element(start_.begin(), start_.end())) /
+                    trace_->ticks_per_second;
   summary.mpi_time = mpi_ticks_ / trace_->ticks_per_second;
   for (size_t i = 0; i < calls_.size(); ++i) {
     const PerCall& call = calls_[i];

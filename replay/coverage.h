@@ -35,7 +35,9 @@ class Coverage {
 
   const TraceDefinitions* trace_;
   std::vector<PerCall> calls_;
-  std::vector<char> over_;  ///< by rank: MPI_Finalize was entered
+  std::vector<char> over_;     ///< by rank: MPI_Finalize was entered
+  std::vector<double> start_;  ///< by rank: ticks; the rank's window as elapsed counts it
+  std::vector<double> end_;
   uint64_t mpi_calls_ = 0;
   double mpi_ticks_ = 0;
 };

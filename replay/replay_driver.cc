@@ -12,6 +12,7 @@
 #include "replay/profile.h"
 #include "replay/replay.h"
 #include "replay/survey.h"
+#include "tracer/schema.h"
 
 namespace rubato {
 namespace {
@@ -272,10 +273,17 @@ class Driver {
     }
   }
 
+  std::string property(const char* name) const {
+    const auto found = trace_->properties.find(name);
+    return found == trace_->properties.end() ? "" : found->second;
+  }
+
   void summarize() {
     TraceSummary& summary = results_.trace;
     summary.path = trace_->path;
     summary.creator = trace_->creator.empty() ? "unknown tracer" : trace_->creator;
+    summary.command = property(schema::kCommand);
+    summary.mpi_library = property(schema::kMpiLibrary);
     summary.ranks = trace_->ranks();
     summary.locations = trace_->ranks() + static_cast<int>(trace_->side_locations.size());
     summary.nodes = placement_.nodes();
