@@ -1,8 +1,8 @@
 // From messages between two ranks to the model of their level (design 6.3):
 //
 //   T(n)   half a ping-pong round trip. Overheads are 0 here: they are part of T, once.
-//   g(n)   a burst of k messages answered by an empty one takes (k-1) g + T(n) + T(0) when ports
-//          are busy for g per message; the same with k = 1 takes T(n) + T(0). So
+//   g(n)   half a round trip of k messages at once takes (k-1) g + T'(n) when ports are busy for g
+//          per message, T' being T with nonblocking calls; with k = 1 it takes T'(n). So
 //          g = (burst_k - burst_1) / (k - 1).
 //   limit  a send that returns well before its receive is posted was eager.
 #include "calibrate/characterise.h"
@@ -15,8 +15,10 @@
 namespace rubato {
 namespace {
 
-constexpr double kReceiverDelay = 2e-3;  // seconds; far above any eager send
-constexpr int kProbes = 3;               // one eager return is proof, a late one may be bad luck
+// One send that returns early is proof; one that returns late may have lost its processor, which a
+// longer delay tells: five probes of 2 ms to 32 ms, the first of them far above any eager send.
+constexpr double kReceiverDelay = 2e-3;  // seconds
+constexpr int kProbes = 5;
 // A port that is busy for longer than a message takes, by more than this, is a disturbed
 // measurement.
 constexpr double kMostGap = 1.5;
@@ -61,9 +63,10 @@ std::optional<SegmentedFit> fit_timings(const Timings& timings) {
 
 void find_protocol(Pair& pair, LevelResult& result, const Effort& effort) {
   const auto eager = [&](size_t bytes) {
-    for (int i = 0; i < kProbes; ++i) {
+    double delay = kReceiverDelay;
+    for (int i = 0; i < kProbes; ++i, delay *= 2) {
       const bool early = result.level == Level::kSelf ? pair.sends_eagerly_to_self(bytes)
-                                                      : pair.sends_eagerly(bytes, kReceiverDelay);
+                                                      : pair.sends_eagerly(bytes, delay);
       if (early) return true;
     }
     return false;

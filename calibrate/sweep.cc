@@ -205,19 +205,22 @@ Timings sweep(const Loop& loop, const SweepOptions& options) {
 
 std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager, size_t max_bytes) {
   if (!eager(0)) return std::nullopt;
-  size_t low = 0;  // eager
-  size_t high = 1;
-  while (eager(std::min(high, max_bytes))) {
-    low = std::min(high, max_bytes);
+  size_t low = 0;  // eager for certain; `high` was late, by nature or by bad luck
+  for (;;) {
+    size_t high = std::min(std::max<size_t>(1, 2 * low), max_bytes);
+    while (eager(high)) {
+      low = high;
+      if (low == max_bytes) return max_bytes;
+      high = std::min(2 * high, max_bytes);
+    }
+    while (high - low > 1) {
+      const size_t middle = low + (high - low) / 2;
+      (eager(middle) ? low : high) = middle;
+    }
+    if (!eager(high)) return low;  // asked twice, at another moment
+    low = high;
     if (low == max_bytes) return max_bytes;
-    high *= 2;
   }
-  high = std::min(high, max_bytes);
-  while (high - low > 1) {
-    const size_t middle = low + (high - low) / 2;
-    (eager(middle) ? low : high) = middle;
-  }
-  return low;
 }
 
 }  // namespace rubato

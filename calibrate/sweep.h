@@ -69,6 +69,7 @@ std::vector<size_t> anomalies(const Timings& timings);
 Timings sweep(const Loop& loop, const SweepOptions& options);
 
 /// The largest length for which `eager` holds, by doubling and then halving down to one byte.
+/// `eager` may be wrong when it says no (a lost processor), so the answer is asked again.
 std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager, size_t max_bytes);
 
 }  // namespace rubato
