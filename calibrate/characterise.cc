@@ -24,6 +24,9 @@ constexpr int kProbes = 5;
 constexpr double kMostGap = 1.5;
 // Two runs of mpirun differ by more than two halves of one run; finer than this nobody reproduces.
 constexpr double kLeastNoise = 0.01;
+// On a busy machine the curve follows its samples all the same: a fit that explains a step of 50 %
+// as noise is worse than noisy samples.
+constexpr double kMostNoise = 0.03;
 constexpr double kLeastGap = 1e-9;  // seconds; the resolution of the difference of two loops
 
 /// Seconds for each part, normal and quick: two ranks need less than 60 s and 10 s in all.
@@ -40,6 +43,7 @@ SweepOptions sweep_options(const Effort& effort, double budget, const std::strin
   SweepOptions options;
   options.max_bytes = effort.max_bytes;
   options.budget = budget;
+  options.busy_budget = 2 * budget;
   options.seed = effort.seed;
   options.stop = effort.stop;
   if (effort.progress) {
@@ -50,6 +54,10 @@ SweepOptions sweep_options(const Effort& effort, double budget, const std::strin
   return options;
 }
 
+double noise_of(const Timings& timings) {
+  return std::clamp(repeatability(timings), kLeastNoise, kMostNoise);
+}
+
 std::optional<SegmentedFit> fit_timings(const Timings& timings) {
   std::vector<FitSample> samples;
   for (const auto& [bytes, timing] : timings) {
@@ -57,7 +65,7 @@ std::optional<SegmentedFit> fit_timings(const Timings& timings) {
   }
   if (samples.size() < 3) return std::nullopt;
   FitOptions options;
-  options.noise = std::max(kLeastNoise, repeatability(timings));
+  options.noise = noise_of(timings);
   return fit_segments(std::move(samples), options);
 }
 
@@ -102,7 +110,7 @@ void measure_gap(Pair& pair, LevelResult& result, const Effort& effort) {
   if (samples.size() < 3) return;
   // A difference of two minima; the half of its noise that is common to all lengths is not known.
   FitOptions fit;
-  fit.noise = 2 * std::max(kLeastNoise, repeatability(bursts));
+  fit.noise = 2 * noise_of(bursts);
   result.gap = fit_segments(std::move(samples), fit);
 }
 

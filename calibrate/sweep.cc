@@ -10,6 +10,7 @@ namespace rubato {
 namespace {
 
 constexpr int kRefinementRounds = 12;
+constexpr int kLeastCycles = 3;  // however long they take on a busy machine
 constexpr int kMaxRoundTrips = 5000;
 constexpr double kAnomaly = 1.10;
 constexpr int kAnomalyLoops = 10;
@@ -191,11 +192,19 @@ Timings sweep(const Loop& loop, const SweepOptions& options) {
     if (bytes <= options.max_bytes) start.insert(bytes);
   }
   run.tell("first cycles, " + std::to_string(start.size()) + " lengths");
-  bool going = run.cycles(options.first_cycles, {start.begin(), start.end()});
+  bool going = true;
+  for (int i = 0; going && i < options.first_cycles; ++i) {
+    if (i >= kLeastCycles && run.elapsed() >= options.budget) break;
+    going = run.cycle({start.begin(), start.end()});
+  }
   if (going && options.refine) going = refine(run, options);
   const std::vector<size_t> lengths = run.lengths();
   for (int i = options.first_cycles; going && i < options.max_cycles; ++i) {
-    if (run.elapsed() >= options.budget) break;
+    const bool enough = run.elapsed() >= options.budget;
+    if (enough &&
+        (run.elapsed() >= options.busy_budget || repeatability(run.timings) <= kRepeatable)) {
+      break;
+    }
     run.tell("cycle " + std::to_string(i) + ", " + std::to_string(lengths.size()) + " lengths");
     going = run.cycle(lengths);
   }
