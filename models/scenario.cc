@@ -166,6 +166,7 @@ void change_network(Scenario& scenario, const std::string& text, const Change& c
     const bool all = dot == std::string::npos && i != static_cast<int>(Level::kSelf);
     if ((!named && !all) || !scenario.platform.levels[i]) continue;
     any = true;
+    scenario.changed_levels[i] = true;
     LevelModel& level = *scenario.platform.levels[i];
     if (what == "latency") change_latency(level, text, change);
     if (what == "bandwidth") change_bandwidth(level, text, change);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct Scenario {
   double cpu = 1;     ///< compute runs this many times faster
   std::optional<int>
       ranks_per_node;  ///< blocks of that many ranks instead of the archive's placement
+  std::array<bool, kLevels> changed_levels{};  ///< whose latency or bandwidth was changed
   /// The platform file, "" when there is none; reports look for its samples beside it.
   std::string platform_file;
 };

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,18 +12,18 @@ namespace rubato {
 
 /// What one rank did with one MPI call in one scenario, summed over the run.
 struct CallTotals {
-  double time = 0;             ///< seconds inside the call
-  uint64_t calls = 0;          ///< times it was called (the same in every scenario)
-  uint64_t bytes_sent = 0;     ///< bytes physically sent, as MPInside counts them
+  double time = 0;          ///< seconds inside the call
+  uint64_t calls = 0;       ///< times it was called (the same in every scenario)
+  uint64_t bytes_sent = 0;  ///< bytes physically sent, as MPInside counts them
   uint64_t bytes_received = 0;
 };
 
 /// One rank in one scenario: a row of MPInside's first table.
 struct RankResult {
-  double start = 0;    ///< seconds; leave of MPI_Init, else first record
-  double end = 0;      ///< seconds; enter of MPI_Finalize, else last record
-  double compute = 0;  ///< seconds between MPI calls inside the window
-  double mpi = 0;      ///< seconds inside MPI calls inside the window
+  double start = 0;               ///< seconds; leave of MPI_Init, else first record
+  double end = 0;                 ///< seconds; enter of MPI_Finalize, else last record
+  double compute = 0;             ///< seconds between MPI calls inside the window
+  double mpi = 0;                 ///< seconds inside MPI calls inside the window
   std::vector<CallTotals> calls;  ///< index: Results::calls
 };
 
@@ -34,9 +35,9 @@ struct LevelTraffic {
 
 struct ScenarioResult {
   std::string name;
-  double elapsed = 0;            ///< seconds; latest end minus earliest start over ranks (design 6.1)
+  double elapsed = 0;  ///< seconds; latest end minus earliest start over ranks (design 6.1)
   double elapsed_with_init = 0;  ///< seconds; last record minus first record over ranks
-  std::string deadlock;          ///< empty, or the cycle of ranks and calls that wait for each other
+  std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;
   std::array<LevelTraffic, kLevels> traffic;  ///< point to point, per level of this scenario
   std::vector<std::string> warnings;          ///< things the reader must know to trust this column
@@ -50,10 +51,20 @@ struct KeptCall {
   std::string first_at;  ///< "rank 3, event 112"
 };
 
+/// How well `measured` gives the recording back: not at all wrong, or the program is.
+struct IdentityResult {
+  uint64_t records = 0;    ///< compared
+  uint64_t differing = 0;  ///< replayed at another tick than recorded
+  double worst_ticks = 0;
+  std::string first;  ///< "rank 3, event 112 (MPI_Recv)"
+};
+
 /// What stands in the archive, how much of it is replayed, and what a careful reader should know.
 struct TraceSummary {
   std::string path;
   std::string creator;
+  std::string command;      ///< what was run, "" when the archive does not say
+  std::string mpi_library;  ///< "Open MPI v4.1.4, ...", "" when the archive does not say
   int ranks = 0;
   int locations = 0;
   int nodes = 0;
@@ -62,11 +73,12 @@ struct TraceSummary {
   uint64_t mpi_calls = 0;
   uint64_t messages = 0;
   uint64_t collectives = 0;
-  double mpi_time = 0;           ///< recorded seconds inside MPI, all ranks, inside the window
-  std::vector<KeptCall> kept;    ///< only calls that communicate; local calls are not listed
+  double elapsed = 0;          ///< recorded seconds, as ScenarioResult::elapsed
+  double mpi_time = 0;         ///< recorded seconds inside MPI, all ranks, inside the window
+  std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
   uint64_t unmatched_sends = 0;
   uint64_t unmatched_receives = 0;
-  uint64_t clock_violations = 0; ///< messages or collectives that leave before what they wait for
+  uint64_t clock_violations = 0;  ///< messages or collectives that leave before what they wait for
   std::vector<std::string> warnings;
 };
 
@@ -75,6 +87,7 @@ struct Results {
   TraceSummary trace;
   std::vector<std::string> calls;  ///< names of the MPI calls that occur, most recorded time first
   std::vector<ScenarioResult> scenarios;
+  std::optional<IdentityResult> identity;  ///< where it was asked for
 };
 
 }  // namespace rubato

@@ -1,8 +1,43 @@
+#include <fmt/core.h>
+
 #include "models/error.h"
+#include "replay/replay_driver.h"
 #include "tools/commands.h"
+#include "tools/options.h"
+#include "tools/report_json.h"
+#include "tools/report_text.h"
+#include "tools/text_table.h"
+
+namespace po = boost::program_options;
 
 namespace rubato {
+namespace {
 
-int command_info(const Arguments&) { throw InputError("rubato info: on its way"); }
+const CommandHelp kHelp = {
+    "rubato info ARCHIVE [options]",
+    "Says what stands in an archive (a directory or its .otf2 file), which of its calls can be\n"
+    "replayed, and what a careful reader should know about it.",
+    ""};
+
+}  // namespace
+
+int command_info(const Arguments& arguments) {
+  po::options_description options("Options");
+  options.add_options()("json", "print JSON (share/doc/json.md) instead of text");
+  options.add_options()("ignore-offsets", "do not apply the clock offsets of the archive");
+  options.add_options()("help,h", "show this help");
+  po::variables_map values;
+  if (!parse_options(arguments, kHelp, options, "archive", false, values)) return 0;
+  const auto archives = values.count("archive") ? values["archive"].as<std::vector<std::string>>()
+                                                : std::vector<std::string>{};
+  if (archives.size() != 1) {
+    throw UsageError(fmt::format("one archive, please; usage: {}", kHelp.usage));
+  }
+  ReplayOptions read;
+  read.ignore_offsets = values.count("ignore-offsets") > 0;
+  const TraceSummary trace = summarize_archive(archives[0], read);
+  fmt::print("{}", values.count("json") ? info_json(trace) : describe_trace(trace, page_width()));
+  return 0;
+}
 
 }  // namespace rubato

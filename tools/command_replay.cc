@@ -1,8 +1,246 @@
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+
 #include "models/error.h"
+#include "models/scenario.h"
+#include "models/units.h"
+#include "replay/replay_driver.h"
+#include "tools/archive_guard.h"
 #include "tools/commands.h"
+#include "tools/honesty.h"
+#include "tools/options.h"
+#include "tools/report_html.h"
+#include "tools/report_json.h"
+#include "tools/report_text.h"
+#include "tools/text_table.h"
+#include "tools/whole_file.h"
+
+namespace po = boost::program_options;
 
 namespace rubato {
+namespace {
 
-int command_replay(const Arguments&) { throw InputError("rubato replay: on its way"); }
+using Words = std::vector<std::string>;
+
+const CommandHelp kHelp = {
+    "rubato replay ARCHIVE [--on SCENARIO]... [options]",
+    "Plays the archive (a directory or its .otf2 file) back on other machines and prints how long "
+    "the\n"
+    "run would take there. Without --on: measured and perfect.",
+    "A scenario is a machine, with or without changes:\n"
+    "  measured                     what was recorded\n"
+    "  undisturbed                  the same without the tracer's own overhead\n"
+    "  perfect                      messages and collectives cost nothing but waiting for each "
+    "other\n"
+    "  cluster.toml                 a platform file, as 'rubato calibrate' writes it\n"
+    "  bandela:latency=2us,bandwidth=10GB/s\n"
+    "  cluster.toml:latency*0.5,bandwidth*2,cpu*1.5,ppn=4,name=new\n"
+    "Files that exist are replaced; they appear only when complete. Archives are never changed."};
+
+po::options_description replay_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("on", po::value<Words>()->value_name("SCENARIO"), "replay on this machine; may be repeated");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write all results as JSON (share/doc/json.md); '-': to standard output instead of the "
+      "tables");
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "write a row per scenario, rank and call; '-' as above");
+  add("html", po::value<std::string>()->value_name("FILE"),
+      "write a page with charts; one file that needs no network");
+  add("per-rank", "tables of every rank and every call, however many");
+  add("strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
+  add("verify",
+      "also compare every record of 'measured' with the recording; exit with 1 unless all are "
+      "equal");
+  add("no-compensation", "do not subtract what recording itself cost");
+  add("overhead", po::value<std::string>()->value_name("KEY=TIME,..."),
+      "what recording a call cost, for archives that do not say: outside=, before=, after=, "
+      "record=");
+  add("eager-limit", po::value<std::string>()->value_name("SIZE"),
+      "largest message that was sent without waiting for its receiver, for archives that do not "
+      "say");
+  add("fallback-level", po::value<std::string>()->value_name("LEVEL"),
+      "self, node or network: used for levels that a platform file lacks");
+  add("ignore-offsets", "do not apply the clock offsets of the archive");
+  add("help,h", "show this help");
+  return options;
+}
+
+std::string text_of(const po::variables_map& values, const std::string& name) {
+  return values.count(name) ? values[name].as<std::string>() : "";
+}
+
+/// Units of command line values: what is wrong there is the command line's fault.
+template <typename Parse>
+double quantity(const std::string& option, const std::string& text, Parse parse) {
+  try {
+    return parse(text);
+  } catch (const InputError& error) {
+    throw UsageError(fmt::format("--{}: {}", option, error.what()));
+  }
+}
+
+Level level_named(const std::string& name) {
+  const auto found = std::find(kLevelNames.begin(), kLevelNames.end(), name);
+  if (found == kLevelNames.end()) {
+    throw UsageError(fmt::format("--fallback-level: there is no level '{}'{}", name,
+                                 did_you_mean(name, {kLevelNames.begin(), kLevelNames.end()})));
+  }
+  return static_cast<Level>(found - kLevelNames.begin());
+}
+
+/// "outside=80ns,before=40ns"
+RecordingOverhead parse_overhead(const std::string& text) {
+  RecordingOverhead overhead;
+  size_t start = 0;
+  while (start <= text.size()) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    const std::string part = text.substr(start, end - start);
+    const std::string key = part.substr(0, part.find('='));
+    double* value = key == "outside"  ? &overhead.outside
+                    : key == "before" ? &overhead.inside_before
+                    : key == "after"  ? &overhead.inside_after
+                    : key == "record" ? &overhead.per_record
+                                      : nullptr;
+    if (!value || key.size() == part.size()) {
+      throw UsageError(fmt::format(
+          "--overhead: '{}' is none of outside=TIME, before=TIME, after=TIME, record=TIME", part));
+    }
+    *value = quantity("overhead", part.substr(key.size() + 1), parse_seconds);
+    if (*value < 0) throw UsageError(fmt::format("--overhead: '{}' is negative", part));
+    start = end + 1;
+  }
+  return overhead;
+}
+
+ReplayOptions engine_options(const po::variables_map& values) {
+  ReplayOptions options;
+  options.compensate = !values.count("no-compensation");
+  options.verify = values.count("verify") > 0;
+  options.ignore_offsets = values.count("ignore-offsets") > 0;
+  if (values.count("overhead")) options.overhead = parse_overhead(text_of(values, "overhead"));
+  if (values.count("eager-limit")) {
+    options.eager_limit = quantity("eager-limit", text_of(values, "eager-limit"), parse_bytes);
+  }
+  if (values.count("fallback-level")) {
+    options.fallback_level = level_named(text_of(values, "fallback-level"));
+  }
+  if (isatty(STDERR_FILENO)) {
+    options.progress = [shown = -1](double share) mutable {
+      const int percent = static_cast<int>(100 * share);
+      if (percent == shown) return;
+      shown = percent;
+      fmt::print(stderr, "\rreplaying: {:3} %{}", percent, share >= 1 ? "\r\033[K" : "");
+    };
+  }
+  return options;
+}
+
+std::vector<Scenario> parse_scenarios(const Words& texts) {
+  std::vector<Scenario> scenarios;
+  std::set<std::string> names;
+  for (const std::string& text : texts) {
+    scenarios.push_back(parse_scenario(text));
+    if (!names.insert(scenarios.back().name).second) {
+      throw UsageError(fmt::format("--on: two scenarios are called '{}'; give one a name=",
+                                   scenarios.back().name));
+    }
+  }
+  return scenarios;
+}
+
+std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
+  std::vector<PlatformPicture> platforms;
+  std::set<std::string> files;
+  for (const Scenario& scenario : scenarios) {
+    if (scenario.platform_file.empty() || !files.insert(scenario.platform_file).second) continue;
+    platforms.push_back(picture_of_platform(scenario.platform_file));
+  }
+  return platforms;
+}
+
+/// The files a run is asked to write. They are created before the replay, so that a directory that
+/// does not exist is not noticed after an hour.
+class Outputs {
+ public:
+  Outputs(const po::variables_map& values, const std::string& archive) {
+    std::set<std::string> names;
+    for (const char* option : {"json", "csv", "html"}) {
+      const std::string path = text_of(values, option);
+      if (path.empty()) continue;
+      if (!names.insert(path).second) {
+        throw UsageError(fmt::format("{}: two reports cannot be written to one file", path));
+      }
+      if (path == "-") {
+        to_stdout_ = option;
+        continue;
+      }
+      refuse_archive_part(path, archive);
+      files_.push_back({option, std::make_unique<WholeFile>(path)});
+    }
+  }
+
+  bool tables_wanted() const { return to_stdout_.empty(); }
+
+  void write(const Results& results, const std::vector<PlatformPicture>& platforms) {
+    const auto text_for = [&](const std::string& option) {
+      if (option == "json") return report_json(results);
+      if (option == "csv") return report_csv(results);
+      return report_html(results, platforms);
+    };
+    if (!to_stdout_.empty()) print_to_stdout(text_for(to_stdout_));
+    for (auto& [option, file] : files_) file->write(text_for(option));
+    for (auto& [option, file] : files_) file->commit();
+  }
+
+  static void print_to_stdout(const std::string& text) {
+    if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0) {
+      throw InputError("standard output cannot be written");
+    }
+  }
+
+ private:
+  std::string to_stdout_;  // the option whose value is "-"
+  std::vector<std::pair<std::string, std::unique_ptr<WholeFile>>> files_;
+};
+
+}  // namespace
+
+int command_replay(const Arguments& arguments) {
+  po::variables_map values;
+  if (!parse_options(arguments, kHelp, replay_options(), "archive", false, values)) return 0;
+  const Words archives = values.count("archive") ? values["archive"].as<Words>() : Words{};
+  if (archives.size() != 1) {
+    throw UsageError(fmt::format("one archive, please; usage: {}", kHelp.usage));
+  }
+  const ReplayOptions options = engine_options(values);
+  const std::vector<Scenario> scenarios =
+      parse_scenarios(values.count("on") ? values["on"].as<Words>() : Words{"measured", "perfect"});
+  const std::vector<PlatformPicture> platforms = pictures(scenarios);
+  Outputs outputs(values, archives[0]);
+
+  const Results results = run_replay(archives[0], scenarios, options);
+
+  if (outputs.tables_wanted()) {
+    TextReportOptions text;
+    text.width = page_width();
+    text.per_rank = values.count("per-rank") > 0;
+    Outputs::print_to_stdout(report_text(results, text));
+  }
+  outputs.write(results, platforms);
+  if (results.identity && results.identity->differing > 0) {
+    throw InputError(fmt::format("{}: {}", archives[0], identity_line(*results.identity)));
+  }
+  if (values.count("strict") && !results.trace.kept.empty()) {
+    throw InputError(fmt::format("{}: --strict: {}", archives[0], kept_calls_line(results.trace)));
+  }
+  return 0;
+}
 
 }  // namespace rubato

@@ -1,8 +1,139 @@
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
 #include "models/error.h"
 #include "tools/commands.h"
+#include "tools/flavour.h"
+#include "tools/install_paths.h"
+#include "tools/options.h"
 
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+
+/// `rubato trace` puts the tracer into the environment and becomes the program. So signals, exit codes
+/// and standard streams are the program's own, and nothing of Rubato but the preloaded library is left
+/// in the job.
 namespace rubato {
+namespace {
 
-int command_trace(const Arguments&) { throw InputError("rubato trace: on its way"); }
+/// "1GiB", "512MiB", "64KiB", "1000000" in bytes.
+uint64_t parse_size(const std::string& text) {
+  size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const std::string unit = text.substr(used);
+  const std::pair<const char*, double> units[] = {
+      {"", 1},          {"B", 1},
+      {"KiB", 1024.0},  {"MiB", 1024.0 * 1024},       {"GiB", 1024.0 * 1024 * 1024},
+      {"kB", 1e3},      {"MB", 1e6},                  {"GB", 1e9},
+  };
+  for (const auto& [name, factor] : units) {
+    if (used > 0 && value > 0 && unit == name) return static_cast<uint64_t>(value * factor);
+  }
+  throw UsageError(fmt::format("--memory {}: expected a size such as 512MiB or 2GiB", text));
+}
+
+/// The directory as a path that stays right when the program changes its own.
+std::string output_path(const po::variables_map& values, const std::string& program) {
+  const std::string name = values.count("output") != 0
+                               ? values["output"].as<std::string>()
+                               : "rubato-" + fs::path(program).filename().string() + ".otf2dir";
+  return fs::absolute(name).lexically_normal().string();
+}
+
+void refuse_existing(const std::string& output) {
+  struct stat info;
+  if (lstat(output.c_str(), &info) != 0) return;
+  throw InputError(fmt::format("{} exists; nothing was started (give another name with -o, or remove it)",
+                               output));
+}
+
+void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+
+void preload(const std::string& tracer) {
+  const char* others = std::getenv("LD_PRELOAD");
+  set("LD_PRELOAD", others == nullptr || *others == '\0' ? tracer : tracer + ":" + others);
+}
+
+/// Becomes the program; returns only when the command line asked for help.
+int trace(const Arguments& arguments) {
+  po::options_description options("Options");
+  // clang-format off
+  options.add_options()
+      ("output,o", po::value<std::string>()->value_name("DIR"),
+       "directory of the archive; must not exist (default: rubato-PROGRAM.otf2dir)")
+      ("memory", po::value<std::string>()->value_name("SIZE")->default_value("1GiB"),
+       "memory for records, per process; recording stops when it is used up")
+      ("clock", po::value<std::string>()->value_name("tsc|monotonic")->default_value("tsc"),
+       "time-stamp counter where it can be trusted, or the system clock")
+      ("help,h", "show this");
+  // clang-format on
+  const CommandHelp help = {
+      "mpirun -n N rubato trace [options] PROGRAM [arguments]",
+      "Runs an MPI program and writes what it did as an OTF2 archive. The program needs no\n"
+      "recompiling; its results, exit code and output stay as they are.",
+      "Examples:\n"
+      "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
+      "  mpirun -n 4 rubato trace bash job.sh          (a script that starts the program)\n"
+      "Details: share/doc/tracing.md"};
+  po::variables_map values;
+  if (!parse_options(arguments, help, options, "program", true, values)) return 0;
+  if (values.count("program") == 0) throw UsageError("which program? usage: " + help.usage);
+
+  const uint64_t memory = parse_size(values["memory"].as<std::string>());
+  const std::string clock = values["clock"].as<std::string>();
+  if (clock != "tsc" && clock != "monotonic") {
+    throw UsageError(fmt::format("--clock {}: expected tsc or monotonic", clock));
+  }
+  const auto command = values["program"].as<std::vector<std::string>>();
+  const std::string program = find_program(command[0]);
+  const std::string output = output_path(values, command[0]);
+  refuse_existing(output);
+  const Flavour flavour = choose_flavour(program);
+  const std::string tracer = library_dir() + "/librubato-trace-" + flavour_name(flavour) + ".so";
+  if (access(tracer.c_str(), R_OK) != 0) {
+    throw InputError(fmt::format("{}: no tracer for {} here; build Rubato where that MPI is installed",
+                                 tracer, flavour_title(flavour)));
+  }
+
+  preload(tracer);
+  set("RUBATO_TRACE_OUTPUT", output);
+  set("RUBATO_TRACE_MEMORY", std::to_string(memory));
+  set("RUBATO_TRACE_CLOCK", clock);
+  // exec keeps the process id: so the tracer knows this process from those it starts.
+  set("RUBATO_TRACE_PID", std::to_string(getpid()));
+
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execv(program.c_str(), words.data());
+  throw InputError(fmt::format("{}: {}", program, std::strerror(errno)));
+}
+
+}  // namespace
+
+int command_trace(const Arguments& arguments) {
+  try {
+    return trace(arguments);
+  } catch (const std::runtime_error&) {
+    // All ranks of a job meet the same trouble. Rank 0 tells it, and has to before mpirun, seeing another
+    // rank's exit code, ends it.
+    if (launcher_rank() == 0) throw;
+    sleep(2);
+    return 1;
+  }
+}
 
 }  // namespace rubato

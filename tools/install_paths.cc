@@ -13,8 +13,14 @@ std::string under_prefix(const char* path) {
 
 }  // namespace
 
-std::string library_dir() { return under_prefix("lib/rubato"); }
-std::string libexec_dir() { return under_prefix("libexec/rubato"); }
-std::string share_dir() { return under_prefix("share/rubato"); }
+std::string library_dir() {
+  return under_prefix("lib/rubato");
+}
+std::string libexec_dir() {
+  return under_prefix("libexec/rubato");
+}
+std::string share_dir() {
+  return under_prefix("share/rubato");
+}
 
 }  // namespace rubato

@@ -29,7 +29,8 @@ void print_help(FILE* out) {
              "rubato {}: what would this MPI program do on another network?\n\n"
              "Usage: rubato COMMAND [options]\n\nCommands:\n",
              kVersion);
-  for (const Command& command : kCommands) fmt::print(out, "  {:<10} {}\n", command.name, command.summary);
+  for (const Command& command : kCommands)
+    fmt::print(out, "  {:<10} {}\n", command.name, command.summary);
   fmt::print(out,
              "\nTypical use:\n"
              "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"

@@ -17,16 +17,18 @@ std::vector<std::string> option_names(const po::options_description& options) {
   return names;
 }
 
-/// True when `word` is an option whose value is the next word ("-o", "--on"), as opposed to "--on=x".
+/// True when `word` is an option whose value is the next word ("-o", "--on"), as opposed to
+/// "--on=x".
 bool takes_next_word(const std::string& word, const po::options_description& options) {
   if (word.find('=') != std::string::npos) return false;
   const bool is_long = word.rfind("--", 0) == 0;
   if (!is_long && word.size() > 2) return false;  // -ofile
   const std::string name = is_long ? word.substr(2) : word;
   for (const auto& option : options.options()) {
-    const bool same = is_long ? option->long_name() == name
-                              : option->canonical_display_name(
-                                    po::command_line_style::allow_dash_for_short) == name;
+    const bool same =
+        is_long
+            ? option->long_name() == name
+            : option->canonical_display_name(po::command_line_style::allow_dash_for_short) == name;
     if (same) return option->semantic()->min_tokens() > 0;
   }
   return false;
@@ -73,7 +75,8 @@ bool parse_options(const Arguments& arguments, const CommandHelp& help,
   try {
     using Style = po::command_line_style::style_t;
     const int style = Style::unix_style & ~Style::allow_guessing;
-    po::store(po::command_line_parser(own).options(all).positional(words).style(style).run(), values);
+    po::store(po::command_line_parser(own).options(all).positional(words).style(style).run(),
+              values);
     if (values.count("help")) {
       print_help(help, visible);
       return false;

@@ -39,4 +39,9 @@ inline constexpr char kPostedTag[] = "RUBATO_POSTED_TAG";
 /// comm reference.
 inline constexpr char kPostedComm[] = "RUBATO_POSTED_COMM";
 
+// Attribute on the MPI_ISEND record that MPI_Start(all) writes for a persistent send.
+
+/// uint8: 1 buffered, 2 synchronous, 3 ready; absent for a standard send.
+inline constexpr char kSendMode[] = "RUBATO_SEND_MODE";
+
 }  // namespace rubato::schema

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/trace.h"
+
+// OTF2 is included by archive_definitions.cc and archive_stream.cc alone.
+struct OTF2_Reader_struct;
+
+namespace rubato {
+
+/// Opens an OTF2 archive, named by its directory or by its anchor file, and reads its definitions.
+/// With `ignore_offsets` the clock offsets of the archive are not applied to its time stamps.
+/// Errors: InputError that says what is missing and where.
+std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets = false);
+
+/// The anchor file of what the user named: the file itself, or the one *.otf2 in a directory.
+std::string find_anchor(const std::string& path);
+
+// --- Shared by the two files that know OTF2
+// -------------------------------------------------------
+
+/// What the event callbacks need to turn references of records into indices of TraceDefinitions.
+struct ArchiveIndex {
+  static constexpr int32_t kNotMpi = -1;
+  std::unordered_map<uint32_t, int32_t> call_of_region;  ///< index into calls; absent = not MPI
+  std::unordered_map<uint32_t, uint32_t> comm_of_ref;
+  std::unordered_map<uint32_t, std::vector<int32_t>>
+      remote_group;  ///< of intercommunicators: group B
+  uint64_t global_offset = 0;
+  uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX,
+           posted_comm = UINT32_MAX;  ///< attributes
+};
+
+struct Archive {
+  std::string anchor;
+  TraceDefinitions definitions;
+  ArchiveIndex index;
+};
+
+/// Reads anchor and global definitions. Errors: InputError.
+Archive read_definitions(const std::string& anchor, OTF2_Reader_struct* reader);
+
+/// Reads the local definitions (id mappings, clock offsets) of every location of the archive.
+void read_local_definitions(const Archive& archive, OTF2_Reader_struct* reader);
+
+}  // namespace rubato

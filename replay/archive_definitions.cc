@@ -1,0 +1,420 @@
+// The definitions of an OTF2 archive, as the tracers of the field write them (and sometimes should
+// not): see design section 4. Nothing may assume that COMM 0 is MPI_COMM_WORLD, that location ids
+// are ranks, or that definitions come in order; what counts is the group of type COMM_LOCATIONS and
+// paradigm MPI, whose n-th member is the location of world rank n.
+
+#include <otf2/otf2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "models/error.h"
+#include "replay/archive.h"
+#include "tracer/schema.h"
+
+namespace rubato {
+namespace {
+
+struct Group {
+  OTF2_GroupType type;
+  OTF2_Paradigm paradigm;
+  bool global_members;
+  std::vector<uint64_t> members;
+};
+
+struct CommDefinition {
+  uint32_t ref;
+  uint32_t name;
+  uint32_t group;
+  uint32_t remote_group;
+  bool inter;
+};
+
+struct Location {
+  uint64_t id;
+  OTF2_LocationType type;
+  uint32_t group;
+};
+
+struct LocationGroup {
+  OTF2_LocationGroupType type;
+  uint32_t system_tree_node;
+};
+
+struct TreeNode {
+  uint32_t name;
+  uint32_t class_name;
+  uint32_t parent;
+};
+
+/// Everything the callbacks collect, by reference; resolved once all of it is there.
+struct Collected {
+  std::unordered_map<uint32_t, std::string> strings;
+  std::vector<std::pair<uint32_t, std::pair<uint32_t, OTF2_Paradigm>>> regions;
+  std::unordered_map<uint32_t, Group> groups;  // COMM_GROUP and the like
+  std::vector<Group> mpi_locations;            // type COMM_LOCATIONS, paradigm MPI
+  std::vector<CommDefinition> comms;
+  std::vector<Location> locations;
+  std::unordered_map<uint32_t, LocationGroup> location_groups;
+  std::unordered_map<uint32_t, TreeNode> tree;
+  std::vector<std::pair<uint32_t, uint32_t>> attributes;  // ref, name
+  uint64_t resolution = 0;
+  uint64_t global_offset = 0;
+
+  std::string text(uint32_t ref) const {
+    const auto found = strings.find(ref);
+    return found == strings.end() ? "" : found->second;
+  }
+};
+
+Collected& collected(void* user) {
+  return *static_cast<Collected*>(user);
+}
+
+OTF2_CallbackCode on_string(void* user, OTF2_StringRef self, const char* text) {
+  collected(user).strings[self] = text;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_clock(void* user, uint64_t resolution, uint64_t offset, uint64_t, uint64_t) {
+  collected(user).resolution = resolution;
+  collected(user).global_offset = offset;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_region(void* user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef,
+                            OTF2_StringRef, OTF2_RegionRole, OTF2_Paradigm paradigm,
+                            OTF2_RegionFlag, OTF2_StringRef, uint32_t, uint32_t) {
+  collected(user).regions.push_back({self, {name, paradigm}});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_group(void* user, OTF2_GroupRef self, OTF2_StringRef, OTF2_GroupType type,
+                           OTF2_Paradigm paradigm, OTF2_GroupFlag flags, uint32_t count,
+                           const uint64_t* members) {
+  Group group{
+      type, paradigm, (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0, {members, members + count}};
+  // EZTrace gives both groups of the world the reference 0: the list of locations has a place of
+  // its own.
+  if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS) {
+    if (paradigm == OTF2_PARADIGM_MPI) collected(user).mpi_locations.push_back(std::move(group));
+  } else {
+    collected(user).groups[self] = std::move(group);
+  }
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_comm(void* user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group,
+                          OTF2_CommRef, OTF2_CommFlag) {
+  collected(user).comms.push_back({self, name, group, 0, false});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_inter_comm(void* user, OTF2_CommRef self, OTF2_StringRef name,
+                                OTF2_GroupRef group_a, OTF2_GroupRef group_b, OTF2_CommRef,
+                                OTF2_CommFlag) {
+  collected(user).comms.push_back({self, name, group_a, group_b, true});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_location(void* user, OTF2_LocationRef self, OTF2_StringRef,
+                              OTF2_LocationType type, uint64_t, OTF2_LocationGroupRef group) {
+  collected(user).locations.push_back({self, type, group});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_location_group(void* user, OTF2_LocationGroupRef self, OTF2_StringRef,
+                                    OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef parent,
+                                    OTF2_LocationGroupRef) {
+  collected(user).location_groups[self] = {type, parent};
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_tree_node(void* user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
+                               OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent) {
+  collected(user).tree[self] = {name, class_name, parent};
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_attribute(void* user, OTF2_AttributeRef self, OTF2_StringRef name,
+                               OTF2_StringRef, OTF2_Type) {
+  collected(user).attributes.push_back({self, name});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data) {
+  OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader);
+  if (!definitions)
+    throw InputError(anchor + ": the global definitions (.def) are missing or damaged");
+  OTF2_GlobalDefReaderCallbacks* callbacks = OTF2_GlobalDefReaderCallbacks_New();
+  OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks, on_string);
+  OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks, on_clock);
+  OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks, on_region);
+  OTF2_GlobalDefReaderCallbacks_SetGroupCallback(callbacks, on_group);
+  OTF2_GlobalDefReaderCallbacks_SetCommCallback(callbacks, on_comm);
+  OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(callbacks, on_inter_comm);
+  OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, on_location);
+  OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, on_location_group);
+  OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(callbacks, on_tree_node);
+  OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(callbacks, on_attribute);
+  OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, &data);
+  OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
+  uint64_t read = 0;
+  const OTF2_ErrorCode error = OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &read);
+  OTF2_Reader_CloseGlobalDefReader(reader, definitions);
+  if (error != OTF2_SUCCESS) {
+    throw InputError(anchor + ": the global definitions (.def) end after " + std::to_string(read) +
+                     " records (" + OTF2_Error_GetDescription(error) + "); the archive is damaged");
+  }
+}
+
+/// Ranks are the members of the MPI location group; without one, processes in the order of their
+/// ids (a program that was traced without MPI, or an archive without MPI definitions).
+void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefinitions& trace) {
+  std::unordered_map<uint64_t, const Location*> by_id;
+  for (const Location& location : data.locations) by_id[location.id] = &location;
+
+  if (!data.mpi_locations.empty()) {
+    for (const uint64_t id : data.mpi_locations.front().members) {
+      if (!by_id.count(id)) {
+        throw InputError(anchor + ": the MPI location group names location " + std::to_string(id) +
+                         ", which is not defined");
+      }
+      trace.location_of_rank.push_back(id);
+    }
+  } else {
+    std::map<uint32_t, uint64_t> first_location;
+    for (const Location& location : data.locations) {
+      if (location.type != OTF2_LOCATION_TYPE_CPU_THREAD) continue;
+      const auto [entry, is_new] = first_location.emplace(location.group, location.id);
+      if (!is_new) entry->second = std::min(entry->second, location.id);
+    }
+    for (const auto& [group, id] : first_location) trace.location_of_rank.push_back(id);
+    trace.warnings.push_back(
+        "the archive defines no group of MPI locations: every process counts as one rank");
+  }
+  if (trace.location_of_rank.empty())
+    throw InputError(anchor + ": the archive defines no locations");
+
+  std::unordered_map<uint32_t, int> rank_of_group;
+  for (int rank = 0; rank < trace.ranks(); ++rank) {
+    rank_of_group[by_id[trace.location_of_rank[rank]]->group] = rank;
+  }
+  for (const Location& location : data.locations) {
+    const auto& ids = trace.location_of_rank;
+    if (std::find(ids.begin(), ids.end(), location.id) != ids.end()) continue;
+    const auto rank = rank_of_group.find(location.group);
+    // Locations of a foreign group (a GPU's own location group) move with rank 0 for want of a
+    // parent.
+    trace.side_locations.push_back({location.id, rank == rank_of_group.end() ? 0 : rank->second,
+                                    location.type == OTF2_LOCATION_TYPE_CPU_THREAD});
+  }
+}
+
+/// The node of a location group: the nearest ancestor of class "node", else its parent.
+uint32_t node_of(const Collected& data, uint32_t location_group) {
+  const auto group = data.location_groups.find(location_group);
+  if (group == data.location_groups.end()) return OTF2_UNDEFINED_SYSTEM_TREE_NODE;
+  for (uint32_t ref = group->second.system_tree_node; ref != OTF2_UNDEFINED_SYSTEM_TREE_NODE;) {
+    const auto node = data.tree.find(ref);
+    if (node == data.tree.end()) break;
+    if (data.text(node->second.class_name) == "node") return ref;
+    ref = node->second.parent;
+  }
+  return group->second.system_tree_node;
+}
+
+void resolve_placement(const Collected& data, TraceDefinitions& trace) {
+  std::unordered_map<uint64_t, uint32_t> group_of_location;
+  for (const Location& location : data.locations) group_of_location[location.id] = location.group;
+  std::unordered_map<uint32_t, int> index;
+  for (const uint64_t id : trace.location_of_rank) {
+    const uint32_t ref = node_of(data, group_of_location[id]);
+    const auto [entry, is_new] = index.emplace(ref, static_cast<int>(trace.nodes.size()));
+    if (is_new) {
+      const auto node = data.tree.find(ref);
+      trace.nodes.push_back(node == data.tree.end() ? "?" : data.text(node->second.name));
+    }
+    trace.node_of_rank.push_back(entry->second);
+  }
+}
+
+/// World ranks of a group's members.
+std::vector<int32_t> members_of(const Collected& data, const TraceDefinitions& trace,
+                                uint32_t ref) {
+  std::vector<int32_t> ranks;
+  const auto found = data.groups.find(ref);
+  if (found == data.groups.end()) return ranks;
+  for (const uint64_t member : found->second.members) {
+    if (!found->second.global_members) {
+      ranks.push_back(static_cast<int32_t>(member));
+      continue;
+    }
+    const auto& ids = trace.location_of_rank;
+    const auto at = std::find(ids.begin(), ids.end(), member);
+    if (at != ids.end()) ranks.push_back(static_cast<int32_t>(at - ids.begin()));
+  }
+  return ranks;
+}
+
+void resolve_communicators(const Collected& data, Archive& archive) {
+  TraceDefinitions& trace = archive.definitions;
+  for (const CommDefinition& definition : data.comms) {
+    const auto group = data.groups.find(definition.group);
+    const bool self_like =
+        group != data.groups.end() && group->second.type == OTF2_GROUP_TYPE_COMM_SELF;
+    const bool is_mpi = group == data.groups.end() || group->second.paradigm == OTF2_PARADIGM_MPI;
+    if (!is_mpi) continue;  // CUDA's, OpenMP's, "Process x Threads"
+    Communicator comm;
+    comm.name = data.text(definition.name);
+    comm.self_like = self_like;
+    comm.inter = definition.inter;
+    if (!self_like) comm.members = members_of(data, trace, definition.group);
+    const bool in_range = std::all_of(comm.members.begin(), comm.members.end(),
+                                      [&](int32_t r) { return r >= 0 && r < trace.ranks(); });
+    if (!in_range) {
+      throw InputError(archive.anchor + ": communicator " + std::to_string(definition.ref) + " '" +
+                       comm.name + "' has members beyond the " + std::to_string(trace.ranks()) +
+                       " ranks of the archive");
+    }
+    archive.index.comm_of_ref[definition.ref] = static_cast<uint32_t>(trace.comms.size());
+    if (definition.inter) {
+      archive.index.remote_group[static_cast<uint32_t>(trace.comms.size())] =
+          members_of(data, trace, definition.remote_group);
+    }
+    if (trace.world < 0 && !comm.inter && comm.size() == trace.ranks() &&
+        comm.name == "MPI_COMM_WORLD") {
+      trace.world = static_cast<int>(trace.comms.size());
+    }
+    trace.comms.push_back(std::move(comm));
+  }
+}
+
+void resolve_regions(const Collected& data, Archive& archive) {
+  std::unordered_map<std::string, int32_t> known;
+  for (const auto& [ref, name_and_paradigm] : data.regions) {
+    const std::string name = mpi_call_name(data.text(name_and_paradigm.first));
+    if (name.empty()) continue;
+    const auto [entry, is_new] =
+        known.emplace(name, static_cast<int32_t>(archive.definitions.calls.size()));
+    if (is_new) archive.definitions.calls.push_back(mpi_call_info(name));
+    archive.index.call_of_region[ref] = entry->second;
+  }
+}
+
+double number(const TraceDefinitions& trace, const char* property, double otherwise) {
+  const auto found = trace.properties.find(property);
+  if (found == trace.properties.end()) return otherwise;
+  double value = otherwise;
+  const std::string& text = found->second;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+void read_properties(OTF2_Reader* reader, TraceDefinitions& trace) {
+  uint32_t count = 0;
+  char** names = nullptr;
+  if (OTF2_Reader_GetPropertyNames(reader, &count, &names) != OTF2_SUCCESS) return;
+  for (uint32_t i = 0; i < count; ++i) {
+    char* value = nullptr;
+    if (OTF2_Reader_GetProperty(reader, names[i], &value) == OTF2_SUCCESS)
+      trace.properties[names[i]] = value;
+    free(value);
+  }
+  free(names);
+}
+
+/// What our own tracer says in properties (tracer/schema.h), and what the creator's habits are.
+void apply_properties(TraceDefinitions& trace) {
+  trace.overhead.outside = number(trace, schema::kOverheadOutside, 0);
+  trace.overhead.inside_before = number(trace, schema::kOverheadInsideBefore, 0);
+  trace.overhead.inside_after = number(trace, schema::kOverheadInsideAfter, 0);
+  trace.overhead.per_record = number(trace, schema::kOverheadPerRecord, 0);
+  if (trace.properties.count(schema::kEagerLimitNode)) {
+    trace.eager_limit_node = number(trace, schema::kEagerLimitNode, 0);
+  }
+  if (trace.properties.count(schema::kEagerLimitNetwork)) {
+    trace.eager_limit_network = number(trace, schema::kEagerLimitNetwork, 0);
+  }
+  const auto convention = trace.properties.find(schema::kSizeConvention);
+  if (convention != trace.properties.end()) {
+    trace.sizes =
+        convention->second == "per-rank" ? SizeConvention::kPerRank : SizeConvention::kLogical;
+  } else if (trace.creator.empty()) {
+    trace.sizes = SizeConvention::kPerRank;  // EZTrace leaves the creator empty
+  }
+  const auto complete = trace.properties.find(schema::kComplete);
+  if (complete != trace.properties.end() && complete->second != "true") {
+    trace.warnings.push_back("the recording is incomplete (" + complete->second + ")");
+  }
+}
+
+}  // namespace
+
+std::string find_anchor(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    throw InputError(path + ": there is no such archive; name its directory or its .otf2 file");
+  }
+  if (!fs::is_directory(path, error)) return path;
+  std::vector<std::string> anchors;
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    if (entry.path().extension() == ".otf2") anchors.push_back(entry.path().string());
+  }
+  if (anchors.empty()) throw InputError(path + ": there is no .otf2 file in this directory");
+  if (anchors.size() > 1)
+    throw InputError(path + ": there are several .otf2 files in this directory; name one");
+  return anchors.front();
+}
+
+Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
+  Archive archive;
+  archive.anchor = anchor;
+  TraceDefinitions& trace = archive.definitions;
+  trace.path = anchor;
+  char* creator = nullptr;
+  if (OTF2_Reader_GetCreator(reader, &creator) == OTF2_SUCCESS && creator) trace.creator = creator;
+  free(creator);
+  read_properties(reader, trace);
+
+  Collected data;
+  read_global(anchor, reader, data);
+  if (data.resolution == 0) {
+    trace.warnings.push_back(
+        "the archive does not define its clock: ticks are taken as nanoseconds");
+    data.resolution = 1000000000;
+  }
+  trace.ticks_per_second = static_cast<double>(data.resolution);
+  archive.index.global_offset = data.global_offset;
+  resolve_ranks(anchor, data, trace);
+  resolve_placement(data, trace);
+  resolve_communicators(data, archive);
+  resolve_regions(data, archive);
+  for (const auto& [ref, name] : data.attributes) {
+    const std::string text = data.text(name);
+    if (text == schema::kPostedSource) archive.index.posted_source = ref;
+    if (text == schema::kPostedTag) archive.index.posted_tag = ref;
+    if (text == schema::kPostedComm) archive.index.posted_comm = ref;
+  }
+  apply_properties(trace);
+  for (const Location& location : data.locations) OTF2_Reader_SelectLocation(reader, location.id);
+  return archive;
+}
+
+void read_local_definitions(const Archive& archive, OTF2_Reader* reader) {
+  if (OTF2_Reader_OpenDefFiles(reader) != OTF2_SUCCESS) return;  // an archive may have none
+  const auto read = [&](uint64_t location) {
+    OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
+    if (!definitions) return;
+    uint64_t count = 0;
+    OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &count);
+    OTF2_Reader_CloseDefReader(reader, definitions);
+  };
+  for (const uint64_t location : archive.definitions.location_of_rank) read(location);
+  for (const SideLocation& side : archive.definitions.side_locations) read(side.id);
+  OTF2_Reader_CloseDefFiles(reader);
+}
+
+}  // namespace rubato

@@ -1,0 +1,519 @@
+// The events of an OTF2 archive, location by location.
+//
+// libotf2 keeps the chunks of an open reader in memory and one file descriptor with it, so that a
+// thousand open locations cost a gigabyte. Locations are therefore read in bursts: open, seek,
+// decode kBurst records, close (design 6.7). With few locations the reader stays open.
+//
+// OTF2 calls back per record; a callback translates references and hands the record to the
+// location's CallBuilder. Exceptions must not cross the C library: they are kept and thrown again
+// behind it.
+
+#include <otf2/otf2.h>
+
+#include <cassert>
+#include <exception>
+
+#include "models/error.h"
+#include "replay/archive.h"
+#include "replay/call_builder.h"
+
+namespace rubato {
+namespace {
+
+constexpr uint64_t kBurst = 16384;
+constexpr int kKeepOpen = 8;  ///< archives of up to this many ranks keep their readers open
+
+/// One location being read.
+struct Location {
+  Location(const Archive& a, int r) : archive(&a), rank(r), builder(a.definitions, r) {}
+
+  const Archive* archive;
+  int rank;
+  CallBuilder builder;
+  OTF2_EvtReader* reader = nullptr;
+  uint64_t position = 0;  ///< records read
+  std::exception_ptr error;
+
+  double ticks(OTF2_TimeStamp time) const {
+    return static_cast<double>(static_cast<int64_t>(time - archive->index.global_offset));
+  }
+  std::string place(uint64_t event, const char* what) const {
+    return archive->anchor + ": rank " + std::to_string(rank) + ", event " + std::to_string(event) +
+           " (" + what + ")";
+  }
+  uint32_t comm(uint32_t ref, uint64_t event, const char* what) const {
+    const auto found = archive->index.comm_of_ref.find(ref);
+    if (found == archive->index.comm_of_ref.end()) {
+      throw InputError(
+          place(event, what) + ": communicator " + std::to_string(ref) +
+          " is not defined, so that nobody can say who took part; the archive cannot be replayed");
+    }
+    return found->second;
+  }
+  /// World rank of the `local`-th rank of a communicator, seen from this rank.
+  int32_t peer(uint32_t comm_index, uint32_t local, uint64_t event, const char* what) const {
+    const Communicator& comm = archive->definitions.comms[comm_index];
+    if (comm.self_like) return rank;
+    const std::vector<int32_t>* members = &comm.members;
+    if (comm.inter && comm.local_rank(rank) >= 0)
+      members = &archive->index.remote_group.at(comm_index);
+    if (local >= members->size()) {
+      throw InputError(place(event, what) + ": rank " + std::to_string(local) +
+                       " is not in communicator '" + comm.name + "' of " +
+                       std::to_string(members->size()) + " members");
+    }
+    return (*members)[local];
+  }
+};
+
+/// Runs `body` on the location behind `user`; keeps what it throws.
+template <typename Body>
+OTF2_CallbackCode guarded(void* user, Body body) {
+  auto& location = *static_cast<Location*>(user);
+  try {
+    body(location);
+    return OTF2_CALLBACK_SUCCESS;
+  } catch (...) {
+    location.error = std::current_exception();
+    return OTF2_CALLBACK_INTERRUPT;
+  }
+}
+
+int32_t call_of(const Location& location, OTF2_RegionRef region) {
+  const auto found = location.archive->index.call_of_region.find(region);
+  return found == location.archive->index.call_of_region.end() ? ArchiveIndex::kNotMpi
+                                                               : found->second;
+}
+
+// Parameters that every callback has: location, time, event number, user data, attributes.
+#define RUBATO_RECORD                                                \
+  OTF2_LocationRef, OTF2_TimeStamp time, uint64_t event, void *user, \
+      [[maybe_unused]] OTF2_AttributeList *attributes
+
+OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
+  return guarded(user,
+                 [&](Location& l) { l.builder.enter(event, l.ticks(time), call_of(l, region)); });
+}
+
+OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
+  return guarded(user,
+                 [&](Location& l) { l.builder.leave(event, l.ticks(time), call_of(l, region)); });
+}
+
+OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                          uint64_t bytes) {
+  return guarded(user, [&](Location& l) {
+    const uint32_t c = l.comm(comm, event, "MPI_SEND");
+    l.builder.send(event, l.ticks(time), c, l.peer(c, receiver, event, "MPI_SEND"), tag, bytes);
+  });
+}
+
+OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                           uint64_t bytes, uint64_t request) {
+  return guarded(user, [&](Location& l) {
+    const uint32_t c = l.comm(comm, event, "MPI_ISEND");
+    l.builder.isend(event, l.ticks(time), c, l.peer(c, receiver, event, "MPI_ISEND"), tag, bytes,
+                    request);
+  });
+}
+
+OTF2_CallbackCode on_isend_complete(RUBATO_RECORD, uint64_t request) {
+  return guarded(user,
+                 [&](Location& l) { l.builder.isend_complete(event, l.ticks(time), request); });
+}
+
+OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
+  return guarded(user, [&](Location& l) {
+    int32_t source = 0;
+    int32_t tag = 0;
+    const ArchiveIndex& index = l.archive->index;
+    OTF2_AttributeList_GetInt32(attributes, index.posted_source, &source);
+    OTF2_AttributeList_GetInt32(attributes, index.posted_tag, &tag);
+    l.builder.irecv_request(event, l.ticks(time), request, source < 0 || tag < 0);
+  });
+}
+
+OTF2_CallbackCode on_recv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                          uint64_t bytes) {
+  return guarded(user, [&](Location& l) {
+    const uint32_t c = l.comm(comm, event, "MPI_RECV");
+    l.builder.recv(event, l.ticks(time), c, l.peer(c, sender, event, "MPI_RECV"), tag, bytes);
+  });
+}
+
+OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                           uint64_t bytes, uint64_t request) {
+  return guarded(user, [&](Location& l) {
+    const uint32_t c = l.comm(comm, event, "MPI_IRECV");
+    l.builder.irecv(event, l.ticks(time), c, l.peer(c, sender, event, "MPI_IRECV"), tag, bytes,
+                    request);
+  });
+}
+
+OTF2_CallbackCode on_cancelled(RUBATO_RECORD, uint64_t request) {
+  return guarded(user, [&](Location& l) { l.builder.cancelled(event, l.ticks(time), request); });
+}
+
+/// OTF2's operation as ours; false for one that OTF2 does not define for MPI.
+bool translate(OTF2_CollectiveOp op, CollectiveOp& ours) {
+  switch (op) {
+    case OTF2_COLLECTIVE_OP_BARRIER:
+      ours = CollectiveOp::kBarrier;
+      return true;
+    case OTF2_COLLECTIVE_OP_BCAST:
+      ours = CollectiveOp::kBcast;
+      return true;
+    case OTF2_COLLECTIVE_OP_GATHER:
+      ours = CollectiveOp::kGather;
+      return true;
+    case OTF2_COLLECTIVE_OP_GATHERV:
+      ours = CollectiveOp::kGatherv;
+      return true;
+    case OTF2_COLLECTIVE_OP_SCATTER:
+      ours = CollectiveOp::kScatter;
+      return true;
+    case OTF2_COLLECTIVE_OP_SCATTERV:
+      ours = CollectiveOp::kScatterv;
+      return true;
+    case OTF2_COLLECTIVE_OP_ALLGATHER:
+      ours = CollectiveOp::kAllgather;
+      return true;
+    case OTF2_COLLECTIVE_OP_ALLGATHERV:
+      ours = CollectiveOp::kAllgatherv;
+      return true;
+    case OTF2_COLLECTIVE_OP_ALLTOALL:
+      ours = CollectiveOp::kAlltoall;
+      return true;
+    case OTF2_COLLECTIVE_OP_ALLTOALLV:
+      ours = CollectiveOp::kAlltoallv;
+      return true;
+    case OTF2_COLLECTIVE_OP_ALLTOALLW:
+      ours = CollectiveOp::kAlltoallw;
+      return true;
+    case OTF2_COLLECTIVE_OP_ALLREDUCE:
+      ours = CollectiveOp::kAllreduce;
+      return true;
+    case OTF2_COLLECTIVE_OP_REDUCE:
+      ours = CollectiveOp::kReduce;
+      return true;
+    case OTF2_COLLECTIVE_OP_REDUCE_SCATTER:
+      ours = CollectiveOp::kReduceScatter;
+      return true;
+    case OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK:
+      ours = CollectiveOp::kReduceScatterBlock;
+      return true;
+    case OTF2_COLLECTIVE_OP_SCAN:
+      ours = CollectiveOp::kScan;
+      return true;
+    case OTF2_COLLECTIVE_OP_EXSCAN:
+      ours = CollectiveOp::kExscan;
+      return true;
+    case OTF2_COLLECTIVE_OP_CREATE_HANDLE:
+      ours = CollectiveOp::kCreateHandle;
+      return true;
+    case OTF2_COLLECTIVE_OP_DESTROY_HANDLE:
+      ours = CollectiveOp::kDestroyHandle;
+      return true;
+    default:
+      return false;
+  }
+}
+
+OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                    uint32_t root, uint64_t sent, uint64_t received) {
+  return guarded(user, [&](Location& l) {
+    CollectiveOp ours;
+    if (!translate(op, ours)) {
+      throw InputError(l.place(event, "MPI_COLLECTIVE_END") + ": operation " + std::to_string(op) +
+                       " is not an MPI collective this version knows");
+    }
+    const uint32_t c = l.comm(comm, event, "MPI_COLLECTIVE_END");
+    const Communicator& communicator = l.archive->definitions.comms[c];
+    // An intercommunicator's groups wait for each other; which group a root is in is not always
+    // said. Such a call keeps its time. So does one of a rank that is no member.
+    if (communicator.inter || communicator.local_rank(l.rank) < 0) {
+      l.builder.other(event, l.ticks(time));
+      return;
+    }
+    const int32_t local_root =
+        root < static_cast<uint32_t>(communicator.size()) ? static_cast<int32_t>(root) : kNoRoot;
+    l.builder.collective_end(event, l.ticks(time), ours, c, local_root, sent, received);
+  });
+}
+
+OTF2_CallbackCode on_measurement(RUBATO_RECORD, OTF2_MeasurementMode mode) {
+  return guarded(user, [&](Location& l) {
+    l.builder.measurement(event, l.ticks(time), mode == OTF2_MEASUREMENT_ON);
+  });
+}
+
+OTF2_CallbackCode on_buffer_flush(RUBATO_RECORD, OTF2_TimeStamp stop) {
+  return guarded(user,
+                 [&](Location& l) { l.builder.buffer_flush(event, l.ticks(time), l.ticks(stop)); });
+}
+
+/// Every record that is only somewhere in time.
+template <typename... Rest>
+OTF2_CallbackCode on_other(RUBATO_RECORD, Rest...) {
+  return guarded(user, [&](Location& l) { l.builder.other(event, l.ticks(time)); });
+}
+
+#undef RUBATO_RECORD
+
+/// Callbacks for all records.
+class Callbacks {
+ public:
+  Callbacks() : callbacks_(OTF2_EvtReaderCallbacks_New()) {
+    set_others();
+    OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks_, on_enter);
+    OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks_, on_leave);
+    OTF2_EvtReaderCallbacks_SetMpiSendCallback(callbacks_, on_send);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(callbacks_, on_isend);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(callbacks_, on_isend_complete);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(callbacks_, on_irecv_request);
+    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(callbacks_, on_recv);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(callbacks_, on_irecv);
+    OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(callbacks_, on_cancelled);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(callbacks_, on_collective_end);
+    OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(callbacks_, on_measurement);
+    OTF2_EvtReaderCallbacks_SetBufferFlushCallback(callbacks_, on_buffer_flush);
+  }
+  ~Callbacks() { OTF2_EvtReaderCallbacks_Delete(callbacks_); }
+  Callbacks(const Callbacks&) = delete;
+  Callbacks& operator=(const Callbacks&) = delete;
+
+  OTF2_EvtReaderCallbacks* get() const { return callbacks_; }
+
+ private:
+  void set_others();
+
+  OTF2_EvtReaderCallbacks* callbacks_;
+};
+
+void Callbacks::set_others() {
+#define RUBATO_OTHER(kind) OTF2_EvtReaderCallbacks_Set##kind##Callback(callbacks_, on_other)
+  RUBATO_OTHER(CallingContextEnter);
+  RUBATO_OTHER(CallingContextLeave);
+  RUBATO_OTHER(CallingContextSample);
+  RUBATO_OTHER(CommCreate);
+  RUBATO_OTHER(CommDestroy);
+  RUBATO_OTHER(IoAcquireLock);
+  RUBATO_OTHER(IoChangeStatusFlags);
+  RUBATO_OTHER(IoCreateHandle);
+  RUBATO_OTHER(IoDeleteFile);
+  RUBATO_OTHER(IoDestroyHandle);
+  RUBATO_OTHER(IoDuplicateHandle);
+  RUBATO_OTHER(IoOperationBegin);
+  RUBATO_OTHER(IoOperationCancelled);
+  RUBATO_OTHER(IoOperationComplete);
+  RUBATO_OTHER(IoOperationIssued);
+  RUBATO_OTHER(IoOperationTest);
+  RUBATO_OTHER(IoReleaseLock);
+  RUBATO_OTHER(IoSeek);
+  RUBATO_OTHER(IoTryLock);
+  RUBATO_OTHER(Metric);
+  RUBATO_OTHER(MpiCollectiveBegin);
+  RUBATO_OTHER(MpiRequestTest);
+  RUBATO_OTHER(NonBlockingCollectiveComplete);
+  RUBATO_OTHER(NonBlockingCollectiveRequest);
+  RUBATO_OTHER(OmpAcquireLock);
+  RUBATO_OTHER(OmpFork);
+  RUBATO_OTHER(OmpJoin);
+  RUBATO_OTHER(OmpReleaseLock);
+  RUBATO_OTHER(OmpTaskComplete);
+  RUBATO_OTHER(OmpTaskCreate);
+  RUBATO_OTHER(OmpTaskSwitch);
+  RUBATO_OTHER(ParameterInt);
+  RUBATO_OTHER(ParameterString);
+  RUBATO_OTHER(ParameterUnsignedInt);
+  RUBATO_OTHER(ProgramBegin);
+  RUBATO_OTHER(ProgramEnd);
+  RUBATO_OTHER(RmaAcquireLock);
+  RUBATO_OTHER(RmaAtomic);
+  RUBATO_OTHER(RmaCollectiveBegin);
+  RUBATO_OTHER(RmaCollectiveEnd);
+  RUBATO_OTHER(RmaGet);
+  RUBATO_OTHER(RmaGroupSync);
+  RUBATO_OTHER(RmaOpCompleteBlocking);
+  RUBATO_OTHER(RmaOpCompleteNonBlocking);
+  RUBATO_OTHER(RmaOpCompleteRemote);
+  RUBATO_OTHER(RmaOpTest);
+  RUBATO_OTHER(RmaPut);
+  RUBATO_OTHER(RmaReleaseLock);
+  RUBATO_OTHER(RmaRequestLock);
+  RUBATO_OTHER(RmaSync);
+  RUBATO_OTHER(RmaTryLock);
+  RUBATO_OTHER(RmaWaitChange);
+  RUBATO_OTHER(RmaWinCreate);
+  RUBATO_OTHER(RmaWinDestroy);
+  RUBATO_OTHER(ThreadAcquireLock);
+  RUBATO_OTHER(ThreadBegin);
+  RUBATO_OTHER(ThreadCreate);
+  RUBATO_OTHER(ThreadEnd);
+  RUBATO_OTHER(ThreadFork);
+  RUBATO_OTHER(ThreadJoin);
+  RUBATO_OTHER(ThreadReleaseLock);
+  RUBATO_OTHER(ThreadTaskComplete);
+  RUBATO_OTHER(ThreadTaskCreate);
+  RUBATO_OTHER(ThreadTaskSwitch);
+  RUBATO_OTHER(ThreadTeamBegin);
+  RUBATO_OTHER(ThreadTeamEnd);
+  RUBATO_OTHER(ThreadWait);
+  RUBATO_OTHER(Unknown);
+#undef RUBATO_OTHER
+}
+
+/// libotf2 reports errors by code and by printing; the codes are enough.
+OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*,
+                      va_list) {
+  return code;
+}
+
+class ArchiveSource : public EventSource {
+ public:
+  ArchiveSource(const std::string& path, bool ignore_offsets) : ignore_offsets_(ignore_offsets) {
+    const std::string anchor = find_anchor(path);
+    OTF2_Error_RegisterCallback(silent, nullptr);
+    reader_ = OTF2_Reader_Open(anchor.c_str());
+    if (!reader_) throw InputError(anchor + ": is not an OTF2 anchor file, or is damaged");
+    OTF2_Reader_SetSerialCollectiveCallbacks(reader_);
+    archive_ = read_definitions(anchor, reader_);
+    // Records outside of any MPI region need a name; call_builder.cc takes the last entry.
+    archive_.definitions.calls.push_back({"(outside MPI calls)", CallClass::kLocal});
+    read_local_definitions(archive_, reader_);
+    if (OTF2_Reader_OpenEvtFiles(reader_) != OTF2_SUCCESS) {
+      throw InputError(anchor + ": the event files beside it cannot be opened");
+    }
+    rewind();
+  }
+
+  ~ArchiveSource() override {
+    if (reader_) {
+      for (Location& location : locations_) close(location);
+      OTF2_Reader_CloseEvtFiles(reader_);
+      OTF2_Reader_Close(reader_);
+    }
+  }
+
+  const TraceDefinitions& definitions() const override { return archive_.definitions; }
+
+  bool read(int rank, Block& block) override {
+    Location& location = locations_[rank];
+    while (!location.builder.take(block)) {
+      if (location.builder.finished()) return false;
+      decode_burst(location);
+    }
+    return true;
+  }
+
+  void rewind() override {
+    for (Location& location : locations_) close(location);
+    locations_.clear();
+    for (int rank = 0; rank < archive_.definitions.ranks(); ++rank) {
+      locations_.emplace_back(archive_, rank);
+      locations_.back().builder.keep_records(keep_records_);
+    }
+  }
+
+  void keep_records(bool keep) override {
+    keep_records_ = keep;
+    for (Location& location : locations_) location.builder.keep_records(keep);
+  }
+
+  std::vector<double> side_records(const SideLocation& side) override {
+    Location location(archive_, side.rank);
+    location.builder.keep_records(true);
+    open(location, side.id);
+    std::vector<double> times;
+    Block block;
+    while (!location.builder.finished()) decode_burst(location, side.id);
+    while (location.builder.take(block)) {
+      for (const Record& record : block.records) times.push_back(record.time);
+      for (const Call& call : block.calls) {
+        if (call.actions == 0) continue;
+        throw InputError(
+            location.place(call.event, archive_.definitions.calls[call.name].name.c_str()) +
+            ": made by location " + std::to_string(side.id) +
+            ", not by the process's first thread; this version replays the MPI calls of one "
+            "thread per process");
+      }
+    }
+    close(location);
+    return times;
+  }
+
+  Counts counts() const override {
+    Counts counts;
+    for (const Location& location : locations_) {
+      counts.records += location.builder.records();
+      counts.receives_never_completed += location.builder.never_completed();
+      if (counts.first_never_completed.empty()) {
+        counts.first_never_completed = location.builder.first_never_completed();
+      }
+    }
+    return counts;
+  }
+
+ private:
+  void open(Location& location, uint64_t id) {
+    location.reader = OTF2_Reader_GetEvtReader(reader_, id);
+    if (!location.reader) {
+      throw InputError(archive_.anchor + ": the event file of location " + std::to_string(id) +
+                       " (rank " + std::to_string(location.rank) +
+                       ") is missing or cannot be read");
+    }
+    OTF2_EvtReader_ApplyMappingTables(location.reader, true);
+    OTF2_EvtReader_ApplyClockOffsets(location.reader, !ignore_offsets_);
+    OTF2_Reader_RegisterEvtCallbacks(reader_, location.reader, callbacks_.get(), &location);
+    if (location.position == 0) return;
+    if (OTF2_EvtReader_Seek(location.reader, location.position) != OTF2_SUCCESS) {
+      damaged(location, id, OTF2_ERROR_INTEGRITY_FAULT);
+    }
+  }
+
+  void close(Location& location) {
+    if (location.reader) OTF2_Reader_CloseEvtReader(reader_, location.reader);
+    location.reader = nullptr;
+  }
+
+  [[noreturn]] void damaged(const Location& location, uint64_t id, OTF2_ErrorCode error) const {
+    throw InputError(archive_.anchor + ": the events of location " + std::to_string(id) +
+                     " (rank " + std::to_string(location.rank) + ") cannot be read beyond event " +
+                     std::to_string(location.position) + " (" + OTF2_Error_GetDescription(error) +
+                     "); the file is truncated or damaged");
+  }
+
+  void decode_burst(Location& location) {
+    decode_burst(location, archive_.definitions.location_of_rank[location.rank]);
+    if (archive_.definitions.ranks() > kKeepOpen) close(location);
+  }
+
+  void decode_burst(Location& location, uint64_t id) {
+    if (!location.reader) open(location, id);
+    uint64_t read = 0;
+    const OTF2_ErrorCode error =
+        OTF2_Reader_ReadLocalEvents(reader_, location.reader, kBurst, &read);
+    location.position += read;
+    if (location.error) std::rethrow_exception(location.error);
+    if (error != OTF2_SUCCESS) damaged(location, id, error);
+    if (read < kBurst) {
+      location.builder.finish();
+      close(location);
+    }
+  }
+
+  OTF2_Reader* reader_ = nullptr;
+  Archive archive_;
+  Callbacks callbacks_;
+  std::vector<Location> locations_;
+  bool ignore_offsets_;
+  bool keep_records_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets) {
+  return std::make_unique<ArchiveSource>(path, ignore_offsets);
+}
+
+}  // namespace rubato

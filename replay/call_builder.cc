@@ -1,0 +1,318 @@
+#include "replay/call_builder.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace rubato {
+
+void CallBuilder::begin(uint64_t event, double time) {
+  if (begun_) return;
+  begun_ = true;
+  Call begin;
+  begin.enter = begin.leave = time;
+  begin.event = event;
+  begin.role = CallRole::kBegin;
+  pending_.calls.push_back(begin);
+}
+
+void CallBuilder::note(uint64_t event, double time, RecordPhase phase) {
+  begin(event, time);
+  ++records_seen_;
+  last_time_ = time;
+  last_event_ = event;
+  if (keep_records_) pending_.records.push_back({time, phase});
+}
+
+void CallBuilder::note_inside(uint64_t event, double time, bool tail) {
+  tail_ = tail_ || tail;
+  note(event, time,
+       !open_  ? RecordPhase::kBetween
+       : tail_ ? RecordPhase::kTail
+               : RecordPhase::kHead);
+}
+
+void CallBuilder::open_call(uint64_t event, double time, uint16_t name, CallRole role) {
+  begin(event, time);
+  Call call;
+  call.enter = call.leave = time;
+  call.event = event;
+  call.first_record = static_cast<uint32_t>(gap_start_);
+  call.name = name;
+  call.role = role;
+  call.first_action = static_cast<uint32_t>(pending_.actions.size());
+  pending_.calls.push_back(call);
+  open_ = true;
+  tail_ = false;
+  nested_ = 0;
+}
+
+void CallBuilder::close_call(double time) {
+  Call& call = pending_.calls.back();
+  call.leave = time;
+  // Where the archive does not say so: MPI_Finalize is collective over the world.
+  const bool silent = call.first_action == pending_.actions.size();
+  if (call.role == CallRole::kFinalize && silent && trace_->world >= 0) {
+    Action& action = add_action(ActionKind::kCollective);
+    action.op = CollectiveOp::kDestroyHandle;
+    action.comm = static_cast<uint32_t>(trace_->world);
+    action.peer = kNoRoot;
+  }
+  call.actions = static_cast<uint32_t>(pending_.actions.size()) - call.first_action;
+  gap_start_ = pending_.records.size();
+  open_ = false;
+  implicit_ = false;
+}
+
+void CallBuilder::ensure_call(uint64_t event, double time) {
+  if (open_) return;
+  // The last entry of the table stands for records outside of any MPI region.
+  open_call(event, time, static_cast<uint16_t>(trace_->calls.size() - 1), CallRole::kMpi);
+  implicit_ = true;
+}
+
+Action& CallBuilder::add_action(ActionKind kind) {
+  Action action;
+  action.kind = kind;
+  pending_.actions.push_back(action);
+  return pending_.actions.back();
+}
+
+uint32_t CallBuilder::allocate_slot() {
+  if (free_slots_.empty()) return slots_++;
+  const uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
+}
+
+void CallBuilder::enter(uint64_t event, double time, int32_t call) {
+  if (call >= 0 && !open_) {
+    const MpiCallInfo& info = trace_->calls[call];
+    const CallRole role = info.init       ? CallRole::kInit
+                          : info.finalize ? CallRole::kFinalize
+                                          : CallRole::kMpi;
+    open_call(event, time, static_cast<uint16_t>(call), role);
+  } else if (call >= 0) {
+    ++nested_;
+  }
+  note_inside(event, time, false);
+}
+
+void CallBuilder::leave(uint64_t event, double time, int32_t call) {
+  const bool closes = call >= 0 && open_ && nested_ == 0;
+  note_inside(event, time, closes);
+  if (closes) {
+    close_call(time);
+  } else if (call >= 0 && nested_ > 0) {
+    --nested_;
+  }
+}
+
+void CallBuilder::send(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
+                       uint64_t bytes) {
+  ensure_call(event, time);
+  note_inside(event, time, false);
+  const MpiCallInfo& info = trace_->calls[pending_.calls.back().name];
+  Action& action = add_action(ActionKind::kSend);
+  action.comm = comm;
+  action.peer = peer;
+  action.tag = tag;
+  action.bytes = bytes;
+  action.slot = kNoSlot;
+  action.flags = (info.nonblocking ? 0 : kBlocking) | (info.synchronous ? kSynchronous : 0) |
+                 (info.buffered ? kBuffered : 0);
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::isend(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
+                        uint64_t bytes, uint64_t request) {
+  send(event, time, comm, peer, tag, bytes);
+  Action& action = pending_.actions.back();
+  action.flags &= ~kBlocking;
+  action.slot = allocate_slot();
+  send_slot_of_request_[request] = action.slot;
+}
+
+void CallBuilder::isend_complete(uint64_t event, double time, uint64_t request) {
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  const auto found = send_slot_of_request_.find(request);
+  if (found != send_slot_of_request_.end()) {
+    add_action(ActionKind::kWaitSend).slot = found->second;
+    free_slots_.push_back(found->second);
+    send_slot_of_request_.erase(found);
+  }
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::irecv_request(uint64_t event, double time, uint64_t request, bool wildcard) {
+  ensure_call(event, time);
+  note_inside(event, time, false);
+  const auto reused = receive_of_request_.find(request);
+  if (reused != receive_of_request_.end()) give_up(posted(reused->second));
+  Action& action = add_action(ActionKind::kPost);
+  action.flags = wildcard ? kWildcard : 0;
+  action.slot = allocate_slot();
+  receive_of_request_[request] = posted_base_ + posted_.size();
+  posted_.push_back(
+      {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
+                       uint64_t bytes) {
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  Action& action = add_action(ActionKind::kPost);
+  action.flags = kBlocking;
+  action.comm = comm;
+  action.peer = peer;
+  action.tag = tag;
+  action.bytes = bytes;
+  action.slot = kNoSlot;
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
+                        uint64_t bytes, uint64_t request) {
+  const auto found = receive_of_request_.find(request);
+  if (found == receive_of_request_.end()) {
+    recv(event, time, comm, peer, tag,
+         bytes);  // its post was not recorded: as good as a receive here
+    return;
+  }
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  PostedReceive& post = posted(found->second);
+  Action& action = pending_.actions[post.action - action_base_];
+  action.comm = comm;
+  action.peer = peer;
+  action.tag = tag;
+  action.bytes = bytes;
+  const uint32_t slot = action.slot;
+  post.resolved = true;
+  receive_of_request_.erase(found);
+  add_action(ActionKind::kWaitReceive).slot = slot;
+  free_slots_.push_back(slot);
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
+  note_inside(event, time, true);
+  const auto found = receive_of_request_.find(request);
+  if (found == receive_of_request_.end()) return;  // a cancelled send: its message has no receiver
+  void_receive(posted(found->second));
+  receive_of_request_.erase(found);
+}
+
+void CallBuilder::void_receive(PostedReceive& post) {
+  Action& action = pending_.actions[post.action - action_base_];
+  action.kind = ActionKind::kNone;
+  free_slots_.push_back(action.slot);
+  post.resolved = true;
+}
+
+void CallBuilder::give_up(PostedReceive& post) {
+  void_receive(post);
+  if (never_completed_++ > 0) return;
+  const Call& call = pending_.calls[post.call - call_base_];
+  first_never_completed_ = "rank " + std::to_string(rank_) + ", event " +
+                           std::to_string(call.event) + " (" + trace_->calls[call.name].name + ")";
+}
+
+void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm,
+                                 int32_t root, uint64_t sent, uint64_t received) {
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  const CallRole role = pending_.calls.back().role;
+  if (role == CallRole::kInit) {
+    // Score-P 8 makes MPI_COMM_WORLD here; Init keeps its time whatever it did.
+  } else {
+    Action& action = add_action(ActionKind::kCollective);
+    action.op = op;
+    action.comm = comm;
+    action.peer = root;
+    action.bytes = sent;
+    action.bytes_received = received;
+  }
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::measurement(uint64_t event, double time, bool on) {
+  const bool off_is_open = open_ && pending_.calls.back().role == CallRole::kOff;
+  if (!on && !open_) {
+    open_call(event, time, 0, CallRole::kOff);
+    note_inside(event, time, false);
+  } else {
+    note_inside(event, time, on && off_is_open);
+    if (on && off_is_open) close_call(time);
+  }
+}
+
+void CallBuilder::buffer_flush(uint64_t event, double time, double stop) {
+  if (open_) {
+    note_inside(event, time, false);
+    return;
+  }
+  open_call(event, time, 0, CallRole::kFlush);
+  note_inside(event, time, false);
+  close_call(std::max(time, stop));
+}
+
+void CallBuilder::other(uint64_t event, double time) {
+  note_inside(event, time, false);
+}
+
+void CallBuilder::finish() {
+  if (finished_) return;
+  finished_ = true;
+  if (open_) close_call(last_time_);
+  for (PostedReceive& post : posted_) {
+    if (!post.resolved) give_up(post);
+  }
+  receive_of_request_.clear();
+  if (!begun_) return;
+  Call end;
+  end.enter = end.leave = last_time_;
+  end.event = last_event_;
+  end.role = CallRole::kEnd;
+  end.first_action = static_cast<uint32_t>(pending_.actions.size());
+  end.first_record = static_cast<uint32_t>(gap_start_);
+  pending_.calls.push_back(end);
+}
+
+bool CallBuilder::take(Block& block) {
+  block.clear();
+  while (!posted_.empty() && posted_.front().resolved) {
+    posted_.pop_front();
+    ++posted_base_;
+  }
+  const size_t closed = pending_.calls.size() - (open_ ? 1 : 0);
+  const size_t ready =
+      posted_.empty() ? closed : std::min(closed, posted_.front().call - call_base_);
+  if (ready == 0) return false;
+
+  // Hand out the front, keep the rest.
+  const bool all = ready == pending_.calls.size();
+  const size_t actions = all ? pending_.actions.size() : pending_.calls[ready].first_action;
+  // Records after the last call wait for the call they lie before; only the kEnd takes what is
+  // left.
+  const size_t records = finished_ && all ? pending_.records.size()
+                         : all            ? gap_start_
+                                          : pending_.calls[ready].first_record;
+  block.calls.assign(pending_.calls.begin(), pending_.calls.begin() + ready);
+  block.actions.assign(pending_.actions.begin(), pending_.actions.begin() + actions);
+  block.records.assign(pending_.records.begin(), pending_.records.begin() + records);
+  pending_.calls.erase(pending_.calls.begin(), pending_.calls.begin() + ready);
+  pending_.actions.erase(pending_.actions.begin(), pending_.actions.begin() + actions);
+  pending_.records.erase(pending_.records.begin(), pending_.records.begin() + records);
+  gap_start_ -= std::min(gap_start_, records);
+  for (Call& call : pending_.calls) {
+    call.first_action -= static_cast<uint32_t>(actions);
+    call.first_record -= static_cast<uint32_t>(records);
+  }
+  call_base_ += ready;
+  action_base_ += actions;
+  return true;
+}
+
+}  // namespace rubato

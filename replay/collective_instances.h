@@ -1,0 +1,145 @@
+#pragma once
+
+// Which calls of the members of a communicator belong together: MPI wants every member to call the
+// collectives of a communicator in the same order, so the k-th call of each is one instance.
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/collectives.h"
+#include "models/lanes.h"
+#include "replay/trace.h"
+
+namespace rubato {
+
+/// One collective call of all members.
+template <int K>
+struct CollectiveInstance {
+  CollectiveOp op = CollectiveOp::kBarrier;
+  int32_t root = -1;  ///< local rank
+  int arrived = 0;
+  int departed = 0;
+  int prefix = 0;  ///< how many members, from rank 0 on without a hole, are there
+  bool root_arrived = false;
+  bool abandoned = false;  ///< a member will never come: those that wait keep their recorded time
+  Lanes<K> last_enter = Lanes<K>::Zero();  ///< latest enter of those that are there
+  Lanes<K> root_enter = Lanes<K>::Zero();
+  double recorded_last_enter = 0;
+  double recorded_root_enter = 0;
+  int first_rank = 0;      ///< world rank of the first that came, for messages
+  std::vector<char> here;  ///< by local rank
+  // Prefix operations alone: enters by local rank, then, up to `prefix`, the latest so far.
+  std::vector<Lanes<K>> enters;
+  std::vector<double> recorded_enters;
+  std::vector<int32_t> waiting;  ///< world ranks to wake
+};
+
+template <int K>
+class CollectiveInstances {
+ public:
+  explicit CollectiveInstances(const TraceDefinitions& trace)
+      : trace_(&trace), comms_(trace.comms.size()) {}
+
+  /// Member `local` of `comm` enters its next collective; the number of the instance.
+  uint64_t arrive(uint32_t comm, int local, int world_rank, CollectiveOp op, int32_t root,
+                  double recorded, const Lanes<K>& enter) {
+    State& state = comms_[comm];
+    const int size = trace_->comms[comm].size();
+    if (state.next.empty()) state.next.assign(size, 0);
+    const uint64_t number = state.next[local]++;
+    while (number >= state.first + state.instances.size()) state.instances.emplace_back();
+    Instance& instance = get(comm, number);
+    if (instance.arrived == 0) {
+      instance.op = op;
+      instance.root = root;
+      instance.first_rank = world_rank;
+      instance.here.assign(size, 0);
+      instance.last_enter = enter;
+      instance.recorded_last_enter = recorded;
+    }
+    if (instance.op != op || instance.root != root) mismatch_ = true;
+    ++instance.arrived;
+    instance.here[local] = 1;
+    instance.last_enter = instance.last_enter.max(enter);
+    instance.recorded_last_enter = std::max(instance.recorded_last_enter, recorded);
+    if (local == root) {
+      instance.root_arrived = true;
+      instance.root_enter = enter;
+      instance.recorded_root_enter = recorded;
+    }
+    if (synchronisation(op) == Synchronisation::kPrefix)
+      arrive_prefix(instance, size, local, recorded, enter);
+    return number;
+  }
+
+  using Instance = CollectiveInstance<K>;
+
+  Instance& get(uint32_t comm, uint64_t number) {
+    return comms_[comm].instances[number - comms_[comm].first];
+  }
+
+  /// True when everything that `local` waits for is there.
+  bool ready(uint32_t comm, uint64_t number, int local) {
+    const Instance& instance = get(comm, number);
+    if (instance.abandoned) return true;
+    const int size = trace_->comms[comm].size();
+    switch (synchronisation(instance.op)) {
+      case Synchronisation::kOneToAll:
+        return local == instance.root || instance.root < 0 || instance.root_arrived;
+      case Synchronisation::kAllToOne:
+        return local != instance.root || instance.arrived == size;
+      case Synchronisation::kPrefix:
+        return instance.prefix > local;
+      case Synchronisation::kAllToAll:
+        break;
+    }
+    return instance.arrived == size;
+  }
+
+  /// `local` leaves the instance; it is forgotten when all have left.
+  void depart(uint32_t comm, uint64_t number) {
+    State& state = comms_[comm];
+    ++get(comm, number).departed;
+    const int size = trace_->comms[comm].size();
+    while (!state.instances.empty() && state.instances.front().departed == size) {
+      state.instances.pop_front();
+      ++state.first;
+    }
+  }
+
+  /// True when members called different operations, or with different roots, since this was asked.
+  bool take_mismatch() { return std::exchange(mismatch_, false); }
+
+ private:
+  struct State {
+    std::vector<uint64_t> next;  ///< by local rank: number of its next instance
+    std::deque<Instance> instances;
+    uint64_t first = 0;  ///< number of instances.front()
+  };
+
+  void arrive_prefix(Instance& instance, int size, int local, double recorded,
+                     const Lanes<K>& enter) {
+    if (instance.enters.empty()) {
+      instance.enters.resize(size);
+      instance.recorded_enters.resize(size);
+    }
+    instance.enters[local] = enter;
+    instance.recorded_enters[local] = recorded;
+    while (instance.prefix < size && instance.here[instance.prefix]) {
+      const int i = instance.prefix++;
+      if (i == 0) continue;
+      instance.enters[i] = instance.enters[i].max(instance.enters[i - 1]);
+      instance.recorded_enters[i] =
+          std::max(instance.recorded_enters[i], instance.recorded_enters[i - 1]);
+    }
+  }
+
+  const TraceDefinitions* trace_;
+  std::vector<State> comms_;
+  bool mismatch_ = false;
+};
+
+}  // namespace rubato

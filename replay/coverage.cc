@@ -1,0 +1,52 @@
+#include "replay/coverage.h"
+
+#include <algorithm>
+
+namespace rubato {
+
+Coverage::Coverage(const TraceDefinitions& trace)
+    : trace_(&trace), calls_(trace.calls.size()), over_(trace.ranks()) {}
+
+void Coverage::call(int rank, const Call& call) {
+  const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
+                      call.role == CallRole::kFinalize;
+  if (!is_mpi) return;
+  const double ticks = call.leave - call.enter;
+  PerCall& totals = calls_[call.name];
+  ++mpi_calls_;
+  ++totals.calls;
+  totals.ticks += ticks;
+  if (call.role == CallRole::kFinalize) over_[rank] = 1;
+  if (call.role != CallRole::kMpi || over_[rank]) return;
+  mpi_ticks_ += ticks;
+  if (call.actions > 0 || trace_->calls[call.name].without_records == CallClass::kLocal) return;
+  if (totals.kept++ == 0) {
+    totals.first_kept = "rank " + std::to_string(rank) + ", event " + std::to_string(call.event);
+  }
+  totals.kept_ticks += ticks;
+}
+
+void Coverage::fill(TraceSummary& summary) const {
+  summary.mpi_calls = mpi_calls_;
+  summary.mpi_time = mpi_ticks_ / trace_->ticks_per_second;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const PerCall& call = calls_[i];
+    if (call.kept == 0) continue;
+    summary.kept.push_back({trace_->calls[i].name, call.kept,
+                            call.kept_ticks / trace_->ticks_per_second, call.first_kept});
+  }
+  std::sort(summary.kept.begin(), summary.kept.end(),
+            [](const KeptCall& a, const KeptCall& b) { return a.time > b.time; });
+}
+
+std::vector<int> Coverage::calls_by_time() const {
+  std::vector<int> names;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    if (calls_[i].calls > 0) names.push_back(static_cast<int>(i));
+  }
+  std::stable_sort(names.begin(), names.end(),
+                   [&](int a, int b) { return calls_[a].ticks > calls_[b].ticks; });
+  return names;
+}
+
+}  // namespace rubato

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "replay/operation.h"
+#include "replay/results.h"
+#include "replay/trace.h"
+
+namespace rubato {
+
+/// What stands in an archive and how much of it the replay understands, gathered from the recorded
+/// times in any one pass.
+class Coverage {
+ public:
+  explicit Coverage(const TraceDefinitions& trace);
+
+  void call(int rank, const Call& call);
+
+  /// Fills the counts of `summary` that come from calls.
+  void fill(TraceSummary& summary) const;
+
+  /// Indices of the calls that occur, most recorded time first.
+  std::vector<int> calls_by_time() const;
+
+ private:
+  struct PerCall {
+    uint64_t calls = 0;
+    double ticks = 0;
+    uint64_t kept = 0;
+    double kept_ticks = 0;
+    std::string first_kept;
+  };
+
+  const TraceDefinitions* trace_;
+  std::vector<PerCall> calls_;
+  std::vector<char> over_;  ///< by rank: MPI_Finalize was entered
+  uint64_t mpi_calls_ = 0;
+  double mpi_ticks_ = 0;
+};
+
+}  // namespace rubato

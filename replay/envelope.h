@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace rubato {
+
+/// The least time seen for a size or any larger one: a larger message is never faster, so what a
+/// larger one needed bounds a smaller one from above. Sizes above 1024 are kept to 7 bits, so that
+/// the table stays small whatever a program sends.
+class LowerEnvelope {
+ public:
+  void add(double size, double time) {
+    const auto [entry, is_new] = least_.emplace(rounded(size), time);
+    if (!is_new && time < entry->second) entry->second = time;
+  }
+
+  /// Makes the table monotone; to be called once, after the last add() and before the first at().
+  void finish() {
+    double least = std::numeric_limits<double>::infinity();
+    for (auto entry = least_.rbegin(); entry != least_.rend(); ++entry) {
+      least = std::fmin(least, entry->second);
+      entry->second = least;
+    }
+  }
+
+  /// The bound for `size`; infinite when nothing as large was seen.
+  double at(double size) const {
+    const auto entry = least_.lower_bound(rounded(size));
+    return entry == least_.end() ? std::numeric_limits<double>::infinity() : entry->second;
+  }
+
+ private:
+  static double rounded(double size) {
+    if (size <= 1024) return size;
+    int exponent = 0;
+    const double mantissa = std::frexp(size, &exponent);  // [0.5, 1)
+    return std::ldexp(std::floor(mantissa * 128) / 128, exponent);
+  }
+
+  std::map<double, double> least_;
+};
+
+}  // namespace rubato

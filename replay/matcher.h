@@ -1,0 +1,183 @@
+#pragma once
+
+// Who receives what.
+//
+// MPI's messages do not overtake: on one channel (communicator, source, destination, tag) the k-th
+// send meets the k-th posted receive. Both sides come here in program order, in whatever order the
+// ranks are run, and a channel holds those that came first: either sends without a receive (the
+// unexpected message queue) or receives without a send (the posted receive queue), never both.
+//
+// An archive may have holes: Score-P records no matched receives (MPI_Mrecv), filters drop calls. A
+// hole shows as a length that does not fit. The receive is the better witness (its length is what
+// arrived), so a send of another length is skipped: it stays unmatched, is counted and named.
+
+#include <cassert>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "models/lanes.h"
+#include "models/placement.h"
+
+namespace rubato {
+
+using TransferId = uint32_t;
+inline constexpr TransferId kNoTransfer = UINT32_MAX;
+
+/// A message from post to post: created by whichever side comes first, released when both are done.
+template <int K>
+struct Transfer {
+  /// Ticks; when the sender's port takes it (model), or when its send was entered (measured).
+  Lanes<K> start = Lanes<K>::Zero();
+  Lanes<K> posted = Lanes<K>::Zero();   ///< when the receive was posted
+  Lanes<K> arrival = Lanes<K>::Zero();  ///< model: at the receiver; valid once both ends are known
+  double recorded_send = 0;             ///< enter of the sending call, as recorded
+  double recorded_post = 0;             ///< enter of the posting call, as recorded
+  uint64_t bytes = 0;
+  int32_t source = 0;
+  int32_t destination = 0;
+  TransferId next = kNoTransfer;  ///< in its channel
+  int32_t waiting_receiver = -1;  ///< rank to wake when the send comes
+  int32_t waiting_sender = -1;    ///< rank to wake when the receive comes
+  Level level = Level::kSelf;
+  bool has_send = false;
+  bool has_post = false;
+  bool sender_waits =
+      false;               ///< completes only when the receive is there (rendezvous, synchronous)
+  bool handshake = false;  ///< model: T includes a handshake and counts from both-ready
+  bool abandoned = false;  ///< the other side will never come: keeps its recorded time
+  bool sender_done = false;
+  bool receiver_done = false;
+};
+
+template <int K>
+class Matcher {
+ public:
+  explicit Matcher(int ranks) : channels_(ranks) {}
+
+  Transfer<K>& operator[](TransferId id) { return pool_[id]; }
+
+  /// The transfer of a send: with its receive when that was posted before, else a new one.
+  TransferId send(int source, int destination, uint32_t comm, uint32_t tag, uint64_t bytes) {
+    Channel& channel = channel_of(source, destination, comm, tag);
+    if (channel.head != kNoTransfer && pool_[channel.head].has_post &&
+        pool_[channel.head].bytes == bytes) {
+      return pop(channel);
+    }
+    const bool skipped = channel.head != kNoTransfer && pool_[channel.head].has_post;
+    const TransferId id = create(source, destination, bytes);
+    if (skipped) {
+      pool_[id].abandoned = true;
+      ++skipped_sends_;
+    } else {
+      push(channel, id);
+    }
+    return id;
+  }
+
+  /// The transfer of a posted receive: with its send when that came before, else a new one. Sends
+  /// of another length are skipped; whoever waits for such a one is appended to `abandoned`.
+  TransferId post(int source, int destination, uint32_t comm, uint32_t tag, uint64_t bytes,
+                  std::vector<TransferId>& abandoned) {
+    Channel& channel = channel_of(source, destination, comm, tag);
+    while (channel.head != kNoTransfer && pool_[channel.head].has_send) {
+      const TransferId id = pop(channel);
+      if (pool_[id].bytes == bytes) return id;
+      pool_[id].abandoned = true;
+      ++skipped_sends_;
+      abandoned.push_back(id);
+    }
+    const TransferId id = create(source, destination, bytes);
+    push(channel, id);
+    return id;
+  }
+
+  void sender_done(TransferId id) {
+    pool_[id].sender_done = true;
+    release(id);
+  }
+  void receiver_done(TransferId id) {
+    pool_[id].receiver_done = true;
+    release(id);
+  }
+
+  /// Sends and receives that never met, at the end of a run.
+  void count_unmatched(uint64_t& sends, uint64_t& receives) const {
+    sends = skipped_sends_;
+    receives = 0;
+    for (const auto& table : channels_) {
+      for (const auto& [key, channel] : table) {
+        for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next) {
+          ++(pool_[id].has_send ? sends : receives);
+        }
+      }
+    }
+  }
+
+ private:
+  struct Key {
+    int32_t source;
+    uint32_t comm;
+    uint32_t tag;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    size_t operator()(const Key& key) const {
+      uint64_t h = (static_cast<uint64_t>(key.comm) << 32 | key.tag) * 0x9E3779B97F4A7C15u;
+      h ^= static_cast<uint64_t>(key.source) * 0xC2B2AE3D27D4EB4Fu;
+      return h ^ (h >> 29);
+    }
+  };
+  struct Channel {
+    TransferId head = kNoTransfer;
+    TransferId tail = kNoTransfer;
+  };
+
+  Channel& channel_of(int source, int destination, uint32_t comm, uint32_t tag) {
+    return channels_[destination][Key{source, comm, tag}];
+  }
+
+  TransferId create(int source, int destination, uint64_t bytes) {
+    TransferId id;
+    if (free_.empty()) {
+      id = static_cast<TransferId>(pool_.size());
+      pool_.emplace_back();
+    } else {
+      id = free_.back();
+      free_.pop_back();
+      pool_[id] = Transfer<K>();
+    }
+    pool_[id].source = source;
+    pool_[id].destination = destination;
+    pool_[id].bytes = bytes;
+    return id;
+  }
+
+  void push(Channel& channel, TransferId id) {
+    if (channel.head == kNoTransfer) {
+      channel.head = id;
+    } else {
+      pool_[channel.tail].next = id;
+    }
+    channel.tail = id;
+  }
+
+  TransferId pop(Channel& channel) {
+    const TransferId id = channel.head;
+    channel.head = pool_[id].next;
+    pool_[id].next = kNoTransfer;
+    return id;
+  }
+
+  void release(TransferId id) {
+    const Transfer<K>& transfer = pool_[id];
+    if (transfer.sender_done && transfer.receiver_done) free_.push_back(id);
+  }
+
+  std::vector<std::unordered_map<Key, Channel, Hash>> channels_;  ///< by destination
+  std::vector<Transfer<K>> pool_;
+  std::vector<TransferId> free_;
+  uint64_t skipped_sends_ = 0;
+};
+
+}  // namespace rubato

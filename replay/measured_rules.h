@@ -1,0 +1,172 @@
+#pragma once
+
+// When calls leave by what the archive itself shows (design 6.2).
+//
+// A call that depends on something of another rank that happened at W leaves at
+//
+//   leave' = max(enter' + a, W' + b)
+//
+// with a and b taken from the recording so that leave' = leave when nothing changed. If the call
+// waited (it took longer than the least such a call takes, and its cause cannot have been there
+// when it was entered), a is that least time and b = leave - W: delaying the cause delays the call.
+// If it did not wait, a = leave - enter, and b is the least time from such a cause to such an end
+// seen anywhere in the archive, so that the cause holds the call up only once it really comes late.
+//
+// A call with several causes waited at most for one of them: the one whose least time ends last.
+// The others get their least time.
+//
+// `undisturbed` takes the tracer's overhead out: the outside part from compute; of the inside part
+// what comes after the MPI call, and what comes before it only if the call did not wait (else it
+// hid in the wait). The message itself left its sender earlier by that part before, which b loses
+// too.
+
+#include <algorithm>
+#include <vector>
+
+#include "replay/collective_sizes.h"
+#include "replay/survey.h"
+
+namespace rubato {
+
+/// A lane of `measured` or `undisturbed`: what is taken out (ticks), and how fast compute is.
+struct MeasuredLane {
+  double cpu = 1;
+  double outside = 0;
+  double inside_before = 0;
+  double inside_after = 0;
+  double per_record = 0;
+  bool drop_flushes = false;
+};
+
+template <int K>
+class MeasuredRules {
+ public:
+  static constexpr int kLanes = K;
+
+  MeasuredRules(const std::vector<MeasuredLane>& lanes, const Survey& survey,
+                const Placement& placement, const EagerLimits& limits)
+      : survey_(&survey), placement_(&placement), limits_(&limits) {
+    for (int lane = 0; lane < K; ++lane) {
+      inverse_cpu_[lane] = 1 / lanes[lane].cpu;
+      outside_[lane] = lanes[lane].outside;
+      before_[lane] = lanes[lane].inside_before;
+      after_[lane] = lanes[lane].inside_after;
+      per_record_[lane] = lanes[lane].per_record;
+      keep_flush_[lane] = lanes[lane].drop_flushes ? 0 : 1;
+    }
+  }
+
+  Lanes<K> compute(double recorded, bool before_mpi_call) {
+    if (!before_mpi_call) return recorded * inverse_cpu_;
+    const Lanes<K> left = recorded - outside_;
+    clipped_ += std::max(0.0, -left.minCoeff());
+    // Never negative, unless the recorded clock itself ran backwards.
+    return left.max(std::min(recorded, 0.0)) * inverse_cpu_;
+  }
+  double clipped() const { return clipped_; }
+
+  void begin_call(RankState<K>&) {}
+
+  void send(RankState<K>& rank, const Call& call, const Action& action, Transfer<K>& transfer) {
+    transfer.start = rank.enter;
+    transfer.recorded_send = call.enter;
+    const double limit = limits_->bytes[static_cast<int>(transfer.level)];
+    transfer.sender_waits =
+        (action.flags & kSynchronous) ||
+        (!(action.flags & kBuffered) && static_cast<double>(transfer.bytes) > limit);
+  }
+  void post(RankState<K>& rank, const Call& call, Transfer<K>& transfer) {
+    transfer.posted = rank.enter;
+    transfer.recorded_post = call.enter;
+  }
+  void matched(Transfer<K>&) {}
+
+  Lanes<K> leave(RankState<K>& rank, const Call& call, const RuleContext<K>& context) {
+    const double recorded = call.leave - call.enter;
+    if (call.role == CallRole::kFlush) return rank.enter + recorded * keep_flush_;
+    if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
+      return rank.enter + recorded;
+
+    collect_causes(rank, context);
+    const Lanes<K> after = after_ + per_record_ * static_cast<double>(call.actions);
+    if (causes_.empty())
+      return rank.enter + (recorded - (before_ + after)).max(std::min(recorded, 0.0));
+
+    const CauseOf* critical = &causes_[0];
+    double bytes = 0;
+    for (const CauseOf& cause : causes_) {
+      bytes += cause.bytes;
+      if (cause.recorded + cause.least > critical->recorded + critical->least) critical = &cause;
+    }
+    const double floor = survey_->floor[call.name].at(bytes);
+    const bool waited = recorded > floor && critical->recorded + critical->least > call.enter;
+
+    const double own = waited ? floor : recorded;
+    Lanes<K> leave = rank.enter + (own - (before_ + after)).max(std::min(own, 0.0));
+    for (const CauseOf& cause : causes_) {
+      const double residual = call.leave - cause.recorded;
+      const double b = waited && &cause == critical ? residual : std::min(residual, cause.least);
+      leave = leave.max(cause.replayed + (b - (before_ + after)).max(std::min(b, 0.0)));
+    }
+    return leave;
+  }
+
+  Level level(int a, int b) const { return placement_->level(a, b); }
+
+ private:
+  struct CauseOf {
+    double recorded;    ///< W
+    Lanes<K> replayed;  ///< W'
+    double least;       ///< the least leave - W of its kind and size
+    double bytes;
+  };
+
+  void collect_causes(const RankState<K>& rank, const RuleContext<K>& context) {
+    causes_.clear();
+    for (const Awaited& awaited : rank.awaited) {
+      if (awaited.kind == Awaited::Kind::kCollective) {
+        add_collective(awaited, context);
+        continue;
+      }
+      if (awaited.transfer == kNoTransfer) continue;
+      const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
+      if (transfer.abandoned) continue;
+      const auto bytes = static_cast<double>(transfer.bytes);
+      const int level = static_cast<int>(transfer.level);
+      if (awaited.kind == Awaited::Kind::kReceive) {
+        causes_.push_back(
+            {transfer.recorded_send, transfer.start, survey_->receive[level].at(bytes), bytes});
+      } else if (transfer.sender_waits) {
+        causes_.push_back({transfer.recorded_post, transfer.posted,
+                           survey_->synchronous[level].at(bytes), bytes});
+      }
+    }
+  }
+
+  void add_collective(const Awaited& awaited, const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
+    const Communicator& comm = context.trace->comms[action.comm];
+    if (comm.size() <= 1) return;
+    const auto& instance = context.collectives->get(action.comm, awaited.instance);
+    CauseOf cause{};
+    if (instance.abandoned ||
+        !collective_cause(instance, awaited.local, comm.size(), cause.recorded, cause.replayed)) {
+      return;
+    }
+    cause.bytes = payload_bytes(context.trace->sizes, action.op, comm.size(), awaited.local,
+                                action.bytes, action.bytes_received);
+    const auto table = survey_->collective.find(Survey::collective_key(action.op, comm.size()));
+    cause.least = table == survey_->collective.end() ? std::numeric_limits<double>::infinity()
+                                                     : table->second.at(cause.bytes);
+    causes_.push_back(cause);
+  }
+
+  const Survey* survey_;
+  const Placement* placement_;
+  const EagerLimits* limits_;
+  Lanes<K> inverse_cpu_, outside_, before_, after_, per_record_, keep_flush_;
+  std::vector<CauseOf> causes_;  ///< of the current call; a member to spare the allocation
+  double clipped_ = 0;
+};
+
+}  // namespace rubato

@@ -1,0 +1,256 @@
+#pragma once
+
+// When calls leave on a modelled machine (design 6.3, 6.4). All in ticks, K scenarios at a time.
+//
+//   start   = max(enter + sum of o_s so far, out-port);  out-port = start + g
+//   eager:      arrival = start + T
+//   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send
+//   (L),
+//                                                          clear to send and data (T - L)
+//   a receive is there at max(arrival, in-port + g), and the in-port is busy until then
+//   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r)
+//   a rendezvous send leaves at its arrival; an eager synchronous one a trip L after both are there
+
+#include <cmath>
+#include <cstring>
+#include <unordered_map>
+#include <vector>
+
+#include "models/error.h"
+#include "models/interconnect.h"
+#include "models/scenario.h"
+#include "replay/collective_sizes.h"
+#include "replay/rank_state.h"
+
+namespace rubato {
+
+/// Costs of one message in every lane, in ticks.
+template <int K>
+struct LaneMessageCost {
+  Lanes<K> send_overhead, receive_overhead, transfer, gap, latency;
+  bool handshake = false;
+};
+
+/// What a group of scenarios with one structure has in common, and what differs per lane.
+struct LaneMachines {
+  std::vector<Interconnect> interconnects;  ///< one per lane
+  std::vector<std::string> names;           ///< of the scenarios, for messages; one per lane
+  std::vector<double> cpu;                  ///< one per lane
+  Placement placement;                      ///< the same in all lanes
+  double ticks_per_second = 1e9;
+  double outside_ticks = 0;  ///< tracing overhead to take out of each stretch of compute
+};
+
+template <int K>
+class ModelRules {
+ public:
+  static constexpr int kLanes = K;
+
+  ModelRules(const LaneMachines& machines, const TraceDefinitions& trace) : machines_(&machines) {
+    for (int lane = 0; lane < K; ++lane) inverse_cpu_[lane] = 1 / machines.cpu[lane];
+    for (const Communicator& comm : trace.comms) comm_level_.push_back(widest_level(comm));
+  }
+
+  /// Compute between two calls: `recorded` ticks, of which `overhead_calls` stretches carry
+  /// overhead.
+  Lanes<K> compute(double recorded, bool before_mpi_call) {
+    double left = recorded;
+    if (before_mpi_call) {
+      left -= machines_->outside_ticks;
+      if (left < 0) {
+        clipped_ += -left;
+        left = std::min(recorded, 0.0);
+      }
+    }
+    return left * inverse_cpu_;
+  }
+
+  /// Ticks of compute that were shorter than the overhead they should have held.
+  double clipped() const { return clipped_; }
+
+  void begin_call(RankState<K>& rank) { rank.busy = rank.enter; }
+
+  void send(RankState<K>& rank, const Call&, const Action& action, Transfer<K>& transfer) {
+    const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+    rank.busy += cost.send_overhead;
+    transfer.start = rank.busy.max(rank.out_port);
+    rank.out_port = transfer.start + cost.gap;
+    transfer.handshake = cost.handshake;
+    transfer.sender_waits =
+        (action.flags & kSynchronous) || (cost.handshake && !(action.flags & kBuffered));
+    if (!cost.handshake) transfer.arrival = transfer.start + cost.transfer;
+  }
+
+  void post(RankState<K>& rank, const Call&, Transfer<K>& transfer) {
+    transfer.posted = rank.enter;
+  }
+
+  /// Both ends are known.
+  void matched(Transfer<K>& transfer) {
+    if (!transfer.handshake) return;
+    const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+    transfer.arrival =
+        (transfer.start + cost.latency).max(transfer.posted) + (cost.transfer - cost.latency);
+  }
+
+  Lanes<K> leave(RankState<K>& rank, const Call& call, const RuleContext<K>& context) {
+    const double recorded = call.leave - call.enter;
+    if (call.role == CallRole::kFlush) return rank.enter;
+    if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
+      return rank.enter + recorded;
+    if (call.actions == 0) return rank.enter + recorded;
+
+    Lanes<K> leave = rank.busy;
+    Lanes<K> latest = rank.busy;
+    for (const Awaited& awaited : rank.awaited) {
+      if (awaited.kind == Awaited::Kind::kCollective) {
+        latest = latest.max(collective_leave(rank, call, awaited, context));
+        continue;
+      }
+      if (awaited.transfer == kNoTransfer) continue;
+      const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
+      if (transfer.abandoned) {
+        latest = latest.max(rank.enter + recorded);
+        continue;
+      }
+      const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+      if (awaited.kind == Awaited::Kind::kReceive) {
+        const Lanes<K> drained = transfer.arrival.max(rank.in_port + cost.gap);
+        rank.in_port = drained;
+        leave += cost.receive_overhead;
+        latest = latest.max(drained + cost.receive_overhead);
+      } else if (transfer.handshake) {
+        latest = latest.max(transfer.arrival);
+      } else if (transfer.sender_waits) {
+        latest = latest.max(transfer.arrival.max(transfer.posted) + cost.latency);
+      }
+    }
+    return leave.max(latest);
+  }
+
+  Level level(int a, int b) const { return machines_->placement.level(a, b); }
+
+ private:
+  struct CollectiveCost {
+    Lanes<K> total;      ///< for a member that waits
+    Lanes<K> departure;  ///< for one that does not
+  };
+
+  Lanes<K> collective_leave(const RankState<K>& rank, const Call& call, const Awaited& awaited,
+                            const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
+    const Communicator& comm = context.trace->comms[action.comm];
+    if (comm.size() <= 1) return rank.busy;
+    const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
+    if (instance.abandoned) return rank.enter + (call.leave - call.enter);
+    const bool is_root = awaited.local == action.peer;
+    const CollectiveCost& cost =
+        collective_cost(action, comm, awaited.local, is_root, *context.trace);
+    switch (synchronisation(action.op)) {
+      case Synchronisation::kOneToAll:
+        if (is_root || instance.root < 0) return rank.enter + cost.departure;
+        return instance.root_enter.max(rank.enter) + cost.total;
+      case Synchronisation::kAllToOne:
+        return is_root ? Lanes<K>(instance.last_enter + cost.total)
+                       : Lanes<K>(rank.enter + cost.departure);
+      case Synchronisation::kPrefix:
+        return instance.enters[awaited.local] + cost.total;
+      case Synchronisation::kAllToAll:
+        break;
+    }
+    return instance.last_enter + cost.total;
+  }
+
+  const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
+    if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
+    const auto [entry, is_new] = message_costs_[static_cast<int>(level)].try_emplace(bytes);
+    LaneMessageCost<K>& cost = entry->second;
+    if (is_new) {
+      const double ticks = machines_->ticks_per_second;
+      const auto size = static_cast<double>(bytes);
+      for (int lane = 0; lane < K; ++lane) {
+        require(lane, level);
+        const MessageCost seconds = machines_->interconnects[lane].message(level, size);
+        cost.send_overhead[lane] = seconds.send_overhead * ticks;
+        cost.receive_overhead[lane] = seconds.receive_overhead * ticks;
+        cost.transfer[lane] = seconds.transfer * ticks;
+        cost.gap[lane] = seconds.gap * ticks;
+        cost.latency[lane] = seconds.latency * ticks;
+      }
+      cost.handshake = machines_->interconnects[0].protocol(level, size) != Protocol::kEager;
+    }
+    last_level_ = level;
+    last_bytes_ = bytes;
+    last_cost_ = &cost;  // unordered_map keeps its elements in place
+    return cost;
+  }
+
+  const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
+                                        bool is_root, const TraceDefinitions& trace) {
+    const double bytes = payload_bytes(trace.sizes, action.op, comm.size(), local, action.bytes,
+                                       action.bytes_received);
+    const Level level = comm_level_[action.comm];
+    CollectiveKey key{bytes, comm.size(), action.op, level, is_root};
+    const auto [entry, is_new] = collective_costs_.try_emplace(key);
+    CollectiveCost& cost = entry->second;
+    if (is_new) {
+      const double ticks = machines_->ticks_per_second;
+      for (int lane = 0; lane < K; ++lane) {
+        require(lane, level);
+        const Interconnect& net = machines_->interconnects[lane];
+        cost.total[lane] = net.collective(action.op, comm.size(), bytes, level) * ticks;
+        cost.departure[lane] =
+            net.collective_departure(action.op, comm.size(), bytes, level, is_root) * ticks;
+      }
+    }
+    return cost;
+  }
+
+  void require(int lane, Level level) const {
+    if (machines_->interconnects[lane].has(level)) return;
+    const std::string name = kLevelNames[static_cast<int>(level)];
+    throw InputError("scenario '" + machines_->names[lane] +
+                     "': the archive has messages of level '" + name +
+                     "', but the platform has no [level." + name +
+                     "]; add it, or let another level stand in with --fallback-level");
+  }
+
+  /// Node when all members share one, else network: the most distant pair sets the pace.
+  Level widest_level(const Communicator& comm) const {
+    Level widest = comm.size() > 1 ? Level::kNode : Level::kSelf;
+    for (const int32_t member : comm.members) {
+      if (machines_->placement.level(comm.members[0], member) == Level::kNetwork)
+        return Level::kNetwork;
+    }
+    return widest;
+  }
+
+  struct CollectiveKey {
+    double bytes;
+    int members;
+    CollectiveOp op;
+    Level level;
+    bool is_root;
+    bool operator==(const CollectiveKey&) const = default;
+  };
+  struct CollectiveHash {
+    size_t operator()(const CollectiveKey& key) const {
+      const size_t small = static_cast<size_t>(key.members) << 8 |
+                           static_cast<size_t>(key.op) << 3 | static_cast<size_t>(key.level) << 1 |
+                           (key.is_root ? 1 : 0);
+      return std::hash<double>()(key.bytes) * 0x9E3779B97F4A7C15u ^ small * 0xC2B2AE3D27D4EB4Fu;
+    }
+  };
+
+  const LaneMachines* machines_;
+  Lanes<K> inverse_cpu_;
+  std::vector<Level> comm_level_;
+  std::array<std::unordered_map<uint64_t, LaneMessageCost<K>>, kLevels> message_costs_;
+  std::unordered_map<CollectiveKey, CollectiveCost, CollectiveHash> collective_costs_;
+  Level last_level_ = Level::kSelf;
+  uint64_t last_bytes_ = 0;
+  const LaneMessageCost<K>* last_cost_ = nullptr;
+  double clipped_ = 0;
+};
+
+}  // namespace rubato

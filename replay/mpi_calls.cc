@@ -1,0 +1,109 @@
+#include "replay/mpi_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+namespace rubato {
+namespace {
+
+bool starts_with_any(std::string_view name, std::initializer_list<const char*> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const char* prefix) { return name.rfind(prefix, 0) == 0; });
+}
+
+bool is_any(std::string_view name, std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(), [&](const char* n) { return name == n; });
+}
+
+/// Calls that move data or wait for somebody, by the start of their name. Blocking collectives and
+/// completions are here because an archive may lack their records.
+bool communicates(std::string_view name) {
+  if (name.size() > 5 && name.substr(name.size() - 5) == "_init") return false;  // only prepares
+  if (is_any(name, {"MPI_Info_get_nkeys", "MPI_Get_processor_name",  "MPI_Get_count",
+                    "MPI_Get_elements",   "MPI_Get_elements_x",      "MPI_Get_address",
+                    "MPI_Get_version",    "MPI_Get_library_version", "MPI_Win_get_attr",
+                    "MPI_Win_set_attr",   "MPI_Win_get_group",       "MPI_Win_get_name",
+                    "MPI_Win_set_name",   "MPI_Win_get_errhandler",  "MPI_Win_set_errhandler",
+                    "MPI_Win_get_info",   "MPI_Win_set_info",        "MPI_Win_attach",
+                    "MPI_Win_detach",     "MPI_Comm_compare",        "MPI_Comm_get_parent",
+                    "MPI_Scatter_init"})) {
+    return false;
+  }
+  return starts_with_any(name, {"MPI_Wait",         "MPI_Probe",
+                                "MPI_Mprobe",       "MPI_Mrecv",
+                                "MPI_Imrecv",       "MPI_Barrier",
+                                "MPI_Bcast",        "MPI_Gather",
+                                "MPI_Scatter",      "MPI_Allgather",
+                                "MPI_Alltoall",     "MPI_Allreduce",
+                                "MPI_Reduce",       "MPI_Scan",
+                                "MPI_Exscan",       "MPI_Ibarrier",
+                                "MPI_Ibcast",       "MPI_Igather",
+                                "MPI_Iscatter",     "MPI_Iallgather",
+                                "MPI_Ialltoall",    "MPI_Iallreduce",
+                                "MPI_Ireduce",      "MPI_Iscan",
+                                "MPI_Iexscan",      "MPI_Neighbor_",
+                                "MPI_Ineighbor_",   "MPI_Put",
+                                "MPI_Get",          "MPI_Accumulate",
+                                "MPI_Fetch_and_op", "MPI_Compare_and_swap",
+                                "MPI_Rput",         "MPI_Rget",
+                                "MPI_Raccumulate",  "MPI_Win_",
+                                "MPI_File_read",    "MPI_File_write",
+                                "MPI_File_iread",   "MPI_File_iwrite",
+                                "MPI_File_open",    "MPI_File_close",
+                                "MPI_File_sync",    "MPI_File_set_size",
+                                "MPI_Pready",       "MPI_Parrived",
+                                "MPI_Comm_spawn",   "MPI_Comm_connect",
+                                "MPI_Comm_accept",  "MPI_Comm_disconnect",
+                                "MPI_Comm_join",    "MPI_Comm_dup",
+                                "MPI_Comm_idup",    "MPI_Comm_create",
+                                "MPI_Comm_split",   "MPI_Comm_free",
+                                "MPI_Cart_create",  "MPI_Cart_sub",
+                                "MPI_Graph_create", "MPI_Dist_graph_create",
+                                "MPI_Intercomm_"}) &&
+         !is_any(name, {"MPI_Reduce_local", "MPI_Comm_create_keyval", "MPI_Comm_free_keyval",
+                        "MPI_Comm_create_errhandler", "MPI_Win_create_keyval",
+                        "MPI_Win_free_keyval", "MPI_Win_create_errhandler"});
+}
+
+}  // namespace
+
+std::string mpi_call_name(const std::string& region) {
+  std::string name = region;
+  if (name.size() > 2 && name.compare(name.size() - 2, 2, "()") == 0) name.resize(name.size() - 2);
+  while (!name.empty() && name.back() == '_') name.pop_back();
+  if (name.rfind("PMPI_", 0) == 0 || name.rfind("pmpi_", 0) == 0) name.erase(0, 1);
+  if (name.size() < 6) return "";
+  std::string head = name.substr(0, 4);
+  for (char& c : head) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (head != "MPI_") return "";
+  // Fortran names arrive in one case; the standard writes a capital after MPI_ and small letters
+  // on.
+  const bool one_case =
+      std::none_of(name.begin() + 4, name.end(), [](unsigned char c) { return std::islower(c); }) ||
+      name.rfind("mpi_", 0) == 0;
+  name.replace(0, 4, "MPI_");
+  if (one_case) {
+    for (size_t i = 4; i < name.size(); ++i) {
+      const auto c = static_cast<unsigned char>(name[i]);
+      name[i] = static_cast<char>(i == 4 ? std::toupper(c) : std::tolower(c));
+    }
+  }
+  return name;
+}
+
+MpiCallInfo mpi_call_info(const std::string& name) {
+  MpiCallInfo info;
+  info.name = name;
+  info.init = is_any(name, {"MPI_Init", "MPI_Init_thread"});
+  info.finalize = name == "MPI_Finalize";
+  info.nonblocking =
+      starts_with_any(name, {"MPI_Isend", "MPI_Ibsend", "MPI_Issend", "MPI_Irsend", "MPI_Start"});
+  info.synchronous = starts_with_any(name, {"MPI_Ssend", "MPI_Issend"});
+  info.buffered = starts_with_any(name, {"MPI_Bsend", "MPI_Ibsend"});
+  if (communicates(name)) info.without_records = CallClass::kCommunicates;
+  return info;
+}
+
+}  // namespace rubato

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+namespace rubato {
+
+/// What the replay can do with a call when the archive holds no records of what it did.
+enum class CallClass : uint8_t {
+  kLocal,         ///< talks to nobody, or to MPI_PROC_NULL: its time is its own
+  kCommunicates,  ///< talks or waits, but nothing says with whom: kept, counted, named
+};
+
+struct MpiCallInfo {
+  std::string name;  ///< "MPI_Send", as the standard spells it
+  CallClass without_records = CallClass::kLocal;
+  bool nonblocking =
+      false;  ///< an MPI_SEND record in it is a send that nobody waits for (TAU, old Score-P)
+  bool synchronous = false;  ///< MPI_Ssend and its kin
+  bool buffered = false;     ///< MPI_Bsend and its kin
+  bool init = false;
+  bool finalize = false;
+};
+
+/// The standard's spelling for what tracers write: "MPI_Send", "MPI_Send()", "mpi_send_",
+/// "PMPI_Send".
+/// "" when it is not an MPI call.
+std::string mpi_call_name(const std::string& region);
+
+/// What is known of the call of this (standard) name.
+MpiCallInfo mpi_call_info(const std::string& name);
+
+}  // namespace rubato

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/collectives.h"
+
+namespace rubato {
+
+// What the replay sees of one location: a sequence of calls, each with the actions it performs. The
+// stream (archive_stream.cc, text_source.cc) makes them; everything behind it works on nothing
+// else.
+
+/// One thing that a call does.
+enum class ActionKind : uint8_t {
+  kNone,         ///< an action that turned out to be void: a cancelled receive
+  kSend,         ///< a message leaves; the call waits for it when kBlocking
+  kPost,         ///< a receive is posted; the call waits for it when kBlocking
+  kWaitSend,     ///< completes the send in `slot`
+  kWaitReceive,  ///< completes the receive in `slot`
+  kCollective,
+};
+
+/// Flags of a send or a post.
+enum ActionFlags : uint8_t {
+  kBlocking = 1,     ///< the call itself completes it
+  kSynchronous = 2,  ///< Ssend, Issend: completes only once the receive is there
+  kBuffered = 4,     ///< Bsend, Ibsend: completes at once
+  kWildcard = 8,  ///< a receive that named MPI_ANY_SOURCE or MPI_ANY_TAG, where the archive says so
+};
+
+/// `slot` of an action whose completion the archive does not show.
+inline constexpr uint32_t kNoSlot = UINT32_MAX;
+/// `peer` of a collective without root.
+inline constexpr int32_t kNoRoot = -1;
+
+struct Action {
+  ActionKind kind = ActionKind::kNone;
+  uint8_t flags = 0;
+  CollectiveOp op = CollectiveOp::kBarrier;
+  uint32_t comm = 0;  ///< index into TraceDefinitions::comms
+  int32_t peer = 0;   ///< world rank of the other side; for a collective the root's rank in comm
+  uint32_t tag = 0;
+  uint64_t bytes = 0;  ///< of the message; bytes sent by a collective as the archive counts them
+  union {
+    uint64_t bytes_received = 0;  ///< of a collective, as the archive counts them
+    uint32_t slot;                ///< request of a send, post or wait: small, reused, per rank
+  };
+};
+static_assert(sizeof(Action) == 32);
+
+/// What a call is to the replay's clock.
+enum class CallRole : uint8_t {
+  kBegin,     ///< the first record of the location, where the rank's clock starts; not a call
+  kMpi,       ///< an MPI call; its actions say what it does, without any it keeps its time
+  kInit,      ///< MPI_Init or MPI_Init_thread: keeps its time, and the rank's window starts at its
+              ///< leave
+  kFinalize,  ///< the rank's window ends at its enter
+  kOff,       ///< measurement was switched off: keeps its length, is no computation
+  kFlush,     ///< the tracer wrote its buffer: kept where nothing is compensated, else removed
+  kEnd,       ///< the last record of the location; not a call
+};
+
+/// One MPI call (or switched-off stretch) of one rank, in ticks after the trace's start as recorded
+/// and corrected.
+struct Call {
+  double enter = 0;
+  double leave = 0;
+  uint64_t event = 0;         ///< number of the Enter record in its location, from 1
+  uint32_t first_action = 0;  ///< index into Block::actions
+  uint32_t actions = 0;
+  uint32_t first_record = 0;  ///< index into Block::records: the first record after the call before
+  uint16_t name = 0;          ///< index into TraceDefinitions::calls
+  CallRole role = CallRole::kMpi;
+};
+static_assert(sizeof(Call) == 40);
+
+/// Where a record lies, which decides with what it moves.
+enum class RecordPhase : uint8_t {
+  kBetween,  ///< after the call before, before this call's Enter
+  kHead,     ///< in the call, before its blocking point: keeps its distance to the enter
+  kTail,     ///< in the call, after it: keeps its distance to the leave
+};
+
+struct Record {
+  double time;
+  RecordPhase phase;
+};
+
+/// The next calls of one rank, ready to be replayed: every posted receive in it knows its peer.
+struct Block {
+  std::vector<Call> calls;
+  std::vector<Action> actions;
+  std::vector<Record> records;  ///< only when the source was asked to keep them
+
+  void clear() {
+    calls.clear();
+    actions.clear();
+    records.clear();
+  }
+};
+
+}  // namespace rubato

@@ -1,0 +1,339 @@
+#include "replay/replay_driver.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "models/error.h"
+#include "replay/archive.h"
+#include "replay/coverage.h"
+#include "replay/identity.h"
+#include "replay/measured_rules.h"
+#include "replay/model_rules.h"
+#include "replay/profile.h"
+#include "replay/replay.h"
+#include "replay/survey.h"
+
+namespace rubato {
+namespace {
+
+/// Lets the coverage, which wants recorded times only, watch a pass of any width.
+template <int K>
+class CoverageObserver : public Observer<K> {
+ public:
+  explicit CoverageObserver(Coverage& coverage) : coverage_(&coverage) {}
+  void call(int rank, const Call& call, const Block&, const Lanes<K>&, double, const Lanes<K>&,
+            const Lanes<K>&) override {
+    coverage_->call(rank, call);
+  }
+
+ private:
+  Coverage* coverage_;
+};
+
+/// Scenarios that one pass evaluates together: they agree in all that decides who waits for whom.
+struct Group {
+  bool measured = false;
+  Placement placement;
+  std::vector<size_t> scenarios;  ///< indices into what was asked
+};
+
+/// The protocols of a platform as the replay will see them, level by level.
+std::vector<std::vector<std::pair<double, Protocol>>> protocols(const Platform& platform,
+                                                                std::optional<Level> fallback) {
+  std::vector<std::vector<std::pair<double, Protocol>>> all;
+  for (int i = 0; i < kLevels; ++i) {
+    const auto& level =
+        platform.levels[i] || !fallback ? platform.levels[i] : platform.level(*fallback);
+    std::vector<std::pair<double, Protocol>> list;
+    Protocol current = Protocol::kEager;
+    if (level) {
+      for (const ProtocolSegment& segment : level->protocols) {
+        if (segment.protocol != current) list.push_back({segment.from, segment.protocol});
+        current = segment.protocol;
+      }
+    }
+    all.push_back(std::move(list));
+  }
+  return all;
+}
+
+/// One run of the command: opens the archive once, passes over it as often as there are groups.
+class Driver {
+ public:
+  Driver(EventSource& source, const std::vector<Scenario>& scenarios, const ReplayOptions& options)
+      : source_(&source),
+        trace_(&source.definitions()),
+        scenarios_(&scenarios),
+        options_(&options),
+        placement_(trace_->node_of_rank),
+        coverage_(*trace_) {
+    overhead_ = options.overhead.value_or(trace_->overhead);
+    results_.scenarios.resize(scenarios.size());
+    for (size_t i = 0; i < scenarios.size(); ++i) results_.scenarios[i].name = scenarios[i].name;
+  }
+
+  Results run() {
+    refuse_other_threads();
+    const std::vector<Group> groups = make_groups();
+    const bool needs_survey = options_->verify || groups.empty() ||
+                              std::any_of(groups.begin(), groups.end(),
+                                          [](const Group& group) { return group.measured; });
+    passes_ = groups.size() + (needs_survey ? 1 : 0) + (options_->verify ? 1 : 0);
+    if (needs_survey) survey();
+    if (options_->verify) verify();
+    for (const Group& group : groups) {
+      // Up to 16 lanes a pass; the width is a template argument of the engine.
+      for (size_t first = 0; first < group.scenarios.size(); first += 16) {
+        const size_t lanes = std::min<size_t>(16, group.scenarios.size() - first);
+        const std::vector<size_t> chosen(group.scenarios.begin() + first,
+                                         group.scenarios.begin() + first + lanes);
+        if (lanes == 1)
+          replay_group<1>(group, chosen);
+        else if (lanes == 2)
+          replay_group<2>(group, chosen);
+        else if (lanes <= 4)
+          replay_group<4>(group, chosen);
+        else if (lanes <= 8)
+          replay_group<8>(group, chosen);
+        else
+          replay_group<16>(group, chosen);
+      }
+    }
+    summarize();
+    return std::move(results_);
+  }
+
+ private:
+  /// MPI calls of a second thread must not be dropped in silence.
+  void refuse_other_threads() {
+    for (const SideLocation& side : trace_->side_locations) {
+      if (side.thread) source_->side_records(side);
+    }
+  }
+
+  double ticks(double seconds) const { return seconds * trace_->ticks_per_second; }
+
+  std::vector<Group> make_groups() const {
+    std::vector<Group> groups;
+    std::vector<std::vector<std::vector<std::pair<double, Protocol>>>> keys;
+    std::vector<std::optional<int>> ppns;
+    for (size_t i = 0; i < scenarios_->size(); ++i) {
+      const Scenario& scenario = (*scenarios_)[i];
+      const bool measured = scenario.basis != Basis::kModel;
+      const auto key = protocols(scenario.platform, options_->fallback_level);
+      size_t g = 0;
+      while (g < groups.size() && !(groups[g].measured == measured && keys[g] == key &&
+                                    ppns[g] == scenario.ranks_per_node)) {
+        ++g;
+      }
+      if (g == groups.size()) {
+        groups.push_back({measured,
+                          scenario.ranks_per_node
+                              ? Placement::blocks(trace_->ranks(), *scenario.ranks_per_node)
+                              : placement_,
+                          {}});
+        keys.push_back(key);
+        ppns.push_back(scenario.ranks_per_node);
+      }
+      groups[g].scenarios.push_back(i);
+    }
+    return groups;
+  }
+
+  /// One pass of any rules. The first pass also tells what stands in the archive.
+  template <class Rules>
+  ReplayOutcome pass(Rules& rules, std::vector<Observer<Rules::kLanes>*> observers) {
+    CoverageObserver<Rules::kLanes> coverage(coverage_);
+    const bool first = !first_outcome_;
+    if (first) observers.push_back(&coverage);
+    const auto progress = [this](double share) {
+      if (options_->progress) {
+        options_->progress(std::min(
+            1.0, (static_cast<double>(passes_done_) + share) / static_cast<double>(passes_)));
+      }
+    };
+    Replay<Rules> replay(*source_, rules, std::move(observers), progress);
+    const ReplayOutcome outcome = replay.run();
+    ++passes_done_;
+    if (first) {
+      first_outcome_ = outcome;
+      counts_ = source_->counts();
+    }
+    return outcome;
+  }
+
+  void survey() {
+    limits_.bytes[static_cast<int>(Level::kNode)] = limits_.bytes[static_cast<int>(Level::kSelf)] =
+        options_->eager_limit.value_or(
+            trace_->eager_limit_node.value_or(std::numeric_limits<double>::infinity()));
+    limits_.bytes[static_cast<int>(Level::kNetwork)] = options_->eager_limit.value_or(
+        trace_->eager_limit_network.value_or(std::numeric_limits<double>::infinity()));
+    SurveyRules rules(survey_, placement_, limits_, *trace_);
+    const ReplayOutcome outcome = pass(rules, {});
+    if (!outcome.deadlock.empty()) {
+      throw InputError(trace_->path + ": the recording itself cannot be followed: " +
+                       outcome.deadlock + "; records are missing");
+    }
+    survey_.finish();
+    for (int level = 0; level < kLevels; ++level) {
+      limits_.bytes[level] = std::max(limits_.bytes[level], survey_.eager_evidence[level]);
+    }
+  }
+
+  void verify() {
+    source_->keep_records(true);
+    IdentityCheck check(*trace_);
+    MeasuredRules<1> rules({MeasuredLane{}}, survey_, placement_, limits_);
+    pass(rules, {&check});
+    results_.identity = check.finish(*source_);
+    source_->keep_records(false);
+  }
+
+  template <int K>
+  void replay_group(const Group& group, const std::vector<size_t>& chosen) {
+    Profile<K> profile(*trace_);
+    ReplayOutcome outcome;
+    double clipped = 0;
+    // Lanes beyond the asked ones repeat the last: their results are not looked at.
+    const auto scenario_of = [&](int lane) -> const Scenario& {
+      return (*scenarios_)[chosen[std::min<size_t>(lane, chosen.size() - 1)]];
+    };
+    if (group.measured) {
+      std::vector<MeasuredLane> lanes;
+      for (int lane = 0; lane < K; ++lane) lanes.push_back(measured_lane(scenario_of(lane)));
+      MeasuredRules<K> rules(lanes, survey_, placement_, limits_);
+      outcome = pass(rules, {&profile});
+      clipped = rules.clipped();
+    } else {
+      LaneMachines machines;
+      for (int lane = 0; lane < K; ++lane) {
+        const Scenario& scenario = scenario_of(lane);
+        machines.interconnects.emplace_back(scenario.platform, options_->fallback_level);
+        machines.names.push_back(scenario.name);
+        machines.cpu.push_back(scenario.cpu);
+      }
+      machines.placement = group.placement;
+      machines.ticks_per_second = trace_->ticks_per_second;
+      machines.outside_ticks = options_->compensate ? ticks(overhead_.outside) : 0;
+      ModelRules<K> rules(machines, *trace_);
+      outcome = pass(rules, {&profile});
+      clipped = rules.clipped();
+    }
+    const std::vector<int> names = coverage_.calls_by_time();
+    for (size_t lane = 0; lane < chosen.size(); ++lane) {
+      ScenarioResult& result = results_.scenarios[chosen[lane]];
+      result.deadlock = outcome.deadlock;
+      if (outcome.deadlock.empty()) {
+        profile.fill(result, static_cast<int>(lane), trace_->ticks_per_second, names);
+      }
+      for (int level = 0; level < kLevels; ++level) {
+        result.traffic[level] = {outcome.level_messages[level], outcome.level_bytes[level]};
+      }
+      warn((*scenarios_)[chosen[lane]], outcome, clipped, result);
+    }
+  }
+
+  MeasuredLane measured_lane(const Scenario& scenario) const {
+    MeasuredLane lane;
+    lane.cpu = scenario.cpu;
+    if (scenario.basis == Basis::kUndisturbed && options_->compensate) {
+      lane.outside = ticks(overhead_.outside);
+      lane.inside_before = ticks(overhead_.inside_before);
+      lane.inside_after = ticks(overhead_.inside_after);
+      lane.per_record = ticks(overhead_.per_record);
+      lane.drop_flushes = true;
+    }
+    return lane;
+  }
+
+  void warn(const Scenario& scenario, const ReplayOutcome& outcome, double clipped,
+            ScenarioResult& result) const {
+    if (scenario.basis == Basis::kUndisturbed && !overhead_.any()) {
+      result.warnings.push_back(
+          "the archive does not say what recording cost, so undisturbed is measured; --overhead "
+          "gives figures");
+    }
+    double total = 0;
+    for (const RankResult& rank : result.ranks) total += rank.compute;
+    const double clipped_seconds = clipped / trace_->ticks_per_second;
+    if (scenario.basis != Basis::kMeasured && clipped_seconds > 0.01 * total && total > 0) {
+      result.warnings.push_back("recording cost more than was found between calls in places: " +
+                                std::to_string(clipped_seconds) +
+                                " s of it could not be taken out of compute");
+    }
+    uint64_t touched = 0;
+    for (int level = 0; level < kLevels; ++level) {
+      if (scenario.changed_levels[level]) touched += outcome.level_messages[level];
+    }
+    const bool changed = std::any_of(scenario.changed_levels.begin(), scenario.changed_levels.end(),
+                                     [](bool b) { return b; });
+    if (changed && touched == 0 && outcome.collectives == 0) {
+      result.warnings.push_back("its changes touch no message of this run");
+    }
+  }
+
+  void summarize() {
+    TraceSummary& summary = results_.trace;
+    summary.path = trace_->path;
+    summary.creator = trace_->creator.empty() ? "unknown tracer" : trace_->creator;
+    summary.ranks = trace_->ranks();
+    summary.locations = trace_->ranks() + static_cast<int>(trace_->side_locations.size());
+    summary.nodes = placement_.nodes();
+    summary.communicators = static_cast<int>(trace_->comms.size());
+    summary.records = counts_.records;
+    summary.messages = first_outcome_->messages;
+    summary.collectives = first_outcome_->collectives;
+    summary.unmatched_sends = first_outcome_->unmatched_sends;
+    summary.unmatched_receives = first_outcome_->unmatched_receives;
+    summary.clock_violations =
+        std::max(first_outcome_->clock_violations, survey_.negative_residuals);
+    summary.warnings = trace_->warnings;
+    if (counts_.receives_never_completed > 0) {
+      summary.warnings.push_back(std::to_string(counts_.receives_never_completed) +
+                                 " posted receives never complete in the archive, the first at " +
+                                 counts_.first_never_completed + ": they are left out");
+    }
+    if (first_outcome_->abandoned_collectives > 0) {
+      summary.warnings.push_back(
+          std::to_string(first_outcome_->abandoned_collectives) +
+          " collective calls lack the calls of other members: they keep their time");
+    }
+    coverage_.fill(summary);
+    for (const int name : coverage_.calls_by_time())
+      results_.calls.push_back(trace_->calls[name].name);
+  }
+
+  EventSource* source_;
+  const TraceDefinitions* trace_;
+  const std::vector<Scenario>* scenarios_;
+  const ReplayOptions* options_;
+  Placement placement_;
+  Coverage coverage_;
+  RecordingOverhead overhead_;
+  Survey survey_;
+  EagerLimits limits_;
+  Results results_;
+  std::optional<ReplayOutcome> first_outcome_;
+  EventSource::Counts counts_;
+  size_t passes_ = 1;
+  size_t passes_done_ = 0;
+};
+
+}  // namespace
+
+Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
+                   const ReplayOptions& options) {
+  return Driver(source, scenarios, options).run();
+}
+
+Results run_replay(const std::string& archive, const std::vector<Scenario>& scenarios,
+                   const ReplayOptions& options) {
+  const std::unique_ptr<EventSource> source = open_archive(archive, options.ignore_offsets);
+  return run_replay(*source, scenarios, options);
+}
+
+TraceSummary summarize_archive(const std::string& archive, const ReplayOptions& options) {
+  return run_replay(archive, {}, options).trace;
+}
+
+}  // namespace rubato

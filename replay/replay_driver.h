@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/placement.h"
+#include "models/scenario.h"
+#include "replay/recording_overhead.h"
+#include "replay/results.h"
+
+namespace rubato {
+
+/// How an archive is read and replayed; the same for all scenarios of one run.
+struct ReplayOptions {
+  bool compensate = true;                     ///< subtract the tracer's own overhead (design 7)
+  std::optional<RecordingOverhead> overhead;  ///< instead of what the archive says
+  std::optional<double> eager_limit;          ///< bytes, instead of what the archive says
+  std::optional<Level> fallback_level;        ///< for levels that a platform file lacks
+  bool ignore_offsets = false;                ///< do not apply the archive's clock offsets
+  bool verify = false;  ///< also compare `measured` with the recording, record by record
+  std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
+};
+
+/// Replays the archive (a directory or its anchor file) in each scenario. Errors: InputError.
+Results run_replay(const std::string& archive, const std::vector<Scenario>& scenarios,
+                   const ReplayOptions& options);
+
+/// The same from any source of calls.
+class EventSource;
+Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
+                   const ReplayOptions& options);
+
+/// Reads the whole archive without replaying it. Errors: InputError.
+TraceSummary summarize_archive(const std::string& archive, const ReplayOptions& options);
+
+}  // namespace rubato

@@ -1,0 +1,55 @@
+#include "replay/survey.h"
+
+#include "replay/collective_sizes.h"
+
+namespace rubato {
+
+void Survey::finish() {
+  for (LowerEnvelope& envelope : floor) envelope.finish();
+  for (LowerEnvelope& envelope : receive) envelope.finish();
+  for (LowerEnvelope& envelope : synchronous) envelope.finish();
+  for (auto& [key, envelope] : collective) envelope.finish();
+}
+
+Lanes<1> SurveyRules::leave(RankState<1>& rank, const Call& call, const RuleContext<1>& context) {
+  double awaited_bytes = 0;
+  bool depends = false;
+  for (const Awaited& awaited : rank.awaited) {
+    if (awaited.kind == Awaited::Kind::kCollective) {
+      const Action& action = *awaited.action;
+      const Communicator& comm = context.trace->comms[action.comm];
+      if (comm.size() <= 1) continue;
+      const auto& instance = context.collectives->get(action.comm, awaited.instance);
+      double cause = 0;
+      Lanes<1> unused;
+      if (instance.abandoned ||
+          !collective_cause(instance, awaited.local, comm.size(), cause, unused))
+        continue;
+      const double bytes = payload_bytes(context.trace->sizes, action.op, comm.size(),
+                                         awaited.local, action.bytes, action.bytes_received);
+      add(survey_->collective[Survey::collective_key(action.op, comm.size())], bytes,
+          call.leave - cause);
+      awaited_bytes += bytes;
+      depends = true;
+      continue;
+    }
+    if (awaited.transfer == kNoTransfer) continue;
+    const Transfer<1>& transfer = (*context.matcher)[awaited.transfer];
+    if (transfer.abandoned) continue;
+    const auto bytes = static_cast<double>(transfer.bytes);
+    const int level = static_cast<int>(transfer.level);
+    if (awaited.kind == Awaited::Kind::kReceive) {
+      add(survey_->receive[level], bytes, call.leave - transfer.recorded_send);
+    } else if (transfer.sender_waits) {
+      add(survey_->synchronous[level], bytes, call.leave - transfer.recorded_post);
+    } else {
+      continue;
+    }
+    awaited_bytes += bytes;
+    depends = true;
+  }
+  if (depends) survey_->floor[call.name].add(awaited_bytes, call.leave - call.enter);
+  return Lanes<1>(call.leave);
+}
+
+}  // namespace rubato

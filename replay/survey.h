@@ -1,0 +1,133 @@
+#pragma once
+
+// What `measured` has to know before it can replay (design 6.2): the least a call of each kind
+// takes when it need not wait, the least time from a send to the end of its receive per size and
+// level, and how large a message was sent without waiting for its receiver. One pass over the
+// archive, in which every call leaves when it was recorded to leave.
+
+#include <array>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/envelope.h"
+#include "replay/rank_state.h"
+
+namespace rubato {
+
+/// The tables, in ticks.
+struct Survey {
+  std::vector<LowerEnvelope> floor;                ///< by call: leave - enter over bytes awaited
+  std::array<LowerEnvelope, kLevels> receive;      ///< leave - send's enter
+  std::array<LowerEnvelope, kLevels> synchronous;  ///< send's leave - receive's post
+  std::unordered_map<uint64_t, LowerEnvelope>
+      collective;                                ///< by collective_key(): leave - awaited enter
+  std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
+  uint64_t negative_residuals = 0;  ///< ended before what they waited for: clock violations
+
+  /// To be called once, when all calls were seen.
+  void finish();
+
+  static uint64_t collective_key(CollectiveOp op, int members) {
+    return static_cast<uint64_t>(op) << 32 | static_cast<uint32_t>(members);
+  }
+};
+
+/// What a recorded call waited for: its latest cause, by the clocks as recorded.
+struct Cause {
+  double recorded = 0;  ///< W: when it happened
+  double bytes = 0;
+};
+
+/// W of what `local` waits for in a collective; false when it waits for nobody.
+template <int K>
+bool collective_cause(const CollectiveInstance<K>& instance, int local, int members,
+                      double& recorded, Lanes<K>& replayed) {
+  if (members <= 1) return false;
+  switch (synchronisation(instance.op)) {
+    case Synchronisation::kOneToAll:
+      if (local == instance.root || instance.root < 0) return false;
+      recorded = instance.recorded_root_enter;
+      replayed = instance.root_enter;
+      return true;
+    case Synchronisation::kAllToOne:
+      if (local != instance.root) return false;
+      break;
+    case Synchronisation::kPrefix:
+      if (local == 0) return false;
+      recorded = instance.recorded_enters[local];
+      replayed = instance.enters[local];
+      return true;
+    case Synchronisation::kAllToAll:
+      break;
+  }
+  recorded = instance.recorded_last_enter;
+  replayed = instance.last_enter;
+  return true;
+}
+
+/// The eager limit in force: what the archive (or the user) says, never below what was seen to be
+/// eager.
+struct EagerLimits {
+  std::array<double, kLevels> bytes;
+  EagerLimits() { bytes.fill(std::numeric_limits<double>::infinity()); }
+};
+
+/// Fills a Survey. Times are as recorded.
+class SurveyRules {
+ public:
+  static constexpr int kLanes = 1;
+
+  SurveyRules(Survey& survey, const Placement& placement, const EagerLimits& limits,
+              const TraceDefinitions& trace)
+      : survey_(&survey), placement_(&placement), limits_(&limits) {
+    survey.floor.resize(trace.calls.size());
+  }
+
+  Lanes<1> compute(double recorded, bool) { return Lanes<1>(recorded); }
+  void begin_call(RankState<1>&) {}
+
+  void send(RankState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
+    transfer.start[0] = call.enter;
+    transfer.recorded_send = call.enter;
+    transfer.arrival[0] =
+        (action.flags & kBlocking) ? call.leave : std::numeric_limits<double>::infinity();
+    transfer.sender_waits = waits(action, transfer);
+  }
+  void post(RankState<1>&, const Call& call, Transfer<1>& transfer) {
+    transfer.recorded_post = call.enter;
+  }
+
+  void matched(Transfer<1>& transfer) {
+    // A blocking send that left before its receive was posted did not wait for it.
+    if (transfer.arrival[0] < transfer.recorded_post) {
+      double& evidence = survey_->eager_evidence[static_cast<int>(transfer.level)];
+      evidence = std::max(evidence, static_cast<double>(transfer.bytes));
+    }
+  }
+
+  Lanes<1> leave(RankState<1>& rank, const Call& call, const RuleContext<1>& context);
+
+  Level level(int a, int b) const { return placement_->level(a, b); }
+
+ private:
+  bool waits(const Action& action, const Transfer<1>& transfer) const {
+    if (action.flags & kSynchronous) return true;
+    if (action.flags & kBuffered) return false;
+    return static_cast<double>(transfer.bytes) > limits_->bytes[static_cast<int>(transfer.level)];
+  }
+
+  void add(LowerEnvelope& envelope, double bytes, double residual) {
+    if (residual < 0) {
+      ++survey_->negative_residuals;
+    } else {
+      envelope.add(bytes, residual);
+    }
+  }
+
+  Survey* survey_;
+  const Placement* placement_;
+  const EagerLimits* limits_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "replay/trace.h"
+
+namespace rubato {
+
+/// Calls written by hand, for tests, examples and bug reports. One call a line, in order per rank:
+///
+///     nodes 0 0 1                      node of each rank; all on one node without it
+///     comm 1 0 2                       communicator 1 has world ranks 0 and 2; 0 is the world
+///     0: 0..10 init                    rank 0 is in MPI_Init from tick 0 to tick 10 (1 tick = 1
+///     ns) 0: 50..60 send 1 8B tag 7        also ssend, bsend; tag and comm may be left out
+///     1: 20..70 recv 0 8B tag 7
+///     0: 70..72 isend 1 1KiB req 1     also issend
+///     1: 70..71 irecv 0 1KiB req 1
+///     1: 80..90 wait 1                 requests that complete here, in order
+///     0: 80..99 sendrecv 1 8B 1 8B     to, bytes, from, bytes
+///     0: 99..120 barrier               collectives: NAME [root R] [sent] [received] [comm C]
+///     0: 120..130 bcast root 0 64B 64B
+///     0: 130..135 local MPI_Comm_rank  any call without actions
+///     0: 140..150 off                  measurement switched off
+///     0: 200 end                       last record of the rank
+///
+/// '#' starts a comment. Errors: InputError with `origin` and the line.
+std::unique_ptr<EventSource> parse_text_trace(const std::string& text,
+                                              const std::string& origin = "trace");
+
+}  // namespace rubato

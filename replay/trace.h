@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/placement.h"
+#include "replay/mpi_calls.h"
+#include "replay/operation.h"
+#include "replay/recording_overhead.h"
+
+namespace rubato {
+
+/// A communicator as the replay needs it. Ranks in actions are world ranks already; roots are not.
+struct Communicator {
+  std::string name;
+  std::vector<int32_t>
+      members;             ///< world rank of each local rank; empty for self-like communicators
+  bool self_like = false;  ///< every rank has its own, of one member (MPI_COMM_SELF and the like)
+  bool inter = false;      ///< an intercommunicator; `members` is group A
+
+  int size() const { return self_like ? 1 : static_cast<int>(members.size()); }
+  /// Local rank of a world rank; -1 when it is no member.
+  int local_rank(int world_rank) const;
+};
+
+/// How the archive counts the bytes of collectives (conventions B.2).
+enum class SizeConvention : uint8_t {
+  kLogical,  ///< Score-P: all that an operation moves for this rank, itself included
+  kPerRank,  ///< EZTrace: the plain buffer size of this rank
+};
+
+/// A location that belongs to a rank's process but makes no MPI calls: a thread, a GPU stream.
+struct SideLocation {
+  uint64_t id = 0;
+  int rank = 0;
+  bool thread = false;  ///< of the processor: it might make MPI calls
+};
+
+/// What an archive defines.
+struct TraceDefinitions {
+  std::string path;
+  std::string creator;
+  double ticks_per_second = 1e9;
+  std::vector<uint64_t> location_of_rank;
+  std::vector<int> node_of_rank;
+  std::vector<std::string> nodes;
+  std::vector<Communicator> comms;
+  int world = -1;                  ///< index of MPI_COMM_WORLD in comms; -1 when there is none
+  std::vector<MpiCallInfo> calls;  ///< the MPI calls of the archive; Call::name points here
+  std::vector<SideLocation> side_locations;
+  SizeConvention sizes = SizeConvention::kLogical;
+  RecordingOverhead overhead;
+  std::optional<double> eager_limit_node;     ///< bytes
+  std::optional<double> eager_limit_network;  ///< bytes
+  std::map<std::string, std::string> properties;
+  std::vector<std::string> warnings;
+
+  int ranks() const { return static_cast<int>(location_of_rank.size()); }
+};
+
+/// Where calls come from: an OTF2 archive, a text, a generator. Each rank is read on its own,
+/// forwards, block by block, so that nobody has to hold a trace in memory.
+class EventSource {
+ public:
+  virtual ~EventSource() = default;
+
+  virtual const TraceDefinitions& definitions() const = 0;
+
+  /// The next calls of `rank`; false at its end. The last call of a rank has the role kEnd.
+  /// Errors: InputError with file, location and event.
+  virtual bool read(int rank, Block& block) = 0;
+
+  /// Back to the start of every rank.
+  virtual void rewind() = 0;
+
+  /// Fill Block::records from now on.
+  virtual void keep_records(bool keep) = 0;
+
+  /// Record times of a side location, in order. Errors: InputError, also when it sends, receives or
+  /// takes part in collectives: one thread per process is replayed so far.
+  virtual std::vector<double> side_records(const SideLocation& location) = 0;
+
+  /// Records read since the last rewind, and receives that never completed.
+  struct Counts {
+    uint64_t records = 0;
+    uint64_t receives_never_completed = 0;
+    std::string first_never_completed;  ///< "rank 3, event 112 (MPI_Irecv)"
+  };
+  virtual Counts counts() const = 0;
+};
+
+}  // namespace rubato

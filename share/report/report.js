@@ -1,0 +1,548 @@
+// Draws the report from the JSON in #rubato-data (tools/report_html.cc writes it). Plain DOM and
+// Chart.js 3; nothing is loaded from anywhere. Numbers are shown by the rules of tools/numbers.cc.
+"use strict";
+
+const data = JSON.parse(document.getElementById("rubato-data").textContent);
+const byId = (id) => document.getElementById(id);
+const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+const narrow = () => document.body.clientWidth < 640;
+
+// --- Numbers -------------------------------------------------------------------------------------
+
+const kUnits = [[1, "s"], [1e3, "ms"], [1e6, "µs"], [1e9, "ns"]];
+
+function unitFor(seconds) {
+  const size = Math.abs(seconds);
+  if (size === 0) return kUnits[0];
+  return kUnits.find(([scale]) => size * scale * 1.00005 >= 1) || kUnits[3];
+}
+
+function decimalsFor(value) {
+  if (value <= 0) return 3;
+  const before = Math.floor(Math.log10(value * 1.00005)) + 1;
+  return Math.min(4, Math.max(0, 4 - before));
+}
+
+function showSeconds(seconds) {
+  if (seconds === null || !isFinite(seconds)) return "–";
+  if (seconds === 0) return "0 s";
+  const [scale, name] = unitFor(seconds);
+  return `${(seconds * scale).toFixed(decimalsFor(Math.abs(seconds) * scale))} ${name}`;
+}
+
+/** A tick of a time axis: no more digits than it needs. */
+function showTick(seconds) {
+  const [scale, name] = unitFor(seconds);
+  return `${parseFloat((seconds * scale).toPrecision(4))} ${name}`;
+}
+
+function showBytes(bytes) {
+  const names = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let power = 0;
+  while (bytes >= 1024 && power + 1 < names.length) {
+    bytes /= 1024;
+    power += 1;
+  }
+  return `${parseFloat(bytes.toFixed(bytes >= 100 ? 0 : bytes >= 10 ? 1 : 2))} ${names[power]}`;
+}
+
+const showCount = (count) => count.toLocaleString("en-US");
+
+function showShare(part, whole) {
+  if (!(whole > 0) || part === 0) return "0 %";
+  const percent = 100 * part / whole;
+  return percent < 0.05 ? "<0.1 %" : `${percent.toFixed(1)} %`;
+}
+
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+const mean = (values) => values.length ? sum(values) / values.length : 0;
+
+/** Shows every value of a column in one unit with the same decimals. */
+function columnFormat(values) {
+  const known = values.filter((value) => value !== null && value !== 0);
+  const [scale, name] = unitFor(Math.max(0, ...known.map(Math.abs)));
+  const smallest = Math.min(...known.map(Math.abs));
+  const decimals = known.length ? decimalsFor(smallest * scale) : 3;
+  return {name, show: (value) => value === null ? "–" : (value * scale).toFixed(decimals)};
+}
+
+// --- Colours: Okabe and Ito's set, told apart with any colour vision; compute stays in the back ----
+
+const kText = dark ? "#c9d3dc" : "#3c4854";
+const kGrid = dark ? "#333e49" : "#e4e9ed";
+const kPage = dark ? "#14191f" : "#ffffff";
+const kComputeColour = dark ? "#5d6b78" : "#b9c4ce";
+const kIdleColour = dark ? "#242c35" : "#eef1f4";
+const kOthersColour = dark ? "#9aa0a6" : "#7d858c";
+const kCallColours = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"];
+
+Chart.defaults.color = kText;
+Chart.defaults.borderColor = kGrid;
+Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+Chart.defaults.font.size = 13;
+Chart.defaults.animation = false;
+Chart.defaults.maintainAspectRatio = false;
+Chart.defaults.plugins.legend.display = false;
+
+// --- What the time of a scenario is divided into --------------------------------------------------
+
+const scenarios = data.scenarios;
+const finished = scenarios.filter((scenario) => scenario.elapsed !== null);
+const rankCount = data.trace.ranks;
+
+const callTotal = (call) => sum(finished.map((scenario) => sum(scenario.calls[call].time)));
+
+/** The calls that elapsed consists of, most time first, and those outside (MPI_Init, MPI_Finalize). */
+const usedCalls = data.calls.map((_, call) => call).filter((call) => callTotal(call) > 0)
+  .sort((a, b) => callTotal(b) - callTotal(a));
+const callsByTime = usedCalls.filter((call) => !data.outside_elapsed[call]);
+const callsOutside = usedCalls.filter((call) => data.outside_elapsed[call]);
+
+/** The calls that get a colour of their own: those with most time in all scenarios together. */
+const kColours = kCallColours.length;
+const ownColour = callsByTime.length <= kColours + 1 ? callsByTime : callsByTime.slice(0, kColours);
+const others = callsByTime.filter((call) => !ownColour.includes(call));
+
+/** The layers of all stacked bars, from the axis outwards; seconds(scenario) has a number per rank. */
+const layers = [{name: "Compute", colour: kComputeColour, seconds: (scenario) => scenario.compute}];
+ownColour.forEach((call, index) => layers.push({
+  name: data.calls[call],
+  colour: kCallColours[index] || kOthersColour,
+  seconds: (scenario) => scenario.calls[call].time,
+}));
+if (others.length > 0) {
+  layers.push({
+    name: `${others.length} other MPI calls`,
+    colour: kOthersColour,
+    seconds: (scenario) => scenario.compute.map(
+      (_, rank) => sum(others.map((call) => scenario.calls[call].time[rank]))),
+  });
+}
+
+// --- Small pieces of page -------------------------------------------------------------------------
+
+function element(tag, text, properties = {}) {
+  const node = document.createElement(tag);
+  if (text !== undefined) node.textContent = text;
+  return Object.assign(node, properties);
+}
+
+/** Fills a table; the first cell of each row names it. Rows may be marked as chosen. */
+function fillTable(table, header, rows, chosen = -1) {
+  const head = element("thead");
+  const headRow = element("tr");
+  header.forEach((text) => headRow.append(element("th", text, {scope: "col"})));
+  head.append(headRow);
+  const body = element("tbody");
+  rows.forEach((cells, index) => {
+    const row = element("tr", undefined, {className: index === chosen ? "chosen" : ""});
+    cells.forEach((text, column) => row.append(column === 0
+      ? breakable(element("td", undefined, {className: "name"}), text)
+      : element("td", text, {className: parseFloat(text) === 0 ? "zero" : ""})));
+    body.append(row);
+  });
+  table.replaceChildren(head, body);
+}
+
+/** A long scenario name in pieces, divided behind the marks it has of its own. */
+const namePieces = (name) => name.split(/(?<=[:,/_-])/);
+
+/** Puts a name into an element so that it may break between its pieces. */
+function breakable(node, name) {
+  namePieces(name).forEach((piece) => node.append(piece, element("wbr")));
+  return node;
+}
+
+/** A long scenario name in lines of about `width` letters. */
+function nameLines(name, width) {
+  const lines = [""];
+  for (const piece of namePieces(name)) {
+    const last = lines[lines.length - 1];
+    if (last !== "" && last.length + piece.length > width) lines.push(piece);
+    else lines[lines.length - 1] = last + piece;
+  }
+  return lines;
+}
+
+// --- Head -----------------------------------------------------------------------------------------
+
+function writeHead() {
+  const trace = data.trace;
+  byId("version").textContent = byId("version-again").textContent = data.rubato;
+  byId("archive").textContent = trace.path;
+  byId("headline").textContent = data.headline || `${trace.path} on other machines`;
+  byId("reference-name").textContent = `“${data.reference}”`;
+  const plural = (count, word) => `${showCount(count)} ${word}${count === 1 ? "" : "s"}`;
+  byId("what-was-run").textContent = `${trace.command ? `“${trace.command}”, ` : ""}${plural(trace.ranks, "rank")} on ${plural(trace.nodes, "node")}, ` +
+    `recorded by ${trace.creator || "an unnamed tracer"}${trace.mpi_library ? ` on ${trace.mpi_library}` : ""}: ${plural(trace.mpi_calls, "MPI call")}, ` +
+    `${plural(trace.messages, "message")}, ${plural(trace.collectives, "collective")}.`;
+
+  const doubts = [...data.caveats, ...data.scenario_notes];
+  [data.kept_line, ...doubts].forEach((line) => byId("trust-lines").append(element("li", line)));
+  byId("trust").className = doubts.length || trace.kept.length ? "doubt" : "quiet";
+}
+
+// --- Elapsed per scenario -------------------------------------------------------------------------
+
+/** Writes the elapsed time behind each bar. */
+const barEnds = {
+  id: "barEnds",
+  afterDatasetsDraw(chart) {
+    const context = chart.ctx;
+    const reference = finished.find((scenario) => scenario.name === data.reference);
+    context.save();
+    context.font = Chart.helpers.toFont({size: 13}).string;
+    context.textBaseline = "middle";
+    context.fillStyle = kText;
+    scenarios.forEach((scenario, index) => {
+      const y = chart.scales.y.getPixelForValue(index);
+      const x = chart.scales.x.getPixelForValue(scenario.elapsed || 0) + 8;
+      if (scenario.elapsed === null) {
+        context.fillText("deadlock", x, y);
+        return;
+      }
+      const ratio = reference && scenario !== reference
+        ? `${(scenario.elapsed / reference.elapsed).toFixed(2)} ×` : "";
+      context.fillText(showSeconds(scenario.elapsed), x, ratio ? y - 8 : y);
+      if (ratio) context.fillText(ratio, x, y + 9);
+    });
+    context.restore();
+  },
+};
+
+const barStyle = {borderColor: kPage, borderWidth: {left: 0, right: 1, top: 0, bottom: 0}, borderSkipped: false};
+
+function drawScenarios() {
+  const idle = scenarios.map((scenario) => scenario.elapsed === null ? 0 : Math.max(
+    0, scenario.elapsed - sum(layers.map((layer) => mean(layer.seconds(scenario))))));
+  const datasets = layers.map((layer) => ({
+    label: layer.name,
+    backgroundColor: layer.colour,
+    data: scenarios.map((scenario) => scenario.elapsed === null ? 0 : mean(layer.seconds(scenario))),
+    ...barStyle,
+  }));
+  const legend = layers.map((layer) => [layer.name, layer.colour]);
+  const longest = Math.max(...finished.map((scenario) => scenario.elapsed), 0);
+  if (idle.some((seconds) => seconds > 0.002 * longest)) {
+    datasets.push({label: "Not started or already finished", backgroundColor: kIdleColour, data: idle, ...barStyle});
+    legend.push(["Not started or already finished", kIdleColour]);
+  }
+  legend.forEach(([name, colour]) => {
+    const item = element("li");
+    const patch = element("i");
+    patch.style.background = colour;
+    if (colour === kIdleColour) patch.style.borderColor = kText;
+    item.append(patch, name);
+    byId("legend").append(item);
+  });
+
+  const labels = scenarios.map((scenario) => nameLines(scenario.name, narrow() ? 14 : 26));
+  const lines = sum(labels.map((label) => Math.max(2.6, label.length + 0.6)));
+  byId("scenario-chart-box").style.height = `${lines * 19 + 50}px`;
+  new Chart(byId("scenario-chart"), {
+    type: "bar",
+    data: {labels, datasets},
+    plugins: [barEnds],
+    options: {
+      indexAxis: "y",
+      layout: {padding: {right: 76}},
+      datasets: {bar: {categoryPercentage: 0.82, barPercentage: 0.9}},
+      interaction: {mode: "index", axis: "y", intersect: false},
+      scales: {
+        x: {stacked: true, ticks: {callback: showTick, maxTicksLimit: narrow() ? 4 : 8, maxRotation: 0}},
+        y: {stacked: true, grid: {display: false}, ticks: {autoSkip: false}},
+      },
+      plugins: {tooltip: {callbacks: {
+        title: (items) => scenarios[items[0].dataIndex].name,
+        label: (item) => `${item.dataset.label}: ${showSeconds(item.raw)}`,
+      }}},
+      onClick: (_, items) => { if (items.length) chooseScenario(items[0].index); },
+    },
+  });
+}
+
+function writeScenarioTable() {
+  const reference = finished.find((scenario) => scenario.name === data.reference);
+  const elapsed = columnFormat(scenarios.map((scenario) => scenario.elapsed));
+  const withInit = columnFormat(scenarios.map((scenario) => scenario.elapsed_with_init));
+  const used = Object.keys(scenarios[0].traffic)
+    .filter((level) => finished.some((scenario) => scenario.traffic[level].messages > 0));
+  const showTraffic = ({messages, bytes}) =>
+    messages === 0 ? "–" : `${showCount(messages)}, ${showBytes(bytes)}`;
+  // One line where all scenarios send the same over each level, columns where a placement differs.
+  const same = finished.every((scenario) =>
+    JSON.stringify(scenario.traffic) === JSON.stringify(finished[0].traffic));
+  const levels = same ? [] : used;
+  byId("traffic").textContent = !same ? "" : used.length === 0 ? "No messages between two ranks."
+    : `Messages by distance: ${used.map((level) => `${level} ${showTraffic(finished[0].traffic[level])}`).join("; ")}.`;
+  const header = ["Scenario", `Elapsed (${elapsed.name})`, `vs ${data.reference}`, "Compute", "MPI",
+    `With MPI_Init (${withInit.name})`, ...levels.map((level) => `Messages: ${level}`)];
+  const rows = scenarios.map((scenario) => {
+    const traffic = levels.map((level) => showTraffic(scenario.traffic[level]));
+    if (scenario.elapsed === null) return [scenario.name, "deadlock", "–", "–", "–", "–", ...levels.map(() => "–")];
+    const compute = mean(scenario.compute);
+    const mpi = mean(scenario.mpi);
+    return [scenario.name, elapsed.show(scenario.elapsed),
+      reference ? `${(scenario.elapsed / reference.elapsed).toFixed(3)} ×` : "–",
+      showShare(compute, compute + mpi), showShare(mpi, compute + mpi),
+      withInit.show(scenario.elapsed_with_init), ...traffic];
+  });
+  fillTable(byId("scenario-table"), header, rows);
+
+  // The same numbers as the bars, for reading and copying.
+  const perCall = [["Compute", (scenario) => scenario.compute],
+    ...[...callsByTime, ...callsOutside].map((call) =>
+      [data.calls[call], (scenario) => scenario.calls[call].time])];
+  const values = perCall.map(([, seconds]) => finished.map((scenario) => mean(seconds(scenario))));
+  const format = columnFormat([Math.max(0, ...values.flat())]);
+  fillTable(byId("call-table"), [`Mean over ranks (${format.name})`, ...finished.map((s) => s.name)],
+    perCall.map(([name], row) => [name, ...values[row].map(format.show)]));
+}
+
+// --- Each rank ------------------------------------------------------------------------------------
+
+const kMostBars = 1024;  // more ranks share bars
+let rankChart = null;
+
+function rankOrder(scenario) {
+  const order = scenario.compute.map((_, rank) => rank);
+  const by = byId("rank-order").value;
+  if (by !== "rank") order.sort((a, b) => scenario[by][b] - scenario[by][a]);
+  return order;
+}
+
+/** Every how many bars the axis has a number: 1, 2, 5, 10, 20, ... */
+function labelStep(bars) {
+  const most = narrow() ? 7 : 20;
+  for (let step = 1; ; step *= 10) {
+    for (const round of [step, 2 * step, 5 * step]) {
+      if (bars / round <= most) return round;
+    }
+  }
+}
+
+function drawRanks(scenario) {
+  const order = rankOrder(scenario);
+  const perBar = Math.ceil(order.length / kMostBars);
+  const bars = [];
+  for (let first = 0; first < order.length; first += perBar) bars.push(order.slice(first, first + perBar));
+  const sideways = order.length <= 6;
+  const few = order.length <= 64;
+  const datasets = layers.map((layer) => {
+    const seconds = layer.seconds(scenario);
+    return {
+      label: layer.name,
+      backgroundColor: layer.colour,
+      data: bars.map((ranks) => mean(ranks.map((rank) => seconds[rank]))),
+      inflateAmount: few ? 0 : 0.6,  // no seams between bars that touch
+      ...(few ? {borderColor: kPage, borderWidth: sideways ? barStyle.borderWidth : {top: 1, bottom: 0, left: 0, right: 0}, borderSkipped: false} : {}),
+    };
+  });
+  byId("rank-chart-box").style.height = sideways ? `${bars.length * 44 + 50}px` : "340px";
+  if (rankChart) rankChart.destroy();
+  const time = {stacked: true, ticks: {callback: showTick, maxTicksLimit: narrow() ? 4 : 8, maxRotation: 0}};
+  const ranks = {
+    stacked: true,
+    grid: {display: false},
+    ticks: {
+      autoSkip: false,
+      maxRotation: 0,
+      callback: (index) => index % labelStep(bars.length) === 0 ? bars[index][0] : "",
+    },
+    title: {display: true, text: byId("rank-order").value === "rank" ? "Rank" : "Rank, in the chosen order"},
+  };
+  rankChart = new Chart(byId("rank-chart"), {
+    type: "bar",
+    data: {labels: bars.map((members) => `${members[0]}`), datasets},
+    options: {
+      indexAxis: sideways ? "y" : "x",
+      datasets: {bar: {categoryPercentage: few ? 0.86 : 1, barPercentage: few ? 0.95 : 1}},
+      interaction: {mode: "index", axis: sideways ? "y" : "x", intersect: false},
+      scales: sideways ? {x: time, y: ranks} : {x: ranks, y: time},
+      plugins: {tooltip: {callbacks: {
+        title: (items) => `Rank ${bars[items[0].dataIndex].join(", ")}`,
+        label: (item) => `${item.dataset.label}: ${showSeconds(item.raw)}`,
+      }}},
+    },
+  });
+  const busiest = scenario.compute.indexOf(Math.max(...scenario.compute));
+  const imbalance = scenario.compute[busiest] / mean(scenario.compute) - 1;
+  byId("rank-note").textContent =
+    (order.length > 1 && imbalance > 0 ? `Rank ${busiest} computes longest, ${(100 * imbalance).toFixed(1)} % above the average. ` : "") +
+    (perBar > 1 ? `Each bar is the mean of ${perBar} ranks next to each other.` : "");
+}
+
+function writeRankTable(scenario) {
+  const calls = callsByTime.filter((call) => sum(scenario.calls[call].time) > 0)
+    .sort((a, b) => sum(scenario.calls[b].time) - sum(scenario.calls[a].time))
+    .concat(callsOutside);
+  const format = columnFormat([Math.max(...scenario.compute, ...scenario.mpi)]);
+  fillTable(byId("rank-table"),
+    [`Rank (${format.name})`, "Compute", "All MPI", ...calls.map((call) => data.calls[call])],
+    rankOrder(scenario).map((rank) => [`${rank}`, format.show(scenario.compute[rank]),
+      format.show(scenario.mpi[rank]),
+      ...calls.map((call) => format.show(scenario.calls[call].time[rank]))]));
+}
+
+function showChosenScenario() {
+  const scenario = finished[byId("scenario-choice").value];
+  drawRanks(scenario);
+  byId("rank-table").replaceChildren();
+  if (byId("rank-details").open) writeRankTable(scenario);
+}
+
+/** Shows the ranks of scenarios[index], if it ran to its end. */
+function chooseScenario(index) {
+  const choice = finished.indexOf(scenarios[index]);
+  if (choice < 0) return;
+  byId("scenario-choice").value = choice;
+  showChosenScenario();
+}
+
+function setUpRanks() {
+  finished.forEach((scenario, index) =>
+    byId("scenario-choice").append(element("option", scenario.name, {value: index})));
+  byId("scenario-choice").addEventListener("change", showChosenScenario);
+  byId("rank-order").addEventListener("change", showChosenScenario);
+  byId("rank-details").addEventListener("toggle", () => {
+    if (byId("rank-details").open) writeRankTable(finished[byId("scenario-choice").value]);
+  });
+  byId("rank-details").open = rankCount <= 16;
+  chooseScenario(Math.max(0, scenarios.findIndex((scenario) => scenario.name === data.reference)));
+  if (!rankChart) showChosenScenario();
+}
+
+// --- Platforms: fitted curves and the samples behind them ------------------------------------------
+
+const kEmptyMessage = 0.5;  // where 0 bytes stand on a logarithmic axis
+const onLogAxis = (bytes) => Math.max(bytes, kEmptyMessage);
+
+function bytesAxis(largest, step) {
+  return {
+    type: "logarithmic",
+    min: kEmptyMessage * 0.7,
+    max: Math.max(2, largest * 1.3),
+    title: {display: true, text: "Message size"},
+    afterBuildTicks: (axis) => {
+      axis.ticks = [{value: kEmptyMessage}];
+      for (let bytes = step; bytes <= largest * 1.3; bytes *= step) axis.ticks.push({value: bytes});
+    },
+    ticks: {
+      callback: (bytes) => bytes === kEmptyMessage ? "0" : showBytes(bytes),
+      autoSkip: false,
+      maxRotation: 0,
+    },
+  };
+}
+
+/** A tick at each power of ten inside the axis. */
+function decades(axis) {
+  axis.ticks = [];
+  for (let power = Math.ceil(Math.log10(axis.min)); power <= Math.log10(axis.max); ++power) {
+    axis.ticks.push({value: Math.pow(10, power)});
+  }
+}
+
+function drawCurve(canvas, level) {
+  const samples = level.samples.map(([bytes, seconds]) => ({x: onLogAxis(bytes), y: seconds, bytes}));
+  const curve = level.curve.map(([bytes, seconds]) => ({x: onLogAxis(bytes), y: seconds, bytes}));
+  const largest = Math.max(...[...samples, ...curve].map((point) => point.bytes));
+  new Chart(canvas, {
+    type: "scatter",
+    data: {datasets: [
+      ...samples.length ? [{label: "Measured", data: samples, backgroundColor: "#d55e00", pointRadius: 3, order: 1}] : [],
+      {label: "Fitted", data: curve, showLine: true, borderColor: dark ? "#56b4e9" : "#0072b2",
+        backgroundColor: "#0072b2", borderWidth: 2, pointRadius: 0, pointHitRadius: 0, order: 0},
+    ]},
+    options: {
+      scales: {
+        x: bytesAxis(largest, narrow() ? 64 : 8),
+        y: {type: "logarithmic", title: {display: true, text: "One way"}, afterBuildTicks: decades,
+          ticks: {callback: showTick}},
+      },
+      plugins: {
+        legend: {display: true, position: "top", align: "start", labels: {usePointStyle: true, boxHeight: 7}},
+        tooltip: {callbacks: {label: (item) =>
+          `${item.dataset.label}: ${showBytes(item.raw.bytes)} in ${showSeconds(item.raw.y)}`}},
+      },
+    },
+  });
+}
+
+function drawResiduals(canvas, level) {
+  const points = level.samples.filter(([, , fitted]) => fitted > 0).map(([bytes, seconds, fitted]) =>
+    ({x: onLogAxis(bytes), y: 100 * (seconds / fitted - 1), bytes}));
+  const limit = Math.max(5, ...points.map((point) => Math.abs(point.y))) * 1.15;
+  new Chart(canvas, {
+    type: "scatter",
+    data: {datasets: [{data: points, backgroundColor: "#d55e00", pointRadius: 3}]},
+    options: {
+      scales: {
+        x: bytesAxis(Math.max(...points.map((point) => point.bytes)), narrow() ? 64 : 16),
+        y: {min: -limit, max: limit, title: {display: true, text: "Measured − fitted"},
+          ticks: {callback: (value) => `${Math.round(value)} %`, maxTicksLimit: 7, includeBounds: false},
+          grid: {color: (context) => context.tick.value === 0 ? kText : kGrid}},
+      },
+      plugins: {tooltip: {callbacks: {label: (item) =>
+        `${showBytes(item.raw.bytes)}: ${item.raw.y.toFixed(1)} %`}}},
+    },
+  });
+}
+
+function chartBox(parent, height, label) {
+  const box = element("div", undefined, {className: "chart"});
+  box.style.height = `${height}px`;
+  const canvas = element("canvas");
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", label);
+  box.append(canvas);
+  parent.append(box);
+  return canvas;
+}
+
+function drawLevel(section, level) {
+  section.append(element("h3", `Level ${level.level}`));
+  if (level.samples.length === 0) {
+    section.append(element("p", "The samples behind this curve are not beside the platform file.", {className: "explain"}));
+    drawCurve(chartBox(section, 320, `Transfer time over message size, level ${level.level}`), level);
+    return;
+  }
+  const errors = level.samples.filter(([, , fitted]) => fitted > 0)
+    .map(([, seconds, fitted]) => Math.abs(seconds / fitted - 1)).sort((a, b) => a - b);
+  const at = (share) => `${(100 * errors[Math.floor(share * (errors.length - 1))]).toFixed(1)} %`;
+  section.append(element("p", `${level.samples.length} samples; half of them lie within ${at(0.5)} of the curve, ` +
+    `nine of ten within ${at(0.9)}.`, {className: "explain"}));
+  const pair = element("div", undefined, {className: "pair"});
+  section.append(pair);
+  const left = element("div");
+  const right = element("div");
+  pair.append(left, right);
+  drawCurve(chartBox(left, 320, `Transfer time over message size, level ${level.level}`), level);
+  drawResiduals(chartBox(right, 320, `Difference between samples and curve, level ${level.level}`), level);
+}
+
+function drawPlatforms() {
+  for (const platform of data.platforms) {
+    const section = element("section");
+    byId("platforms").append(section);
+    section.append(element("h2", `Platform “${platform.name}”`));
+    section.append(element("p", `How long a message takes from one rank to another, from ${platform.file}. ` +
+      "Both axes are logarithmic; the small chart shows how far each sample lies from the curve.", {className: "explain"}));
+    platform.levels.forEach((level) => drawLevel(section, level));
+    const measured = Object.entries(platform.measured);
+    if (measured.length > 0) {
+      const details = element("details");
+      details.append(element("summary", "How it was measured"));
+      const list = element("dl");
+      measured.forEach(([key, value]) => list.append(element("dt", key), element("dd", value)));
+      details.append(list);
+      section.append(details);
+    }
+  }
+}
+
+writeHead();
+drawScenarios();
+writeScenarioTable();
+if (finished.length > 0) setUpRanks();
+drawPlatforms();

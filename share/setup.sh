@@ -1,0 +1,86 @@
+# Which Debian packages Rubato needs, and how the missing ones get installed. Sourced by
+# share/quickstart and tests/run, so that the list exists once.
+# shellcheck shell=bash disable=SC2034
+
+# To build, with a tracer and a calibrator for each MPI.
+build_packages=(
+  g++ cmake make python3
+  libopen-trace-format2-dev libeigen3-dev libboost-program-options-dev
+  libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libjs-chart.js
+  libopenmpi-dev openmpi-bin libmpich-dev mpich
+)
+# The program that the quickstart traces.
+example_packages=(lammps)
+# To test. Browser tests run where a chromium is, and are skipped elsewhere: it is too big to be
+# installed for them.
+test_packages=(
+  catch2 clang-format shellcheck
+  otf2-tools python3-otf2 python3-jsonschema
+  lammps hpcc netpipe-openmpi
+)
+
+# Those of the given packages that are not installed, one a line.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+      echo "$package"
+  done
+}
+
+# Installs those of the given packages that are missing; touches nothing when none is. As root, or
+# through sudo; with neither it prints the line to run and returns 1.
+install_missing() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "This is no Debian or Ubuntu: install what corresponds to these packages if the build" \
+      "misses something: $*"
+    return 0
+  fi
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  ((${#missing[@]} == 0)) && return 0
+
+  local as_root=()
+  if ((EUID != 0)); then
+    # Without a terminal sudo cannot ask for a password.
+    if command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
+      as_root=(sudo)
+    else
+      echo "These packages are missing, and installing them needs root. Run this, then start again:"
+      echo "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
+      return 1
+    fi
+  fi
+  echo "Installing: ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -qq -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null
+}
+
+# Configures (once) and builds into $1/build. Further words go to cmake.
+build_rubato() {
+  local root=$1
+  shift
+  local build=$root/build
+  cmake -S "$root" -B "$build" "$@" >/dev/null || return 1
+  cmake --build "$build" --parallel "$(nproc)"
+}
+
+# How Open MPI starts two ranks here without putting them on one core if there are two: sets
+# mpirun_two, and cores to the number of cores this process may use.
+find_mpirun() {
+  local physical
+  cores=$(nproc)
+  physical=$(lscpu -p=CORE,SOCKET 2>/dev/null | grep -v '^#' | sort -u | wc -l)
+  mpirun_two=(mpirun.openmpi -n 2)
+  command -v mpirun.openmpi >/dev/null || mpirun_two=(mpirun -n 2)
+  if ((cores < 2)); then
+    mpirun_two+=(--oversubscribe)
+  elif ((physical == 1)); then
+    mpirun_two+=(--use-hwthread-cpus)
+  fi
+  if ((EUID == 0)); then
+    # Open MPI refuses to run as root, which is all there is in a container, unless told twice.
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  fi
+}

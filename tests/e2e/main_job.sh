@@ -1,0 +1,75 @@
+#!/bin/sh
+# The main job end to end on two ranks: calibrate, trace, look, replay, and the promises that hold for
+# any program: "measured" is the archive, a perfect interconnect is never slower, a slower one never
+# faster; every report says the same.
+. "$(dirname "$0")/lib.sh"
+build_program app <<'C'
+/* Each step: unequal work, an exchange with the other rank (small and large), a sum. */
+#include <mpi.h>
+static char out[200000], in[200000];
+int main(int argc, char** argv) {
+  int rank, step;
+  double mine = 1, sum;
+  MPI_Request request;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (step = 0; step < 300; ++step) {
+    const int bytes = step % 3 ? 64 : (int)sizeof out;
+    volatile double work = 0;
+    for (int i = 0; i < 20000 * (1 + rank); ++i) work += i;
+    MPI_Irecv(in, bytes, MPI_CHAR, 1 - rank, 7, MPI_COMM_WORLD, &request);
+    MPI_Send(out, bytes, MPI_CHAR, 1 - rank, 7, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  return MPI_Finalize();
+}
+C
+
+run 2 "$rubato" calibrate --quick -o cluster.toml >calibrate.txt 2>&1 || fail "calibrate: $(cat calibrate.txt)"
+trace 2 ./app >trace.txt 2>&1 || fail "trace: $(cat trace.txt)"
+"$rubato" info run.otf2dir >info.txt || fail "info"
+grep -q '^Ranks  *2 on 1 node' info.txt || fail "info says: $(cat info.txt)"
+
+"$rubato" replay run.otf2dir --on measured --on undisturbed --on cluster.toml --on perfect \
+  --on 'cluster.toml:latency*10,bandwidth/10' --json out.json --csv out.csv --html out.html \
+  >table.txt 2>err.txt || fail "replay: $(cat err.txt)"
+[ ! -s err.txt ] || fail "replay complains: $(cat err.txt)"
+"$python" - <<'PYTHON' || fail "the numbers"
+import csv, json
+data = json.load(open("out.json"))
+elapsed = {s["name"]: s["elapsed"] for s in data["scenarios"]}
+print(elapsed)
+assert data["format"] == 1 and len(data["scenarios"]) == 5
+assert data["trace"]["kept"] == [] and data["trace"]["messages"] == 600
+assert elapsed["perfect"] <= elapsed["measured"]
+assert elapsed["undisturbed"] <= elapsed["measured"]
+assert elapsed["perfect"] <= elapsed["cluster.toml"]
+assert elapsed["cluster.toml:latency*10,bandwidth/10"] >= elapsed["cluster.toml"]
+for scenario in data["scenarios"]:
+    assert scenario["traffic"]["node"] == {"messages": 600, "bytes": 2 * (100 * 200000 + 200 * 64)}
+    for rank in scenario["ranks"]:
+        assert rank["calls"]["MPI_Allreduce"]["calls"] == 300
+        inside = sum(call["time"] for name, call in rank["calls"].items()
+                     if name not in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize"))
+        assert abs(inside - rank["mpi"]) < 1e-6 + 1e-3 * rank["mpi"], (inside, rank["mpi"])
+        assert abs(rank["compute"] + rank["mpi"] - rank["elapsed"]) < 1e-6 + 1e-3 * rank["elapsed"]
+
+rows = list(csv.DictReader(open("out.csv")))
+for row in rows:
+    scenario = next(s for s in data["scenarios"] if s["name"] == row["scenario"])
+    rank = scenario["ranks"][int(row["rank"])]
+    time = rank["compute"] if row["call"] == "compute" else rank["calls"][row["call"]]["time"]
+    assert abs(float(row["time_s"]) - time) < 1e-12
+PYTHON
+grep -q 'On a perfect interconnect\|Even a perfect interconnect' table.txt || fail "no answer: $(cat table.txt)"
+grep -q '"level":"node"' out.html || fail "the report has no calibration curve"
+
+# Again, to the same names: reports are replaced, the same bytes; a trace is not.
+cp out.json before.json
+"$rubato" replay run.otf2dir --on measured --on undisturbed --on cluster.toml --on perfect \
+  --on 'cluster.toml:latency*10,bandwidth/10' --json out.json >table2.txt || fail "second replay"
+cmp before.json out.json || fail "two replays differ"
+cmp table.txt table2.txt || fail "two tables differ"
+trace 2 ./app >again.txt 2>&1 && fail "an archive was overwritten"
+pass

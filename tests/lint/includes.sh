@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Checks who includes whom: the table in share/doc/design.md section 11. Prints each include that is
+# not allowed.
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+bad=0
+
+# Prints "file:line:#include ..." of the sources in folder $1 whose included name matches $2, except
+# those that match $3.
+includes() {
+  local folder=$1 pattern=$2 except=${3:-^$}
+  [[ -d $folder ]] || return 1
+  grep -rnE --include='*.h' --include='*.cc' '^[[:space:]]*#[[:space:]]*include' "$folder" |
+    grep -E "include[[:space:]]*[<\"]($pattern)" | grep -vE "include[[:space:]]*[<\"]($except)"
+}
+
+# must_not FOLDER WHY PATTERN [EXCEPTIONS]
+must_not() {
+  local found
+  found=$(includes "$1" "$3" "${4:-^$}") || return 0
+  echo "$1 must not include $2:"
+  echo "$found"
+  bad=1
+}
+
+# at_most FOLDER COUNT WHAT PATTERN: no more than COUNT files include it.
+at_most() {
+  local files
+  files=$(includes "$1" "$4" | cut -d: -f1 | sort -u)
+  if (($(grep -c . <<<"$files") > $2)); then
+    echo "$1: $3 belongs into at most $2 files, it is in"
+    echo "$files"
+    bad=1
+  fi
+}
+
+mpi='mpi\.h|mpi\.hpp'
+otf2='otf2/|OTF2'
+eigen='Eigen/|unsupported/Eigen'
+printing='boost/|fmt/|nlohmann/'
+
+must_not models "OTF2, MPI or other rooms" "$otf2|$mpi|$printing|replay/|tools/|tracer/|calibrate/"
+must_not replay "MPI, Boost, tools or other rooms" "$mpi|boost/|tools/|calibrate/|tracer/" \
+  'tracer/schema\.h'
+# Generated from version.h.in: one constant, free for all.
+version='tools/version\.h'
+must_not tracer "anything but OTF2, MPI and the C and C++ libraries" \
+  "$eigen|$printing|toml|models/|replay/|tools/|calibrate/" "$version"
+must_not calibrate "OTF2 or other rooms than models" "$otf2|replay/|tools/|tracer/" "$version"
+must_not tools "MPI, OTF2, Eigen or other rooms than replay and models" \
+  "$mpi|$otf2|$eigen|tracer/|calibrate/"
+
+at_most models 1 "the TOML reader" 'toml'
+at_most replay 2 "OTF2" "$otf2"
+
+exit "$bad"

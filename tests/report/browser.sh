@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# The HTML report draws itself in a browser without a word on its console: browser.sh REPORT_DEMO
+set -euo pipefail
+demo=$1
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
+  echo "skipped: there is no chromium"
+  exit 77
+}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+for ranks in 1 2 1500; do
+  "$demo" "$ranks" "$dir" troubled >/dev/null
+  # --dump-dom prints the page after its scripts have run.
+  timeout 100 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$dir/profile" \
+    --disable-background-networking --disable-component-update --disable-sync --no-first-run \
+    --disable-quic --enable-logging=stderr --virtual-time-budget=5000 --dump-dom \
+    "file://$dir/report.html" >"$dir/page.html" 2>"$dir/log" </dev/null || {
+    cat "$dir/log"
+    echo "the browser failed"
+    exit 1
+  }
+  if grep 'CONSOLE' "$dir/log"; then
+    echo "$ranks ranks: the page complains"
+    exit 1
+  fi
+  # Written by the script at its end: all five scenarios, and the platform section after them.
+  for text in "On a perfect interconnect" "huge-rendezvous.toml" "Level network"; do
+    grep -q "$text" "$dir/page.html" || {
+      echo "$ranks ranks: the page lacks '$text'"
+      exit 1
+    }
+  done
+  # Chart.js gives a canvas its size when it has drawn it: scenarios, ranks, curve, residuals, curve.
+  drawn=$(grep -o '<canvas[^>]*display: block' "$dir/page.html" | wc -l)
+  if ((drawn != 5)); then
+    echo "$ranks ranks: $drawn of 5 charts are drawn"
+    exit 1
+  fi
+done

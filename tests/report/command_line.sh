@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Wrong words on the command line are one helpful line and the right exit code, and leave no files
+# behind: command_line.sh RUBATO
+set -uo pipefail
+rubato=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+mkdir run.otf2dir
+bad=0
+
+# expect CODE TEXT words...: rubato with these words exits with CODE, and its only line on standard
+# error contains TEXT.
+expect() {
+  local code=$1 text=$2 message got=0
+  shift 2
+  message=$("$rubato" "$@" 2>&1 >out </dev/null) || got=$?
+  if ((got != code)) || [[ $message != *"$text"* ]] || [[ $message == *$'\n'* ]]; then
+    echo "rubato $*: exit code $got instead of $code, or no '$text' in: $message"
+    bad=1
+  fi
+}
+
+expect 2 "did you mean 'replay'" repaly run.otf2dir
+expect 2 "did you mean '--json'" replay run.otf2dir --jsn out.json
+expect 2 "did you mean '--json'" info run.otf2dir --jso
+expect 2 "usage: rubato replay ARCHIVE" replay
+expect 2 "usage: rubato info ARCHIVE" info
+expect 2 "one archive" replay a b
+expect 2 "two scenarios are called 'perfect'" replay run.otf2dir --on perfect --on perfect
+expect 2 "two reports cannot be written to one file" replay run.otf2dir --json a --csv a
+expect 2 "not written into an archive" replay run.otf2dir --json run.otf2dir/a.json
+expect 2 "not written into an archive" replay run.otf2dir --json old.otf2
+expect 2 "--eager-limit: '5' is not" replay run.otf2dir --eager-limit 5
+expect 2 "did you mean 'network'" replay run.otf2dir --fallback-level netwrk
+expect 2 "'inside=1us' is none of" replay run.otf2dir --overhead outside=1us,inside=1us
+expect 1 "missing/a.json: cannot be written: No such file" replay run.otf2dir --json missing/a.json
+expect 1 "run.otf2dir: cannot be written: Is a directory" replay no.otf2dir --json run.otf2dir
+expect 1 "nothing.otf2dir" replay nothing.otf2dir --json a.json
+expect 1 "nothing.otf2dir" info nothing.otf2dir
+
+for words in "" "--help" "replay --help" "info --help"; do
+  # shellcheck disable=SC2086  # words on purpose
+  "$rubato" $words >out 2>&1 </dev/null || {
+    echo "rubato $words fails"
+    bad=1
+  }
+  grep -q Usage: out || {
+    echo "rubato $words shows no usage"
+    bad=1
+  }
+done
+
+rm out
+[[ $(ls) == run.otf2dir && -z $(ls run.otf2dir) ]] || {
+  echo "files are left: $(ls)"
+  bad=1
+}
+exit "$bad"

@@ -1,0 +1,252 @@
+// `measured` against recordings whose truth is known: identity and transplant (design 6.2).
+
+#include <catch2/catch.hpp>
+
+#include "replay/identity.h"
+#include "replay/measured_rules.h"
+#include "replay/replay.h"
+#include "replay/replay_driver.h"
+#include "replay/text_source.h"
+
+using namespace rubato;
+
+namespace {
+
+/// Replaces each {name} of a text by a number of ticks.
+std::string with(std::string text, const std::vector<std::pair<std::string, int>>& values) {
+  for (const auto& [name, value] : values) {
+    const std::string key = "{" + name + "}";
+    for (size_t at = text.find(key); at != std::string::npos; at = text.find(key)) {
+      text.replace(at, key.size(), std::to_string(value));
+    }
+  }
+  return text;
+}
+
+/// Leaves of all calls of one rank on `measured` where rank `slow` computes `delta` ticks longer
+/// before its call number `before` (from 0, counting what a text writes in a line).
+class Delayed : public MeasuredRules<1> {
+ public:
+  Delayed(const Survey& survey, const Placement& placement, const EagerLimits& limits, double delta)
+      : MeasuredRules<1>({MeasuredLane{}}, survey, placement, limits), delta_(delta) {}
+  using Base = MeasuredRules<1>;
+  Lanes<1> compute(double recorded, bool before_mpi) {
+    Lanes<1> ticks = Base::compute(recorded, before_mpi);
+    // The marked stretch is the one of this odd length, which no other stretch has.
+    if (recorded == kMarked) ticks += delta_;
+    return ticks;
+  }
+  static constexpr double kMarked = 7777;
+
+ private:
+  double delta_;
+};
+
+struct Leaves : Observer<1> {
+  std::vector<std::vector<double>> by_rank;
+  explicit Leaves(int ranks) : by_rank(ranks) {}
+  void call(int rank, const Call&, const Block&, const Lanes<1>&, double, const Lanes<1>&,
+            const Lanes<1>& leave) override {
+    by_rank[rank].push_back(leave[0]);
+  }
+};
+
+/// Leaves on `measured` with `delta` added to the marked stretch.
+std::vector<std::vector<double>> transplant(const std::string& text, double delta) {
+  const auto source = parse_text_trace(text);
+  const Placement placement(source->definitions().node_of_rank);
+  Survey survey;
+  EagerLimits limits;
+  SurveyRules survey_rules(survey, placement, limits, source->definitions());
+  Replay<SurveyRules>(*source, survey_rules, {}).run();
+  survey.finish();
+  Leaves leaves(source->definitions().ranks());
+  Delayed rules(survey, placement, limits, delta);
+  Replay<Delayed>(*source, rules, {&leaves}).run();
+  return leaves.by_rank;
+}
+
+}  // namespace
+
+// Closed form: o_r = 20 (the least a receive takes), a message needs 100 from the send's enter to
+// the end of its receive: leave = max(enter + 20, send + 100). Sends take 10.
+//
+// Rank 0 sends three messages; before the second it computes 7777 (+ d). Rank 1 waits for the first
+// (posts at 0, message at 100), comes late for the second by any d below 2000, and again for the
+// third.
+//
+//   send 1: 1000..1010     recv 1: 500..1100                     (waited: 1000 + 100)
+//   send 2: 8787 + d       recv 2: 12000..12020                  (did not wait while 8887 + d <=
+//   12020) send 3: 8797 + d + 5000 = 13797 + d
+//                          recv 3: 12120..13897 + d              (waited)
+//   rank 0 ends at 13807 + d, rank 1 at leave + 100.
+TEST_CASE("transplant: point to point, waiting and not waiting") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 1000..1010 send 1 8B
+    0: {s2}..{e2} send 1 8B
+    0: {s3}..{e3} send 1 8B
+    1: 0..0 init
+    1: 500..1100 recv 0 8B
+    1: 12000..{r2} recv 0 8B
+    1: {p3}..{r3} recv 0 8B
+    1: {end} end
+  )";
+  const auto recorded = [&](int d) {
+    const int s2 = 8787 + d;
+    const int r2 = std::max(12020, s2 + 100);
+    const int s3 = s2 + 10 + 5000;
+    const int p3 = r2 + 100;
+    const int r3 = std::max(p3 + 20, s3 + 100);
+    return with(text, {{"s2", s2},
+                       {"e2", s2 + 10},
+                       {"s3", s3},
+                       {"e3", s3 + 10},
+                       {"r2", r2},
+                       {"p3", p3},
+                       {"r3", r3},
+                       {"end", r3 + 100}});
+  };
+  const auto truth = [&](int d) { return transplant(recorded(d), 0); };
+  // 4000 makes the second receive wait too: 8787 + 4000 + 100 = 12887 > 12020.
+  for (const int d : {0, 1, 500, 2000, 4000, -600}) {
+    INFO("delta " << d);
+    CHECK(transplant(recorded(0), d) == truth(d));
+  }
+}
+
+// Barrier of three: leave = last enter + 30 for all. The marked rank is not the last one at first;
+// once d exceeds its slack of 1000 it holds everybody up.
+TEST_CASE("transplant: collectives absorb a delay up to the slack") {
+  const char* text = R"(
+    0: 0..0 init
+    0: {e0}..{l0} barrier
+    0: {e1}..{l1} barrier
+    0: {l1} end
+    1: 0..0 init
+    1: 8777..{l0} barrier
+    1: {m1}..{l1} barrier
+    1: {l1} end
+    2: 0..0 init
+    2: 3000..{l0} barrier
+    2: {m1}..{l1} barrier
+    2: {l1} end
+  )";
+  const auto recorded = [&](int d) {
+    const int e0 = 7777 + d;
+    const int l0 = std::max(e0, 8777) + 30;
+    const int e1 = l0 + 10;
+    const int m1 = l0 + 400;
+    return with(text, {{"e0", e0}, {"l0", l0}, {"e1", e1}, {"m1", m1}, {"l1", m1 + 30}});
+  };
+  for (const int d : {0, 400, 1000, 1001, 5000, -3000}) {
+    INFO("delta " << d);
+    CHECK(transplant(recorded(0), d) == transplant(recorded(d), 0));
+  }
+}
+
+// Waitall over two receives: leave = max(enter + 20, latest send + 100). Only the later message
+// holds the call up; delaying the earlier one (marked) matters once it becomes the later.
+TEST_CASE("transplant: a Waitall waits for its latest message only") {
+  const char* text = R"(
+    0: 0..0 init
+    0: {s0}..{t0} send 2 8B
+    0: 20000..20010 send 2 8B tag 9
+    1: 0..0 init
+    1: 9000..9010 send 2 8B
+    2: 0..0 init
+    2: 10..11 irecv 0 8B req 1
+    2: 12..13 irecv 1 8B req 2
+    2: 100..{w} waitall 1 2
+    2: 19000..20100 recv 0 8B tag 9
+    2: 21000 end
+  )";
+  const auto recorded = [&](int d) {
+    const int s0 = 7777 + d;
+    return with(text, {{"s0", s0}, {"t0", s0 + 10}, {"w", std::max(s0, 9000) + 100}});
+  };
+  // The later send of rank 0 keeps its distance: only the leaves up to the Waitall are compared.
+  for (const int d : {0, 1000, 1223, 1224, 3000}) {
+    INFO("delta " << d);
+    CHECK(transplant(recorded(0), d)[2][4] == transplant(recorded(d), 0)[2][4]);
+  }
+}
+
+// Ssend: leave = max(enter + 50, receive's post + 60); the receive: max(post + 20, send + 100).
+TEST_CASE("transplant: a synchronous send waits for its receiver") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 100..{l} ssend 1 8B
+    0: {e2}..{l2} ssend 1 8B
+    0: {l2} end
+    1: 0..0 init
+    1: {p}..{q} recv 0 8B
+    1: {p2}..{q2} recv 0 8B
+    1: {q2} end
+  )";
+  const auto recorded = [&](int d) {
+    const int p = 7777 + d;
+    const int l = p + 60;
+    const int q = p + 20;
+    const int e2 = l + 9000;  // the second pair: the receiver is there first
+    const int p2 = q + 10;
+    return with(
+        text,
+        {{"l", l}, {"p", p}, {"q", q}, {"e2", e2}, {"l2", e2 + 50}, {"p2", p2}, {"q2", e2 + 100}});
+  };
+  for (const int d : {0, 10, 5000, -5000}) {
+    INFO("delta " << d);
+    CHECK(transplant(recorded(0), d) == transplant(recorded(d), 0));
+  }
+}
+
+TEST_CASE("the identity check notices one tick") {
+  const auto source = parse_text_trace(R"(
+    0: 0..0 init
+    0: 7777..7787 send 1 8B
+    0: 8000 end
+    1: 10..8000 recv 0 8B
+    1: 9000 end
+  )");
+  const Placement placement(source->definitions().node_of_rank);
+  Survey survey;
+  EagerLimits limits;
+  SurveyRules survey_rules(survey, placement, limits, source->definitions());
+  Replay<SurveyRules>(*source, survey_rules, {}).run();
+  survey.finish();
+  source->keep_records(true);
+  for (const double delta : {0.0, 1.0}) {
+    IdentityCheck check(source->definitions());
+    Delayed rules(survey, placement, limits, delta);
+    Replay<Delayed>(*source, rules, {&check}).run();
+    const IdentityResult result = check.finish(*source);
+    // Records: rank 0: enter, leave, enter, send, leave, end; rank 1: enter, recv, leave, end.
+    CHECK(result.records == 10);
+    // One tick more before the send moves its three records and the end, and the receive's last
+    // three records and nothing before.
+    CHECK(result.differing == (delta == 0 ? 0u : 4u + 3u));
+    CHECK(result.worst_ticks == delta);
+  }
+}
+
+TEST_CASE("undisturbed takes overhead out where it was, and waiting hides it") {
+  // Rank 0 computes 1000 and sends; rank 1 is there long before. Overheads: outside 10, before 3,
+  // after 2, no further records. Closed form without tracing: the send is entered at 1000 - 10 =
+  // 990. The receive was entered at 100 - 10 = 90 and waited; it ended at W' + b with b = 1200 -
+  // 1000 less 3 (the message left its sender that much earlier) and 2 (own, after the call): 990 +
+  // 195 = 1185. Then 100 of compute without a call behind it.
+  const auto source = parse_text_trace(R"(
+    0: 0 local MPI_Comm_rank
+    0: 1000..1040 send 1 8B
+    0: 1040 end
+    1: 0 local MPI_Comm_rank
+    1: 100..1200 recv 0 8B
+    1: 1300 end
+  )");
+  ReplayOptions options;
+  options.overhead = RecordingOverhead{10e-9, 3e-9, 2e-9, 0};
+  const Results results = run_replay(*source, {parse_scenario("undisturbed")}, options);
+  CHECK(results.scenarios[0].ranks[1].end == Approx(1285e-9));
+  // The send did not wait: 40 - 3 - 2 = 35 after 990.
+  CHECK(results.scenarios[0].ranks[0].end == Approx(1025e-9));
+}

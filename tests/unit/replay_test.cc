@@ -1,0 +1,391 @@
+// Times of hand-made traces, worked out by hand. One tick is one nanosecond.
+
+#include "replay/replay_driver.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/error.h"
+#include "models/platform_file.h"
+#include "replay/text_source.h"
+
+using namespace rubato;
+
+namespace {
+
+Results replay(const std::string& text, const std::vector<Scenario>& scenarios,
+               const ReplayOptions& options = {}) {
+  const auto source = parse_text_trace(text);
+  return run_replay(*source, scenarios, options);
+}
+
+/// When each rank ends, in ns.
+std::vector<double> ends(const std::string& text, const Scenario& scenario,
+                         const ReplayOptions& options = {}) {
+  const Results results = replay(text, {scenario}, options);
+  INFO(results.scenarios[0].deadlock);
+  REQUIRE(results.scenarios[0].deadlock.empty());
+  std::vector<double> ns;
+  for (const RankResult& rank : results.scenarios[0].ranks) ns.push_back(rank.end * 1e9);
+  return ns;
+}
+
+Scenario on(const std::string& text) {
+  return parse_scenario(text);
+}
+
+/// A machine where a message of n bytes costs o_s = 10, T = 100 + n, o_r = 20, g = n (all ns),
+/// eager below 1000 bytes.
+Scenario toy() {
+  Scenario scenario;
+  scenario.name = "toy";
+  scenario.platform = parse_platform(R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
+    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "async" } ]
+    send_overhead = "10ns"
+    receive_overhead = "20ns"
+  )",
+                                     "toy");
+  return scenario;
+}
+
+using Ends = std::vector<double>;
+
+/// Approximate equality of lists, because seconds are ticks divided by 1e9.
+void check(const Ends& got, const Ends& expected) {
+  REQUIRE(got.size() == expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    INFO("rank " << i);
+    CHECK(got[i] == Approx(expected[i]).margin(1e-3));
+  }
+}
+
+// Rank 1 computes 20, waits; rank 0 computes 50, sends 8 bytes. Then both compute to their end.
+const char* const kLateSender = R"(
+  0: 0..0 init
+  0: 50..60 send 1 8B
+  0: 100 end
+  1: 0..0 init
+  1: 20..90 recv 0 8B
+  1: 100 end
+)";
+
+}  // namespace
+
+TEST_CASE("eager: the receive leaves when the message is there, the send at once") {
+  // Perfect: the send takes no time: rank 0 ends at 50 + (100 - 60) = 90. The receive leaves at the
+  // send's enter, 50; then 10 of compute: 60.
+  check(ends(kLateSender, on("perfect")), {90, 60});
+  // Bandela 1 us, 1 GB/s: arrival = 50 + 1000 + 8 = 1058, + 10 = 1068. The sender does not wait.
+  check(ends(kLateSender, on("bandela:latency=1us,bandwidth=1GB/s")), {90, 1068});
+  // Toy: sender leaves at 50 + 10; + 40 = 100. Arrival = 60 + 108 = 168; + o_r 20 = 188; + 10 =
+  // 198.
+  check(ends(kLateSender, toy()), {100, 198});
+}
+
+TEST_CASE("a message that waits for its receiver costs the receiver only its overhead") {
+  const char* text = R"(
+    0: 0..5 send 1 8B
+    0: 10 end
+    1: 0 local MPI_Comm_rank
+    1: 500..510 recv 0 8B
+    1: 600 end
+  )";
+  // Arrival = 10 + 108 = 118, long before 500: leave = 500 + 20, then 90 of compute = 610.
+  check(ends(text, toy()), {15, 610});
+}
+
+TEST_CASE("rendezvous: sender and receiver meet, whoever comes late") {
+  // 2000 B: T = 100 + 2000 = 2100 counts from both-ready and holds the handshake; L = T(0) = 100.
+  const char* late_receiver = R"(
+    0: 0..5 send 1 2000B
+    0: 10 end
+    1: 5000..5010 recv 0 2000B
+    1: 5010 end
+  )";
+  // start = 10 (o_s); arrival = max(10 + 100, 5000) + 2100 - 100 = 7000. The sender leaves then, +
+  // 5 compute. The receiver: 7000 + 20.
+  check(ends(late_receiver, toy()), {7005, 7020});
+
+  const char* early_receiver = R"(
+    0: 3000..3005 send 1 2000B
+    0: 3010 end
+    1: 0..10 recv 0 2000B
+    1: 10 end
+  )";
+  // start = 3010, arrival = max(3110, 0) + 2000 = 5110; receiver + 20; sender + 5.
+  check(ends(early_receiver, toy()), {5115, 5130});
+}
+
+TEST_CASE("the out-port lets one message through at a time") {
+  const char* text = R"(
+    0: 0..1 isend 1 500B tag 1 req 1
+    0: 1..2 isend 1 500B tag 2 req 2
+    0: 2..3 wait 1 2
+    0: 3 end
+    1: 0..1 irecv 0 500B tag 1 req 1
+    1: 1..2 irecv 0 500B tag 2 req 2
+    1: 2..3 wait 1 2
+    1: 3 end
+  )";
+  // First: ready at 10, start 10, port free at 10 + 500 = 510, arrival 10 + 600 = 610.
+  // Second: ready at 20, start 510, arrival 1110. In-port: 610, then max(1110, 610 + 500) = 1110.
+  // Receiver: max(Sum o_r = 40, 610 + 20, 1110 + 20) = 1130. Sender: 20, no wait.
+  check(ends(text, toy()), {20, 1130});
+}
+
+TEST_CASE("the in-port drains what several senders send at once") {
+  const char* text = R"(
+    0: 0..1 send 2 500B
+    0: 1 end
+    1: 0..1 send 2 500B
+    1: 1 end
+    2: 0..1 recv 0 500B
+    2: 1..2 recv 1 500B
+    2: 2 end
+  )";
+  // Both are at the receiver at 10 + 600 = 610. The first is drained at 610, its receive leaves at
+  // 630; the second is drained at 610 + g = 1110, leaves at 1130.
+  check(ends(text, toy()), {10, 10, 1130});
+}
+
+TEST_CASE("Ssend waits for its receive even where all is free") {
+  const char* text = R"(
+    0: 0..300 ssend 1 8B
+    0: 300 end
+    1: 250..260 recv 0 8B
+    1: 260 end
+  )";
+  // Perfect: leaves when the receive is posted, 250.
+  check(ends(text, on("perfect")), {250, 250});
+  // Toy: arrival = 10 + 108 = 118 < posted 250; the sender hears of it L = 100 later: 350.
+  check(ends(text, toy()), {350, 270});
+}
+
+TEST_CASE("Sendrecv starts both halves at its enter") {
+  const char* text = R"(
+    0: 0..5 sendrecv 1 2000B 1 2000B
+    0: 5 end
+    1: 100..105 sendrecv 0 2000B 0 2000B
+    1: 105 end
+  )";
+  // Rendezvous both ways without deadlock. 0 -> 1: start 10, arrival = max(110, 100) + 2000 = 2110.
+  // 1 -> 0: start 110, arrival = max(210, 0) + 2000 = 2210. Each waits for both, receives cost 20.
+  // Rank 0: max(sends 2110, receive 2230) = 2230. Rank 1: max(2110 + 20, 2210) = 2210.
+  check(ends(text, toy()), {2230, 2210});
+}
+
+TEST_CASE("matching is in post order, not in completion order") {
+  // Two receives of one channel complete in the other order; lengths differ, so that a wrong match
+  // would be noticed as unmatched messages.
+  const char* text = R"(
+    0: 0..1 send 1 100B
+    0: 1..2 send 1 200B
+    0: 2 end
+    1: 0..1 irecv 0 100B req 1
+    1: 1..2 irecv 0 200B req 2
+    1: 2..3 wait 2
+    1: 3..4 wait 1
+    1: 4 end
+  )";
+  const Results results = replay(text, {toy()});
+  CHECK(results.trace.messages == 2);
+  CHECK(results.trace.unmatched_sends == 0);
+  CHECK(results.trace.unmatched_receives == 0);
+}
+
+TEST_CASE("collectives: who waits for whom") {
+  const char* text = R"(
+    0: 10..40 bcast root 1 8B 8B
+    0: 40..90 reduce root 0 8B 24B
+    0: 90..99 scan 24B 8B
+    0: 100..120 barrier
+    0: 120 end
+    1: 30..31 bcast root 1 24B 8B
+    1: 81..82 reduce root 0 8B 0B
+    1: 82..99 scan 16B 16B
+    1: 100..120 barrier
+    1: 120 end
+    2: 35..40 bcast root 1 0B 8B
+    2: 40..41 reduce root 0 8B 0B
+    2: 41..99 scan 8B 24B
+    2: 100..120 barrier
+    2: 120 end
+  )";
+  // Perfect, by hand. Bcast: the root leaves at 30, rank 0 at max(10, 30) = 30, rank 2 at 35.
+  // Reduce: enters at 30 + 0, 30 + (81 - 31) = 80, 35 + 0; leaves: the root 0 at 80, others at
+  // once. Scan: enters at 80, 80, 35; rank 0 leaves at 80, rank 1 at max(80, 80), rank 2 at max(80,
+  // 80, 35). One tick of compute each (99 -> 100), barrier at 81 for all.
+  check(ends(text, on("perfect")), {81, 81, 81});
+}
+
+TEST_CASE("analytic collectives cost the rounds of their algorithms") {
+  const char* barrier = R"(
+    0: 0..1 barrier
+    0: 1 end
+    1: 0..1 barrier
+    1: 1 end
+    2: 50..51 barrier
+    2: 51 end
+  )";
+  // Dissemination over 3 ranks: ceil(log2 3) = 2 rounds of T(0) = 1000 after the last enter at 50.
+  check(ends(barrier, on("bandela:latency=1us")), {2050, 2050, 2050});
+  const char* allreduce = R"(
+    0: 0..1 allreduce 32B 32B
+    0: 1 end
+    1: 0..1 allreduce 32B 32B
+    1: 1 end
+    2: 0..1 allreduce 32B 32B
+    2: 1 end
+    3: 0..1 allreduce 32B 32B
+    3: 1 end
+  )";
+  // 32 bytes logical over 4 ranks: 8 bytes each. Recursive doubling: 2 rounds of 1000 + 8.
+  check(ends(allreduce, on("bandela:latency=1us,bandwidth=1GB/s")), {2016, 2016, 2016, 2016});
+}
+
+TEST_CASE("levels: a message between nodes takes the network's price") {
+  const char* text = R"(
+    nodes 0 0 1
+    0: 0..1 send 1 8B
+    0: 1..2 send 2 8B
+    0: 2 end
+    1: 0..1 recv 0 8B
+    1: 1 end
+    2: 0..1 recv 0 8B
+    2: 2 end
+  )";
+  const Scenario scenario = on("bandela:node.latency=1us,network.latency=5us");
+  // Rank 1: 0 + 1000. Rank 2: 0 + 5000 (g = 0, o = 0), + 1 compute.
+  check(ends(text, scenario), {0, 1000, 5001});
+  // The same on one node of three: all at the node's price.
+  check(ends(text, on("bandela:node.latency=1us,network.latency=5us,ppn=3")), {0, 1000, 1001});
+}
+
+TEST_CASE("a faster processor shortens compute, not switched-off stretches and local MPI") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 100..110 local MPI_Comm_rank
+    0: 210..310 off
+    0: 410..420 finalize
+  )";
+  // Compute 100 + 100 + 100 = 300, halved 150; local MPI 10; off 100: 260 at Finalize.
+  check(ends(text, on("perfect:cpu*2")), {260});
+  check(ends(text, on("measured:cpu*2")), {260});
+}
+
+TEST_CASE("elapsed runs from the leave of Init to the enter of Finalize") {
+  const char* text = R"(
+    0: 0..1000 init
+    0: 3000..9000 finalize
+    1: 0..1200 init
+    1: 2500..9000 finalize
+  )";
+  const Results results = replay(text, {on("measured")});
+  // Latest enter of Finalize 3000 minus earliest leave of Init 1000; with both ends 9000 - 0.
+  CHECK(results.scenarios[0].elapsed == Approx(2000e-9));
+  CHECK(results.scenarios[0].elapsed_with_init == Approx(9000e-9));
+}
+
+TEST_CASE("head-to-head sends above the eager limit are a deadlock, told with its circle") {
+  const char* text = R"(
+    0: 0..1 send 1 2000B
+    0: 1..2 recv 1 2000B
+    0: 2 end
+    1: 0..1 send 0 2000B
+    1: 1..2 recv 0 2000B
+    1: 2 end
+  )";
+  const Results results = replay(text, {toy(), on("perfect")});
+  CHECK(results.scenarios[0].deadlock ==
+        "rank 0, event 1 (MPI_Send) waits to send 2000 bytes to rank 1; "
+        "rank 1, event 1 (MPI_Send) waits to send 2000 bytes to rank 0");
+  CHECK(results.scenarios[1].deadlock.empty());  // eager there: another group
+}
+
+TEST_CASE("a receive without a send keeps its recorded time, and both kinds of holes are counted") {
+  const char* text = R"(
+    0: 0..1 send 1 8B tag 1
+    0: 1 end
+    1: 0..70 recv 0 8B tag 2
+    1: 100 end
+  )";
+  const Results results = replay(text, {on("perfect")});
+  CHECK(results.trace.unmatched_sends == 1);
+  CHECK(results.trace.unmatched_receives == 1);
+  CHECK(results.scenarios[0].ranks[1].end == Approx(100e-9));
+}
+
+TEST_CASE("a hole in a channel is passed by the lengths") {
+  // The receive of the first message was not recorded; the second fits by its length.
+  const char* text = R"(
+    0: 0..1 send 1 8B
+    0: 1..2 send 1 16B
+    0: 2 end
+    1: 0..70 recv 0 16B
+    1: 100 end
+  )";
+  const Results results = replay(text, {on("perfect")});
+  CHECK(results.trace.unmatched_sends == 1);
+  CHECK(results.trace.unmatched_receives == 0);
+  // The receive leaves when the second send is entered: 0 + 0 + 0 (sends are free), compute 30
+  // more.
+  CHECK(results.scenarios[0].ranks[1].end == Approx(30e-9));
+}
+
+TEST_CASE("calls that cannot be replayed are named; local ones are not") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 10..40 local MPI_Probe
+    0: 50..60 local MPI_Comm_rank
+    0: 100..100 finalize
+  )";
+  const Results results = replay(text, {on("measured")});
+  REQUIRE(results.trace.kept.size() == 1);
+  CHECK(results.trace.kept[0].call == "MPI_Probe");
+  CHECK(results.trace.kept[0].count == 1);
+  CHECK(results.trace.kept[0].time == Approx(30e-9));
+  CHECK(results.trace.mpi_time == Approx(40e-9));
+}
+
+TEST_CASE("lanes give what single runs give, to the last bit") {
+  const std::vector<std::string> texts = {"perfect", "bandela:latency=1us",
+                                          "bandela:latency=2us,bandwidth=3GB/s",
+                                          "bandela:latency=7us,cpu*3", "bandela:bandwidth=1MB/s"};
+  std::vector<Scenario> all;
+  for (const std::string& text : texts) all.push_back(on(text));
+  const Results together = replay(kLateSender, all);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Results alone = replay(kLateSender, {all[i]});
+    for (size_t rank = 0; rank < 2; ++rank) {
+      CHECK(together.scenarios[i].ranks[rank].end == alone.scenarios[0].ranks[rank].end);
+      CHECK(together.scenarios[i].ranks[rank].compute == alone.scenarios[0].ranks[rank].compute);
+    }
+  }
+}
+
+TEST_CASE("overhead outside of calls is taken out of compute") {
+  ReplayOptions options;
+  options.overhead = RecordingOverhead{5e-9, 0, 0, 0};
+  // kLateSender on perfect: rank 0 computes 50 - 5 before its send, then 40 (no call ends that
+  // stretch):
+  // 85. The receive leaves at the send's enter, 45; + 10 = 55.
+  check(ends(kLateSender, on("perfect"), options), {85, 55});
+  // What is measured stays as it was.
+  check(ends(kLateSender, on("measured"), options), {100, 100});
+  options.compensate = false;
+  check(ends(kLateSender, on("perfect"), options), {90, 60});
+}
+
+TEST_CASE("a platform without the level that an archive needs is refused by name") {
+  const char* text = R"(
+    nodes 0 1
+    0: 0..1 send 1 8B
+    1: 0..1 recv 0 8B
+  )";
+  CHECK_THROWS_WITH(replay(text, {toy()}), Catch::Contains("no [level.network]"));
+  ReplayOptions options;
+  options.fallback_level = Level::kNode;
+  CHECK_NOTHROW(replay(text, {toy()}, options));
+}

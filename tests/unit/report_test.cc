@@ -1,0 +1,306 @@
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "models/error.h"
+#include "tests/fixture/made_up_results.h"
+#include "tools/call_columns.h"
+#include "tools/honesty.h"
+#include "tools/numbers.h"
+#include "tools/report_html.h"
+#include "tools/report_json.h"
+#include "tools/report_text.h"
+#include "tools/text_table.h"
+#include "tools/whole_file.h"
+
+using namespace rubato;
+
+namespace {
+
+Results two_rank_results() {
+  // Rank 0 computes 1 s and waits 1 s for rank 1, which computes 2 s.
+  Results results;
+  results.calls = {"MPI_Recv", "MPI_Send"};
+  results.trace.path = "run.otf2dir";
+  results.trace.creator = "Rubato 0.1.0";
+  results.trace.ranks = 2;
+  results.trace.nodes = 1;
+  ScenarioResult s;
+  s.name = "measured";
+  s.elapsed = 2;
+  s.elapsed_with_init = 2.5;
+  s.ranks = {{0, 2, 1, 1, {{1, 1, 0, 8}, {}}}, {0, 2, 2, 0, {{}, {0, 1, 8, 0}}}};
+  s.traffic[1] = {1, 8};
+  results.scenarios.push_back(s);
+  return results;
+}
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("seconds show four significant digits in the unit that reads best") {
+  CHECK(show_seconds(0.93012) == "930.1 ms");
+  CHECK(show_seconds(1.23449) == "1.234 s");
+  CHECK(show_seconds(12.3456e-6) == "12.35 µs");
+  CHECK(show_seconds(0.9999996) == "1.000 s");  // rounds up into the next unit
+  CHECK(show_seconds(12345.6) == "12346 s");
+  CHECK(show_seconds(3e-10) == "0.3000 ns");
+  CHECK(show_seconds(0) == "0 s");
+}
+
+TEST_CASE("a column of times shares one unit") {
+  const TimeUnit unit = common_unit({5.12344, 0.93, 0});
+  // The largest reads well in seconds; 0.9300 needs four decimals for four digits.
+  CHECK(std::string(unit.name) == "s");
+  CHECK(unit.show(5.12344) == "5.1234");
+  CHECK(unit.show(0.93) == "0.9300");
+}
+
+TEST_CASE("counts, bytes and shares read well") {
+  CHECK(show_count(999) == "999");
+  CHECK(show_count(1234567) == "1,234,567");
+  CHECK(show_bytes(512) == "512 B");
+  CHECK(show_bytes(1536) == "1.50 KiB");
+  CHECK(show_share(1, 8) == "12.5 %");
+  CHECK(show_share(0, 0) == "0 %");
+  CHECK(show_share(1e-9, 1) == "<0.1 %");
+}
+
+TEST_CASE("tables continue in blocks of columns where the page ends") {
+  TextTable table({"Rank", "aaaa", "bbbb", "µµ"});
+  table.add_row({"0", "1", "2", "3"});
+  // 4 + 2 + 4 = 10 columns fit, the next would need 16.
+  CHECK(table.format(10) ==
+        "Rank  aaaa\n"
+        "0        1\n"
+        "\n"
+        "Rank  bbbb\n"
+        "0        2\n"
+        "\n"
+        "Rank  µµ\n"
+        "0      3\n");
+}
+
+TEST_CASE("the text report says who waited how long") {
+  CHECK(report_text(two_rank_results()) ==
+        "run.otf2dir: 2 ranks on 1 node, recorded by Rubato 0.1.0\n"
+        "Every MPI call that communicates is replayed.\n"
+        "\n"
+        "Scenario  Elapsed (s)  vs measured  Compute     MPI\n"
+        "measured        2.000       1.000×   75.0 %  25.0 %\n"
+        "\n"
+        "Messages by distance: node 1, 8 B.\n"
+        "\n"
+        "measured: compute and time per MPI call, in s\n"
+        "\n"
+        "Rank  Compute  All MPI  MPI_Recv  MPI_Send\n"
+        "0      1.0000   1.0000    1.0000    0.0000\n"
+        "1      2.0000   0.0000    0.0000    0.0000\n");
+}
+
+TEST_CASE("MPI_Init and MPI_Finalize come last, and are said not to count") {
+  Results results = two_rank_results();
+  results.calls.insert(results.calls.begin(), "MPI_Init");
+  for (RankResult& rank : results.scenarios[0].ranks) {
+    rank.calls.insert(rank.calls.begin(), CallTotals{5, 1, 0, 0});
+  }
+  const std::string text = report_text(results);
+  CHECK(text.find("Rank  Compute  All MPI  MPI_Recv  MPI_Send  MPI_Init\n"
+                  "0      1.0000   1.0000    1.0000    0.0000    5.0000\n") != std::string::npos);
+  CHECK(text.find("\nMPI_Init and MPI_Finalize are not part of Elapsed") != std::string::npos);
+}
+
+TEST_CASE("no line of a report is wider than the page, and many ranks are folded") {
+  for (const int width : {60, 100, 140}) {
+    TextReportOptions options;
+    options.width = width;
+    const std::string text = report_text(made_up_results(1024, true), options);
+    std::istringstream lines(text);
+    std::string line;
+    int count = 0;
+    while (std::getline(lines, line)) {
+      CHECK(display_width(line) <= width);
+      ++count;
+    }
+    CHECK(count < 200);
+    CHECK(text.find("--per-rank") != std::string::npos);
+  }
+}
+
+TEST_CASE("small calls share a column, the same in each scenario") {
+  Results results = two_rank_results();
+  results.calls = {"MPI_Recv", "MPI_Send", "MPI_Comm_rank", "MPI_Wtime"};
+  // All ranks together take 4 s, so a column of its own starts at 4 ms. MPI_Send reaches that in
+  // one scenario and not in the other.
+  RankResult& rank = results.scenarios[0].ranks[0];
+  rank.calls = {{1, 1, 0, 0}, {0.0001, 1, 0, 0}, {0.0002, 1, 0, 0}, {0.0003, 1, 0, 0}};
+  results.scenarios.push_back(results.scenarios[0]);
+  results.scenarios[1].ranks[0].calls[1].time = 0.004;
+
+  const std::vector<CallColumn> columns = choose_call_columns(results, false);
+  REQUIRE(columns.size() == 3);
+  CHECK(columns[0].name == "MPI_Recv");
+  CHECK(columns[1].name == "MPI_Send");
+  CHECK(columns[2].name == "2 others");
+  CHECK(columns[2].time(results.scenarios[0].ranks[0]) == Approx(0.0005));
+  CHECK(choose_call_columns(results, true).size() == 4);
+}
+
+TEST_CASE("a deadlock and everything doubtful is said") {
+  const Results results = made_up_results(4, true);
+  TextReportOptions wide;
+  wide.width = 1000;
+  const std::string text = report_text(results, wide);
+  CHECK(text.find("MPI_Accumulate (12 calls, 1.600 ms, first at rank 3, event 112)") !=
+        std::string::npos);
+  // 0.4 ms + 0.02 ms of 300 ms for each rank.
+  CHECK(text.find("0.1 % of MPI time keeps its recorded length") != std::string::npos);
+  CHECK(text.find("1 send without a receive") != std::string::npos);
+  CHECK(text.find("3 receives without a send") != std::string::npos);
+  CHECK(text.find("42 calls end before what was waited for") != std::string::npos);
+  CHECK(text.find(
+            "huge-rendezvous.toml: the program deadlocks on this machine: rank 0 in MPI_Send") !=
+        std::string::npos);
+}
+
+TEST_CASE("info says what stands in an archive") {
+  TraceSummary trace = made_up_results(4, true).trace;
+  trace.warnings.clear();
+  trace.kept.resize(1);
+  trace.unmatched_sends = trace.unmatched_receives = 0;
+  CHECK(describe_trace(trace, 100) ==
+        "Archive         run.otf2dir\n"
+        "Recorded by     Rubato 0.1.0\n"
+        "Command         lmp -in melt.in -log none\n"
+        "MPI             Open MPI v4.1.4\n"
+        "Elapsed         1.020 s\n"
+        "Ranks           4 on 1 node, 4 locations\n"
+        "Records         156,000\n"
+        "MPI calls       39,200, 1.200 s in all ranks together\n"
+        "Messages        9,600\n"
+        "Collectives     310\n"
+        "Communicators   3\n"
+        "\n"
+        "0.1 % of MPI time keeps its recorded length because it cannot be replayed: MPI_Accumulate "
+        "(12 calls,\n"
+        "  1.600 ms, first at rank 3, event 112).\n"
+        "Note: 42 calls end before what was waited for, by the clocks of the archive: they "
+        "disagree.\n");
+}
+
+TEST_CASE("the headline compares perfect with measured") {
+  Results results = two_rank_results();
+  CHECK(headline(results).empty());
+  results.scenarios.push_back(results.scenarios[0]);
+  results.scenarios[1].name = "perfect";
+  results.scenarios[1].elapsed = 1.5;
+  CHECK(headline(results) ==
+        "On a perfect interconnect this run would take 1.500 s instead of 2.000 s (25 % less).");
+  results.scenarios.push_back(results.scenarios[0]);
+  results.scenarios[2].name = "undisturbed";
+  results.scenarios[2].elapsed = 1.9;
+  CHECK(headline(results) ==
+        "On a perfect interconnect this run would take 1.500 s instead of 2.000 s (25 % less). "
+        "Recording it took 100.0 ms of that.");
+  results.scenarios[1].elapsed = 2;
+  CHECK(headline(results).find("Even a perfect interconnect would not") == 0);
+}
+
+TEST_CASE("JSON holds what its description promises") {
+  const nlohmann::json json = nlohmann::json::parse(report_json(two_rank_results()));
+  CHECK(json["format"] == 1);
+  CHECK(json["scenarios"][0]["elapsed"] == 2.0);
+  CHECK(json["scenarios"][0]["deadlock"].is_null());
+  CHECK(json["scenarios"][0]["traffic"]["node"]["bytes"] == 8);
+  CHECK(json["scenarios"][0]["ranks"][0]["calls"]["MPI_Recv"]["bytes_received"] == 8);
+  // A call that a rank never made is not among its calls.
+  CHECK_FALSE(json["scenarios"][0]["ranks"][0]["calls"].contains("MPI_Send"));
+
+  const nlohmann::json stuck = nlohmann::json::parse(report_json(made_up_results(2, true)));
+  CHECK(stuck["scenarios"][4]["elapsed"].is_null());
+  CHECK(stuck["scenarios"][4]["ranks"].empty());
+  CHECK(stuck["trace"]["kept"][0]["count"] == 12);
+}
+
+TEST_CASE("JSON survives names that are not UTF-8") {
+  Results results = two_rank_results();
+  results.trace.creator = "bad \xff byte";
+  CHECK_NOTHROW(nlohmann::json::parse(report_json(results)));
+}
+
+TEST_CASE("CSV has a row per scenario, rank and call") {
+  Results results = two_rank_results();
+  results.scenarios[0].name = "a.toml:cpu*2,latency*3";
+  CHECK(report_csv(results) ==
+        "scenario,rank,call,calls,time_s,bytes_sent,bytes_received\n"
+        "\"a.toml:cpu*2,latency*3\",0,compute,,1,,\n"
+        "\"a.toml:cpu*2,latency*3\",0,MPI_Recv,1,1,0,8\n"
+        "\"a.toml:cpu*2,latency*3\",1,compute,,2,,\n"
+        "\"a.toml:cpu*2,latency*3\",1,MPI_Send,1,0,8,0\n");
+}
+
+TEST_CASE("a file appears whole or not at all") {
+  const std::filesystem::path dir =
+      std::filesystem::temp_directory_path() / ("rubato-whole-" + std::to_string(getpid()));
+  std::filesystem::create_directory(dir);
+  const std::string path = dir / "out.json";
+  {
+    WholeFile abandoned(path);
+    abandoned.write("half");
+  }
+  CHECK(std::filesystem::is_empty(dir));
+
+  for (const std::string text : {"first", "second"}) {
+    WholeFile file(path);
+    file.write(text);
+    file.commit();
+    CHECK(content(path) == text);
+  }
+  // A link is followed, not replaced.
+  std::filesystem::create_symlink("out.json", dir / "link");
+  WholeFile linked(dir / "link");
+  linked.write("third");
+  linked.commit();
+  CHECK(std::filesystem::is_symlink(dir / "link"));
+  CHECK(content(path) == "third");
+
+  CHECK_THROWS_WITH(WholeFile(dir), Catch::Contains("Is a directory"));
+  CHECK_THROWS_WITH(WholeFile(dir / "missing/out"), Catch::Contains("No such file or directory"));
+  if (std::filesystem::exists("/dev/full")) {
+    WholeFile full("/dev/full");
+    CHECK_THROWS_WITH(full.write("x"), "/dev/full: cannot be written: No space left on device");
+  }
+  std::filesystem::remove_all(dir);
+}
+
+TEST_CASE("the HTML report carries everything and loads nothing") {
+  Results results = made_up_results(2, true);
+  results.trace.path = "</script><script>alert(1)</script>";
+  const std::string html = report_html(results, {made_up_platform()});
+  for (const char* mark : {"@TITLE@", "@CSS@", "@JS@", "@CHART@", "@DATA@"}) {
+    CHECK(html.find(mark) == std::string::npos);
+  }
+  CHECK(html.find("alert(1)</script>") == std::string::npos);
+  CHECK(html.find("default-src 'none'") != std::string::npos);
+  // No element fetches anything: no src attribute, no link element.
+  CHECK(html.find("<link") == std::string::npos);
+  CHECK(html.find(" src=") == std::string::npos);
+
+  const std::string open = "id=\"rubato-data\">";
+  const size_t start = html.find(open) + open.size();
+  const nlohmann::json data =
+      nlohmann::json::parse(html.substr(start, html.find("</script>", start) - start));
+  CHECK(data["trace"]["path"] == results.trace.path);
+  CHECK(data["scenarios"].size() == 5);
+  CHECK(data["scenarios"][0]["calls"][0]["time"].size() == 2);
+  CHECK(data["platforms"][0]["levels"][0]["samples"].size() == 48);
+}

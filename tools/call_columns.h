@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "replay/results.h"
+
+namespace rubato {
+
+/// A column of the tables per rank: one MPI call, or several small ones together.
+struct CallColumn {
+  std::string name;
+  std::vector<size_t> calls;  ///< indices into Results::calls
+
+  double time(const RankResult& rank) const;
+};
+
+/// The columns for all scenarios of a report, the same for each, so that their tables compare:
+/// calls in the order of Results::calls, then one for the small ones (less than a thousandth of the
+/// time in every scenario, or beyond the dozen largest), then MPI_Init and MPI_Finalize, which do
+/// not add up with the others. With `all` nothing is put together.
+std::vector<CallColumn> choose_call_columns(const Results& results, bool all);
+
+}  // namespace rubato

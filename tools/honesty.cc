@@ -1,0 +1,121 @@
+#include "tools/honesty.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "tools/numbers.h"
+
+namespace rubato {
+namespace {
+
+const ScenarioResult* scenario_named(const Results& results, const std::string& name) {
+  for (const ScenarioResult& scenario : results.scenarios) {
+    if (scenario.name == name && scenario.deadlock.empty()) return &scenario;
+  }
+  return nullptr;
+}
+
+std::string counted(uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", show_count(count), count == 1 ? one : many);
+}
+
+}  // namespace
+
+std::string kept_calls_line(const TraceSummary& trace) {
+  if (trace.kept.empty()) return "Every MPI call that communicates is replayed.";
+  double time = 0;
+  std::string names;
+  for (const KeptCall& kept : trace.kept) {
+    time += kept.time;
+    names += fmt::format("{}{} ({}, {}{}{})", names.empty() ? "" : "; ", kept.call,
+                         counted(kept.count, "call", "calls"), show_seconds(kept.time),
+                         kept.first_at.empty() ? "" : ", first at ", kept.first_at);
+  }
+  return fmt::format("{} of MPI time keeps its recorded length because it cannot be replayed: {}.",
+                     show_share(time, trace.mpi_time), names);
+}
+
+std::vector<std::string> caveats(const TraceSummary& trace) {
+  std::vector<std::string> lines;
+  if (trace.unmatched_sends > 0) {
+    lines.push_back(fmt::format("{} without a receive: treated as eager and dropped.",
+                                counted(trace.unmatched_sends, "send", "sends")));
+  }
+  if (trace.unmatched_receives > 0) {
+    lines.push_back(fmt::format("{} without a send: the recorded time is kept.",
+                                counted(trace.unmatched_receives, "receive", "receives")));
+  }
+  if (trace.clock_violations > 0) {
+    lines.push_back(
+        fmt::format("{} before what was waited for, by the clocks of the archive: they disagree.",
+                    counted(trace.clock_violations, "call ends", "calls end")));
+  }
+  lines.insert(lines.end(), trace.warnings.begin(), trace.warnings.end());
+  return lines;
+}
+
+std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios) {
+  std::vector<std::string> lines;
+  for (const ScenarioResult& scenario : scenarios) {
+    if (!scenario.deadlock.empty()) {
+      lines.push_back(fmt::format("{}: the program deadlocks on this machine: {}", scenario.name,
+                                  scenario.deadlock));
+    }
+    for (const std::string& warning : scenario.warnings) {
+      lines.push_back(fmt::format("{}: {}", scenario.name, warning));
+    }
+  }
+  return lines;
+}
+
+std::string headline(const Results& results) {
+  const ScenarioResult* measured = scenario_named(results, "measured");
+  const ScenarioResult* perfect = scenario_named(results, "perfect");
+  if (!measured || !perfect || !(measured->elapsed > 0)) return "";
+  const double gain = 1 - perfect->elapsed / measured->elapsed;
+  std::string text =
+      gain < 0.005
+          ? fmt::format(
+                "Even a perfect interconnect would not make this run faster than its {}: the "
+                "time goes into compute and into waiting for other ranks, not into the "
+                "network.",
+                show_seconds(measured->elapsed))
+          : fmt::format(
+                "On a perfect interconnect this run would take {} instead of {} ({:.{}f} % less).",
+                show_seconds(perfect->elapsed), show_seconds(measured->elapsed), 100 * gain,
+                gain < 0.1 ? 1 : 0);
+  // What recording cost is part of "measured" alone, and so of the difference.
+  const ScenarioResult* undisturbed = scenario_named(results, "undisturbed");
+  const double recording = undisturbed ? measured->elapsed - undisturbed->elapsed : 0;
+  if (recording >= 0.005 * measured->elapsed) {
+    text += fmt::format(" Recording it took {} of that.", show_seconds(recording));
+  }
+  return text;
+}
+
+std::string identity_line(const IdentityResult& identity) {
+  if (identity.differing == 0) {
+    return fmt::format("Verified: all {} records of \"measured\" are at the recorded tick.",
+                       show_count(identity.records));
+  }
+  return fmt::format(
+      "NOT VERIFIED: {} of {} records of \"measured\" are not at the recorded tick, by up to {} "
+      "ticks, "
+      "the first at {}. This is an error in Rubato: do not trust the results.",
+      show_count(identity.differing), show_count(identity.records), identity.worst_ticks,
+      identity.first);
+}
+
+bool outside_elapsed(const std::string& call) {
+  return call == "MPI_Init" || call == "MPI_Init_thread" || call == "MPI_Finalize";
+}
+
+const ScenarioResult* reference_scenario(const std::vector<ScenarioResult>& scenarios) {
+  for (const ScenarioResult& scenario : scenarios) {
+    if (scenario.name == "measured") return &scenario;
+  }
+  return scenarios.empty() ? nullptr : &scenarios.front();
+}
+
+}  // namespace rubato

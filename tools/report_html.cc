@@ -1,0 +1,185 @@
+#include "tools/report_html.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "models/error.h"
+#include "tools/honesty.h"
+#include "tools/install_paths.h"
+#include "tools/report_json.h"
+#include "tools/version.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string read_part(const std::string& name) {
+  const std::string path = share_dir() + "/report/" + name;
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || text.str().empty()) {
+    throw InputError(fmt::format(
+        "{}: missing; HTML reports are made from it (is this installation complete?)", path));
+  }
+  return text.str();
+}
+
+std::string escape_html(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '<') {
+      escaped += "&lt;";
+    } else if (c == '>') {
+      escaped += "&gt;";
+    } else if (c == '&') {
+      escaped += "&amp;";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+/// JSON stands inside a <script> element, which a "</script>" or "<!--" in a name would end or
+/// change.
+/// "<" occurs in JSON only inside strings, where \u003c means the same.
+std::string escape_script(const std::string& json) {
+  std::string escaped;
+  escaped.reserve(json.size());
+  for (const char c : json) escaped += c == '<' ? "\\u003c" : std::string(1, c);
+  return escaped;
+}
+
+/// Six significant digits: more than any chart shows, and a third of the bytes.
+Json rounded(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+}
+
+/// A scenario with one array per column instead of an object per rank: small for thousands of
+/// ranks.
+Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
+  const bool ended = scenario.deadlock.empty();
+  Json json = {{"name", scenario.name},
+               {"elapsed", ended ? rounded(scenario.elapsed) : Json(nullptr)},
+               {"elapsed_with_init", ended ? rounded(scenario.elapsed_with_init) : Json(nullptr)},
+               {"deadlock", scenario.deadlock}};
+  for (int level = 0; level < kLevels; ++level) {
+    json["traffic"][kLevelNames[level]] = {{"messages", scenario.traffic[level].messages},
+                                           {"bytes", scenario.traffic[level].bytes}};
+  }
+  Json compute = Json::array(), mpi = Json::array(), calls = Json::array();
+  if (ended) {
+    for (const RankResult& rank : scenario.ranks) {
+      compute.push_back(rounded(rank.compute));
+      mpi.push_back(rounded(rank.mpi));
+    }
+    for (size_t call = 0; call < call_count; ++call) {
+      Json times = Json::array();
+      uint64_t count = 0, sent = 0, received = 0;
+      for (const RankResult& rank : scenario.ranks) {
+        const CallTotals totals = call < rank.calls.size() ? rank.calls[call] : CallTotals{};
+        times.push_back(rounded(totals.time));
+        count += totals.calls;
+        sent += totals.bytes_sent;
+        received += totals.bytes_received;
+      }
+      calls.push_back({{"time", std::move(times)},
+                       {"calls", count},
+                       {"bytes_sent", sent},
+                       {"bytes_received", received}});
+    }
+  }
+  json["compute"] = std::move(compute);
+  json["mpi"] = std::move(mpi);
+  json["calls"] = std::move(calls);
+  return json;
+}
+
+Json platform_data(const PlatformPicture& platform) {
+  Json levels = Json::array();
+  for (const LevelPicture& level : platform.levels) {
+    Json curve = Json::array(), samples = Json::array();
+    for (const CurvePoint& point : level.curve) {
+      curve.push_back({rounded(point.bytes), rounded(point.seconds)});
+    }
+    for (const SamplePoint& sample : level.samples) {
+      samples.push_back({rounded(sample.bytes), rounded(sample.seconds), rounded(sample.fitted)});
+    }
+    levels.push_back(
+        {{"level", level.level}, {"curve", std::move(curve)}, {"samples", std::move(samples)}});
+  }
+  return {{"name", platform.name},
+          {"file", platform.file},
+          {"measured", platform.measured},
+          {"levels", std::move(levels)}};
+}
+
+}  // namespace
+
+std::string fill_page(const std::string& template_name, const std::string& script_name,
+                      const std::string& title, const std::string& data_json) {
+  const std::string page = read_part(template_name);
+  const std::array<std::pair<std::string, std::string>, 5> parts = {{
+      {"@TITLE@", escape_html(title)},
+      {"@CSS@", read_part("report.css")},
+      {"@CHART@", read_part("chart.min.js")},
+      {"@JS@", read_part(script_name)},
+      {"@DATA@", escape_script(data_json)},
+  }};
+  // One pass over the template: what is filled in is never looked at for marks again.
+  std::string out;
+  size_t done = 0;
+  while (done < page.size()) {
+    size_t next = page.size();
+    const std::pair<std::string, std::string>* found = nullptr;
+    for (const auto& part : parts) {
+      const size_t at = page.find(part.first, done);
+      if (at < next) {
+        next = at;
+        found = &part;
+      }
+    }
+    out.append(page, done, next - done);
+    if (!found) break;
+    out += found->second;
+    done = next + found->first.size();
+  }
+  return out;
+}
+
+std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms) {
+  const ScenarioResult* reference = reference_scenario(results.scenarios);
+  Json data = {{"rubato", kVersion},
+               {"headline", headline(results)},
+               {"reference", reference ? reference->name : ""},
+               {"kept_line", kept_calls_line(results.trace)},
+               {"caveats", caveats(results.trace)},
+               {"scenario_notes", caveats(results.scenarios)},
+               {"trace", trace_to_json(results.trace)},
+               {"calls", results.calls},
+               {"outside_elapsed", Json::array()},
+               {"scenarios", Json::array()},
+               {"platforms", Json::array()}};
+  for (const std::string& call : results.calls) {
+    data["outside_elapsed"].push_back(outside_elapsed(call));
+  }
+  for (const ScenarioResult& scenario : results.scenarios) {
+    data["scenarios"].push_back(scenario_columns(scenario, results.calls.size()));
+  }
+  for (const PlatformPicture& platform : platforms) {
+    data["platforms"].push_back(platform_data(platform));
+  }
+  const std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return fill_page("report.html", "report.js", "Rubato: " + results.trace.path, text);
+}
+
+}  // namespace rubato

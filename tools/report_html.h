@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replay/results.h"
+#include "tools/platform_picture.h"
+
+namespace rubato {
+
+/// A report as one HTML file that needs nothing else: the page, its style and script
+/// (share/report/), Chart.js and the data stand inside it. `platforms` are drawn with the samples
+/// they were fitted to. Errors: InputError when the parts of the page are not installed.
+std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms);
+
+/// The page `template_name` of share/report with "@TITLE@", "@CSS@", "@CHART@", "@JS@" and "@DATA@"
+/// filled in; `data_json` is read by the script. Other pages (calibration) are made with it too.
+std::string fill_page(const std::string& template_name, const std::string& script_name,
+                      const std::string& title, const std::string& data_json);
+
+}  // namespace rubato

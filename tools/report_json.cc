@@ -1,0 +1,154 @@
+#include "tools/report_json.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "tools/version.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// null for what is not known; JSON has no other word for it.
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json rank_to_json(int number_of_rank, const RankResult& rank,
+                  const std::vector<std::string>& names) {
+  Json calls = Json::object();
+  for (size_t call = 0; call < rank.calls.size(); ++call) {
+    const CallTotals& totals = rank.calls[call];
+    if (totals.calls == 0) continue;
+    calls[names[call]] = {{"time", number(totals.time)},
+                          {"calls", totals.calls},
+                          {"bytes_sent", totals.bytes_sent},
+                          {"bytes_received", totals.bytes_received}};
+  }
+  return {{"rank", number_of_rank},          {"start", number(rank.start)},
+          {"end", number(rank.end)},         {"elapsed", number(rank.end - rank.start)},
+          {"compute", number(rank.compute)}, {"mpi", number(rank.mpi)},
+          {"calls", std::move(calls)}};
+}
+
+Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::string>& names) {
+  const bool ended = scenario.deadlock.empty();
+  Json traffic = Json::object();
+  for (int level = 0; level < kLevels; ++level) {
+    traffic[kLevelNames[level]] = {{"messages", scenario.traffic[level].messages},
+                                   {"bytes", scenario.traffic[level].bytes}};
+  }
+  Json ranks = Json::array();
+  for (size_t rank = 0; ended && rank < scenario.ranks.size(); ++rank) {
+    ranks.push_back(rank_to_json(static_cast<int>(rank), scenario.ranks[rank], names));
+  }
+  return {{"name", scenario.name},
+          {"elapsed", ended ? number(scenario.elapsed) : Json(nullptr)},
+          {"elapsed_with_init", ended ? number(scenario.elapsed_with_init) : Json(nullptr)},
+          {"deadlock", text_or_null(scenario.deadlock)},
+          {"traffic", std::move(traffic)},
+          {"warnings", scenario.warnings},
+          {"ranks", std::move(ranks)}};
+}
+
+Json head() {
+  return {{"format", kJsonFormat}, {"rubato", kVersion}};
+}
+
+/// Names in an archive may hold bytes that are not UTF-8; they are replaced rather than refused.
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+Json trace_to_json(const TraceSummary& trace) {
+  Json kept = Json::array();
+  for (const KeptCall& call : trace.kept) {
+    kept.push_back({{"call", call.call},
+                    {"count", call.count},
+                    {"time", number(call.time)},
+                    {"first_at", call.first_at}});
+  }
+  return {{"path", trace.path},
+          {"creator", trace.creator},
+          {"command", trace.command},
+          {"mpi_library", trace.mpi_library},
+          {"ranks", trace.ranks},
+          {"locations", trace.locations},
+          {"nodes", trace.nodes},
+          {"communicators", trace.communicators},
+          {"records", trace.records},
+          {"mpi_calls", trace.mpi_calls},
+          {"messages", trace.messages},
+          {"collectives", trace.collectives},
+          {"elapsed", number(trace.elapsed)},
+          {"mpi_time", number(trace.mpi_time)},
+          {"kept", std::move(kept)},
+          {"unmatched_sends", trace.unmatched_sends},
+          {"unmatched_receives", trace.unmatched_receives},
+          {"clock_violations", trace.clock_violations},
+          {"warnings", trace.warnings}};
+}
+
+Json results_to_json(const Results& results) {
+  Json json = head();
+  json["trace"] = trace_to_json(results.trace);
+  json["calls"] = results.calls;
+  json["scenarios"] = Json::array();
+  for (const ScenarioResult& scenario : results.scenarios) {
+    json["scenarios"].push_back(scenario_to_json(scenario, results.calls));
+  }
+  json["identity"] = nullptr;
+  if (results.identity) {
+    json["identity"] = {{"records", results.identity->records},
+                        {"differing", results.identity->differing},
+                        {"worst_ticks", number(results.identity->worst_ticks)},
+                        {"first", results.identity->first}};
+  }
+  return json;
+}
+
+std::string report_json(const Results& results) {
+  return dump(results_to_json(results), 1);
+}
+
+std::string info_json(const TraceSummary& trace) {
+  Json json = head();
+  json["trace"] = trace_to_json(trace);
+  return dump(json, 1);
+}
+
+std::string report_csv(const Results& results) {
+  std::string out = "scenario,rank,call,calls,time_s,bytes_sent,bytes_received\n";
+  for (const ScenarioResult& scenario : results.scenarios) {
+    if (!scenario.deadlock.empty()) continue;
+    const std::string name = csv_text(scenario.name);
+    for (size_t rank = 0; rank < scenario.ranks.size(); ++rank) {
+      const RankResult& result = scenario.ranks[rank];
+      out += fmt::format("{},{},compute,,{},,\n", name, rank, result.compute);
+      for (size_t call = 0; call < result.calls.size(); ++call) {
+        const CallTotals& totals = result.calls[call];
+        if (totals.calls == 0) continue;
+        out += fmt::format("{},{},{},{},{},{},{}\n", name, rank, csv_text(results.calls[call]),
+                           totals.calls, totals.time, totals.bytes_sent, totals.bytes_received);
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace rubato

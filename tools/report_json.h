@@ -1,0 +1,26 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "replay/results.h"
+
+namespace rubato {
+
+/// The results as JSON with a stable schema: share/doc/json.md and share/doc/replay.schema.json. A
+/// change that could break a reader raises kJsonFormat; new keys do not.
+inline constexpr int kJsonFormat = 1;
+
+nlohmann::ordered_json results_to_json(const Results& results);
+nlohmann::ordered_json trace_to_json(const TraceSummary& trace);
+
+/// The text of the file `--json` writes.
+std::string report_json(const Results& results);
+
+/// What `rubato info --json` prints: the head of report_json with the object "trace" alone.
+std::string info_json(const TraceSummary& trace);
+
+/// The file `--csv` writes: a row per scenario, rank and call.
+std::string report_csv(const Results& results);
+
+}  // namespace rubato

@@ -1,0 +1,261 @@
+#include "tools/report_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "tools/call_columns.h"
+#include "tools/honesty.h"
+#include "tools/numbers.h"
+#include "tools/text_table.h"
+
+namespace rubato {
+namespace {
+
+constexpr int kRanksShown = 16;  // more are folded into minimum, median, maximum
+
+std::string plural(uint64_t count, const std::string& word) {
+  return show_count(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+std::string trace_line(const TraceSummary& trace) {
+  return fmt::format("{}: {}{} on {}, recorded by {}", trace.path,
+                     trace.command.empty() ? "" : "'" + trace.command + "', ",
+                     plural(trace.ranks, "rank"), plural(trace.nodes, "node"),
+                     trace.creator.empty() ? "an unnamed tracer" : trace.creator);
+}
+
+double mean(const std::vector<RankResult>& ranks, double RankResult::*value) {
+  if (ranks.empty()) return 0;
+  double sum = 0;
+  for (const RankResult& rank : ranks) sum += rank.*value;
+  return sum / static_cast<double>(ranks.size());
+}
+
+std::string show_traffic(const LevelTraffic& traffic) {
+  return traffic.messages == 0
+             ? "-"
+             : fmt::format("{}, {}", show_count(traffic.messages), show_bytes(traffic.bytes));
+}
+
+/// True when every scenario that ran to its end sends the same over each level (no other
+/// placement).
+bool same_traffic(const std::vector<ScenarioResult>& scenarios) {
+  const ScenarioResult* first = nullptr;
+  for (const ScenarioResult& s : scenarios) {
+    if (!s.deadlock.empty()) continue;
+    if (!first) first = &s;
+    for (int level = 0; level < kLevels; ++level) {
+      if (s.traffic[level].messages != first->traffic[level].messages ||
+          s.traffic[level].bytes != first->traffic[level].bytes) {
+        return false;
+      }
+    }
+  }
+  return first != nullptr;
+}
+
+/// "Messages: node 1,250, 78.1 MiB; network ..." for scenarios that all send the same.
+std::string traffic_line(const std::vector<ScenarioResult>& scenarios) {
+  std::string line;
+  for (const ScenarioResult& s : scenarios) {
+    if (!s.deadlock.empty()) continue;
+    for (int level = 0; level < kLevels; ++level) {
+      if (s.traffic[level].messages == 0) continue;
+      line += fmt::format("{}{} {}", line.empty() ? "Messages by distance: " : "; ",
+                          kLevelNames[level], show_traffic(s.traffic[level]));
+    }
+    break;
+  }
+  return line.empty() ? "No messages between two ranks." : line + ".";
+}
+
+/// Levels over which some scenario sends something.
+std::vector<int> levels_in_use(const std::vector<ScenarioResult>& scenarios) {
+  std::vector<int> levels;
+  for (int level = 0; level < kLevels; ++level) {
+    const bool used = std::any_of(scenarios.begin(), scenarios.end(), [&](const auto& scenario) {
+      return scenario.traffic[level].messages > 0;
+    });
+    if (used) levels.push_back(level);
+  }
+  return levels;
+}
+
+std::string scenario_table(const std::vector<ScenarioResult>& scenarios, int width) {
+  const ScenarioResult* reference = reference_scenario(scenarios);
+  const bool can_compare = reference->deadlock.empty() && reference->elapsed > 0;
+  const bool one_line = same_traffic(scenarios);
+  const std::vector<int> levels = one_line ? std::vector<int>{} : levels_in_use(scenarios);
+
+  std::vector<double> times;
+  for (const ScenarioResult& s : scenarios) {
+    if (s.deadlock.empty()) times.push_back(s.elapsed);
+  }
+  const TimeUnit unit = common_unit(times);
+
+  std::vector<std::string> header = {"Scenario", fmt::format("Elapsed ({})", unit.name),
+                                     "vs " + reference->name, "Compute", "MPI"};
+  for (const int level : levels) header.push_back(fmt::format("Messages: {}", kLevelNames[level]));
+  TextTable table(header);
+  for (const ScenarioResult& s : scenarios) {
+    const bool ended = s.deadlock.empty();
+    std::vector<std::string> row = {s.name};
+    row.push_back(ended ? unit.show(s.elapsed) : "deadlock");
+    row.push_back(ended && can_compare ? fmt::format("{:.3f}×", s.elapsed / reference->elapsed)
+                                       : "-");
+    const double compute = mean(s.ranks, &RankResult::compute);
+    const double mpi = mean(s.ranks, &RankResult::mpi);
+    row.push_back(ended ? show_share(compute, compute + mpi) : "-");
+    row.push_back(ended ? show_share(mpi, compute + mpi) : "-");
+    for (const int level : levels) {
+      row.push_back(show_traffic(s.traffic[level]));
+    }
+    table.add_row(std::move(row));
+  }
+  return table.format(width) + (one_line ? "\n" + wrap(traffic_line(scenarios), width, 2) : "");
+}
+
+/// A column of the per-rank table: a name and a time per rank.
+struct TimeColumn {
+  std::string name;
+  std::vector<double> times;
+};
+
+double sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+/// Compute, MPI in total, then the chosen calls.
+std::vector<TimeColumn> time_columns(const std::vector<CallColumn>& calls,
+                                     const ScenarioResult& scenario) {
+  std::vector<TimeColumn> columns = {{"Compute", {}}, {"All MPI", {}}};
+  for (const CallColumn& call : calls) columns.push_back({call.name, {}});
+  for (const RankResult& rank : scenario.ranks) {
+    columns[0].times.push_back(rank.compute);
+    columns[1].times.push_back(rank.mpi);
+    for (size_t i = 0; i < calls.size(); ++i) columns[i + 2].times.push_back(calls[i].time(rank));
+  }
+  return columns;
+}
+
+/// The rows "minimum", "median", "maximum", each column for itself.
+void add_folded_rows(TextTable& table, const std::vector<TimeColumn>& columns,
+                     const TimeUnit& unit) {
+  std::vector<std::vector<double>> sorted;
+  for (const TimeColumn& column : columns) {
+    sorted.push_back(column.times);
+    std::sort(sorted.back().begin(), sorted.back().end());
+  }
+  const auto add = [&](const char* name,
+                       const std::function<double(const std::vector<double>&)>& pick) {
+    std::vector<std::string> row = {name};
+    for (const auto& times : sorted) row.push_back(unit.show(pick(times)));
+    table.add_row(std::move(row));
+  };
+  add("minimum", [](const auto& times) { return times.front(); });
+  add("median", [](const auto& times) {
+    return (times[(times.size() - 1) / 2] + times[times.size() / 2]) / 2;
+  });
+  add("maximum", [](const auto& times) { return times.back(); });
+  add("mean", [](const auto& times) { return sum(times) / static_cast<double>(times.size()); });
+}
+
+/// One unit for the tables of all scenarios: the one in which the longest time reads well, with one
+/// digit more than it needs, so that small calls still show.
+TimeUnit rank_table_unit(const std::vector<ScenarioResult>& scenarios) {
+  double longest = 0;
+  for (const ScenarioResult& scenario : scenarios) {
+    if (!scenario.deadlock.empty()) continue;
+    for (const RankResult& rank : scenario.ranks) {
+      longest = std::max({longest, rank.compute, rank.mpi});
+    }
+  }
+  TimeUnit unit = common_unit({longest});
+  unit.decimals = std::min(4, unit.decimals + 1);
+  return unit;
+}
+
+std::string rank_table(const std::vector<CallColumn>& calls, const ScenarioResult& scenario,
+                       const TimeUnit& unit, const TextReportOptions& options) {
+  const std::vector<TimeColumn> columns = time_columns(calls, scenario);
+  const bool fold = !options.per_rank && scenario.ranks.size() > kRanksShown;
+  std::vector<std::string> header = {fold ? fmt::format("{} ranks", scenario.ranks.size())
+                                          : "Rank"};
+  for (const TimeColumn& column : columns) header.push_back(column.name);
+  TextTable table(header);
+  if (fold) {
+    add_folded_rows(table, columns, unit);
+  } else {
+    for (size_t rank = 0; rank < scenario.ranks.size(); ++rank) {
+      std::vector<std::string> row = {std::to_string(rank)};
+      for (const TimeColumn& column : columns) row.push_back(unit.show(column.times[rank]));
+      table.add_row(std::move(row));
+    }
+  }
+  return wrap(fmt::format("{}: compute and time per MPI call, in {}", scenario.name, unit.name),
+              options.width, 2) +
+         "\n" + table.format(options.width);
+}
+
+}  // namespace
+
+std::string report_text(const Results& results, const TextReportOptions& options) {
+  std::string out = wrap(trace_line(results.trace), options.width, 2);
+  out += wrap(kept_calls_line(results.trace), options.width, 2);
+  for (const std::string& line : caveats(results.trace)) {
+    out += wrap("Note: " + line, options.width, 2);
+  }
+  if (results.identity) out += wrap(identity_line(*results.identity), options.width, 2);
+  if (results.scenarios.empty()) return out;
+
+  out += "\n" + scenario_table(results.scenarios, options.width);
+  const std::string answer = headline(results);
+  if (!answer.empty()) out += "\n" + wrap(answer, options.width, 0);
+  const std::vector<std::string> notes = caveats(results.scenarios);
+  if (!notes.empty()) out += "\n";
+  for (const std::string& line : notes) out += wrap("Note: " + line, options.width, 2);
+
+  const TimeUnit unit = rank_table_unit(results.scenarios);
+  const std::vector<CallColumn> calls = choose_call_columns(results, options.per_rank);
+  bool folded = std::any_of(calls.begin(), calls.end(),
+                            [](const CallColumn& call) { return call.calls.size() > 1; });
+  for (const ScenarioResult& scenario : results.scenarios) {
+    if (!scenario.deadlock.empty() || scenario.ranks.empty()) continue;
+    out += "\n" + rank_table(calls, scenario, unit, options);
+    folded = folded || scenario.ranks.size() > kRanksShown;
+  }
+  if (std::any_of(results.calls.begin(), results.calls.end(), outside_elapsed)) {
+    out += "\n" +
+           wrap("MPI_Init and MPI_Finalize are not part of Elapsed and All MPI.", options.width, 0);
+  }
+  if (folded && !options.per_rank) out += "\n--per-rank shows every rank and every call.\n";
+  return out;
+}
+
+std::string describe_trace(const TraceSummary& trace, int width) {
+  std::string out;
+  const auto line = [&](const std::string& name, const std::string& value) {
+    out += fmt::format("{:<15} {}\n", name, value);
+  };
+  line("Archive", trace.path);
+  line("Recorded by", trace.creator.empty() ? "unknown" : trace.creator);
+  if (!trace.command.empty()) line("Command", trace.command);
+  if (!trace.mpi_library.empty()) line("MPI", trace.mpi_library);
+  if (trace.elapsed > 0) line("Elapsed", show_seconds(trace.elapsed));
+  line("Ranks", fmt::format("{} on {}, {}", show_count(trace.ranks), plural(trace.nodes, "node"),
+                            plural(trace.locations, "location")));
+  line("Records", show_count(trace.records));
+  line("MPI calls", fmt::format("{}, {} in all ranks together", show_count(trace.mpi_calls),
+                                show_seconds(trace.mpi_time)));
+  line("Messages", show_count(trace.messages));
+  line("Collectives", show_count(trace.collectives));
+  line("Communicators", show_count(trace.communicators));
+  out += "\n" + wrap(kept_calls_line(trace), width, 2);
+  for (const std::string& note : caveats(trace)) out += wrap("Note: " + note, width, 2);
+  return out;
+}
+
+}  // namespace rubato

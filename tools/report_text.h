@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "replay/results.h"
+
+namespace rubato {
+
+struct TextReportOptions {
+  int width = 100;        ///< columns of the page
+  bool per_rank = false;  ///< every rank and every call, however many
+};
+
+/// The report for a terminal: what to know first, elapsed per scenario, then for each scenario the
+/// first table of MPInside, compute and time per MPI call of each rank.
+std::string report_text(const Results& results, const TextReportOptions& options = {});
+
+/// What `rubato info` prints.
+std::string describe_trace(const TraceSummary& trace, int width);
+
+}  // namespace rubato

@@ -1,0 +1,64 @@
+#include "tools/whole_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "models/error.h"
+
+namespace rubato {
+namespace fs = std::filesystem;
+
+WholeFile::WholeFile(const std::string& path) : path_(path), target_(path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status)) fail(EISDIR);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    if (fs::exists(status)) target_ = fs::canonical(path, ignored).string();
+    temporary_ = fmt::format("{}.part-{}", target_, getpid());
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
+  if (descriptor_ < 0) {
+    const int error = errno;
+    temporary_.clear();  // not ours to remove
+    fail(error);
+  }
+}
+
+WholeFile::~WholeFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void WholeFile::write(const std::string& text) {
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = ::write(descriptor_, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(errno);
+    done += static_cast<size_t>(count);
+  }
+}
+
+void WholeFile::commit() {
+  // Some file systems report a full disk or quota only here.
+  if (!temporary_.empty() && fsync(descriptor_) != 0) fail(errno);
+  const int closed = close(descriptor_);
+  descriptor_ = -1;
+  if (closed != 0) fail(errno);
+  if (temporary_.empty()) return;
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
+  temporary_.clear();
+}
+
+void WholeFile::fail(int error) {
+  throw InputError(fmt::format("{}: cannot be written: {}", path_, std::strerror(error)));
+}
+
+}  // namespace rubato

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+namespace rubato {
+
+/// A file that appears under its name only when it is complete: written beside it under a temporary
+/// name, then renamed. What was there before stays until that moment and is then replaced. Names
+/// that are no regular files (/dev/stdout, a pipe) are written to directly. The constructor fails
+/// where the file could not be created, so that a long computation is not done for nothing. Errors:
+/// InputError that names the file and the reason (a full disk).
+class WholeFile {
+ public:
+  explicit WholeFile(const std::string& path);
+  ~WholeFile();  ///< without commit(), nothing remains
+  WholeFile(const WholeFile&) = delete;
+  WholeFile& operator=(const WholeFile&) = delete;
+
+  void write(const std::string& text);
+  void commit();
+
+ private:
+  [[noreturn]] void fail(int error);
+
+  std::string path_;       // as the user wrote it
+  std::string target_;     // with symbolic links followed
+  std::string temporary_;  // empty: written to directly
+  int descriptor_ = -1;
+};
+
+}  // namespace rubato

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <tuple>
+
+#include "tracer/call_collectives.h"
+#include "tracer/communicators.h"
+#include "tracer/recorder.h"
+
+/// Calls that make, name and free communicators.
+namespace rubato {
+
+/// The creation record of a new communicator, if this rank is in it and OTF2 can describe it.
+inline void note_created(Call& call, const Communicator* entry) {
+  if (entry != nullptr && entry->recordable) call.item(Item::kCommCreate, entry->id);
+}
+
+inline void note_handle_collective(Call& call, unsigned op, const Communicator* over) {
+  if (over->recordable) {
+    note_collective(call, op, over->id, OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+  }
+}
+
+/// Everything of the form MPI_X(parent, ..., &newcomm) that is collective over the parent.
+template <class Real, class... Arguments>
+int record_comm_create(Call call, Real real, MPI_Comm parent, Arguments... arguments) {
+  const int result = real(parent, arguments...);
+  if (result == MPI_SUCCESS) {
+    MPI_Comm* const made = std::get<sizeof...(arguments) - 1>(std::make_tuple(arguments...));
+    Communicator* over = communicators::find(parent);
+    note_created(call, communicators::created(over, *made));
+    note_handle_collective(call, OTF2_COLLECTIVE_OP_CREATE_HANDLE, over);
+  }
+  call.leave();
+  return result;
+}
+
+/// Collective over the new communicator alone, which therefore stands in its own creation.
+inline void note_created_by_members(Call& call, MPI_Comm made) {
+  const Communicator* entry = communicators::created_by_members(made);
+  note_created(call, entry);
+  note_handle_collective(call, OTF2_COLLECTIVE_OP_CREATE_HANDLE,
+                         entry != nullptr ? entry : communicators::find(handles.self));
+}
+
+template <class Real>
+int record_comm_create_group(Call call, Real real, MPI_Comm comm, MPI_Group group, int tag,
+                             MPI_Comm* made) {
+  const int result = real(comm, group, tag, made);
+  if (result == MPI_SUCCESS) note_created_by_members(call, *made);
+  call.leave();
+  return result;
+}
+
+template <class Real>
+int record_intercomm_create(Call call, Real real, MPI_Comm local, int local_leader, MPI_Comm peer,
+                            int remote_leader, int tag, MPI_Comm* made) {
+  const int result = real(local, local_leader, peer, remote_leader, tag, made);
+  if (result == MPI_SUCCESS) note_created_by_members(call, *made);
+  call.leave();
+  return result;
+}
+
+template <class Real>
+int record_comm_free(Call call, Real real, MPI_Comm* comm) {
+  const MPI_Comm handle = *comm;
+  if (handle == handles.comm_null) {  // an error for MPI to report
+    const int failed = real(comm);
+    call.leave();
+    return failed;
+  }
+  Communicator* entry = communicators::find(handle);
+  // Before MPI may hand the handle to another thread.
+  communicators::forget(handle);
+  const int result = real(comm);
+  if (result != MPI_SUCCESS) {
+    communicators::restore(handle, entry);
+  } else if (entry->recordable) {
+    if (entry->has_events) call.item(Item::kCommDestroy, entry->id);
+    note_handle_collective(call, OTF2_COLLECTIVE_OP_DESTROY_HANDLE, entry);
+  }
+  call.leave();
+  return result;
+}
+
+template <class Real>
+int record_comm_set_name(Call call, Real real, MPI_Comm comm, const char* name) {
+  const int result = real(comm, name);
+  if (result == MPI_SUCCESS) communicators::find(comm)->name = name;
+  call.leave();
+  return result;
+}
+
+}  // namespace rubato

@@ -1,0 +1,211 @@
+#pragma once
+
+#include "tracer/communicators.h"
+#include "tracer/recorder.h"
+#include "tracer/requests.h"
+
+/// Wait, Test, Cancel and Request_free in all their forms.
+///
+/// MPI overwrites the handles of what it completes, so they are saved before the call. A receive's
+/// source, tag and length stand in its status, so where the program ignores statuses it gets ours.
+/// Neither is visible to the program: its request, index and status arrays are written by MPI alone.
+namespace rubato {
+
+/// One request has completed: `before` is its handle at the call, `after` what MPI made of it.
+inline void complete(Call& call, MPI_Request before, MPI_Request after, const MPI_Status& status) {
+  if (before == handles.request_null) return;
+  Request request;
+  if (!requests::take(before, after == before, request)) return;
+  if (request.kind == RequestKind::kForeign) return;
+  if (request.cancelled) {
+    int cancelled = 0;
+    PMPI(Test_cancelled)(&status, &cancelled);
+    if (cancelled != 0) {
+      call.item(Item::kRequestCancelled, request.number);
+      return;
+    }
+  }
+  if (request.kind == RequestKind::kSend) {
+    call.item(Item::kIsendComplete, request.number);
+  } else if (status.MPI_SOURCE != MPI_PROC_NULL) {
+    call.message(Item::kIrecv, {request.message.communicator, status.MPI_SOURCE, status.MPI_TAG,
+                                received_bytes(status)});
+    call.word(request.number);
+  }
+}
+
+/// A call on one request failed: if MPI gave the request up, so do we.
+inline void drop(MPI_Request before, MPI_Request after) {
+  Request request;
+  if (before != handles.request_null && after != before) requests::take(before, false, request);
+}
+
+
+/// The requests of an array call as they were before it, and statuses to read.
+class RequestArray {
+ public:
+  RequestArray(Call& call, int count, const MPI_Request* requests, MPI_Status* statuses);
+
+  MPI_Status* statuses() { return statuses_; }
+  /// False: no memory, the call goes unrecorded.
+  bool usable() const { return usable_; }
+  MPI_Request before(int i) const { return saved_[i]; }
+
+ private:
+  MPI_Request* saved_;
+  MPI_Status* statuses_;
+  bool usable_;
+};
+
+template <class Real>
+int record_wait(Call call, Real real, MPI_Request* request, MPI_Status* status) {
+  const MPI_Request before = *request;
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = real(request, status);
+  if (result == MPI_SUCCESS) {
+    complete(call, before, *request, *status);
+  } else {
+    drop(before, *request);
+  }
+  call.leave();
+  return result;
+}
+
+template <class Real>
+int record_test(Call call, Real real, MPI_Request* request, int* flag, MPI_Status* status) {
+  const MPI_Request before = *request;
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = real(request, flag, status);
+  if (result != MPI_SUCCESS) {
+    drop(before, *request);
+  } else if (*flag != 0) {
+    complete(call, before, *request, *status);
+  }
+  call.leave();
+  return result;
+}
+
+/// All of an array completed, or, after MPI_ERR_IN_STATUS, those whose status says so.
+inline void complete_all(Call& call, int result, int count, const RequestArray& array,
+                         const MPI_Request* requests, const MPI_Status* statuses) {
+  for (int i = 0; i < count; ++i) {
+    const bool good = result == MPI_SUCCESS ||
+                      (result == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR == MPI_SUCCESS);
+    if (good) {
+      complete(call, array.before(i), requests[i], statuses[i]);
+    } else {
+      drop(array.before(i), requests[i]);
+    }
+  }
+}
+
+template <class Real>
+int record_waitall(Call call, Real real, int count, MPI_Request* requests, MPI_Status* statuses) {
+  RequestArray array(call, count, requests, statuses);
+  const int result = real(count, requests, array.statuses());
+  if (array.usable()) complete_all(call, result, count, array, requests, array.statuses());
+  call.leave();
+  return result;
+}
+
+template <class Real>
+int record_testall(Call call, Real real, int count, MPI_Request* requests, int* flag,
+                   MPI_Status* statuses) {
+  RequestArray array(call, count, requests, statuses);
+  const int result = real(count, requests, flag, array.statuses());
+  if (array.usable() && (result != MPI_SUCCESS || *flag != 0)) {
+    complete_all(call, result, count, array, requests, array.statuses());
+  }
+  call.leave();
+  return result;
+}
+
+/// The one request that Waitany or Testany found.
+inline void complete_one_of(Call& call, int result, int index, const RequestArray& array,
+                            const MPI_Request* requests, const MPI_Status& status) {
+  if (!array.usable() || index == MPI_UNDEFINED || index < 0) return;
+  if (result == MPI_SUCCESS) {
+    complete(call, array.before(index), requests[index], status);
+  } else {
+    drop(array.before(index), requests[index]);
+  }
+}
+
+template <class Real>
+int record_waitany(Call call, Real real, int count, MPI_Request* requests, int* index,
+                   MPI_Status* status) {
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  RequestArray array(call, count, requests, status);
+  const int result = real(count, requests, index, status);
+  // A failing call need not have set the index.
+  complete_one_of(call, result, result == MPI_SUCCESS ? *index : MPI_UNDEFINED, array, requests,
+                  *status);
+  call.leave();
+  return result;
+}
+
+template <class Real>
+int record_testany(Call call, Real real, int count, MPI_Request* requests, int* index, int* flag,
+                   MPI_Status* status) {
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  RequestArray array(call, count, requests, status);
+  const int result = real(count, requests, index, flag, status);
+  complete_one_of(call, result, result == MPI_SUCCESS && *flag != 0 ? *index : MPI_UNDEFINED, array,
+                  requests, *status);
+  call.leave();
+  return result;
+}
+
+/// Waitsome and Testsome.
+template <class Real>
+int record_waitsome(Call call, Real real, int count, MPI_Request* requests, int* outcount,
+                    int* indices, MPI_Status* statuses) {
+  RequestArray array(call, count, requests, statuses);
+  const int result = real(count, requests, outcount, indices, array.statuses());
+  if (array.usable() && (result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS) &&
+      *outcount != MPI_UNDEFINED) {
+    for (int i = 0; i < *outcount; ++i) {
+      const MPI_Status& status = array.statuses()[i];
+      const int index = indices[i];
+      if (result == MPI_SUCCESS || status.MPI_ERROR == MPI_SUCCESS) {
+        complete(call, array.before(index), requests[index], status);
+      } else {
+        drop(array.before(index), requests[index]);
+      }
+    }
+  }
+  call.leave();
+  return result;
+}
+
+template <class Real>
+int record_request_free(Call call, Real real, MPI_Request* request) {
+  const MPI_Request before = *request;
+  const int result = real(request);
+  Request freed;
+  if (result == MPI_SUCCESS && before != handles.request_null &&
+      requests::take(before, false, freed) && freed.kind != RequestKind::kForeign) {
+    // OTF2 has the completion record stand for the release of a send that is still under way.
+    if (freed.cancelled) {
+      call.item(Item::kRequestCancelled, freed.number);
+    } else if (freed.kind == RequestKind::kSend) {
+      call.item(Item::kIsendComplete, freed.number);
+    }
+  }
+  call.leave();
+  return result;
+}
+
+template <class Real>
+int record_cancel(Call call, Real real, MPI_Request* request) {
+  requests::mark_cancelled(*request);
+  const int result = real(request);
+  call.leave();
+  return result;
+}
+
+}  // namespace rubato

@@ -1,0 +1,225 @@
+#pragma once
+
+#include "tracer/communicators.h"
+#include "tracer/recorder.h"
+#include "tracer/requests.h"
+
+/// Point-to-point calls: blocking, nonblocking, persistent. One function per kind of mpi_calls.txt;
+/// each makes the real call and says what it meant. They are templates only because the large-count
+/// forms have another type for counts.
+///
+/// Common rules: nothing is recorded for MPI_PROC_NULL or for a call that failed; the program's status
+/// is replaced by one of ours where it asked for none; what the call returns is returned.
+namespace rubato {
+
+/// A message of `count` elements; what is put on the record.
+inline void note_message(Call& call, Item item, MPI_Comm comm, int peer, int tag, uint64_t bytes) {
+  const Communicator* entry = communicators::find(comm);
+  if (entry->recordable) call.message(item, {entry->id, peer, tag, bytes});
+}
+
+inline void note_received(Call& call, MPI_Comm comm, const MPI_Status& status) {
+  if (status.MPI_SOURCE == MPI_PROC_NULL) return;
+  note_message(call, Item::kRecv, comm, status.MPI_SOURCE, status.MPI_TAG, received_bytes(status));
+}
+
+/// MPI_ANY_SOURCE and MPI_ANY_TAG, which differ between libraries, as -1.
+inline int any_source(int source) { return source == MPI_ANY_SOURCE ? -1 : source; }
+inline int any_tag(int tag) { return tag == MPI_ANY_TAG ? -1 : tag; }
+
+template <class Real, class Count>
+int record_send(Call call, Real real, const void* buf, Count count, MPI_Datatype type, int dest,
+                int tag, MPI_Comm comm) {
+  const int result = real(buf, count, type, dest, tag, comm);
+  if (result == MPI_SUCCESS && dest != MPI_PROC_NULL) {
+    note_message(call, Item::kSend, comm, dest, tag, static_cast<uint64_t>(count) * type_size(type));
+  }
+  call.leave();
+  return result;
+}
+
+template <class Real, class Count>
+int record_recv(Call call, Real real, void* buf, Count count, MPI_Datatype type, int source, int tag,
+                MPI_Comm comm, MPI_Status* status) {
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = real(buf, count, type, source, tag, comm, status);
+  if (result == MPI_SUCCESS) note_received(call, comm, *status);
+  call.leave();
+  return result;
+}
+
+template <class Real, class Count>
+int record_sendrecv(Call call, Real real, const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
+                    int dest, int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype,
+                    int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                          source, recvtag, comm, status);
+  if (result == MPI_SUCCESS) {
+    if (dest != MPI_PROC_NULL) {
+      note_message(call, Item::kSend, comm, dest, sendtag,
+                   static_cast<uint64_t>(sendcount) * type_size(sendtype));
+    }
+    note_received(call, comm, *status);
+  }
+  call.leave();
+  return result;
+}
+
+template <class Real, class Count>
+int record_sendrecv_replace(Call call, Real real, void* buf, Count count, MPI_Datatype type, int dest,
+                            int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = real(buf, count, type, dest, sendtag, source, recvtag, comm, status);
+  if (result == MPI_SUCCESS) {
+    if (dest != MPI_PROC_NULL) {
+      note_message(call, Item::kSend, comm, dest, sendtag,
+                   static_cast<uint64_t>(count) * type_size(type));
+    }
+    note_received(call, comm, *status);
+  }
+  call.leave();
+  return result;
+}
+
+/// A request that is not ours: it only takes its turn among those of the same handle.
+inline void foreign_request(Call&, int result, const MPI_Request* request) {
+  if (result == MPI_SUCCESS && request != nullptr) requests::add(*request, Request{});
+}
+
+/// Enters a request posted on `comm`, and numbers it if the peer is a process.
+inline void note_posted(Call& call, RequestKind kind, const Message& message, bool recordable,
+                        MPI_Request handle) {
+  Request request;
+  if (recordable) {
+    request.kind = kind;
+    request.number = call.next_request();
+    request.message.communicator = message.communicator;
+    call.message(kind == RequestKind::kSend ? Item::kIsend : Item::kIrecvRequest, message);
+  }
+  requests::add(handle, request);
+}
+
+template <class Real, class Count>
+int record_isend(Call call, Real real, const void* buf, Count count, MPI_Datatype type, int dest,
+                 int tag, MPI_Comm comm, MPI_Request* request) {
+  const int result = real(buf, count, type, dest, tag, comm, request);
+  if (result == MPI_SUCCESS) {
+    const Communicator* entry = communicators::find(comm);
+    note_posted(call, RequestKind::kSend,
+                {entry->id, dest, tag, static_cast<uint64_t>(count) * type_size(type)},
+                entry->recordable && dest != MPI_PROC_NULL, *request);
+  }
+  call.leave();
+  return result;
+}
+
+template <class Real, class Count>
+int record_irecv(Call call, Real real, void* buf, Count count, MPI_Datatype type, int source, int tag,
+                 MPI_Comm comm, MPI_Request* request) {
+  const int result = real(buf, count, type, source, tag, comm, request);
+  if (result == MPI_SUCCESS) {
+    const Communicator* entry = communicators::find(comm);
+    note_posted(call, RequestKind::kRecv, {entry->id, any_source(source), any_tag(tag), 0},
+                entry->recordable && source != MPI_PROC_NULL, *request);
+  }
+  call.leave();
+  return result;
+}
+
+/// Persistent requests have numbers of their own, because each start uses the same one again.
+inline uint64_t next_persistent_number(ThreadLog& log) {
+  static std::atomic<uint64_t> count{0};
+  return uint64_t{log.number} << 40 | uint64_t{1} << 39 | ++count;
+}
+
+inline void note_initialised(Call& call, RequestKind kind, SendMode mode, const Message& message,
+                             bool recordable, MPI_Request handle) {
+  Request request;
+  if (recordable) {
+    request.kind = kind;
+    request.number = next_persistent_number(call.log());
+    request.message = message;
+    request.mode = mode;
+  }
+  request.persistent = true;
+  request.active = false;
+  requests::add(handle, request);
+}
+
+template <SendMode mode, class Real, class Count>
+int record_any_send_init(Call call, Real real, const void* buf, Count count, MPI_Datatype type,
+                         int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  const int result = real(buf, count, type, dest, tag, comm, request);
+  if (result == MPI_SUCCESS) {
+    const Communicator* entry = communicators::find(comm);
+    note_initialised(call, RequestKind::kSend, mode,
+                     {entry->id, dest, tag, static_cast<uint64_t>(count) * type_size(type)},
+                     entry->recordable && dest != MPI_PROC_NULL, *request);
+  }
+  call.leave();
+  return result;
+}
+
+template <class... Arguments>
+int record_send_init(Call call, Arguments... arguments) {
+  return record_any_send_init<SendMode::kStandard>(std::move(call), arguments...);
+}
+template <class... Arguments>
+int record_bsend_init(Call call, Arguments... arguments) {
+  return record_any_send_init<SendMode::kBuffered>(std::move(call), arguments...);
+}
+template <class... Arguments>
+int record_ssend_init(Call call, Arguments... arguments) {
+  return record_any_send_init<SendMode::kSynchronous>(std::move(call), arguments...);
+}
+template <class... Arguments>
+int record_rsend_init(Call call, Arguments... arguments) {
+  return record_any_send_init<SendMode::kReady>(std::move(call), arguments...);
+}
+
+template <class Real, class Count>
+int record_recv_init(Call call, Real real, void* buf, Count count, MPI_Datatype type, int source,
+                     int tag, MPI_Comm comm, MPI_Request* request) {
+  const int result = real(buf, count, type, source, tag, comm, request);
+  if (result == MPI_SUCCESS) {
+    const Communicator* entry = communicators::find(comm);
+    note_initialised(call, RequestKind::kRecv, SendMode::kStandard,
+                     {entry->id, any_source(source), any_tag(tag), 0},
+                     entry->recordable && source != MPI_PROC_NULL, *request);
+  }
+  call.leave();
+  return result;
+}
+
+inline void note_started(Call& call, MPI_Request handle) {
+  Request request;
+  if (!requests::restart(handle, request) || request.kind == RequestKind::kForeign) return;
+  const bool send = request.kind == RequestKind::kSend;
+  call.message(send ? Item::kIsendStart : Item::kIrecvStart, request.message);
+  call.word(request.number | static_cast<uint64_t>(request.mode) << 56);
+}
+
+template <class Real>
+int record_start(Call call, Real real, MPI_Request* request) {
+  const int result = real(request);
+  if (result == MPI_SUCCESS) note_started(call, *request);
+  call.leave();
+  return result;
+}
+
+template <class Real>
+int record_startall(Call call, Real real, int count, MPI_Request* requests) {
+  const bool room = count <= 0 || call.reserve(static_cast<size_t>(count));
+  const int result = real(count, requests);
+  if (result == MPI_SUCCESS && room) {
+    for (int i = 0; i < count; ++i) note_started(call, requests[i]);
+  }
+  call.leave();
+  return result;
+}
+
+}  // namespace rubato

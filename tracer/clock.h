@@ -1,0 +1,43 @@
+#pragma once
+
+#include <x86intrin.h>
+
+#include <cstdint>
+#include <ctime>
+
+namespace rubato {
+
+/// Where time stamps come from: the time-stamp counter where it runs at a constant rate and the
+/// kernel itself trusts it, else CLOCK_MONOTONIC. All ranks of a job use the same source, so that
+/// those of one node share one clock without synchronising.
+class Clock {
+ public:
+  static bool tsc_usable();
+
+  /// Before the first stamp.
+  static void choose(bool tsc) { tsc_ = tsc; }
+  static bool uses_tsc() { return tsc_; }
+
+  static uint64_t now() { return tsc_ ? __rdtsc() : monotonic(); }
+
+  static uint64_t monotonic() {
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+  }
+
+ private:
+  static inline bool tsc_ = false;
+};
+
+/// The counter and the system clock read as near to each other as can be.
+struct ClockPair {
+  uint64_t ticks;
+  uint64_t nanoseconds;  ///< CLOCK_MONOTONIC
+  static ClockPair sample();
+};
+
+/// Ticks per second between two samples, which should lie 20 ms or more apart.
+double ticks_per_second(const ClockPair& first, const ClockPair& last);
+
+}  // namespace rubato

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tracer/pmpi.h"
+
+/// The communicators of this process.
+///
+/// A communicator gets a local number when the tracer first sees it, and an identity: a number that
+/// all its members compute alike without talking to each other, so that the ranks can agree on one
+/// list of communicators when the archive is written (definitions.h). It is made from what MPI
+/// guarantees to be the same everywhere: collective calls on a communicator happen in one order on all
+/// its members, so "the third communicator made from that parent, with these members" names it.
+namespace rubato {
+
+/// Ranks in MPI_COMM_WORLD.
+using Members = std::shared_ptr<const std::vector<int>>;
+
+struct Communicator {
+  uint32_t id = 0;         ///< local number
+  int rank = 0;            ///< of this process
+  int size = 1;
+  int remote_size = 0;     ///< > 0: an intercommunicator
+  bool recordable = true;  ///< false: has members outside of MPI_COMM_WORLD (spawned)
+  bool has_events = false; ///< its creation was recorded
+  uint64_t identity = 0;
+  uint64_t parent = 0;     ///< identity of the parent; 0 where there is none
+  uint32_t children = 0;   ///< communicators made from this one so far
+  Members members;
+  Members remote_members;  ///< of an intercommunicator
+  std::string name;
+
+  bool inter() const { return remote_size > 0; }
+  /// Holds this process alone. All such communicators of all ranks share definitions.
+  bool self_like() const { return !inter() && size == 1 && id != 0; }
+  /// How many ranks a collective talks to.
+  int peers() const { return inter() ? remote_size : size; }
+};
+
+namespace communicators {
+
+inline constexpr uint32_t kWorld = 0;
+inline constexpr uint32_t kSelf = 1;
+
+/// After MPI_Init: knows MPI_COMM_WORLD and MPI_COMM_SELF. `name` of the world is its MPI name.
+void start();
+
+/// The entry of a valid communicator. One that came about unseen is entered now.
+Communicator* find(MPI_Comm comm);
+
+/// A communicator made by a collective call over `parent`; `comm` may be MPI_COMM_NULL (this rank is
+/// no member), which returns null but counts as a child.
+Communicator* created(Communicator* parent, MPI_Comm comm);
+/// A communicator that only its own members made.
+Communicator* created_by_members(MPI_Comm comm);
+
+/// The handle is about to become invalid; the entry stays for the archive.
+void forget(MPI_Comm comm);
+/// MPI did not free it after all.
+void restore(MPI_Comm comm, Communicator* entry);
+
+/// All that were ever entered, in the order of their local numbers.
+std::vector<Communicator*> all();
+
+}  // namespace communicators
+}  // namespace rubato

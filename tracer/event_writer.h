@@ -1,0 +1,36 @@
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include "tracer/definitions.h"
+#include "tracer/recorder.h"
+
+/// Turns the calls of one thread into OTF2 events.
+namespace rubato {
+
+/// References of our attributes, and of the strings that hold their names and descriptions; fixed, so
+/// that events can be written before definitions.
+enum AttributeRef : OTF2_AttributeRef { kAttributeSource, kAttributeTag, kAttributeComm, kAttributeMode };
+
+/// Strings that events or fixed definitions refer to; the others are numbered behind them.
+enum StringRef : OTF2_StringRef { kStringEmpty, kStringProgram, kFirstFreeString };
+
+struct LocationSummary {
+  uint64_t location = 0;
+  uint64_t events = 0;
+  uint64_t first = 0;  ///< ticks
+  uint64_t last = 0;
+};
+
+/// OTF2 reports an error to its callback even where it then returns success (a buffer that could not be
+/// written in the middle of an event file); set there, and looked at after every call.
+inline bool otf2_failed = false;
+
+/// Which calls a thread recorded are set in `used`.
+void find_used_calls(const ThreadLog& log, std::vector<bool>& used);
+
+/// Writes all events of a thread; `good` becomes false when OTF2 cannot write.
+LocationSummary write_events(const ThreadLog& log, OTF2_EvtWriter* writer, uint64_t location,
+                             const Definitions& definitions, bool& good);
+
+}  // namespace rubato

@@ -1,0 +1,19 @@
+#pragma once
+
+namespace rubato {
+
+/// What recording costs, in ticks per call (design 7). "Outside" is what the caller sees beyond the
+/// recorded duration: it lands in the compute time around the call. "Inside" is part of the recorded
+/// duration.
+struct Overhead {
+  double outside = 0;
+  double inside_before = 0;  ///< between the Enter stamp and the MPI call
+  double inside_after = 0;   ///< between the MPI call and the Leave stamp, with no further record
+  double per_record = 0;     ///< each further record; also before the Leave stamp
+};
+
+/// Records a few thousand calls of an empty function into scratch memory. Recording must be on, and
+/// this thread not inside a recorded call.
+Overhead measure_overhead();
+
+}  // namespace rubato

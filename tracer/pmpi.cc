@@ -1,0 +1,85 @@
+#include "tracer/pmpi.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace rubato {
+
+std::atomic<void*> pmpi_table[kCallCount];
+Handles handles;
+
+namespace {
+
+/// Finds a loaded library whose file name begins with "libmpi" and that has MPI's functions.
+void* local_mpi_library() {
+  static std::atomic<void*> library{nullptr};
+  if (library.load() != nullptr) return library.load();
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* found) {
+        const char* slash = std::strrchr(info->dlpi_name, '/');
+        const char* name = slash != nullptr ? slash + 1 : info->dlpi_name;
+        if (std::strncmp(name, "libmpi", 6) != 0) return 0;
+        // Never closed: the library stays as long as the program wants it, and we with it.
+        void* handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+        if (handle == nullptr || dlsym(handle, "PMPI_Init") == nullptr) return 0;
+        static_cast<std::atomic<void*>*>(found)->store(handle);
+        return 1;
+      },
+      &library);
+  return library.load();
+}
+
+/// Stands in for a function that the library in this process does not have.
+int missing_function() { return MPI_ERR_OTHER; }
+
+}  // namespace
+
+void* mpi_symbol(const char* name) {
+  if (void* address = dlsym(RTLD_DEFAULT, name)) return address;
+  void* library = local_mpi_library();
+  return library != nullptr ? dlsym(library, name) : nullptr;
+}
+
+void* resolve_pmpi(CallId id) {
+  char name[128];
+  std::snprintf(name, sizeof name, "P%s", kCalls[id].name);
+  void* address = mpi_symbol(name);
+  if (address == nullptr) address = reinterpret_cast<void*>(&missing_function);
+  pmpi_table[id].store(address, std::memory_order_relaxed);
+  return address;
+}
+
+#ifdef OPEN_MPI
+namespace {
+
+/// Sets a handle to the address of Open MPI's object; false when there is none.
+template <class Handle>
+bool load(Handle& handle, const char* symbol) {
+  handle = reinterpret_cast<Handle>(mpi_symbol(symbol));
+  return handle != nullptr;
+}
+
+}  // namespace
+
+bool load_handles() {
+  return load(handles.world, "ompi_mpi_comm_world") && load(handles.self, "ompi_mpi_comm_self") &&
+         load(handles.comm_null, "ompi_mpi_comm_null") &&
+         load(handles.request_null, "ompi_request_null") &&
+         load(handles.datatype_null, "ompi_mpi_datatype_null") &&
+         load(handles.byte, "ompi_mpi_byte") && load(handles.int64, "ompi_mpi_int64_t") &&
+         load(handles.info_null, "ompi_mpi_info_null") && load(handles.min, "ompi_mpi_op_min") &&
+         load(handles.max, "ompi_mpi_op_max");
+}
+#else
+bool load_handles() {
+  if (mpi_symbol("ompi_mpi_comm_world") != nullptr) return false;
+  handles = {MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_NULL, MPI_REQUEST_NULL, MPI_DATATYPE_NULL,
+             MPI_BYTE,       MPI_INT64_T,   MPI_INFO_NULL, MPI_MIN,          MPI_MAX};
+  return true;
+}
+#endif
+
+}  // namespace rubato

@@ -1,0 +1,96 @@
+#pragma once
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "call_ids.h"
+
+/// The MPI library behind the wrappers, found at run time.
+///
+/// The tracer is preloaded into whatever the user runs, also into programs that never load an MPI
+/// library, so nothing here may refer to one by a relocation. Functions come from dlsym at their first
+/// call; the predefined handles, which are constants under MPICH and addresses of data under Open
+/// MPI, from load_handles(). Do not write MPI_COMM_WORLD, MPI_REQUEST_NULL and so on in the tracer;
+/// the linker (-z defs) refuses them under Open MPI. MPI_STATUS_IGNORE, MPI_IN_PLACE and the integer
+/// constants are numbers in both.
+namespace rubato {
+
+/// Name of a wrapped call and OTF2's role of its region.
+struct CallInfo {
+  const char* name;
+  unsigned role;
+};
+extern const CallInfo kCalls[kCallCount];
+
+/// The addresses of the PMPI functions that were looked up already.
+extern std::atomic<void*> pmpi_table[kCallCount];
+void* resolve_pmpi(CallId id);
+
+template <class Function>
+inline Function pmpi(CallId id) {
+  void* address = pmpi_table[id].load(std::memory_order_relaxed);
+  if (address == nullptr) [[unlikely]] address = resolve_pmpi(id);
+  return reinterpret_cast<Function>(address);
+}
+
+/// PMPI(Comm_rank)(comm, &rank) calls PMPI_Comm_rank.
+#define PMPI(name) ::rubato::pmpi<decltype(&PMPI_##name)>(::rubato::kMPI_##name)
+
+/// A symbol of the MPI library in this process, or null. Finds libraries that were loaded with
+/// RTLD_LOCAL too (Python extensions).
+void* mpi_symbol(const char* name);
+
+/// The predefined handles that the tracer needs.
+struct Handles {
+  MPI_Comm world;
+  MPI_Comm self;
+  MPI_Comm comm_null;
+  MPI_Request request_null;
+  MPI_Datatype datatype_null;
+  MPI_Datatype byte;
+  MPI_Datatype int64;
+  MPI_Info info_null;
+  MPI_Op min;
+  MPI_Op max;
+};
+extern Handles handles;
+
+/// Fills `handles`; false when the MPI library is not of the kind this tracer was built for.
+bool load_handles();
+
+template <class Handle>
+inline uint64_t handle_bits(Handle handle) {
+  return (uint64_t)handle;  // an integer under MPICH, a pointer under Open MPI
+}
+
+/// Bytes that arrived, straight from the status as mpi.h declares it.
+inline uint64_t received_bytes(const MPI_Status& status) {
+#ifdef OPEN_MPI
+  return status._ucount;
+#else
+  return static_cast<uint64_t>(static_cast<unsigned>(status.count_hi_and_cancelled) >> 1) << 32 |
+         static_cast<unsigned>(status.count_lo);
+#endif
+}
+
+/// Size of a datatype in bytes; 0 for MPI_DATATYPE_NULL (which MPI allows where a count is 0).
+inline uint64_t type_size(MPI_Datatype type) {
+#ifdef MPICH_NAME
+  // Predefined types carry their size in the handle (0x4c00SSxx).
+  const auto bits = static_cast<unsigned>(type);
+  if ((bits & 0xff000000u) == 0x4c000000u) return bits >> 8 & 0xff;
+#endif
+  if (type == handles.datatype_null) return 0;
+  int size = 0;
+  PMPI(Type_size)(type, &size);
+  if (size != MPI_UNDEFINED) return static_cast<uint64_t>(size);
+  MPI_Count large = 0;
+  PMPI(Type_size_x)(type, &large);
+  return large < 0 ? 0 : static_cast<uint64_t>(large);
+}
+
+}  // namespace rubato

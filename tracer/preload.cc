@@ -1,0 +1,90 @@
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tracer/pmpi.h"
+#include "tracer/session.h"
+#include "tracer/settings.h"
+
+/// What the preloaded library does before the program's main() and after its exit.
+///
+/// LD_PRELOAD reaches every process that a job starts: the shells of a script, their helpers, and the
+/// MPI program. All but the last must not notice. The process that `rubato trace` became by exec, and
+/// only on rank 0, says at its end if neither it nor anything it started recorded.
+///
+/// A script may start a program of the other MPI than the one the launcher guessed. Before main() such
+/// a program is executed again with the right tracer; nothing of it has run by then.
+namespace rubato {
+namespace {
+
+#ifdef OPEN_MPI
+constexpr char kOwnName[] = "librubato-trace-openmpi.so";
+constexpr char kOtherName[] = "librubato-trace-mpich.so";
+constexpr char kOtherSymbol[] = "MPIR_Dup_fn";
+#else
+constexpr char kOwnName[] = "librubato-trace-mpich.so";
+constexpr char kOtherName[] = "librubato-trace-openmpi.so";
+constexpr char kOtherSymbol[] = "ompi_mpi_comm_world";
+#endif
+
+/// Standard error of the process `rubato trace` became, kept because programs (those of GNU coreutils)
+/// close theirs before they end.
+int report_fd = -1;
+
+bool is_rank_0() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
+/// The process that `rubato trace` started, not one of its children.
+bool is_traced_process() {
+  const char* pid = std::getenv("RUBATO_TRACE_PID");
+  return pid != nullptr && std::atol(pid) == getpid();
+}
+
+/// Executes the program again with the tracer of its MPI library. Returns if that cannot be done.
+void change_tracer(char** argv) {
+  const char* now = std::getenv("LD_PRELOAD");
+  if (now == nullptr) return;
+  std::string list = now;
+  const size_t place = list.find(kOwnName);
+  if (place == std::string::npos) return;
+  list.replace(place, std::strlen(kOwnName), kOtherName);
+  const size_t begin = list.find_last_of(": ", place);
+  const size_t from = begin == std::string::npos ? 0 : begin + 1;
+  const std::string other = list.substr(from, list.find_first_of(": ", place) - from);
+  if (access(other.c_str(), R_OK) != 0) {
+    warn("this program's MPI library has no tracer here; nothing is recorded");
+    return;
+  }
+  setenv("LD_PRELOAD", list.c_str(), 1);
+  execv("/proc/self/exe", argv);
+}
+
+__attribute__((constructor)) void loaded(int, char** argv, char**) {
+  if (dlsym(RTLD_DEFAULT, kOtherSymbol) != nullptr) change_tracer(argv);
+  if (is_traced_process() && is_rank_0()) report_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
+}
+
+__attribute__((destructor)) void unloaded() {
+  if (report_fd < 0 || session_finished() || !is_traced_process()) return;
+  std::string line;
+  struct stat info;
+  if (session_started()) {
+    line = "rubato: no trace: the program ended without MPI_Finalize\n";
+  } else if (stat(Settings::from_environment().output.c_str(), &info) != 0) {
+    line = "rubato: nothing was recorded: the program made no MPI call\n";
+  }
+  [[maybe_unused]] const ssize_t written = write(report_fd, line.data(), line.size());
+}
+
+}  // namespace
+}  // namespace rubato

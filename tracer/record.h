@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// How a recorded call looks in memory.
+///
+/// A call is a head of two 64-bit words and its items, one to four words each:
+///
+///   word 0   enter time (54 bits, ticks since the process started recording) | call id (10 bits)
+///   word 1   duration in ticks (40 bits) | number of item words (24 bits)
+///
+/// A duration of 2^40 ticks or more (8 minutes at 2.3 GHz) is written as all ones, and the first item
+/// is then the leave time. An item says in its lowest four bits what it is. Messages have a short form
+/// of one word (communicator 6 bits, peer 16, tag 15, bytes 23), which is nearly every message there
+/// is, and a long form of three. So a send or a receive costs 24 bytes in memory, a call that is a
+/// region only 16.
+///
+/// Requests are numbered per thread in the order of their posting. A request that is posted by
+/// MPI_Isend or MPI_Irecv therefore needs no number in its item: whoever decodes the thread counts
+/// along. Completions and restarts name the number.
+namespace rubato {
+
+/// What an item says. kMessageLong is added to the four message items in their long form.
+enum class Item : unsigned {
+  kSend,                 ///< message
+  kRecv,                 ///< message
+  kIsend,                ///< message; posts the thread's next request
+  kIrecvRequest,         ///< message (what was asked for, bytes = 0); posts the next request
+  kIrecv,                ///< message, then one word: request
+  kIsendStart,           ///< message, then one word: request | send mode << 56; a persistent send
+  kIrecvStart,           ///< message (what was asked for), then one word: request
+  kIsendComplete,        ///< request (60 bits)
+  kRequestCancelled,     ///< request (60 bits)
+  kCollective,           ///< op 8, communicator 20, root 32; then bytes sent, bytes received
+  kCommCreate,           ///< communicator (60 bits)
+  kCommDestroy,          ///< communicator (60 bits)
+  kLeaveTime,            ///< then one word: leave time
+  kMessageLong,          ///< kind of message 4, communicator 28, peer 28; then tag, bytes
+};
+
+/// A message or what a receive asks for. Peer and tag are -1 where any will do.
+struct Message {
+  uint32_t communicator;  ///< local id, see communicators.h
+  int32_t peer;
+  int32_t tag;
+  uint64_t bytes;
+};
+
+inline constexpr unsigned kMaxItemWords = 4;
+inline constexpr uint64_t kMaxDuration = (uint64_t{1} << 40) - 1;
+inline constexpr unsigned kTimeBits = 54;
+inline constexpr unsigned kHeadWords = 2;
+
+namespace record {
+
+inline uint64_t head(uint64_t enter, unsigned call) { return enter << 10 | call; }
+inline uint64_t size_word(uint64_t duration, size_t words) { return duration << 24 | words; }
+
+inline uint64_t* put(uint64_t* at, Item item, uint64_t value) {
+  *at = value << 4 | static_cast<uint64_t>(item);
+  return at + 1;
+}
+
+inline uint64_t* put_message(uint64_t* at, Item item, const Message& m) {
+  const auto kind = static_cast<uint64_t>(item);
+  const auto peer = static_cast<uint32_t>(m.peer);
+  const auto tag = static_cast<uint32_t>(m.tag);
+  // All ones stand for "any": adding 1 in 32 bits moves -1 to 0, below every bound.
+  if (m.communicator < 64 && peer + 1 < 0x10000 && tag + 1 < 0x8000 && m.bytes < 0x800000) {
+    *at = kind | uint64_t{m.communicator} << 4 | uint64_t{peer & 0xffff} << 10 |
+          uint64_t{tag & 0x7fff} << 26 | m.bytes << 41;
+    return at + 1;
+  }
+  at[0] = static_cast<uint64_t>(Item::kMessageLong) | kind << 4 | uint64_t{m.communicator} << 8 |
+          uint64_t{peer & 0xfffffff} << 36;
+  at[1] = tag;
+  at[2] = m.bytes;
+  return at + 3;
+}
+
+/// Reads the items of one call, one after the other.
+class Reader {
+ public:
+  Reader(const uint64_t* begin, const uint64_t* end) : at_(begin), end_(end) {}
+
+  bool done() const { return at_ >= end_; }
+
+  /// The kind of the next item; never kMessageLong.
+  Item item() const {
+    const auto kind = static_cast<Item>(*at_ & 15);
+    return kind == Item::kMessageLong ? static_cast<Item>(*at_ >> 4 & 15) : kind;
+  }
+
+  Message message() {
+    const uint64_t word = *at_;
+    if (static_cast<Item>(word & 15) == Item::kMessageLong) {
+      const auto peer = static_cast<uint32_t>(word >> 36);
+      const Message m{static_cast<uint32_t>(word >> 8 & 0xfffffff), any_if(peer, 0xfffffff),
+                      static_cast<int32_t>(at_[1]), at_[2]};
+      at_ += 3;
+      return m;
+    }
+    at_ += 1;
+    return {static_cast<uint32_t>(word >> 4 & 63), any_if(word >> 10 & 0xffff, 0xffff),
+            any_if(word >> 26 & 0x7fff, 0x7fff), word >> 41};
+  }
+
+  /// The value in the next item's own word.
+  uint64_t value() { return *at_++ >> 4; }
+  /// A plain word behind an item.
+  uint64_t word() { return *at_++; }
+
+ private:
+  static int32_t any_if(uint64_t value, uint64_t any) {
+    return value == any ? -1 : static_cast<int32_t>(value);
+  }
+
+  const uint64_t* at_;
+  const uint64_t* end_;
+};
+
+}  // namespace record
+}  // namespace rubato

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tracer/pmpi.h"
+
+/// From MPI_Init to MPI_Finalize: what happens once per process.
+namespace rubato {
+
+/// The time MPI_Init was entered, on both clocks: the ranks agree on one of them only afterwards.
+struct InitStamp {
+  uint64_t tsc;
+  uint64_t monotonic;
+};
+InitStamp before_init();
+
+/// MPI is up: choose the clock, measure what recording costs, start to record. Collective.
+void start_session(CallId init, const InitStamp& stamp, int required_threads);
+
+/// The program is about to finalise MPI: write the archive. Collective.
+void finish_session(CallId finalize);
+
+/// The program is about to die by MPI_Abort.
+void abort_session();
+
+/// This process called MPI_Init.
+bool session_started();
+/// It also reached MPI_Finalize.
+bool session_finished();
+
+}  // namespace rubato

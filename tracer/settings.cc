@@ -1,0 +1,40 @@
+#include "tracer/settings.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace rubato {
+
+Settings Settings::from_environment() {
+  Settings settings;
+  const char* output = std::getenv("RUBATO_TRACE_OUTPUT");
+  settings.output = output != nullptr && *output != '\0' ? output : "rubato-trace.otf2dir";
+  if (const char* memory = std::getenv("RUBATO_TRACE_MEMORY")) {
+    settings.memory = std::strtoull(memory, nullptr, 10);
+  }
+  const char* clock = std::getenv("RUBATO_TRACE_CLOCK");
+  settings.monotonic_clock = clock != nullptr && std::strcmp(clock, "monotonic") == 0;
+  return settings;
+}
+
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  for (char& c : text) {
+    if (c == '\0') c = ' ';
+  }
+  return text;
+}
+
+void warn(const std::string& message) {
+  const std::string line = "rubato: " + message + "\n";
+  // In one piece, so that the lines of several processes do not mix.
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace rubato

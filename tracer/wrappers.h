@@ -1,0 +1,50 @@
+#pragma once
+
+#include "tracer/call_collectives.h"
+#include "tracer/call_communicators.h"
+#include "tracer/call_completion.h"
+#include "tracer/call_messages.h"
+#include "tracer/session.h"
+
+/// What the generated wrappers include, and the few kinds of calls that fit nowhere else.
+namespace rubato {
+
+/// MPI_Init and MPI_Init_thread: recording starts when MPI is up.
+template <class Real, class... Arguments>
+int record_init_with(CallId id, int required, Real real, Arguments... arguments) {
+  const InitStamp stamp = before_init();
+  const int result = real(arguments...);
+  if (result == MPI_SUCCESS) start_session(id, stamp, required);
+  return result;
+}
+template <class Real>
+int record_init(CallId id, Real real, int* argc, char*** argv) {
+  return record_init_with(id, MPI_THREAD_SINGLE, real, argc, argv);
+}
+template <class Real>
+int record_init_thread(CallId id, Real real, int* argc, char*** argv, int required, int* provided) {
+  return record_init_with(id, required, real, argc, argv, required, provided);
+}
+
+/// MPI_Finalize: the archive is written while MPI still works.
+template <class Real>
+int record_finalize(CallId id, Real real) {
+  finish_session(id);
+  return real();
+}
+
+template <class Real>
+int record_abort(CallId, Real real, MPI_Comm comm, int code) {
+  abort_session();
+  return real(comm, code);
+}
+
+/// Only the level means something to us; MPI libraries ignore the rest too.
+template <class Real>
+int record_pcontrol(Call call, Real real, int level) {
+  const int result = real(level);
+  call.leave();
+  return result;
+}
+
+}  // namespace rubato
