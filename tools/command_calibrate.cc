@@ -11,6 +11,7 @@
 #include "models/error.h"
 #include "models/units.h"
 #include "tools/commands.h"
+#include "tools/flavour.h"
 #include "tools/install_paths.h"
 #include "tools/options.h"
 
@@ -22,26 +23,12 @@ namespace {
 constexpr double kLeastSize = 1024;
 constexpr double kMostSize = 1 << 30;  // an MPI count is an int; a burst has two of them in memory
 
-/// What the launcher's environment says about this process.
-struct Launch {
-  std::string flavour;  ///< "openmpi", "mpich", or "" outside of mpirun
-  int rank = 0;
-};
-
-/// The value of the first of these variables that is set.
-const char* first_set(std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    if (const char* value = std::getenv(name)) return value;
-  }
-  return nullptr;
-}
-
-Launch launch_from_environment() {
-  if (const char* rank = first_set({"OMPI_COMM_WORLD_RANK", "PMIX_RANK"})) {
-    return {"openmpi", std::atoi(rank)};
-  }
-  if (const char* rank = first_set({"PMI_RANK"})) return {"mpich", std::atoi(rank)};
-  return {};
+/// Whose calibrator to become: the launcher's, or under Slurm, which serves both, what it speaks.
+Flavour calibrator_flavour() {
+  if (launcher_flavour() != Flavour::kUnknown) return launcher_flavour();
+  if (std::getenv("PMIX_RANK")) return Flavour::kOpenMpi;
+  if (std::getenv("PMI_RANK")) return Flavour::kMpich;
+  return Flavour::kUnknown;
 }
 
 /// cluster.toml -> cluster.csv
@@ -132,21 +119,22 @@ std::vector<std::string> calibrator_words(const Arguments& arguments) {
 }  // namespace
 
 int command_calibrate(const Arguments& arguments) {
-  const Launch launch = launch_from_environment();
   // mpirun starts this on every rank: one of them speaks.
-  if (launch.rank != 0 && !freopen("/dev/null", "w", stdout)) return 1;
+  const bool speaks = launcher_rank() == 0;
+  if (!speaks && !freopen("/dev/null", "w", stdout)) return 1;
   try {
     const std::vector<std::string> words = calibrator_words(arguments);
     if (words.empty()) return 0;
-    if (launch.flavour.empty()) {
+    const Flavour flavour = calibrator_flavour();
+    if (flavour == Flavour::kUnknown) {
       throw InputError("calibrate needs at least 2 ranks: mpirun -n 2 rubato calibrate ...");
     }
-    become(libexec_dir() + "/rubato-calibrate-" + launch.flavour, words);
+    become(libexec_dir() + "/rubato-calibrate-" + flavour_name(flavour), words);
   } catch (const UsageError&) {
-    if (launch.rank != 0) return 2;
+    if (!speaks) return 2;
     throw;
   } catch (const InputError&) {
-    if (launch.rank != 0) return 1;
+    if (!speaks) return 1;
     throw;
   }
 }
