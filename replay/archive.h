@@ -30,6 +30,8 @@ struct ArchiveIndex {
   std::unordered_map<uint32_t, uint32_t> comm_of_ref;
   std::unordered_map<uint32_t, std::vector<int32_t>>
       remote_group;  ///< of intercommunicators: group B
+  std::unordered_map<uint64_t, uint64_t>
+      events_of_location;  ///< as defined; may be too low (EZTrace)
   uint64_t global_offset = 0;
   uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX,
            posted_comm = UINT32_MAX;  ///< attributes

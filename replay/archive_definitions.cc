@@ -34,6 +34,7 @@ struct CommDefinition {
 struct Location {
   uint64_t id;
   OTF2_LocationType type;
+  uint64_t events;
   uint32_t group;
 };
 
@@ -119,8 +120,9 @@ OTF2_CallbackCode on_inter_comm(void* user, OTF2_CommRef self, OTF2_StringRef na
 }
 
 OTF2_CallbackCode on_location(void* user, OTF2_LocationRef self, OTF2_StringRef,
-                              OTF2_LocationType type, uint64_t, OTF2_LocationGroupRef group) {
-  collected(user).locations.push_back({self, type, group});
+                              OTF2_LocationType type, uint64_t events,
+                              OTF2_LocationGroupRef group) {
+  collected(user).locations.push_back({self, type, events, group});
   return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -399,7 +401,10 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
     if (text == schema::kPostedComm) archive.index.posted_comm = ref;
   }
   apply_properties(trace);
-  for (const Location& location : data.locations) OTF2_Reader_SelectLocation(reader, location.id);
+  for (const Location& location : data.locations) {
+    archive.index.events_of_location[location.id] = location.events;
+    OTF2_Reader_SelectLocation(reader, location.id);
+  }
   return archive;
 }
 

@@ -497,6 +497,10 @@ class ArchiveSource : public EventSource {
     if (location.error) std::rethrow_exception(location.error);
     if (error != OTF2_SUCCESS) damaged(location, id, error);
     if (read < kBurst) {
+      // A file that was cut between two records reads well up to there.
+      if (location.position < archive_.index.events_of_location[id]) {
+        damaged(location, id, OTF2_ERROR_END_OF_BUFFER);
+      }
       location.builder.finish();
       close(location);
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Plays the calls of all ranks against each other. Start reading at Replay::run().
+// Plays the calls of all ranks against each other. Start reading at Replay::run() in replay.cc.
 //
 // Without contention a call's times depend only on the calls it waits for, so ranks need not be run
 // in the order of time: each runs until it has to wait for something that was not replayed yet, and
@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "models/error.h"
 #include "replay/observer.h"
 #include "replay/rank_state.h"
 
@@ -52,343 +51,54 @@ class Replay {
         ranks_(trace_->ranks()) {}
 
   /// The main loop.
-  ReplayOutcome run() {
-    source_->rewind();
-    for (int rank = 0; rank < trace_->ranks(); ++rank) start(rank);
-    while (finished_ < trace_->ranks()) {
-      while (!ready_.empty()) run_until_blocked(pop_ready());
-      if (finished_ == trace_->ranks()) break;
-      if (!release_hopeless()) {
-        outcome_.deadlock = describe_deadlock();
-        break;
-      }
-    }
-    matcher_.count_unmatched(outcome_.unmatched_sends, outcome_.unmatched_receives);
-    return outcome_;
-  }
+  ReplayOutcome run();
 
  private:
   using Status = typename RankState<K>::Status;
 
-  // --- Scheduling
-  // ---------------------------------------------------------------------------------
+  // --- Scheduling ---
 
-  void start(int rank) {
-    RankState<K>& state = ranks_[rank];
-    state.clock = state.out_port = state.in_port = Lanes<K>::Constant(0);
-    make_ready(rank);
-  }
-
-  void make_ready(int rank) {
-    RankState<K>& state = ranks_[rank];
-    state.status = Status::kReady;
-    ready_.push({state.recorded_clock, rank});
-  }
-
-  int pop_ready() {
-    const int rank = ready_.top().second;
-    ready_.pop();
-    return rank;
-  }
-
-  void wake(int rank) {
-    if (rank >= 0 && ranks_[rank].status == Status::kBlocked) make_ready(rank);
-  }
+  void start(int rank);
+  void make_ready(int rank);
+  int pop_ready();
+  void wake(int rank);
 
   /// Runs `rank` to the end of its block, or until it waits for somebody.
-  void run_until_blocked(int rank) {
-    RankState<K>& state = ranks_[rank];
-    if (state.next_call == state.block.calls.size()) {
-      state.next_call = 0;
-      if (!source_->read(rank, state.block)) {
-        state.status = Status::kFinished;
-        ++finished_;
-        if (progress_) progress_(static_cast<double>(finished_) / trace_->ranks());
-        return;
-      }
-    }
-    for (; state.next_call < state.block.calls.size(); ++state.next_call) {
-      const Call& call = state.block.calls[state.next_call];
-      if (!state.in_call) enter(rank, call);
-      if (!everything_is_there(rank)) {
-        state.status = Status::kBlocked;
-        return;
-      }
-      leave(rank, call);
-    }
-    make_ready(rank);
-  }
+  void run_until_blocked(int rank);
 
-  // --- One call
-  // -----------------------------------------------------------------------------------
+  // --- One call ---
 
-  void enter(int rank, const Call& call) {
-    RankState<K>& state = ranks_[rank];
-    state.in_call = true;
-    state.awaited.clear();
-    state.next_awaited = 0;
-    if (call.role == CallRole::kBegin) {
-      state.enter = Lanes<K>::Constant(call.enter);
-      return;
-    }
-    const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
-                        call.role == CallRole::kFinalize;
-    state.enter = state.clock + rules_->compute(call.enter - state.recorded_clock, is_mpi);
-    rules_->begin_call(state);
-    for (uint32_t i = 0; i < call.actions; ++i)
-      perform(rank, call, state.block.actions[call.first_action + i]);
-  }
-
-  void perform(int rank, const Call& call, const Action& action) {
-    switch (action.kind) {
-      case ActionKind::kNone:
-        return;
-      case ActionKind::kSend:
-        return send(rank, call, action);
-      case ActionKind::kPost:
-        return post(rank, call, action);
-      case ActionKind::kWaitSend:
-        return await(rank, Awaited::Kind::kSend, take_slot(rank, action.slot));
-      case ActionKind::kWaitReceive:
-        return await(rank, Awaited::Kind::kReceive, take_slot(rank, action.slot));
-      case ActionKind::kCollective:
-        return arrive(rank, call, action);
-    }
-  }
-
-  void send(int rank, const Call& call, const Action& action) {
-    const TransferId id = matcher_.send(rank, action.peer, action.comm, action.tag, action.bytes);
-    Transfer<K>& transfer = matcher_[id];
-    transfer.has_send = true;
-    transfer.level = rules_->level(rank, action.peer);
-    ++outcome_.messages;
-    ++outcome_.level_messages[static_cast<int>(transfer.level)];
-    outcome_.level_bytes[static_cast<int>(transfer.level)] += action.bytes;
-    rules_->send(ranks_[rank], call, action, transfer);
-    if (transfer.has_post) {
-      rules_->matched(transfer);
-      wake(transfer.waiting_receiver);
-    }
-    // An eager send is over for its sender; so is one whose completion the archive does not show.
-    const bool watched = action.flags & kBlocking || action.slot != kNoSlot;
-    const bool waits = transfer.sender_waits && watched;
-    if (!waits) matcher_.sender_done(id);
-    if (action.flags & kBlocking) {
-      if (waits) await(rank, Awaited::Kind::kSend, id);
-    } else if (action.slot != kNoSlot) {
-      put_slot(rank, action.slot, waits ? id : kNoTransfer);
-    }
-  }
-
-  void post(int rank, const Call& call, const Action& action) {
-    skipped_.clear();
-    const TransferId id =
-        matcher_.post(action.peer, rank, action.comm, action.tag, action.bytes, skipped_);
-    for (const TransferId skipped : skipped_) wake(matcher_[skipped].waiting_sender);
-    Transfer<K>& transfer = matcher_[id];
-    transfer.has_post = true;
-    rules_->post(ranks_[rank], call, transfer);
-    if (transfer.has_send) {
-      rules_->matched(transfer);
-      wake(transfer.waiting_sender);
-    }
-    if (action.flags & kBlocking) {
-      await(rank, Awaited::Kind::kReceive, id);
-    } else {
-      put_slot(rank, action.slot, id);
-    }
-  }
-
-  void arrive(int rank, const Call& call, const Action& action) {
-    ++outcome_.collectives;
-    const Communicator& comm = trace_->comms[action.comm];
-    Awaited awaited;
-    awaited.kind = Awaited::Kind::kCollective;
-    awaited.action = &action;
-    RankState<K>& state = ranks_[rank];
-    if (comm.size() > 1) {
-      awaited.local = comm.local_rank(rank);
-      awaited.instance = collectives_.arrive(action.comm, awaited.local, rank, action.op,
-                                             action.peer, call.enter, state.enter);
-      CollectiveInstance<K>& instance = collectives_.get(action.comm, awaited.instance);
-      if (collectives_.take_mismatch()) {
-        throw InputError(place(rank, call) + ": a collective on communicator '" + comm.name +
-                         "' differs in operation or root from the one of rank " +
-                         std::to_string(instance.first_rank) + "; records are missing or damaged");
-      }
-      for (const int32_t waiting : instance.waiting) wake(waiting);
-      instance.waiting.clear();
-    }
-    state.awaited.push_back(awaited);
-  }
-
-  void await(int rank, Awaited::Kind kind, TransferId id) {
-    Awaited awaited;
-    awaited.kind = kind;
-    awaited.transfer = id;
-    ranks_[rank].awaited.push_back(awaited);
-  }
+  void enter(int rank, const Call& call);
+  void perform(int rank, const Call& call, const Action& action);
+  void send(int rank, const Call& call, const Action& action);
+  void post(int rank, const Call& call, const Action& action);
+  void arrive(int rank, const Call& call, const Action& action);
+  void await(int rank, Awaited::Kind kind, TransferId id);
 
   /// True when nothing is missing; else `rank` will be woken when the first missing thing comes.
-  bool everything_is_there(int rank) {
-    RankState<K>& state = ranks_[rank];
-    for (; state.next_awaited < state.awaited.size(); ++state.next_awaited) {
-      const Awaited& awaited = state.awaited[state.next_awaited];
-      if (awaited.kind == Awaited::Kind::kCollective) {
-        const uint32_t comm = awaited.action->comm;
-        if (trace_->comms[comm].size() <= 1) continue;
-        if (collectives_.ready(comm, awaited.instance, awaited.local)) continue;
-        collectives_.get(comm, awaited.instance).waiting.push_back(rank);
-        return false;
-      }
-      if (awaited.transfer == kNoTransfer) continue;
-      Transfer<K>& transfer = matcher_[awaited.transfer];
-      if (transfer.abandoned) continue;
-      if (awaited.kind == Awaited::Kind::kReceive && !transfer.has_send) {
-        transfer.waiting_receiver = rank;
-        return false;
-      }
-      if (awaited.kind == Awaited::Kind::kSend && !transfer.has_post) {
-        transfer.waiting_sender = rank;
-        return false;
-      }
-    }
-    return true;
-  }
+  bool everything_is_there(int rank);
+  void leave(int rank, const Call& call);
+  void let_go(const Awaited& awaited);
+  void count_violations(const RankState<K>& state, const Call& call);
 
-  void leave(int rank, const Call& call) {
-    RankState<K>& state = ranks_[rank];
-    const RuleContext<K> context{trace_, &matcher_, &collectives_};
-    const Lanes<K> leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
-                               ? state.enter
-                               : rules_->leave(state, call, context);
-    count_violations(state, call);
-    for (const Awaited& awaited : state.awaited) let_go(awaited);
-    const double recorded_before =
-        call.role == CallRole::kBegin ? call.enter : state.recorded_clock;
-    const Lanes<K> clock_before = call.role == CallRole::kBegin ? state.enter : state.clock;
-    for (Observer<K>* observer : observers_) {
-      observer->call(rank, call, state.block, clock_before, recorded_before, state.enter, leave);
-    }
-    state.clock = leave;
-    state.recorded_clock = call.leave;
-    state.in_call = false;
-  }
+  // --- Requests ---
 
-  void let_go(const Awaited& awaited) {
-    if (awaited.kind == Awaited::Kind::kCollective) {
-      if (trace_->comms[awaited.action->comm].size() <= 1) return;
-      if (collectives_.get(awaited.action->comm, awaited.instance).abandoned)
-        ++outcome_.abandoned_collectives;
-      collectives_.depart(awaited.action->comm, awaited.instance);
-    } else if (awaited.transfer != kNoTransfer) {
-      if (awaited.kind == Awaited::Kind::kReceive) {
-        matcher_.receiver_done(awaited.transfer);
-      } else {
-        matcher_.sender_done(awaited.transfer);
-      }
-    }
-  }
+  void put_slot(int rank, uint32_t slot, TransferId id);
+  TransferId take_slot(int rank, uint32_t slot);
 
-  void count_violations(const RankState<K>& state, const Call& call) {
-    for (const Awaited& awaited : state.awaited) {
-      if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
-      const Transfer<K>& transfer = matcher_[awaited.transfer];
-      if (transfer.has_send && call.leave < transfer.recorded_send) ++outcome_.clock_violations;
-    }
-  }
-
-  // --- Requests
-  // -----------------------------------------------------------------------------------
-
-  void put_slot(int rank, uint32_t slot, TransferId id) {
-    std::vector<TransferId>& slots = ranks_[rank].slots;
-    if (slot >= slots.size()) slots.resize(slot + 1, kNoTransfer);
-    slots[slot] = id;
-  }
-  TransferId take_slot(int rank, uint32_t slot) {
-    std::vector<TransferId>& slots = ranks_[rank].slots;
-    return slot < slots.size() ? std::exchange(slots[slot], kNoTransfer) : kNoTransfer;
-  }
-
-  // --- Nobody can go on
-  // ---------------------------------------------------------------------------
+  // --- Nobody can go on ---
 
   /// The rank that `rank` waits for, -1 when it waits for nobody.
-  int waits_for(int rank) {
-    RankState<K>& state = ranks_[rank];
-    if (state.status != Status::kBlocked) return -1;
-    const Awaited& awaited = state.awaited[state.next_awaited];
-    if (awaited.kind == Awaited::Kind::kReceive) return matcher_[awaited.transfer].source;
-    if (awaited.kind == Awaited::Kind::kSend) return matcher_[awaited.transfer].destination;
-    const Communicator& comm = trace_->comms[awaited.action->comm];
-    const CollectiveInstance<K>& instance =
-        collectives_.get(awaited.action->comm, awaited.instance);
-    for (int local = 0; local < comm.size(); ++local) {
-      if (!instance.here[local]) return comm.members[local];
-    }
-    return -1;
-  }
+  int waits_for(int rank);
 
   /// Frees the ranks that wait for one whose stream has ended (a truncated or filtered archive, a
   /// receive without a send): their calls keep the recorded time. False when there was none.
-  bool release_hopeless() {
-    bool any = false;
-    for (int rank = 0; rank < trace_->ranks(); ++rank) {
-      const int other = waits_for(rank);
-      if (other < 0 || ranks_[other].status != Status::kFinished) continue;
-      any = true;
-      const Awaited& awaited = ranks_[rank].awaited[ranks_[rank].next_awaited];
-      if (awaited.kind == Awaited::Kind::kCollective) {
-        CollectiveInstance<K>& instance = collectives_.get(awaited.action->comm, awaited.instance);
-        instance.abandoned = true;
-        for (const int32_t waiting : instance.waiting) wake(waiting);
-        instance.waiting.clear();
-      } else {
-        matcher_[awaited.transfer].abandoned = true;
-        wake(rank);
-      }
-    }
-    return any;
-  }
+  bool release_hopeless();
 
   /// Follows waits_for() from the first blocked rank until it comes round.
-  std::string describe_deadlock() {
-    std::vector<int> path;
-    int rank = 0;
-    while (ranks_[rank].status != Status::kBlocked) ++rank;
-    while (rank >= 0 && std::find(path.begin(), path.end(), rank) == path.end()) {
-      path.push_back(rank);
-      rank = waits_for(rank);
-    }
-    std::string text;
-    bool in_cycle = rank < 0;
-    for (const int member : path) {
-      in_cycle = in_cycle || member == rank;
-      if (!in_cycle) continue;
-      const RankState<K>& state = ranks_[member];
-      text += place(member, state.block.calls[state.next_call]) + describe_wait(member) + "; ";
-    }
-    return text.substr(0, text.size() - 2);
-  }
-
-  std::string describe_wait(int rank) {
-    const Awaited& awaited = ranks_[rank].awaited[ranks_[rank].next_awaited];
-    const std::string other = std::to_string(waits_for(rank));
-    if (awaited.kind == Awaited::Kind::kCollective) {
-      return " waits for rank " + other + " on communicator '" +
-             trace_->comms[awaited.action->comm].name + "'";
-    }
-    const Transfer<K>& transfer = matcher_[awaited.transfer];
-    return (awaited.kind == Awaited::Kind::kReceive ? " waits for " : " waits to send ") +
-           std::to_string(transfer.bytes) + " bytes " +
-           (awaited.kind == Awaited::Kind::kReceive ? "from rank " : "to rank ") + other;
-  }
-
-  std::string place(int rank, const Call& call) const {
-    return "rank " + std::to_string(rank) + ", event " + std::to_string(call.event) + " (" +
-           trace_->calls[call.name].name + ")";
-  }
+  std::string describe_deadlock();
+  std::string describe_wait(int rank);
+  std::string place(int rank, const Call& call) const;
 
   EventSource* source_;
   const TraceDefinitions* trace_;

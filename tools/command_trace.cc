@@ -18,9 +18,9 @@
 namespace fs = std::filesystem;
 namespace po = boost::program_options;
 
-/// `rubato trace` puts the tracer into the environment and becomes the program. So signals, exit codes
-/// and standard streams are the program's own, and nothing of Rubato but the preloaded library is left
-/// in the job.
+/// `rubato trace` puts the tracer into the environment and becomes the program. So signals, exit
+/// codes and standard streams are the program's own, and nothing of Rubato but the preloaded
+/// library is left in the job.
 namespace rubato {
 namespace {
 
@@ -35,9 +35,14 @@ uint64_t parse_size(const std::string& text) {
   }
   const std::string unit = text.substr(used);
   const std::pair<const char*, double> units[] = {
-      {"", 1},          {"B", 1},
-      {"KiB", 1024.0},  {"MiB", 1024.0 * 1024},       {"GiB", 1024.0 * 1024 * 1024},
-      {"kB", 1e3},      {"MB", 1e6},                  {"GB", 1e9},
+      {"", 1},
+      {"B", 1},
+      {"KiB", 1024.0},
+      {"MiB", 1024.0 * 1024},
+      {"GiB", 1024.0 * 1024 * 1024},
+      {"kB", 1e3},
+      {"MB", 1e6},
+      {"GB", 1e9},
   };
   for (const auto& [name, factor] : units) {
     if (used > 0 && value > 0 && unit == name) return static_cast<uint64_t>(value * factor);
@@ -56,11 +61,13 @@ std::string output_path(const po::variables_map& values, const std::string& prog
 void refuse_existing(const std::string& output) {
   struct stat info;
   if (lstat(output.c_str(), &info) != 0) return;
-  throw InputError(fmt::format("{} exists; nothing was started (give another name with -o, or remove it)",
-                               output));
+  throw InputError(fmt::format(
+      "{} exists; nothing was started (give another name with -o, or remove it)", output));
 }
 
-void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+void set(const char* name, const std::string& value) {
+  setenv(name, value.c_str(), 1);
+}
 
 void preload(const std::string& tracer) {
   const char* others = std::getenv("LD_PRELOAD");
@@ -104,8 +111,9 @@ int trace(const Arguments& arguments) {
   const Flavour flavour = choose_flavour(program);
   const std::string tracer = library_dir() + "/librubato-trace-" + flavour_name(flavour) + ".so";
   if (access(tracer.c_str(), R_OK) != 0) {
-    throw InputError(fmt::format("{}: no tracer for {} here; build Rubato where that MPI is installed",
-                                 tracer, flavour_title(flavour)));
+    throw InputError(
+        fmt::format("{}: no tracer for {} here; build Rubato where that MPI is installed", tracer,
+                    flavour_title(flavour)));
   }
 
   preload(tracer);
@@ -128,8 +136,8 @@ int command_trace(const Arguments& arguments) {
   try {
     return trace(arguments);
   } catch (const std::runtime_error&) {
-    // All ranks of a job meet the same trouble. Rank 0 tells it, and has to before mpirun, seeing another
-    // rank's exit code, ends it.
+    // All ranks of a job meet the same trouble. Rank 0 tells it, and has to before mpirun, seeing
+    // another rank's exit code, ends it.
     if (launcher_rank() == 0) throw;
     sleep(2);
     return 1;

@@ -22,7 +22,9 @@ namespace fs = std::filesystem;
 namespace rubato {
 namespace {
 
-bool has(const char* variable) { return std::getenv(variable) != nullptr; }
+bool has(const char* variable) {
+  return std::getenv(variable) != nullptr;
+}
 
 /// The loader an ELF program asks for, "" for static programs and for what is no ELF file.
 std::string interpreter(const std::string& program) {
@@ -102,7 +104,9 @@ std::string flavour_name(Flavour flavour) {
 }
 
 std::string flavour_title(Flavour flavour) {
-  return flavour == Flavour::kOpenMpi ? "Open MPI" : flavour == Flavour::kMpich ? "MPICH" : "no MPI";
+  return flavour == Flavour::kOpenMpi ? "Open MPI"
+         : flavour == Flavour::kMpich ? "MPICH"
+                                      : "no MPI";
 }
 
 Flavour launcher_flavour() {
@@ -117,8 +121,8 @@ Flavour launcher_flavour() {
 Flavour program_flavour(const std::string& program) {
   const std::string loader = interpreter(program);
   if (loader.empty()) return Flavour::kUnknown;
-  // The loader's own list follows RPATH, LD_LIBRARY_PATH and libraries of libraries, without running
-  // anything of the program. Lines read "libmpi.so.40 => /usr/lib/libmpi.so.40 (0x...)".
+  // The loader's own list follows RPATH, LD_LIBRARY_PATH and libraries of libraries, without
+  // running anything of the program. Lines read "libmpi.so.40 => /usr/lib/libmpi.so.40 (0x...)".
   std::istringstream lines(output_of({loader, "--list", program}));
   std::string line;
   while (std::getline(lines, line)) {

@@ -4,8 +4,8 @@
 
 namespace rubato {
 
-/// The MPI libraries that Rubato has tracers and calibrators for. Handles and structures differ between
-/// them, so a process needs the one that was built for its library.
+/// The MPI libraries that Rubato has tracers and calibrators for. Handles and structures differ
+/// between them, so a process needs the one that was built for its library.
 enum class Flavour { kUnknown, kOpenMpi, kMpich };
 
 /// "openmpi" or "mpich", as in the names of the tracers and calibrators.
@@ -13,24 +13,24 @@ std::string flavour_name(Flavour flavour);
 /// "Open MPI" or "MPICH", for messages.
 std::string flavour_title(Flavour flavour);
 
-/// Whose mpirun started this process, by the variables it left in the environment; unknown outside of
-/// mpirun and for launchers that serve both.
+/// Whose mpirun started this process, by the variables it left in the environment; unknown outside
+/// of mpirun and for launchers that serve both.
 Flavour launcher_flavour();
 
-/// Which MPI library a program is linked to, directly or through its libraries; unknown for scripts,
-/// static programs and programs that load MPI later.
+/// Which MPI library a program is linked to, directly or through its libraries; unknown for
+/// scripts, static programs and programs that load MPI later.
 Flavour program_flavour(const std::string& program);
 
-/// What the two say together. Throws InputError where the launcher is of one MPI and the program of the
-/// other: every process would then be a job of its own. Without any hint, the flavour that is installed
-/// here.
+/// What the two say together. Throws InputError where the launcher is of one MPI and the program of
+/// the other: every process would then be a job of its own. Without any hint, the flavour that is
+/// installed here.
 Flavour choose_flavour(const std::string& program);
 
 /// This process's rank as its launcher says it, 0 outside of mpirun.
 int launcher_rank();
 
-/// The file to execute for `program`: itself if it has a slash, else looked up in PATH as execvp does.
-/// Throws InputError when there is none or it cannot be executed.
+/// The file to execute for `program`: itself if it has a slash, else looked up in PATH as execvp
+/// does. Throws InputError when there is none or it cannot be executed.
 std::string find_program(const std::string& program);
 
 }  // namespace rubato

@@ -96,7 +96,7 @@ std::string headline(const Results& results) {
 
 std::string identity_line(const IdentityResult& identity) {
   if (identity.differing == 0) {
-    return fmt::format("Verified: all {} records of \"measured\" are at the recorded tick.",
+    return fmt::format("Verified: measured gives all {} records back to the tick.",
                        show_count(identity.records));
   }
   return fmt::format(

@@ -21,16 +21,17 @@
 
 /// How the ranks share the work.
 ///
-/// Rank 0 creates the directory and opens the archive in it. Every other rank writes its event files as
-/// an archive of its own in a directory of its own below that (.rank-N), moves them into place, and
-/// removes the rest. OTF2 could do this in one archive with collective callbacks, but then a rank whose
-/// disk is full would leave the others waiting inside OTF2. This way each rank finishes by itself, tells
-/// rank 0 how it went, and rank 0 writes the global definitions and, only if all went well, the anchor
-/// file. Without an anchor no reader takes the directory for an archive.
+/// Rank 0 creates the directory and opens the archive in it. Every other rank writes its event
+/// files as an archive of its own in a directory of its own below that (.rank-N), moves them into
+/// place, and removes the rest. OTF2 could do this in one archive with collective callbacks, but
+/// then a rank whose disk is full would leave the others waiting inside OTF2. This way each rank
+/// finishes by itself, tells rank 0 how it went, and rank 0 writes the global definitions and, only
+/// if all went well, the anchor file. Without an anchor no reader takes the directory for an
+/// archive.
 ///
-/// OTF2 3.0 gives the memory of a buffer back when writing it fails, and then writes it once more. So the
-/// memory is ours (ChunkPool) and stays, and after the first error nothing of OTF2 is called any more: the
-/// archive handle is left as it is.
+/// OTF2 3.0 gives the memory of a buffer back when writing it fails, and then writes it once more.
+/// So the memory is ours (ChunkPool) and stays, and after the first error nothing of OTF2 is called
+/// any more: the archive handle is left as it is.
 namespace rubato {
 namespace {
 
@@ -48,8 +49,8 @@ OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode 
   return code;
 }
 
-/// The memory of OTF2's event buffers: a few chunks, used again after each flush, never given back before
-/// the end of the job (see above).
+/// The memory of OTF2's event buffers: a few chunks, used again after each flush, never given back
+/// before the end of the job (see above).
 class ChunkPool {
  public:
   static void* allocate(void*, OTF2_FileType, OTF2_LocationRef, void** buffer, uint64_t size) {
@@ -81,11 +82,10 @@ OTF2_Archive* open_archive(const std::string& directory) {
   static const OTF2_FlushCallbacks callbacks = {always_flush, nullptr};
   static const OTF2_MemoryCallbacks memory = {ChunkPool::allocate, ChunkPool::free_all};
   const std::string creator = std::string(schema::kCreatorPrefix) + kVersion;
-  const bool good =
-      OTF2_Archive_SetFlushCallbacks(archive, &callbacks, nullptr) == OTF2_SUCCESS &&
-      OTF2_Archive_SetMemoryCallbacks(archive, &memory, nullptr) == OTF2_SUCCESS &&
-      OTF2_Archive_SetSerialCollectiveCallbacks(archive) == OTF2_SUCCESS &&
-      OTF2_Archive_SetCreator(archive, creator.c_str()) == OTF2_SUCCESS;
+  const bool good = OTF2_Archive_SetFlushCallbacks(archive, &callbacks, nullptr) == OTF2_SUCCESS &&
+                    OTF2_Archive_SetMemoryCallbacks(archive, &memory, nullptr) == OTF2_SUCCESS &&
+                    OTF2_Archive_SetSerialCollectiveCallbacks(archive) == OTF2_SUCCESS &&
+                    OTF2_Archive_SetCreator(archive, creator.c_str()) == OTF2_SUCCESS;
   if (good) return archive;
   OTF2_Archive_Close(archive);
   return nullptr;
@@ -178,9 +178,8 @@ void write_own_locations(OTF2_Archive* archive, int rank, const Definitions& def
     OTF2_DefWriter* writer = OTF2_Archive_GetDefWriter(archive, location.location);
     result.good = writer != nullptr;
     for (const ClockOffset* offset : {&info.first_offset, &info.last_offset}) {
-      if (result.good &&
-          OTF2_DefWriter_WriteClockOffset(writer, offset->time, offset->offset,
-                                          offset->deviation) != OTF2_SUCCESS) {
+      if (result.good && OTF2_DefWriter_WriteClockOffset(writer, offset->time, offset->offset,
+                                                         offset->deviation) != OTF2_SUCCESS) {
         result.good = false;
       }
     }
@@ -260,11 +259,12 @@ class GlobalDefinitions {
     }
     if (first > last) first = last;
     const double since_start = static_cast<double>(static_cast<int64_t>(first - info_.start_ticks));
-    const uint64_t realtime = info_.start_realtime + static_cast<uint64_t>(std::llrint(
-                                                         since_start * 1e9 / info_.ticks_per_second));
+    const uint64_t realtime =
+        info_.start_realtime +
+        static_cast<uint64_t>(std::llrint(since_start * 1e9 / info_.ticks_per_second));
     check(OTF2_GlobalDefWriter_WriteClockProperties(
-        writer_, static_cast<uint64_t>(std::llrint(info_.ticks_per_second)), first, last - first + 1,
-        realtime));
+        writer_, static_cast<uint64_t>(std::llrint(info_.ticks_per_second)), first,
+        last - first + 1, realtime));
   }
 
   void paradigm() {
@@ -301,23 +301,24 @@ class GlobalDefinitions {
     const OTF2_StringRef machine = string("Linux");
     check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, 0, machine, string("machine"),
                                                    OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-    check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer_, 0, OTF2_SYSTEM_TREE_DOMAIN_MACHINE));
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer_, 0,
+                                                         OTF2_SYSTEM_TREE_DOMAIN_MACHINE));
     std::map<std::string, uint32_t> nodes;
     for (const RankResult& rank : ranks_) {
       const auto [place, is_new] =
           nodes.try_emplace(rank.host, static_cast<uint32_t>(nodes.size() + 1));
       if (!is_new) continue;
       const OTF2_StringRef host = string(rank.host);
-      check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, place->second, host, string("node"), 0));
+      check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, place->second, host, string("node"),
+                                                     0));
       check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer_, place->second,
                                                            OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
     }
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
       const OTF2_StringRef name = string("MPI Rank " + std::to_string(rank));
-      check(OTF2_GlobalDefWriter_WriteLocationGroup(writer_, rank, name,
-                                                    OTF2_LOCATION_GROUP_TYPE_PROCESS,
-                                                    nodes[ranks_[rank].host],
-                                                    OTF2_UNDEFINED_LOCATION_GROUP));
+      check(OTF2_GlobalDefWriter_WriteLocationGroup(
+          writer_, rank, name, OTF2_LOCATION_GROUP_TYPE_PROCESS, nodes[ranks_[rank].host],
+          OTF2_UNDEFINED_LOCATION_GROUP));
     }
     // Ascending ids: first all master threads, then all second threads, and so on.
     std::map<uint64_t, std::pair<uint64_t, uint32_t>> locations;
@@ -328,7 +329,8 @@ class GlobalDefinitions {
     }
     for (const auto& [id, location] : locations) {
       const uint64_t thread = id >> 32;
-      const std::string name = thread == 0 ? "Master thread" : "MPI thread " + std::to_string(thread);
+      const std::string name =
+          thread == 0 ? "Master thread" : "MPI thread " + std::to_string(thread);
       check(OTF2_GlobalDefWriter_WriteLocation(writer_, id, string(name),
                                                OTF2_LOCATION_TYPE_CPU_THREAD, location.first,
                                                location.second));
@@ -371,8 +373,8 @@ class GlobalDefinitions {
       const OTF2_CommFlag flags =
           c.has_events ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS : OTF2_COMM_FLAG_NONE;
       if (c.remote_group != kNone) {
-        check(OTF2_GlobalDefWriter_WriteInterComm(writer_, id, name, c.group, c.remote_group, parent,
-                                                  flags));
+        check(OTF2_GlobalDefWriter_WriteInterComm(writer_, id, name, c.group, c.remote_group,
+                                                  parent, flags));
       } else {
         check(OTF2_GlobalDefWriter_WriteComm(writer_, id, name, c.group, parent, flags));
       }
@@ -484,7 +486,7 @@ void write_archive(MPI_Comm comm, const ArchiveInfo& info) {
 
   std::vector<RankResult> ranks;
   for (const std::string& part : parts) ranks.push_back(RankResult::unpack(part));
-  const auto count = [&](bool RankResult::* member, bool value) {
+  const auto count = [&](bool RankResult::*member, bool value) {
     return std::count_if(ranks.begin(), ranks.end(),
                          [&](const RankResult& r) { return r.*member == value; });
   };
@@ -505,8 +507,9 @@ void write_archive(MPI_Comm comm, const ArchiveInfo& info) {
   }
   good = good && OTF2_Archive_Close(archive) == OTF2_SUCCESS && !otf2_failed;
   if (!good) {
-    mark_incomplete(info.output, failed > 0 ? "writing failed on " + std::to_string(failed) + " of " +
-                                                  std::to_string(ranks.size()) + " ranks; is the disk full?"
+    mark_incomplete(info.output, failed > 0 ? "writing failed on " + std::to_string(failed) +
+                                                  " of " + std::to_string(ranks.size()) +
+                                                  " ranks; is the disk full?"
                                             : "writing failed; is the disk full?");
   } else if (full > 0) {
     warn("the trace stops early: " + complete.substr(7) + " (rubato trace --memory)");

@@ -17,9 +17,9 @@ struct ArchiveInfo {
   std::string command;
   std::string mpi_library;
   double ticks_per_second = 1e9;
-  uint64_t start_ticks = 0;      ///< a moment on rank 0's clock ...
-  uint64_t start_realtime = 0;   ///< ... in nanoseconds since 1970
-  ClockOffset first_offset;      ///< of this rank
+  uint64_t start_ticks = 0;     ///< a moment on rank 0's clock ...
+  uint64_t start_realtime = 0;  ///< ... in nanoseconds since 1970
+  ClockOffset first_offset;     ///< of this rank
   ClockOffset last_offset;
   Overhead overhead;
 };

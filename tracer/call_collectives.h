@@ -9,14 +9,15 @@
 
 /// Blocking collectives, one function per kind.
 ///
-/// Sizes are Score-P's, which counts what a rank's data amounts to logically, itself included: with N
-/// ranks and b bytes a block, an allreduce sends and receives N*b; in place, one block less. N is the
-/// size of the remote group on an intercommunicator.
+/// Sizes are Score-P's, which counts what a rank's data amounts to logically, itself included: with
+/// N ranks and b bytes a block, an allreduce sends and receives N*b; in place, one block less. N is
+/// the size of the remote group on an intercommunicator.
 namespace rubato {
 
 /// What the size formulas need: the communicator, N, and this rank.
 struct Collective {
-  explicit Collective(MPI_Comm comm) : entry(communicators::find(comm)), n(static_cast<uint64_t>(entry->peers())) {}
+  explicit Collective(MPI_Comm comm)
+      : entry(communicators::find(comm)), n(static_cast<uint64_t>(entry->peers())) {}
 
   uint64_t rank() const { return static_cast<uint64_t>(entry->rank); }
   /// This rank holds the root's side of the data.
@@ -73,7 +74,9 @@ inline void note(Call& call, unsigned op, const Collective& c, int root, uint64_
 }
 
 /// MPI's MPI_IN_PLACE is a cast that -Wold-style-cast and constant folding dislike; compare here.
-inline bool in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
+inline bool in_place(const void* buffer) {
+  return buffer == MPI_IN_PLACE;
+}
 
 template <class Real>
 int record_barrier(Call call, Real real, MPI_Comm comm) {
@@ -100,15 +103,17 @@ int record_bcast(Call call, Real real, void* buf, Count count, MPI_Datatype type
 }
 
 template <class Real, class Count>
-int record_scatter(Call call, Real real, const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
-                   void* recvbuf, Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+int record_scatter(Call call, Real real, const void* sendbuf, Count sendcount,
+                   MPI_Datatype sendtype, void* recvbuf, Count recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm) {
   const int result = real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   if (result == MPI_SUCCESS) {
     const Collective c(comm);
     uint64_t sent = 0;
     uint64_t received = 0;
     if (c.is_root(root)) sent = (c.n - in_place(recvbuf)) * bytes_of(sendcount, sendtype);
-    const bool receives = !in_place(recvbuf) && !(c.entry->inter() && (c.is_root(root) || c.looks_on(root)));
+    const bool receives =
+        !in_place(recvbuf) && !(c.entry->inter() && (c.is_root(root) || c.looks_on(root)));
     if (receives) received = bytes_of(recvcount, recvtype);
     note(call, OTF2_COLLECTIVE_OP_SCATTER, c, root, sent, received);
   }
@@ -118,8 +123,8 @@ int record_scatter(Call call, Real real, const void* sendbuf, Count sendcount, M
 
 template <class Real, class Count, class Displacement>
 int record_scatterv(Call call, Real real, const void* sendbuf, const Count* sendcounts,
-                    const Displacement* displs, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
+                    const Displacement* displs, MPI_Datatype sendtype, void* recvbuf,
+                    Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const int result =
       real(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
   if (result == MPI_SUCCESS) {
@@ -130,7 +135,8 @@ int record_scatterv(Call call, Real real, const void* sendbuf, const Count* send
       sent = bytes_of(sum(sendcounts, c.n), sendtype);
       if (in_place(recvbuf)) sent -= bytes_of(sendcounts[c.rank()], sendtype);
     }
-    const bool receives = !in_place(recvbuf) && !(c.entry->inter() && (c.is_root(root) || c.looks_on(root)));
+    const bool receives =
+        !in_place(recvbuf) && !(c.entry->inter() && (c.is_root(root) || c.looks_on(root)));
     if (receives) received = bytes_of(recvcount, recvtype);
     note(call, OTF2_COLLECTIVE_OP_SCATTERV, c, root, sent, received);
   }
@@ -144,7 +150,8 @@ int record_gather(Call call, Real real, const void* sendbuf, Count sendcount, MP
   const int result = real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   if (result == MPI_SUCCESS) {
     const Collective c(comm);
-    const bool sends = !in_place(sendbuf) && !(c.entry->inter() && (c.is_root(root) || c.looks_on(root)));
+    const bool sends =
+        !in_place(sendbuf) && !(c.entry->inter() && (c.is_root(root) || c.looks_on(root)));
     const uint64_t sent = sends ? bytes_of(sendcount, sendtype) : 0;
     uint64_t received = 0;
     if (c.is_root(root)) received = (c.n - in_place(sendbuf)) * bytes_of(recvcount, recvtype);
@@ -155,14 +162,15 @@ int record_gather(Call call, Real real, const void* sendbuf, Count sendcount, MP
 }
 
 template <class Real, class Count, class Displacement>
-int record_gatherv(Call call, Real real, const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
-                   void* recvbuf, const Count* recvcounts, const Displacement* displs,
-                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
+int record_gatherv(Call call, Real real, const void* sendbuf, Count sendcount,
+                   MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts,
+                   const Displacement* displs, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const int result =
       real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
   if (result == MPI_SUCCESS) {
     const Collective c(comm);
-    const bool sends = !in_place(sendbuf) && !(c.entry->inter() && (c.is_root(root) || c.looks_on(root)));
+    const bool sends =
+        !in_place(sendbuf) && !(c.entry->inter() && (c.is_root(root) || c.looks_on(root)));
     const uint64_t sent = sends ? bytes_of(sendcount, sendtype) : 0;
     uint64_t received = 0;
     if (c.is_root(root)) {
@@ -255,14 +263,13 @@ int record_alltoallv(Call call, Real real, const void* sendbuf, const Count* sen
                      const Displacement* sdispls, MPI_Datatype sendtype, void* recvbuf,
                      const Count* recvcounts, const Displacement* rdispls, MPI_Datatype recvtype,
                      MPI_Comm comm) {
-  const int result = real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                          recvtype, comm);
+  const int result =
+      real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
   if (result == MPI_SUCCESS) {
     const Collective c(comm);
     uint64_t received = bytes_of(sum(recvcounts, c.n), recvtype);
     if (in_place(sendbuf)) received -= bytes_of(recvcounts[c.rank()], recvtype);
-    const uint64_t sent =
-        in_place(sendbuf) ? received : bytes_of(sum(sendcounts, c.n), sendtype);
+    const uint64_t sent = in_place(sendbuf) ? received : bytes_of(sum(sendcounts, c.n), sendtype);
     note(call, OTF2_COLLECTIVE_OP_ALLTOALLV, c, kNoRoot, sent, received);
   }
   call.leave();
@@ -274,8 +281,8 @@ int record_alltoallw(Call call, Real real, const void* sendbuf, const Count* sen
                      const Displacement* sdispls, const MPI_Datatype* sendtypes, void* recvbuf,
                      const Count* recvcounts, const Displacement* rdispls,
                      const MPI_Datatype* recvtypes, MPI_Comm comm) {
-  const int result = real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                          recvtypes, comm);
+  const int result =
+      real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
   if (result == MPI_SUCCESS) {
     const Collective c(comm);
     uint64_t received = bytes_of(recvcounts, recvtypes, c.n);
@@ -298,7 +305,8 @@ int record_reduce_scatter(Call call, Real real, const void* sendbuf, void* recvb
     const uint64_t own = bytes_of(recvcounts[c.rank()], type);
     uint64_t sent = bytes_of(sum(recvcounts, group), type);
     if (in_place(sendbuf)) sent -= own;
-    note(call, OTF2_COLLECTIVE_OP_REDUCE_SCATTER, c, kNoRoot, sent, (c.n - in_place(sendbuf)) * own);
+    note(call, OTF2_COLLECTIVE_OP_REDUCE_SCATTER, c, kNoRoot, sent,
+         (c.n - in_place(sendbuf)) * own);
   }
   call.leave();
   return result;

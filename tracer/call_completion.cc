@@ -16,8 +16,7 @@ struct Scratch {
   void* get(size_t wanted) {
     if (wanted <= bytes) return memory;
     const size_t size = std::max<size_t>(2 * bytes, (wanted + 4095) & ~size_t{4095});
-    void* fresh =
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* fresh = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh == MAP_FAILED) return nullptr;
     if (memory != nullptr) munmap(memory, bytes);
     memory = fresh;
@@ -34,12 +33,14 @@ thread_local Scratch status_scratch;
 RequestArray::RequestArray(Call& call, int count, const MPI_Request* requests, MPI_Status* statuses)
     : statuses_(statuses) {
   const auto n = static_cast<size_t>(std::max(count, 0));
-  saved_ = static_cast<MPI_Request*>(request_scratch.get(std::max<size_t>(n, 1) * sizeof *requests));
+  saved_ =
+      static_cast<MPI_Request*>(request_scratch.get(std::max<size_t>(n, 1) * sizeof *requests));
   usable_ = saved_ != nullptr && (n * kMaxItemWords < kFreeWords / 2 || call.reserve(n));
   if (!usable_) return;
   if (n > 0) std::memcpy(saved_, requests, n * sizeof *requests);
   if (statuses == MPI_STATUSES_IGNORE) {
-    auto* own = static_cast<MPI_Status*>(status_scratch.get(std::max<size_t>(n, 1) * sizeof(MPI_Status)));
+    auto* own =
+        static_cast<MPI_Status*>(status_scratch.get(std::max<size_t>(n, 1) * sizeof(MPI_Status)));
     if (own == nullptr) {
       usable_ = false;
     } else {

@@ -8,7 +8,8 @@
 ///
 /// MPI overwrites the handles of what it completes, so they are saved before the call. A receive's
 /// source, tag and length stand in its status, so where the program ignores statuses it gets ours.
-/// Neither is visible to the program: its request, index and status arrays are written by MPI alone.
+/// Neither is visible to the program: its request, index and status arrays are written by MPI
+/// alone.
 namespace rubato {
 
 /// One request has completed: `before` is its handle at the call, `after` what MPI made of it.
@@ -39,7 +40,6 @@ inline void drop(MPI_Request before, MPI_Request after) {
   Request request;
   if (before != handles.request_null && after != before) requests::take(before, false, request);
 }
-
 
 /// The requests of an array call as they were before it, and statuses to read.
 class RequestArray {

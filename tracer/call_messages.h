@@ -8,8 +8,8 @@
 /// each makes the real call and says what it meant. They are templates only because the large-count
 /// forms have another type for counts.
 ///
-/// Common rules: nothing is recorded for MPI_PROC_NULL or for a call that failed; the program's status
-/// is replaced by one of ours where it asked for none; what the call returns is returned.
+/// Common rules: nothing is recorded for MPI_PROC_NULL or for a call that failed; the program's
+/// status is replaced by one of ours where it asked for none; what the call returns is returned.
 namespace rubato {
 
 /// A message of `count` elements; what is put on the record.
@@ -24,23 +24,28 @@ inline void note_received(Call& call, MPI_Comm comm, const MPI_Status& status) {
 }
 
 /// MPI_ANY_SOURCE and MPI_ANY_TAG, which differ between libraries, as -1.
-inline int any_source(int source) { return source == MPI_ANY_SOURCE ? -1 : source; }
-inline int any_tag(int tag) { return tag == MPI_ANY_TAG ? -1 : tag; }
+inline int any_source(int source) {
+  return source == MPI_ANY_SOURCE ? -1 : source;
+}
+inline int any_tag(int tag) {
+  return tag == MPI_ANY_TAG ? -1 : tag;
+}
 
 template <class Real, class Count>
 int record_send(Call call, Real real, const void* buf, Count count, MPI_Datatype type, int dest,
                 int tag, MPI_Comm comm) {
   const int result = real(buf, count, type, dest, tag, comm);
   if (result == MPI_SUCCESS && dest != MPI_PROC_NULL) {
-    note_message(call, Item::kSend, comm, dest, tag, static_cast<uint64_t>(count) * type_size(type));
+    note_message(call, Item::kSend, comm, dest, tag,
+                 static_cast<uint64_t>(count) * type_size(type));
   }
   call.leave();
   return result;
 }
 
 template <class Real, class Count>
-int record_recv(Call call, Real real, void* buf, Count count, MPI_Datatype type, int source, int tag,
-                MPI_Comm comm, MPI_Status* status) {
+int record_recv(Call call, Real real, void* buf, Count count, MPI_Datatype type, int source,
+                int tag, MPI_Comm comm, MPI_Status* status) {
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(buf, count, type, source, tag, comm, status);
@@ -50,9 +55,10 @@ int record_recv(Call call, Real real, void* buf, Count count, MPI_Datatype type,
 }
 
 template <class Real, class Count>
-int record_sendrecv(Call call, Real real, const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
-                    int dest, int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype,
-                    int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+int record_sendrecv(Call call, Real real, const void* sendbuf, Count sendcount,
+                    MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, Count recvcount,
+                    MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                    MPI_Status* status) {
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
@@ -69,8 +75,9 @@ int record_sendrecv(Call call, Real real, const void* sendbuf, Count sendcount, 
 }
 
 template <class Real, class Count>
-int record_sendrecv_replace(Call call, Real real, void* buf, Count count, MPI_Datatype type, int dest,
-                            int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+int record_sendrecv_replace(Call call, Real real, void* buf, Count count, MPI_Datatype type,
+                            int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
+                            MPI_Status* status) {
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(buf, count, type, dest, sendtag, source, recvtag, comm, status);
@@ -118,8 +125,8 @@ int record_isend(Call call, Real real, const void* buf, Count count, MPI_Datatyp
 }
 
 template <class Real, class Count>
-int record_irecv(Call call, Real real, void* buf, Count count, MPI_Datatype type, int source, int tag,
-                 MPI_Comm comm, MPI_Request* request) {
+int record_irecv(Call call, Real real, void* buf, Count count, MPI_Datatype type, int source,
+                 int tag, MPI_Comm comm, MPI_Request* request) {
   const int result = real(buf, count, type, source, tag, comm, request);
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);

@@ -12,7 +12,8 @@ bool Clock::tsc_usable() {
   const bool invariant = __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
   if (!invariant) return false;
   // The kernel compares the counters of all cores and drops this source when they differ.
-  FILE* file = std::fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "re");
+  FILE* file =
+      std::fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "re");
   if (file == nullptr) return false;
   char text[256] = "";
   const bool read = std::fgets(text, sizeof text, file) != nullptr;

@@ -80,6 +80,8 @@ ClockOffset NodeClocks::measure() const {
   return result;
 }
 
-void NodeClocks::finish() { PMPI(Comm_free)(&node_); }
+void NodeClocks::finish() {
+  PMPI(Comm_free)(&node_);
+}
 
 }  // namespace rubato

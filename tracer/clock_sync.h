@@ -13,9 +13,10 @@ struct ClockOffset {
   double deviation = 0;
 };
 
-/// Ranks of one node share a clock, so one rank of each node (its leader) measures against rank 0 and
-/// tells the others. The offset is taken from the round trip that was the shortest of many: whatever
-/// delays a message can only make a round trip longer, so the shortest one is the most symmetric.
+/// Ranks of one node share a clock, so one rank of each node (its leader) measures against rank 0
+/// and tells the others. The offset is taken from the round trip that was the shortest of many:
+/// whatever delays a message can only make a round trip longer, so the shortest one is the most
+/// symmetric.
 class NodeClocks {
  public:
   /// Finds out who shares a node. Collective over `comm`, which holds all ranks.

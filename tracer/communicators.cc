@@ -8,9 +8,9 @@
 namespace rubato::communicators {
 namespace {
 
-/// From handle to entry. Readers do not lock: a slot's key is set once and stays, its value comes and
-/// goes; a full table is replaced by a larger one, and the old one is left to readers that may still
-/// be looking at it. Writers hold `mutex`.
+/// From handle to entry. Readers do not lock: a slot's key is set once and stays, its value comes
+/// and goes; a full table is replaced by a larger one, and the old one is left to readers that may
+/// still be looking at it. Writers hold `mutex`.
 struct Slot {
   std::atomic<uint64_t> key{0};
   std::atomic<Communicator*> value{nullptr};
@@ -187,7 +187,9 @@ Communicator* created_by_members(MPI_Comm comm) {
   return entry;
 }
 
-void forget(MPI_Comm comm) { restore(comm, nullptr); }
+void forget(MPI_Comm comm) {
+  restore(comm, nullptr);
+}
 
 void restore(MPI_Comm comm, Communicator* entry) {
   const std::lock_guard lock(mutex);

@@ -12,23 +12,23 @@
 /// A communicator gets a local number when the tracer first sees it, and an identity: a number that
 /// all its members compute alike without talking to each other, so that the ranks can agree on one
 /// list of communicators when the archive is written (definitions.h). It is made from what MPI
-/// guarantees to be the same everywhere: collective calls on a communicator happen in one order on all
-/// its members, so "the third communicator made from that parent, with these members" names it.
+/// guarantees to be the same everywhere: collective calls on a communicator happen in one order on
+/// all its members, so "the third communicator made from that parent, with these members" names it.
 namespace rubato {
 
 /// Ranks in MPI_COMM_WORLD.
 using Members = std::shared_ptr<const std::vector<int>>;
 
 struct Communicator {
-  uint32_t id = 0;         ///< local number
-  int rank = 0;            ///< of this process
+  uint32_t id = 0;  ///< local number
+  int rank = 0;     ///< of this process
   int size = 1;
-  int remote_size = 0;     ///< > 0: an intercommunicator
-  bool recordable = true;  ///< false: has members outside of MPI_COMM_WORLD (spawned)
-  bool has_events = false; ///< its creation was recorded
+  int remote_size = 0;      ///< > 0: an intercommunicator
+  bool recordable = true;   ///< false: has members outside of MPI_COMM_WORLD (spawned)
+  bool has_events = false;  ///< its creation was recorded
   uint64_t identity = 0;
-  uint64_t parent = 0;     ///< identity of the parent; 0 where there is none
-  uint32_t children = 0;   ///< communicators made from this one so far
+  uint64_t parent = 0;    ///< identity of the parent; 0 where there is none
+  uint32_t children = 0;  ///< communicators made from this one so far
   Members members;
   Members remote_members;  ///< of an intercommunicator
   std::string name;
@@ -51,8 +51,8 @@ void start();
 /// The entry of a valid communicator. One that came about unseen is entered now.
 Communicator* find(MPI_Comm comm);
 
-/// A communicator made by a collective call over `parent`; `comm` may be MPI_COMM_NULL (this rank is
-/// no member), which returns null but counts as a child.
+/// A communicator made by a collective call over `parent`; `comm` may be MPI_COMM_NULL (this rank
+/// is no member), which returns null but counts as a child.
 Communicator* created(Communicator* parent, MPI_Comm comm);
 /// A communicator that only its own members made.
 Communicator* created_by_members(MPI_Comm comm);

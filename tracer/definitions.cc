@@ -110,8 +110,8 @@ std::vector<uint64_t> arrange(const std::vector<std::string>& parts, Definitions
   // Stable: within one depth the order stays that of ranks and of their creation.
   std::stable_sort(reports.begin(), reports.end(),
                    [](const Report& a, const Report& b) { return a.depth < b.depth; });
-  const auto world = std::find_if(reports.begin(), reports.end(),
-                                  [](const Report& r) { return r.identity == 1; });
+  const auto world =
+      std::find_if(reports.begin(), reports.end(), [](const Report& r) { return r.identity == 1; });
   if (world != reports.end()) std::rotate(reports.begin(), world, world + 1);
 
   Groups groups(definitions.groups);

@@ -9,18 +9,19 @@
 /// One list of communicators for the whole job, made when the archive is written.
 ///
 /// Each communicator is reported by its first member alone; rank 0 puts the reports in an order in
-/// which parents precede children, and tells everyone which identity got which number. Communicators
-/// that hold one process alone are not worth a definition for each rank: as in Score-P's archives the
-/// k-th of them on every rank shares the k-th definition, whose group is COMM_SELF.
+/// which parents precede children, and tells everyone which identity got which number.
+/// Communicators that hold one process alone are not worth a definition for each rank: as in
+/// Score-P's archives the k-th of them on every rank shares the k-th definition, whose group is
+/// COMM_SELF.
 namespace rubato {
 
 inline constexpr uint32_t kNone = UINT32_MAX;
 
 struct CommunicatorDefinition {
   std::string name;
-  uint32_t group;             ///< index into groups
-  uint32_t remote_group;      ///< kNone unless it is an intercommunicator
-  uint32_t parent;            ///< index into communicators, or kNone
+  uint32_t group;         ///< index into groups
+  uint32_t remote_group;  ///< kNone unless it is an intercommunicator
+  uint32_t parent;        ///< index into communicators, or kNone
   bool has_events;
 };
 
@@ -29,8 +30,8 @@ struct Definitions {
   std::vector<std::vector<int>> groups;
   std::vector<CommunicatorDefinition> communicators;
   // Known everywhere.
-  std::vector<uint32_t> global_id;      ///< of a local communicator, kNone where it has none
-  std::vector<uint32_t> region;         ///< of a CallId, kNone where no rank made that call
+  std::vector<uint32_t> global_id;  ///< of a local communicator, kNone where it has none
+  std::vector<uint32_t> region;     ///< of a CallId, kNone where no rank made that call
 };
 
 inline constexpr uint32_t kLocationsGroup = 0;

@@ -55,9 +55,7 @@ class EventWriter {
   void begin(uint64_t time) {
     put(OTF2_EvtWriter_ProgramBegin, nullptr, time, kStringProgram, 0, nullptr);
   }
-  void end(uint64_t time) {
-    put(OTF2_EvtWriter_ProgramEnd, nullptr, time, OTF2_UNDEFINED_INT64);
-  }
+  void end(uint64_t time) { put(OTF2_EvtWriter_ProgramEnd, nullptr, time, OTF2_UNDEFINED_INT64); }
   void recording_off(uint64_t time) {
     put(OTF2_EvtWriter_MeasurementOnOff, nullptr, time, OTF2_MEASUREMENT_OFF);
   }
@@ -77,8 +75,8 @@ class EventWriter {
 
   uint64_t next_request() { return uint64_t{thread_} << 40 | ++posted_; }
 
-  /// A communicator that could not be told apart over the ranks has no definition; what happened on it
-  /// is left out.
+  /// A communicator that could not be told apart over the ranks has no definition; what happened on
+  /// it is left out.
   bool known(uint32_t local, uint32_t& global) const {
     global = local < definitions_.global_id.size() ? definitions_.global_id[local] : kNone;
     return global != kNone;
@@ -175,8 +173,8 @@ class EventWriter {
     // The begin is written: an end has to follow, if need be on the world.
     if (!known(value >> 8 & 0xfffff, comm)) comm = 0;
     put(OTF2_EvtWriter_MpiCollectiveEnd, nullptr, leave_,
-                                          static_cast<OTF2_CollectiveOp>(value & 0xff), comm,
-                                          static_cast<uint32_t>(value >> 28), sent, received);
+        static_cast<OTF2_CollectiveOp>(value & 0xff), comm, static_cast<uint32_t>(value >> 28),
+        sent, received);
   }
 
   OTF2_EvtWriter* writer_;

@@ -8,9 +8,14 @@
 /// Turns the calls of one thread into OTF2 events.
 namespace rubato {
 
-/// References of our attributes, and of the strings that hold their names and descriptions; fixed, so
-/// that events can be written before definitions.
-enum AttributeRef : OTF2_AttributeRef { kAttributeSource, kAttributeTag, kAttributeComm, kAttributeMode };
+/// References of our attributes, and of the strings that hold their names and descriptions; fixed,
+/// so that events can be written before definitions.
+enum AttributeRef : OTF2_AttributeRef {
+  kAttributeSource,
+  kAttributeTag,
+  kAttributeComm,
+  kAttributeMode
+};
 
 /// Strings that events or fixed definitions refer to; the others are numbered behind them.
 enum StringRef : OTF2_StringRef { kStringEmpty, kStringProgram, kFirstFreeString };
@@ -22,8 +27,8 @@ struct LocationSummary {
   uint64_t last = 0;
 };
 
-/// OTF2 reports an error to its callback even where it then returns success (a buffer that could not be
-/// written in the middle of an event file); set there, and looked at after every call.
+/// OTF2 reports an error to its callback even where it then returns success (a buffer that could
+/// not be written in the middle of an event file); set there, and looked at after every call.
 inline bool otf2_failed = false;
 
 /// Which calls a thread recorded are set in `used`.

@@ -8,16 +8,17 @@ std::vector<std::string> gather(MPI_Comm comm, const std::string& mine) {
   PMPI(Comm_size)(comm, &size);
   int length = static_cast<int>(mine.size());
   std::vector<int> lengths(static_cast<size_t>(size)), starts(static_cast<size_t>(size));
-  PMPI(Gather)(&length, sizeof length, handles.byte, lengths.data(), sizeof length, handles.byte, 0,
-               comm);
+  PMPI(Gather)
+  (&length, sizeof length, handles.byte, lengths.data(), sizeof length, handles.byte, 0, comm);
   size_t total = 0;
   for (size_t i = 0; i < lengths.size(); ++i) {
     starts[i] = static_cast<int>(total);
     total += static_cast<size_t>(lengths[i]);
   }
   std::string all(total, '\0');
-  PMPI(Gatherv)(mine.data(), length, handles.byte, all.data(), lengths.data(), starts.data(),
-                handles.byte, 0, comm);
+  PMPI(Gatherv)
+  (mine.data(), length, handles.byte, all.data(), lengths.data(), starts.data(), handles.byte, 0,
+   comm);
   std::vector<std::string> parts;
   if (rank == 0) {
     for (size_t i = 0; i < lengths.size(); ++i) {

@@ -109,7 +109,8 @@ def read_header(path):
     text = re.sub(r'__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)', ' ', text)
     text = re.sub(r'\s+', ' ', text)
     found = {}
-    pattern = re.compile(r'(?:^|[;}] ?)(?:extern )?((?:const )?\w+ ?\*?) ?(MPIX?_\w+) ?\(([^()]*)\) ?(?=;)')
+    pattern = re.compile(r'(?:^|[;}] ?)(?:extern )?((?:const )?\w+ ?\*?) ?(MPIX?_\w+) ?'
+                         r'\(([^()]*)\) ?(?=;)')
     # Statements overlap in their separators, so look at each one by itself.
     for statement in text.split(';'):
         match = pattern.search('; ' + statement.strip() + ' ;')

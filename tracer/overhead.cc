@@ -7,11 +7,12 @@
 
 /// How to tell outside from inside.
 ///
-/// A loop over an empty function takes, per round, the loop itself (L) and the call (N). The same loop
-/// over a wrapper of that function takes P per round, of which D is what the record says: enter to
-/// leave. To the reader of the archive P - D is compute, where L would have been, and D is MPI, where N
-/// would have been. So outside = P - D - L and inside = D - N. Each of the four is measured as the
-/// smallest average of many short series, since everything that disturbs a series makes it longer.
+/// A loop over an empty function takes, per round, the loop itself (L) and the call (N). The same
+/// loop over a wrapper of that function takes P per round, of which D is what the record says:
+/// enter to leave. To the reader of the archive P - D is compute, where L would have been, and D is
+/// MPI, where N would have been. So outside = P - D - L and inside = D - N. Each of the four is
+/// measured as the smallest average of many short series, since everything that disturbs a series
+/// makes it longer.
 ///
 /// The inside part is split with a stamp taken in the empty function. A stamp reads the clock
 /// somewhere within its own duration; half-way is assumed.
@@ -27,8 +28,12 @@ constexpr int kRounds = 200;
 
 uint64_t stub_stamp;
 
-int empty_region() { return MPI_SUCCESS; }
-int empty_send(const void*, int, MPI_Datatype, int, int, MPI_Comm) { return MPI_SUCCESS; }
+int empty_region() {
+  return MPI_SUCCESS;
+}
+int empty_send(const void*, int, MPI_Datatype, int, int, MPI_Comm) {
+  return MPI_SUCCESS;
+}
 int stamping_region() {
   stub_stamp = Clock::now();
   return MPI_SUCCESS;
@@ -94,8 +99,8 @@ Overhead measure_overhead() {
 
   const double bare = per_round([&] { plain(); });
   const Recorded calls = recorded_round(scratch, [&] { region(); });
-  const Recorded sends = recorded_round(
-      scratch, [&] { send(nullptr, 8, handles.byte, 0, 0, handles.world); });
+  const Recorded sends =
+      recorded_round(scratch, [&] { send(nullptr, 8, handles.byte, 0, 0, handles.world); });
 
   // Twice the same function, once with a stamp inside: how far into the record it lies.
   pmpi_table[kProbeRegion].store(reinterpret_cast<void*>(&stamping_region));

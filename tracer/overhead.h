@@ -3,8 +3,8 @@
 namespace rubato {
 
 /// What recording costs, in ticks per call (design 7). "Outside" is what the caller sees beyond the
-/// recorded duration: it lands in the compute time around the call. "Inside" is part of the recorded
-/// duration.
+/// recorded duration: it lands in the compute time around the call. "Inside" is part of the
+/// recorded duration.
 struct Overhead {
   double outside = 0;
   double inside_before = 0;  ///< between the Enter stamp and the MPI call

@@ -33,7 +33,9 @@ void* local_mpi_library() {
 }
 
 /// Stands in for a function that the library in this process does not have.
-int missing_function() { return MPI_ERR_OTHER; }
+int missing_function() {
+  return MPI_ERR_OTHER;
+}
 
 }  // namespace
 

@@ -12,11 +12,11 @@
 /// The MPI library behind the wrappers, found at run time.
 ///
 /// The tracer is preloaded into whatever the user runs, also into programs that never load an MPI
-/// library, so nothing here may refer to one by a relocation. Functions come from dlsym at their first
-/// call; the predefined handles, which are constants under MPICH and addresses of data under Open
-/// MPI, from load_handles(). Do not write MPI_COMM_WORLD, MPI_REQUEST_NULL and so on in the tracer;
-/// the linker (-z defs) refuses them under Open MPI. MPI_STATUS_IGNORE, MPI_IN_PLACE and the integer
-/// constants are numbers in both.
+/// library, so nothing here may refer to one by a relocation. Functions come from dlsym at their
+/// first call; the predefined handles, which are constants under MPICH and addresses of data under
+/// Open MPI, from load_handles(). Do not write MPI_COMM_WORLD, MPI_REQUEST_NULL and so on in the
+/// tracer; the linker (-z defs) refuses them under Open MPI. MPI_STATUS_IGNORE, MPI_IN_PLACE and
+/// the integer constants are numbers in both.
 namespace rubato {
 
 /// Name of a wrapped call and OTF2's role of its region.
@@ -33,7 +33,8 @@ void* resolve_pmpi(CallId id);
 template <class Function>
 inline Function pmpi(CallId id) {
   void* address = pmpi_table[id].load(std::memory_order_relaxed);
-  if (address == nullptr) [[unlikely]] address = resolve_pmpi(id);
+  if (address == nullptr) [[unlikely]]
+    address = resolve_pmpi(id);
   return reinterpret_cast<Function>(address);
 }
 

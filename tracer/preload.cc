@@ -14,12 +14,12 @@
 
 /// What the preloaded library does before the program's main() and after its exit.
 ///
-/// LD_PRELOAD reaches every process that a job starts: the shells of a script, their helpers, and the
-/// MPI program. All but the last must not notice. The process that `rubato trace` became by exec, and
-/// only on rank 0, says at its end if neither it nor anything it started recorded.
+/// LD_PRELOAD reaches every process that a job starts: the shells of a script, their helpers, and
+/// the MPI program. All but the last must not notice. The process that `rubato trace` became by
+/// exec, and only on rank 0, says at its end if neither it nor anything it started recorded.
 ///
-/// A script may start a program of the other MPI than the one the launcher guessed. Before main() such
-/// a program is executed again with the right tracer; nothing of it has run by then.
+/// A script may start a program of the other MPI than the one the launcher guessed. Before main()
+/// such a program is executed again with the right tracer; nothing of it has run by then.
 namespace rubato {
 namespace {
 
@@ -33,8 +33,8 @@ constexpr char kOtherName[] = "librubato-trace-openmpi.so";
 constexpr char kOtherSymbol[] = "ompi_mpi_comm_world";
 #endif
 
-/// Standard error of the process `rubato trace` became, kept because programs (those of GNU coreutils)
-/// close theirs before they end.
+/// Standard error of the process `rubato trace` became, kept because programs (those of GNU
+/// coreutils) close theirs before they end.
 int report_fd = -1;
 
 bool is_rank_0() {

@@ -10,11 +10,11 @@
 ///   word 0   enter time (54 bits, ticks since the process started recording) | call id (10 bits)
 ///   word 1   duration in ticks (40 bits) | number of item words (24 bits)
 ///
-/// A duration of 2^40 ticks or more (8 minutes at 2.3 GHz) is written as all ones, and the first item
-/// is then the leave time. An item says in its lowest four bits what it is. Messages have a short form
-/// of one word (communicator 6 bits, peer 16, tag 15, bytes 23), which is nearly every message there
-/// is, and a long form of three. So a send or a receive costs 24 bytes in memory, a call that is a
-/// region only 16.
+/// A duration of 2^40 ticks or more (8 minutes at 2.3 GHz) is written as all ones, and the first
+/// item is then the leave time. An item says in its lowest four bits what it is. Messages have a
+/// short form of one word (communicator 6 bits, peer 16, tag 15, bytes 23), which is nearly every
+/// message there is, and a long form of three. So a send or a receive costs 24 bytes in memory, a
+/// call that is a region only 16.
 ///
 /// Requests are numbered per thread in the order of their posting. A request that is posted by
 /// MPI_Isend or MPI_Irecv therefore needs no number in its item: whoever decodes the thread counts
@@ -23,20 +23,20 @@ namespace rubato {
 
 /// What an item says. kMessageLong is added to the four message items in their long form.
 enum class Item : unsigned {
-  kSend,                 ///< message
-  kRecv,                 ///< message
-  kIsend,                ///< message; posts the thread's next request
-  kIrecvRequest,         ///< message (what was asked for, bytes = 0); posts the next request
-  kIrecv,                ///< message, then one word: request
-  kIsendStart,           ///< message, then one word: request | send mode << 56; a persistent send
-  kIrecvStart,           ///< message (what was asked for), then one word: request
-  kIsendComplete,        ///< request (60 bits)
-  kRequestCancelled,     ///< request (60 bits)
-  kCollective,           ///< op 8, communicator 20, root 32; then bytes sent, bytes received
-  kCommCreate,           ///< communicator (60 bits)
-  kCommDestroy,          ///< communicator (60 bits)
-  kLeaveTime,            ///< then one word: leave time
-  kMessageLong,          ///< kind of message 4, communicator 28, peer 28; then tag, bytes
+  kSend,              ///< message
+  kRecv,              ///< message
+  kIsend,             ///< message; posts the thread's next request
+  kIrecvRequest,      ///< message (what was asked for, bytes = 0); posts the next request
+  kIrecv,             ///< message, then one word: request
+  kIsendStart,        ///< message, then one word: request | send mode << 56; a persistent send
+  kIrecvStart,        ///< message (what was asked for), then one word: request
+  kIsendComplete,     ///< request (60 bits)
+  kRequestCancelled,  ///< request (60 bits)
+  kCollective,        ///< op 8, communicator 20, root 32; then bytes sent, bytes received
+  kCommCreate,        ///< communicator (60 bits)
+  kCommDestroy,       ///< communicator (60 bits)
+  kLeaveTime,         ///< then one word: leave time
+  kMessageLong,       ///< kind of message 4, communicator 28, peer 28; then tag, bytes
 };
 
 /// A message or what a receive asks for. Peer and tag are -1 where any will do.
@@ -54,8 +54,12 @@ inline constexpr unsigned kHeadWords = 2;
 
 namespace record {
 
-inline uint64_t head(uint64_t enter, unsigned call) { return enter << 10 | call; }
-inline uint64_t size_word(uint64_t duration, size_t words) { return duration << 24 | words; }
+inline uint64_t head(uint64_t enter, unsigned call) {
+  return enter << 10 | call;
+}
+inline uint64_t size_word(uint64_t duration, size_t words) {
+  return duration << 24 | words;
+}
 
 inline uint64_t* put(uint64_t* at, Item item, uint64_t value) {
   *at = value << 4 | static_cast<uint64_t>(item);

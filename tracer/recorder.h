@@ -27,7 +27,7 @@ struct ThreadLog {
   uint64_t* limit = nullptr;  ///< end of the segment in use
   uint64_t posted = 0;        ///< requests posted by this thread so far
   uint32_t number = 0;        ///< 0 for the thread that called MPI_Init
-  bool busy = false;          ///< inside a recorded call: what MPI calls from there is its own affair
+  bool busy = false;  ///< inside a recorded call: what MPI calls from there is its own affair
   Segment* first = nullptr;
   Segment* last = nullptr;
   ThreadLog* next = nullptr;
@@ -53,7 +53,8 @@ class Recorder {
   static ThreadLog* this_thread() { return thread_log_ != nullptr ? thread_log_ : new_thread(); }
   static ThreadLog* threads() { return threads_.load(std::memory_order_acquire); }
 
-  /// Makes room for `words` more in the log; false when the memory is used up (recording then stops).
+  /// Makes room for `words` more in the log; false when the memory is used up (recording then
+  /// stops).
   static bool refill(ThreadLog& log, size_t words);
 
   /// Gives a log's memory back.

@@ -38,7 +38,9 @@ class Lock {
   }
 };
 
-Request& entry(uint32_t index) { return chunks[index / kChunk][index % kChunk]; }
+Request& entry(uint32_t index) {
+  return chunks[index / kChunk][index % kChunk];
+}
 
 Bucket& bucket_of(uint64_t handle) {
   return buckets[(handle * 0x9e3779b97f4a7c15u) >> 51];
@@ -83,7 +85,9 @@ Found find(const Bucket& bucket, uint64_t handle) {
 
 }  // namespace
 
-void start(bool threads) { threaded = threads; }
+void start(bool threads) {
+  threaded = threads;
+}
 
 void add(MPI_Request handle, const Request& request) {
   if (handle == handles.request_null) return;

@@ -63,7 +63,8 @@ void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
   PMPI(Comm_size)(handles.world, &world_size);
   PMPI(Comm_dup)(handles.world, &session->comm);
 
-  Clock::choose(all_ranks(session->comm, Clock::tsc_usable() && !session->settings.monotonic_clock));
+  Clock::choose(
+      all_ranks(session->comm, Clock::tsc_usable() && !session->settings.monotonic_clock));
   const uint64_t enter = Clock::uses_tsc() ? stamp.tsc : stamp.monotonic;
   session->first_pair = ClockPair::sample();
   session->info.start_ticks = Clock::now();
@@ -128,7 +129,9 @@ void end_session(CallId finalize) {
 
 }  // namespace
 
-InitStamp before_init() { return {__rdtsc(), Clock::monotonic()}; }
+InitStamp before_init() {
+  return {__rdtsc(), Clock::monotonic()};
+}
 
 void start_session(CallId init, const InitStamp& stamp, int required_threads) {
   if (started) return;
@@ -161,7 +164,11 @@ void abort_session() {
   warn("MPI_Abort: what was recorded is lost");
 }
 
-bool session_started() { return started; }
-bool session_finished() { return finished; }
+bool session_started() {
+  return started;
+}
+bool session_finished() {
+  return finished;
+}
 
 }  // namespace rubato

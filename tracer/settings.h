@@ -7,9 +7,9 @@
 namespace rubato {
 
 struct Settings {
-  std::string output;                         ///< RUBATO_TRACE_OUTPUT: directory of the archive
-  uint64_t memory = uint64_t{1} << 30;        ///< RUBATO_TRACE_MEMORY: bytes of records per process
-  bool monotonic_clock = false;               ///< RUBATO_TRACE_CLOCK=monotonic
+  std::string output;                   ///< RUBATO_TRACE_OUTPUT: directory of the archive
+  uint64_t memory = uint64_t{1} << 30;  ///< RUBATO_TRACE_MEMORY: bytes of records per process
+  bool monotonic_clock = false;         ///< RUBATO_TRACE_CLOCK=monotonic
 
   static Settings from_environment();
 };

@@ -57,12 +57,12 @@ function showShare(part, whole) {
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const mean = (values) => values.length ? sum(values) / values.length : 0;
 
-/** Shows every value of a column in one unit with the same decimals. */
-function columnFormat(values) {
+/** Shows every value of a column in one unit with the same decimals, `extra` more than it needs. */
+function columnFormat(values, extra = 0) {
   const known = values.filter((value) => value !== null && value !== 0);
   const [scale, name] = unitFor(Math.max(0, ...known.map(Math.abs)));
   const smallest = Math.min(...known.map(Math.abs));
-  const decimals = known.length ? decimalsFor(smallest * scale) : 3;
+  const decimals = Math.min(4, extra + (known.length ? decimalsFor(smallest * scale) : 3));
   return {name, show: (value) => value === null ? "–" : (value * scale).toFixed(decimals)};
 }
 
@@ -294,7 +294,7 @@ function writeScenarioTable() {
     ...[...callsByTime, ...callsOutside].map((call) =>
       [data.calls[call], (scenario) => scenario.calls[call].time])];
   const values = perCall.map(([, seconds]) => finished.map((scenario) => mean(seconds(scenario))));
-  const format = columnFormat([Math.max(0, ...values.flat())]);
+  const format = columnFormat([Math.max(0, ...values.flat())], 1);
   fillTable(byId("call-table"), [`Mean over ranks (${format.name})`, ...finished.map((s) => s.name)],
     perCall.map(([name], row) => [name, ...values[row].map(format.show)]));
 }
@@ -376,7 +376,7 @@ function writeRankTable(scenario) {
   const calls = callsByTime.filter((call) => sum(scenario.calls[call].time) > 0)
     .sort((a, b) => sum(scenario.calls[b].time) - sum(scenario.calls[a].time))
     .concat(callsOutside);
-  const format = columnFormat([Math.max(...scenario.compute, ...scenario.mpi)]);
+  const format = columnFormat([Math.max(...scenario.compute, ...scenario.mpi)], 1);
   fillTable(byId("rank-table"),
     [`Rank (${format.name})`, "Compute", "All MPI", ...calls.map((call) => data.calls[call])],
     rankOrder(scenario).map((rank) => [`${rank}`, format.show(scenario.compute[rank]),

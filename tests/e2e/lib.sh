@@ -1,34 +1,39 @@
-# For the end-to-end tests: sourced as `. lib.sh` by NAME.sh FLAVOUR BUILD_DIR. Exit 77 = skipped.
+# Common ground of the end-to-end tests. Source it: `. "$(dirname "$0")/lib.sh"`.
+#
+# Called as TEST.sh FLAVOUR BUILD_DIR, FLAVOUR being openmpi or mpich. A test works in a directory of its
+# own, which is removed when it passes.
 set -eu
+
 flavour=$1
 build=$2
 rubato=$build/bin/rubato
+name=$(basename "$0" .sh).$flavour
+here=$(cd "$(dirname "$0")" && pwd)
+python=/usr/bin/python3   # Debian's, which has otf2
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-$name.XXXXXX")
 cd "$work"
+# What failed can be looked at; the rest goes.
+trap 'rc=$?; cd /; if [ $rc = 0 ] || [ $rc = 77 ]; then rm -rf "$work"; fi' EXIT
 
-# Containers run tests as root, on fewer cores than ranks; Open MPI wants to be asked for both.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-# MPI libraries do not free all they take.
-export ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS-}
-
-mpirun=$(command -v mpirun.$flavour || command -v mpirun) || exit 77
-
-# run RANKS COMMAND...: under this flavour's mpirun.
-run() {
-  ranks=$1
-  shift
-  case $flavour in
-    openmpi) "$mpirun" -n "$ranks" --oversubscribe "$@" ;;
-    *) "$mpirun" -n "$ranks" "$@" ;;
-  esac
-}
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
 
 fail() {
-  echo "FAILED: $*" >&2
+  echo "FAIL $name: $*" >&2
+  echo "     (files in $work)" >&2
   exit 1
 }
+
+skip() {
+  echo "SKIP $name: $*"
+  exit 77
+}
+
+pass() { echo "PASS $name"; }
+
+# MPI libraries do not free all they take.
+export ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS-}
 
 # expect_failure EXIT_CODE TEXT COMMAND...: the command fails so and says TEXT.
 expect_failure() {
@@ -39,4 +44,47 @@ expect_failure() {
   "$@" >out.txt 2>&1 || code=$?
   [ "$code" = "$expected" ] || fail "'$*' exited with $code, not $expected: $(cat out.txt)"
   grep -qF -- "$text" out.txt || fail "'$*' does not say '$text': $(cat out.txt)"
+}
+
+command -v "mpicc.$flavour" >/dev/null || skip "there is no mpicc.$flavour"
+
+# build_program NAME [flags]: compiles NAME.c, or standard input if that does not exist yet.
+build_program() {
+  program=$1
+  shift
+  [ -e "$program.c" ] || cat >"$program.c"
+  "mpicc.$flavour" -O1 -w -o "$program" "$program.c" "$@"
+}
+
+# run N COMMAND...: under mpirun, without the lines that mpirun itself adds.
+run() {
+  ranks=$1
+  shift
+  "mpirun.$flavour" -n "$ranks" "$@"
+}
+
+# trace N COMMAND...: into run.otf2dir.
+trace() {
+  ranks=$1
+  shift
+  run "$ranks" "$rubato" trace -o run.otf2dir "$@"
+}
+
+# count PATTERN: lines of otf2-print that match.
+count() {
+  [ -e print.txt ] || otf2-print run.otf2dir/traces.otf2 >print.txt
+  grep -c -- "$1" print.txt || true
+}
+
+# expect NUMBER PATTERN
+expect() {
+  found=$(count "$2")
+  [ "$found" = "$1" ] || fail "expected $1 lines of '$2', found $found"
+}
+
+# The archive is one that OTF2's own tools have nothing to say against, and its messages match.
+check_archive() {
+  otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "otf2-print: $(cat check.txt)"
+  "$python" "$here/check_archive.py" run.otf2dir/traces.otf2 >check.txt 2>&1 ||
+    fail "check_archive.py: $(tail -3 check.txt)"
 }

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Archives that other tracers wrote (Score-P 1.3 to 9.0, EZTrace): `measured` gives every record back to
+the tick, `perfect` is not slower, and the one that cannot be replayed is refused by name.
+
+Called with the build directory. The archives lie beside the checkout and are no part of it.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+rubato = pathlib.Path(sys.argv[1]) / "bin" / "rubato"
+archives = pathlib.Path(__file__).resolve().parents[3] / "shared" / "traces"
+if not archives.is_dir():
+    print("SKIP: there is no ../shared/traces")
+    sys.exit(77)
+
+
+def records_of(anchor):
+    """Event records as otf2-print lists them: NAME, location, time, the rest."""
+    listing = subprocess.run(["otf2-print", anchor], capture_output=True, text=True).stdout
+    return len(re.findall(r"^[A-Z][A-Z0-9_]+ +\d+ +\d+", listing, re.MULTILINE))
+
+
+def check(anchor):
+    command = [rubato, "replay", anchor, "--on", "measured", "--on", "perfect", "--verify", "--json", "-"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if anchor.parent.name == "otf2-integrity":
+        assert run.returncode == 1, run.returncode
+        assert "event 2 (MPI_SEND): communicator 0 is not defined" in run.stderr, run.stderr
+        return "refused: it defines no communicators"
+    assert run.returncode == 0, run.stderr
+    results = json.loads(run.stdout)
+    identity = results["identity"]
+    assert identity["differing"] == 0, identity
+    assert identity["records"] == records_of(anchor), (identity, records_of(anchor))
+    measured, perfect = results["scenarios"]
+    assert not perfect["deadlock"], perfect["deadlock"]
+    # Clocks that disagree can make waiting for a message longer than it was.
+    if results["trace"]["clock_violations"] == 0:
+        assert perfect["elapsed"] <= measured["elapsed"] * (1 + 1e-12)
+    return (f"{identity['records']} records to the tick, measured {measured['elapsed']:.6g} s, "
+            f"perfect {perfect['elapsed']:.6g} s")
+
+
+failed = 0
+for path in sorted(archives.glob("*/*.otf2")):
+    try:
+        print(f"{path.parent.name}: {check(path)}")
+    except Exception as error:  # one bad archive must not hide the others
+        print(f"FAIL {path.parent.name}: {error!r}")
+        failed = 1
+sys.exit(failed)

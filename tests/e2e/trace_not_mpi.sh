@@ -1,0 +1,18 @@
+#!/bin/sh
+# A program without MPI runs as ever; one line says that nothing was recorded.
+. "$(dirname "$0")/lib.sh"
+echo hello >file
+trace 2 cat file >out.txt 2>err.txt || fail "exit code $?"
+[ "$(grep -c hello out.txt)" = 2 ] || fail "output: $(cat out.txt)"
+[ "$(grep -c 'rubato: nothing was recorded' err.txt)" = 1 ] || fail "message: $(cat err.txt)"
+[ ! -e run.otf2dir ] || fail "an archive of nothing"
+# Programs that know nothing of any of this: the tracer alone in the environment.
+tracer=$build/lib/rubato/librubato-trace-$flavour.so
+for command in "ls /" "bash -c true" "$python -c pass"; do
+  LD_PRELOAD=$tracer $command >/dev/null 2>err.txt || fail "$command failed under the tracer"
+  [ ! -s err.txt ] || fail "$command: $(cat err.txt)"
+done
+"$rubato" trace ./no-such-program >out.txt 2>err.txt && fail "a missing program is no error"
+[ "$(wc -l <err.txt)" = 1 ] || fail "message: $(cat err.txt)"
+grep -q 'no-such-program: no such program' err.txt || fail "message: $(cat err.txt)"
+pass

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Every function that libmpi exports has a wrapper, but for those that mpi_calls.txt leaves out and those
+# that mpi.h no longer declares; what is missing is named. And the tracer needs no MPI library.
+. "$(dirname "$0")/lib.sh"
+tracer=$build/lib/rubato/librubato-trace-$flavour.so
+echo 'int main(void) { return MPI_Init(0, 0); }' >app.c
+build_program app -include mpi.h
+library=$(ldd app | awk '/libmpi(ch)?\.so/ { print $3 }')
+[ -n "$library" ] || fail "cannot find libmpi"
+
+names() { nm -D --defined-only "$1" | awk '$2 ~ /[TW]/ { print $3 }' | sed 's/@.*//' | grep '^MPIX\?_[A-Z]' | sort -u; }
+names "$library" >exported
+names "$tracer" >wrapped
+
+# Left out on purpose: patterns of kind "none" in the table, and callbacks known by their address.
+table=$here/../../tracer/mpi_calls.txt
+awk '$3 == "none" { gsub(/\*/, ".*", $1); print "^" $1 "(_c)?$" }' "$table" >left_out
+cat >>left_out <<'X'
+^MPI_[A-Z_]*(_FN|_FN_NULL|_F90)$
+X
+# Removed from MPI (3.0) or from its C header, and extensions with headers of their own.
+cat >>left_out <<'X'
+^MPI_(Address|Errhandler_(create|get|set)|Type_(extent|hindexed|hvector|lb|struct|ub))$
+^MPIX_[A-Za-z_]*_init$
+X
+comm -23 exported wrapped | grep -Evf left_out >missing || true
+[ ! -s missing ] || fail "no wrapper for: $(tr '\n' ' ' <missing)"
+
+[ -z "$(comm -13 exported wrapped)" ] || fail "wrappers of nothing: $(comm -13 exported wrapped | tr '\n' ' ')"
+nm -D --undefined-only "$tracer" | grep -i 'mpi' && fail "the tracer refers to MPI"
+readelf -d "$tracer" | grep NEEDED | grep -i 'mpi\|otf2\|stdc++' && fail "the tracer needs a library"
+[ -z "$(nm -D --defined-only "$tracer" | awk '{ print $3 }' | grep -v '^MPIX\?_')" ] || fail "more than MPI is exported"
+pass

@@ -1,0 +1,139 @@
+#include "models/scenario.h"
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
+
+#include "models/collectives.h"
+#include "models/error.h"
+#include "models/interconnect.h"
+
+using namespace rubato;
+
+namespace {
+
+/// A platform file that lasts as long as the test. T: 1 us + n / 1 GB/s up to 1000 B, then 3 us + n
+/// / 2 GB/s with a handshake, then from 10000 B a segment whose intercept lies below the latency:
+/// 0.5 us + n / 1 GB/s.
+class PlatformFile {
+ public:
+  PlatformFile() {
+    std::ofstream(path_) << R"(
+      format = 1
+      [level.node]
+      transfer = [
+        { from = "0B", latency = "1us", bandwidth = "1GB/s" },
+        { from = "1000B", latency = "3us", bandwidth = "2GB/s" },
+        { from = "10000B", latency = "0.5us", bandwidth = "1GB/s" },
+      ]
+      protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "async" } ]
+      [level.self]
+      transfer = [ { from = "0B", latency = "100ns", bandwidth = "10GB/s" } ]
+    )";
+  }
+  ~PlatformFile() { std::remove(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "scenario_test_platform.toml";
+};
+
+double node_time(const Scenario& scenario, double bytes) {
+  return Interconnect(scenario.platform).message(Level::kNode, bytes).transfer;
+}
+
+}  // namespace
+
+TEST_CASE("latency*f adds the smallest message's latency per trip, three in a handshake") {
+  const PlatformFile file;
+  const Scenario slow = parse_scenario(file.path() + ":latency*10");
+  // L = 1 us, so 9 us more for each trip.
+  CHECK(node_time(slow, 0) == Approx(10e-6));
+  CHECK(node_time(slow, 500) == Approx(10e-6 + 0.5e-6));
+  // 3 us + 1 us for 2000 B, and three trips in the handshake: 4 + 27 = 31 us.
+  CHECK(node_time(slow, 2000) == Approx(31e-6));
+  // Without a level, self is left alone.
+  CHECK(Interconnect(slow.platform).message(Level::kSelf, 0).transfer == Approx(100e-9));
+  CHECK(slow.changed_levels == std::array<bool, 3>{false, true, false});
+
+  const Scenario set = parse_scenario(file.path() + ":node.latency=2us");
+  CHECK(node_time(set, 500) == Approx(2.5e-6));        // 1 us more
+  CHECK(node_time(set, 2000) == Approx(4e-6 + 3e-6));  // three times 1 us more
+}
+
+TEST_CASE("bandwidth/f multiplies what grows with the size") {
+  const PlatformFile file;
+  const Scenario slow = parse_scenario(file.path() + ":bandwidth/10");
+  CHECK(node_time(slow, 0) == Approx(1e-6));
+  CHECK(node_time(slow, 500) == Approx(1e-6 + 5e-6));
+  CHECK(node_time(slow, 2000) == Approx(3e-6 + 10e-6));
+  // 10000 B: 10.5 us, of which 1 us is latency; the other 9.5 us grow tenfold.
+  CHECK(node_time(slow, 10000) == Approx(1e-6 + 95e-6));
+  // The port is held by what grows: 5 us at 500 B, 95 us at 10000 B.
+  CHECK(Interconnect(slow.platform).message(Level::kNode, 500).gap == Approx(5e-6));
+  CHECK(Interconnect(slow.platform).message(Level::kNode, 10000).gap == Approx(95e-6));
+}
+
+TEST_CASE("changes chain, and names and processors are changed too") {
+  const PlatformFile file;
+  const Scenario s =
+      parse_scenario(file.path() + ":latency*2,bandwidth*2,cpu*1.5,cpu/3,ppn=4,name=new one");
+  CHECK(s.name == "new one");
+  CHECK(s.cpu == Approx(0.5));
+  CHECK(s.ranks_per_node == 4);
+  CHECK(node_time(s, 500) == Approx(2e-6 + 0.25e-6));
+  CHECK(s.platform_file == file.path());
+}
+
+TEST_CASE("named machines") {
+  CHECK(node_time(parse_scenario("perfect"), 1e9) == 0);
+  const Scenario bandela = parse_scenario("bandela:latency=2us,bandwidth=10GB/s");
+  for (const Level level : {Level::kSelf, Level::kNode, Level::kNetwork}) {
+    const MessageCost cost = Interconnect(bandela.platform).message(level, 1e6);
+    CHECK(cost.transfer == Approx(102e-6));  // 2 us + 1e6 / 1e10 s
+    CHECK(cost.gap == 0);
+  }
+  CHECK(parse_scenario("measured:cpu*2").basis == Basis::kMeasured);
+  CHECK(parse_scenario("undisturbed").basis == Basis::kUndisturbed);
+}
+
+TEST_CASE("bad scenarios are refused with what would be right") {
+  const PlatformFile file;
+  CHECK_THROWS_WITH(parse_scenario("bandela:latncy=1us"),
+                    Catch::Contains("did you mean 'latency'?"));
+  CHECK_THROWS_WITH(parse_scenario("bandela:latency=1"), Catch::Contains("is not a time"));
+  CHECK_THROWS_WITH(parse_scenario("bandela:latency*0"), Catch::Contains("number above 0"));
+  CHECK_THROWS_WITH(parse_scenario("measured:latency*2"),
+                    Catch::Contains("only cpu can be changed"));
+  CHECK_THROWS_WITH(parse_scenario(file.path() + ":network.latency*2"),
+                    Catch::Contains("does not have"));
+  CHECK_THROWS_WITH(parse_scenario("perfct"), Catch::Contains("did you mean 'perfect'?"));
+  CHECK_THROWS_AS(parse_scenario("bandela:latency"), UsageError);
+  CHECK_THROWS_AS(parse_scenario("nothere.toml"), InputError);
+}
+
+TEST_CASE("collectives cost the rounds of their algorithms") {
+  // One byte costs one second to move and half a second to combine, a message one second more.
+  const RoundCost cost{[](double n) { return 1 + n; }, [](double n) { return n / 2; }};
+  const auto seconds = [&](CollectiveOp op, int p, double bytes) {
+    return collective_seconds(op, p, bytes, cost);
+  };
+  CHECK(seconds(CollectiveOp::kBarrier, 1, 0) == 0);
+  CHECK(seconds(CollectiveOp::kBarrier, 8, 0) == 3);  // log2 8 rounds
+  CHECK(seconds(CollectiveOp::kBarrier, 9, 0) == 4);  // ceil(log2 9)
+  CHECK(seconds(CollectiveOp::kBcast, 4, 100) == 2 * 101);
+  // Long, 8 members: halves 8000, 4000, 2000 and 7 rounds of 2000.
+  CHECK(seconds(CollectiveOp::kBcast, 8, 16000) == 14003 + 7 * 2001);
+  // Gather over 4 of 10 B each: 20 next to the root, then 10.
+  CHECK(seconds(CollectiveOp::kGather, 4, 10) == 21 + 11);
+  CHECK(seconds(CollectiveOp::kAllgather, 4, 10) == 21 + 11);
+  CHECK(seconds(CollectiveOp::kAllgather, 4, 40000) == 3 * 40001);  // ring
+  CHECK(seconds(CollectiveOp::kAllreduce, 4, 8) == 2 * (9 + 4));    // recursive doubling
+  CHECK(seconds(CollectiveOp::kAllreduce, 4, 4000) == (2001 + 1000) + (1001 + 500) + 2001 + 1001);
+  CHECK(seconds(CollectiveOp::kAlltoall, 4, 8) == 3 * 9);         // pairwise
+  CHECK(seconds(CollectiveOp::kAlltoall, 8, 8) == 3 * 33);        // Bruck: 8 * 8 / 2 = 32 a round
+  CHECK(seconds(CollectiveOp::kReduceScatter, 2, 10) == 11 + 5);  // half of 20
+  CHECK(seconds(CollectiveOp::kScan, 4, 8) == 2 * (9 + 4));
+  CHECK(departing_messages(CollectiveOp::kBcast, 8, true) == 3);
+  CHECK(departing_messages(CollectiveOp::kReduce, 8, false) == 1);
+}
