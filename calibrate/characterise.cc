@@ -1,8 +1,8 @@
 // From messages between two ranks to the model of their level (design 6.3):
 //
 //   T(n)   half a ping-pong round trip. Overheads are 0 here: they are part of T, once.
-//   g(n)   a burst of k messages answered by an empty one takes (k-1) g + T(n) + T(0) when ports
-//          are busy for g per message; the same with k = 1 takes T(n) + T(0). So
+//   g(n)   half a round trip of k messages at once takes (k-1) g + T'(n) when ports are busy for g
+//          per message, T' being T with nonblocking calls; with k = 1 it takes T'(n). So
 //          g = (burst_k - burst_1) / (k - 1).
 //   limit  a send that returns well before its receive is posted was eager.
 #include "calibrate/characterise.h"
@@ -15,13 +15,18 @@
 namespace rubato {
 namespace {
 
-constexpr double kReceiverDelay = 2e-3;  // seconds; far above any eager send
-constexpr int kProbes = 3;               // one eager return is proof, a late one may be bad luck
+// One send that returns early is proof; one that returns late may have lost its processor, which a
+// longer delay tells: five probes of 2 ms to 32 ms, the first of them far above any eager send.
+constexpr double kReceiverDelay = 2e-3;  // seconds
+constexpr int kProbes = 5;
 // A port that is busy for longer than a message takes, by more than this, is a disturbed
 // measurement.
 constexpr double kMostGap = 1.5;
 // Two runs of mpirun differ by more than two halves of one run; finer than this nobody reproduces.
 constexpr double kLeastNoise = 0.01;
+// On a busy machine the curve follows its samples all the same: a fit that explains a step of 50 %
+// as noise is worse than noisy samples.
+constexpr double kMostNoise = 0.03;
 constexpr double kLeastGap = 1e-9;  // seconds; the resolution of the difference of two loops
 
 /// Seconds for each part, normal and quick: two ranks need less than 60 s and 10 s in all.
@@ -38,6 +43,7 @@ SweepOptions sweep_options(const Effort& effort, double budget, const std::strin
   SweepOptions options;
   options.max_bytes = effort.max_bytes;
   options.budget = budget;
+  options.busy_budget = 2 * budget;
   options.seed = effort.seed;
   options.stop = effort.stop;
   if (effort.progress) {
@@ -48,6 +54,10 @@ SweepOptions sweep_options(const Effort& effort, double budget, const std::strin
   return options;
 }
 
+double noise_of(const Timings& timings) {
+  return std::clamp(repeatability(timings), kLeastNoise, kMostNoise);
+}
+
 std::optional<SegmentedFit> fit_timings(const Timings& timings) {
   std::vector<FitSample> samples;
   for (const auto& [bytes, timing] : timings) {
@@ -55,15 +65,16 @@ std::optional<SegmentedFit> fit_timings(const Timings& timings) {
   }
   if (samples.size() < 3) return std::nullopt;
   FitOptions options;
-  options.noise = std::max(kLeastNoise, repeatability(timings));
+  options.noise = noise_of(timings);
   return fit_segments(std::move(samples), options);
 }
 
 void find_protocol(Pair& pair, LevelResult& result, const Effort& effort) {
   const auto eager = [&](size_t bytes) {
-    for (int i = 0; i < kProbes; ++i) {
+    double delay = kReceiverDelay;
+    for (int i = 0; i < kProbes; ++i, delay *= 2) {
       const bool early = result.level == Level::kSelf ? pair.sends_eagerly_to_self(bytes)
-                                                      : pair.sends_eagerly(bytes, kReceiverDelay);
+                                                      : pair.sends_eagerly(bytes, delay);
       if (early) return true;
     }
     return false;
@@ -99,7 +110,7 @@ void measure_gap(Pair& pair, LevelResult& result, const Effort& effort) {
   if (samples.size() < 3) return;
   // A difference of two minima; the half of its noise that is common to all lengths is not known.
   FitOptions fit;
-  fit.noise = 2 * std::max(kLeastNoise, repeatability(bursts));
+  fit.noise = 2 * noise_of(bursts);
   result.gap = fit_segments(std::move(samples), fit);
 }
 

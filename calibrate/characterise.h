@@ -39,6 +39,8 @@ struct LevelResult {
   bool all_eager = false;  ///< up to the largest length that was tried
   bool protocol_known = false;
 
+  /// Of the transfer times; see sweep.h.
+  double repeatable_within() const { return series.empty() ? 0 : repeatability(series[0].timings); }
   LevelModel model() const;
 };
 

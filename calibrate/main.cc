@@ -155,6 +155,11 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   for (const LevelResult& result : results) {
     if (!result.transfer) continue;
     platform.level(result.level) = result.model();
+    char halves[32];
+    std::snprintf(halves, sizeof halves, "%.1f%%", 100 * result.repeatable_within());
+    platform
+        .measured[std::string(kLevelNames[static_cast<int>(result.level)]) + "_halves_differ_by"] =
+        halves;
     any = true;
   }
   if (!any) throw InputError("interrupted before a level was measured; nothing was written");

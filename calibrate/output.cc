@@ -67,7 +67,11 @@ void print_level(std::FILE* out, const LevelResult& result) {
                                        : "; sends are eager up to ",
                  result.all_eager ? "" : limit.c_str());
   }
-  std::fprintf(out, "\n\n");
+  const double repeatable = result.repeatable_within();
+  std::fprintf(out, "\n  two halves of the run differ by %.1f%%%s\n\n", 100 * repeatable,
+               repeatable <= kRepeatable ? ""
+                                         : ": the machine was busy, or the ranks share a core; "
+                                           "calibrate again when it is idle");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace rubato {
@@ -62,8 +63,8 @@ Buffer::Buffer(size_t bytes, unsigned char fill) : size_(bytes) {
 Pair::Pair(MPI_Comm comm, int partner, size_t max_bytes)
     : comm_(comm),
       partner_(partner),
-      send_(max_bytes, 1),
-      receive_(std::max(max_bytes * 2, std::min(kMaxBurstBytes, max_bytes * kMaxBurst)), 2) {}
+      send_(std::max(2 * max_bytes, std::min(kMaxBurstBytes, max_bytes * kMaxBurst)), 1),
+      receive_(send_.size(), 2) {}
 
 int Pair::burst_length(size_t bytes) {
   if (bytes == 0) return kMaxBurst;
@@ -107,7 +108,7 @@ double Pair::ping_pong(size_t bytes, int round_trips) {
   command(kPingPong, bytes, round_trips, 0, 0);
   const auto round_trip = [&] {
     MPI_Send(send_.data(), n, MPI_BYTE, partner_, kTag, comm_);
-    MPI_Recv(receive_.data(), n, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+    MPI_Recv(send_.data(), n, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
   };
   round_trip();  // both sides are there, the buffers where the last round trip leaves them
   const double begin = now();
@@ -118,50 +119,66 @@ double Pair::ping_pong(size_t bytes, int round_trips) {
 void Pair::answer_ping_pong(const Command& command) {
   const int n = static_cast<int>(command.bytes);
   for (int i = 0; i < command.count + 1; ++i) {
-    MPI_Recv(receive_.data(), n, MPI_BYTE, 0, kTag, comm_, MPI_STATUS_IGNORE);
+    MPI_Recv(send_.data(), n, MPI_BYTE, 0, kTag, comm_, MPI_STATUS_IGNORE);
     MPI_Send(send_.data(), n, MPI_BYTE, 0, kTag, comm_);
   }
 }
 
+void Pair::start_sends(unsigned char* from, size_t bytes, std::vector<MPI_Request>& requests) {
+  for (size_t m = 0; m < requests.size(); ++m) {
+    MPI_Isend(from + m * bytes, static_cast<int>(bytes), MPI_BYTE, partner_, kTag, comm_,
+              &requests[m]);
+  }
+}
+
+void Pair::post_receives(unsigned char* to, size_t bytes, std::vector<MPI_Request>& requests) {
+  for (size_t m = 0; m < requests.size(); ++m) {
+    MPI_Irecv(to + m * bytes, static_cast<int>(bytes), MPI_BYTE, partner_, kTag, comm_,
+              &requests[m]);
+  }
+}
+
 double Pair::burst(size_t bytes, int messages, int round_trips) {
-  const int n = static_cast<int>(bytes);
   command(kBurst, bytes, round_trips, messages, 0);
-  std::vector<MPI_Request> requests(messages);
-  const auto once = [&] {
-    for (MPI_Request& request : requests) {
-      MPI_Isend(send_.data(), n, MPI_BYTE, partner_, kTag, comm_, &request);
-    }
-    MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE);
-    MPI_Recv(nullptr, 0, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+  std::vector<MPI_Request> sends(messages), receives(messages);
+  unsigned char* out = send_.data();
+  unsigned char* in = receive_.data();
+  const auto there_and_back = [&] {
+    post_receives(in, bytes, receives);
+    start_sends(out, bytes, sends);
+    MPI_Waitall(messages, sends.data(), MPI_STATUSES_IGNORE);
+    MPI_Waitall(messages, receives.data(), MPI_STATUSES_IGNORE);
+    std::swap(in, out);
   };
-  once();
+  there_and_back();
   const double begin = now();
-  for (int i = 0; i < round_trips; ++i) once();
-  return (now() - begin) / round_trips;
+  for (int i = 0; i < round_trips; ++i) there_and_back();
+  return (now() - begin) / (2. * round_trips);
 }
 
 void Pair::answer_burst(const Command& command) {
-  const int n = static_cast<int>(command.bytes);
-  std::vector<MPI_Request> requests(command.messages);
-  const auto post = [&] {
-    for (int m = 0; m < command.messages; ++m) {
-      MPI_Irecv(receive_.data() + m * command.bytes, n, MPI_BYTE, 0, kTag, comm_, &requests[m]);
-    }
-  };
-  post();
+  std::vector<MPI_Request> sends(command.messages), receives(command.messages);
+  unsigned char* out = send_.data();
+  unsigned char* in = receive_.data();
+  post_receives(in, command.bytes, receives);
   for (int i = 0; i < command.count + 1; ++i) {
-    MPI_Waitall(command.messages, requests.data(), MPI_STATUSES_IGNORE);
-    // The receives of the next burst are there before the sender may start it.
-    if (i < command.count) post();
-    MPI_Send(nullptr, 0, MPI_BYTE, 0, kTag, comm_);
+    MPI_Waitall(command.messages, receives.data(), MPI_STATUSES_IGNORE);
+    std::swap(in, out);
+    // The receives of the next burst are there before the other side may start it.
+    if (i < command.count) post_receives(in, command.bytes, receives);
+    start_sends(out, command.bytes, sends);
+    MPI_Waitall(command.messages, sends.data(), MPI_STATUSES_IGNORE);
   }
 }
 
 double Pair::exchange_with_self(size_t bytes, int exchanges) {
   const int n = static_cast<int>(bytes);
+  unsigned char* out = send_.data();
+  unsigned char* in = receive_.data();
   const auto once = [&] {
-    MPI_Sendrecv(send_.data(), n, MPI_BYTE, partner_, kTag, receive_.data(), n, MPI_BYTE, partner_,
-                 kTag, comm_, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, n, MPI_BYTE, partner_, kTag, in, n, MPI_BYTE, partner_, kTag, comm_,
+                 MPI_STATUS_IGNORE);
+    std::swap(in, out);
   };
   once();
   const double begin = now();

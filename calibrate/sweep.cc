@@ -10,6 +10,7 @@ namespace rubato {
 namespace {
 
 constexpr int kRefinementRounds = 12;
+constexpr int kLeastCycles = 3;  // however long they take on a busy machine
 constexpr int kMaxRoundTrips = 5000;
 constexpr double kAnomaly = 1.10;
 constexpr int kAnomalyLoops = 10;
@@ -191,11 +192,19 @@ Timings sweep(const Loop& loop, const SweepOptions& options) {
     if (bytes <= options.max_bytes) start.insert(bytes);
   }
   run.tell("first cycles, " + std::to_string(start.size()) + " lengths");
-  bool going = run.cycles(options.first_cycles, {start.begin(), start.end()});
+  bool going = true;
+  for (int i = 0; going && i < options.first_cycles; ++i) {
+    if (i >= kLeastCycles && run.elapsed() >= options.budget) break;
+    going = run.cycle({start.begin(), start.end()});
+  }
   if (going && options.refine) going = refine(run, options);
   const std::vector<size_t> lengths = run.lengths();
   for (int i = options.first_cycles; going && i < options.max_cycles; ++i) {
-    if (run.elapsed() >= options.budget) break;
+    const bool enough = run.elapsed() >= options.budget;
+    if (enough &&
+        (run.elapsed() >= options.busy_budget || repeatability(run.timings) <= kRepeatable)) {
+      break;
+    }
     run.tell("cycle " + std::to_string(i) + ", " + std::to_string(lengths.size()) + " lengths");
     going = run.cycle(lengths);
   }
@@ -205,19 +214,22 @@ Timings sweep(const Loop& loop, const SweepOptions& options) {
 
 std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager, size_t max_bytes) {
   if (!eager(0)) return std::nullopt;
-  size_t low = 0;  // eager
-  size_t high = 1;
-  while (eager(std::min(high, max_bytes))) {
-    low = std::min(high, max_bytes);
+  size_t low = 0;  // eager for certain; `high` was late, by nature or by bad luck
+  for (;;) {
+    size_t high = std::min(std::max<size_t>(1, 2 * low), max_bytes);
+    while (eager(high)) {
+      low = high;
+      if (low == max_bytes) return max_bytes;
+      high = std::min(2 * high, max_bytes);
+    }
+    while (high - low > 1) {
+      const size_t middle = low + (high - low) / 2;
+      (eager(middle) ? low : high) = middle;
+    }
+    if (!eager(high)) return low;  // asked twice, at another moment
+    low = high;
     if (low == max_bytes) return max_bytes;
-    high *= 2;
   }
-  high = std::min(high, max_bytes);
-  while (high - low > 1) {
-    const size_t middle = low + (high - low) / 2;
-    (eager(middle) ? low : high) = middle;
-  }
-  return low;
 }
 
 }  // namespace rubato

@@ -32,7 +32,8 @@ using Loop = std::function<double(size_t bytes, int round_trips)>;
 
 struct SweepOptions {
   size_t max_bytes = 4 << 20;
-  double budget = 3;            ///< seconds; may be passed by what the least number of cycles takes
+  double budget = 3;       ///< seconds; may be passed by what the least number of cycles takes
+  double busy_budget = 6;  ///< goes on so long while repetitions differ by more than kRepeatable
   double loop_seconds = 50e-6;  ///< a loop's length: far above what reading the clock takes
   int min_round_trips = 2;
   int first_cycles = 8;     ///< over the starting lengths before any of them is refined
@@ -55,6 +56,9 @@ std::set<size_t> starting_lengths(size_t max_bytes);
 /// of the length), for a miss of three thresholds 1/512: a large step is worth knowing exactly.
 std::vector<size_t> refinement(const Timings& timings, double threshold);
 
+/// Two halves of a sweep that differ by more than this (relative) were disturbed.
+inline constexpr double kRepeatable = 0.02;
+
 /// How far two independent minima of one length lie apart, relative, median over the lengths: the
 /// minima of the even and of the odd loops, so an upper bound for the minimum of all.
 double repeatability(const Timings& timings);
@@ -69,6 +73,7 @@ std::vector<size_t> anomalies(const Timings& timings);
 Timings sweep(const Loop& loop, const SweepOptions& options);
 
 /// The largest length for which `eager` holds, by doubling and then halving down to one byte.
+/// `eager` may be wrong when it says no (a lost processor), so the answer is asked again.
 std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager, size_t max_bytes);
 
 }  // namespace rubato

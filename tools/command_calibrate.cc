@@ -23,6 +23,14 @@ namespace {
 constexpr double kLeastSize = 1024;
 constexpr double kMostSize = 1 << 30;  // an MPI count is an int; a burst has two of them in memory
 
+/// Whose calibrator to become: the launcher's, or under Slurm, which serves both, what it speaks.
+Flavour calibrator_flavour() {
+  if (launcher_flavour() != Flavour::kUnknown) return launcher_flavour();
+  if (std::getenv("PMIX_RANK")) return Flavour::kOpenMpi;
+  if (std::getenv("PMI_RANK")) return Flavour::kMpich;
+  return Flavour::kUnknown;
+}
+
 /// cluster.toml -> cluster.csv
 std::string csv_beside(const std::string& toml) {
   const size_t dot = toml.rfind('.');
@@ -112,22 +120,21 @@ std::vector<std::string> calibrator_words(const Arguments& arguments) {
 
 int command_calibrate(const Arguments& arguments) {
   // mpirun starts this on every rank: one of them speaks.
-  const int rank = launcher_rank();
-  if (rank != 0 && !freopen("/dev/null", "w", stdout)) return 1;
+  const bool speaks = launcher_rank() == 0;
+  if (!speaks && !freopen("/dev/null", "w", stdout)) return 1;
   try {
     const std::vector<std::string> words = calibrator_words(arguments);
     if (words.empty()) return 0;
-    if (!under_launcher()) {
+    const Flavour flavour = calibrator_flavour();
+    if (flavour == Flavour::kUnknown) {
       throw InputError("calibrate needs at least 2 ranks: mpirun -n 2 rubato calibrate ...");
     }
-    const Flavour launcher = launcher_flavour();
-    const Flavour flavour = launcher != Flavour::kUnknown ? launcher : installed_flavour();
     become(libexec_dir() + "/rubato-calibrate-" + flavour_name(flavour), words);
   } catch (const UsageError&) {
-    if (rank != 0) return 2;
+    if (!speaks) return 2;
     throw;
   } catch (const InputError&) {
-    if (rank != 0) return 1;
+    if (!speaks) return 1;
     throw;
   }
 }

@@ -147,15 +147,7 @@ Flavour choose_flavour(const std::string& program) {
   }
   if (linked != Flavour::kUnknown) return linked;
   if (launcher != Flavour::kUnknown) return launcher;
-  return installed_flavour();
-}
-
-Flavour installed_flavour() {
   return fs::exists(tracer_path(Flavour::kOpenMpi)) ? Flavour::kOpenMpi : Flavour::kMpich;
-}
-
-bool under_launcher() {
-  return has("OMPI_COMM_WORLD_RANK") || has("PMI_RANK") || has("PMIX_RANK") || has("SLURM_PROCID");
 }
 
 int launcher_rank() {

@@ -26,12 +26,6 @@ Flavour program_flavour(const std::string& program);
 /// installed here.
 Flavour choose_flavour(const std::string& program);
 
-/// The flavour that this installation has tracer and calibrator for; Open MPI where it has both.
-Flavour installed_flavour();
-
-/// True when mpirun, srun or the like started this process.
-bool under_launcher();
-
 /// This process's rank as its launcher says it, 0 outside of mpirun.
 int launcher_rank();
 

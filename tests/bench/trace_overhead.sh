@@ -15,7 +15,7 @@ for flavour in openmpi mpich; do
   command -v mpicc.$flavour >/dev/null || continue
   mpicc.$flavour -O2 -w -o bench.$flavour "$source"
   # Best of three launches each, alternating, so that a noisy moment hits both.
-  for launch in 1 2 3; do
+  for _ in 1 2 3; do
     timeout 60 mpirun.$flavour -n 1 ./bench.$flavour >>plain.$flavour
     rm -rf run.otf2dir
     timeout 60 mpirun.$flavour -n 1 "$build/bin/rubato" trace -o run.otf2dir ./bench.$flavour >>traced.$flavour

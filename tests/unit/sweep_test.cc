@@ -18,6 +18,7 @@ double step_at_5000(size_t bytes) {
 rubato::SweepOptions without_clock() {
   rubato::SweepOptions options;
   options.budget = 60;  // never reached: the loops below take no time
+  options.busy_budget = 60;
   options.max_cycles = 12;
   options.max_bytes = 65536;
   return options;
@@ -108,4 +109,14 @@ TEST_CASE("the eager limit is found to the byte") {
   CHECK(rubato::find_eager_limit(up_to(0), 1 << 20) == 0u);
   CHECK(rubato::find_eager_limit(up_to(1 << 30), 1000) == 1000u);  // all of them
   CHECK(!rubato::find_eager_limit([](size_t) { return false; }, 1000));
+  // One wrong "no", at the first length between: the search ends there, asks again and goes on.
+  bool lied = false;
+  const auto liar = [&](size_t bytes) {
+    if (bytes > 2048 && bytes < 4040 && !lied) {
+      lied = true;
+      return false;
+    }
+    return bytes <= 4040;
+  };
+  CHECK(rubato::find_eager_limit(liar, 1 << 20) == 4040u);
 }
