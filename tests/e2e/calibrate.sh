@@ -40,7 +40,7 @@ times = {int(r["bytes"]): float(r["seconds_min"]) for r in node}
 assert {0, 1, 8, 8192, 1 << 20, 4 << 20} <= times.keys()
 for r in node:
     assert float(r["seconds_min"]) <= float(r["seconds_avg"]) <= float(r["seconds_max"]), r
-    assert int(r["loops"]) >= 8, r
+    assert int(r["loops"]) >= 3, r
 # Shared memory or a network: 50 ns to 1 ms for nothing, 10 us to 1 s for 4 MiB, and it grows.
 assert 50e-9 < times[8] < 1e-3, times[8]
 assert 1e-5 < times[4 << 20] < 1, times[4 << 20]
