@@ -25,7 +25,7 @@ enum class CollectiveOp : uint8_t {
   kScan,
   kExscan,
   kCreateHandle,   ///< a communicator is made: a small allgather on its parent
-  kDestroyHandle,  ///< a communicator is freed, or MPI_Finalize
+  kDestroyHandle,  ///< MPI_Finalize; freeing a communicator waits for nobody and is none
 };
 
 /// Who waits for whom: the least that the semantics of the operation demand (design 6.4).

@@ -226,6 +226,8 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
   const CallRole role = pending_.calls.back().role;
   if (role == CallRole::kInit) {
     // Score-P 8 makes MPI_COMM_WORLD here; Init keeps its time whatever it did.
+  } else if (op == CollectiveOp::kDestroyHandle && role != CallRole::kFinalize) {
+    // MPI_Comm_free is collective by name; MPI libraries only drop a reference, and nobody waits.
   } else {
     Action& action = add_action(ActionKind::kCollective);
     action.op = op;
