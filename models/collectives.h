@@ -28,7 +28,7 @@ enum class CollectiveOp : uint8_t {
   kDestroyHandle,  ///< MPI_Finalize; freeing a communicator waits for nobody and is none
 };
 
-/// Who waits for whom: the least that the semantics of the operation demand (design 6.4).
+/// Who waits for whom: the least that the semantics of the operation demand.
 enum class Synchronisation : uint8_t {
   kAllToAll,  ///< everybody for the last
   kOneToAll,  ///< everybody for the root

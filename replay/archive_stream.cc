@@ -2,7 +2,7 @@
 //
 // libotf2 keeps the chunks of an open reader in memory and one file descriptor with it, so that a
 // thousand open locations cost a gigabyte. Locations are therefore read in bursts: open, seek,
-// decode kBurst records, close (design 6.7). With few locations the reader stays open.
+// decode kBurst records, close. With few locations the reader stays open.
 //
 // OTF2 calls back per record; a callback translates references and hands the record to the
 // location's CallBuilder. Exceptions must not cross the C library: they are kept and thrown again
