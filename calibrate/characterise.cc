@@ -1,4 +1,4 @@
-// From messages between two ranks to the model of their level (design 6.3):
+// From messages between two ranks to the model of their level:
 //
 //   T(n)   half a ping-pong round trip. Overheads are 0 here: they are part of T, once.
 //   g(n)   half a round trip of k messages at once takes (k-1) g + T'(n) when ports are busy for g

@@ -25,10 +25,10 @@ enum class CollectiveOp : uint8_t {
   kScan,
   kExscan,
   kCreateHandle,   ///< a communicator is made: a small allgather on its parent
-  kDestroyHandle,  ///< a communicator is freed, or MPI_Finalize
+  kDestroyHandle,  ///< MPI_Finalize; freeing a communicator waits for nobody and is none
 };
 
-/// Who waits for whom: the least that the semantics of the operation demand (design 6.4).
+/// Who waits for whom: the least that the semantics of the operation demand.
 enum class Synchronisation : uint8_t {
   kAllToAll,  ///< everybody for the last
   kOneToAll,  ///< everybody for the root

@@ -8,7 +8,7 @@
 
 namespace rubato {
 
-/// What one message costs, in seconds (design 6.3). With `eager` false, transfer includes the
+/// What one message costs, in seconds. With `eager` false, transfer includes the
 /// handshake and counts from the moment both sides are ready.
 struct MessageCost {
   double send_overhead = 0;     ///< o_s: the sender's processor

@@ -11,7 +11,7 @@
 
 namespace rubato {
 
-/// Who has to be where before the data of a message flows (design 6.3). Eager against the rest is
+/// Who has to be where before the data of a message flows. Eager against the rest is
 /// the classical eager/rendezvous switch.
 enum class Protocol : uint8_t { kEager, kAsync };
 

@@ -35,7 +35,7 @@ struct Scenario {
 /// cpu, ppn and name.
 ///
 /// latency*f adds (f - 1) times the latency of the smallest messages to every one-way trip, three
-/// of them in a handshake; bandwidth*f divides what grows with the size (design section 8). Errors:
+/// of them in a handshake; bandwidth*f divides what grows with the size. Errors:
 /// UsageError for the text itself, InputError for a bad platform file.
 Scenario parse_scenario(const std::string& text);
 

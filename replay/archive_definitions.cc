@@ -1,5 +1,5 @@
 // The definitions of an OTF2 archive, as the tracers of the field write them (and sometimes should
-// not): see design section 4. Nothing may assume that COMM 0 is MPI_COMM_WORLD, that location ids
+// not). Nothing may assume that COMM 0 is MPI_COMM_WORLD, that location ids
 // are ranks, or that definitions come in order; what counts is the group of type COMM_LOCATIONS and
 // paradigm MPI, whose n-th member is the location of world rank n.
 

@@ -2,7 +2,7 @@
 //
 // libotf2 keeps the chunks of an open reader in memory and one file descriptor with it, so that a
 // thousand open locations cost a gigabyte. Locations are therefore read in bursts: open, seek,
-// decode kBurst records, close (design 6.7). With few locations the reader stays open.
+// decode kBurst records, close. With few locations the reader stays open.
 //
 // OTF2 calls back per record; a callback translates references and hands the record to the
 // location's CallBuilder. Exceptions must not cross the C library: they are kept and thrown again
@@ -11,7 +11,10 @@
 #include <otf2/otf2.h>
 
 #include <cassert>
+#include <cerrno>
+#include <cstring>
 #include <exception>
+#include <fstream>
 
 #include "models/error.h"
 #include "replay/archive.h"
@@ -377,6 +380,7 @@ class ArchiveSource : public EventSource {
  public:
   ArchiveSource(const std::string& path, bool ignore_offsets) : ignore_offsets_(ignore_offsets) {
     const std::string anchor = find_anchor(path);
+    if (!std::ifstream(anchor)) throw InputError(anchor + ": " + std::strerror(errno));
     OTF2_Error_RegisterCallback(silent, nullptr);
     reader_ = OTF2_Reader_Open(anchor.c_str());
     if (!reader_) throw InputError(anchor + ": is not an OTF2 anchor file, or is damaged");

@@ -202,6 +202,7 @@ void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
   if (found == receive_of_request_.end()) return;  // a cancelled send: its message has no receiver
   void_receive(posted(found->second));
   receive_of_request_.erase(found);
+  if (open_) add_action(ActionKind::kNone);  // this call saw it end, and waited for nobody
 }
 
 void CallBuilder::void_receive(PostedReceive& post) {
@@ -219,6 +220,29 @@ void CallBuilder::give_up(PostedReceive& post) {
                            std::to_string(call.event) + " (" + trace_->calls[call.name].name + ")";
 }
 
+namespace {
+
+/// Collectives in which MPI libraries do not even look at the others when there is no data, which
+/// every member then knows from its own arguments.
+bool returns_at_once_when_empty(CollectiveOp op) {
+  switch (op) {
+    case CollectiveOp::kBcast:
+    case CollectiveOp::kReduce:
+    case CollectiveOp::kAllreduce:
+    case CollectiveOp::kAllgather:
+    case CollectiveOp::kAlltoall:
+    case CollectiveOp::kReduceScatter:
+    case CollectiveOp::kReduceScatterBlock:
+    case CollectiveOp::kScan:
+    case CollectiveOp::kExscan:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm,
                                  int32_t root, uint64_t sent, uint64_t received) {
   ensure_call(event, time);
@@ -226,6 +250,11 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
   const CallRole role = pending_.calls.back().role;
   if (role == CallRole::kInit) {
     // Score-P 8 makes MPI_COMM_WORLD here; Init keeps its time whatever it did.
+  } else if (op == CollectiveOp::kDestroyHandle && role != CallRole::kFinalize) {
+    // MPI_Comm_free is collective by name; MPI libraries only drop a reference, and nobody waits.
+  } else if (sent == 0 && received == 0 && returns_at_once_when_empty(op) &&
+             trace_->sizes == SizeConvention::kLogical) {
+    add_action(ActionKind::kNone);
   } else {
     Action& action = add_action(ActionKind::kCollective);
     action.op = op;

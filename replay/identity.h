@@ -35,7 +35,7 @@ double retimed(const Record& record, const Call& call, double recorded_before, d
                double enter, double leave);
 
 /// Compares, record by record, the replayed with the recorded time: `measured` must give the
-/// recording back (design 6.2).
+/// recording back.
 class IdentityCheck : public Observer<1> {
  public:
   explicit IdentityCheck(const TraceDefinitions& trace);

@@ -13,7 +13,7 @@ namespace rubato {
 
 /// One thing that a call does.
 enum class ActionKind : uint8_t {
-  kNone,         ///< an action that turned out to be void: a cancelled receive
+  kNone,         ///< nothing, and known to be: a cancelled receive, a broadcast of no data
   kSend,         ///< a message leaves; the call waits for it when kBlocking
   kPost,         ///< a receive is posted; the call waits for it when kBlocking
   kWaitSend,     ///< completes the send in `slot`

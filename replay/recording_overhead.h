@@ -2,7 +2,7 @@
 
 namespace rubato {
 
-/// Seconds that recording added to each MPI call (design section 7). All 0 when nobody says.
+/// Seconds that recording added to each MPI call. All 0 when nobody says.
 struct RecordingOverhead {
   double outside = 0;        ///< before the enter stamp and after the leave stamp
   double inside_before = 0;  ///< between the enter stamp and the MPI call

@@ -14,7 +14,7 @@ namespace rubato {
 
 /// How an archive is read and replayed; the same for all scenarios of one run.
 struct ReplayOptions {
-  bool compensate = true;                     ///< subtract the tracer's own overhead (design 7)
+  bool compensate = true;                     ///< subtract the tracer's own overhead
   std::optional<RecordingOverhead> overhead;  ///< instead of what the archive says
   std::optional<double> eager_limit;          ///< bytes, instead of what the archive says
   std::optional<Level> fallback_level;        ///< for levels that a platform file lacks

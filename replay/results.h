@@ -35,7 +35,7 @@ struct LevelTraffic {
 
 struct ScenarioResult {
   std::string name;
-  double elapsed = 0;  ///< seconds; latest end minus earliest start over ranks (design 6.1)
+  double elapsed = 0;            ///< seconds; latest end minus earliest start over ranks
   double elapsed_with_init = 0;  ///< seconds; last record minus first record over ranks
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;

@@ -27,7 +27,7 @@ struct Communicator {
   int local_rank(int world_rank) const;
 };
 
-/// How the archive counts the bytes of collectives (conventions B.2).
+/// How the archive counts the bytes of collectives.
 enum class SizeConvention : uint8_t {
   kLogical,  ///< Score-P: all that an operation moves for this rank, itself included
   kPerRank,  ///< EZTrace: the plain buffer size of this rank

@@ -60,7 +60,7 @@ std::vector<std::string> calibrator_words(const Arguments& arguments) {
       ("seed", po::value<unsigned>()->value_name("N")->default_value(1),
        "of the random order of message lengths")  //
       ("force", "replace existing files")         //
-      ("help,h", "show this");
+      ("help,h", "show this help");
   const CommandHelp help = {
       "mpirun -n RANKS rubato calibrate -o FILE [options]",
       "Measures what messages cost on this machine and writes a platform file for 'rubato "

@@ -7,6 +7,7 @@
 #include "tools/report_json.h"
 #include "tools/report_text.h"
 #include "tools/text_table.h"
+#include "tools/whole_file.h"
 
 namespace po = boost::program_options;
 
@@ -36,7 +37,7 @@ int command_info(const Arguments& arguments) {
   ReplayOptions read;
   read.ignore_offsets = values.count("ignore-offsets") > 0;
   const TraceSummary trace = summarize_archive(archives[0], read);
-  fmt::print("{}", values.count("json") ? info_json(trace) : describe_trace(trace, page_width()));
+  print_to_stdout(values.count("json") ? info_json(trace) : describe_trace(trace, page_width()));
   return 0;
 }
 

@@ -199,12 +199,6 @@ class Outputs {
     for (auto& [option, file] : files_) file->commit();
   }
 
-  static void print_to_stdout(const std::string& text) {
-    if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0) {
-      throw InputError("standard output cannot be written");
-    }
-  }
-
  private:
   std::string to_stdout_;  // the option whose value is "-"
   std::vector<std::pair<std::string, std::unique_ptr<WholeFile>>> files_;
@@ -231,7 +225,7 @@ int command_replay(const Arguments& arguments) {
     TextReportOptions text;
     text.width = page_width();
     text.per_rank = values.count("per-rank") > 0;
-    Outputs::print_to_stdout(report_text(results, text));
+    print_to_stdout(report_text(results, text));
   }
   outputs.write(results, platforms);
   if (results.identity && results.identity->differing > 0) {

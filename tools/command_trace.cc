@@ -55,14 +55,24 @@ std::string output_path(const po::variables_map& values, const std::string& prog
   const std::string name = values.count("output") != 0
                                ? values["output"].as<std::string>()
                                : "rubato-" + fs::path(program).filename().string() + ".otf2dir";
-  return fs::absolute(name).lexically_normal().string();
+  std::string path = fs::absolute(name).lexically_normal().string();
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
 }
 
-void refuse_existing(const std::string& output) {
+/// Told before the program starts: after hours of running it would be too late.
+void refuse_unwritable(const std::string& output) {
   struct stat info;
-  if (lstat(output.c_str(), &info) != 0) return;
-  throw InputError(fmt::format(
-      "{} exists; nothing was started (give another name with -o, or remove it)", output));
+  if (lstat(output.c_str(), &info) == 0) {
+    throw InputError(fmt::format(
+        "{} exists; nothing was started (give another name with -o, or remove it)", output));
+  }
+  const std::string parent = fs::path(output).parent_path().string();
+  if (access(parent.c_str(), W_OK | X_OK) != 0) {
+    throw InputError(fmt::format("{} cannot be created in {}: {}; nothing was started",
+                                 fs::path(output).filename().string(), parent,
+                                 std::strerror(errno)));
+  }
 }
 
 void set(const char* name, const std::string& value) {
@@ -85,7 +95,7 @@ int trace(const Arguments& arguments) {
        "memory for records, per process; recording stops when it is used up")
       ("clock", po::value<std::string>()->value_name("tsc|monotonic")->default_value("tsc"),
        "time-stamp counter where it can be trusted, or the system clock")
-      ("help,h", "show this");
+      ("help,h", "show this help");
   // clang-format on
   const CommandHelp help = {
       "mpirun -n N rubato trace [options] PROGRAM [arguments]",
@@ -107,7 +117,7 @@ int trace(const Arguments& arguments) {
   const auto command = values["program"].as<std::vector<std::string>>();
   const std::string program = find_program(command[0]);
   const std::string output = output_path(values, command[0]);
-  refuse_existing(output);
+  refuse_unwritable(output);
   const Flavour flavour = choose_flavour(program);
   const std::string tracer = library_dir() + "/librubato-trace-" + flavour_name(flavour) + ".so";
   if (access(tracer.c_str(), R_OK) != 0) {

@@ -40,6 +40,7 @@ void print_help(FILE* out) {
 }
 
 int run(const Arguments& words) {
+  if (words.size() > 1 && words[0] == "help") return run({words[1], "--help"});
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     print_help(stdout);
     return 0;
@@ -51,9 +52,11 @@ int run(const Arguments& words) {
   const auto command = std::find_if(std::begin(kCommands), std::end(kCommands),
                                     [&](const Command& c) { return words[0] == c.name; });
   if (command == std::end(kCommands)) {
-    std::vector<std::string> names;
+    std::vector<std::string> names = {"--help", "--version"};
     for (const Command& c : kCommands) names.push_back(c.name);
-    throw UsageError(fmt::format("there is no command '{}'{}; 'rubato --help' lists them", words[0],
+    const bool is_option = words[0][0] == '-';
+    throw UsageError(fmt::format("there is no {} '{}'{}; 'rubato --help' lists the commands",
+                                 is_option ? "option" : "command", words[0],
                                  did_you_mean(words[0], names)));
   }
   return command->run({words.begin() + 1, words.end()});

@@ -61,4 +61,10 @@ void WholeFile::fail(int error) {
   throw InputError(fmt::format("{}: cannot be written: {}", path_, std::strerror(error)));
 }
 
+void print_to_stdout(const std::string& text) {
+  if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0) {
+    throw InputError("standard output cannot be written");
+  }
+}
+
 }  // namespace rubato

@@ -28,4 +28,7 @@ class WholeFile {
   int descriptor_ = -1;
 };
 
+/// Prints all of it, or throws: a full disk behind `rubato info --json >file` is an error too.
+void print_to_stdout(const std::string& text);
+
 }  // namespace rubato

@@ -2,7 +2,7 @@
 
 namespace rubato {
 
-/// What recording costs, in ticks per call (design 7). "Outside" is what the caller sees beyond the
+/// What recording costs, in ticks per call. "Outside" is what the caller sees beyond the
 /// recorded duration: it lands in the compute time around the call. "Inside" is part of the
 /// recorded duration.
 struct Overhead {

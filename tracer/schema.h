@@ -11,7 +11,7 @@ inline constexpr char kCreatorPrefix[] = "Rubato ";
 
 /// "true" when the writer finished; "false: <reason>" when recording stopped early.
 inline constexpr char kComplete[] = "RUBATO::COMPLETE";
-/// "score-p" (logical bytes, conventions B.2) or "per-rank" (plain bytes of each rank).
+/// "score-p" (logical bytes, oneself included) or "per-rank" (plain bytes of each rank).
 inline constexpr char kSizeConvention[] = "RUBATO::SIZE_CONVENTION";
 /// Seconds that recording one MPI call adds before its Enter stamp and after its Leave stamp.
 inline constexpr char kOverheadOutside[] = "RUBATO::OVERHEAD_OUTSIDE";

@@ -526,8 +526,10 @@ function drawPlatforms() {
     const section = element("section");
     byId("platforms").append(section);
     section.append(element("h2", `Platform “${platform.name}”`));
+    const hasSamples = platform.levels.some((level) => level.samples.length > 0);
     section.append(element("p", `How long a message takes from one rank to another, from ${platform.file}. ` +
-      "Both axes are logarithmic; the small chart shows how far each sample lies from the curve.", {className: "explain"}));
+      `Both axes are logarithmic${hasSamples ? "; the small chart shows how far each sample lies from the curve" : ""}.`,
+      {className: "explain"}));
     platform.levels.forEach((level) => drawLevel(section, level));
     const measured = Object.entries(platform.measured);
     if (measured.length > 0) {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# An output directory that exists: refused before the program starts, nothing in it touched.
+# An output directory that exists, or cannot be created: refused before the program starts, and nothing
+# is touched.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -9,10 +10,18 @@ C
 mkdir run.otf2dir
 echo mine >run.otf2dir/traces.otf2
 trace 2 ./app >out.txt 2>err.txt && fail "not refused"
-grep -q started out.txt && fail "the program was started"
+grep -qx started out.txt && fail "the program was started"
 [ "$(grep -c 'rubato: error: .*run.otf2dir exists' err.txt)" = 1 ] || fail "message: $(cat err.txt)"
 [ "$(cat run.otf2dir/traces.otf2)" = mine ] || fail "overwritten"
 "$rubato" trace -o run.otf2dir ./app >out.txt 2>err.txt && fail "not refused"
 [ $? = 1 ] || true
 [ "$(wc -l <err.txt)" = 1 ] || fail "message: $(cat err.txt)"
+
+expect_failure 1 "new.otf2dir cannot be created in $work/nowhere: No such file or directory" \
+  run 2 "$rubato" trace -o nowhere/new.otf2dir ./app
+grep -qx started out.txt && fail "the program was started"
+
+# A slash at the end is part of no name.
+"$rubato" trace -o new.otf2dir/ ./app >out.txt 2>err.txt || fail "a slash: $(cat err.txt)"
+"$rubato" info new.otf2dir/ >/dev/null || fail "no archive"
 pass

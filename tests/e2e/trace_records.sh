@@ -1,5 +1,5 @@
 #!/bin/sh
-# The records of each kind of call, counted: as many as the program made, as conventions say.
+# The records of each kind of call, counted: as many as the program made, where Score-P writes them.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks who includes whom: the table in share/doc/design.md section 11. Prints each include that is
-# not allowed.
+# Checks who includes whom: the table on top of share/doc/design.md. Prints each include that is not
+# allowed.
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 bad=0
 

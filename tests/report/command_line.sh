@@ -22,6 +22,7 @@ expect() {
 }
 
 expect 2 "did you mean 'replay'" repaly run.otf2dir
+expect 2 "did you mean '--help'" --hlep
 expect 2 "did you mean '--json'" replay run.otf2dir --jsn out.json
 expect 2 "did you mean '--json'" info run.otf2dir --jso
 expect 2 "usage: rubato replay ARCHIVE" replay
@@ -39,7 +40,7 @@ expect 1 "run.otf2dir: cannot be written: Is a directory" replay no.otf2dir --js
 expect 1 "nothing.otf2dir" replay nothing.otf2dir --json a.json
 expect 1 "nothing.otf2dir" info nothing.otf2dir
 
-for words in "" "--help" "replay --help" "info --help"; do
+for words in "" "--help" "replay --help" "info --help" "help trace"; do
   # shellcheck disable=SC2086  # words on purpose
   "$rubato" $words >out 2>&1 </dev/null || {
     echo "rubato $words fails"

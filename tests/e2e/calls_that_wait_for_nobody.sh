@@ -1,0 +1,37 @@
+#!/bin/sh
+# MPI_Comm_free, collectives without data and cancelled receives wait for nobody: the archive's clocks are
+# not blamed, nothing counts as impossible to replay, and a perfect interconnect does not make ranks wait
+# where they did not.
+. "$(dirname "$0")/lib.sh"
+build_program app <<'C'
+#include <mpi.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  int rank;
+  double none;
+  MPI_Comm copy;
+  MPI_Request request;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  if (rank == 0) usleep(50000);
+  MPI_Comm_free(&copy);
+  MPI_Bcast(&none, 0, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, &none, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Irecv(&none, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &request);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (rank == 1) usleep(50000);
+  return MPI_Finalize();
+}
+C
+trace 2 ./app
+"$rubato" replay run.otf2dir --verify --json out.json >table.txt || fail "replay"
+"$python" - <<'PYTHON' || fail "the numbers: $(cat table.txt)"
+import json
+data = json.load(open("out.json"))
+measured, perfect = (scenario["elapsed"] for scenario in data["scenarios"])
+assert perfect <= measured, (perfect, measured)
+assert data["trace"]["clock_violations"] == 0 and data["trace"]["kept"] == []
+PYTHON
+pass
