@@ -272,9 +272,12 @@ void resolve_communicators(const Collected& data, Archive& archive) {
     comm.name = data.text(definition.name);
     comm.self_like = self_like;
     comm.inter = definition.inter;
-    if (!self_like) comm.members = members_of(data, trace, definition.group);
-    const bool in_range = std::all_of(comm.members.begin(), comm.members.end(),
-                                      [&](int32_t r) { return r >= 0 && r < trace.ranks(); });
+    if (!self_like) comm.set_members(members_of(data, trace, definition.group));
+    std::vector<int32_t> remote;
+    if (definition.inter) remote = members_of(data, trace, definition.remote_group);
+    const auto is_rank = [&](int32_t r) { return r >= 0 && r < trace.ranks(); };
+    const bool in_range = std::all_of(comm.members.begin(), comm.members.end(), is_rank) &&
+                          std::all_of(remote.begin(), remote.end(), is_rank);
     if (!in_range) {
       throw InputError(archive.anchor + ": communicator " + std::to_string(definition.ref) + " '" +
                        comm.name + "' has members beyond the " + std::to_string(trace.ranks()) +
@@ -282,8 +285,7 @@ void resolve_communicators(const Collected& data, Archive& archive) {
     }
     archive.index.comm_of_ref[definition.ref] = static_cast<uint32_t>(trace.comms.size());
     if (definition.inter) {
-      archive.index.remote_group[static_cast<uint32_t>(trace.comms.size())] =
-          members_of(data, trace, definition.remote_group);
+      archive.index.remote_group[static_cast<uint32_t>(trace.comms.size())] = std::move(remote);
     }
     if (trace.world < 0 && !comm.inter && comm.size() == trace.ranks() &&
         comm.name == "MPI_COMM_WORLD") {

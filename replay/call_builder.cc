@@ -128,8 +128,11 @@ void CallBuilder::isend(uint64_t event, double time, uint32_t comm, int32_t peer
   send(event, time, comm, peer, tag, bytes);
   Action& action = pending_.actions.back();
   action.flags = (action.flags & ~kBlocking) | flags;
-  action.slot = allocate_slot();
-  send_slot_of_request_[request] = action.slot;
+  // A request used again before its completion was seen (freed, or its wait filtered out): nobody
+  // will wait for the message before, so its slot is free.
+  const auto [entry, is_new] = send_slot_of_request_.try_emplace(request, 0);
+  if (is_new) entry->second = allocate_slot();
+  action.slot = entry->second;
 }
 
 void CallBuilder::isend_complete(uint64_t event, double time, uint64_t request) {
@@ -255,7 +258,8 @@ void CallBuilder::buffer_flush(uint64_t event, double time, double stop) {
   }
   open_call(event, time, 0, CallRole::kFlush);
   note_inside(event, time, false);
-  close_call(std::max(time, stop));
+  last_time_ = std::max(time, stop);
+  close_call(last_time_);
 }
 
 void CallBuilder::other(uint64_t event, double time) {
