@@ -283,7 +283,7 @@ void resolve_communicators(const Collected& data, Archive& archive) {
                        comm.name + "' has members beyond the " + std::to_string(trace.ranks()) +
                        " ranks of the archive");
     }
-    archive.index.comm_of_ref[definition.ref] = static_cast<uint32_t>(trace.comms.size());
+    archive.index.comm_of_ref.set(definition.ref, static_cast<uint32_t>(trace.comms.size()));
     if (definition.inter) {
       archive.index.remote_group[static_cast<uint32_t>(trace.comms.size())] = std::move(remote);
     }
@@ -303,7 +303,7 @@ void resolve_regions(const Collected& data, Archive& archive) {
     const auto [entry, is_new] =
         known.emplace(name, static_cast<int32_t>(archive.definitions.calls.size()));
     if (is_new) archive.definitions.calls.push_back(mpi_call_info(name));
-    archive.index.call_of_region[ref] = entry->second;
+    archive.index.call_of_region.set(ref, entry->second);
   }
 }
 
@@ -412,7 +412,14 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
 
 void read_local_definitions(const Archive& archive, OTF2_Reader* reader) {
   if (OTF2_Reader_OpenDefFiles(reader) != OTF2_SUCCESS) return;  // an archive may have none
+  // libotf2 keeps the buffer of a reader that finds no file: 4 MiB for each location.
+  namespace fs = std::filesystem;
+  const fs::path directory = fs::path(archive.anchor).replace_extension();
+  std::error_code error;
+  const bool has_directory = fs::is_directory(directory, error);
   const auto read = [&](uint64_t location) {
+    if (has_directory && !fs::exists(directory / (std::to_string(location) + ".def"), error))
+      return;
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
     if (!definitions) return;
     uint64_t count = 0;

@@ -42,13 +42,13 @@ struct Location {
            " (" + what + ")";
   }
   uint32_t comm(uint32_t ref, uint64_t event, const char* what) const {
-    const auto found = archive->index.comm_of_ref.find(ref);
-    if (found == archive->index.comm_of_ref.end()) {
+    const auto found = archive->index.comm_of_ref.get(ref);
+    if (!found) {
       throw InputError(
           place(event, what) + ": communicator " + std::to_string(ref) +
           " is not defined, so that nobody can say who took part; the archive cannot be replayed");
     }
-    return found->second;
+    return *found;
   }
   /// World rank of the `local`-th rank of a communicator, seen from this rank.
   int32_t peer(uint32_t comm_index, uint32_t local, uint64_t event, const char* what) const {
@@ -80,9 +80,7 @@ OTF2_CallbackCode guarded(void* user, Body body) {
 }
 
 int32_t call_of(const Location& location, OTF2_RegionRef region) {
-  const auto found = location.archive->index.call_of_region.find(region);
-  return found == location.archive->index.call_of_region.end() ? ArchiveIndex::kNotMpi
-                                                               : found->second;
+  return location.archive->index.call_of_region.get(region).value_or(ArchiveIndex::kNotMpi);
 }
 
 // Parameters that every callback has: location, time, event number, user data, attributes.

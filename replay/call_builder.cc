@@ -4,6 +4,17 @@
 #include <cassert>
 
 namespace rubato {
+namespace {
+
+/// Moves the first `count` entries to `out`, which is empty. The rest, mostly a few, stays.
+template <typename Entry>
+void hand_out(std::vector<Entry>& pending, std::vector<Entry>& out, size_t count) {
+  std::swap(pending, out);
+  pending.assign(out.begin() + static_cast<std::ptrdiff_t>(count), out.end());
+  out.resize(count);
+}
+
+}  // namespace
 
 void CallBuilder::begin(uint64_t event, double time) {
   if (begun_) return;
@@ -130,19 +141,17 @@ void CallBuilder::isend(uint64_t event, double time, uint32_t comm, int32_t peer
   action.flags = (action.flags & ~kBlocking) | flags;
   // A request used again before its completion was seen (freed, or its wait filtered out): nobody
   // will wait for the message before, so its slot is free.
-  const auto [entry, is_new] = send_slot_of_request_.try_emplace(request, 0);
-  if (is_new) entry->second = allocate_slot();
-  action.slot = entry->second;
+  const uint32_t* open = send_slot_of_request_.find(request);
+  action.slot = open ? *open : allocate_slot();
+  if (!open) send_slot_of_request_.put(request, action.slot);
 }
 
 void CallBuilder::isend_complete(uint64_t event, double time, uint64_t request) {
   ensure_call(event, time);
   note_inside(event, time, true);
-  const auto found = send_slot_of_request_.find(request);
-  if (found != send_slot_of_request_.end()) {
-    add_action(ActionKind::kWaitSend).slot = found->second;
-    free_slots_.push_back(found->second);
-    send_slot_of_request_.erase(found);
+  if (const auto slot = send_slot_of_request_.take(request)) {
+    add_action(ActionKind::kWaitSend).slot = *slot;
+    free_slots_.push_back(*slot);
   }
   if (implicit_) close_call(time);
 }
@@ -150,12 +159,11 @@ void CallBuilder::isend_complete(uint64_t event, double time, uint64_t request) 
 void CallBuilder::irecv_request(uint64_t event, double time, uint64_t request, bool wildcard) {
   ensure_call(event, time);
   note_inside(event, time, false);
-  const auto reused = receive_of_request_.find(request);
-  if (reused != receive_of_request_.end()) give_up(posted(reused->second));
+  if (const auto reused = receive_of_request_.take(request)) give_up(posted(*reused));
   Action& action = add_action(ActionKind::kPost);
   action.flags = wildcard ? kWildcard : 0;
   action.slot = allocate_slot();
-  receive_of_request_[request] = posted_base_ + posted_.size();
+  receive_of_request_.put(request, posted_base_ + posted_.size());
   posted_.push_back(
       {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
   if (implicit_) close_call(time);
@@ -177,15 +185,15 @@ void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_t peer,
 
 void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
                         uint64_t bytes, uint64_t request) {
-  const auto found = receive_of_request_.find(request);
-  if (found == receive_of_request_.end()) {
-    recv(event, time, comm, peer, tag,
-         bytes);  // its post was not recorded: as good as a receive here
+  const auto found = receive_of_request_.take(request);
+  if (!found) {
+    // Its post was not recorded: as good as a receive here.
+    recv(event, time, comm, peer, tag, bytes);
     return;
   }
   ensure_call(event, time);
   note_inside(event, time, true);
-  PostedReceive& post = posted(found->second);
+  PostedReceive& post = posted(*found);
   Action& action = pending_.actions[post.action - action_base_];
   action.comm = comm;
   action.peer = peer;
@@ -193,7 +201,6 @@ void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer
   action.bytes = bytes;
   const uint32_t slot = action.slot;
   post.resolved = true;
-  receive_of_request_.erase(found);
   add_action(ActionKind::kWaitReceive).slot = slot;
   free_slots_.push_back(slot);
   if (implicit_) close_call(time);
@@ -201,10 +208,8 @@ void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer
 
 void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
   note_inside(event, time, true);
-  const auto found = receive_of_request_.find(request);
-  if (found == receive_of_request_.end()) return;  // a cancelled send: its message has no receiver
-  void_receive(posted(found->second));
-  receive_of_request_.erase(found);
+  // A cancelled send is left as it is: its message has no receiver.
+  if (const auto found = receive_of_request_.take(request)) void_receive(posted(*found));
 }
 
 void CallBuilder::void_receive(PostedReceive& post) {
@@ -273,7 +278,7 @@ void CallBuilder::finish() {
   for (PostedReceive& post : posted_) {
     if (!post.resolved) give_up(post);
   }
-  receive_of_request_.clear();
+  receive_of_request_ = {};
   if (!begun_) return;
   Call end;
   end.enter = end.leave = last_time_;
@@ -303,12 +308,9 @@ bool CallBuilder::take(Block& block) {
   const size_t records = finished_ && all ? pending_.records.size()
                          : all            ? gap_start_
                                           : pending_.calls[ready].first_record;
-  block.calls.assign(pending_.calls.begin(), pending_.calls.begin() + ready);
-  block.actions.assign(pending_.actions.begin(), pending_.actions.begin() + actions);
-  block.records.assign(pending_.records.begin(), pending_.records.begin() + records);
-  pending_.calls.erase(pending_.calls.begin(), pending_.calls.begin() + ready);
-  pending_.actions.erase(pending_.actions.begin(), pending_.actions.begin() + actions);
-  pending_.records.erase(pending_.records.begin(), pending_.records.begin() + records);
+  hand_out(pending_.calls, block.calls, ready);
+  hand_out(pending_.actions, block.actions, actions);
+  hand_out(pending_.records, block.records, records);
   gap_start_ -= std::min(gap_start_, records);
   for (Call& call : pending_.calls) {
     call.first_action -= static_cast<uint32_t>(actions);

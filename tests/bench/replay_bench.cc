@@ -127,6 +127,10 @@ void write_archive(const std::string& directory, const Grid& grid, uint64_t step
     OTF2_Archive_CloseEvtWriter(archive, writer);
   }
   OTF2_Archive_CloseEvtFiles(archive);
+  OTF2_Archive_OpenDefFiles(archive);
+  for (int rank = 0; rank < ranks; ++rank)
+    OTF2_Archive_CloseDefWriter(archive, OTF2_Archive_GetDefWriter(archive, rank));
+  OTF2_Archive_CloseDefFiles(archive);
 
   OTF2_GlobalDefWriter* writer = OTF2_Archive_GetGlobalDefWriter(archive);
   OTF2_GlobalDefWriter_WriteClockProperties(writer, 1000000000, 0, steps * 1000000,
@@ -273,6 +277,6 @@ int main(int argc, char** argv) {
   row("replay, 16 scenarios", many);
   std::printf("replay / bare decode     %8.2f  (bar: 1.5)\n", one.seconds / bare.seconds);
   std::printf("16 scenarios / one       %8.2f  (bar: 1.3)\n", many.seconds / one.seconds);
-  std::filesystem::remove_all(directory);
+  if (!std::getenv("RUBATO_BENCH_KEEP")) std::filesystem::remove_all(directory);
   return 0;
 }

@@ -2,11 +2,13 @@
 // counted, and the rest is replayed all the same.
 
 #include <catch2/catch.hpp>
-#include <numeric>
+#include <map>
+#include <random>
 
 #include "models/error.h"
 #include "models/platform_file.h"
 #include "replay/channel_table.h"
+#include "replay/reference_tables.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
 
@@ -286,6 +288,29 @@ TEST_CASE("a collective of a rank that is no member, or with an impossible root,
   CHECK_THROWS_WITH(parse_text_trace("comm 1 1\n0: 0..1 barrier comm 1\n1: 0 end\n"),
                     Catch::Contains("not in communicator 1"));
   CHECK_THROWS_WITH(parse_text_trace("0: 0..1 bcast root 3 8B 8B\n"), Catch::Contains("no rank 3"));
+}
+
+TEST_CASE("the table of requests gives back what was put in") {
+  // Against a map, with few enough numbers that they collide.
+  RequestTable<int> table;
+  std::map<uint64_t, int> expected;
+  std::mt19937 random(5);
+  for (int i = 0; i < 20000; ++i) {
+    const uint64_t request = random() % 64 * 4096;
+    if (random() % 2) {
+      table.put(request, i);
+      expected[request] = i;
+    } else {
+      const auto taken = table.take(request);
+      const auto found = expected.find(request);
+      REQUIRE(taken.has_value() == (found != expected.end()));
+      if (!taken) continue;
+      REQUIRE(*taken == found->second);
+      expected.erase(found);
+    }
+    REQUIRE(table.size() == expected.size());
+    for (const auto& [key, value] : expected) REQUIRE(*table.find(key) == value);
+  }
 }
 
 TEST_CASE("the table of channels forgets the ones that fell empty") {
