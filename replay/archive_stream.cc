@@ -2,7 +2,8 @@
 //
 // libotf2 keeps the chunks of an open reader in memory and one file descriptor with it, so that a
 // thousand open locations cost a gigabyte. Locations are therefore read in bursts: open, seek,
-// decode kBurst records, close (design 6.7). With few locations the reader stays open.
+// decode kBurst records, close (design 6.7). With few locations the readers stay open, because
+// finding the place again costs as much as reading up to it.
 //
 // OTF2 calls back per record; a callback translates references and hands the record to the
 // location's CallBuilder. Exceptions must not cross the C library: they are kept and thrown again
@@ -21,7 +22,7 @@ namespace rubato {
 namespace {
 
 constexpr uint64_t kBurst = 16384;
-constexpr int kKeepOpen = 8;  ///< archives of up to this many ranks keep their readers open
+constexpr int kKeepOpen = 64;  ///< archives of up to this many ranks keep their readers open
 
 /// One location being read.
 struct Location {

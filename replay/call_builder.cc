@@ -14,6 +14,15 @@ void hand_out(std::vector<Entry>& pending, std::vector<Entry>& out, size_t count
   out.resize(count);
 }
 
+/// Goes on in the larger one of the two buffers, so that a rank holds only one large one.
+template <typename Entry>
+void use_larger(std::vector<Entry>& pending, std::vector<Entry>& empty) {
+  if (empty.capacity() <= pending.capacity()) return;
+  empty.assign(pending.begin(), pending.end());
+  std::swap(pending, empty);
+  empty.clear();
+}
+
 }  // namespace
 
 void CallBuilder::begin(uint64_t event, double time) {
@@ -298,7 +307,12 @@ bool CallBuilder::take(Block& block) {
   const size_t closed = pending_.calls.size() - (open_ ? 1 : 0);
   const size_t ready =
       posted_.empty() ? closed : std::min(closed, posted_.front().call - call_base_);
-  if (ready == 0) return false;
+  if (ready == 0) {
+    use_larger(pending_.calls, block.calls);
+    use_larger(pending_.actions, block.actions);
+    use_larger(pending_.records, block.records);
+    return false;
+  }
 
   // Hand out the front, keep the rest.
   const bool all = ready == pending_.calls.size();
