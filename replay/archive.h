@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "replay/reference_tables.h"
 #include "replay/trace.h"
 
 // OTF2 is included by archive_definitions.cc and archive_stream.cc alone.
@@ -26,8 +27,8 @@ std::string find_anchor(const std::string& path);
 /// What the event callbacks need to turn references of records into indices of TraceDefinitions.
 struct ArchiveIndex {
   static constexpr int32_t kNotMpi = -1;
-  std::unordered_map<uint32_t, int32_t> call_of_region;  ///< index into calls; absent = not MPI
-  std::unordered_map<uint32_t, uint32_t> comm_of_ref;
+  ReferenceTable<int32_t> call_of_region;  ///< index into calls; absent = not MPI
+  ReferenceTable<uint32_t> comm_of_ref;
   std::unordered_map<uint32_t, std::vector<int32_t>>
       remote_group;  ///< of intercommunicators: group B
   std::unordered_map<uint64_t, uint64_t>

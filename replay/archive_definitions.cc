@@ -272,18 +272,20 @@ void resolve_communicators(const Collected& data, Archive& archive) {
     comm.name = data.text(definition.name);
     comm.self_like = self_like;
     comm.inter = definition.inter;
-    if (!self_like) comm.members = members_of(data, trace, definition.group);
-    const bool in_range = std::all_of(comm.members.begin(), comm.members.end(),
-                                      [&](int32_t r) { return r >= 0 && r < trace.ranks(); });
+    if (!self_like) comm.set_members(members_of(data, trace, definition.group));
+    std::vector<int32_t> remote;
+    if (definition.inter) remote = members_of(data, trace, definition.remote_group);
+    const auto is_rank = [&](int32_t r) { return r >= 0 && r < trace.ranks(); };
+    const bool in_range = std::all_of(comm.members.begin(), comm.members.end(), is_rank) &&
+                          std::all_of(remote.begin(), remote.end(), is_rank);
     if (!in_range) {
       throw InputError(archive.anchor + ": communicator " + std::to_string(definition.ref) + " '" +
                        comm.name + "' has members beyond the " + std::to_string(trace.ranks()) +
                        " ranks of the archive");
     }
-    archive.index.comm_of_ref[definition.ref] = static_cast<uint32_t>(trace.comms.size());
+    archive.index.comm_of_ref.set(definition.ref, static_cast<uint32_t>(trace.comms.size()));
     if (definition.inter) {
-      archive.index.remote_group[static_cast<uint32_t>(trace.comms.size())] =
-          members_of(data, trace, definition.remote_group);
+      archive.index.remote_group[static_cast<uint32_t>(trace.comms.size())] = std::move(remote);
     }
     if (trace.world < 0 && !comm.inter && comm.size() == trace.ranks() &&
         comm.name == "MPI_COMM_WORLD") {
@@ -301,7 +303,7 @@ void resolve_regions(const Collected& data, Archive& archive) {
     const auto [entry, is_new] =
         known.emplace(name, static_cast<int32_t>(archive.definitions.calls.size()));
     if (is_new) archive.definitions.calls.push_back(mpi_call_info(name));
-    archive.index.call_of_region[ref] = entry->second;
+    archive.index.call_of_region.set(ref, entry->second);
   }
 }
 
@@ -410,7 +412,14 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
 
 void read_local_definitions(const Archive& archive, OTF2_Reader* reader) {
   if (OTF2_Reader_OpenDefFiles(reader) != OTF2_SUCCESS) return;  // an archive may have none
+  // libotf2 keeps the buffer of a reader that finds no file: 4 MiB for each location.
+  namespace fs = std::filesystem;
+  const fs::path directory = fs::path(archive.anchor).replace_extension();
+  std::error_code error;
+  const bool has_directory = fs::is_directory(directory, error);
   const auto read = [&](uint64_t location) {
+    if (has_directory && !fs::exists(directory / (std::to_string(location) + ".def"), error))
+      return;
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
     if (!definitions) return;
     uint64_t count = 0;

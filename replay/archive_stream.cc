@@ -2,7 +2,8 @@
 //
 // libotf2 keeps the chunks of an open reader in memory and one file descriptor with it, so that a
 // thousand open locations cost a gigabyte. Locations are therefore read in bursts: open, seek,
-// decode kBurst records, close. With few locations the reader stays open.
+// decode kBurst records, close. With few locations the readers stay open, because
+// finding the place again costs as much as reading up to it.
 //
 // OTF2 calls back per record; a callback translates references and hands the record to the
 // location's CallBuilder. Exceptions must not cross the C library: they are kept and thrown again
@@ -24,7 +25,7 @@ namespace rubato {
 namespace {
 
 constexpr uint64_t kBurst = 16384;
-constexpr int kKeepOpen = 8;  ///< archives of up to this many ranks keep their readers open
+constexpr int kKeepOpen = 64;  ///< archives of up to this many ranks keep their readers open
 
 /// One location being read.
 struct Location {
@@ -45,13 +46,13 @@ struct Location {
            " (" + what + ")";
   }
   uint32_t comm(uint32_t ref, uint64_t event, const char* what) const {
-    const auto found = archive->index.comm_of_ref.find(ref);
-    if (found == archive->index.comm_of_ref.end()) {
+    const auto found = archive->index.comm_of_ref.get(ref);
+    if (!found) {
       throw InputError(
           place(event, what) + ": communicator " + std::to_string(ref) +
           " is not defined, so that nobody can say who took part; the archive cannot be replayed");
     }
-    return found->second;
+    return *found;
   }
   /// World rank of the `local`-th rank of a communicator, seen from this rank.
   int32_t peer(uint32_t comm_index, uint32_t local, uint64_t event, const char* what) const {
@@ -83,9 +84,7 @@ OTF2_CallbackCode guarded(void* user, Body body) {
 }
 
 int32_t call_of(const Location& location, OTF2_RegionRef region) {
-  const auto found = location.archive->index.call_of_region.find(region);
-  return found == location.archive->index.call_of_region.end() ? ArchiveIndex::kNotMpi
-                                                               : found->second;
+  return location.archive->index.call_of_region.get(region).value_or(ArchiveIndex::kNotMpi);
 }
 
 // Parameters that every callback has: location, time, event number, user data, attributes.

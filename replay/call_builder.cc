@@ -4,6 +4,26 @@
 #include <cassert>
 
 namespace rubato {
+namespace {
+
+/// Moves the first `count` entries to `out`, which is empty. The rest, mostly a few, stays.
+template <typename Entry>
+void hand_out(std::vector<Entry>& pending, std::vector<Entry>& out, size_t count) {
+  std::swap(pending, out);
+  pending.assign(out.begin() + static_cast<std::ptrdiff_t>(count), out.end());
+  out.resize(count);
+}
+
+/// Goes on in the larger one of the two buffers, so that a rank holds only one large one.
+template <typename Entry>
+void use_larger(std::vector<Entry>& pending, std::vector<Entry>& empty) {
+  if (empty.capacity() <= pending.capacity()) return;
+  empty.assign(pending.begin(), pending.end());
+  std::swap(pending, empty);
+  empty.clear();
+}
+
+}  // namespace
 
 void CallBuilder::begin(uint64_t event, double time) {
   if (begun_) return;
@@ -128,18 +148,19 @@ void CallBuilder::isend(uint64_t event, double time, uint32_t comm, int32_t peer
   send(event, time, comm, peer, tag, bytes);
   Action& action = pending_.actions.back();
   action.flags = (action.flags & ~kBlocking) | flags;
-  action.slot = allocate_slot();
-  send_slot_of_request_[request] = action.slot;
+  // A request used again before its completion was seen (freed, or its wait filtered out): nobody
+  // will wait for the message before, so its slot is free.
+  const uint32_t* open = send_slot_of_request_.find(request);
+  action.slot = open ? *open : allocate_slot();
+  if (!open) send_slot_of_request_.put(request, action.slot);
 }
 
 void CallBuilder::isend_complete(uint64_t event, double time, uint64_t request) {
   ensure_call(event, time);
   note_inside(event, time, true);
-  const auto found = send_slot_of_request_.find(request);
-  if (found != send_slot_of_request_.end()) {
-    add_action(ActionKind::kWaitSend).slot = found->second;
-    free_slots_.push_back(found->second);
-    send_slot_of_request_.erase(found);
+  if (const auto slot = send_slot_of_request_.take(request)) {
+    add_action(ActionKind::kWaitSend).slot = *slot;
+    free_slots_.push_back(*slot);
   }
   if (implicit_) close_call(time);
 }
@@ -147,12 +168,11 @@ void CallBuilder::isend_complete(uint64_t event, double time, uint64_t request) 
 void CallBuilder::irecv_request(uint64_t event, double time, uint64_t request, bool wildcard) {
   ensure_call(event, time);
   note_inside(event, time, false);
-  const auto reused = receive_of_request_.find(request);
-  if (reused != receive_of_request_.end()) give_up(posted(reused->second));
+  if (const auto reused = receive_of_request_.take(request)) give_up(posted(*reused));
   Action& action = add_action(ActionKind::kPost);
   action.flags = wildcard ? kWildcard : 0;
   action.slot = allocate_slot();
-  receive_of_request_[request] = posted_base_ + posted_.size();
+  receive_of_request_.put(request, posted_base_ + posted_.size());
   posted_.push_back(
       {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
   if (implicit_) close_call(time);
@@ -174,15 +194,15 @@ void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_t peer,
 
 void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
                         uint64_t bytes, uint64_t request) {
-  const auto found = receive_of_request_.find(request);
-  if (found == receive_of_request_.end()) {
-    recv(event, time, comm, peer, tag,
-         bytes);  // its post was not recorded: as good as a receive here
+  const auto found = receive_of_request_.take(request);
+  if (!found) {
+    // Its post was not recorded: as good as a receive here.
+    recv(event, time, comm, peer, tag, bytes);
     return;
   }
   ensure_call(event, time);
   note_inside(event, time, true);
-  PostedReceive& post = posted(found->second);
+  PostedReceive& post = posted(*found);
   Action& action = pending_.actions[post.action - action_base_];
   action.comm = comm;
   action.peer = peer;
@@ -190,7 +210,6 @@ void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer
   action.bytes = bytes;
   const uint32_t slot = action.slot;
   post.resolved = true;
-  receive_of_request_.erase(found);
   add_action(ActionKind::kWaitReceive).slot = slot;
   free_slots_.push_back(slot);
   if (implicit_) close_call(time);
@@ -198,10 +217,9 @@ void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer
 
 void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
   note_inside(event, time, true);
-  const auto found = receive_of_request_.find(request);
-  if (found == receive_of_request_.end()) return;  // a cancelled send: its message has no receiver
-  void_receive(posted(found->second));
-  receive_of_request_.erase(found);
+  const auto found = receive_of_request_.take(request);
+  if (!found) return;  // a cancelled send is left as it is: its message has no receiver
+  void_receive(posted(*found));
   if (open_) add_action(ActionKind::kNone);  // this call saw it end, and waited for nobody
 }
 
@@ -284,7 +302,8 @@ void CallBuilder::buffer_flush(uint64_t event, double time, double stop) {
   }
   open_call(event, time, 0, CallRole::kFlush);
   note_inside(event, time, false);
-  close_call(std::max(time, stop));
+  last_time_ = std::max(time, stop);
+  close_call(last_time_);
 }
 
 void CallBuilder::other(uint64_t event, double time) {
@@ -298,7 +317,7 @@ void CallBuilder::finish() {
   for (PostedReceive& post : posted_) {
     if (!post.resolved) give_up(post);
   }
-  receive_of_request_.clear();
+  receive_of_request_ = {};
   if (!begun_) return;
   Call end;
   end.enter = end.leave = last_time_;
@@ -318,7 +337,12 @@ bool CallBuilder::take(Block& block) {
   const size_t closed = pending_.calls.size() - (open_ ? 1 : 0);
   const size_t ready =
       posted_.empty() ? closed : std::min(closed, posted_.front().call - call_base_);
-  if (ready == 0) return false;
+  if (ready == 0) {
+    use_larger(pending_.calls, block.calls);
+    use_larger(pending_.actions, block.actions);
+    use_larger(pending_.records, block.records);
+    return false;
+  }
 
   // Hand out the front, keep the rest.
   const bool all = ready == pending_.calls.size();
@@ -328,12 +352,9 @@ bool CallBuilder::take(Block& block) {
   const size_t records = finished_ && all ? pending_.records.size()
                          : all            ? gap_start_
                                           : pending_.calls[ready].first_record;
-  block.calls.assign(pending_.calls.begin(), pending_.calls.begin() + ready);
-  block.actions.assign(pending_.actions.begin(), pending_.actions.begin() + actions);
-  block.records.assign(pending_.records.begin(), pending_.records.begin() + records);
-  pending_.calls.erase(pending_.calls.begin(), pending_.calls.begin() + ready);
-  pending_.actions.erase(pending_.actions.begin(), pending_.actions.begin() + actions);
-  pending_.records.erase(pending_.records.begin(), pending_.records.begin() + records);
+  hand_out(pending_.calls, block.calls, ready);
+  hand_out(pending_.actions, block.actions, actions);
+  hand_out(pending_.records, block.records, records);
   gap_start_ -= std::min(gap_start_, records);
   for (Call& call : pending_.calls) {
     call.first_action -= static_cast<uint32_t>(actions);

@@ -2,10 +2,10 @@
 
 #include <deque>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "replay/operation.h"
+#include "replay/reference_tables.h"
 #include "replay/trace.h"
 
 namespace rubato {
@@ -95,10 +95,10 @@ class CallBuilder {
   size_t call_base_ = 0;
   size_t action_base_ = 0;
 
-  std::deque<PostedReceive> posted_;  ///< in post order; resolved ones leave at the front
-  size_t posted_base_ = 0;            ///< number of the first one in posted_
-  std::unordered_map<uint64_t, size_t> receive_of_request_;  ///< number of the posted receive
-  std::unordered_map<uint64_t, uint32_t> send_slot_of_request_;
+  std::deque<PostedReceive> posted_;         ///< in post order; resolved ones leave at the front
+  size_t posted_base_ = 0;                   ///< number of the first one in posted_
+  RequestTable<size_t> receive_of_request_;  ///< number of the posted receive
+  RequestTable<uint32_t> send_slot_of_request_;
   std::vector<uint32_t> free_slots_;
   uint32_t slots_ = 0;
 };

@@ -1,6 +1,8 @@
 #include "replay/coverage.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace rubato {
 
@@ -8,8 +10,9 @@ Coverage::Coverage(const TraceDefinitions& trace)
     : trace_(&trace),
       calls_(trace.calls.size()),
       over_(trace.ranks()),
-      start_(trace.ranks()),
-      end_(trace.ranks()) {}
+      // A rank without events has no window.
+      start_(trace.ranks(), std::numeric_limits<double>::infinity()),
+      end_(trace.ranks(), -std::numeric_limits<double>::infinity()) {}
 
 void Coverage::call(int rank, const Call& call) {
   if (call.role == CallRole::kBegin || call.role == CallRole::kInit) start_[rank] = call.leave;
@@ -34,9 +37,9 @@ void Coverage::call(int rank, const Call& call) {
 
 void Coverage::fill(TraceSummary& summary) const {
   summary.mpi_calls = mpi_calls_;
-  summary.elapsed = (*std::max_element(end_.begin(), end_.end()) -
-                     *std::min_element(start_.begin(), start_.end())) /
-                    trace_->ticks_per_second;
+  const double window =
+      *std::max_element(end_.begin(), end_.end()) - *std::min_element(start_.begin(), start_.end());
+  summary.elapsed = std::isfinite(window) ? window / trace_->ticks_per_second : 0;
   summary.mpi_time = mpi_ticks_ / trace_->ticks_per_second;
   for (size_t i = 0; i < calls_.size(); ++i) {
     const PerCall& call = calls_[i];

@@ -11,18 +11,14 @@
 // hole shows as a length that does not fit. The receive is the better witness (its length is what
 // arrived), so a send of another length is skipped: it stays unmatched, is counted and named.
 
-#include <cassert>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "models/lanes.h"
 #include "models/placement.h"
+#include "replay/channel_table.h"
 
 namespace rubato {
-
-using TransferId = uint32_t;
-inline constexpr TransferId kNoTransfer = UINT32_MAX;
 
 /// A message from post to post: created by whichever side comes first, released when both are done.
 template <int K>
@@ -36,6 +32,8 @@ struct Transfer {
   uint64_t bytes = 0;
   int32_t source = 0;
   int32_t destination = 0;
+  uint32_t comm = 0;
+  uint32_t tag = 0;
   TransferId next = kNoTransfer;  ///< in its channel
   int32_t waiting_receiver = -1;  ///< rank to wake when the send comes
   int32_t waiting_sender = -1;    ///< rank to wake when the receive comes
@@ -43,9 +41,10 @@ struct Transfer {
   bool has_send = false;
   bool has_post = false;
   bool sender_waits =
-      false;               ///< completes only when the receive is there (rendezvous, synchronous)
-  bool handshake = false;  ///< model: T includes a handshake and counts from both-ready
-  bool abandoned = false;  ///< the other side will never come: keeps its recorded time
+      false;  ///< completes only when the receive is there (rendezvous, synchronous)
+  /// Waits for its size, not for its mode; in a model T then counts from both-ready.
+  bool handshake = false;
+  bool abandoned = false;  ///< has no other side: whoever waits for it keeps its recorded time
   bool sender_done = false;
   bool receiver_done = false;
 };
@@ -65,9 +64,10 @@ class Matcher {
       return pop(channel);
     }
     const bool skipped = channel.head != kNoTransfer && pool_[channel.head].has_post;
-    const TransferId id = create(source, destination, bytes);
+    const TransferId id = create(source, destination, comm, tag, bytes);
     if (skipped) {
       pool_[id].abandoned = true;
+      pool_[id].receiver_done = true;
       ++skipped_sends_;
     } else {
       push(channel, id);
@@ -76,7 +76,8 @@ class Matcher {
   }
 
   /// The transfer of a posted receive: with its send when that came before, else a new one. Sends
-  /// of another length are skipped; whoever waits for such a one is appended to `abandoned`.
+  /// of another length are skipped and appended to `abandoned`; the caller wakes whoever waits for
+  /// such a one, and calls receiver_done() for it.
   TransferId post(int source, int destination, uint32_t comm, uint32_t tag, uint64_t bytes,
                   std::vector<TransferId>& abandoned) {
     Channel& channel = channel_of(source, destination, comm, tag);
@@ -87,9 +88,25 @@ class Matcher {
       ++skipped_sends_;
       abandoned.push_back(id);
     }
-    const TransferId id = create(source, destination, bytes);
+    const TransferId id = create(source, destination, comm, tag, bytes);
     push(channel, id);
     return id;
+  }
+
+  /// The send of a posted receive will never come: the receive leaves its channel, so that a later
+  /// send meets the next one.
+  void abandon_receive(TransferId id) {
+    Transfer<K>& transfer = pool_[id];
+    Channel& channel =
+        channel_of(transfer.source, transfer.destination, transfer.comm, transfer.tag);
+    TransferId before = kNoTransfer;
+    for (TransferId at = channel.head; at != id; at = pool_[at].next) before = at;
+    (before == kNoTransfer ? channel.head : pool_[before].next) = transfer.next;
+    if (channel.tail == id) channel.tail = before;
+    transfer.next = kNoTransfer;
+    transfer.abandoned = true;
+    transfer.sender_done = true;
+    ++abandoned_receives_;
   }
 
   void sender_done(TransferId id) {
@@ -104,40 +121,22 @@ class Matcher {
   /// Sends and receives that never met, at the end of a run.
   void count_unmatched(uint64_t& sends, uint64_t& receives) const {
     sends = skipped_sends_;
-    receives = 0;
-    for (const auto& table : channels_) {
-      for (const auto& [key, channel] : table) {
+    receives = abandoned_receives_;
+    for (const ChannelTable& table : channels_) {
+      table.for_each([&](const Channel& channel) {
         for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next) {
           ++(pool_[id].has_send ? sends : receives);
         }
-      }
+      });
     }
   }
 
  private:
-  struct Key {
-    int32_t source;
-    uint32_t comm;
-    uint32_t tag;
-    bool operator==(const Key&) const = default;
-  };
-  struct Hash {
-    size_t operator()(const Key& key) const {
-      uint64_t h = (static_cast<uint64_t>(key.comm) << 32 | key.tag) * 0x9E3779B97F4A7C15u;
-      h ^= static_cast<uint64_t>(key.source) * 0xC2B2AE3D27D4EB4Fu;
-      return h ^ (h >> 29);
-    }
-  };
-  struct Channel {
-    TransferId head = kNoTransfer;
-    TransferId tail = kNoTransfer;
-  };
-
   Channel& channel_of(int source, int destination, uint32_t comm, uint32_t tag) {
-    return channels_[destination][Key{source, comm, tag}];
+    return channels_[destination][ChannelKey{source, comm, tag}];
   }
 
-  TransferId create(int source, int destination, uint64_t bytes) {
+  TransferId create(int source, int destination, uint32_t comm, uint32_t tag, uint64_t bytes) {
     TransferId id;
     if (free_.empty()) {
       id = static_cast<TransferId>(pool_.size());
@@ -149,6 +148,8 @@ class Matcher {
     }
     pool_[id].source = source;
     pool_[id].destination = destination;
+    pool_[id].comm = comm;
+    pool_[id].tag = tag;
     pool_[id].bytes = bytes;
     return id;
   }
@@ -174,10 +175,11 @@ class Matcher {
     if (transfer.sender_done && transfer.receiver_done) free_.push_back(id);
   }
 
-  std::vector<std::unordered_map<Key, Channel, Hash>> channels_;  ///< by destination
+  std::vector<ChannelTable> channels_;  ///< by destination
   std::vector<Transfer<K>> pool_;
   std::vector<TransferId> free_;
   uint64_t skipped_sends_ = 0;
+  uint64_t abandoned_receives_ = 0;
 };
 
 }  // namespace rubato

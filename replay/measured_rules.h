@@ -42,6 +42,7 @@ template <int K>
 class MeasuredRules {
  public:
   static constexpr int kLanes = K;
+  static constexpr bool kFollowsRecording = true;  ///< what blocks, blocked when recorded
 
   MeasuredRules(const std::vector<MeasuredLane>& lanes, const Survey& survey,
                 const Placement& placement, const EagerLimits& limits)

@@ -38,13 +38,15 @@ struct LaneMachines {
   std::vector<double> cpu;                  ///< one per lane
   Placement placement;                      ///< the same in all lanes
   double ticks_per_second = 1e9;
-  double outside_ticks = 0;  ///< tracing overhead to take out of each stretch of compute
+  double outside_ticks = 0;   ///< tracing overhead to take out of each stretch of compute
+  bool keep_flushes = false;  ///< the time in which the tracer wrote its buffer
 };
 
 template <int K>
 class ModelRules {
  public:
   static constexpr int kLanes = K;
+  static constexpr bool kFollowsRecording = false;  ///< rendezvous may block where nothing did
 
   ModelRules(const LaneMachines& machines, const TraceDefinitions& trace) : machines_(&machines) {
     for (int lane = 0; lane < K; ++lane) inverse_cpu_[lane] = 1 / machines.cpu[lane];
@@ -95,7 +97,7 @@ class ModelRules {
 
   Lanes<K> leave(RankState<K>& rank, const Call& call, const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
-    if (call.role == CallRole::kFlush) return rank.enter;
+    if (call.role == CallRole::kFlush) return rank.enter + (machines_->keep_flushes ? recorded : 0);
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
       return rank.enter + recorded;
     if (call.actions == 0) return rank.enter + recorded;
@@ -109,19 +111,20 @@ class ModelRules {
       }
       if (awaited.transfer == kNoTransfer) continue;
       const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
-      if (transfer.abandoned) {
+      const bool is_receive = awaited.kind == Awaited::Kind::kReceive;
+      if (transfer.abandoned || (!is_receive && !transfer.sender_waits)) {
         latest = latest.max(rank.enter + recorded);
         continue;
       }
       const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
-      if (awaited.kind == Awaited::Kind::kReceive) {
+      if (is_receive) {
         const Lanes<K> drained = transfer.arrival.max(rank.in_port + cost.gap);
         rank.in_port = drained;
         leave += cost.receive_overhead;
         latest = latest.max(drained + cost.receive_overhead);
       } else if (transfer.handshake) {
         latest = latest.max(transfer.arrival);
-      } else if (transfer.sender_waits) {
+      } else {
         latest = latest.max(transfer.arrival.max(transfer.posted) + cost.latency);
       }
     }
@@ -163,7 +166,10 @@ class ModelRules {
 
   const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
     if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
-    const auto [entry, is_new] = message_costs_[static_cast<int>(level)].try_emplace(bytes);
+    auto& costs = message_costs_[static_cast<int>(level)];
+    if (costs.size() >= kMostCosts)
+      costs.clear();  // every size another one: no use in keeping them
+    const auto [entry, is_new] = costs.try_emplace(bytes);
     LaneMessageCost<K>& cost = entry->second;
     if (is_new) {
       const double ticks = machines_->ticks_per_second;
@@ -190,6 +196,7 @@ class ModelRules {
     const double bytes = payload_bytes(trace.sizes, action.op, comm.size(), local, action.bytes,
                                        action.bytes_received);
     const Level level = comm_level_[action.comm];
+    if (collective_costs_.size() >= kMostCosts) collective_costs_.clear();
     CollectiveKey key{bytes, comm.size(), action.op, level, is_root};
     const auto [entry, is_new] = collective_costs_.try_emplace(key);
     CollectiveCost& cost = entry->second;
@@ -241,6 +248,8 @@ class ModelRules {
       return std::hash<double>()(key.bytes) * 0x9E3779B97F4A7C15u ^ small * 0xC2B2AE3D27D4EB4Fu;
     }
   };
+
+  static constexpr size_t kMostCosts = 1 << 14;
 
   const LaneMachines* machines_;
   Lanes<K> inverse_cpu_;

@@ -26,6 +26,7 @@ class Profile : public Observer<K> {
     Rank& rank = ranks_[number];
     if (call.role == CallRole::kBegin) {
       rank.first = rank.start = enter;
+      rank.has_events = true;
       return;
     }
     if (!rank.over) rank.compute += enter - clock_before;
@@ -59,8 +60,8 @@ class Profile : public Observer<K> {
   void fill(ScenarioResult& result, int lane, double ticks_per_second,
             const std::vector<int>& names) const {
     double start = 0, end = 0, first = 0, last = 0;
-    for (size_t i = 0; i < ranks_.size(); ++i) {
-      const Rank& rank = ranks_[i];
+    bool any = false;
+    for (const Rank& rank : ranks_) {
       RankResult row;
       row.start = rank.start[lane] / ticks_per_second;
       row.end = rank.end[lane] / ticks_per_second;
@@ -72,11 +73,13 @@ class Profile : public Observer<K> {
             {call.time[lane] / ticks_per_second, call.calls, call.bytes_sent, call.bytes_received});
       }
       // In ticks, which are whole numbers where the scenario leaves them so: no digit is lost.
-      start = i == 0 ? rank.start[lane] : std::min(start, rank.start[lane]);
-      end = i == 0 ? rank.end[lane] : std::max(end, rank.end[lane]);
-      first = i == 0 ? rank.first[lane] : std::min(first, rank.first[lane]);
-      last = i == 0 ? rank.last[lane] : std::max(last, rank.last[lane]);
       result.ranks.push_back(std::move(row));
+      if (!rank.has_events) continue;  // it has no window
+      start = any ? std::min(start, rank.start[lane]) : rank.start[lane];
+      end = any ? std::max(end, rank.end[lane]) : rank.end[lane];
+      first = any ? std::min(first, rank.first[lane]) : rank.first[lane];
+      last = any ? std::max(last, rank.last[lane]) : rank.last[lane];
+      any = true;
     }
     result.elapsed = (end - start) / ticks_per_second;
     result.elapsed_with_init = (last - first) / ticks_per_second;
@@ -92,6 +95,7 @@ class Profile : public Observer<K> {
   struct Rank {
     Lanes<K> first, last, start, end, compute, mpi;
     bool over = false;  ///< MPI_Finalize was entered
+    bool has_events = false;
     std::vector<PerCall> calls;
     std::vector<uint64_t> slot_bytes;
   };

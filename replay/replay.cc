@@ -3,6 +3,7 @@
 #include "replay/replay.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "models/error.h"
 #include "replay/measured_rules.h"
@@ -18,7 +19,7 @@ ReplayOutcome Replay<Rules>::run() {
   while (finished_ < trace_->ranks()) {
     while (!ready_.empty()) run_until_blocked(pop_ready());
     if (finished_ == trace_->ranks()) break;
-    if (!release_hopeless()) {
+    if (!release_hopeless() && !release_hole()) {
       outcome_.deadlock = describe_deadlock();
       break;
     }
@@ -32,7 +33,9 @@ ReplayOutcome Replay<Rules>::run() {
 template <class Rules>
 void Replay<Rules>::start(int rank) {
   RankState<K>& state = ranks_[rank];
-  state.clock = state.out_port = state.in_port = Lanes<K>::Constant(0);
+  state.clock = Lanes<K>::Constant(0);
+  // Nothing went through the ports yet, whenever the rank starts.
+  state.out_port = state.in_port = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
   make_ready(rank);
 }
 
@@ -147,7 +150,10 @@ void Replay<Rules>::post(int rank, const Call& call, const Action& action) {
   skipped_.clear();
   const TransferId id =
       matcher_.post(action.peer, rank, action.comm, action.tag, action.bytes, skipped_);
-  for (const TransferId skipped : skipped_) wake(matcher_[skipped].waiting_sender);
+  for (const TransferId skipped : skipped_) {
+    wake(matcher_[skipped].waiting_sender);
+    matcher_.receiver_done(skipped);
+  }
   Transfer<K>& transfer = matcher_[id];
   transfer.has_post = true;
   rules_->post(ranks_[rank], call, transfer);
@@ -213,7 +219,7 @@ bool Replay<Rules>::everything_is_there(int rank) {
       transfer.waiting_receiver = rank;
       return false;
     }
-    if (awaited.kind == Awaited::Kind::kSend && !transfer.has_post) {
+    if (awaited.kind == Awaited::Kind::kSend && transfer.sender_waits && !transfer.has_post) {
       transfer.waiting_sender = rank;
       return false;
     }
@@ -271,6 +277,8 @@ template <class Rules>
 void Replay<Rules>::put_slot(int rank, uint32_t slot, TransferId id) {
   std::vector<TransferId>& slots = ranks_[rank].slots;
   if (slot >= slots.size()) slots.resize(slot + 1, kNoTransfer);
+  // A send whose completion was never seen gave its slot to this one.
+  if (slots[slot] != kNoTransfer) matcher_.sender_done(slots[slot]);
   slots[slot] = id;
 }
 
@@ -289,12 +297,28 @@ int Replay<Rules>::waits_for(int rank) {
   const Awaited& awaited = state.awaited[state.next_awaited];
   if (awaited.kind == Awaited::Kind::kReceive) return matcher_[awaited.transfer].source;
   if (awaited.kind == Awaited::Kind::kSend) return matcher_[awaited.transfer].destination;
+  return missing_member(awaited);
+}
+
+template <class Rules>
+int Replay<Rules>::missing_member(const Awaited& awaited) {
   const Communicator& comm = trace_->comms[awaited.action->comm];
   const CollectiveInstance<K>& instance = collectives_.get(awaited.action->comm, awaited.instance);
-  for (int local = 0; local < comm.size(); ++local) {
-    if (!instance.here[local]) return comm.members[local];
+  int first = 0;
+  int last = comm.size();
+  if (synchronisation(instance.op) == Synchronisation::kOneToAll) {
+    first = instance.root;
+    last = first + 1;
+  } else if (synchronisation(instance.op) == Synchronisation::kPrefix) {
+    last = awaited.local;
   }
-  return -1;
+  int missing = -1;
+  for (int local = first; local < last; ++local) {
+    if (instance.here[local]) continue;
+    if (ranks_[comm.members[local]].status == Status::kFinished) return comm.members[local];
+    if (missing < 0) missing = comm.members[local];
+  }
+  return missing;
 }
 
 template <class Rules>
@@ -304,18 +328,51 @@ bool Replay<Rules>::release_hopeless() {
     const int other = waits_for(rank);
     if (other < 0 || ranks_[other].status != Status::kFinished) continue;
     any = true;
-    const Awaited& awaited = ranks_[rank].awaited[ranks_[rank].next_awaited];
-    if (awaited.kind == Awaited::Kind::kCollective) {
-      CollectiveInstance<K>& instance = collectives_.get(awaited.action->comm, awaited.instance);
-      instance.abandoned = true;
-      for (const int32_t waiting : instance.waiting) wake(waiting);
-      instance.waiting.clear();
-    } else {
-      matcher_[awaited.transfer].abandoned = true;
-      wake(rank);
-    }
+    release(rank);
   }
   return any;
+}
+
+template <class Rules>
+bool Replay<Rules>::release_hole() {
+  int first = -1;
+  for (int rank = 0; rank < trace_->ranks(); ++rank) {
+    const int other = waits_for(rank);
+    if (other < 0) continue;
+    if (!Rules::kFollowsRecording) {
+      const Awaited& awaited = ranks_[rank].awaited[ranks_[rank].next_awaited];
+      const bool rendezvous =
+          awaited.kind == Awaited::Kind::kSend && matcher_[awaited.transfer].handshake;
+      if (rendezvous) continue;  // the recording need not have waited here
+      if (other != rank && current_call(other).leave <= current_call(rank).leave) continue;
+    }
+    if (first < 0 || current_call(rank).leave < current_call(first).leave) first = rank;
+  }
+  if (first >= 0) release(first);
+  return first >= 0;
+}
+
+template <class Rules>
+void Replay<Rules>::release(int rank) {
+  const Awaited& awaited = ranks_[rank].awaited[ranks_[rank].next_awaited];
+  if (awaited.kind == Awaited::Kind::kCollective) {
+    CollectiveInstance<K>& instance = collectives_.get(awaited.action->comm, awaited.instance);
+    instance.abandoned = true;
+    for (const int32_t waiting : instance.waiting) wake(waiting);
+    instance.waiting.clear();
+    return;
+  }
+  if (awaited.kind == Awaited::Kind::kReceive) {
+    matcher_.abandon_receive(awaited.transfer);
+  } else {
+    matcher_[awaited.transfer].sender_waits = false;
+  }
+  wake(rank);
+}
+
+template <class Rules>
+const Call& Replay<Rules>::current_call(int rank) const {
+  return ranks_[rank].block.calls[ranks_[rank].next_call];
 }
 
 template <class Rules>
@@ -332,8 +389,7 @@ std::string Replay<Rules>::describe_deadlock() {
   for (const int member : path) {
     in_cycle = in_cycle || member == rank;
     if (!in_cycle) continue;
-    const RankState<K>& state = ranks_[member];
-    text += place(member, state.block.calls[state.next_call]) + describe_wait(member) + "; ";
+    text += place(member, current_call(member)) + describe_wait(member) + "; ";
   }
   return text.substr(0, text.size() - 2);
 }

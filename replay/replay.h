@@ -90,10 +90,21 @@ class Replay {
 
   /// The rank that `rank` waits for, -1 when it waits for nobody.
   int waits_for(int rank);
+  /// A member that the collective `awaited` lacks; one whose stream has ended before any other.
+  int missing_member(const Awaited& awaited);
 
   /// Frees the ranks that wait for one whose stream has ended (a truncated or filtered archive, a
   /// receive without a send): their calls keep the recorded time. False when there was none.
   bool release_hopeless();
+
+  /// Frees the rank whose call was recorded to leave first of all blocked ones. What it waits for
+  /// stands behind a call that left later, so in the recording it went on without: the record of
+  /// its partner is missing. A rendezvous of the scenario's own making is no such case. False when
+  /// there was none: a deadlock.
+  bool release_hole();
+  /// The call that `rank` waits in keeps its recorded time.
+  void release(int rank);
+  const Call& current_call(int rank) const;
 
   /// Follows waits_for() from the first blocked rank until it comes round.
   std::string describe_deadlock();

@@ -100,6 +100,7 @@ class Driver {
           replay_group<16>(group, chosen);
       }
     }
+    if (!first_outcome_) survey();  // every scenario was a deadlock
     summarize();
     return std::move(results_);
   }
@@ -145,8 +146,11 @@ class Driver {
   template <class Rules>
   ReplayOutcome pass(Rules& rules, std::vector<Observer<Rules::kLanes>*> observers) {
     CoverageObserver<Rules::kLanes> coverage(coverage_);
-    const bool first = !first_outcome_;
-    if (first) observers.push_back(&coverage);
+    const bool first = !first_outcome_;  // that comes to its end
+    if (first) {
+      coverage_ = Coverage(*trace_);
+      observers.push_back(&coverage);
+    }
     const auto progress = [this](double share) {
       if (options_->progress) {
         options_->progress(std::min(
@@ -156,7 +160,7 @@ class Driver {
     Replay<Rules> replay(*source_, rules, std::move(observers), progress);
     const ReplayOutcome outcome = replay.run();
     ++passes_done_;
-    if (first) {
+    if (first && outcome.deadlock.empty()) {
       first_outcome_ = outcome;
       counts_ = source_->counts();
     }
@@ -215,6 +219,7 @@ class Driver {
       }
       machines.placement = group.placement;
       machines.ticks_per_second = trace_->ticks_per_second;
+      machines.keep_flushes = !options_->compensate;
       machines.outside_ticks = options_->compensate ? ticks(overhead_.outside) : 0;
       ModelRules<K> rules(machines, *trace_);
       outcome = pass(rules, {&profile});

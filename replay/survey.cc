@@ -1,5 +1,7 @@
 #include "replay/survey.h"
 
+#include <algorithm>
+
 #include "replay/collective_sizes.h"
 
 namespace rubato {
@@ -34,7 +36,11 @@ Lanes<1> SurveyRules::leave(RankState<1>& rank, const Call& call, const RuleCont
       continue;
     }
     if (awaited.transfer == kNoTransfer) continue;
-    const Transfer<1>& transfer = (*context.matcher)[awaited.transfer];
+    Transfer<1>& transfer = (*context.matcher)[awaited.transfer];
+    if (awaited.kind == Awaited::Kind::kSend && transfer.handshake) {
+      transfer.arrival[0] = std::min(transfer.arrival[0], call.leave);
+      if (transfer.has_post) matched(transfer);
+    }
     if (transfer.abandoned) continue;
     const auto bytes = static_cast<double>(transfer.bytes);
     const int level = static_cast<int>(transfer.level);

@@ -77,6 +77,7 @@ struct EagerLimits {
 class SurveyRules {
  public:
   static constexpr int kLanes = 1;
+  static constexpr bool kFollowsRecording = true;  ///< what blocks, blocked when recorded
 
   SurveyRules(Survey& survey, const Placement& placement, const EagerLimits& limits,
               const TraceDefinitions& trace)
@@ -90,16 +91,19 @@ class SurveyRules {
   void send(RankState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
     transfer.start[0] = call.enter;
     transfer.recorded_send = call.enter;
-    transfer.arrival[0] =
-        (action.flags & kBlocking) ? call.leave : std::numeric_limits<double>::infinity();
+    // Here: when the sender is known to have been done with it.
+    transfer.arrival[0] = (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered))
+                              ? call.leave
+                              : std::numeric_limits<double>::infinity();
     transfer.sender_waits = waits(action, transfer);
+    transfer.handshake = transfer.sender_waits && !(action.flags & kSynchronous);
   }
   void post(RankState<1>&, const Call& call, Transfer<1>& transfer) {
     transfer.recorded_post = call.enter;
   }
 
   void matched(Transfer<1>& transfer) {
-    // A blocking send that left before its receive was posted did not wait for it.
+    // A send that was done before its receive was posted did not wait for it.
     if (transfer.arrival[0] < transfer.recorded_post) {
       double& evidence = survey_->eager_evidence[static_cast<int>(transfer.level)];
       evidence = std::max(evidence, static_cast<double>(transfer.bytes));

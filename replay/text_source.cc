@@ -43,6 +43,7 @@ class TextSource : public EventSource {
 
   void rewind() override {
     builders_.clear();
+    receives_.clear();
     events_.assign(trace_.ranks(), 0);
     for (int rank = 0; rank < trace_.ranks(); ++rank) {
       builders_.emplace_back(trace_, rank);
@@ -124,16 +125,18 @@ class TextSource : public EventSource {
     trace_.nodes.resize(1 + (ranks ? *std::max_element(nodes.begin(), nodes.end()) : 0), "node");
     Communicator world;
     world.name = "MPI_COMM_WORLD";
+    std::vector<int32_t> everybody;
     for (int rank = 0; rank < ranks; ++rank) {
       trace_.location_of_rank.push_back(rank);
-      world.members.push_back(rank);
+      everybody.push_back(rank);
     }
+    world.set_members(std::move(everybody));
     trace_.world = 0;
     trace_.comms.push_back(world);
     for (const auto& [index, members] : comms) {
       Communicator comm;
       comm.name = "comm " + std::to_string(index);
-      comm.members = members;
+      comm.set_members(members);
       trace_.comms.push_back(comm);
     }
   }
@@ -190,6 +193,7 @@ class TextSource : public EventSource {
       builder.measurement(++event, enter, false);
       return builder.measurement(++event, leave, true);
     }
+    if (what == "flush") return builder.buffer_flush(++event, enter, leave);
     if (comm >= trace_.comms.size())
       fail(line, "communicator " + std::to_string(comm) + " is not defined");
     const int32_t name = call(
@@ -227,6 +231,10 @@ class TextSource : public EventSource {
         }
       }
     } else if (kCollectives.count(what)) {
+      if (trace_.comms[comm].local_rank(line.rank) < 0)
+        fail(line, "the rank is not in communicator " + std::to_string(comm));
+      if (root >= trace_.comms[comm].size())
+        fail(line, "communicator " + std::to_string(comm) + " has no rank " + std::to_string(root));
       builder.collective_end(++event, leave, kCollectives.at(what), comm, root, bytes(line, 2),
                              bytes(line, 3));
     } else if (what != "local" && what != "init" && what != "finalize") {

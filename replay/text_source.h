@@ -11,8 +11,8 @@ namespace rubato {
 ///
 ///     nodes 0 0 1                      node of each rank; all on one node without it
 ///     comm 1 0 2                       communicator 1 has world ranks 0 and 2; 0 is the world
-///     0: 0..10 init                    rank 0 is in MPI_Init from tick 0 to tick 10 (1 tick = 1
-///     ns) 0: 50..60 send 1 8B tag 7        also ssend, bsend; tag and comm may be left out
+///     0: 0..10 init                    rank 0 is in MPI_Init from tick 0 (nanosecond) to tick 10
+///     0: 50..60 send 1 8B tag 7        also ssend, bsend; tag and comm may be left out
 ///     1: 20..70 recv 0 8B tag 7
 ///     0: 70..72 isend 1 1KiB req 1     also issend
 ///     1: 70..71 irecv 0 1KiB req 1
@@ -22,6 +22,7 @@ namespace rubato {
 ///     0: 120..130 bcast root 0 64B 64B
 ///     0: 130..135 local MPI_Comm_rank  any call without actions
 ///     0: 140..150 off                  measurement switched off
+///     0: 160..170 flush                the tracer wrote its buffer
 ///     0: 200 end                       last record of the rank
 ///
 /// '#' starts a comment. Errors: InputError with `origin` and the line.

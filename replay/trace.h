@@ -17,14 +17,19 @@ namespace rubato {
 /// A communicator as the replay needs it. Ranks in actions are world ranks already; roots are not.
 struct Communicator {
   std::string name;
-  std::vector<int32_t>
-      members;             ///< world rank of each local rank; empty for self-like communicators
+  /// World rank of each local rank; empty for self-like communicators. Set by set_members().
+  std::vector<int32_t> members;
   bool self_like = false;  ///< every rank has its own, of one member (MPI_COMM_SELF and the like)
   bool inter = false;      ///< an intercommunicator; `members` is group A
 
   int size() const { return self_like ? 1 : static_cast<int>(members.size()); }
+  void set_members(std::vector<int32_t> world_ranks);
   /// Local rank of a world rank; -1 when it is no member.
   int local_rank(int world_rank) const;
+
+ private:
+  /// Local ranks in the order of their world ranks; empty where the members are in that order.
+  std::vector<int32_t> by_world_rank_;
 };
 
 /// How the archive counts the bytes of collectives.
