@@ -1,6 +1,6 @@
 #pragma once
 
-// When calls leave by what the archive itself shows (design 6.2).
+// When calls leave by what the archive itself shows.
 //
 // A call that depends on something of another rank that happened at W leaves at
 //

@@ -1,6 +1,6 @@
 #pragma once
 
-// When calls leave on a modelled machine (design 6.3, 6.4). All in ticks, K scenarios at a time.
+// When calls leave on a modelled machine. All in ticks, K scenarios at a time.
 //
 //   start   = max(enter + sum of o_s so far, out-port);  out-port = start + g
 //   eager:      arrival = start + T
@@ -39,6 +39,7 @@ struct LaneMachines {
   Placement placement;                      ///< the same in all lanes
   double ticks_per_second = 1e9;
   double outside_ticks = 0;   ///< tracing overhead to take out of each stretch of compute
+  double inside_ticks = 0;    ///< and out of each call that keeps its time
   bool keep_flushes = false;  ///< the time in which the tracer wrote its buffer
 };
 
@@ -100,7 +101,7 @@ class ModelRules {
     if (call.role == CallRole::kFlush) return rank.enter + (machines_->keep_flushes ? recorded : 0);
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
       return rank.enter + recorded;
-    if (call.actions == 0) return rank.enter + recorded;
+    if (call.actions == 0) return rank.enter + std::max(0.0, recorded - machines_->inside_ticks);
 
     Lanes<K> leave = rank.busy;
     Lanes<K> latest = rank.busy;
@@ -216,9 +217,8 @@ class ModelRules {
   void require(int lane, Level level) const {
     if (machines_->interconnects[lane].has(level)) return;
     const std::string name = kLevelNames[static_cast<int>(level)];
-    throw InputError("scenario '" + machines_->names[lane] +
-                     "': the archive has messages of level '" + name +
-                     "', but the platform has no [level." + name +
+    throw InputError("scenario '" + machines_->names[lane] + "': there are messages of level '" +
+                     name + "', but the platform has no [level." + name +
                      "]; add it, or let another level stand in with --fallback-level");
   }
 

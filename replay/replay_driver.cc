@@ -221,6 +221,8 @@ class Driver {
       machines.ticks_per_second = trace_->ticks_per_second;
       machines.keep_flushes = !options_->compensate;
       machines.outside_ticks = options_->compensate ? ticks(overhead_.outside) : 0;
+      machines.inside_ticks =
+          options_->compensate ? ticks(overhead_.inside_before + overhead_.inside_after) : 0;
       ModelRules<K> rules(machines, *trace_);
       outcome = pass(rules, {&profile});
       clipped = rules.clipped();

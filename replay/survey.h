@@ -1,6 +1,6 @@
 #pragma once
 
-// What `measured` has to know before it can replay (design 6.2): the least a call of each kind
+// What `measured` has to know before it can replay: the least a call of each kind
 // takes when it need not wait, the least time from a send to the end of its receive per size and
 // level, and how large a message was sent without waiting for its receiver. One pass over the
 // archive, in which every call leaves when it was recorded to leave.

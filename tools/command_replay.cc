@@ -173,6 +173,9 @@ class Outputs {
     std::set<std::string> names;
     for (const char* option : {"json", "csv", "html"}) {
       const std::string path = text_of(values, option);
+      if (path.empty() && values.count(option)) {
+        throw UsageError(fmt::format("--{}: the name of the file is empty", option));
+      }
       if (path.empty()) continue;
       if (!names.insert(path).second) {
         throw UsageError(fmt::format("{}: two reports cannot be written to one file", path));

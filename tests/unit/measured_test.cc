@@ -1,4 +1,4 @@
-// `measured` against recordings whose truth is known: identity and transplant (design 6.2).
+// `measured` against recordings whose truth is known: identity and transplant.
 
 #include <catch2/catch.hpp>
 

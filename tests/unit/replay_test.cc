@@ -378,6 +378,20 @@ TEST_CASE("overhead outside of calls is taken out of compute") {
   check(ends(kLateSender, on("perfect"), options), {90, 60});
 }
 
+TEST_CASE("calls that keep their time lose what recording added inside them") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 100..150 local MPI_Test
+    0: 250..260 finalize
+  )";
+  ReplayOptions options;
+  options.overhead = RecordingOverhead{5e-9, 3e-9, 4e-9, 0};
+  // Init to the end: 100 - 5 of compute, 50 - 3 - 4 of MPI_Test, 100 - 5 of compute: 233. The same
+  // on `undisturbed`, so that no network is slower than it.
+  check(ends(text, on("perfect"), options), {233});
+  check(ends(text, on("undisturbed"), options), {233});
+}
+
 TEST_CASE("a platform without the level that an archive needs is refused by name") {
   const char* text = R"(
     nodes 0 1
