@@ -19,6 +19,7 @@ int Communicator::local_rank(int world_rank) const {
   if (self_like) return 0;
   const auto n = static_cast<int>(members.size());
   // The world and its copies are asked most.
+  if (world_rank < 0) return -1;
   if (world_rank < n && members[world_rank] == world_rank) return world_rank;
   if (by_world_rank_.empty()) {
     const auto found = std::lower_bound(members.begin(), members.end(), world_rank);

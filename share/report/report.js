@@ -174,7 +174,7 @@ function writeHead() {
   byId("reference-name").textContent = `“${data.reference}”`;
   const plural = (count, word) => `${showCount(count)} ${word}${count === 1 ? "" : "s"}`;
   byId("what-was-run").textContent = `${trace.command ? `“${trace.command}”, ` : ""}${plural(trace.ranks, "rank")} on ${plural(trace.nodes, "node")}, ` +
-    `recorded by ${trace.creator || "an unnamed tracer"}${trace.mpi_library ? ` on ${trace.mpi_library}` : ""}: ${plural(trace.mpi_calls, "MPI call")}, ` +
+    `recorded by ${trace.creator || "an unnamed tracer"}${trace.mpi_library ? ` on ${trace.mpi_library.split(",")[0]}` : ""}: ${plural(trace.mpi_calls, "MPI call")}, ` +
     `${plural(trace.messages, "message")}, ${plural(trace.collectives, "collective")}.`;
 
   const doubts = [...data.caveats, ...data.scenario_notes];
