@@ -307,6 +307,19 @@ void resolve_regions(const Collected& data, Archive& archive) {
   }
 }
 
+/// Our own tracer records the completion of every message. Where the program made no other
+/// requests, a wait without records was for null requests or messages of MPI_PROC_NULL, and for
+/// nobody.
+void settle_empty_waits(TraceDefinitions& trace) {
+  if (trace.creator.rfind(schema::kCreatorPrefix, 0) != 0) return;
+  const bool others = std::any_of(trace.calls.begin(), trace.calls.end(),
+                                  [](const MpiCallInfo& call) { return call.other_requests; });
+  if (others) return;
+  for (MpiCallInfo& call : trace.calls) {
+    if (call.waits) call.without_records = CallClass::kLocal;
+  }
+}
+
 double number(const TraceDefinitions& trace, const char* property, double otherwise) {
   const auto found = trace.properties.find(property);
   if (found == trace.properties.end()) return otherwise;
@@ -396,6 +409,7 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
   resolve_placement(data, trace);
   resolve_communicators(data, archive);
   resolve_regions(data, archive);
+  settle_empty_waits(trace);
   for (const auto& [ref, name] : data.attributes) {
     const std::string text = data.text(name);
     if (text == schema::kPostedSource) archive.index.posted_source = ref;

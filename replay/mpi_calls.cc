@@ -99,6 +99,16 @@ MpiCallInfo mpi_call_info(const std::string& name) {
       starts_with_any(name, {"MPI_Isend", "MPI_Ibsend", "MPI_Issend", "MPI_Irsend", "MPI_Start"});
   info.synchronous = starts_with_any(name, {"MPI_Ssend", "MPI_Issend"});
   info.buffered = starts_with_any(name, {"MPI_Bsend", "MPI_Ibsend"});
+  info.waits = starts_with_any(name, {"MPI_Wait"});
+  info.other_requests =
+      starts_with_any(name,
+                      {"MPI_Ibarrier", "MPI_Ibcast", "MPI_Igather", "MPI_Iscatter", "MPI_Iall",
+                       "MPI_Ireduce", "MPI_Iscan", "MPI_Iexscan", "MPI_Ineighbor_", "MPI_Imrecv",
+                       "MPI_Isendrecv", "MPI_Rput", "MPI_Rget", "MPI_Raccumulate", "MPI_File_i",
+                       "MPI_Comm_idup", "MPI_Grequest_start", "MPI_Psend", "MPI_Precv"}) ||
+      // Persistent collectives; persistent messages are recorded.
+      (name.ends_with("_init") &&
+       !starts_with_any(name, {"MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Recv"}));
   if (communicates(name)) info.without_records = CallClass::kCommunicates;
   return info;
 }

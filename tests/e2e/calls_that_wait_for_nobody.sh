@@ -1,6 +1,6 @@
 #!/bin/sh
-# MPI_Comm_free, collectives without data and cancelled receives wait for nobody: the archive's clocks are
-# not blamed, nothing counts as impossible to replay, and a perfect interconnect does not make ranks wait
+# MPI_Comm_free, collectives without data, cancelled receives and messages of MPI_PROC_NULL wait for nobody:
+# the archive's clocks are not blamed, nothing counts as impossible to replay, and a perfect interconnect does not make ranks wait
 # where they did not.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
@@ -21,6 +21,13 @@ int main(int argc, char** argv) {
   MPI_Irecv(&none, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &request);
   MPI_Cancel(&request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Irecv(&none, 1, MPI_DOUBLE, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+  if (argc > 1) {
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
   if (rank == 1) usleep(50000);
   return MPI_Finalize();
 }
@@ -34,4 +41,9 @@ measured, perfect = (scenario["elapsed"] for scenario in data["scenarios"])
 assert perfect <= measured, (perfect, measured)
 assert data["trace"]["clock_violations"] == 0 and data["trace"]["kept"] == []
 PYTHON
+# Beside a nonblocking collective nobody can tell such a wait from a real one: both are named.
+rm -rf run.otf2dir
+trace 2 ./app with
+"$rubato" info run.otf2dir >info.txt
+grep -q 'MPI_Wait (4 calls' info.txt || fail "waits of a nonblocking barrier are not named: $(cat info.txt)"
 pass
