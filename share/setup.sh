@@ -15,7 +15,7 @@ example_packages=(lammps)
 # installed for them.
 test_packages=(
   catch2 clang-format shellcheck
-  otf2-tools python3-otf2 python3-jsonschema
+  otf2-tools python3-otf2 python3-six python3-jsonschema # python3-otf2 forgets that it needs six
   lammps hpcc netpipe-openmpi
 )
 
