@@ -1,6 +1,8 @@
 #!/bin/bash
 # Closure: a ping-pong is traced and replayed on a fresh platform file of this machine. What the replay
-# says for 8 B, 8 KiB and 1 MiB lies within 10 % of what the untraced program takes.
+# says for 8 B, 8 KiB and 1 MiB lies within 10 % of what the untraced program takes, measured as the
+# calibration measures: the minimum over many short loops of the mean half round trip. (Means over long
+# loops lie up to 12 % higher under MPICH even on a machine at rest.)
 #
 # Other people's work on the machine makes any of the three wrong, so the whole is tried up to three times,
 # and given up with a word where even the untraced program is never at rest.
@@ -37,12 +39,12 @@ int main(int argc, char** argv) {
 }
 END
 
-# One line per size: bytes, untraced ns (median over three launches of the least), mean over least of the
-# quietest launch, ns that the replay says.
+# One line per size: bytes, untraced ns (median over three launches of the least loop), mean over least
+# loop of the quietest launch, ns that the replay says.
 attempt() {
   rm -rf cluster.toml cluster.csv
   run 2 "$rubato" calibrate --quick -o cluster.toml >/dev/null
-  for case in "8 20000 5" "8192 4000 5" "1048576 100 5"; do
+  for case in "8 150 800" "8192 25 800" "1048576 2 300"; do
     # shellcheck disable=SC2086
     set -- $case
     for _ in 1 2 3; do run 2 ./pingpong "$@"; done >plain.txt
@@ -64,13 +66,14 @@ END
 calm=no
 for _ in 1 2 3; do
   attempt >result.txt
-  awk '{printf "%8d B: untraced %.1f ns, replayed %.1f ns (%+.1f %%)\n", $1, $2, $4, ($4 / $2 - 1) * 100}' result.txt
+  awk '{printf "%8d B: untraced %.1f ns (mean %.2f times that), replayed %.1f ns (%+.1f %%)\n",
+              $1, $2, $3, $4, ($4 / $2 - 1) * 100}' result.txt
   if awk '{e = $4 / $2 - 1; if (e > 0.1 || e < -0.1) bad = 1} END {exit bad}' result.txt; then
     pass
     exit 0
   fi
-  awk '$3 > 1.1 {bad = 1} END {exit bad}' result.txt && calm=yes
+  awk '$3 > 1.2 {bad = 1} END {exit bad}' result.txt && calm=yes
   echo "not within 10 %, trying again"
 done
-[ $calm = yes ] || skip "this machine is too busy: means lie more than 10 % above minima"
+[ $calm = yes ] || skip "this machine is too busy: means lie more than 20 % above minima"
 fail "never within 10 %"
