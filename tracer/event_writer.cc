@@ -13,15 +13,15 @@ void for_each_call(const ThreadLog& log, Visit visit) {
     for (const uint64_t* at = segment->words(); at < end;) {
       const unsigned id = at[0] & 0x3ff;
       const uint64_t enter = (at[0] >> 10) + Recorder::zero();
-      const uint64_t duration = at[1] >> 24;
+      const uint64_t duration = record::duration(at[1]);
       const uint64_t* items = at + kHeadWords;
-      const uint64_t* items_end = items + (at[1] & 0xffffff);
+      const uint64_t* items_end = items + record::item_words(at[1]);
       uint64_t leave = enter + duration;
       if (duration == kMaxDuration) {  // the leave time stands in the last item
         leave = items_end[-1] + Recorder::zero();
         items_end -= 2;
       }
-      at = items + (at[1] & 0xffffff);
+      at = items + record::item_words(at[1]);
       visit(id, enter, leave, record::Reader(items, items_end));
     }
   }
@@ -119,6 +119,8 @@ class EventWriter {
       }
       case Item::kLeaveTime:
       case Item::kMessageLong:
+      case Item::kReserved:
+      case Item::kExtended:
         items.value();  // never met here
         break;
     }

@@ -74,8 +74,8 @@ Recorded recorded_round(ThreadLog& log, Body body) {
     const double round = static_cast<double>(Clock::now() - begin) / kRounds;
     uint64_t ticks = 0;
     for (const uint64_t* at = log.first->words(); at < log.at;) {
-      ticks += at[1] >> 24;
-      at += kHeadWords + (at[1] & 0xffffff);
+      ticks += record::duration(at[1]);
+      at += kHeadWords + record::item_words(at[1]);
     }
     // The two belong together: they are of the quietest series.
     if (round < best.round) best = {round, static_cast<double>(ticks) / kRounds};

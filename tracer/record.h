@@ -8,10 +8,15 @@
 /// A call is a head of two 64-bit words and its items, one to four words each:
 ///
 ///   word 0   enter time (54 bits, ticks since the process started recording) | call id (10 bits)
-///   word 1   duration in ticks (40 bits) | number of item words (24 bits)
+///   word 1   duration in ticks (40 bits) | done (1 bit) | number of item words (23 bits)
 ///
-/// A duration of 2^40 ticks or more (8 minutes at 2.3 GHz) is written as all ones, and the first
-/// item is then the leave time. An item says in its lowest four bits what it is. Messages have a
+/// Memory for records is zero before it is used. Word 0 is written when a call is entered, word 1
+/// when it is left; so whoever finds the memory of a process that died in between sees which call
+/// it was in: the one without the done bit.
+///
+/// A duration of 2^40 - 1 ticks or more (8 minutes at 2.3 GHz) is written as all ones, and the last
+/// item is then the leave time. An item says in its lowest four bits what it is; where those are all
+/// ones (kExtended), the next six say it. Messages have a
 /// short form of one word (communicator 6 bits, peer 16, tag 15, bytes 23), which is nearly every
 /// message there is, and a long form of three. So a send or a receive costs 24 bytes in memory, a
 /// call that is a region only 16.
@@ -37,6 +42,8 @@ enum class Item : unsigned {
   kCommDestroy,       ///< communicator (60 bits)
   kLeaveTime,         ///< then one word: leave time
   kMessageLong,       ///< kind of message 4, communicator 28, peer 28; then tag, bytes
+  kReserved,          ///< free
+  kExtended,          ///< not an item itself: the kind is 16 or more, value has 54 bits
 };
 
 /// A message or what a receive asks for. Peer and tag are -1 where any will do.
@@ -58,11 +65,22 @@ inline uint64_t head(uint64_t enter, unsigned call) {
   return enter << 10 | call;
 }
 inline uint64_t size_word(uint64_t duration, size_t words) {
-  return duration << 24 | words;
+  return duration << 24 | uint64_t{1} << 23 | words;
+}
+inline uint64_t duration(uint64_t size_word) {
+  return size_word >> 24;
+}
+inline bool done(uint64_t size_word) {
+  return (size_word >> 23 & 1) != 0;
+}
+inline size_t item_words(uint64_t size_word) {
+  return size_word & 0x7fffff;
 }
 
 inline uint64_t* put(uint64_t* at, Item item, uint64_t value) {
-  *at = value << 4 | static_cast<uint64_t>(item);
+  const auto kind = static_cast<uint64_t>(item);
+  *at = kind < 16 ? value << 4 | kind
+                  : value << 10 | (kind - 16) << 4 | static_cast<uint64_t>(Item::kExtended);
   return at + 1;
 }
 
@@ -90,10 +108,11 @@ class Reader {
 
   bool done() const { return at_ >= end_; }
 
-  /// The kind of the next item; never kMessageLong.
+  /// The kind of the next item; never kMessageLong or kExtended.
   Item item() const {
     const auto kind = static_cast<Item>(*at_ & 15);
-    return kind == Item::kMessageLong ? static_cast<Item>(*at_ >> 4 & 15) : kind;
+    if (kind == Item::kMessageLong) return static_cast<Item>(*at_ >> 4 & 15);
+    return kind == Item::kExtended ? static_cast<Item>(16 + (*at_ >> 4 & 63)) : kind;
   }
 
   Message message() {
@@ -111,7 +130,10 @@ class Reader {
   }
 
   /// The value in the next item's own word.
-  uint64_t value() { return *at_++ >> 4; }
+  uint64_t value() {
+    const uint64_t word = *at_++;
+    return static_cast<Item>(word & 15) == Item::kExtended ? word >> 10 : word >> 4;
+  }
   /// A plain word behind an item.
   uint64_t word() { return *at_++; }
 
