@@ -15,11 +15,10 @@
 /// it was in: the one without the done bit.
 ///
 /// A duration of 2^40 - 1 ticks or more (8 minutes at 2.3 GHz) is written as all ones, and the last
-/// item is then the leave time. An item says in its lowest four bits what it is; where those are all
-/// ones (kExtended), the next six say it. Messages have a
-/// short form of one word (communicator 6 bits, peer 16, tag 15, bytes 23), which is nearly every
-/// message there is, and a long form of three. So a send or a receive costs 24 bytes in memory, a
-/// call that is a region only 16.
+/// item is then the leave time. An item says in its lowest four bits what it is; where those are
+/// all ones (kExtended), the next six say it. Messages have a short form of one word (communicator
+/// 6 bits, peer 16, tag 15, bytes 23), which is nearly every message there is, and a long form of
+/// three. So a send or a receive costs 24 bytes in memory, a call that is a region only 16.
 ///
 /// Requests are numbered per thread in the order of their posting. A request that is posted by
 /// MPI_Isend or MPI_Irecv therefore needs no number in its item: whoever decodes the thread counts
