@@ -64,6 +64,12 @@ std::string output_path(const po::variables_map& values, const std::string& prog
 void refuse_unwritable(const std::string& output) {
   struct stat info;
   if (lstat(output.c_str(), &info) == 0) {
+    if (fs::exists(output + "/INCOMPLETE")) {
+      throw InputError(fmt::format(
+          "{} holds a trace that is not whole; nothing was started (rubato recover {} makes it an "
+          "archive; or give another name with -o, or remove it)",
+          output, output));
+    }
     throw InputError(fmt::format(
         "{} exists; nothing was started (give another name with -o, or remove it)", output));
   }
@@ -91,8 +97,12 @@ int trace(const Arguments& arguments) {
   options.add_options()
       ("output,o", po::value<std::string>()->value_name("DIR"),
        "directory of the archive; must not exist (default: rubato-PROGRAM.otf2dir)")
-      ("memory", po::value<std::string>()->value_name("SIZE")->default_value("1GiB"),
-       "memory for records, per process; recording stops when it is used up")
+      ("memory", po::value<std::string>()->value_name("SIZE")->default_value("256MiB"),
+       "memory for records, per process")
+      ("when-full", po::value<std::string>()->value_name("flush|stop")->default_value("flush"),
+       "when it is used up: move records to the output's disk, or stop to record")
+      ("records", po::value<std::string>()->value_name("DIR"),
+       "where records are until the end (default: /dev/shm if it has room, else TMPDIR)")
       ("clock", po::value<std::string>()->value_name("tsc|monotonic")->default_value("tsc"),
        "time-stamp counter where it can be trusted, or the system clock")
       ("help,h", "show this help");
@@ -114,6 +124,10 @@ int trace(const Arguments& arguments) {
   if (clock != "tsc" && clock != "monotonic") {
     throw UsageError(fmt::format("--clock {}: expected tsc or monotonic", clock));
   }
+  const std::string when_full = values["when-full"].as<std::string>();
+  if (when_full != "flush" && when_full != "stop") {
+    throw UsageError(fmt::format("--when-full {}: expected flush or stop", when_full));
+  }
   const auto command = values["program"].as<std::vector<std::string>>();
   const std::string program = find_program(command[0]);
   const std::string output = output_path(values, command[0]);
@@ -129,6 +143,10 @@ int trace(const Arguments& arguments) {
   preload(tracer);
   set("RUBATO_TRACE_OUTPUT", output);
   set("RUBATO_TRACE_MEMORY", std::to_string(memory));
+  set("RUBATO_TRACE_WHEN_FULL", when_full);
+  if (values.count("records") != 0) {
+    set("RUBATO_TRACE_RECORDS", fs::absolute(values["records"].as<std::string>()).string());
+  }
   set("RUBATO_TRACE_CLOCK", clock);
   // exec keeps the process id: so the tracer knows this process from those it starts.
   set("RUBATO_TRACE_PID", std::to_string(getpid()));

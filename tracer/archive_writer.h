@@ -3,30 +3,23 @@
 #include <string>
 #include <vector>
 
-#include "tracer/clock_sync.h"
-#include "tracer/definitions.h"
-#include "tracer/overhead.h"
+#include "tracer/archive_definitions.h"
+#include "tracer/clock_offset.h"
 #include "tracer/pmpi.h"
 
-/// From the records in memory to the OTF2 archive.
+/// From the records of a job that is about to end to the OTF2 archive, over MPI.
 namespace rubato {
 
-/// What the archive says besides its events.
-struct ArchiveInfo {
-  std::string output;
-  std::string command;
-  std::string mpi_library;
-  double ticks_per_second = 1e9;
-  uint64_t start_ticks = 0;     ///< a moment on rank 0's clock ...
-  uint64_t start_realtime = 0;  ///< ... in nanoseconds since 1970
-  ClockOffset first_offset;     ///< of this rank
-  ClockOffset last_offset;
-  Overhead overhead;
+struct ArchiveTask {
+  std::string output;  ///< directory that was made when recording began
+  std::string host;    ///< of this rank
+  ArchiveInfo info;    ///< rank 0's counts
+  std::vector<ClockOffset> offsets;
 };
 
-/// Writes what all threads of all ranks recorded. Collective over `comm`, which holds all ranks. On
-/// trouble rank 0 prints one line and leaves a directory without an anchor file, and with a file
-/// INCOMPLETE in it.
-void write_archive(MPI_Comm comm, const ArchiveInfo& info);
+/// Writes what all threads of all ranks recorded. Collective over `comm`, which holds all ranks.
+/// True everywhere when the archive is whole; else rank 0 has printed one line, there is no anchor
+/// file, and the records are to be kept.
+bool write_archive(MPI_Comm comm, const ArchiveTask& task);
 
 }  // namespace rubato

@@ -85,7 +85,7 @@ int record_comm_free(Call call, Real real, MPI_Comm* comm) {
 template <class Real>
 int record_comm_set_name(Call call, Real real, MPI_Comm comm, const char* name) {
   const int result = real(comm, name);
-  if (result == MPI_SUCCESS) communicators::find(comm)->name = name;
+  if (result == MPI_SUCCESS) communicators::set_name(comm, name);
   call.leave();
   return result;
 }

@@ -36,6 +36,15 @@ ClockPair ClockPair::sample() {
   return best;
 }
 
+std::string boot_id() {
+  FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re");
+  if (file == nullptr) return "";
+  char text[64] = "";
+  const bool read = std::fgets(text, sizeof text, file) != nullptr;
+  std::fclose(file);
+  return read ? std::string(text, std::strcspn(text, "\n")) : "";
+}
+
 double ticks_per_second(const ClockPair& first, const ClockPair& last) {
   if (!Clock::uses_tsc() || last.nanoseconds <= first.nanoseconds) return 1e9;
   return static_cast<double>(last.ticks - first.ticks) * 1e9 /

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <string>
 
 namespace rubato {
 
@@ -36,6 +37,9 @@ struct ClockPair {
   uint64_t nanoseconds;  ///< CLOCK_MONOTONIC
   static ClockPair sample();
 };
+
+/// A text that is the same until the machine is started anew, with which its clocks begin again.
+std::string boot_id();
 
 /// Ticks per second between two samples, which should lie 20 ms or more apart.
 double ticks_per_second(const ClockPair& first, const ClockPair& last);

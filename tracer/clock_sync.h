@@ -2,16 +2,10 @@
 
 #include <cstdint>
 
+#include "tracer/clock_offset.h"
 #include "tracer/pmpi.h"
 
 namespace rubato {
-
-/// How far a clock is from the clock of rank 0's node at one moment.
-struct ClockOffset {
-  uint64_t time = 0;   ///< ticks of the local clock
-  int64_t offset = 0;  ///< to add to it
-  double deviation = 0;
-};
 
 /// Ranks of one node share a clock, so one rank of each node (its leader) measures against rank 0
 /// and tells the others. The offset is taken from the round trip that was the shortest of many:

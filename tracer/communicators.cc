@@ -5,6 +5,8 @@
 #include <map>
 #include <mutex>
 
+#include "tracer/journal.h"
+
 namespace rubato::communicators {
 namespace {
 
@@ -133,11 +135,32 @@ Communicator* enter(MPI_Comm comm, const Communicator* likely) {
   return &entries->back();
 }
 
-Communicator* enter_by_members(MPI_Comm comm) {
+CommunicatorReport report(const Communicator& entry) {
+  CommunicatorReport report;
+  report.id = entry.id;
+  report.identity = entry.identity;
+  report.parent = entry.parent;
+  report.name = entry.name;
+  report.has_events = entry.has_events;
+  report.recordable = entry.recordable;
+  report.self_like = entry.self_like();
+  report.members = *entry.members;
+  if (entry.inter()) report.remote_members = *entry.remote_members;
+  return report;
+}
+
+/// Everything is known about a new entry.
+Communicator* entered(Communicator* entry, bool has_events) {
+  entry->has_events = has_events;
+  journal::communicator(report(*entry));
+  return entry;
+}
+
+Communicator* enter_by_members(MPI_Comm comm, bool has_events) {
   Communicator* entry = enter(comm, world_entry);
   const uint64_t all = hash_of_all(*entry);
   entry->identity = mix(all, ++(*made_by_members)[all]);
-  return entry;
+  return entered(entry, has_events);
 }
 
 }  // namespace
@@ -154,7 +177,8 @@ void start() {
   Communicator* self = enter(handles.self, nullptr);
   self->identity = 2;
   self->name = "MPI_COMM_SELF";
-  world_entry->has_events = self->has_events = true;
+  entered(world_entry, true);
+  entered(self, true);
 }
 
 Communicator* find(MPI_Comm comm) {
@@ -165,7 +189,7 @@ Communicator* find(MPI_Comm comm) {
     if (Communicator* entry = slot.value.load(std::memory_order_acquire)) return entry;
   }
   const std::lock_guard lock(mutex);
-  return enter_by_members(comm);
+  return enter_by_members(comm, false);
 }
 
 Communicator* created(Communicator* parent, MPI_Comm comm) {
@@ -175,16 +199,13 @@ Communicator* created(Communicator* parent, MPI_Comm comm) {
   Communicator* entry = enter(comm, parent);
   entry->identity = mix(mix(parent->identity, child), hash_of_all(*entry));
   entry->parent = parent->identity;
-  entry->has_events = true;
-  return entry;
+  return entered(entry, true);
 }
 
 Communicator* created_by_members(MPI_Comm comm) {
   if (comm == handles.comm_null) return nullptr;
   const std::lock_guard lock(mutex);
-  Communicator* entry = enter_by_members(comm);
-  entry->has_events = true;
-  return entry;
+  return enter_by_members(comm, true);
 }
 
 void forget(MPI_Comm comm) {
@@ -196,10 +217,17 @@ void restore(MPI_Comm comm, Communicator* entry) {
   bind(comm, entry);
 }
 
-std::vector<Communicator*> all() {
+void set_name(MPI_Comm comm, const char* name) {
+  Communicator* entry = find(comm);
   const std::lock_guard lock(mutex);
-  std::vector<Communicator*> list;
-  for (Communicator& entry : *entries) list.push_back(&entry);
+  entry->name = name;
+  journal::communicator_name(entry->id, entry->name);
+}
+
+std::vector<CommunicatorReport> reports() {
+  const std::lock_guard lock(mutex);
+  std::vector<CommunicatorReport> list;
+  for (const Communicator& entry : *entries) list.push_back(report(entry));
   return list;
 }
 

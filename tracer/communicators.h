@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tracer/definitions.h"
 #include "tracer/pmpi.h"
 
 /// The communicators of this process.
@@ -57,13 +58,16 @@ Communicator* created(Communicator* parent, MPI_Comm comm);
 /// A communicator that only its own members made.
 Communicator* created_by_members(MPI_Comm comm);
 
+void set_name(MPI_Comm comm, const char* name);
+
 /// The handle is about to become invalid; the entry stays for the archive.
 void forget(MPI_Comm comm);
 /// MPI did not free it after all.
 void restore(MPI_Comm comm, Communicator* entry);
 
-/// All that were ever entered, in the order of their local numbers.
-std::vector<Communicator*> all();
+/// All that were ever entered, in the order of their local numbers, as the archive's writer wants
+/// them.
+std::vector<CommunicatorReport> reports();
 
 }  // namespace communicators
 }  // namespace rubato

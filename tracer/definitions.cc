@@ -3,54 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "tracer/gather.h"
-
 namespace rubato {
 namespace {
-
-/// What the first member of a communicator tells rank 0.
-struct Report {
-  uint64_t identity;
-  uint64_t parent;
-  std::string name;
-  bool has_events;
-  std::vector<int> members;
-  std::vector<int> remote_members;
-  int depth = 0;  ///< how many parents it has above it
-};
-
-/// The side of an intercommunicator that is called A, and reports it, is the one whose first member
-/// comes first in MPI_COMM_WORLD.
-bool reported_here(const Communicator& c, int world_rank) {
-  if (!c.recordable || c.self_like() || c.members->front() != world_rank) return false;
-  return !c.inter() || c.members->front() < c.remote_members->front();
-}
-
-std::string pack_reports(const std::vector<Communicator*>& communicators, int world_rank,
-                         const std::vector<bool>& used) {
-  Packer packer;
-  for (const bool is_used : used) packer.put(is_used);
-  std::vector<const Communicator*> own, alone;
-  for (const Communicator* c : communicators) {
-    if (reported_here(*c, world_rank)) own.push_back(c);
-    if (c->self_like()) alone.push_back(c);
-  }
-  packer.put(alone.size());
-  for (const Communicator* c : alone) {
-    packer.put(c->name);
-    packer.put(c->has_events);
-  }
-  packer.put(own.size());
-  for (const Communicator* c : own) {
-    packer.put(c->identity);
-    packer.put(c->parent);
-    packer.put(c->name);
-    packer.put(c->has_events);
-    packer.put(*c->members);
-    packer.put(c->inter() ? *c->remote_members : std::vector<int>());
-  }
-  return packer.bytes();
-}
 
 /// Numbers groups, equal ones once.
 class Groups {
@@ -67,111 +21,184 @@ class Groups {
   std::map<std::vector<int>, uint32_t> known_;
 };
 
-/// Rank 0: everything that was reported, in its final order; fills the list of definitions and
-/// returns the identities in the same order (0 for the self-like ones).
-std::vector<uint64_t> arrange(const std::vector<std::string>& parts, Definitions& definitions,
-                              std::vector<bool>& used) {
-  std::vector<Report> reports;
+/// Each communicator once, parents before children, the world in front.
+std::vector<CommunicatorReport> in_order(const std::vector<ProcessReport>& reports) {
+  std::vector<CommunicatorReport> list;
+  std::map<uint64_t, uint64_t> parent_of;
+  for (const ProcessReport& process : reports) {
+    for (const CommunicatorReport& c : process.communicators) {
+      if (c.self_like || !c.recordable) continue;
+      if (!parent_of.emplace(c.identity, c.parent).second) continue;
+      list.push_back(c);
+      // Group A of an intercommunicator is the one whose first member comes first in the world.
+      CommunicatorReport& added = list.back();
+      if (!added.remote_members.empty() && added.remote_members.front() < added.members.front()) {
+        std::swap(added.members, added.remote_members);
+      }
+    }
+  }
+  const auto depth = [&](const CommunicatorReport& c) {
+    int steps = 0;
+    auto parent = parent_of.find(c.parent);
+    while (parent != parent_of.end() && steps < 1000) {
+      ++steps;
+      parent = parent_of.find(parent->second);
+    }
+    return steps;
+  };
+  std::vector<std::pair<int, size_t>> order;  // depth, then the order of ranks and of creation
+  for (size_t i = 0; i < list.size(); ++i) {
+    order.emplace_back(list[i].identity == 1 ? -1 : depth(list[i]), i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<CommunicatorReport> sorted;
+  for (const auto& [unused, i] : order) sorted.push_back(std::move(list[i]));
+  return sorted;
+}
+
+/// The shared definitions of the communicators of one process alone.
+std::vector<CommunicatorDefinition> self_like(const std::vector<ProcessReport>& reports) {
   std::vector<CommunicatorDefinition> alone;
-  for (const std::string& part : parts) {
-    Unpacker from(part);
-    for (size_t i = 0; i < used.size(); ++i) {
-      if (from.value() != 0) used[i] = true;
-    }
-    const size_t alone_here = from.value();
-    for (size_t i = 0; i < alone_here; ++i) {
-      const std::string name = from.text();
-      const bool has_events = from.value() != 0;
-      if (i >= alone.size()) alone.push_back({name, kSelfGroup, kNone, kNone, true});
-      alone[i].has_events = alone[i].has_events && has_events;
-    }
-    const size_t own = from.value();
-    for (size_t i = 0; i < own; ++i) {
-      Report report;
-      report.identity = from.value();
-      report.parent = from.value();
-      report.name = from.text();
-      report.has_events = from.value() != 0;
-      report.members = from.list();
-      report.remote_members = from.list();
-      reports.push_back(std::move(report));
+  for (const ProcessReport& process : reports) {
+    size_t count = 0;
+    for (const CommunicatorReport& c : process.communicators) {
+      if (!c.self_like) continue;
+      if (count >= alone.size()) alone.push_back({c.name, kSelfGroup, kNone, kNone, true});
+      alone[count].has_events = alone[count].has_events && c.has_events;
+      ++count;
     }
   }
-
-  std::map<uint64_t, const Report*> by_identity;
-  for (const Report& report : reports) by_identity[report.identity] = &report;
-  for (Report& report : reports) {
-    auto parent = by_identity.find(report.parent);
-    while (parent != by_identity.end() && report.depth < 1000) {
-      ++report.depth;
-      parent = by_identity.find(parent->second->parent);
-    }
-  }
-  // Stable: within one depth the order stays that of ranks and of their creation.
-  std::stable_sort(reports.begin(), reports.end(),
-                   [](const Report& a, const Report& b) { return a.depth < b.depth; });
-  const auto world =
-      std::find_if(reports.begin(), reports.end(), [](const Report& r) { return r.identity == 1; });
-  if (world != reports.end()) std::rotate(reports.begin(), world, world + 1);
-
-  Groups groups(definitions.groups);
-  std::map<uint64_t, uint32_t> number;
-  std::vector<uint64_t> identities;
-  for (const Report& report : reports) {
-    const auto parent = number.find(report.parent);
-    const bool inter = !report.remote_members.empty();
-    number[report.identity] = static_cast<uint32_t>(identities.size());
-    identities.push_back(report.identity);
-    definitions.communicators.push_back({report.name, groups.number(report.members),
-                                         inter ? groups.number(report.remote_members) : kNone,
-                                         parent == number.end() ? kNone : parent->second,
-                                         report.has_events});
-    if (identities.size() == 1) {  // behind the world: MPI_COMM_SELF and its like
-      definitions.communicators.insert(definitions.communicators.end(), alone.begin(), alone.end());
-      identities.resize(1 + alone.size(), 0);
-    }
-  }
-  return identities;
+  return alone;
 }
 
 }  // namespace
 
-Definitions unify(MPI_Comm comm, const std::vector<bool>& used_here) {
-  int rank;
-  PMPI(Comm_rank)(comm, &rank);
-  const std::vector<Communicator*> communicators = communicators::all();
-  const auto parts = gather(comm, pack_reports(communicators, rank, used_here));
+void CommunicatorReport::pack(Packer& packer) const {
+  packer.put(id);
+  packer.put(identity);
+  packer.put(parent);
+  packer.put(name);
+  packer.put(has_events);
+  packer.put(recordable);
+  packer.put(self_like);
+  packer.put(members);
+  packer.put(remote_members);
+}
+
+CommunicatorReport CommunicatorReport::unpack(Unpacker& from) {
+  CommunicatorReport c;
+  c.id = static_cast<uint32_t>(from.value());
+  c.identity = from.value();
+  c.parent = from.value();
+  c.name = from.text();
+  c.has_events = from.value() != 0;
+  c.recordable = from.value() != 0;
+  c.self_like = from.value() != 0;
+  c.members = from.list();
+  c.remote_members = from.list();
+  return c;
+}
+
+std::string ProcessReport::pack() const {
+  Packer packer;
+  packer.put(used.size());
+  for (const bool is_used : used) packer.put(is_used);
+  packer.put(communicators.size());
+  for (const CommunicatorReport& c : communicators) c.pack(packer);
+  return packer.bytes();
+}
+
+ProcessReport ProcessReport::unpack(const std::string& bytes) {
+  ProcessReport report;
+  Unpacker from(bytes);
+  report.used.resize(from.value());
+  for (size_t i = 0; i < report.used.size(); ++i) report.used[i] = from.value() != 0;
+  for (uint64_t count = from.value(); count > 0; --count) {
+    report.communicators.push_back(CommunicatorReport::unpack(from));
+  }
+  return report;
+}
+
+std::string Numbering::pack() const {
+  Packer packer;
+  packer.put(region.size());
+  for (const uint32_t number : region) packer.put(number);
+  packer.put(identities.size());
+  for (const uint64_t identity : identities) packer.put(identity);
+  return packer.bytes();
+}
+
+Numbering Numbering::unpack(const std::string& bytes) {
+  Numbering numbering;
+  Unpacker from(bytes);
+  numbering.region.resize(from.value());
+  for (uint32_t& number : numbering.region) number = static_cast<uint32_t>(from.value());
+  numbering.identities.resize(from.value());
+  for (uint64_t& identity : numbering.identities) identity = from.value();
+  return numbering;
+}
+
+Definitions arrange(const std::vector<ProcessReport>& reports, Numbering& numbering) {
+  size_t calls = 0;
+  for (const ProcessReport& process : reports) calls = std::max(calls, process.used.size());
+  numbering.region.assign(calls, kNone);
+  uint32_t regions = 0;
+  for (size_t i = 0; i < calls; ++i) {
+    const bool used = std::any_of(reports.begin(), reports.end(), [i](const ProcessReport& p) {
+      return i < p.used.size() && p.used[i];
+    });
+    if (used) numbering.region[i] = regions++;
+  }
 
   Definitions definitions;
-  Packer agreed;
-  if (rank == 0) {
-    std::vector<bool> used(used_here.size());
-    const auto identities = arrange(parts, definitions, used);
-    for (const bool is_used : used) agreed.put(is_used);
-    agreed.put(identities.size());
-    for (const uint64_t identity : identities) agreed.put(identity);
-  }
-  const std::string bytes = broadcast(comm, agreed.bytes());
-  Unpacker from(bytes);
-
-  uint32_t regions = 0;
-  for (size_t i = 0; i < used_here.size(); ++i) {
-    definitions.region.push_back(from.value() != 0 ? regions++ : kNone);
-  }
+  Groups groups(definitions.groups);
   std::map<uint64_t, uint32_t> number;
-  const size_t count = from.value();
-  for (uint32_t i = 0; i < count; ++i) number.try_emplace(from.value(), i);
-  uint32_t alone = 1;
-  for (const Communicator* c : communicators) {
+  const auto alone = self_like(reports);
+  const auto add_alone = [&] {  // behind the world: MPI_COMM_SELF and its like
+    definitions.communicators.insert(definitions.communicators.end(), alone.begin(), alone.end());
+    numbering.identities.resize(numbering.identities.size() + alone.size(), 0);
+  };
+  numbering.identities.clear();
+  for (const CommunicatorReport& c : in_order(reports)) {
+    if (numbering.identities.empty() && c.identity != 1) add_alone();  // no world was seen
+    const auto parent = number.find(c.parent);
+    const bool inter = !c.remote_members.empty();
+    number[c.identity] = static_cast<uint32_t>(numbering.identities.size());
+    numbering.identities.push_back(c.identity);
+    definitions.communicators.push_back(
+        {c.name, groups.number(c.members), inter ? groups.number(c.remote_members) : kNone,
+         parent == number.end() ? kNone : parent->second, c.has_events});
+    if (c.identity == 1) add_alone();
+  }
+  if (numbering.identities.empty()) add_alone();
+  return definitions;
+}
+
+Translation translate(const std::vector<CommunicatorReport>& own, const Numbering& numbering) {
+  Translation translation;
+  translation.region = numbering.region;
+  std::map<uint64_t, uint32_t> number;
+  std::vector<uint32_t> alone;
+  for (uint32_t i = 0; i < numbering.identities.size(); ++i) {
+    if (numbering.identities[i] == 0) {
+      alone.push_back(i);
+    } else {
+      number.emplace(numbering.identities[i], i);
+    }
+  }
+  size_t alone_here = 0;
+  for (const CommunicatorReport& c : own) {
     uint32_t id = kNone;
-    if (c->self_like()) {
-      id = alone++;
-    } else if (const auto found = number.find(c->identity); found != number.end()) {
+    if (c.self_like) {
+      if (alone_here < alone.size()) id = alone[alone_here];
+      ++alone_here;
+    } else if (const auto found = number.find(c.identity); found != number.end()) {
       id = found->second;
     }
-    definitions.global_id.push_back(id);
+    if (translation.global_id.size() <= c.id) translation.global_id.resize(c.id + 1, kNone);
+    translation.global_id[c.id] = id;
   }
-  return definitions;
+  return translation;
 }
 
 }  // namespace rubato

@@ -4,18 +4,43 @@
 #include <string>
 #include <vector>
 
-#include "tracer/communicators.h"
+#include "tracer/packing.h"
 
 /// One list of communicators for the whole job, made when the archive is written.
 ///
-/// Each communicator is reported by its first member alone; rank 0 puts the reports in an order in
-/// which parents precede children, and tells everyone which identity got which number.
-/// Communicators that hold one process alone are not worth a definition for each rank: as in
-/// Score-P's archives the k-th of them on every rank shares the k-th definition, whose group is
-/// COMM_SELF.
+/// Every process reports the communicators it saw; whoever writes the archive puts the reports in
+/// an order in which parents precede children, and each process learns by their identities (see
+/// communicators.h) which of its own got which number. Communicators that hold one process alone
+/// are not worth a definition for each rank: as in Score-P's archives the k-th of them on every
+/// rank shares the k-th definition, whose group is COMM_SELF.
 namespace rubato {
 
 inline constexpr uint32_t kNone = UINT32_MAX;
+
+/// What a process says about one of its communicators.
+struct CommunicatorReport {
+  uint32_t id = 0;  ///< local number
+  uint64_t identity = 0;
+  uint64_t parent = 0;
+  std::string name;
+  bool has_events = false;
+  bool recordable = true;
+  bool self_like = false;
+  std::vector<int> members;         ///< ranks in MPI_COMM_WORLD
+  std::vector<int> remote_members;  ///< of an intercommunicator
+
+  void pack(Packer& packer) const;
+  static CommunicatorReport unpack(Unpacker& from);
+};
+
+/// What a process says about itself.
+struct ProcessReport {
+  std::vector<bool> used;  ///< which calls it recorded
+  std::vector<CommunicatorReport> communicators;
+
+  std::string pack() const;
+  static ProcessReport unpack(const std::string& bytes);
+};
 
 struct CommunicatorDefinition {
   std::string name;
@@ -25,19 +50,34 @@ struct CommunicatorDefinition {
   bool has_events;
 };
 
+/// What is written into the archive's global definitions.
 struct Definitions {
-  // Known at rank 0. Group 0 is "all locations", group 1 "self"; the others list world ranks.
+  /// Group 0 is "all locations", group 1 "self"; the others list world ranks.
   std::vector<std::vector<int>> groups;
   std::vector<CommunicatorDefinition> communicators;
-  // Known everywhere.
-  std::vector<uint32_t> global_id;  ///< of a local communicator, kNone where it has none
-  std::vector<uint32_t> region;     ///< of a CallId, kNone where no rank made that call
 };
 
 inline constexpr uint32_t kLocationsGroup = 0;
 inline constexpr uint32_t kSelfGroup = 1;
 
-/// Collective over `comm`, which holds all ranks. `used` says which calls this rank recorded.
-Definitions unify(MPI_Comm comm, const std::vector<bool>& used);
+/// The numbers that all ranks agreed on.
+struct Numbering {
+  std::vector<uint32_t> region;      ///< of a CallId, kNone where no rank made that call
+  std::vector<uint64_t> identities;  ///< of the communicators, in the order of their definitions
+
+  std::string pack() const;
+  static Numbering unpack(const std::string& bytes);
+};
+
+/// Puts the reports of all ranks together; `numbering` is what each of them has to know then. A
+/// communicator may be reported by any of its members, by several too.
+Definitions arrange(const std::vector<ProcessReport>& reports, Numbering& numbering);
+
+/// How one process translates its own numbers.
+struct Translation {
+  std::vector<uint32_t> region;     ///< of a CallId
+  std::vector<uint32_t> global_id;  ///< of a local communicator, kNone where it has none
+};
+Translation translate(const std::vector<CommunicatorReport>& own, const Numbering& numbering);
 
 }  // namespace rubato

@@ -1,39 +1,19 @@
 #include "tracer/event_writer.h"
 
-#include "tracer/requests.h"
+#include <algorithm>
+
+#include "tracer/send_mode.h"
 
 namespace rubato {
 namespace {
 
-/// Calls `visit(call id, enter, leave, reader)` for each call of a thread, in order.
-template <class Visit>
-void for_each_call(const ThreadLog& log, Visit visit) {
-  for (const Segment* segment = log.first; segment != nullptr; segment = segment->next) {
-    const uint64_t* const end = segment->next != nullptr ? segment->end : log.at;
-    for (const uint64_t* at = segment->words(); at < end;) {
-      const unsigned id = at[0] & 0x3ff;
-      const uint64_t enter = (at[0] >> 10) + Recorder::zero();
-      const uint64_t duration = record::duration(at[1]);
-      const uint64_t* items = at + kHeadWords;
-      const uint64_t* items_end = items + record::item_words(at[1]);
-      uint64_t leave = enter + duration;
-      if (duration == kMaxDuration) {  // the leave time stands in the last item
-        leave = items_end[-1] + Recorder::zero();
-        items_end -= 2;
-      }
-      at = items + record::item_words(at[1]);
-      visit(id, enter, leave, record::Reader(items, items_end));
-    }
-  }
-}
-
 /// The state of writing one location.
 class EventWriter {
  public:
-  EventWriter(OTF2_EvtWriter* writer, uint32_t thread, const Definitions& definitions)
+  EventWriter(OTF2_EvtWriter* writer, uint32_t thread, const Translation& translation)
       : writer_(writer),
         thread_(thread),
-        definitions_(definitions),
+        translation_(translation),
         attributes_(OTF2_AttributeList_New()) {}
   ~EventWriter() { OTF2_AttributeList_Delete(attributes_); }
   EventWriter(const EventWriter&) = delete;
@@ -44,20 +24,24 @@ class EventWriter {
   void call(unsigned id, uint64_t enter, uint64_t leave, record::Reader items) {
     enter_ = enter;
     leave_ = leave;
-    put(OTF2_EvtWriter_Enter, nullptr, enter, definitions_.region[id]);
+    put(OTF2_EvtWriter_Enter, nullptr, enter, translation_.region[id]);
     // What belongs between a collective's begin and end makes it a collective call.
     collective_ = is_collective(items);
     if (collective_) put(OTF2_EvtWriter_MpiCollectiveBegin, nullptr, enter);
     while (!items.done() && good_) item(items);
-    put(OTF2_EvtWriter_Leave, nullptr, leave, definitions_.region[id]);
+    put(OTF2_EvtWriter_Leave, nullptr, leave, translation_.region[id]);
   }
 
   void begin(uint64_t time) {
     put(OTF2_EvtWriter_ProgramBegin, nullptr, time, kStringProgram, 0, nullptr);
   }
   void end(uint64_t time) { put(OTF2_EvtWriter_ProgramEnd, nullptr, time, OTF2_UNDEFINED_INT64); }
-  void recording_off(uint64_t time) {
-    put(OTF2_EvtWriter_MeasurementOnOff, nullptr, time, OTF2_MEASUREMENT_OFF);
+  void switched(uint64_t time, bool on) {
+    put(OTF2_EvtWriter_MeasurementOnOff, nullptr, time,
+        on ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF);
+  }
+  void tracer_time(uint64_t begin, uint64_t end) {
+    put(OTF2_EvtWriter_BufferFlush, nullptr, begin, end);
   }
 
  private:
@@ -78,7 +62,7 @@ class EventWriter {
   /// A communicator that could not be told apart over the ranks has no definition; what happened on
   /// it is left out.
   bool known(uint32_t local, uint32_t& global) const {
-    global = local < definitions_.global_id.size() ? definitions_.global_id[local] : kNone;
+    global = local < translation_.global_id.size() ? translation_.global_id[local] : kNone;
     return global != kNone;
   }
 
@@ -181,7 +165,7 @@ class EventWriter {
 
   OTF2_EvtWriter* writer_;
   uint32_t thread_;
-  const Definitions& definitions_;
+  const Translation& translation_;
   OTF2_AttributeList* attributes_;
   uint64_t posted_ = 0;
   uint64_t enter_ = 0;
@@ -192,28 +176,41 @@ class EventWriter {
 
 }  // namespace
 
-void find_used_calls(const ThreadLog& log, std::vector<bool>& used) {
-  for_each_call(log, [&](unsigned id, uint64_t, uint64_t, record::Reader) { used[id] = true; });
+ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, std::vector<bool>& used) {
+  ThreadSummary summary;
+  records.for_each(zero, [&](const ThreadRecords::Record& r) {
+    summary.last = std::max(summary.last, r.leave);
+    if (r.id >= kFirstMark) return;
+    if (r.id < used.size()) used[r.id] = true;
+    if (!r.left) summary.open_call = r.id;
+  });
+  return summary;
 }
 
-LocationSummary write_events(const ThreadLog& log, OTF2_EvtWriter* writer, uint64_t location,
-                             const Definitions& definitions, bool& good) {
+LocationSummary write_events(const ThreadRecords& records, uint64_t zero, uint64_t end_of_open_call,
+                             OTF2_EvtWriter* writer, uint64_t location,
+                             const Translation& translation, bool& good) {
   LocationSummary summary{location, 0, 0, 0};
-  const bool master = log.number == 0;
-  EventWriter events(writer, log.number, definitions);
-  for_each_call(log, [&](unsigned id, uint64_t enter, uint64_t leave, record::Reader items) {
+  const bool master = records.thread() == 0;
+  EventWriter events(writer, records.thread(), translation);
+  records.for_each(zero, [&](const ThreadRecords::Record& r) {
     if (!events.good()) return;
+    // A switch may have been made while this thread was inside a call.
+    const uint64_t enter = std::max(r.enter, summary.last);
     if (summary.last == 0) {
       summary.first = enter;
       if (master) events.begin(enter);
     }
-    events.call(id, enter, leave, items);
-    summary.last = leave;
+    summary.last = std::max(r.leave, enter);
+    if (r.id == kMarkTracerTime) {
+      events.tracer_time(enter, summary.last);
+    } else if (r.id == kMarkOff || r.id == kMarkOn) {
+      events.switched(enter, r.id == kMarkOn);
+    } else if (r.id < translation.region.size() && translation.region[r.id] != kNone) {
+      if (!r.left) summary.last = std::max(end_of_open_call, enter);
+      events.call(r.id, enter, summary.last, r.items);
+    }
   });
-  if (Recorder::full_at() > summary.last && summary.last != 0) {
-    summary.last = Recorder::full_at();
-    events.recording_off(summary.last);
-  }
   if (master && summary.last != 0) events.end(summary.last);
   good = good && events.good();
   if (good) OTF2_EvtWriter_GetNumberOfEvents(writer, &summary.events);

@@ -3,7 +3,7 @@
 #include <otf2/otf2.h>
 
 #include "tracer/definitions.h"
-#include "tracer/recorder.h"
+#include "tracer/thread_records.h"
 
 /// Turns the calls of one thread into OTF2 events.
 namespace rubato {
@@ -31,11 +31,19 @@ struct LocationSummary {
 /// not be written in the middle of an event file); set there, and looked at after every call.
 inline bool otf2_failed = false;
 
-/// Which calls a thread recorded are set in `used`.
-void find_used_calls(const ThreadLog& log, std::vector<bool>& used);
+/// What has to be known of a thread's records before they can be written.
+struct ThreadSummary {
+  uint64_t last = 0;   ///< latest time, ticks
+  int open_call = -1;  ///< the call that the process died in, by CallId; -1: none
+};
 
-/// Writes all events of a thread; `good` becomes false when OTF2 cannot write.
-LocationSummary write_events(const ThreadLog& log, OTF2_EvtWriter* writer, uint64_t location,
-                             const Definitions& definitions, bool& good);
+/// Sets in `used` which calls a thread recorded.
+ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, std::vector<bool>& used);
+
+/// Writes all events of a thread. A call that was not left gets `end_of_open_call` as its leave
+/// time. `good` becomes false when OTF2 cannot write.
+LocationSummary write_events(const ThreadRecords& records, uint64_t zero, uint64_t end_of_open_call,
+                             OTF2_EvtWriter* writer, uint64_t location,
+                             const Translation& translation, bool& good);
 
 }  // namespace rubato

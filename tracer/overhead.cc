@@ -1,6 +1,7 @@
 #include "tracer/overhead.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "tracer/pmpi.h"
 #include "tracer/recorder.h"
@@ -65,15 +66,15 @@ struct Recorded {
 };
 
 template <class Body>
-Recorded recorded_round(ThreadLog& log, Body body) {
+Recorded recorded_round(ThreadLog& log, uint64_t* first, Body body) {
   Recorded best;
   for (int series = 0; series < kSeries; ++series) {
-    log.at = log.first->words();
+    log.at = first;
     const uint64_t begin = Clock::now();
     for (int i = 0; i < kRounds; ++i) body();
     const double round = static_cast<double>(Clock::now() - begin) / kRounds;
     uint64_t ticks = 0;
-    for (const uint64_t* at = log.first->words(); at < log.at;) {
+    for (const uint64_t* at = first; at < log.at;) {
       ticks += record::duration(at[1]);
       at += kHeadWords + record::item_words(at[1]);
     }
@@ -86,8 +87,10 @@ Recorded recorded_round(ThreadLog& log, Body body) {
 }  // namespace
 
 Overhead measure_overhead() {
+  std::vector<uint64_t> words(kRounds * (kHeadWords + kMaxItemWords) + kFreeWords);
   ThreadLog scratch;
-  if (!Recorder::refill(scratch, kRounds * (kHeadWords + kMaxItemWords) + kFreeWords)) return {};
+  scratch.at = words.data();
+  scratch.limit = words.data() + words.size();
   ThreadLog* const own = Recorder::swap_thread_log(&scratch);
 
   const double loop = per_round([] { asm volatile("" ::: "memory"); });
@@ -98,9 +101,9 @@ Overhead measure_overhead() {
   const auto plain = opaque(&empty_region);
 
   const double bare = per_round([&] { plain(); });
-  const Recorded calls = recorded_round(scratch, [&] { region(); });
-  const Recorded sends =
-      recorded_round(scratch, [&] { send(nullptr, 8, handles.byte, 0, 0, handles.world); });
+  const Recorded calls = recorded_round(scratch, words.data(), [&] { region(); });
+  const Recorded sends = recorded_round(
+      scratch, words.data(), [&] { send(nullptr, 8, handles.byte, 0, 0, handles.world); });
 
   // Twice the same function, once with a stamp inside: how far into the record it lies.
   pmpi_table[kProbeRegion].store(reinterpret_cast<void*>(&stamping_region));
@@ -108,16 +111,15 @@ Overhead measure_overhead() {
   for (int series = 0; series < kSeries; ++series) {
     double sum = 0;
     for (int i = 0; i < kRounds; ++i) {
-      scratch.at = scratch.first->words();
+      scratch.at = words.data();
       region();
-      sum += static_cast<double>(stub_stamp - Recorder::zero() - (scratch.first->words()[0] >> 10));
+      sum += static_cast<double>(stub_stamp - Recorder::zero() - (words[0] >> 10));
     }
     before = std::min(before, sum / kRounds);
   }
   const double stamp = per_round([] { (void)Clock::now(); }) - loop;
 
   Recorder::swap_thread_log(own);
-  Recorder::release(scratch);
   Overhead result;
   result.outside = std::max(0.0, calls.round - calls.duration - loop);
   const double inside = std::max(0.0, calls.duration - (bare - loop));

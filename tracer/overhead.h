@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tracer/packing.h"
+
 namespace rubato {
 
 /// What recording costs, in ticks per call. "Outside" is what the caller sees beyond the
@@ -10,6 +12,17 @@ struct Overhead {
   double inside_before = 0;  ///< between the Enter stamp and the MPI call
   double inside_after = 0;   ///< between the MPI call and the Leave stamp, with no further record
   double per_record = 0;     ///< each further record; also before the Leave stamp
+
+  void pack(Packer& packer) const {
+    for (const double value : {outside, inside_before, inside_after, per_record}) packer.put(value);
+  }
+  static Overhead unpack(Unpacker& from) {
+    Overhead o;
+    for (double* value : {&o.outside, &o.inside_before, &o.inside_after, &o.per_record}) {
+      *value = from.number();
+    }
+    return o;
+  }
 };
 
 /// Records a few thousand calls of an empty function into scratch memory. Recording must be on, and

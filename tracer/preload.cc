@@ -79,7 +79,7 @@ __attribute__((destructor)) void unloaded() {
   std::string line;
   struct stat info;
   if (session_started()) {
-    line = "rubato: no trace: the program ended without MPI_Finalize\n";
+    line = "rubato: " + how_to_recover("the program ended without MPI_Finalize") + "\n";
   } else if (stat(Settings::from_environment().output.c_str(), &info) != 0) {
     line = "rubato: nothing was recorded: the program made no MPI call\n";
   }

@@ -53,6 +53,12 @@ struct Message {
   uint64_t bytes;
 };
 
+/// What stands in place of the call id for what is no call. Such a record has no items.
+inline constexpr unsigned kMarkTracerTime = 1023;  ///< this stretch of time was spent by the tracer
+inline constexpr unsigned kMarkOff = 1022;         ///< recording is switched off at the enter time
+inline constexpr unsigned kMarkOn = 1021;          ///< recording is switched on
+inline constexpr unsigned kFirstMark = 1000;
+
 inline constexpr unsigned kMaxItemWords = 4;
 inline constexpr uint64_t kMaxDuration = (uint64_t{1} << 40) - 1;
 inline constexpr unsigned kTimeBits = 54;

@@ -2,55 +2,71 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
+#include <mutex>
 #include <new>
 
 namespace rubato {
 namespace {
 
-constexpr size_t kSegmentBytes = size_t{4} << 20;
+std::mutex switch_mutex;
+uint64_t switch_times[Recorder::kMaxSwitches];
 
-void* map(size_t bytes) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
+/// Writes a mark behind the last call; there is always room for one (ThreadLog::limit).
+void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) {
+  log.at[1] = record::size_word(duration < kMaxDuration ? duration : kMaxDuration - 1, 0);
+  log.at[0] = record::head(begin - Recorder::zero(), mark);
+  log.at += kHeadWords;
 }
 
 }  // namespace
 
 bool Recorder::refill(ThreadLog& log, size_t words) {
-  const size_t wanted = sizeof(Segment) + words * sizeof(uint64_t);
-  const size_t bytes = std::max(kSegmentBytes, (wanted + 4095) & ~size_t{4095});
-  // A small limit is used to its end: take what is left if the call fits.
-  const uint64_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
-  size_t granted = bytes;
-  if (before + bytes > limit_) {
-    granted = before < limit_ ? static_cast<size_t>((limit_ - before) & ~uint64_t{4095}) : 0;
-    used_.fetch_sub(bytes - granted, std::memory_order_relaxed);
-  }
-  void* memory = granted >= wanted ? map(granted) : nullptr;
-  if (memory == nullptr) {
-    uint64_t none = 0;
-    full_at_.compare_exchange_strong(none, Clock::now());
+  const uint64_t begin = Clock::now();
+  // Room for the mark of this refill, those of switches, and of the end.
+  const size_t spare = 4 * kHeadWords;
+  const auto result = log.segments.extend(space_, log.number, (words + spare) * sizeof(uint64_t));
+  if (result == SegmentFile::Result::kFull || result == SegmentFile::Result::kDiskFull) {
+    if (log.at != nullptr && !log.muted) put_mark(log, kMarkOff, begin, 0);
+    auto none = Ended::kNot;
+    ended_.compare_exchange_strong(
+        none, result == SegmentFile::Result::kFull ? Ended::kMemoryFull : Ended::kDiskFull);
     stop();
     return false;
   }
-  auto* segment = new (memory) Segment{nullptr, granted, nullptr};
-  if (log.last == nullptr) {
-    log.first = segment;
-  } else {
-    log.last->end = log.at;
-    log.last->next = segment;
-  }
-  log.last = segment;
-  log.at = segment->words();
-  log.limit = reinterpret_cast<uint64_t*>(static_cast<char*>(memory) + granted);
+  const bool first = log.at == nullptr;
+  log.at = log.segments.begin();
+  log.limit = log.segments.end() - kHeadWords;
+  if (!first) tracer_time(log, begin, Clock::now());
   return true;
 }
 
+void Recorder::tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
+  if (log.muted || log.limit - log.at < static_cast<ptrdiff_t>(kHeadWords)) return;
+  put_mark(log, kMarkTracerTime, begin, end - begin);
+}
+
+void Recorder::toggle(uint64_t now, bool off) {
+  const std::lock_guard lock(switch_mutex);
+  const uint32_t count = switches_.load();
+  if (off == paused() || count == kMaxSwitches) return;
+  switch_times[count] = now;
+  switches_.store(count + 1, std::memory_order_release);
+}
+
+void Recorder::catch_up(ThreadLog& log) {
+  const uint32_t count = switches_.load(std::memory_order_acquire);
+  // A stretch of no calls may hold any number of switches: the first and the last say it all.
+  const bool now_off = count % 2 != 0;
+  if (!log.muted) put_mark(log, kMarkOff, switch_times[log.switches], 0);
+  if (!now_off) put_mark(log, kMarkOn, switch_times[count - 1], 0);
+  log.switches = count;
+  log.muted = now_off;
+}
+
 ThreadLog* Recorder::new_thread() {
-  void* memory = map(sizeof(ThreadLog));
-  if (memory == nullptr) return nullptr;
+  void* memory =
+      mmap(nullptr, sizeof(ThreadLog), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
   auto* log = new (memory) ThreadLog;
   log->number = thread_count_.fetch_add(1);
   log->next = threads_.load();
@@ -58,17 +74,6 @@ ThreadLog* Recorder::new_thread() {
   }
   thread_log_ = log;
   return log;
-}
-
-void Recorder::release(ThreadLog& log) {
-  while (log.first != nullptr) {
-    Segment* segment = log.first;
-    log.first = segment->next;
-    used_.fetch_sub(segment->bytes, std::memory_order_relaxed);
-    munmap(segment, segment->bytes);
-  }
-  log.at = log.limit = nullptr;
-  log.last = nullptr;
 }
 
 ThreadLog* Recorder::swap_thread_log(ThreadLog* log) {

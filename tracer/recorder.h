@@ -6,72 +6,83 @@
 
 #include "tracer/clock.h"
 #include "tracer/record.h"
+#include "tracer/segment.h"
 
-/// The hot path: where records go. Each thread appends to segments of its own, memory mapped and
-/// bounded over all threads by one limit. Nothing here locks, except when a thread makes its first
-/// call; nothing allocates, except a segment every few hundred thousand calls.
+/// The hot path: where records go. Each thread appends to segments of its own (segment.h). Nothing
+/// here locks, except when a thread makes its first call; nothing allocates, except a segment every
+/// ten thousand calls, and the time that takes is on record.
 namespace rubato {
-
-/// A stretch of memory that holds whole calls.
-struct Segment {
-  Segment* next;
-  size_t bytes;
-  uint64_t* end;  ///< behind the last call; for the segment in use the log's `at` counts
-  uint64_t* words() { return reinterpret_cast<uint64_t*>(this + 1); }
-  const uint64_t* words() const { return reinterpret_cast<const uint64_t*>(this + 1); }
-};
 
 /// What one thread recorded.
 struct ThreadLog {
-  uint64_t* at = nullptr;     ///< where the next call goes
-  uint64_t* limit = nullptr;  ///< end of the segment in use
-  uint64_t posted = 0;        ///< requests posted by this thread so far
-  uint32_t number = 0;        ///< 0 for the thread that called MPI_Init
-  bool busy = false;  ///< inside a recorded call: what MPI calls from there is its own affair
-  Segment* first = nullptr;
-  Segment* last = nullptr;
+  uint64_t* at = nullptr;           ///< where the next call goes
+  uint64_t* limit = nullptr;        ///< end of the segment in use, less the words of a last mark
+  uint64_t posted = 0;              ///< requests posted by this thread so far
+  const void* call_site = nullptr;  ///< where the program calls MPI from
+  uint32_t number = 0;              ///< 0 for the thread that called MPI_Init
+  uint32_t switches = 0;            ///< of Recorder's, how many are on this log's record
+  bool busy = false;   ///< inside a recorded call: what MPI calls from there is its own affair
+  bool muted = false;  ///< recording is switched off: requests and so on are kept up, calls dropped
+  SegmentFile segments;
   ThreadLog* next = nullptr;
 };
 
+/// Why recording ended before the program did.
+enum class Ended : uint32_t { kNot, kMemoryFull, kDiskFull };
+
 class Recorder {
  public:
-  /// Before the first record.
-  static void set_limit(uint64_t bytes) { limit_ = bytes; }
-  static void start(uint64_t zero) {
+  /// Before the first record; `zero` is the tick that enter times count from.
+  static void start(const SegmentSpace& space, uint64_t zero) {
+    space_ = space;
     zero_ = zero;
     on_.store(true, std::memory_order_release);
   }
+  /// For good: no call passes through the recorder any more.
   static void stop() { on_.store(false, std::memory_order_release); }
 
   static bool on() { return on_.load(std::memory_order_relaxed); }
-  /// The tick that all enter times count from.
   static uint64_t zero() { return zero_; }
-  /// When the memory limit ended recording; 0 if it did not.
-  static uint64_t full_at() { return full_at_.load(std::memory_order_relaxed); }
-  static uint64_t bytes_used() { return used_.load(std::memory_order_relaxed); }
+  static Ended ended() { return ended_.load(std::memory_order_relaxed); }
+  static const SegmentSpace& space() { return space_; }
+
+  /// Switches recording off and on again in mid-run, for all threads of the process. What calls
+  /// do to requests and communicators is kept up meanwhile.
+  static void pause(uint64_t now) { toggle(now, true); }
+  static void resume(uint64_t now) { toggle(now, false); }
+  static bool paused() { return switches_.load(std::memory_order_relaxed) % 2 != 0; }
+  static uint32_t switches() { return switches_.load(std::memory_order_relaxed); }
+  /// Puts the switches that `log` has not seen on its record.
+  static void catch_up(ThreadLog& log);
 
   static ThreadLog* this_thread() { return thread_log_ != nullptr ? thread_log_ : new_thread(); }
   static ThreadLog* threads() { return threads_.load(std::memory_order_acquire); }
 
-  /// Makes room for `words` more in the log; false when the memory is used up (recording then
-  /// stops).
+  /// Makes room for `words` more in the log; false when there is none (recording then stops).
   static bool refill(ThreadLog& log, size_t words);
 
-  /// Gives a log's memory back.
-  static void release(ThreadLog& log);
+  /// Puts a stretch of time on this thread's record that is the tracer's, not the program's.
+  static void tracer_time(ThreadLog& log, uint64_t begin, uint64_t end);
+
+  /// Removes a log's files.
+  static void release(ThreadLog& log) { log.segments.remove(space_, log.number); }
 
   /// Lets this thread record into `log` and returns the log it had: for measuring what recording
-  /// costs, and for recording it into nothing.
+  /// costs.
   static ThreadLog* swap_thread_log(ThreadLog* log);
+
+  /// Times of switches; the n-th switches off when n is even. No more than this many are kept.
+  static constexpr uint32_t kMaxSwitches = 1 << 16;
 
  private:
   static ThreadLog* new_thread();
+  static void toggle(uint64_t now, bool off);
 
   static inline std::atomic<bool> on_{false};
+  static inline std::atomic<uint32_t> switches_{0};
   static inline uint64_t zero_ = 0;
-  static inline uint64_t limit_ = uint64_t{1} << 30;
-  static inline std::atomic<uint64_t> used_{0};
-  static inline std::atomic<uint64_t> full_at_{0};
+  static inline SegmentSpace space_;
+  static inline std::atomic<Ended> ended_{Ended::kNot};
   static inline std::atomic<uint32_t> thread_count_{0};
   static inline std::atomic<ThreadLog*> threads_{nullptr};
   static inline thread_local ThreadLog* thread_log_ = nullptr;
@@ -81,16 +92,20 @@ class Recorder {
 /// array of requests.
 inline constexpr size_t kFreeWords = 64;
 
-/// The log to record a call into, or null when the call is to pass unrecorded: recording is off, or
-/// MPI called itself.
-inline ThreadLog* begin_call() {
+/// The log to record a call into, or null when the call is to pass unrecorded: recording has ended
+/// or not begun, or MPI called itself. Call it from the wrapper itself: the default argument is
+/// where that was called from.
+inline ThreadLog* begin_call(const void* call_site = __builtin_return_address(0)) {
   if (!Recorder::on()) return nullptr;
   ThreadLog* log = Recorder::this_thread();
   if (log == nullptr || log->busy) return nullptr;
-  if (static_cast<size_t>(log->limit - log->at) < kFreeWords &&
+  if (log->limit - log->at < static_cast<ptrdiff_t>(kFreeWords) &&
       !Recorder::refill(*log, kFreeWords)) {
     return nullptr;
   }
+  if (log->switches != Recorder::switches()) [[unlikely]]
+    Recorder::catch_up(*log);
+  log->call_site = call_site;
   return log;
 }
 
@@ -101,9 +116,13 @@ class Call {
   Call(ThreadLog* log, unsigned id) : log_(*log), at_(log->at + kHeadWords), id_(id) {
     log_.busy = true;
     enter_ = Clock::now();
+    open();
   }
   /// A call that was entered before it could be recorded (MPI_Init).
-  Call(ThreadLog* log, unsigned id, uint64_t enter) : Call(log, id) { enter_ = enter; }
+  Call(ThreadLog* log, unsigned id, uint64_t enter) : Call(log, id) {
+    enter_ = enter;
+    open();
+  }
   Call(Call&& other) : log_(other.log_), at_(other.at_), enter_(other.enter_), id_(other.id_) {
     other.moved_ = true;
   }
@@ -111,12 +130,17 @@ class Call {
     if (!moved_) log_.busy = false;
   }
 
-  /// Makes room for this many items; false: do without them, recording has ended.
+  /// Makes room for this many items; false: do without them, recording has ended. Before the first
+  /// item, and before MPI's own work: the call is entered anew behind what this takes.
   bool reserve(size_t items) {
     const size_t words = kHeadWords + items * kMaxItemWords + kFreeWords;
-    if (static_cast<size_t>(log_.limit - log_.at) >= words) return true;
-    if (!Recorder::refill(log_, words)) return false;
+    if (log_.limit - log_.at >= static_cast<ptrdiff_t>(words)) return true;
+    if (!log_.muted) *log_.at = 0;
+    const bool room = Recorder::refill(log_, words);
     at_ = log_.at + kHeadWords;
+    if (!room) return false;
+    enter_ = Clock::now();
+    open();
     return true;
   }
 
@@ -124,11 +148,17 @@ class Call {
   void message(Item item, const Message& message) { at_ = record::put_message(at_, item, message); }
   void word(uint64_t word) { *at_++ = word; }
 
-  /// A number for a request that this call posts.
-  uint64_t next_request() { return uint64_t{log_.number} << 40 | ++log_.posted; }
+  /// Nothing of this call goes on record.
+  bool muted() const { return log_.muted; }
 
-  void leave() {
+  /// A number for a request that this call posts; 0, which is no number, where that goes
+  /// unrecorded.
+  uint64_t next_request() { return log_.muted ? 0 : uint64_t{log_.number} << 40 | ++log_.posted; }
+
+  /// The Leave stamp. Returns it.
+  uint64_t leave() {
     const uint64_t end = Clock::now();
+    if (log_.muted) return end;
     uint64_t duration = end - enter_;
     uint64_t* const head = log_.at;
     if (duration >= kMaxDuration) [[unlikely]] {
@@ -136,14 +166,19 @@ class Call {
       word(end - Recorder::zero());
       duration = kMaxDuration;
     }
-    head[0] = record::head(enter_ - Recorder::zero(), id_);
     head[1] = record::size_word(duration, static_cast<size_t>(at_ - head - kHeadWords));
     log_.at = at_;
+    return end;
   }
 
   ThreadLog& log() { return log_; }
 
  private:
+  /// Memory is zero, so this leaves a head without the done bit.
+  void open() {
+    if (!log_.muted) *log_.at = record::head(enter_ - Recorder::zero(), id_);
+  }
+
   ThreadLog& log_;
   uint64_t* at_;
   uint64_t enter_;

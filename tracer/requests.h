@@ -4,6 +4,7 @@
 
 #include "tracer/pmpi.h"
 #include "tracer/record.h"
+#include "tracer/send_mode.h"
 
 /// The requests that are under way in this process.
 ///
@@ -18,8 +19,6 @@
 namespace rubato {
 
 enum class RequestKind : uint8_t { kForeign, kSend, kRecv };
-/// What a persistent send was initialised as; the values of the archive's attribute.
-enum class SendMode : uint8_t { kStandard, kBuffered, kSynchronous, kReady };
 
 struct Request {
   uint64_t handle = 0;

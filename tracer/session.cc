@@ -10,7 +10,9 @@
 #include "tracer/archive_writer.h"
 #include "tracer/call_communicators.h"
 #include "tracer/clock_sync.h"
+#include "tracer/journal.h"
 #include "tracer/overhead.h"
+#include "tracer/record_space.h"
 #include "tracer/requests.h"
 #include "tracer/settings.h"
 
@@ -21,9 +23,11 @@ namespace {
 struct Session {
   Settings settings;
   MPI_Comm comm;  ///< a copy of MPI_COMM_WORLD for the tracer's own messages
+  std::string host;
+  RecordSpace space;
   NodeClocks nodes;
   ClockPair first_pair;
-  ArchiveInfo info;
+  ArchiveTask task;
 };
 
 Session* session = nullptr;
@@ -55,28 +59,77 @@ std::string library_version() {
   return line;
 }
 
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+/// Everything that a reader of the records has to know, to the journal and for the archive.
+void note_facts(uint64_t zero) {
+  int rank, size;
+  PMPI(Comm_rank)(session->comm, &rank);
+  PMPI(Comm_size)(session->comm, &size);
+  ArchiveInfo& info = session->task.info;
+  info.command = command_line();
+  info.mpi_library = library_version();
+  for (const CallInfo& call : kCalls) {
+    info.call_names.push_back(call.name);
+    info.call_roles.push_back(call.role);
+  }
+  ProcessFacts facts;
+  facts.job = session->space.job;
+  facts.rank = rank;
+  facts.size = size;
+  facts.pid = static_cast<uint64_t>(getpid());
+  facts.host = session->host;
+  facts.boot = boot_id();
+  facts.output = session->settings.output;
+  facts.command = info.command;
+  facts.mpi_library = info.mpi_library;
+  facts.tsc = Clock::uses_tsc();
+  facts.zero = zero;
+  facts.first_ticks = session->first_pair.ticks;
+  facts.first_monotonic = session->first_pair.nanoseconds;
+  facts.start_ticks = info.start_ticks;
+  facts.start_realtime = info.start_realtime;
+  facts.overhead = info.overhead;
+  facts.call_names = info.call_names;
+  facts.call_roles = info.call_roles;
+  journal::append(JournalEntry::kProcess, facts.pack());
+}
+
+void note_offset(const ClockOffset& offset) {
+  session->task.offsets.push_back(offset);
+  journal::clock_offset(offset);
+}
+
 void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
   session = new Session;
   session->settings = Settings::from_environment();
-  int world_rank, world_size;
-  PMPI(Comm_rank)(handles.world, &world_rank);
-  PMPI(Comm_size)(handles.world, &world_size);
+  session->host = host_name();
   PMPI(Comm_dup)(handles.world, &session->comm);
+  if (!session->space.make(session->comm, session->settings, session->host)) return;
+  if (session->space.segments.directory != nullptr) {
+    journal::open(session->space.directory, session->space.segments.rank);
+  }
 
   Clock::choose(
       all_ranks(session->comm, Clock::tsc_usable() && !session->settings.monotonic_clock));
   const uint64_t enter = Clock::uses_tsc() ? stamp.tsc : stamp.monotonic;
+  const uint64_t zero = enter - 1;  // so that no record begins at 0
   session->first_pair = ClockPair::sample();
-  session->info.start_ticks = Clock::now();
-  session->info.start_realtime = realtime();
+  ArchiveInfo& info = session->task.info;
+  info.start_ticks = Clock::now();
+  info.start_realtime = realtime();
 
-  Recorder::set_limit(session->settings.memory);
   requests::start(required_threads == MPI_THREAD_MULTIPLE);
   communicators::start();
-  Recorder::start(enter);
-  session->info.overhead = measure_overhead();
+  Recorder::start(session->space.segments, zero);
+  info.overhead = measure_overhead();
+  note_facts(zero);
   session->nodes.start(session->comm);
-  session->info.first_offset = session->nodes.measure();
+  note_offset(session->nodes.measure());
   // A child of fork() is not a rank.
   pthread_atfork(nullptr, nullptr, [] { Recorder::stop(); });
 
@@ -90,24 +143,24 @@ void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
   call.leave();
 }
 
-void end_session(CallId finalize) {
+/// The last call on record.
+void record_the_end(CallId finalize) {
   ThreadLog* log = begin_call();
-  if (log != nullptr) {
-    Call call(log, finalize);
+  if (log == nullptr) {
     PMPI(Barrier)(session->comm);
-    call.item(Item::kCommDestroy, communicators::kSelf);
-    call.item(Item::kCommDestroy, communicators::kWorld);
-    note_collective(call, OTF2_COLLECTIVE_OP_DESTROY_HANDLE, communicators::kWorld,
-                    OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
-    call.leave();
-  } else {
-    PMPI(Barrier)(session->comm);
+    return;
   }
-  Recorder::stop();
+  Call call(log, finalize);
+  PMPI(Barrier)(session->comm);
+  call.item(Item::kCommDestroy, communicators::kSelf);
+  call.item(Item::kCommDestroy, communicators::kWorld);
+  note_collective(call, OTF2_COLLECTIVE_OP_DESTROY_HANDLE, communicators::kWorld,
+                  OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+  call.leave();
+}
 
-  ArchiveInfo& info = session->info;
-  info.last_offset = session->nodes.measure();
-  // The rate of the counter shows only over some time; a short run waits a moment.
+/// Ticks per second. The rate of the counter shows only over some time; a short run waits a moment.
+double clock_rate() {
   ClockPair last = ClockPair::sample();
   const uint64_t run = last.nanoseconds - session->first_pair.nanoseconds;
   constexpr uint64_t kShortest = 20'000'000;
@@ -115,14 +168,25 @@ void end_session(CallId finalize) {
     usleep(static_cast<useconds_t>((kShortest - run) / 1000 + 1));
     last = ClockPair::sample();
   }
-  info.ticks_per_second = ticks_per_second(session->first_pair, last);
-  info.output = session->settings.output;
-  info.command = command_line();
-  info.mpi_library = library_version();
-  if (info.last_offset.time <= info.first_offset.time) {
-    info.last_offset.time = info.first_offset.time + 1;
+  return ticks_per_second(session->first_pair, last);
+}
+
+void end_session(CallId finalize) {
+  record_the_end(finalize);
+  Recorder::stop();
+  ClockOffset last = session->nodes.measure();
+  last.time = std::max(last.time, session->task.offsets.back().time + 1);
+  note_offset(last);
+  session->task.info.ticks_per_second = clock_rate();
+  session->task.output = session->settings.output;
+  session->task.host = session->host;
+  if (write_archive(session->comm, session->task)) {
+    for (ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
+      Recorder::release(*log);
+    }
+    journal::remove();
+    session->space.remove(session->comm, session->settings);
   }
-  write_archive(session->comm, info);
   session->nodes.finish();
   PMPI(Comm_free)(&session->comm);
 }
@@ -151,6 +215,7 @@ void start_session(CallId init, const InitStamp& stamp, int required_threads) {
 void finish_session(CallId finalize) {
   if (session == nullptr || finished) return;
   finished = true;
+  if (session->task.offsets.empty()) return;  // nothing was recorded
   try {
     end_session(finalize);
   } catch (const std::exception& error) {
@@ -161,11 +226,16 @@ void finish_session(CallId finalize) {
 void abort_session() {
   if (session == nullptr || finished) return;
   Recorder::stop();
-  warn("MPI_Abort: what was recorded is lost");
+  warn(how_to_recover("the program called MPI_Abort"));
+}
+
+std::string how_to_recover(const std::string& what) {
+  return what + "; to make a trace of what was recorded: rubato recover " +
+         session->settings.output;
 }
 
 bool session_started() {
-  return started;
+  return session != nullptr && !session->task.offsets.empty();
 }
 bool session_finished() {
   return finished;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "tracer/pmpi.h"
 
@@ -23,7 +24,10 @@ void finish_session(CallId finalize);
 /// The program is about to die by MPI_Abort.
 void abort_session();
 
-/// This process called MPI_Init.
+/// A line for the user of a program that did not reach MPI_Finalize.
+std::string how_to_recover(const std::string& what);
+
+/// This process called MPI_Init, and records.
 bool session_started();
 /// It also reached MPI_Finalize.
 bool session_finished();

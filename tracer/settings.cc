@@ -16,6 +16,9 @@ Settings Settings::from_environment() {
   if (const char* memory = std::getenv("RUBATO_TRACE_MEMORY")) {
     settings.memory = std::strtoull(memory, nullptr, 10);
   }
+  const char* when_full = std::getenv("RUBATO_TRACE_WHEN_FULL");
+  settings.stop_when_full = when_full != nullptr && std::strcmp(when_full, "stop") == 0;
+  if (const char* records = std::getenv("RUBATO_TRACE_RECORDS")) settings.records = records;
   const char* clock = std::getenv("RUBATO_TRACE_CLOCK");
   settings.monotonic_clock = clock != nullptr && std::strcmp(clock, "monotonic") == 0;
   return settings;

@@ -7,9 +7,11 @@
 namespace rubato {
 
 struct Settings {
-  std::string output;                   ///< RUBATO_TRACE_OUTPUT: directory of the archive
-  uint64_t memory = uint64_t{1} << 30;  ///< RUBATO_TRACE_MEMORY: bytes of records per process
-  bool monotonic_clock = false;         ///< RUBATO_TRACE_CLOCK=monotonic
+  std::string output;                     ///< RUBATO_TRACE_OUTPUT: directory of the archive
+  uint64_t memory = uint64_t{256} << 20;  ///< RUBATO_TRACE_MEMORY: bytes of records per process
+  bool stop_when_full = false;            ///< RUBATO_TRACE_WHEN_FULL=stop
+  std::string records;                    ///< RUBATO_TRACE_RECORDS: directory for records
+  bool monotonic_clock = false;           ///< RUBATO_TRACE_CLOCK=monotonic
 
   static Settings from_environment();
 };

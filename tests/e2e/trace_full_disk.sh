@@ -1,5 +1,6 @@
 #!/bin/sh
-# A full disk: the program ends as ever, one warning, nothing that looks like a whole archive.
+# A full disk: the program ends as ever, one warning, nothing that looks like a whole archive, and the
+# records are kept until there is room.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || skip "only root can mount a small file system"
 build_program app <<'C'
@@ -22,7 +23,7 @@ mount -t tmpfs -o size=2m tmpfs disk || skip "cannot mount a tmpfs"
 trap 'umount "$work/disk"' EXIT
 # Full at the end of the files, in the middle of them, and from the start.
 for messages in 40000 300000 1; do
-  rm -rf disk/*
+  rm -rf disk/* disk/.??* elsewhere.otf2dir
   [ $messages = 1 ] && dd if=/dev/zero of=disk/filler bs=1k >/dev/null 2>&1 || true
   rc=0
   run 2 "$rubato" trace -o disk/run.otf2dir ./app $messages >out.txt 2>err.txt || rc=$?
@@ -31,7 +32,36 @@ for messages in 40000 300000 1; do
   grep -q '^rubato: the trace is incomplete' err.txt || fail "message: $(cat err.txt)"
   [ ! -e disk/run.otf2dir/traces.otf2 ] || fail "there is an anchor file"
   [ -e disk/run.otf2dir/INCOMPLETE ] || fail "no file INCOMPLETE"
+  if [ $messages != 1 ]; then
+    # There is no room yet ...
+    expect_failure 1 'writing failed; is the disk full' "$rubato" recover disk/run.otf2dir
+    [ -e disk/run.otf2dir/INCOMPLETE ] || fail "the failed attempt removed the note"
+    # ... so write it elsewhere.
+    "$rubato" recover disk/run.otf2dir -o elsewhere.otf2dir >out.txt || fail "recover: $(cat out.txt)"
+  else
+    # Even the note did not fit; the records are named by their own directory.
+    place=$(grep -l "$work/disk/run.otf2dir" /dev/shm/rubato-*/0.journal /tmp/rubato-*/0.journal 2>/dev/null || true)
+    "$rubato" recover "$(dirname "$place")" -o elsewhere.otf2dir >out.txt || fail "recover: $(cat out.txt)"
+  fi
+  otf2-print elsewhere.otf2dir/traces.otf2 >print.txt
+  expect "$messages" '^MPI_SEND '
+  expect "$messages" '^MPI_RECV '
+  expect 2 '^LEAVE .*"MPI_Finalize"'
+  rm print.txt
 done
+
+# Records on a disk that fills up: with nowhere to move them, recording stops.
+rm -rf disk/* disk/.??*
+run 2 "$rubato" trace -o stopped.otf2dir --records disk --when-full stop ./app 300000 2>err.txt || rc=$?
+[ $rc = 7 ] || fail "exit code $rc: $(cat err.txt)"
+grep -q '^rubato: the trace stops early: no more space for records on 2 of 2' err.txt || fail "message: $(cat err.txt)"
+otf2-print -Werror --silent stopped.otf2dir/traces.otf2 >print.txt 2>&1 || fail "the archive is not valid"
+# With somewhere to move them to, everything is there.
+run 2 "$rubato" trace -o moved.otf2dir --records disk ./app 300000 2>err.txt || rc=$?
+grep -q '^rubato:' err.txt && fail "message: $(cat err.txt)"
+otf2-print moved.otf2dir/traces.otf2 >print.txt
+expect 300000 '^MPI_RECV '
+[ -z "$(ls -A disk)" ] || fail "records are left: $(ls -A disk)"
 umount disk
 trap - EXIT
 pass

@@ -1,5 +1,6 @@
 #!/bin/sh
-# When --memory is used up recording stops, the archive says so and is valid up to there.
+# When --memory is used up, records are moved to the disk and none is lost; or, with --when-full stop,
+# recording stops, and the archive says so and is valid up to there.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -12,11 +13,23 @@ int main(int argc, char** argv) {
   return 0;
 }
 C
-run 2 "$rubato" trace -o run.otf2dir --memory 1MiB ./app 2>err.txt || fail "exit code $?"
+run 2 "$rubato" trace -o run.otf2dir --memory 1MiB --when-full stop ./app 2>err.txt || fail "exit code $?"
 [ "$(grep -c '^rubato: the trace stops early' err.txt)" = 1 ] || fail "message: $(cat err.txt)"
 check_archive
 otf2-print -A run.otf2dir/traces.otf2 | grep -q 'false: the memory limit ended recording on 2 of 2' ||
   fail "the archive does not say that it stops early"
 expect 2 '^MEASUREMENT_ON_OFF .*OFF'
+# 1 MiB holds 4 segments of 256 KiB, each 16380 calls of 16 bytes.
 [ "$(count '^ENTER')" -gt 100000 ] || fail "the memory was not used"
+
+# A call without records takes 16 bytes, so 100,003 of them take 1.6 MB: more than one flush.
+rm -r run.otf2dir print.txt
+run 2 "$rubato" trace -o run.otf2dir --memory 1MiB ./app 2>err.txt || fail "exit code $?"
+[ ! -s err.txt ] || fail "message: $(cat err.txt)"
+check_archive
+expect 200006 '^ENTER'  # 2 ranks: MPI_Init, 100,001 MPI_Comm_rank, MPI_Finalize
+expect 0 '^MEASUREMENT_ON_OFF'
+[ "$(count '^BUFFER_FLUSH')" -ge 4 ] || fail "flushes are not on record"
+[ ! -e run.otf2dir/.records ] || fail "flushed records are left"
+"$rubato" replay run.otf2dir --on measured --verify >out.txt || fail "identity: $(cat out.txt)"
 pass

@@ -86,5 +86,4 @@ expect 2 'RUBATO_POSTED_TAG[^)]*; -1)'
 expect 2 '^ENTER .*"MPI_Ibarrier"'
 expect 2 '^PROGRAM_BEGIN'
 expect 2 '^PROGRAM_END'
-expect 0 '^BUFFER_FLUSH'
 pass

@@ -1,0 +1,239 @@
+#include "tracer/archive_definitions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "tracer/event_writer.h"
+#include "tracer/schema.h"
+
+namespace rubato {
+namespace {
+
+/// Writes the global definitions, each kind in a function of its own.
+class GlobalDefinitions {
+ public:
+  GlobalDefinitions(OTF2_GlobalDefWriter* writer, const ArchiveInfo& info,
+                    const Definitions& definitions, const Numbering& numbering,
+                    const std::vector<RankSummary>& ranks)
+      : writer_(writer),
+        info_(info),
+        definitions_(definitions),
+        numbering_(numbering),
+        ranks_(ranks) {}
+
+  bool write() {
+    clock();
+    check(OTF2_GlobalDefWriter_WriteString(writer_, kStringEmpty, ""));
+    check(OTF2_GlobalDefWriter_WriteString(writer_, kStringProgram, program_name().c_str()));
+    paradigm();
+    attributes();
+    system_tree();
+    regions();
+    groups();
+    communicators();
+    return good_;
+  }
+
+ private:
+  void check(OTF2_ErrorCode code) { good_ = good_ && code == OTF2_SUCCESS; }
+
+  OTF2_StringRef string(const std::string& text) {
+    if (text.empty()) return kStringEmpty;
+    const auto [place, is_new] = strings_.try_emplace(text, next_string_);
+    if (is_new) check(OTF2_GlobalDefWriter_WriteString(writer_, next_string_++, text.c_str()));
+    return place->second;
+  }
+
+  std::string program_name() const { return info_.command.substr(0, info_.command.find(' ')); }
+
+  void clock() {
+    uint64_t first = UINT64_MAX, last = 0;
+    for (const RankSummary& rank : ranks_) {
+      for (const LocationSummary& l : rank.locations) {
+        if (l.events == 0) continue;
+        first = std::min(first, l.first);
+        last = std::max(last, l.last);
+      }
+    }
+    if (first > last) first = last;
+    const double since_start = static_cast<double>(static_cast<int64_t>(first - info_.start_ticks));
+    const uint64_t realtime =
+        info_.start_realtime +
+        static_cast<uint64_t>(std::llrint(since_start * 1e9 / info_.ticks_per_second));
+    check(OTF2_GlobalDefWriter_WriteClockProperties(
+        writer_, static_cast<uint64_t>(std::llrint(info_.ticks_per_second)), first,
+        last - first + 1, realtime));
+  }
+
+  void paradigm() {
+    check(OTF2_GlobalDefWriter_WriteParadigm(writer_, OTF2_PARADIGM_MPI, string("MPI"),
+                                             OTF2_PARADIGM_CLASS_PROCESS));
+    OTF2_AttributeValue value;
+    value.stringRef = string("Comm ${id}");
+    check(OTF2_GlobalDefWriter_WriteParadigmProperty(writer_, OTF2_PARADIGM_MPI,
+                                                     OTF2_PARADIGM_PROPERTY_COMM_NAME_TEMPLATE,
+                                                     OTF2_TYPE_STRING, value));
+    value.stringRef = string("Win ${id}");
+    check(OTF2_GlobalDefWriter_WriteParadigmProperty(writer_, OTF2_PARADIGM_MPI,
+                                                     OTF2_PARADIGM_PROPERTY_RMA_WIN_NAME_TEMPLATE,
+                                                     OTF2_TYPE_STRING, value));
+  }
+
+  void attributes() {
+    attribute(kAttributeSource, schema::kPostedSource, "source a receive asked for, -1 = any",
+              OTF2_TYPE_INT32);
+    attribute(kAttributeTag, schema::kPostedTag, "tag a receive asked for, -1 = any",
+              OTF2_TYPE_INT32);
+    attribute(kAttributeComm, schema::kPostedComm, "communicator a receive was posted on",
+              OTF2_TYPE_COMM);
+    attribute(kAttributeMode, schema::kSendMode,
+              "persistent send: 1 buffered, 2 synchronous, 3 ready", OTF2_TYPE_UINT8);
+  }
+  void attribute(OTF2_AttributeRef ref, const char* name, const char* description, OTF2_Type type) {
+    const OTF2_StringRef name_ref = string(name);
+    check(OTF2_GlobalDefWriter_WriteAttribute(writer_, ref, name_ref, string(description), type));
+  }
+
+  /// machine > nodes by host name > a process per rank > a location per thread.
+  void system_tree() {
+    const OTF2_StringRef machine = string("Linux");
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, 0, machine, string("machine"),
+                                                   OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer_, 0,
+                                                         OTF2_SYSTEM_TREE_DOMAIN_MACHINE));
+    std::map<std::string, uint32_t> nodes;
+    for (const RankSummary& rank : ranks_) {
+      const auto [place, is_new] =
+          nodes.try_emplace(rank.host, static_cast<uint32_t>(nodes.size() + 1));
+      if (!is_new) continue;
+      const OTF2_StringRef host = string(rank.host);
+      check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, place->second, host, string("node"),
+                                                     0));
+      check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer_, place->second,
+                                                           OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
+    }
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      const OTF2_StringRef name = string("MPI Rank " + std::to_string(rank));
+      check(OTF2_GlobalDefWriter_WriteLocationGroup(
+          writer_, rank, name, OTF2_LOCATION_GROUP_TYPE_PROCESS, nodes[ranks_[rank].host],
+          OTF2_UNDEFINED_LOCATION_GROUP));
+    }
+    // Ascending ids: first all master threads, then all second threads, and so on.
+    std::map<uint64_t, std::pair<uint64_t, uint32_t>> locations;
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      for (const LocationSummary& l : ranks_[rank].locations) {
+        locations[l.location] = {l.events, rank};
+      }
+    }
+    for (const auto& [id, location] : locations) {
+      const uint64_t thread = id >> 32;
+      const std::string name =
+          thread == 0 ? "Master thread" : "MPI thread " + std::to_string(thread);
+      check(OTF2_GlobalDefWriter_WriteLocation(writer_, id, string(name),
+                                               OTF2_LOCATION_TYPE_CPU_THREAD, location.first,
+                                               location.second));
+    }
+  }
+
+  void regions() {
+    const OTF2_StringRef file = string("MPI");
+    for (size_t id = 0; id < numbering_.region.size(); ++id) {
+      if (numbering_.region[id] == kNone) continue;
+      const OTF2_StringRef name = string(info_.call_names[id]);
+      check(OTF2_GlobalDefWriter_WriteRegion(writer_, numbering_.region[id], name, name,
+                                             kStringEmpty,
+                                             static_cast<OTF2_RegionRole>(info_.call_roles[id]),
+                                             OTF2_PARADIGM_MPI, OTF2_REGION_FLAG_NONE, file, 0, 0));
+    }
+  }
+
+  void groups() {
+    for (uint32_t id = 0; id < definitions_.groups.size(); ++id) {
+      std::vector<uint64_t> members(definitions_.groups[id].begin(), definitions_.groups[id].end());
+      OTF2_GroupType type = OTF2_GROUP_TYPE_COMM_GROUP;
+      if (id == kLocationsGroup) {
+        type = OTF2_GROUP_TYPE_COMM_LOCATIONS;
+        for (uint64_t rank = 0; rank < ranks_.size(); ++rank) members.push_back(rank);
+      } else if (id == kSelfGroup) {
+        type = OTF2_GROUP_TYPE_COMM_SELF;
+      }
+      check(OTF2_GlobalDefWriter_WriteGroup(writer_, id, kStringEmpty, type, OTF2_PARADIGM_MPI,
+                                            OTF2_GROUP_FLAG_NONE,
+                                            static_cast<uint32_t>(members.size()), members.data()));
+    }
+  }
+
+  void communicators() {
+    for (uint32_t id = 0; id < definitions_.communicators.size(); ++id) {
+      const CommunicatorDefinition& c = definitions_.communicators[id];
+      const OTF2_StringRef name = string(c.name);
+      const OTF2_CommRef parent = c.parent == kNone ? OTF2_UNDEFINED_COMM : c.parent;
+      const OTF2_CommFlag flags =
+          c.has_events ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS : OTF2_COMM_FLAG_NONE;
+      if (c.remote_group != kNone) {
+        check(OTF2_GlobalDefWriter_WriteInterComm(writer_, id, name, c.group, c.remote_group,
+                                                  parent, flags));
+      } else {
+        check(OTF2_GlobalDefWriter_WriteComm(writer_, id, name, c.group, parent, flags));
+      }
+    }
+  }
+
+  OTF2_GlobalDefWriter* writer_;
+  const ArchiveInfo& info_;
+  const Definitions& definitions_;
+  const Numbering& numbering_;
+  const std::vector<RankSummary>& ranks_;
+  std::map<std::string, OTF2_StringRef> strings_;
+  OTF2_StringRef next_string_ = kFirstFreeString;
+  bool good_ = true;
+};
+
+/// A number as text that reads back to about 12 digits.
+std::string text(double value) {
+  char buffer[40];
+  std::snprintf(buffer, sizeof buffer, "%.12g", value);
+  return buffer;
+}
+
+}  // namespace
+
+bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std::string& complete) {
+  const double tick = 1 / info.ticks_per_second;
+  const std::pair<const char*, std::string> ours[] = {
+      {schema::kComplete, complete},
+      {schema::kSizeConvention, "score-p"},
+      {schema::kOverheadOutside, text(info.overhead.outside * tick)},
+      {schema::kOverheadInsideBefore, text(info.overhead.inside_before * tick)},
+      {schema::kOverheadInsideAfter, text(info.overhead.inside_after * tick)},
+      {schema::kOverheadPerRecord, text(info.overhead.per_record * tick)},
+      {schema::kCommand, info.command},
+      {schema::kMpiLibrary, info.mpi_library},
+  };
+  bool good = true;
+  for (const auto& [name, value] : ours) {
+    good = good && OTF2_Archive_SetProperty(archive, name, value.c_str(), true) == OTF2_SUCCESS;
+  }
+  // What Score-P states about its archives holds for ours.
+  const std::pair<const char*, bool> general[] = {
+      {"OTF2::MPI_COMMUNICATION_COMPLETE", complete == "true"},
+      {"OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE", true},
+      {"OTF2::THREAD_CREATE_WAIT_EVENT_COMPLETE", true},
+      {"OTF2::THREAD_LOCK_EVENT_COMPLETE", true},
+      {"OTF2::PTHREAD_LOCATION_REUSED", false},
+  };
+  for (const auto& [name, value] : general) {
+    good = good && OTF2_Archive_SetBoolProperty(archive, name, value, true) == OTF2_SUCCESS;
+  }
+  return good;
+}
+
+bool write_definitions(OTF2_GlobalDefWriter* writer, const ArchiveInfo& info,
+                       const Definitions& definitions, const Numbering& numbering,
+                       const std::vector<RankSummary>& ranks) {
+  return GlobalDefinitions(writer, info, definitions, numbering, ranks).write();
+}
+
+}  // namespace rubato

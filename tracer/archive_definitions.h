@@ -1,0 +1,42 @@
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <string>
+#include <vector>
+
+#include "tracer/definitions.h"
+#include "tracer/event_writer.h"
+#include "tracer/overhead.h"
+
+/// The part of an archive that is written once: definitions and properties.
+namespace rubato {
+
+/// What the archive says besides its events.
+struct ArchiveInfo {
+  std::string command;
+  std::string mpi_library;
+  double ticks_per_second = 1e9;
+  uint64_t start_ticks = 0;     ///< a moment on rank 0's clock ...
+  uint64_t start_realtime = 0;  ///< ... in nanoseconds since 1970
+  Overhead overhead;
+  std::vector<std::string> call_names;  ///< by CallId
+  std::vector<unsigned> call_roles;
+};
+
+/// What is known of a rank when its events are written. First and last times of its locations are
+/// ticks on the clock of rank 0.
+struct RankSummary {
+  std::string host;
+  std::vector<LocationSummary> locations;
+};
+
+/// All global definitions; false when OTF2 cannot write.
+bool write_definitions(OTF2_GlobalDefWriter* writer, const ArchiveInfo& info,
+                       const Definitions& definitions, const Numbering& numbering,
+                       const std::vector<RankSummary>& ranks);
+
+/// `complete` is "true", or "false: " and why.
+bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std::string& complete);
+
+}  // namespace rubato

@@ -1,0 +1,151 @@
+#include "tracer/archive_files.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+
+#include "tools/version.h"
+#include "tracer/schema.h"
+
+namespace rubato {
+namespace {
+
+constexpr uint64_t kEventChunk = 1 << 20;
+constexpr uint64_t kDefinitionChunk = 4 << 20;
+
+OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
+  return OTF2_FLUSH;
+}
+
+/// OTF2 prints its errors unless told otherwise.
+OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*,
+                      va_list) {
+  otf2_failed = true;
+  return code;
+}
+
+/// The memory of OTF2's event buffers: a few chunks, used again after each flush and by the next
+/// location, never given back before the end of the process (see archive_files.h).
+class ChunkPool {
+ public:
+  static void* allocate(void*, OTF2_FileType, OTF2_LocationRef, void** buffer, uint64_t size) {
+    if (*buffer == nullptr) *buffer = new (std::nothrow) ChunkPool;
+    auto* pool = static_cast<ChunkPool*>(*buffer);
+    if (pool == nullptr || pool->used_ == kChunks) return nullptr;  // OTF2 then flushes
+    void*& chunk = pool->chunks_[pool->used_];
+    if (chunk == nullptr) chunk = take(size);
+    if (chunk != nullptr) ++pool->used_;
+    return chunk;
+  }
+
+  static void free_all(void*, OTF2_FileType, OTF2_LocationRef, void** buffer, bool final) {
+    auto* pool = static_cast<ChunkPool*>(*buffer);
+    if (pool == nullptr) return;
+    pool->used_ = 0;
+    if (!final) return;
+    for (void* chunk : pool->chunks_) {
+      if (chunk != nullptr) idle().push_back(chunk);
+    }
+    delete pool;
+    *buffer = nullptr;
+  }
+
+ private:
+  /// Chunks of closed locations, each large enough for either kind of buffer; what is not written
+  /// to takes no memory.
+  static std::vector<void*>& idle() {
+    static std::vector<void*> list;
+    return list;
+  }
+  static void* take(uint64_t size) {
+    if (idle().empty()) return std::malloc(std::max(size, kDefinitionChunk));
+    void* chunk = idle().back();
+    idle().pop_back();
+    return chunk;
+  }
+
+  static constexpr size_t kChunks = 8;
+  void* chunks_[kChunks] = {};
+  size_t used_ = 0;
+};
+
+}  // namespace
+
+OTF2_Archive* open_archive(const std::string& directory) {
+  OTF2_Archive* archive =
+      OTF2_Archive_Open(directory.c_str(), "traces", OTF2_FILEMODE_WRITE, kEventChunk,
+                        kDefinitionChunk, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+  if (archive == nullptr) return nullptr;
+  // Flushing here costs the program nothing, so it is not recorded: no time stamp afterwards.
+  static const OTF2_FlushCallbacks callbacks = {always_flush, nullptr};
+  static const OTF2_MemoryCallbacks memory = {ChunkPool::allocate, ChunkPool::free_all};
+  const std::string creator = std::string(schema::kCreatorPrefix) + kVersion;
+  const bool good = OTF2_Archive_SetFlushCallbacks(archive, &callbacks, nullptr) == OTF2_SUCCESS &&
+                    OTF2_Archive_SetMemoryCallbacks(archive, &memory, nullptr) == OTF2_SUCCESS &&
+                    OTF2_Archive_SetSerialCollectiveCallbacks(archive) == OTF2_SUCCESS &&
+                    OTF2_Archive_SetCreator(archive, creator.c_str()) == OTF2_SUCCESS;
+  if (good) return archive;
+  OTF2_Archive_Close(archive);
+  return nullptr;
+}
+
+void silence_otf2() {
+  OTF2_Error_RegisterCallback(silent, nullptr);
+}
+
+uint64_t corrected(uint64_t time, const std::vector<ClockOffset>& offsets) {
+  size_t i = 0;
+  while (i + 2 < offsets.size() && time >= offsets[i + 1].time) ++i;
+  const ClockOffset& a = offsets[i];
+  const ClockOffset& b = offsets[i + 1];
+  const double slope = b.time > a.time ? static_cast<double>(b.offset - a.offset) /
+                                             static_cast<double>(b.time - a.time)
+                                       : 0.0;
+  const double since = static_cast<double>(static_cast<int64_t>(time - a.time));
+  return time + static_cast<uint64_t>(a.offset + std::llrint(slope * since));
+}
+
+std::vector<std::vector<LocationSummary>> write_locations(
+    OTF2_Archive* archive, const std::vector<ProcessRecords>& processes,
+    const std::vector<Translation>& translations) {
+  std::vector<std::vector<LocationSummary>> result;
+  bool good = OTF2_Archive_OpenEvtFiles(archive) == OTF2_SUCCESS;
+  for (size_t i = 0; i < processes.size() && good; ++i) {
+    const ProcessRecords& process = processes[i];
+    result.emplace_back();
+    for (const ThreadRecords& thread : process.threads) {
+      const uint64_t location = static_cast<uint64_t>(process.rank) | uint64_t{thread.thread()}
+                                                                          << 32;
+      OTF2_EvtWriter* writer = OTF2_Archive_GetEvtWriter(archive, location);
+      good = good && writer != nullptr;
+      if (!good) break;
+      LocationSummary summary = write_events(thread, process.zero, process.end_of_open_call, writer,
+                                             location, translations[i], good);
+      summary.first = corrected(summary.first, process.offsets);
+      summary.last = corrected(summary.last, process.offsets);
+      good = good && OTF2_Archive_CloseEvtWriter(archive, writer) == OTF2_SUCCESS;
+      result.back().push_back(summary);
+    }
+  }
+  good = good && OTF2_Archive_CloseEvtFiles(archive) == OTF2_SUCCESS;
+
+  good = good && OTF2_Archive_OpenDefFiles(archive) == OTF2_SUCCESS;
+  for (size_t i = 0; i < processes.size() && good; ++i) {
+    for (const LocationSummary& location : result[i]) {
+      OTF2_DefWriter* writer =
+          good ? OTF2_Archive_GetDefWriter(archive, location.location) : nullptr;
+      good = good && writer != nullptr;
+      for (const ClockOffset& offset : processes[i].offsets) {
+        good = good && OTF2_DefWriter_WriteClockOffset(writer, offset.time, offset.offset,
+                                                       offset.deviation) == OTF2_SUCCESS;
+      }
+      good = good && OTF2_Archive_CloseDefWriter(archive, writer) == OTF2_SUCCESS;
+    }
+  }
+  good = good && OTF2_Archive_CloseDefFiles(archive) == OTF2_SUCCESS;
+  if (!good || otf2_failed) result.clear();
+  return result;
+}
+
+}  // namespace rubato

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <string>
+#include <vector>
+
+#include "tracer/clock_offset.h"
+#include "tracer/event_writer.h"
+
+/// Opening an archive and writing locations into it.
+///
+/// OTF2 3.0 gives the memory of a buffer back when writing it fails, and then writes it once more.
+/// So the memory is ours and stays, and after the first error nothing of OTF2 is called any more:
+/// the archive handle is left as it is.
+namespace rubato {
+
+/// An archive to write to, with one process writing; null when it cannot be made.
+OTF2_Archive* open_archive(const std::string& directory);
+
+/// Keeps OTF2 from printing its errors; they are counted in otf2_failed.
+void silence_otf2();
+
+/// What one process recorded, as it is written.
+struct ProcessRecords {
+  int rank = 0;
+  uint64_t zero = 0;              ///< tick that its records count from
+  uint64_t end_of_open_call = 0;  ///< leave time of calls that were not left
+  std::vector<ThreadRecords> threads;
+  std::vector<ClockOffset> offsets;  ///< at least two, times ascending
+};
+
+/// Writes event and local definition files of all threads of the given processes; one summary of
+/// locations for each. Empty when OTF2 cannot write.
+std::vector<std::vector<LocationSummary>> write_locations(
+    OTF2_Archive* archive, const std::vector<ProcessRecords>& processes,
+    const std::vector<Translation>& translations);
+
+/// Local clock plus offset, as OTF2 computes it.
+uint64_t corrected(uint64_t time, const std::vector<ClockOffset>& offsets);
+
+/// Name of the text file that stands beside an unfinished archive.
+inline constexpr char kIncomplete[] = "INCOMPLETE";
+/// Directory below the archive's that full memory is emptied to.
+inline constexpr char kOverflow[] = ".records";
+
+}  // namespace rubato

@@ -1,0 +1,195 @@
+#include "tracer/journal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace rubato {
+namespace {
+
+constexpr char kMagic[] = "Rubato journal 1\n";
+constexpr size_t kMagicSize = sizeof kMagic - 1;
+
+/// Set in the process that records. A lock on the file tells others that it still lives; the kernel
+/// takes it away when the process ends, however that happens.
+int file = -1;
+std::string path;
+
+struct flock whole_file(short type) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+}  // namespace
+
+std::string ProcessFacts::pack() const {
+  Packer packer;
+  packer.put(job);
+  packer.put(rank);
+  packer.put(size);
+  packer.put(pid);
+  packer.put(host);
+  packer.put(boot);
+  packer.put(output);
+  packer.put(command);
+  packer.put(mpi_library);
+  packer.put(tsc);
+  packer.put(zero);
+  packer.put(first_ticks);
+  packer.put(first_monotonic);
+  packer.put(start_ticks);
+  packer.put(start_realtime);
+  overhead.pack(packer);
+  packer.put(call_names.size());
+  for (size_t i = 0; i < call_names.size(); ++i) {
+    packer.put(call_names[i]);
+    packer.put(call_roles[i]);
+  }
+  return packer.bytes();
+}
+
+ProcessFacts ProcessFacts::unpack(const std::string& bytes) {
+  ProcessFacts facts;
+  Unpacker from(bytes);
+  facts.job = from.value();
+  facts.rank = static_cast<int>(from.value());
+  facts.size = static_cast<int>(from.value());
+  facts.pid = from.value();
+  facts.host = from.text();
+  facts.boot = from.text();
+  facts.output = from.text();
+  facts.command = from.text();
+  facts.mpi_library = from.text();
+  facts.tsc = from.value() != 0;
+  facts.zero = from.value();
+  facts.first_ticks = from.value();
+  facts.first_monotonic = from.value();
+  facts.start_ticks = from.value();
+  facts.start_realtime = from.value();
+  facts.overhead = Overhead::unpack(from);
+  for (uint64_t count = from.value(); count > 0 && !from.done(); --count) {
+    facts.call_names.push_back(from.text());
+    facts.call_roles.push_back(static_cast<unsigned>(from.value()));
+  }
+  return facts;
+}
+
+namespace journal {
+
+std::string file_name(const std::string& directory, int rank) {
+  return directory + "/" + std::to_string(rank) + ".journal";
+}
+
+bool open(const std::string& directory, int rank) {
+  path = file_name(directory, rank);
+  file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return false;
+  struct flock lock = whole_file(F_WRLCK);
+  fcntl(file, F_SETLK, &lock);
+  return write(file, kMagic, kMagicSize) == static_cast<ssize_t>(kMagicSize);
+}
+
+void append(JournalEntry kind, const std::string& bytes) {
+  if (file < 0) return;
+  const uint32_t head[2] = {static_cast<uint32_t>(kind), static_cast<uint32_t>(bytes.size())};
+  std::string entry(reinterpret_cast<const char*>(head), sizeof head);
+  entry += bytes;
+  // On a full disk the entry is lost or torn; nobody reads beyond a torn one.
+  [[maybe_unused]] const ssize_t written = write(file, entry.data(), entry.size());
+}
+
+void communicator(const CommunicatorReport& report) {
+  Packer packer;
+  report.pack(packer);
+  append(JournalEntry::kCommunicator, packer.bytes());
+}
+
+void communicator_name(uint32_t id, const std::string& name) {
+  Packer packer;
+  packer.put(id);
+  packer.put(name);
+  append(JournalEntry::kCommunicatorName, packer.bytes());
+}
+
+void clock_offset(const ClockOffset& offset) {
+  Packer packer;
+  packer.put(offset.time);
+  packer.put(offset.offset);
+  packer.put(offset.deviation);
+  append(JournalEntry::kClockOffset, packer.bytes());
+}
+
+void remove() {
+  if (file < 0) return;
+  unlink(path.c_str());
+  close(file);
+  file = -1;
+}
+
+}  // namespace journal
+
+bool read_journal(const std::string& name, Journal& journal, std::string& reason) {
+  std::ifstream in(name, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in.is_open()) {
+    reason = std::strerror(errno);
+    return false;
+  }
+  if (bytes.compare(0, kMagicSize, kMagic) != 0) {
+    reason = "no journal of this version of rubato";
+    return false;
+  }
+  bool facts_seen = false;
+  for (size_t at = kMagicSize; at + 8 <= bytes.size();) {
+    uint32_t head[2];
+    std::memcpy(head, bytes.data() + at, sizeof head);
+    at += sizeof head;
+    if (head[1] > bytes.size() - at) break;  // torn
+    const std::string entry = bytes.substr(at, head[1]);
+    at += head[1];
+    Unpacker from(entry);
+    switch (static_cast<JournalEntry>(head[0])) {
+      case JournalEntry::kProcess:
+        journal.facts = ProcessFacts::unpack(entry);
+        facts_seen = true;
+        break;
+      case JournalEntry::kCommunicator:
+        journal.communicators.push_back(CommunicatorReport::unpack(from));
+        break;
+      case JournalEntry::kCommunicatorName: {
+        const auto id = static_cast<uint32_t>(from.value());
+        for (CommunicatorReport& c : journal.communicators) {
+          if (c.id == id) c.name = from.text();
+        }
+        break;
+      }
+      case JournalEntry::kClockOffset: {
+        ClockOffset offset;
+        offset.time = from.value();
+        offset.offset = static_cast<int64_t>(from.value());
+        offset.deviation = from.number();
+        journal.offsets.push_back(offset);
+        break;
+      }
+    }
+  }
+  if (!facts_seen) {
+    reason = "the process died before it had started to record";
+    return false;
+  }
+  const int lock_file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
+  if (lock_file >= 0) {
+    struct flock lock = whole_file(F_WRLCK);
+    journal.alive = fcntl(lock_file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    close(lock_file);
+  }
+  return true;
+}
+
+}  // namespace rubato

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tracer/clock_offset.h"
+#include "tracer/definitions.h"
+#include "tracer/overhead.h"
+
+/// What a process knows besides its records, written to a file beside them as it comes to know it,
+/// so that the records can be understood when the process has died: <directory>/<rank>.journal, a
+/// row of entries (kind, length, bytes). Each is written by one write(), which a kill does not
+/// undo.
+namespace rubato {
+
+enum class JournalEntry : uint32_t {
+  kProcess = 1,       ///< ProcessFacts, once
+  kCommunicator,      ///< CommunicatorReport of a new communicator
+  kCommunicatorName,  ///< its local number, the name
+  kClockOffset,       ///< ClockOffset
+};
+
+/// What is known when recording starts.
+struct ProcessFacts {
+  uint64_t job = 0;  ///< the same on all ranks of a job
+  int rank = 0;
+  int size = 1;
+  uint64_t pid = 0;
+  std::string host;
+  std::string boot;    ///< changes when the machine is started anew: its clocks begin again
+  std::string output;  ///< where the archive was to be
+  std::string command;
+  std::string mpi_library;
+  bool tsc = false;
+  uint64_t zero = 0;             ///< tick that records count from
+  uint64_t first_ticks = 0;      ///< the record clock ...
+  uint64_t first_monotonic = 0;  ///< ... and CLOCK_MONOTONIC at one moment
+  uint64_t start_ticks = 0;      ///< the record clock ...
+  uint64_t start_realtime = 0;   ///< ... and nanoseconds since 1970 at one moment
+  Overhead overhead;
+  std::vector<std::string> call_names;  ///< by CallId
+  std::vector<unsigned> call_roles;
+
+  std::string pack() const;
+  static ProcessFacts unpack(const std::string& bytes);
+};
+
+namespace journal {
+
+/// Makes the file; false when that fails, and then nothing below does anything.
+bool open(const std::string& directory, int rank);
+void append(JournalEntry kind, const std::string& bytes);
+void communicator(const CommunicatorReport& report);
+void communicator_name(uint32_t id, const std::string& name);
+void clock_offset(const ClockOffset& offset);
+/// The archive is written: removes the file.
+void remove();
+
+std::string file_name(const std::string& directory, int rank);
+
+}  // namespace journal
+
+/// A journal as it was found.
+struct Journal {
+  ProcessFacts facts;
+  std::vector<CommunicatorReport> communicators;
+  std::vector<ClockOffset> offsets;
+  bool alive = false;  ///< the process still runs
+};
+
+/// Reads a file up to its first torn entry; false with a reason when it is no journal of ours.
+bool read_journal(const std::string& file, Journal& journal, std::string& reason);
+
+}  // namespace rubato

@@ -1,0 +1,129 @@
+#include "tracer/record_space.h"
+
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <map>
+
+#include "tracer/archive_files.h"
+#include "tracer/gather.h"
+
+/// Records belong on a fast disk of the node itself, best in memory: writing to a mapped file on a
+/// busy disk stalls for milliseconds, on a file system over a network for longer. /dev/shm is such
+/// memory; it is often small in containers, so it has to have some room. It is not the program's
+/// own memory: what is there stays when the process is killed, until `rubato recover` removes it.
+namespace rubato {
+namespace {
+
+constexpr long kTmpfsMagic = 0x01021994;
+constexpr uint64_t kRoomInMemory = uint64_t{64} << 20;
+
+bool in_memory(const std::string& directory) {
+  struct statfs info;
+  return statfs(directory.c_str(), &info) == 0 && info.f_type == kTmpfsMagic;
+}
+
+/// Where this process can put records when it was not told.
+std::string default_place() {
+  struct statfs info;
+  if (statfs("/dev/shm", &info) == 0 && access("/dev/shm", W_OK | X_OK) == 0 &&
+      static_cast<uint64_t>(info.f_bavail) * static_cast<uint64_t>(info.f_bsize) >= kRoomInMemory) {
+    return "/dev/shm";
+  }
+  const char* temporary = std::getenv("TMPDIR");
+  return temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";
+}
+
+/// Several ranks of a node make the same directory; nobody else may have.
+bool make_private(const std::string& directory) {
+  struct stat info;
+  return (mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) &&
+         lstat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+         info.st_uid == geteuid() && (info.st_mode & 077) == 0;
+}
+
+/// Rank 0: tells a person and `rubato recover` where the records are.
+void write_note(const std::string& output, int size, const std::vector<std::string>& places) {
+  FILE* file = std::fopen((output + "/" + kIncomplete).c_str(), "we");
+  if (file == nullptr) return;
+  std::fprintf(file,
+               "This is no archive yet: its program still runs, or ended without MPI_Finalize, or "
+               "the disk was full.\nTo make an archive of what was recorded: rubato recover %s\n\n"
+               "ranks %d\n",
+               output.c_str(), size);
+  std::map<std::string, std::string> ranks_at;
+  for (size_t rank = 0; rank < places.size(); ++rank) {
+    ranks_at[places[rank]] += " " + std::to_string(rank);
+  }
+  for (const auto& [place, ranks] : ranks_at) {
+    std::fprintf(file, "records %s:%s\n", place.c_str(), ranks.c_str());
+  }
+  std::fclose(file);
+}
+
+}  // namespace
+
+bool RecordSpace::make(MPI_Comm comm, const Settings& settings, const std::string& host) {
+  int rank, size;
+  PMPI(Comm_rank)(comm, &rank);
+  PMPI(Comm_size)(comm, &size);
+
+  Packer told;
+  if (rank == 0) {
+    std::string trouble;
+    if (mkdir(settings.output.c_str(), 0777) != 0) {
+      trouble = errno == EEXIST ? "something of that name exists by now" : std::strerror(errno);
+      warn("nothing is recorded in " + settings.output + ": " + trouble);
+    }
+    timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    const auto nanoseconds =
+        static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+    told.put(trouble);
+    told.put((nanoseconds * 0x9e3779b97f4a7c15u ^ static_cast<uint64_t>(getpid())) >> 16);
+  }
+  const std::string heard = broadcast(comm, told.bytes());
+  Unpacker from(heard);
+  if (!from.text().empty()) return false;
+  job = from.value();
+
+  char name[64];
+  std::snprintf(name, sizeof name, "/rubato-%u-%012llx", geteuid(),
+                static_cast<unsigned long long>(job));
+  const std::string place = settings.records.empty() ? default_place() : settings.records;
+  directory = place + name;
+  if (!make_private(directory)) {
+    warn(directory + ": " + std::strerror(errno) +
+         "; records are kept in memory and are lost if the program is killed");
+    directory.clear();
+  }
+  if (!settings.stop_when_full) overflow = settings.output + "/" + kOverflow;
+  segments.directory = directory.empty() ? nullptr : directory.c_str();
+  segments.overflow = overflow.empty() ? nullptr : overflow.c_str();
+  segments.rank = rank;
+  segments.in_memory = directory.empty() || in_memory(directory);
+  segments.limit = settings.memory;
+
+  const auto places = gather(comm, host + " " + (directory.empty() ? "-" : directory));
+  if (rank == 0) write_note(settings.output, size, places);
+  return true;
+}
+
+void RecordSpace::remove(MPI_Comm comm, const Settings& settings) {
+  // Each rank has removed its files; the last one of a node finds the directory empty.
+  if (!directory.empty()) rmdir(directory.c_str());
+  int rank;
+  PMPI(Barrier)(comm);
+  PMPI(Comm_rank)(comm, &rank);
+  if (rank != 0) return;
+  rmdir((settings.output + "/" + kOverflow).c_str());
+  unlink((settings.output + "/" + kIncomplete).c_str());
+}
+
+}  // namespace rubato

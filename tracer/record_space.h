@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "tracer/pmpi.h"
+#include "tracer/segment.h"
+#include "tracer/settings.h"
+
+/// The directories of one recording: where the archive will be, and where the records are until
+/// then.
+namespace rubato {
+
+struct RecordSpace {
+  uint64_t job = 0;       ///< a number that all ranks of the job know it by
+  std::string directory;  ///< of this process's records; empty: they do not outlive it
+  std::string overflow;   ///< where full memory is emptied to; empty: recording stops instead
+  SegmentSpace segments;  ///< the same for the recorder; refers to the strings above
+
+  /// Makes them. Rank 0 makes the directory of the archive, and a file INCOMPLETE in it that tells
+  /// where the records of each rank are. False, and rank 0 has said why, when there is already
+  /// something of that name. Collective.
+  bool make(MPI_Comm comm, const Settings& settings, const std::string& host);
+
+  /// The archive is written: nothing but it stays. Collective.
+  void remove(MPI_Comm comm, const Settings& settings);
+};
+
+}  // namespace rubato

@@ -1,0 +1,385 @@
+#include "tracer/recover.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "tracer/archive_definitions.h"
+#include "tracer/archive_files.h"
+#include "tracer/clock.h"
+#include "tracer/journal.h"
+
+namespace fs = std::filesystem;
+
+/// One process does here what all ranks do at MPI_Finalize (archive_writer.cc), with what their
+/// journals say in place of what they would have said over MPI. Two things have to be made up: the
+/// rate of the clock where it was not measured a second time, and the end of calls in which a
+/// process died; they end with the last time stamp of the job.
+namespace rubato {
+namespace {
+
+/// What was found of one rank.
+struct Found {
+  Journal journal;
+  std::vector<std::string> files;  ///< of the threads, and the journal
+  ProcessRecords records;
+  std::vector<ThreadSummary> summaries;
+};
+
+/// Files stay open while their records are read.
+class OpenFiles {
+ public:
+  ~OpenFiles() {
+    for (const int file : files_) close(file);
+  }
+  int open(const std::string& name) {
+    const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file >= 0) files_.push_back(file);
+    return file;
+  }
+
+ private:
+  std::vector<int> files_;
+};
+
+/// The lines "records HOST DIR: ranks" of a file INCOMPLETE.
+struct Place {
+  std::string host;
+  std::string directory;
+  std::vector<int> ranks;
+};
+
+std::vector<Place> read_note(const std::string& directory) {
+  std::vector<Place> places;
+  std::ifstream file(directory + "/" + kIncomplete);
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.rfind("records ", 0) != 0) continue;
+    const size_t host_end = line.find(' ', 8);
+    const size_t colon = line.rfind(": ");
+    if (host_end == std::string::npos || colon == std::string::npos || colon < host_end) continue;
+    Place place{line.substr(8, host_end - 8), line.substr(host_end + 1, colon - host_end - 1), {}};
+    std::istringstream ranks(line.substr(colon + 2));
+    for (int rank; ranks >> rank;) place.ranks.push_back(rank);
+    places.push_back(std::move(place));
+  }
+  return places;
+}
+
+/// Looks for records in the given directories and those that their notes name.
+class Search {
+ public:
+  explicit Search(const std::vector<std::string>& directories) {
+    for (const std::string& directory : directories) {
+      if (!fs::is_directory(directory)) {
+        throw RecoverError(directory + ": no such directory");
+      }
+      if (fs::exists(directory + "/traces.otf2")) {
+        throw RecoverError(directory + " holds a whole archive; there is nothing to recover");
+      }
+      add(directory);
+      add(directory + "/" + kOverflow);
+      for (const Place& place : read_note(directory)) {
+        add(place.directory);
+        places_.push_back(place);
+      }
+    }
+  }
+
+  /// Journals by rank.
+  std::map<int, Found> find() const {
+    std::map<int, Found> found;
+    std::string reason, bad;
+    for (const std::string& directory : directories_) {
+      for (const std::string& name : names_in(directory, ".journal")) {
+        Found process;
+        if (!read_journal(name, process.journal, reason)) {
+          bad = name + ": " + reason;
+          continue;
+        }
+        process.files.push_back(name);
+        found.emplace(process.journal.facts.rank, std::move(process));
+      }
+    }
+    if (found.empty()) throw RecoverError(bad.empty() ? nothing() : bad);
+    const ProcessFacts& first = found.begin()->second.journal.facts;
+    for (const auto& [rank, process] : found) {
+      if (process.journal.facts.job != first.job) {
+        throw RecoverError(process.files.front() + ": records of another job than " +
+                           found.begin()->second.files.front() + "; give one job at a time");
+      }
+      if (process.journal.alive) {
+        throw RecoverError("rank " + std::to_string(rank) + " (process " +
+                           std::to_string(process.journal.facts.pid) +
+                           ") still runs; recover its trace when it has ended");
+      }
+    }
+    return found;
+  }
+
+  /// The thread files of a rank: thread to main file and overflow file, either may be empty.
+  std::map<uint32_t, std::pair<std::string, std::string>> thread_files(int rank) const {
+    std::map<uint32_t, std::pair<std::string, std::string>> files;
+    const std::string prefix = std::to_string(rank) + ".";
+    for (const std::string& directory : directories_) {
+      for (const std::string& name : names_in(directory, ".records")) {
+        const std::string base = fs::path(name).filename().string();
+        if (base.rfind(prefix, 0) != 0) continue;
+        const auto thread = static_cast<uint32_t>(std::stoul(base.substr(prefix.size())));
+        auto& pair = files[thread];
+        (pair.first.empty() ? pair.first : pair.second) = name;
+      }
+    }
+    return files;
+  }
+
+  /// Where the records of a rank should be.
+  std::string place_of(int rank) const {
+    for (const Place& place : places_) {
+      if (std::find(place.ranks.begin(), place.ranks.end(), rank) == place.ranks.end()) continue;
+      return place.directory == "-" ? place.host + " kept them in memory; they are lost"
+                                    : "they were in " + place.directory + " on " + place.host +
+                                          "; copy that directory here and name it too";
+    }
+    return "nobody knows where they were";
+  }
+
+  const std::vector<std::string>& directories() const { return directories_; }
+
+ private:
+  void add(const std::string& directory) {
+    if (fs::is_directory(directory)) directories_.push_back(directory);
+  }
+
+  static std::vector<std::string> names_in(const std::string& directory, const std::string& kind) {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(directory)) {
+      if (entry.path().extension() == kind) names.push_back(entry.path().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  std::string nothing() const {
+    std::string text = "no records here";
+    for (const Place& place : places_) {
+      text += "; there may be some in " + place.directory + " on " + place.host;
+    }
+    return text;
+  }
+
+  std::vector<std::string> directories_;
+  std::vector<Place> places_;
+};
+
+void read_threads(const Search& search, OpenFiles& open_files, Found& process) {
+  ProcessRecords& records = process.records;
+  records.rank = process.journal.facts.rank;
+  records.zero = process.journal.facts.zero;
+  for (const auto& [thread, files] : search.thread_files(records.rank)) {
+    const int main_file = open_files.open(files.first);
+    const int overflow = files.second.empty() ? -1 : open_files.open(files.second);
+    for (const std::string& name : {files.first, files.second}) {
+      if (!name.empty()) process.files.push_back(name);
+    }
+    ThreadRecords of_thread(thread, main_file, overflow);
+    if (!of_thread.empty() || thread == 0) records.threads.push_back(std::move(of_thread));
+  }
+  if (records.threads.empty()) records.threads.emplace_back(0, -1, -1);
+  // An archive's reader wants two offsets.
+  records.offsets = process.journal.offsets;
+  if (records.offsets.empty()) records.offsets.push_back({process.journal.facts.zero, 0, 0});
+  if (records.offsets.size() == 1) {
+    records.offsets.push_back(records.offsets.front());
+    ++records.offsets.back().time;
+  }
+}
+
+/// Ticks per second, from two moments as far apart as there are.
+double clock_rate(const Found& process) {
+  const ProcessFacts& facts = process.journal.facts;
+  if (!facts.tsc) return 1e9;
+  Clock::choose(true);
+  const ClockPair first{facts.first_ticks, facts.first_monotonic};
+  ClockPair last = first;
+  if (facts.boot == boot_id() && Clock::tsc_usable()) {
+    last = ClockPair::sample();  // the same counter runs on
+  } else {
+    for (const ThreadRecords& thread : process.records.threads) {
+      if (thread.last_ticks() > last.ticks) {
+        last = {thread.last_ticks(), thread.last_nanoseconds()};
+      }
+    }
+  }
+  return ticks_per_second(first, last);
+}
+
+std::string where_to_write(const RecoverTask& task, const ProcessFacts& facts) {
+  if (!task.output.empty()) {
+    if (fs::exists(task.output)) {
+      throw RecoverError(task.output + " exists; give another name with -o, or remove it");
+    }
+    return task.output;
+  }
+  for (const std::string& directory : task.directories) {
+    if (fs::exists(directory + "/" + kIncomplete)) return directory;
+  }
+  if (fs::exists(facts.output + "/" + kIncomplete)) return facts.output;
+  throw RecoverError("where to? Give a name with -o");
+}
+
+/// What an earlier attempt to write left.
+void clear(const std::string& output) {
+  fs::remove_all(output + "/traces");
+  fs::remove(output + "/traces.def");
+  std::vector<fs::path> parts;
+  for (const auto& entry : fs::directory_iterator(output)) {
+    if (entry.path().filename().string().rfind(".rank-", 0) == 0) parts.push_back(entry.path());
+  }
+  for (const fs::path& part : parts) fs::remove_all(part);
+}
+
+/// Everything goes into the archive; false when it cannot be written.
+bool write(const std::string& output, const ArchiveInfo& info, const std::string& complete,
+           const std::vector<ProcessReport>& reports, const std::vector<ProcessRecords>& records,
+           std::vector<RankSummary>& ranks) {
+  silence_otf2();
+  Numbering numbering;
+  const Definitions definitions = arrange(reports, numbering);
+  std::vector<Translation> translations;
+  for (const ProcessReport& report : reports) {
+    translations.push_back(translate(report.communicators, numbering));
+  }
+  OTF2_Archive* archive = open_archive(output);
+  if (archive == nullptr) return false;
+  auto written = write_locations(archive, records, translations);
+  if (written.empty()) return false;
+  for (size_t i = 0; i < ranks.size(); ++i) ranks[i].locations = std::move(written[i]);
+  OTF2_GlobalDefWriter* writer = OTF2_Archive_GetGlobalDefWriter(archive);
+  return writer != nullptr && write_definitions(writer, info, definitions, numbering, ranks) &&
+         OTF2_Archive_CloseGlobalDefWriter(archive, writer) == OTF2_SUCCESS &&
+         write_properties(archive, info, complete) && OTF2_Archive_Close(archive) == OTF2_SUCCESS &&
+         !otf2_failed;
+}
+
+}  // namespace
+
+RecoverResult recover(const RecoverTask& task) {
+  const Search search(task.directories);
+  std::map<int, Found> found = search.find();
+  const ProcessFacts& first = found.begin()->second.journal.facts;
+  RecoverResult result;
+  result.output = where_to_write(task, first);
+  result.ranks = first.size;
+  result.recovered = static_cast<int>(found.size());
+
+  OpenFiles open_files;
+  uint64_t last = 0;
+  for (auto& [rank, process] : found) {
+    read_threads(search, open_files, process);
+  }
+  std::vector<ProcessReport> reports;
+  std::vector<ProcessRecords> records;
+  std::vector<RankSummary> ranks;
+  for (int rank = 0; rank < first.size; ++rank) {
+    const auto place = found.find(rank);
+    if (place == found.end()) {
+      result.missing.push_back("rank " + std::to_string(rank) +
+                               " has no records: " + search.place_of(rank));
+      ProcessRecords none;
+      none.rank = rank;
+      none.threads.emplace_back(0, -1, -1);
+      none.offsets = {{0, 0, 0}, {1, 0, 0}};
+      reports.emplace_back();
+      records.push_back(std::move(none));
+      ranks.push_back({"unknown", {}});
+      continue;
+    }
+    Found& process = place->second;
+    ProcessReport report;
+    report.used.resize(process.journal.facts.call_names.size());
+    report.communicators = process.journal.communicators;
+    for (const ThreadRecords& thread : process.records.threads) {
+      process.summaries.push_back(summarise(thread, process.records.zero, report.used));
+      const ThreadSummary& summary = process.summaries.back();
+      last = std::max(last, corrected(summary.last, process.records.offsets));
+      if (summary.open_call >= 0) {
+        result.in_calls.push_back(
+            "rank " + std::to_string(rank) +
+            (thread.thread() == 0 ? "" : " thread " + std::to_string(thread.thread())) +
+            " was in " + process.journal.facts.call_names[static_cast<size_t>(summary.open_call)]);
+      }
+      if (thread.missing_segments() > 0) {
+        result.missing.push_back("rank " + std::to_string(rank) + " lacks " +
+                                 std::to_string(thread.missing_segments()) +
+                                 " blocks of its records");
+      }
+    }
+    reports.push_back(std::move(report));
+    records.push_back(process.records);
+    ranks.push_back({process.journal.facts.host, {}});
+  }
+  // The end of the job, on the clock of each rank.
+  for (ProcessRecords& process : records) {
+    process.end_of_open_call = last - (corrected(last, process.offsets) - last);
+  }
+
+  ArchiveInfo info;
+  info.command = first.command;
+  info.mpi_library = first.mpi_library;
+  info.ticks_per_second = clock_rate(found.begin()->second);
+  info.start_ticks = first.start_ticks;
+  info.start_realtime = first.start_realtime;
+  info.overhead = first.overhead;
+  info.call_names = first.call_names;
+  info.call_roles = first.call_roles;
+  std::string complete = "false: recovered, the program did not reach MPI_Finalize";
+  if (!result.missing.empty()) {
+    complete += "; " + std::to_string(result.missing.size()) +
+                " things are missing, the first: " + result.missing.front();
+  }
+
+  const bool here = fs::exists(result.output);
+  if (here) clear(result.output);
+  if (!write(result.output, info, complete, reports, records, ranks)) {
+    if (here) {
+      clear(result.output);
+    } else {
+      fs::remove_all(result.output);
+    }
+    throw RecoverError(result.output +
+                       ": writing failed; is the disk full? Nothing is lost: make room, or give "
+                       "another name with -o");
+  }
+  uint64_t begin = UINT64_MAX, end = 0;
+  for (const RankSummary& rank : ranks) {
+    for (const LocationSummary& location : rank.locations) {
+      result.events += location.events;
+      if (location.events == 0) continue;
+      begin = std::min(begin, location.first);
+      end = std::max(end, location.last);
+    }
+  }
+  if (end > begin) result.seconds = static_cast<double>(end - begin) / info.ticks_per_second;
+
+  fs::remove(result.output + "/" + kIncomplete);
+  if (!task.keep) {
+    for (const auto& [rank, process] : found) {
+      for (const std::string& file : process.files) fs::remove(file);
+    }
+    std::error_code ignored;  // directories that hold something else stay
+    for (const std::string& directory : search.directories()) {
+      if (directory != result.output) fs::remove(directory, ignored);
+    }
+  }
+  return result;
+}
+
+}  // namespace rubato

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// The memory that records are written to, laid out so that it can be read by another process after
+/// the one that wrote it has died.
+///
+/// Each thread has a file of its own, <directory>/<rank>.<thread>.records, a row of segments. Only
+/// the last segment is mapped. A segment holds whole calls behind its header; behind the last call
+/// its words are zero. When memory is bounded, the oldest segments are moved to a file of the same
+/// name in another directory, on a disk, and the numbers in the headers tell their order.
+namespace rubato {
+
+struct SegmentHeader {
+  static constexpr uint64_t kMagic = 0x3130746753627552;  // "RubSgt01"
+  uint64_t magic;
+  uint64_t sequence;     ///< in the thread, from 0
+  uint64_t bytes;        ///< with this header, a multiple of kSegmentBytes
+  uint64_t ticks;        ///< the record clock ...
+  uint64_t nanoseconds;  ///< ... and CLOCK_MONOTONIC when the segment was begun
+  uint64_t thread;
+  uint64_t unused[2];
+};
+static_assert(sizeof(SegmentHeader) == 64);
+
+inline constexpr size_t kSegmentBytes = size_t{256} << 10;
+
+/// Where segments go and how much memory they may take: one for the process.
+struct SegmentSpace {
+  const char* directory = nullptr;  ///< null: in memory that ends with the process
+  const char* overflow = nullptr;   ///< where full memory is emptied to; null: it is not
+  int rank = 0;
+  bool in_memory = true;  ///< `directory` is memory, not a disk: the limit counts
+  uint64_t limit = uint64_t{256} << 20;
+};
+
+/// The file of one thread. Nothing here throws or prints; trouble is a result. Used by one thread.
+class SegmentFile {
+ public:
+  enum class Result {
+    kGood,
+    kFlushed,   ///< good, after moving a segment to the overflow directory
+    kFull,      ///< the limit is reached and there is nowhere to move segments to
+    kDiskFull,  ///< no more space in the directory, or moving failed
+  };
+
+  /// Maps a new zeroed segment of at least `bytes` in place of the one in use, which is complete.
+  Result extend(const SegmentSpace& space, uint32_t thread, size_t bytes);
+
+  SegmentHeader* header() const { return window_; }
+  uint64_t* begin() const { return reinterpret_cast<uint64_t*>(window_ + 1); }
+  uint64_t* end() const {
+    return reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(window_) + window_bytes_);
+  }
+
+  /// Files of this thread to read the segments from; -1 where there is none.
+  int file() const { return file_; }
+  int overflow_file() const { return overflow_file_; }
+
+  /// Unmaps, closes and removes the files.
+  void remove(const SegmentSpace& space, uint32_t thread);
+
+  /// Bytes that all threads hold in memory.
+  static uint64_t bytes_held();
+
+ private:
+  bool create(const SegmentSpace& space, uint32_t thread);
+  bool move_oldest(const SegmentSpace& space, uint32_t thread);
+
+  SegmentHeader* window_ = nullptr;
+  size_t window_bytes_ = 0;
+  int file_ = -1;
+  int overflow_file_ = -1;
+  uint64_t end_ = 0;       ///< bytes of the file
+  uint64_t moved_ = 0;     ///< bytes at its beginning that were moved away
+  uint64_t sequence_ = 0;  ///< of the next segment
+};
+
+/// Name of a thread's file in a directory.
+void segment_file_name(char* name, size_t size, const char* directory, int rank, uint32_t thread);
+
+}  // namespace rubato

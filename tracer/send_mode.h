@@ -1,0 +1,10 @@
+#pragma once
+
+#include <cstdint>
+
+namespace rubato {
+
+/// What a persistent send was initialised as; the values of the archive's attribute.
+enum class SendMode : uint8_t { kStandard, kBuffered, kSynchronous, kReady };
+
+}  // namespace rubato
