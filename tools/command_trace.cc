@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <regex>
 #include <vector>
 
 #include "models/error.h"
@@ -48,6 +49,22 @@ uint64_t parse_size(const std::string& text) {
     if (used > 0 && value > 0 && unit == name) return static_cast<uint64_t>(value * factor);
   }
   throw UsageError(fmt::format("--memory {}: expected a size such as 512MiB or 2GiB", text));
+}
+
+/// "2:10", ":10", "2:", "barrier:3:7"; the tracer reads it again.
+std::string checked_window(const po::variables_map& values) {
+  const std::string text = values["window"].as<std::string>();
+  static const std::regex form(R"((barrier:)?([0-9]*\.?[0-9]*):([0-9]*\.?[0-9]*))");
+  std::smatch part;
+  const auto number = [&](size_t i, double otherwise) {
+    return part[i].length() == 0 ? otherwise : std::stod(part[i]);
+  };
+  if (!std::regex_match(text, part, form) || text.find("..") != std::string::npos ||
+      part[2] == "." || part[3] == "." || number(2, 0) >= number(3, 1e18)) {
+    throw UsageError(fmt::format(
+        "--window {}: expected seconds, such as 2:10, or barriers, such as barrier:3:7", text));
+  }
+  return text;
 }
 
 /// The directory as a path that stays right when the program changes its own.
@@ -103,6 +120,8 @@ int trace(const Arguments& arguments) {
        "when it is used up: move records to the output's disk, or stop to record")
       ("records", po::value<std::string>()->value_name("DIR"),
        "where records are until the end (default: /dev/shm if it has room, else TMPDIR)")
+      ("window", po::value<std::string>()->value_name("START:END"),
+       "record only these seconds of the run, or barrier:N:M, from the Nth to the Mth MPI_Barrier")
       ("clock", po::value<std::string>()->value_name("tsc|monotonic")->default_value("tsc"),
        "time-stamp counter where it can be trusted, or the system clock")
       ("help,h", "show this help");
@@ -147,6 +166,7 @@ int trace(const Arguments& arguments) {
   if (values.count("records") != 0) {
     set("RUBATO_TRACE_RECORDS", fs::absolute(values["records"].as<std::string>()).string());
   }
+  if (values.count("window") != 0) set("RUBATO_TRACE_WINDOW", checked_window(values));
   set("RUBATO_TRACE_CLOCK", clock);
   // exec keeps the process id: so the tracer knows this process from those it starts.
   set("RUBATO_TRACE_PID", std::to_string(getpid()));

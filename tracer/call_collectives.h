@@ -84,7 +84,8 @@ int record_barrier(Call call, Real real, MPI_Comm comm) {
   if (result == MPI_SUCCESS) {
     note(call, OTF2_COLLECTIVE_OP_BARRIER, Collective(comm), kNoRoot, 0, 0);
   }
-  call.leave();
+  const uint64_t end = call.leave();
+  if (comm == handles.world) Recorder::barrier_passed(end);
   return result;
 }
 

@@ -17,7 +17,7 @@ inline void complete(Call& call, MPI_Request before, MPI_Request after, const MP
   if (before == handles.request_null) return;
   Request request;
   if (!requests::take(before, after == before, request)) return;
-  if (request.kind == RequestKind::kForeign) return;
+  if (request.kind == RequestKind::kForeign || request.unrecorded) return;
   if (request.cancelled) {
     int cancelled = 0;
     PMPI(Test_cancelled)(&status, &cancelled);
@@ -188,7 +188,8 @@ int record_request_free(Call call, Real real, MPI_Request* request) {
   const int result = real(request);
   Request freed;
   if (result == MPI_SUCCESS && before != handles.request_null &&
-      requests::take(before, false, freed) && freed.kind != RequestKind::kForeign) {
+      requests::take(before, false, freed) && freed.kind != RequestKind::kForeign &&
+      !freed.unrecorded) {
     // OTF2 has the completion record stand for the release of a send that is still under way.
     if (freed.cancelled) {
       call.item(Item::kRequestCancelled, freed.number);

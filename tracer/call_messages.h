@@ -103,6 +103,7 @@ inline void note_posted(Call& call, RequestKind kind, const Message& message, bo
   Request request;
   if (recordable) {
     request.kind = kind;
+    request.unrecorded = call.muted();
     request.number = call.next_request();
     request.message.communicator = message.communicator;
     call.message(kind == RequestKind::kSend ? Item::kIsend : Item::kIrecvRequest, message);
@@ -204,7 +205,8 @@ int record_recv_init(Call call, Real real, void* buf, Count count, MPI_Datatype 
 
 inline void note_started(Call& call, MPI_Request handle) {
   Request request;
-  if (!requests::restart(handle, request) || request.kind == RequestKind::kForeign) return;
+  if (!requests::restart(handle, call.muted(), request) || request.kind == RequestKind::kForeign)
+    return;
   const bool send = request.kind == RequestKind::kSend;
   call.message(send ? Item::kIsendStart : Item::kIrecvStart, request.message);
   call.word(request.number | static_cast<uint64_t>(request.mode) << 56);

@@ -11,6 +11,12 @@ namespace {
 std::mutex switch_mutex;
 uint64_t switch_times[Recorder::kMaxSwitches];
 
+/// The window that was asked for: its end in ticks, or the Barriers that begin and end it.
+uint64_t window_end = UINT64_MAX;
+uint64_t first_barrier = 0;
+uint64_t last_barrier = 0;
+std::atomic<uint64_t> barriers_passed{0};
+
 /// Writes a mark behind the last call; there is always room for one (ThreadLog::limit).
 void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) {
   log.at[1] = record::size_word(duration < kMaxDuration ? duration : kMaxDuration - 1, 0);
@@ -51,6 +57,37 @@ void Recorder::toggle(uint64_t now, bool off) {
   if (off == paused() || count == kMaxSwitches) return;
   switch_times[count] = now;
   switches_.store(count + 1, std::memory_order_release);
+}
+
+void Recorder::set_window(uint64_t begin, uint64_t end, uint64_t now) {
+  window_end = end;
+  if (begin > now) pause(now);
+  next_switch_.store(begin > now ? begin : end);
+}
+
+void Recorder::window_reached(uint64_t now) {
+  const uint64_t due = next_switch_.load();
+  if (now < due) return;  // another thread was here
+  if (due == window_end) {
+    next_switch_.store(UINT64_MAX);
+    pause(now);
+  } else {
+    next_switch_.store(window_end);
+    resume(now);
+  }
+}
+
+void Recorder::set_barrier_window(uint64_t first, uint64_t last, uint64_t now) {
+  first_barrier = first;
+  last_barrier = last;
+  if (first > 0) pause(now);
+}
+
+void Recorder::barrier_passed(uint64_t now) {
+  if (last_barrier == 0) return;
+  const uint64_t count = ++barriers_passed;
+  if (count == first_barrier) resume(now);
+  if (count == last_barrier) pause(now);
 }
 
 void Recorder::catch_up(ThreadLog& log) {

@@ -52,6 +52,15 @@ class Recorder {
   static void resume(uint64_t now) { toggle(now, false); }
   static bool paused() { return switches_.load(std::memory_order_relaxed) % 2 != 0; }
   static uint32_t switches() { return switches_.load(std::memory_order_relaxed); }
+  /// Recording is on only between two ticks, or between two passages of a Barrier on
+  /// MPI_COMM_WORLD, counted from 1. To be called when recording has begun. Switches are made at
+  /// the end of a call.
+  static void set_window(uint64_t begin, uint64_t end, uint64_t now);
+  static void set_barrier_window(uint64_t first, uint64_t last, uint64_t now);
+  static uint64_t next_switch() { return next_switch_.load(std::memory_order_relaxed); }
+  static void window_reached(uint64_t now);
+  static void barrier_passed(uint64_t now);
+
   /// Puts the switches that `log` has not seen on its record.
   static void catch_up(ThreadLog& log);
 
@@ -80,6 +89,7 @@ class Recorder {
 
   static inline std::atomic<bool> on_{false};
   static inline std::atomic<uint32_t> switches_{0};
+  static inline std::atomic<uint64_t> next_switch_{UINT64_MAX};
   static inline uint64_t zero_ = 0;
   static inline SegmentSpace space_;
   static inline std::atomic<Ended> ended_{Ended::kNot};
@@ -158,7 +168,16 @@ class Call {
   /// The Leave stamp. Returns it.
   uint64_t leave() {
     const uint64_t end = Clock::now();
-    if (log_.muted) return end;
+    if (!log_.muted) put(end);
+    if (end >= Recorder::next_switch()) [[unlikely]]
+      Recorder::window_reached(end);
+    return end;
+  }
+
+  ThreadLog& log() { return log_; }
+
+ private:
+  void put(uint64_t end) {
     uint64_t duration = end - enter_;
     uint64_t* const head = log_.at;
     if (duration >= kMaxDuration) [[unlikely]] {
@@ -168,12 +187,8 @@ class Call {
     }
     head[1] = record::size_word(duration, static_cast<size_t>(at_ - head - kHeadWords));
     log_.at = at_;
-    return end;
   }
 
-  ThreadLog& log() { return log_; }
-
- private:
   /// Memory is zero, so this leaves a head without the done bit.
   void open() {
     if (!log_.muted) *log_.at = record::head(enter_ - Recorder::zero(), id_);

@@ -121,11 +121,12 @@ bool take(MPI_Request handle, bool stays, Request& request) {
   return request.active;
 }
 
-bool restart(MPI_Request handle, Request& request) {
+bool restart(MPI_Request handle, bool unrecorded, Request& request) {
   const Lock lock;
   const Found found = find(bucket_of(handle_bits(handle)), handle_bits(handle));
   if (found.index == 0 || !entry(found.index).persistent) return false;
   entry(found.index).active = true;
+  entry(found.index).unrecorded = unrecorded;
   request = entry(found.index);
   return true;
 }

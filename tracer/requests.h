@@ -28,8 +28,9 @@ struct Request {
   RequestKind kind = RequestKind::kForeign;
   SendMode mode = SendMode::kStandard;
   bool persistent = false;
-  bool active = true;      ///< false: a persistent request that is not started
-  bool cancelled = false;  ///< MPI_Cancel was called on it
+  bool active = true;       ///< false: a persistent request that is not started
+  bool cancelled = false;   ///< MPI_Cancel was called on it
+  bool unrecorded = false;  ///< posted or started while recording was switched off
 };
 
 namespace requests {
@@ -43,8 +44,9 @@ void add(MPI_Request handle, const Request& request);
 /// persistent request that MPI did not free). False when there is none, or none that was active.
 bool take(MPI_Request handle, bool stays, Request& request);
 
-/// A persistent request is started: false when the handle is none of ours.
-bool restart(MPI_Request handle, Request& request);
+/// A persistent request is started: false when the handle is none of ours. `unrecorded` says that
+/// recording is switched off.
+bool restart(MPI_Request handle, bool unrecorded, Request& request);
 
 void mark_cancelled(MPI_Request handle);
 

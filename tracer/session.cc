@@ -26,7 +26,8 @@ struct Session {
   std::string host;
   RecordSpace space;
   NodeClocks nodes;
-  ClockPair first_pair;
+  ClockPair init_pair;   ///< when MPI_Init was entered
+  ClockPair first_pair;  ///< when it was left
   ArchiveTask task;
 };
 
@@ -104,6 +105,27 @@ void note_offset(const ClockOffset& offset) {
   journal::clock_offset(offset);
 }
 
+/// Ticks per second as far as it is known: since MPI_Init was entered.
+double approximate_rate() {
+  return ticks_per_second(session->init_pair, ClockPair::sample());
+}
+
+/// Switches off what is not asked for.
+void apply_window(const Window& window) {
+  const uint64_t now = Clock::now();
+  const auto ticks = [&](double seconds) {
+    // The counter's rate is not known to more than some percent yet.
+    const double since = seconds * approximate_rate();
+    return since > 1e18 ? UINT64_MAX - 1 : now + static_cast<uint64_t>(since);
+  };
+  if (window.kind == Window::Kind::kSeconds) {
+    Recorder::set_window(ticks(window.begin), ticks(window.end), now);
+  } else if (window.kind == Window::Kind::kBarriers) {
+    Recorder::set_barrier_window(static_cast<uint64_t>(window.begin),
+                                 static_cast<uint64_t>(std::min(window.end, 1e18)), now);
+  }
+}
+
 void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
   session = new Session;
   session->settings = Settings::from_environment();
@@ -118,6 +140,7 @@ void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
       all_ranks(session->comm, Clock::tsc_usable() && !session->settings.monotonic_clock));
   const uint64_t enter = Clock::uses_tsc() ? stamp.tsc : stamp.monotonic;
   const uint64_t zero = enter - 1;  // so that no record begins at 0
+  session->init_pair = {enter, stamp.monotonic};
   session->first_pair = ClockPair::sample();
   ArchiveInfo& info = session->task.info;
   info.start_ticks = Clock::now();
@@ -141,6 +164,7 @@ void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
   note_collective(call, OTF2_COLLECTIVE_OP_CREATE_HANDLE, communicators::kWorld,
                   OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
   call.leave();
+  apply_window(session->settings.window);
 }
 
 /// The last call on record.

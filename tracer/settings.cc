@@ -19,9 +19,34 @@ Settings Settings::from_environment() {
   const char* when_full = std::getenv("RUBATO_TRACE_WHEN_FULL");
   settings.stop_when_full = when_full != nullptr && std::strcmp(when_full, "stop") == 0;
   if (const char* records = std::getenv("RUBATO_TRACE_RECORDS")) settings.records = records;
+  const char* window = std::getenv("RUBATO_TRACE_WINDOW");
+  if (window != nullptr && !Window::parse(window, settings.window)) {
+    warn(std::string("RUBATO_TRACE_WINDOW=") + window + " is not understood; all is recorded");
+  }
   const char* clock = std::getenv("RUBATO_TRACE_CLOCK");
   settings.monotonic_clock = clock != nullptr && std::strcmp(clock, "monotonic") == 0;
   return settings;
+}
+
+bool Window::parse(const char* text, Window& window) {
+  constexpr char kBarrier[] = "barrier:";
+  Window read;
+  read.kind = Kind::kSeconds;
+  read.end = 1e18;
+  if (std::strncmp(text, kBarrier, sizeof kBarrier - 1) == 0) {
+    read.kind = Kind::kBarriers;
+    text += sizeof kBarrier - 1;
+  }
+  char* end = nullptr;
+  const double begin = std::strtod(text, &end);
+  if (end != text) read.begin = begin;
+  if (*end++ != ':') return false;
+  text = end;
+  const double last = std::strtod(text, &end);
+  if (end != text) read.end = last;
+  if (*end != '\0' || read.begin < 0 || read.end <= read.begin) return false;
+  window = read;
+  return true;
 }
 
 std::string command_line() {

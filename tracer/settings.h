@@ -6,11 +6,22 @@
 /// What `rubato trace` tells the tracer, through the environment.
 namespace rubato {
 
+/// The part of the run to record, from the end of MPI_Init on.
+struct Window {
+  enum class Kind { kAll, kSeconds, kBarriers };
+  Kind kind = Kind::kAll;
+  double begin = 0;  ///< seconds, or a count of Barriers on MPI_COMM_WORLD
+  double end = 0;
+  /// "0.5:10" seconds; "barrier:3:7". Either number may be left out. False: it is neither.
+  static bool parse(const char* text, Window& window);
+};
+
 struct Settings {
   std::string output;                     ///< RUBATO_TRACE_OUTPUT: directory of the archive
   uint64_t memory = uint64_t{256} << 20;  ///< RUBATO_TRACE_MEMORY: bytes of records per process
   bool stop_when_full = false;            ///< RUBATO_TRACE_WHEN_FULL=stop
   std::string records;                    ///< RUBATO_TRACE_RECORDS: directory for records
+  Window window;                          ///< RUBATO_TRACE_WINDOW
   bool monotonic_clock = false;           ///< RUBATO_TRACE_CLOCK=monotonic
 
   static Settings from_environment();

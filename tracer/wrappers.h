@@ -39,11 +39,12 @@ int record_abort(CallId, Real real, MPI_Comm comm, int code) {
   return real(comm, code);
 }
 
-/// Only the level means something to us; MPI libraries ignore the rest too.
+/// Level 0 switches recording off, any other on. MPI libraries ignore the other arguments too.
 template <class Real>
 int record_pcontrol(Call call, Real real, int level) {
   const int result = real(level);
-  call.leave();
+  const uint64_t end = call.leave();
+  level == 0 ? Recorder::pause(end) : Recorder::resume(end);
   return result;
 }
 

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Recording only a part of a run: MPI_Pcontrol, seconds, Barriers. What is not recorded still counts:
+# requests and communicators that reach into the recorded part are told apart.
+. "$(dirname "$0")/lib.sh"
+build_program app <<'C'
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  int rank, x = 0, y = 0, pcontrol = atoi(argv[1]), pause_us = atoi(argv[2]);
+  MPI_Request r[3];
+  MPI_Comm copies[3];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int peer = 1 - rank;
+  for (int part = 0; part < 3; ++part) { /* only part 1 is recorded */
+    if (pcontrol) MPI_Pcontrol(part == 1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copies[part]);
+    MPI_Irecv(&y, 1, MPI_INT, peer, part, copies[part], &r[part]);
+    if (part > 0) { /* completes what was posted in the part before */
+      MPI_Send(&x, 1, MPI_INT, peer, part - 1, copies[part - 1]);
+      MPI_Wait(&r[part - 1], MPI_STATUS_IGNORE);
+    }
+    for (int i = 0; i <= part; ++i) MPI_Sendrecv_replace(&x, 1, MPI_INT, peer, 9, peer, 9, copies[0], MPI_STATUS_IGNORE);
+    if (pause_us) usleep(pause_us);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Cancel(&r[2]);
+  MPI_Wait(&r[2], MPI_STATUS_IGNORE);
+  MPI_Finalize();
+  return 0;
+}
+C
+# what WHICH: part 1 and nothing of the others is there.
+what() {
+  otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "$1: $(cat check.txt)"
+  expect 4 '^MPI_RECV '            # two rounds of Sendrecv_replace on two ranks
+  expect 6 '^MPI_SEND '            # and the Send
+  expect 2 '^MPI_IRECV_REQUEST '   # posted in part 1
+  expect 0 '^MPI_IRECV '           # posted in part 0, completed in 1: no number to complete
+  expect 2 '^ENTER .*"MPI_Barrier"'
+  expect 2 '^ENTER .*"MPI_Comm_dup"'
+  expect 2 '^MEASUREMENT_ON_OFF .*ON'
+  "$rubato" replay run.otf2dir --on measured --verify >out.txt 2>&1 || fail "$1: $(cat out.txt)"
+  "$rubato" replay run.otf2dir --on perfect >out.txt 2>&1 || fail "$1: $(cat out.txt)"
+  rm -rf run.otf2dir print.txt
+}
+trace 2 ./app 1 0
+expect 4 '^ENTER .*"MPI_Pcontrol"'  # part 0's own call, and the one that ends part 1
+expect 4 '^MEASUREMENT_ON_OFF .*OFF'
+sed -i '/"MPI_Pcontrol"/d' print.txt
+what Pcontrol
+
+run 2 "$rubato" trace --window barrier:1:2 -o run.otf2dir ./app 0 0
+what barriers
+
+# Seconds: each part takes 2 s, so the window lies well inside part 1 and holds its Barrier alone.
+run 2 "$rubato" trace --window 3:5 -o run.otf2dir ./app 0 2000000
+otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "seconds: $(cat check.txt)"
+[ "$(count '^MEASUREMENT_ON_OFF .*ON')" -ge 1 ] || fail "never switched on"
+[ "$(count '^ENTER .*"MPI_Barrier"')" -lt 6 ] || fail "the window was not kept"
+"$rubato" replay run.otf2dir --on measured --verify >out.txt 2>&1 || fail "seconds: $(cat out.txt)"
+
+expect_failure 2 "--window 5:3: expected" run 1 "$rubato" trace --window 5:3 -o x.otf2dir ./app 0 0
+expect_failure 2 "--window a: expected" run 1 "$rubato" trace --window a -o x.otf2dir ./app 0 0
+pass
