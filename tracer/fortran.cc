@@ -47,8 +47,14 @@ void* binding_symbol(const char* name, void* where = RTLD_DEFAULT) {
   return search.found;
 }
 
-/// What the bindings call a function: "p" + "mpi" + infix + "_comm_dup" + suffix.
-std::string symbol(Binding binding, CallId id, const char* prefix, const char* infix) {
+#ifdef OPEN_MPI
+constexpr char kF08Mark[] = "";  // pmpi_send_f08_
+#else
+constexpr char kF08Mark[] = "r";  // pmpir_wait_f08_, but pmpi_wait_
+#endif
+
+/// What the bindings call a function, or its profiling form.
+std::string symbol(Binding binding, CallId id, bool profiling) {
   std::string name = kCalls[id].name;
   std::string suffix = binding == kF08 ? "_f08_" : "_";
   if (name.ends_with("_c")) {
@@ -56,8 +62,8 @@ std::string symbol(Binding binding, CallId id, const char* prefix, const char* i
     suffix = "_f08_large_";
   }
   for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
-  name.insert(name.find('_'), infix);
-  return prefix + name + suffix;
+  if (profiling && binding == kF08) name.insert(name.find('_'), kF08Mark);
+  return (profiling ? "p" : "") + name + suffix;
 }
 
 /// Stands in for a function that is nowhere to be found.
@@ -128,14 +134,8 @@ Element* elements_in(Room which, int count) {
 void* resolve(Binding binding, CallId id) {
   static std::once_flag once;
   std::call_once(once, load_translations);
-#ifdef OPEN_MPI
-  void* address = binding_symbol(symbol(binding, id, "p", "").c_str());
-#else
-  void* address = binding_symbol(symbol(binding, id, "p", "r").c_str());
-#endif
-  if (address == nullptr) {
-    address = binding_symbol(symbol(binding, id, "", "").c_str(), RTLD_NEXT);
-  }
+  void* address = binding_symbol(symbol(binding, id, true).c_str());
+  if (address == nullptr) address = binding_symbol(symbol(binding, id, false).c_str(), RTLD_NEXT);
   if (address == nullptr) address = reinterpret_cast<void*>(&missing_function);
   functions[binding][id].store(address, std::memory_order_release);
   return address;

@@ -12,7 +12,7 @@
 /// the C functions by names that a preloaded library could replace. Under Open MPI nothing does:
 /// mpi_send_ (of mpif.h and `use mpi`) and mpi_send_f08_ (of `use mpi_f08`) get wrappers of their
 /// own. MPICH's call MPI_Send, whose wrapper sees them, except for the calls of mpi_f08 that have
-/// no message buffer: mpi_wait_f08_.
+/// no message buffer (mpi_wait_f08_) and those that get and set attributes.
 ///
 /// A generated wrapper (gen_fortran.py) hands the program's own arguments on, untouched, to
 /// pmpi_send_ or pmpi_send_f08_. What the record_ functions of call_*.h get are translations made

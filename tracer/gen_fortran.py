@@ -46,6 +46,8 @@ POINTER_FORMS = {'MPI_Alloc_mem', 'MPI_Win_allocate', 'MPI_Win_allocate_shared',
 NOT_IN_F08 = re.compile(
     r'MPI_(Address|Attr_(delete|get|put)|Errhandler_(create|get|set)|Keyval_(create|free)|'
     r'Type_(extent|hindexed|hvector|lb|struct|ub))$|MPIX_(Delete_error_|Grequest_)')
+# MPICH's bindings of these go past C's function, with all symbols.
+PAST_C = re.compile(r'MPI_(Attr|Comm|Type|Win)_(get|put|set)(_attr)?$')
 # Parameters "void *" of C that are no message buffers.
 NO_BUFFERS = {'attribute_val', 'baseptr', 'extra_state', 'buffer_addr'}
 
@@ -246,13 +248,14 @@ class Wrapper:
         return text
 
     def symbols_mpich(self):
-        """Only what does not call the C function itself: mpi_f08 without message buffers."""
+        """Only what does not call the C function itself: mpi_f08 without message buffers, and a few."""
+        name = self.function.name.lower()
+        text = self.symbol(f'{name}_', 'kMpif', f'{name}__') if PAST_C.match(self.function.name) else ''
         buffers = [p for p in self.function.parameters if p.type == 'void*' and p.name not in NO_BUFFERS]
         if buffers or NOT_IN_F08.match(self.function.name):
-            return ''
-        name = self.function.name.lower()
+            return text
         large = name.endswith('_c')
-        return self.symbol(f'{name[:-2]}_f08_large_' if large else f'{name}_f08_', 'kF08')
+        return text + self.symbol(f'{name[:-2]}_f08_large_' if large else f'{name}_f08_', 'kF08')
 
 
 def main():

@@ -66,7 +66,7 @@ needs_fortran() {
 build_fortran() {
   program=$1
   shift
-  "mpif90.$flavour" -O1 -w -cpp -ffree-line-length-none -o "$program" "$program.f90" "$@"
+  "mpif90.$flavour" -O1 -w -std=legacy -cpp -ffree-line-length-none -o "$program" "$program.f90" "$@"
 }
 
 # run N COMMAND...: under mpirun, without the lines that mpirun itself adds.
