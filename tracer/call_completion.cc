@@ -1,29 +1,12 @@
 #include "tracer/call_completion.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "tracer/scratch.h"
+
 namespace rubato {
 namespace {
-
-/// Grows by doubling, so that a program's largest array settles it soon.
-struct Scratch {
-  void* memory = nullptr;
-  size_t bytes = 0;
-
-  void* get(size_t wanted) {
-    if (wanted <= bytes) return memory;
-    const size_t size = std::max<size_t>(2 * bytes, (wanted + 4095) & ~size_t{4095});
-    void* fresh = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fresh == MAP_FAILED) return nullptr;
-    if (memory != nullptr) munmap(memory, bytes);
-    memory = fresh;
-    bytes = size;
-    return memory;
-  }
-};
 
 thread_local Scratch request_scratch;
 thread_local Scratch status_scratch;

@@ -56,6 +56,19 @@ build_program() {
   "mpicc.$flavour" -O1 -w -o "$program" "$program.c" "$@"
 }
 
+# Skips where Fortran programs cannot be made.
+needs_fortran() {
+  command -v gfortran >/dev/null || skip "there is no gfortran"
+  command -v "mpif90.$flavour" >/dev/null || skip "there is no mpif90.$flavour"
+}
+
+# build_fortran NAME [flags]: compiles NAME.f90.
+build_fortran() {
+  program=$1
+  shift
+  "mpif90.$flavour" -O1 -w -std=legacy -cpp -ffree-line-length-none -o "$program" "$program.f90" "$@"
+}
+
 # run N COMMAND...: under mpirun, without the lines that mpirun itself adds.
 run() {
   ranks=$1
