@@ -111,9 +111,10 @@ class Call {
     if (!moved_) log_.busy = false;
   }
 
-  /// Makes room for this many items; false: do without them, recording has ended.
-  bool reserve(size_t items) {
-    const size_t words = kHeadWords + items * kMaxItemWords + kFreeWords;
+  /// Makes room for starting or completing this many requests, before the first item; false: do
+  /// without them, recording has ended.
+  bool reserve(size_t requests) {
+    const size_t words = kHeadWords + requests * kMaxRequestWords + kFreeWords;
     if (static_cast<size_t>(log_.limit - log_.at) >= words) return true;
     if (!Recorder::refill(log_, words)) return false;
     at_ = log_.at + kHeadWords;
