@@ -86,10 +86,11 @@ class GlobalDefinitions {
               OTF2_TYPE_INT32);
     attribute(kAttributeTag, schema::kPostedTag, "tag a receive asked for, -1 = any",
               OTF2_TYPE_INT32);
-    attribute(kAttributeComm, schema::kPostedComm, "communicator a receive was posted on",
-              OTF2_TYPE_COMM);
+    attribute(kAttributeComm, schema::kPostedComm,
+              "communicator a receive or collective was posted on", OTF2_TYPE_COMM);
     attribute(kAttributeMode, schema::kSendMode,
-              "persistent send: 1 buffered, 2 synchronous, 3 ready", OTF2_TYPE_UINT8);
+              "persistent request: 1 buffered, 2 synchronous, 3 ready, 4 partitioned",
+              OTF2_TYPE_UINT8);
   }
   void attribute(OTF2_AttributeRef ref, const char* name, const char* description, OTF2_Type type) {
     const OTF2_StringRef name_ref = string(name);

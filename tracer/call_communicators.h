@@ -27,11 +27,47 @@ int record_comm_create(Call call, Real real, MPI_Comm parent, Arguments... argum
   if (result == MPI_SUCCESS) {
     MPI_Comm* const made = std::get<sizeof...(arguments) - 1>(std::make_tuple(arguments...));
     Communicator* over = communicators::find(parent);
-    note_created(call, communicators::created(over, *made));
+    const uint32_t child = communicators::next_child(over);
+    note_created(call, communicators::created(over, *made, child));
     note_handle_collective(call, OTF2_COLLECTIVE_OP_CREATE_HANDLE, over);
   }
   call.leave();
   return result;
+}
+
+/// The communicator is there when the request completes; which child of its parent it is, is
+/// settled by the order of these calls.
+template <class Real, class... Arguments>
+int record_comm_idup(Call call, Real real, MPI_Comm parent, Arguments... arguments) {
+  const int result = real(parent, arguments...);
+  if (result == MPI_SUCCESS) {
+    MPI_Comm* const made = std::get<sizeof...(arguments) - 2>(std::make_tuple(arguments...));
+    Communicator* over = communicators::find(parent);
+    Request request;
+    request.kind = RequestKind::kCommIdup;
+    request.message = {over->id, 0, static_cast<int32_t>(communicators::next_child(over)), 0};
+    request.extra = reinterpret_cast<uintptr_t>(made);
+    if (over->recordable) {
+      request.number = call.next_request();
+      call.item(Item::kCollectiveRequest, over->id);
+    }
+    requests::add(*last_of(arguments...), request);
+  }
+  call.leave();
+  return result;
+}
+
+inline void note_idup_complete(Call& call, const Request& request) {
+  Communicator* over = communicators::by_id(request.message.communicator);
+  const MPI_Comm made = *reinterpret_cast<MPI_Comm*>(request.extra);
+  const Communicator* entry =
+      communicators::created(over, made, static_cast<uint32_t>(request.message.tag));
+  if (!request.on_record()) return;
+  call.item(Item::kCollectiveComplete, request.number);
+  call.word(collective_word(OTF2_COLLECTIVE_OP_CREATE_HANDLE, over->id, OTF2_COLLECTIVE_ROOT_NONE));
+  call.word(0);
+  call.word(0);
+  note_created(call, entry);
 }
 
 /// Collective over the new communicator alone, which therefore stands in its own creation.

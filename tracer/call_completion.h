@@ -1,6 +1,7 @@
 #pragma once
 
-#include "tracer/communicators.h"
+#include "tracer/call_collectives.h"
+#include "tracer/call_communicators.h"
 #include "tracer/recorder.h"
 #include "tracer/requests.h"
 
@@ -12,26 +13,49 @@
 /// alone.
 namespace rubato {
 
-/// One request has completed: `before` is its handle at the call, `after` what MPI made of it.
-inline void complete(Call& call, MPI_Request before, MPI_Request after, const MPI_Status& status) {
-  if (before == handles.request_null) return;
-  Request request;
-  if (!requests::take(before, after == before, request)) return;
-  if (request.kind == RequestKind::kForeign || request.unrecorded) return;
+/// Sends and receives.
+inline void complete_message(Call& call, const Request& request, const MPI_Status& status) {
+  const bool both = request.kind == RequestKind::kSendRecv;
   if (request.cancelled) {
     int cancelled = 0;
     PMPI(Test_cancelled)(&status, &cancelled);
     if (cancelled != 0) {
       call.item(Item::kRequestCancelled, request.number);
+      if (both) call.item(Item::kRequestCancelled, request.extra);
       return;
     }
   }
-  if (request.kind == RequestKind::kSend) {
+  if (both || request.kind == RequestKind::kSend) {
     call.item(Item::kIsendComplete, request.number);
+    if (!both) return;
+  }
+  if (request.kind == RequestKind::kPartitionedRecv) {
+    call.message(Item::kIrecv, request.message);
   } else if (status.MPI_SOURCE != MPI_PROC_NULL) {
     call.message(Item::kIrecv, {request.message.communicator, status.MPI_SOURCE, status.MPI_TAG,
                                 received_bytes(status)});
-    call.word(request.number);
+  } else {
+    return;
+  }
+  call.word(both ? request.extra : request.number);
+}
+
+/// One request has completed: `before` is its handle at the call, `after` what MPI made of it.
+inline void complete(Call& call, MPI_Request before, MPI_Request after, const MPI_Status& status) {
+  if (before == handles.request_null) return;
+  Request request;
+  if (!requests::take(before, after == before, request)) return;
+  switch (request.kind) {
+    case RequestKind::kForeign:
+      return;
+    case RequestKind::kCollective:
+      if (request.on_record()) note_collective_complete(call, request);
+      return;
+    case RequestKind::kCommIdup:
+      note_idup_complete(call, request);
+      return;
+    default:
+      if (request.on_record()) complete_message(call, request, status);
   }
 }
 
@@ -188,12 +212,13 @@ int record_request_free(Call call, Real real, MPI_Request* request) {
   const int result = real(request);
   Request freed;
   if (result == MPI_SUCCESS && before != handles.request_null &&
-      requests::take(before, false, freed) && freed.kind != RequestKind::kForeign &&
-      !freed.unrecorded) {
+      requests::take(before, false, freed) && freed.on_record()) {
     // OTF2 has the completion record stand for the release of a send that is still under way.
+    const bool both = freed.kind == RequestKind::kSendRecv;
     if (freed.cancelled) {
       call.item(Item::kRequestCancelled, freed.number);
-    } else if (freed.kind == RequestKind::kSend) {
+      if (both) call.item(Item::kRequestCancelled, freed.extra);
+    } else if (both || freed.kind == RequestKind::kSend) {
       call.item(Item::kIsendComplete, freed.number);
     }
   }

@@ -103,7 +103,6 @@ inline void note_posted(Call& call, RequestKind kind, const Message& message, bo
   Request request;
   if (recordable) {
     request.kind = kind;
-    request.unrecorded = call.muted();
     request.number = call.next_request();
     request.message.communicator = message.communicator;
     call.message(kind == RequestKind::kSend ? Item::kIsend : Item::kIrecvRequest, message);
@@ -138,18 +137,12 @@ int record_irecv(Call call, Real real, void* buf, Count count, MPI_Datatype type
   return result;
 }
 
-/// Persistent requests have numbers of their own, because each start uses the same one again.
-inline uint64_t next_persistent_number(ThreadLog& log) {
-  static std::atomic<uint64_t> count{0};
-  return uint64_t{log.number} << 40 | uint64_t{1} << 39 | ++count;
-}
-
 inline void note_initialised(Call& call, RequestKind kind, SendMode mode, const Message& message,
                              bool recordable, MPI_Request handle) {
   Request request;
   if (recordable) {
     request.kind = kind;
-    request.number = next_persistent_number(call.log());
+    request.number = requests::next_persistent_number(call.log().number);
     request.message = message;
     request.mode = mode;
   }
@@ -203,10 +196,41 @@ int record_recv_init(Call call, Real real, void* buf, Count count, MPI_Datatype 
   return result;
 }
 
+/// Partitioned messages go out as one, of all their partitions. A receive gets what it asked for:
+/// there are no wildcards, both sides agree on the length, and MPI need not fill its status.
+template <RequestKind kind, class Real, class Buffer>
+int record_partitioned_init(Call call, Real real, Buffer buf, int partitions, MPI_Count count,
+                            MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Info info,
+                            MPI_Request* request) {
+  const int result = real(buf, partitions, count, type, peer, tag, comm, info, request);
+  if (result == MPI_SUCCESS) {
+    const Communicator* entry = communicators::find(comm);
+    const uint64_t bytes =
+        static_cast<uint64_t>(partitions) * static_cast<uint64_t>(count) * type_size(type);
+    note_initialised(call, kind, SendMode::kPartitioned, {entry->id, peer, tag, bytes},
+                     entry->recordable && peer != MPI_PROC_NULL, *request);
+  }
+  call.leave();
+  return result;
+}
+template <class... Arguments>
+int record_psend_init(Call call, Arguments... arguments) {
+  return record_partitioned_init<RequestKind::kSend>(std::move(call), arguments...);
+}
+template <class... Arguments>
+int record_precv_init(Call call, Arguments... arguments) {
+  return record_partitioned_init<RequestKind::kPartitionedRecv>(std::move(call), arguments...);
+}
+
 inline void note_started(Call& call, MPI_Request handle) {
   Request request;
   if (!requests::restart(handle, call.muted(), request) || request.kind == RequestKind::kForeign)
     return;
+  if (request.kind == RequestKind::kCollective) {
+    call.item(Item::kCollectiveStart, request.number);
+    call.word(request.message.communicator);
+    return;
+  }
   const bool send = request.kind == RequestKind::kSend;
   call.message(send ? Item::kIsendStart : Item::kIrecvStart, request.message);
   call.word(request.number | static_cast<uint64_t>(request.mode) << 56);

@@ -192,10 +192,19 @@ Communicator* find(MPI_Comm comm) {
   return enter_by_members(comm, false);
 }
 
-Communicator* created(Communicator* parent, MPI_Comm comm) {
+Communicator* by_id(uint32_t id) {
   const std::lock_guard lock(mutex);
-  const uint32_t child = ++parent->children;
+  return &(*entries)[id];
+}
+
+uint32_t next_child(Communicator* parent) {
+  const std::lock_guard lock(mutex);
+  return ++parent->children;
+}
+
+Communicator* created(Communicator* parent, MPI_Comm comm, uint32_t child) {
   if (comm == handles.comm_null) return nullptr;
+  const std::lock_guard lock(mutex);
   Communicator* entry = enter(comm, parent);
   entry->identity = mix(mix(parent->identity, child), hash_of_all(*entry));
   entry->parent = parent->identity;

@@ -52,9 +52,14 @@ void start();
 /// The entry of a valid communicator. One that came about unseen is entered now.
 Communicator* find(MPI_Comm comm);
 
-/// A communicator made by a collective call over `parent`; `comm` may be MPI_COMM_NULL (this rank
-/// is no member), which returns null but counts as a child.
-Communicator* created(Communicator* parent, MPI_Comm comm);
+/// The entry of a local number.
+Communicator* by_id(uint32_t id);
+
+/// The number of the child that a collective call over `parent` makes. To be asked once for each
+/// such call, also where this rank gets MPI_COMM_NULL.
+uint32_t next_child(Communicator* parent);
+/// The communicator that was made so; null for MPI_COMM_NULL.
+Communicator* created(Communicator* parent, MPI_Comm comm, uint32_t child);
 /// A communicator that only its own members made.
 Communicator* created_by_members(MPI_Comm comm);
 

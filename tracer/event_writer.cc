@@ -66,6 +66,11 @@ class EventWriter {
     return global != kNone;
   }
 
+  void add_mode(SendMode mode) {
+    if (mode == SendMode::kStandard) return;
+    OTF2_AttributeList_AddUint8(attributes_, kAttributeMode, static_cast<uint8_t>(mode));
+  }
+
   void ask_attributes(const Message& message, uint32_t comm) {
     OTF2_AttributeList_AddInt32(attributes_, kAttributeSource, message.peer);
     OTF2_AttributeList_AddInt32(attributes_, kAttributeTag, message.tag);
@@ -93,14 +98,22 @@ class EventWriter {
         collective(items);
         break;
       case Item::kCommCreate:
-      case Item::kCommDestroy: {
-        uint32_t comm;
-        if (known(static_cast<uint32_t>(items.value()), comm)) {
-          put(kind == Item::kCommCreate ? OTF2_EvtWriter_CommCreate : OTF2_EvtWriter_CommDestroy,
-              nullptr, leave_, comm);
-        }
+      case Item::kCommDestroy:
+        communicator(kind, items);
+        break;
+      case Item::kCollectiveRequest: {
+        const uint64_t request = next_request();  // counted also where it is not written
+        collective_request(static_cast<uint32_t>(items.value()), request);
         break;
       }
+      case Item::kCollectiveStart: {
+        const uint64_t request = items.value();
+        collective_request(static_cast<uint32_t>(items.word()), request);
+        break;
+      }
+      case Item::kCollectiveComplete:
+        collective_complete(items);
+        break;
       case Item::kLeaveTime:
       case Item::kMessageLong:
       case Item::kReserved:
@@ -139,12 +152,11 @@ class EventWriter {
         break;
       case Item::kIsend:
       case Item::kIsendStart:
-        if (mode != SendMode::kStandard) {
-          OTF2_AttributeList_AddUint8(attributes_, kAttributeMode, static_cast<uint8_t>(mode));
-        }
+        add_mode(mode);
         put(OTF2_EvtWriter_MpiIsend, attributes_, enter_, peer, comm, tag, m.bytes, request);
         break;
       default:
+        add_mode(mode);
         ask_attributes(m, comm);
         put(OTF2_EvtWriter_MpiIrecvRequest, attributes_, enter_, request);
         break;
@@ -161,6 +173,34 @@ class EventWriter {
     put(OTF2_EvtWriter_MpiCollectiveEnd, nullptr, leave_,
         static_cast<OTF2_CollectiveOp>(value & 0xff), comm, static_cast<uint32_t>(value >> 28),
         sent, received);
+  }
+
+  void communicator(Item kind, record::Reader& items) {
+    uint32_t comm;
+    if (known(static_cast<uint32_t>(items.value()), comm)) {
+      put(kind == Item::kCommCreate ? OTF2_EvtWriter_CommCreate : OTF2_EvtWriter_CommDestroy,
+          nullptr, leave_, comm);
+    }
+  }
+
+  void collective_request(uint32_t local, uint64_t request) {
+    uint32_t comm;
+    if (!known(local, comm)) return;
+    OTF2_AttributeList_AddCommRef(attributes_, kAttributeComm, comm);
+    put(OTF2_EvtWriter_NonBlockingCollectiveRequest, attributes_, enter_, request);
+  }
+
+  void collective_complete(record::Reader& items) {
+    const uint64_t request = items.value();
+    const uint64_t word = items.word();
+    const uint64_t sent = items.word();
+    const uint64_t received = items.word();
+    if (!items.done() && items.item() == Item::kCommCreate) communicator(Item::kCommCreate, items);
+    uint32_t comm;
+    if (!known(word >> 8 & 0xfffff, comm)) return;
+    put(OTF2_EvtWriter_NonBlockingCollectiveComplete, nullptr, leave_,
+        static_cast<OTF2_CollectiveOp>(word & 0xff), comm, static_cast<uint32_t>(word >> 28), sent,
+        received, request);
   }
 
   OTF2_EvtWriter* writer_;

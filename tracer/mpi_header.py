@@ -15,6 +15,8 @@ ARGUMENT_TYPES = {
     'comm': 'MPI_Comm', 'newcomm': 'MPI_Comm*', 'comm_in_out': 'MPI_Comm*', 'type': 'MPI_Datatype',
     'types': 'MPI_Datatype*', 'request': 'MPI_Request*', 'requests': 'MPI_Request*',
     'status': 'MPI_Status*', 'statuses': 'MPI_Status*', 'op': 'MPI_Op', 'group': 'MPI_Group',
+    'info': 'MPI_Info', 'message': 'MPI_Message*', 'request_in': 'MPI_Request', 'win': 'MPI_Win',
+    'newwin': 'MPI_Win*', 'win_in_out': 'MPI_Win*',
 }
 
 
@@ -108,8 +110,9 @@ def read_header(path):
 def entry_of(function, exact, patterns):
     """The line for a function, or one made up: a region, `request` where it returns one."""
     stem = function.name[:-2] if function.name.endswith('_c') else function.name
-    if stem in exact:
-        return exact[stem]
+    for name in (stem, stem.replace('MPIX_', 'MPI_', 1)):
+        if name in exact:
+            return exact[name]
     for entry in patterns:
         if fnmatch.fnmatchcase(stem, entry.name):
             return entry

@@ -1,13 +1,10 @@
 #pragma once
 
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
-#include <mpi.h>
-
 #include <atomic>
 #include <cstdint>
 
 #include "call_ids.h"
+#include "tracer/mpi_headers.h"
 
 /// The MPI library behind the wrappers, found at run time.
 ///

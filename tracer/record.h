@@ -36,13 +36,17 @@ enum class Item : unsigned {
   kIrecvStart,        ///< message (what was asked for), then one word: request
   kIsendComplete,     ///< request (60 bits)
   kRequestCancelled,  ///< request (60 bits)
-  kCollective,        ///< op 8, communicator 20, root 32; then bytes sent, bytes received
+  kCollective,        ///< collective_word(); then bytes sent, bytes received
   kCommCreate,        ///< communicator (60 bits)
   kCommDestroy,       ///< communicator (60 bits)
   kLeaveTime,         ///< then one word: leave time
   kMessageLong,       ///< kind of message 4, communicator 28, peer 28; then tag, bytes
   kReserved,          ///< free
   kExtended,          ///< not an item itself: the kind is 16 or more, value has 54 bits
+  kCollectiveRequest = 16,  ///< communicator; posts the thread's next request
+  kCollectiveStart,         ///< request (of a persistent collective), then one word: communicator
+  kCollectiveComplete,  ///< request, then collective_word(), bytes sent, bytes received; if it made
+                        ///< a communicator, kCommCreate follows
 };
 
 /// A message or what a receive asks for. Peer and tag are -1 where any will do.
@@ -60,9 +64,16 @@ inline constexpr unsigned kMarkOn = 1021;          ///< recording is switched on
 inline constexpr unsigned kFirstMark = 1000;
 
 inline constexpr unsigned kMaxItemWords = 4;
+/// What starting or completing one request takes at most; some take two items.
+inline constexpr unsigned kMaxRequestWords = 6;
 inline constexpr uint64_t kMaxDuration = (uint64_t{1} << 40) - 1;
 inline constexpr unsigned kTimeBits = 54;
 inline constexpr unsigned kHeadWords = 2;
+
+/// Operation 8, communicator 20, root 32 bits.
+inline uint64_t collective_word(unsigned op, uint32_t communicator, uint32_t root) {
+  return uint64_t{op} | uint64_t{communicator} << 8 | uint64_t{root} << 28;
+}
 
 namespace record {
 

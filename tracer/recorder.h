@@ -140,10 +140,11 @@ class Call {
     if (!moved_) log_.busy = false;
   }
 
-  /// Makes room for this many items; false: do without them, recording has ended. Before the first
-  /// item, and before MPI's own work: the call is entered anew behind what this takes.
-  bool reserve(size_t items) {
-    const size_t words = kHeadWords + items * kMaxItemWords + kFreeWords;
+  /// Makes room for starting or completing this many requests; false: do without them, recording
+  /// has ended. Before the first item, and before MPI's own work: the call is entered anew behind
+  /// what this takes.
+  bool reserve(size_t requests) {
+    const size_t words = kHeadWords + requests * kMaxRequestWords + kFreeWords;
     if (log_.limit - log_.at >= static_cast<ptrdiff_t>(words)) return true;
     if (!log_.muted) *log_.at = 0;
     const bool room = Recorder::refill(log_, words);

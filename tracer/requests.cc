@@ -83,29 +83,22 @@ Found find(const Bucket& bucket, uint64_t handle) {
   return found;
 }
 
-}  // namespace
-
-void start(bool threads) {
-  threaded = threads;
-}
-
-void add(MPI_Request handle, const Request& request) {
-  if (handle == handles.request_null) return;
+void add_at(uint64_t key, const Request& request) {
   const Lock lock;
   const uint32_t index = new_entry();
   if (index == 0) return;
   entry(index) = request;
-  entry(index).handle = handle_bits(handle);
+  entry(index).handle = key;
   entry(index).next = 0;
-  Bucket& bucket = bucket_of(handle_bits(handle));
+  Bucket& bucket = bucket_of(key);
   (bucket.tail == 0 ? bucket.head : entry(bucket.tail).next) = index;
   bucket.tail = index;
 }
 
-bool take(MPI_Request handle, bool stays, Request& request) {
+bool take_at(uint64_t key, bool stays, Request& request) {
   const Lock lock;
-  Bucket& bucket = bucket_of(handle_bits(handle));
-  const Found found = find(bucket, handle_bits(handle));
+  Bucket& bucket = bucket_of(key);
+  const Found found = find(bucket, key);
   if (found.index == 0) return false;
   Request& taken = entry(found.index);
   request = taken;
@@ -119,6 +112,25 @@ bool take(MPI_Request handle, bool stays, Request& request) {
   taken.next = free_list;
   free_list = found.index;
   return request.active;
+}
+
+/// Handles of messages are not those of requests, though their bits may be the same.
+uint64_t message_key(MPI_Message handle) {
+  return handle_bits(handle) ^ uint64_t { 1 } << 63;
+}
+
+}  // namespace
+
+void start(bool threads) {
+  threaded = threads;
+}
+
+void add(MPI_Request handle, const Request& request) {
+  if (handle != handles.request_null) add_at(handle_bits(handle), request);
+}
+
+bool take(MPI_Request handle, bool stays, Request& request) {
+  return take_at(handle_bits(handle), stays, request);
 }
 
 bool restart(MPI_Request handle, bool unrecorded, Request& request) {
@@ -135,6 +147,24 @@ void mark_cancelled(MPI_Request handle) {
   const Lock lock;
   const Found found = find(bucket_of(handle_bits(handle)), handle_bits(handle));
   if (found.index != 0) entry(found.index).cancelled = true;
+}
+
+uint64_t next_persistent_number(uint32_t thread) {
+  static std::atomic<uint64_t> count{0};
+  return uint64_t{thread} << 40 | uint64_t{1} << 39 | ++count;
+}
+
+void add_message(MPI_Message handle, const Message& message) {
+  Request request;
+  request.message = message;
+  add_at(message_key(handle), request);
+}
+
+bool take_message(MPI_Message handle, Message& message) {
+  Request request;
+  if (!take_at(message_key(handle), false, request)) return false;
+  message = request.message;
+  return true;
 }
 
 }  // namespace rubato::requests

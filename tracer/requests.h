@@ -10,27 +10,42 @@
 ///
 /// Ours are known by numbers, MPI's by handles, and one handle may stand for several requests at
 /// once: MPICH hands out one and the same completed request for any number of tiny sends. A handle
-/// therefore maps to a queue, first in, first out. Requests that we do not record (of nonblocking
-/// collectives, of file operations, to MPI_PROC_NULL) are entered too, as foreign, so that they
-/// take their turn in that queue.
+/// therefore maps to a queue, first in, first out. Requests that we do not record (of file
+/// operations, to MPI_PROC_NULL) are entered too, as foreign, so that they take their turn in that
+/// queue.
+///
+/// Messages that a matched probe found, and that nobody received yet, wait here likewise.
 ///
 /// Locked only where the program asked for MPI_THREAD_MULTIPLE. Entries come from mapped chunks and
 /// are used again, so the steady state allocates nothing.
 namespace rubato {
 
-enum class RequestKind : uint8_t { kForeign, kSend, kRecv };
+enum class RequestKind : uint8_t {
+  kForeign,
+  kSend,
+  kRecv,
+  kSendRecv,         ///< MPI_Isendrecv: `number` is the send's, `extra` the receive's
+  kPartitionedRecv,  ///< `message` says what will have arrived; the status need not
+  kCollective,       ///< `message`: communicator, root as peer, operation as tag, bytes sent;
+                     ///< `extra`: bytes received
+  kCommIdup,  ///< `message`: parent, which of its children as tag; `extra`: where the handle goes
+};
 
 struct Request {
   uint64_t handle = 0;
   uint64_t number = 0;
-  Message message{};  ///< of a persistent request: what each start sends or asks for
+  Message message{};   ///< of a persistent request: what each start sends or asks for
+  uint64_t extra = 0;  ///< see RequestKind
   uint32_t next = 0;
   RequestKind kind = RequestKind::kForeign;
   SendMode mode = SendMode::kStandard;
   bool persistent = false;
   bool active = true;       ///< false: a persistent request that is not started
   bool cancelled = false;   ///< MPI_Cancel was called on it
-  bool unrecorded = false;  ///< posted or started while recording was switched off
+  bool unrecorded = false;  ///< a persistent one, started while recording was switched off
+
+  /// Its posting is on record, so its completion has to be.
+  bool on_record() const { return number != 0 && !unrecorded; }
 };
 
 namespace requests {
@@ -49,6 +64,14 @@ bool take(MPI_Request handle, bool stays, Request& request);
 bool restart(MPI_Request handle, bool unrecorded, Request& request);
 
 void mark_cancelled(MPI_Request handle);
+
+/// Persistent requests have numbers of their own, because each start uses the same one again.
+uint64_t next_persistent_number(uint32_t thread);
+
+/// A message that MPI_Mprobe or MPI_Improbe found: communicator, source, tag, bytes.
+void add_message(MPI_Message handle, const Message& message);
+/// It is received; false when it is none of ours.
+bool take_message(MPI_Message handle, Message& message);
 
 }  // namespace requests
 }  // namespace rubato

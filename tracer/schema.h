@@ -36,12 +36,14 @@ inline constexpr char kMpiLibrary[] = "RUBATO::MPI_LIBRARY";
 inline constexpr char kPostedSource[] = "RUBATO_POSTED_SOURCE";
 /// int32: tag, -1 for MPI_ANY_TAG.
 inline constexpr char kPostedTag[] = "RUBATO_POSTED_TAG";
-/// comm reference.
+/// comm reference; also on NON_BLOCKING_COLLECTIVE_REQUEST.
 inline constexpr char kPostedComm[] = "RUBATO_POSTED_COMM";
 
 // Attribute on the MPI_ISEND record that MPI_Start(all) writes for a persistent send.
 
-/// uint8: 1 buffered, 2 synchronous, 3 ready; absent for a standard send.
+/// uint8: 1 buffered, 2 synchronous, 3 ready, 4 partitioned; absent for a standard send. The
+/// MPI_IRECV_REQUEST of a partitioned receive has it too: the two kinds meet only one another, in
+/// the order in which they were initialised.
 inline constexpr char kSendMode[] = "RUBATO_SEND_MODE";
 
 }  // namespace rubato::schema

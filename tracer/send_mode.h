@@ -5,6 +5,6 @@
 namespace rubato {
 
 /// What a persistent send was initialised as; the values of the archive's attribute.
-enum class SendMode : uint8_t { kStandard, kBuffered, kSynchronous, kReady };
+enum class SendMode : uint8_t { kStandard, kBuffered, kSynchronous, kReady, kPartitioned };
 
 }  // namespace rubato

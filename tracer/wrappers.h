@@ -3,6 +3,7 @@
 #include "tracer/call_collectives.h"
 #include "tracer/call_communicators.h"
 #include "tracer/call_completion.h"
+#include "tracer/call_matched.h"
 #include "tracer/call_messages.h"
 #include "tracer/session.h"
 

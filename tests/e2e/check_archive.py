@@ -4,7 +4,7 @@
 * enter and leave nest, time does not run backwards on a location;
 * records of messages, requests and collectives lie inside a region;
 * every message sent is received, in order, with the same length (--unmatched N allows N without partner);
-* a request is posted before it completes, and completes once per posting;
+* a request is posted before it completes, and completes once per posting, as what it was posted as;
 * the number of events of each location is what its definition says.
 """
 import collections
@@ -18,6 +18,13 @@ arguments = sys.argv[1:]
 if arguments[0] == '--unmatched':
     unmatched_allowed = int(arguments[1])
     arguments = arguments[2:]
+
+
+COMPLETED_BY = {
+    events.MpiIsend: events.MpiIsendComplete,
+    events.MpiIrecvRequest: events.MpiIrecv,
+    events.NonBlockingCollectiveRequest: events.NonBlockingCollectiveComplete,
+}
 
 
 def fail(message):
@@ -38,7 +45,7 @@ def check(path):
         stacks = collections.defaultdict(list)
         last = collections.defaultdict(int)
         events_of = collections.Counter()
-        open_requests = collections.defaultdict(set)
+        open_requests = collections.defaultdict(dict)
         sent = collections.defaultdict(list)
         received = collections.defaultdict(list)
         for location, event in trace.events:
@@ -57,14 +64,17 @@ def check(path):
                               events.BufferFlush):
                 if not stacks[location._ref]:
                     fail(f'location {location._ref}: {kind.__name__} outside of a region')
-            if kind in (events.MpiIsend, events.MpiIrecvRequest):
+            if kind in (events.MpiIsend, events.MpiIrecvRequest, events.NonBlockingCollectiveRequest):
                 if event.request_id in open_requests[me]:
                     fail(f'rank {me}: request {event.request_id} posted twice')
-                open_requests[me].add(event.request_id)
-            if kind in (events.MpiIsendComplete, events.MpiIrecv, events.MpiRequestCancelled):
+                open_requests[me][event.request_id] = kind
+            if kind in (events.MpiIsendComplete, events.MpiIrecv, events.MpiRequestCancelled,
+                        events.NonBlockingCollectiveComplete):
                 if event.request_id not in open_requests[me]:
                     fail(f'rank {me}: request {event.request_id} completes unposted')
-                open_requests[me].remove(event.request_id)
+                posted = open_requests[me].pop(event.request_id)
+                if kind not in (COMPLETED_BY[posted], events.MpiRequestCancelled):
+                    fail(f'rank {me}: {posted.__name__} {event.request_id} ends as {kind.__name__}')
             if kind in (events.MpiSend, events.MpiIsend):
                 comm = event.communicator
                 key = (me, world_rank(comm, event.receiver, me), event.msg_tag, comm._ref)

@@ -101,3 +101,8 @@ check_archive() {
   "$python" "$here/check_archive.py" run.otf2dir/traces.otf2 >check.txt 2>&1 ||
     fail "check_archive.py: $(tail -3 check.txt)"
 }
+
+# The replay reads the archive and gives every record back at its tick.
+check_replay() {
+  "$rubato" replay run.otf2dir --on measured --verify >replay.txt 2>&1 || fail "replay: $(cat replay.txt)"
+}
