@@ -145,6 +145,28 @@ void* room(Room which, size_t bytes) {
   return rooms[which].get(bytes);
 }
 
+#ifndef OPEN_MPI
+namespace {
+
+/// Lets the bindings find the only one of one request.
+int ask_first_index() {
+  MPI_Request request;
+  PMPI(Irecv)(nullptr, 0, handles.byte, MPI_PROC_NULL, 0, handles.self, &request);
+  using Waitany = void (*)(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Status*, MPI_Fint*);
+  MPI_Fint count = 1, index = 1, error = MPI_SUCCESS;
+  MPI_Status status;
+  real_function<Waitany>(kF08, kMPI_Waitany)(&count, &request, &index, &status, &error);
+  return index;
+}
+
+}  // namespace
+
+int first_index() {
+  static const int first = ask_first_index();
+  return first;
+}
+#endif
+
 void Outcount::update(int code) {
 #ifdef OPEN_MPI
   count_ = code == MPI_SUCCESS ? *at_ : 0;

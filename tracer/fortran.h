@@ -190,11 +190,21 @@ class Flag {
   int flag_ = 0;
 };
 
-inline int index_of(MPI_Fint one_based) {
-  return one_based == MPI_UNDEFINED ? MPI_UNDEFINED : one_based - 1;
+/// What the bindings call the first element of an array. That is 1, but 0 in mpi_f08 of MPICH 4.0,
+/// against the standard.
+#ifdef OPEN_MPI
+inline int first_index() {
+  return 1;
+}
+#else
+int first_index();
+#endif
+
+inline int index_of(MPI_Fint index) {
+  return index == MPI_UNDEFINED ? MPI_UNDEFINED : index - first_index();
 }
 
-/// A resulting index into an array, which Fortran counts from 1.
+/// A resulting index into an array.
 class Index {
  public:
   explicit Index(const void* at) : at_(static_cast<const MPI_Fint*>(at)) {}

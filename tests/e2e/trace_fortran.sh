@@ -17,6 +17,7 @@ records() {
 trace 2 ./trace_fortran
 check_archive
 records run.otf2dir >expected
+[ "$(wc -l <expected)" -gt 300 ] || fail "the archive of the C program has $(wc -l <expected) records"
 mv run.otf2dir c.otf2dir
 
 for interface in MPIFH USEMPI F08; do
