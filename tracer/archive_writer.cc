@@ -18,6 +18,7 @@
 #include "tracer/gather.h"
 #include "tracer/schema.h"
 #include "tracer/settings.h"
+#include "tracer/window_definitions.h"
 
 /// How the ranks share the work.
 ///
@@ -233,6 +234,7 @@ class GlobalDefinitions {
     regions();
     groups();
     communicators();
+    windows();
     return good_;
   }
 
@@ -382,6 +384,15 @@ class GlobalDefinitions {
     }
   }
 
+  void windows() {
+    for (uint32_t id = 0; id < definitions_.windows.size(); ++id) {
+      const WindowDefinition& w = definitions_.windows[id];
+      const OTF2_StringRef name = string(w.name);
+      check(OTF2_GlobalDefWriter_WriteRmaWin(writer_, id, name, w.communicator,
+                                             OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS));
+    }
+  }
+
   OTF2_GlobalDefWriter* writer_;
   const ArchiveInfo& info_;
   const Definitions& definitions_;
@@ -453,7 +464,8 @@ void write_archive(MPI_Comm comm, const ArchiveInfo& info) {
 
   std::vector<bool> used(kCallCount);
   for (const ThreadLog* log : thread_logs()) find_used_calls(*log, used);
-  const Definitions definitions = unify(comm, used);
+  Definitions definitions = unify(comm, used);
+  unify_windows(comm, definitions);
 
   // Rank 0 makes the directory; nothing that exists is touched.
   OTF2_Archive* archive = nullptr;

@@ -25,13 +25,21 @@ struct CommunicatorDefinition {
   bool has_events;
 };
 
+struct WindowDefinition {
+  std::string name;
+  uint32_t communicator;  ///< index into communicators
+};
+
 struct Definitions {
   // Known at rank 0. Group 0 is "all locations", group 1 "self"; the others list world ranks.
   std::vector<std::vector<int>> groups;
   std::vector<CommunicatorDefinition> communicators;
+  std::vector<WindowDefinition> windows;
   // Known everywhere.
-  std::vector<uint32_t> global_id;  ///< of a local communicator, kNone where it has none
-  std::vector<uint32_t> region;     ///< of a CallId, kNone where no rank made that call
+  std::vector<uint32_t> global_id;      ///< of a local communicator, kNone where it has none
+  std::vector<uint32_t> global_window;  ///< of a local window, kNone where it has none
+  std::vector<uint32_t> global_group;   ///< of a local group of windows.h
+  std::vector<uint32_t> region;         ///< of a CallId, kNone where no rank made that call
 };
 
 inline constexpr uint32_t kLocationsGroup = 0;
