@@ -33,6 +33,7 @@ class GlobalDefinitions {
     regions();
     groups();
     communicators();
+    windows();
     return good_;
   }
 
@@ -179,6 +180,15 @@ class GlobalDefinitions {
       } else {
         check(OTF2_GlobalDefWriter_WriteComm(writer_, id, name, c.group, parent, flags));
       }
+    }
+  }
+
+  void windows() {
+    for (uint32_t id = 0; id < definitions_.windows.size(); ++id) {
+      const WindowDefinition& w = definitions_.windows[id];
+      const OTF2_StringRef name = string(w.name);
+      check(OTF2_GlobalDefWriter_WriteRmaWin(writer_, id, name, w.communicator,
+                                             OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS));
     }
   }
 

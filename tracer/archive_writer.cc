@@ -11,6 +11,7 @@
 #include "tracer/gather.h"
 #include "tracer/recorder.h"
 #include "tracer/settings.h"
+#include "tracer/windows.h"
 
 /// How the ranks share the work.
 ///
@@ -80,14 +81,13 @@ bool reported_here(const CommunicatorReport& c, int world_rank) {
 }
 
 /// Agrees on numbers. Rank 0 gets the definitions.
-Numbering unify(MPI_Comm comm, int rank, const ProcessRecords& records,
-                const std::vector<CommunicatorReport>& communicators, Definitions& definitions) {
-  ProcessReport own;
+Numbering unify(MPI_Comm comm, int rank, const ProcessRecords& records, const ProcessReport& all,
+                Definitions& definitions) {
+  ProcessReport own = all;
   own.used.resize(kCallCount);
   for (const ThreadRecords& thread : records.threads) summarise(thread, records.zero, own.used);
-  for (const CommunicatorReport& c : communicators) {
-    if (reported_here(c, rank)) own.communicators.push_back(c);
-  }
+  std::erase_if(own.communicators,
+                [rank](const CommunicatorReport& c) { return !reported_here(c, rank); });
   std::vector<ProcessReport> reports;
   for (const std::string& part : gather(comm, own.pack())) {
     reports.push_back(ProcessReport::unpack(part));
@@ -152,10 +152,13 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task) {
   silence_otf2();
 
   const ProcessRecords records = own_records(rank, task);
-  const auto communicators = communicators::reports();
+  ProcessReport report;
+  report.communicators = communicators::reports();
+  report.windows = windows::reports();
+  report.groups = windows::groups();
   Definitions definitions;
-  const Numbering numbering = unify(comm, rank, records, communicators, definitions);
-  const Translation translation = translate(communicators, numbering);
+  const Numbering numbering = unify(comm, rank, records, report, definitions);
+  const Translation translation = translate(report, numbering);
 
   OTF2_Archive* archive = nullptr;
   std::string ready = "ready";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tracer/call_messages.h"
+#include "tracer/collective_sizes.h"
 
 /// Matched probes and their receives, and sends and receives that share a request.
 namespace rubato {
@@ -68,32 +69,40 @@ int record_imrecv(Call call, Real real, void* buf, Count count, MPI_Datatype typ
   return result;
 }
 
+/// What MPI_Isendrecv has to say of its two messages.
+template <class Count>
+struct Exchange {
+  int dest;
+  int sendtag;
+  Count sendcount;
+  MPI_Datatype sendtype;
+  int source;
+  int recvtag;
+  Count recvcount;
+  MPI_Datatype recvtype;
+  MPI_Comm comm;
+};
+
 /// One request for a send and a receive, which are numbered each.
-template <class Real, class... Arguments>
-int record_any_isendrecv(Call& call, Real real, MPI_Comm comm, int dest, int sendtag,
-                         MPI_Datatype sendtype, uint64_t sendcount, int source, int recvtag,
-                         MPI_Request* request, Arguments... arguments) {
-  const int result = real(arguments...);
-  if (result == MPI_SUCCESS) {
-    const Communicator* entry = communicators::find(comm);
-    const bool sends = entry->recordable && dest != MPI_PROC_NULL;
-    const bool receives = entry->recordable && source != MPI_PROC_NULL;
-    Request made;
-    if (sends) {
-      made.kind = RequestKind::kSend;
-      made.number = call.next_request();
-      call.message(Item::kIsend, {entry->id, dest, sendtag, sendcount * type_size(sendtype)});
-    }
-    if (receives) {
-      made.kind = sends ? RequestKind::kSendRecv : RequestKind::kRecv;
-      (sends ? made.extra : made.number) = call.next_request();
-      made.message.communicator = entry->id;
-      call.message(Item::kIrecvRequest, {entry->id, any_source(source), any_tag(recvtag), 0});
-    }
-    requests::add(*request, made);
+template <class Count>
+void note_exchange(Call& call, const Exchange<Count>& e, MPI_Request handle) {
+  const Communicator* entry = communicators::find(e.comm);
+  const bool sends = entry->recordable && e.dest != MPI_PROC_NULL;
+  const bool receives = entry->recordable && e.source != MPI_PROC_NULL;
+  Request made;
+  if (sends) {
+    made.kind = RequestKind::kSend;
+    made.number = call.next_request();
+    call.message(Item::kIsend, {entry->id, e.dest, e.sendtag, bytes_of(e.sendcount, e.sendtype)});
   }
-  call.leave();
-  return result;
+  if (receives) {
+    made.kind = sends ? RequestKind::kSendRecv : RequestKind::kRecv;
+    (sends ? made.extra : made.number) = call.next_request();
+    made.message = {entry->id, any_source(e.source), any_tag(e.recvtag), 0};
+    call.message(Item::kIrecvRequest, made.message);
+    made.message.bytes = bytes_of(e.recvcount, e.recvtype);
+  }
+  requests::add(handle, made);
 }
 
 template <class Real, class Count>
@@ -101,19 +110,28 @@ int record_isendrecv(Call call, Real real, const void* sendbuf, Count sendcount,
                      MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, Count recvcount,
                      MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                      MPI_Request* request) {
-  return record_any_isendrecv(call, real, comm, dest, sendtag, sendtype,
-                              static_cast<uint64_t>(sendcount), source, recvtag, request, sendbuf,
-                              sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
-                              source, recvtag, comm, request);
+  const int result = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                          source, recvtag, comm, request);
+  if (result == MPI_SUCCESS) {
+    note_exchange<Count>(
+        call, {dest, sendtag, sendcount, sendtype, source, recvtag, recvcount, recvtype, comm},
+        *request);
+  }
+  call.leave();
+  return result;
 }
 
 template <class Real, class Count>
 int record_isendrecv_replace(Call call, Real real, void* buf, Count count, MPI_Datatype type,
                              int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
                              MPI_Request* request) {
-  return record_any_isendrecv(call, real, comm, dest, sendtag, type, static_cast<uint64_t>(count),
-                              source, recvtag, request, buf, count, type, dest, sendtag, source,
-                              recvtag, comm, request);
+  const int result = real(buf, count, type, dest, sendtag, source, recvtag, comm, request);
+  if (result == MPI_SUCCESS) {
+    note_exchange<Count>(call, {dest, sendtag, count, type, source, recvtag, count, type, comm},
+                         *request);
+  }
+  call.leave();
+  return result;
 }
 
 }  // namespace rubato

@@ -1,28 +1,14 @@
 #include "tracer/communicators.h"
 
-#include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
 
+#include "tracer/handle_table.h"
 #include "tracer/journal.h"
 
 namespace rubato::communicators {
 namespace {
-
-/// From handle to entry. Readers do not lock: a slot's key is set once and stays, its value comes
-/// and goes; a full table is replaced by a larger one, and the old one is left to readers that may
-/// still be looking at it. Writers hold `mutex`.
-struct Slot {
-  std::atomic<uint64_t> key{0};
-  std::atomic<Communicator*> value{nullptr};
-};
-struct Table {
-  explicit Table(size_t n) : capacity(n), slots(new Slot[n]) {}
-  size_t capacity;
-  size_t used = 0;
-  Slot* slots;
-};
 
 uint64_t mix(uint64_t a, uint64_t b) {
   uint64_t x = a * 0x9e3779b97f4a7c15u ^ b;
@@ -31,52 +17,15 @@ uint64_t mix(uint64_t a, uint64_t b) {
   return x ^ x >> 31;
 }
 
-constexpr uint64_t kEmptyKey = UINT64_MAX;
-
 std::mutex mutex;
-std::atomic<Table*> table{nullptr};
+HandleTable<Communicator> table;  // writers hold `mutex`
 std::deque<Communicator>* entries = nullptr;
 std::map<uint64_t, uint32_t>* made_by_members = nullptr;  // per set of members
 Communicator* world_entry = nullptr;
 MPI_Group world_group;
 
-Slot& slot_of(Table& in, uint64_t key) {
-  size_t i = mix(1, key) & (in.capacity - 1);
-  while (true) {
-    Slot& slot = in.slots[i];
-    const uint64_t found = slot.key.load(std::memory_order_acquire);
-    if (found == key || found == kEmptyKey) return slot;
-    i = (i + 1) & (in.capacity - 1);
-  }
-}
-
-Table* new_table(size_t capacity) {
-  auto* fresh = new Table(capacity);
-  for (size_t i = 0; i < capacity; ++i) fresh->slots[i].key.store(kEmptyKey);
-  return fresh;
-}
-
-void put(Table& into, uint64_t key, Communicator* value) {
-  Slot& slot = slot_of(into, key);
-  slot.value.store(value, std::memory_order_release);
-  if (slot.key.load() == kEmptyKey) {
-    slot.key.store(key, std::memory_order_release);
-    ++into.used;
-  }
-}
-
 void bind(MPI_Comm comm, Communicator* entry) {
-  Table* now = table.load();
-  if (2 * (now->used + 1) > now->capacity) {
-    Table* larger = new_table(2 * now->capacity);
-    for (size_t i = 0; i < now->capacity; ++i) {
-      const Slot& slot = now->slots[i];
-      if (slot.key.load() != kEmptyKey) put(*larger, slot.key.load(), slot.value.load());
-    }
-    table.store(larger, std::memory_order_release);
-    now = larger;
-  }
-  put(*now, handle_bits(comm), entry);
+  table.bind(handle_bits(comm), entry);
 }
 
 /// World ranks of a group, in its order; `all_known` becomes false for processes of another job.
@@ -169,7 +118,6 @@ void start() {
   const std::lock_guard lock(mutex);
   entries = new std::deque<Communicator>;
   made_by_members = new std::map<uint64_t, uint32_t>;
-  table.store(new_table(64));
   PMPI(Comm_group)(handles.world, &world_group);
   world_entry = enter(handles.world, nullptr);
   world_entry->identity = 1;
@@ -183,11 +131,7 @@ void start() {
 
 Communicator* find(MPI_Comm comm) {
   if (comm == handles.world) return world_entry;
-  const uint64_t key = handle_bits(comm);
-  const Slot& slot = slot_of(*table.load(std::memory_order_acquire), key);
-  if (slot.key.load(std::memory_order_acquire) == key) {
-    if (Communicator* entry = slot.value.load(std::memory_order_acquire)) return entry;
-  }
+  if (Communicator* entry = table.find(handle_bits(comm))) return entry;
   const std::lock_guard lock(mutex);
   return enter_by_members(comm, false);
 }
@@ -224,6 +168,16 @@ void forget(MPI_Comm comm) {
 void restore(MPI_Comm comm, Communicator* entry) {
   const std::lock_guard lock(mutex);
   bind(comm, entry);
+}
+
+void world_ranks(MPI_Group group, std::vector<int>& ranks) {
+  thread_local std::vector<int> own_ranks;
+  int size = 0;
+  PMPI(Group_size)(group, &size);
+  const auto n = static_cast<size_t>(size);
+  for (size_t i = own_ranks.size(); i < n; ++i) own_ranks.push_back(static_cast<int>(i));
+  ranks.resize(n);
+  PMPI(Group_translate_ranks)(group, size, own_ranks.data(), world_group, ranks.data());
 }
 
 void set_name(MPI_Comm comm, const char* name) {

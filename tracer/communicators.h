@@ -30,6 +30,7 @@ struct Communicator {
   uint64_t identity = 0;
   uint64_t parent = 0;    ///< identity of the parent; 0 where there is none
   uint32_t children = 0;  ///< communicators made from this one so far
+  uint32_t windows = 0;   ///< windows made on this one so far
   Members members;
   Members remote_members;  ///< of an intercommunicator
   std::string name;
@@ -69,6 +70,9 @@ void set_name(MPI_Comm comm, const char* name);
 void forget(MPI_Comm comm);
 /// MPI did not free it after all.
 void restore(MPI_Comm comm, Communicator* entry);
+
+/// Ranks in MPI_COMM_WORLD of a group's members, in its order.
+void world_ranks(MPI_Group group, std::vector<int>& ranks);
 
 /// All that were ever entered, in the order of their local numbers, as the archive's writer wants
 /// them.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace rubato {
 namespace {
@@ -71,6 +72,56 @@ std::vector<CommunicatorDefinition> self_like(const std::vector<ProcessReport>& 
   return alone;
 }
 
+/// Windows: those of one process alone are shared like communicators, the others come once each.
+void arrange_windows(const std::vector<ProcessReport>& reports,
+                     const std::map<uint64_t, uint32_t>& communicators, Definitions& definitions,
+                     Numbering& numbering) {
+  const auto shared = std::find(numbering.identities.begin(), numbering.identities.end(), 0);
+  const auto self = static_cast<uint32_t>(shared - numbering.identities.begin());
+  for (const ProcessReport& process : reports) {
+    size_t count = 0;
+    for (const WindowReport& w : process.windows) {
+      if (!w.self_like || count++ < definitions.windows.size()) continue;
+      definitions.windows.push_back({w.name, self});
+    }
+  }
+  numbering.windows.assign(definitions.windows.size(), 0);
+  std::set<uint64_t> known;
+  for (const ProcessReport& process : reports) {
+    for (const WindowReport& w : process.windows) {
+      const auto over = communicators.find(w.communicator);
+      if (w.self_like || !w.recordable || over == communicators.end()) continue;
+      if (!known.insert(w.identity).second) continue;
+      definitions.windows.push_back({w.name, over->second});
+      numbering.windows.push_back(w.identity);
+    }
+  }
+}
+
+/// Numbers of identities; those that are 0 are shared, in their order.
+class Numbers {
+ public:
+  explicit Numbers(const std::vector<uint64_t>& identities) {
+    for (uint32_t i = 0; i < identities.size(); ++i) {
+      if (identities[i] == 0) {
+        shared_.push_back(i);
+      } else {
+        own_.emplace(identities[i], i);
+      }
+    }
+  }
+  uint32_t own(uint64_t identity) const {
+    const auto found = own_.find(identity);
+    return found == own_.end() ? kNone : found->second;
+  }
+  uint32_t next_shared() { return used_ < shared_.size() ? shared_[used_++] : kNone; }
+
+ private:
+  std::map<uint64_t, uint32_t> own_;
+  std::vector<uint32_t> shared_;
+  size_t used_ = 0;
+};
+
 }  // namespace
 
 void CommunicatorReport::pack(Packer& packer) const {
@@ -99,12 +150,36 @@ CommunicatorReport CommunicatorReport::unpack(Unpacker& from) {
   return c;
 }
 
+void WindowReport::pack(Packer& packer) const {
+  packer.put(id);
+  packer.put(identity);
+  packer.put(communicator);
+  packer.put(self_like);
+  packer.put(recordable);
+  packer.put(name);
+}
+
+WindowReport WindowReport::unpack(Unpacker& from) {
+  WindowReport w;
+  w.id = static_cast<uint32_t>(from.value());
+  w.identity = from.value();
+  w.communicator = from.value();
+  w.self_like = from.value() != 0;
+  w.recordable = from.value() != 0;
+  w.name = from.text();
+  return w;
+}
+
 std::string ProcessReport::pack() const {
   Packer packer;
   packer.put(used.size());
   for (const bool is_used : used) packer.put(is_used);
   packer.put(communicators.size());
   for (const CommunicatorReport& c : communicators) c.pack(packer);
+  packer.put(windows.size());
+  for (const WindowReport& w : windows) w.pack(packer);
+  packer.put(groups.size());
+  for (const auto& group : groups) packer.put(group);
   return packer.bytes();
 }
 
@@ -116,6 +191,10 @@ ProcessReport ProcessReport::unpack(const std::string& bytes) {
   for (uint64_t count = from.value(); count > 0; --count) {
     report.communicators.push_back(CommunicatorReport::unpack(from));
   }
+  for (uint64_t count = from.value(); count > 0; --count) {
+    report.windows.push_back(WindowReport::unpack(from));
+  }
+  for (uint64_t count = from.value(); count > 0; --count) report.groups.push_back(from.list());
   return report;
 }
 
@@ -125,6 +204,13 @@ std::string Numbering::pack() const {
   for (const uint32_t number : region) packer.put(number);
   packer.put(identities.size());
   for (const uint64_t identity : identities) packer.put(identity);
+  packer.put(windows.size());
+  for (const uint64_t identity : windows) packer.put(identity);
+  packer.put(groups.size());
+  for (const auto& [members, number] : groups) {
+    packer.put(members);
+    packer.put(number);
+  }
   return packer.bytes();
 }
 
@@ -135,6 +221,12 @@ Numbering Numbering::unpack(const std::string& bytes) {
   for (uint32_t& number : numbering.region) number = static_cast<uint32_t>(from.value());
   numbering.identities.resize(from.value());
   for (uint64_t& identity : numbering.identities) identity = from.value();
+  numbering.windows.resize(from.value());
+  for (uint64_t& identity : numbering.windows) identity = from.value();
+  for (uint64_t count = from.value(); count > 0; --count) {
+    auto members = from.list();
+    numbering.groups[std::move(members)] = static_cast<uint32_t>(from.value());
+  }
   return numbering;
 }
 
@@ -171,32 +263,33 @@ Definitions arrange(const std::vector<ProcessReport>& reports, Numbering& number
     if (c.identity == 1) add_alone();
   }
   if (numbering.identities.empty()) add_alone();
+  arrange_windows(reports, number, definitions, numbering);
+  for (const ProcessReport& process : reports) {
+    for (const auto& group : process.groups) numbering.groups[group] = groups.number(group);
+  }
   return definitions;
 }
 
-Translation translate(const std::vector<CommunicatorReport>& own, const Numbering& numbering) {
+Translation translate(const ProcessReport& own, const Numbering& numbering) {
   Translation translation;
   translation.region = numbering.region;
-  std::map<uint64_t, uint32_t> number;
-  std::vector<uint32_t> alone;
-  for (uint32_t i = 0; i < numbering.identities.size(); ++i) {
-    if (numbering.identities[i] == 0) {
-      alone.push_back(i);
-    } else {
-      number.emplace(numbering.identities[i], i);
-    }
+  const auto set = [](std::vector<uint32_t>& list, uint32_t local, uint32_t global) {
+    if (list.size() <= local) list.resize(local + 1, kNone);
+    list[local] = global;
+  };
+  Numbers communicators(numbering.identities);
+  for (const CommunicatorReport& c : own.communicators) {
+    set(translation.global_id, c.id,
+        c.self_like ? communicators.next_shared() : communicators.own(c.identity));
   }
-  size_t alone_here = 0;
-  for (const CommunicatorReport& c : own) {
-    uint32_t id = kNone;
-    if (c.self_like) {
-      if (alone_here < alone.size()) id = alone[alone_here];
-      ++alone_here;
-    } else if (const auto found = number.find(c.identity); found != number.end()) {
-      id = found->second;
-    }
-    if (translation.global_id.size() <= c.id) translation.global_id.resize(c.id + 1, kNone);
-    translation.global_id[c.id] = id;
+  Numbers windows(numbering.windows);
+  for (const WindowReport& w : own.windows) {
+    set(translation.global_window, w.id,
+        w.self_like ? windows.next_shared() : windows.own(w.identity));
+  }
+  for (const auto& group : own.groups) {
+    const auto found = numbering.groups.find(group);
+    translation.global_group.push_back(found == numbering.groups.end() ? kNone : found->second);
   }
   return translation;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,25 @@ struct CommunicatorReport {
   static CommunicatorReport unpack(Unpacker& from);
 };
 
+/// What a process says about one of its windows of one-sided communication.
+struct WindowReport {
+  uint32_t id = 0;  ///< local number
+  uint64_t identity = 0;
+  uint64_t communicator = 0;  ///< its identity
+  bool self_like = false;     ///< its communicator is
+  bool recordable = true;
+  std::string name;
+
+  void pack(Packer& packer) const;
+  static WindowReport unpack(Unpacker& from);
+};
+
 /// What a process says about itself.
 struct ProcessReport {
   std::vector<bool> used;  ///< which calls it recorded
   std::vector<CommunicatorReport> communicators;
+  std::vector<WindowReport> windows;
+  std::vector<std::vector<int>> groups;  ///< world ranks, by local number
 
   std::string pack() const;
   static ProcessReport unpack(const std::string& bytes);
@@ -50,11 +66,17 @@ struct CommunicatorDefinition {
   bool has_events;
 };
 
+struct WindowDefinition {
+  std::string name;
+  uint32_t communicator;  ///< index into communicators
+};
+
 /// What is written into the archive's global definitions.
 struct Definitions {
   /// Group 0 is "all locations", group 1 "self"; the others list world ranks.
   std::vector<std::vector<int>> groups;
   std::vector<CommunicatorDefinition> communicators;
+  std::vector<WindowDefinition> windows;
 };
 
 inline constexpr uint32_t kLocationsGroup = 0;
@@ -64,6 +86,8 @@ inline constexpr uint32_t kSelfGroup = 1;
 struct Numbering {
   std::vector<uint32_t> region;      ///< of a CallId, kNone where no rank made that call
   std::vector<uint64_t> identities;  ///< of the communicators, in the order of their definitions
+  std::vector<uint64_t> windows;     ///< likewise; 0 for those that the ranks share
+  std::map<std::vector<int>, uint32_t> groups;  ///< those that windows name
 
   std::string pack() const;
   static Numbering unpack(const std::string& bytes);
@@ -77,7 +101,9 @@ Definitions arrange(const std::vector<ProcessReport>& reports, Numbering& number
 struct Translation {
   std::vector<uint32_t> region;     ///< of a CallId
   std::vector<uint32_t> global_id;  ///< of a local communicator, kNone where it has none
+  std::vector<uint32_t> global_window;
+  std::vector<uint32_t> global_group;
 };
-Translation translate(const std::vector<CommunicatorReport>& own, const Numbering& numbering);
+Translation translate(const ProcessReport& own, const Numbering& numbering);
 
 }  // namespace rubato

@@ -28,6 +28,9 @@ class EventWriter {
     // What belongs between a collective's begin and end makes it a collective call.
     collective_ = is_collective(items);
     if (collective_) put(OTF2_EvtWriter_MpiCollectiveBegin, nullptr, enter);
+    if (!items.done() && items.item() == Item::kRmaCollectiveBegin) {
+      put(OTF2_EvtWriter_RmaCollectiveBegin, nullptr, enter);
+    }
     while (!items.done() && good_) item(items);
     put(OTF2_EvtWriter_Leave, nullptr, leave, translation_.region[id]);
   }
@@ -111,6 +114,19 @@ class EventWriter {
         collective_request(static_cast<uint32_t>(items.word()), request);
         break;
       }
+      case Item::kRmaCollective:
+      case Item::kWinCreate:
+      case Item::kWinDestroy:
+      case Item::kRmaOperation:
+      case Item::kRmaComplete:
+      case Item::kRmaLock:
+      case Item::kRmaUnlock:
+      case Item::kRmaGroupSync:
+        one_sided(kind, items);
+        break;
+      case Item::kRmaCollectiveBegin:  // written when the call was entered
+        items.value();
+        break;
       case Item::kCollectiveComplete:
         collective_complete(items);
         break;
@@ -201,6 +217,68 @@ class EventWriter {
     put(OTF2_EvtWriter_NonBlockingCollectiveComplete, nullptr, leave_,
         static_cast<OTF2_CollectiveOp>(word & 0xff), comm, static_cast<uint32_t>(word >> 28), sent,
         received, request);
+  }
+
+  void one_sided(Item kind, record::Reader& items) {
+    const uint64_t value = items.value();
+    const auto local = static_cast<uint32_t>(value & 0xfffff);
+    const auto more = static_cast<unsigned>(value >> 20);
+    uint32_t win = kNone;
+    if (local < translation_.global_window.size()) win = translation_.global_window[local];
+    switch (kind) {
+      case Item::kWinCreate:
+        put(OTF2_EvtWriter_RmaWinCreate, nullptr, leave_, win);
+        break;
+      case Item::kWinDestroy:
+        put(OTF2_EvtWriter_RmaWinDestroy, nullptr, leave_, win);
+        break;
+      case Item::kRmaCollective:
+        put(OTF2_EvtWriter_RmaCollectiveEnd, nullptr, leave_,
+            static_cast<OTF2_CollectiveOp>(more >> 4), more & 15, win, OTF2_COLLECTIVE_ROOT_NONE, 0,
+            0);
+        break;
+      case Item::kRmaOperation:
+        operation(win, more, items);
+        break;
+      case Item::kRmaComplete: {
+        const uint64_t matching = items.word();
+        if ((more & 1) != 0) {
+          put(OTF2_EvtWriter_RmaOpCompleteNonBlocking, nullptr, leave_, win, matching);
+        }
+        if ((more & 2) != 0)
+          put(OTF2_EvtWriter_RmaOpCompleteRemote, nullptr, leave_, win, matching);
+        break;
+      }
+      case Item::kRmaLock: {
+        const auto target = static_cast<uint32_t>(items.word());
+        put(OTF2_EvtWriter_RmaRequestLock, nullptr, enter_, win, target, 0,
+            static_cast<OTF2_LockType>(more));
+        break;
+      }
+      case Item::kRmaUnlock: {
+        const auto target = static_cast<uint32_t>(items.word());
+        put(OTF2_EvtWriter_RmaReleaseLock, nullptr, leave_, win, target, 0);
+        break;
+      }
+      default:
+        put(OTF2_EvtWriter_RmaGroupSync, nullptr, leave_, more, win,
+            translation_.global_group[items.word()]);
+        break;
+    }
+  }
+
+  void operation(uint32_t win, unsigned how, record::Reader& items) {
+    const auto target = static_cast<uint32_t>(items.word());
+    const uint64_t sent = items.word();
+    const uint64_t received = items.word();
+    const uint64_t matching = items.word();
+    if (how >= kRmaAtomic) {
+      put(OTF2_EvtWriter_RmaAtomic, nullptr, enter_, win, target,
+          static_cast<OTF2_RmaAtomicType>(how - kRmaAtomic), sent, received, matching);
+    } else {
+      put(how == kRmaPut ? OTF2_EvtWriter_RmaPut : OTF2_EvtWriter_RmaGet, nullptr, enter_, win,
+          target, sent, matching);
+    }
   }
 
   OTF2_EvtWriter* writer_;

@@ -19,6 +19,16 @@ constexpr size_t kMagicSize = sizeof kMagic - 1;
 int file = -1;
 std::string path;
 
+/// An entry that names what an earlier one made.
+template <class Report>
+void rename(std::vector<Report>& reports, Unpacker& from) {
+  const uint64_t id = from.value();
+  const std::string name = from.text();
+  for (Report& report : reports) {
+    if (report.id == id) report.name = name;
+  }
+}
+
 struct flock whole_file(short type) {
   struct flock lock {};
   lock.l_type = type;
@@ -117,6 +127,25 @@ void communicator_name(uint32_t id, const std::string& name) {
   append(JournalEntry::kCommunicatorName, packer.bytes());
 }
 
+void window(const WindowReport& report) {
+  Packer packer;
+  report.pack(packer);
+  append(JournalEntry::kWindow, packer.bytes());
+}
+
+void window_name(uint32_t id, const std::string& name) {
+  Packer packer;
+  packer.put(id);
+  packer.put(name);
+  append(JournalEntry::kWindowName, packer.bytes());
+}
+
+void group(const std::vector<int>& world_ranks) {
+  Packer packer;
+  packer.put(world_ranks);
+  append(JournalEntry::kGroup, packer.bytes());
+}
+
 void clock_offset(const ClockOffset& offset) {
   Packer packer;
   packer.put(offset.time);
@@ -160,15 +189,20 @@ bool read_journal(const std::string& name, Journal& journal, std::string& reason
         facts_seen = true;
         break;
       case JournalEntry::kCommunicator:
-        journal.communicators.push_back(CommunicatorReport::unpack(from));
+        journal.report.communicators.push_back(CommunicatorReport::unpack(from));
         break;
-      case JournalEntry::kCommunicatorName: {
-        const auto id = static_cast<uint32_t>(from.value());
-        for (CommunicatorReport& c : journal.communicators) {
-          if (c.id == id) c.name = from.text();
-        }
+      case JournalEntry::kCommunicatorName:
+        rename(journal.report.communicators, from);
         break;
-      }
+      case JournalEntry::kWindow:
+        journal.report.windows.push_back(WindowReport::unpack(from));
+        break;
+      case JournalEntry::kWindowName:
+        rename(journal.report.windows, from);
+        break;
+      case JournalEntry::kGroup:
+        journal.report.groups.push_back(from.list());
+        break;
       case JournalEntry::kClockOffset: {
         ClockOffset offset;
         offset.time = from.value();

@@ -19,6 +19,9 @@ enum class JournalEntry : uint32_t {
   kCommunicator,      ///< CommunicatorReport of a new communicator
   kCommunicatorName,  ///< its local number, the name
   kClockOffset,       ///< ClockOffset
+  kWindow,            ///< WindowReport of a new window
+  kWindowName,        ///< its local number, the name
+  kGroup,             ///< world ranks of the next group that a window names
 };
 
 /// What is known when recording starts.
@@ -53,6 +56,9 @@ bool open(const std::string& directory, int rank);
 void append(JournalEntry kind, const std::string& bytes);
 void communicator(const CommunicatorReport& report);
 void communicator_name(uint32_t id, const std::string& name);
+void window(const WindowReport& report);
+void window_name(uint32_t id, const std::string& name);
+void group(const std::vector<int>& world_ranks);
 void clock_offset(const ClockOffset& offset);
 /// The archive is written: removes the file.
 void remove();
@@ -64,7 +70,7 @@ std::string file_name(const std::string& directory, int rank);
 /// A journal as it was found.
 struct Journal {
   ProcessFacts facts;
-  std::vector<CommunicatorReport> communicators;
+  ProcessReport report;  ///< but for the calls that were used
   std::vector<ClockOffset> offsets;
   bool alive = false;  ///< the process still runs
 };

@@ -54,6 +54,7 @@ struct Handles {
   MPI_Info info_null;
   MPI_Op min;
   MPI_Op max;
+  MPI_Op no_op;
 };
 extern Handles handles;
 

@@ -45,9 +45,21 @@ enum class Item : unsigned {
   kExtended,          ///< not an item itself: the kind is 16 or more, value has 54 bits
   kCollectiveRequest = 16,  ///< communicator; posts the thread's next request
   kCollectiveStart,         ///< request (of a persistent collective), then one word: communicator
+  kRmaCollectiveBegin,      ///< first of a call that is collective over a window
+  kRmaCollective,           ///< window 20, sync level 4, operation 8 bits
+  kWinCreate,               ///< window
+  kWinDestroy,              ///< window
+  kRmaOperation,  ///< window 20 bits, then how (RmaHow); target, bytes sent, received, matching id
+  kRmaComplete,   ///< window 20 bits, locally 1, remotely 1; then matching id
+  kRmaLock,       ///< window 20 bits, lock type; then target
+  kRmaUnlock,     ///< window; then target
+  kRmaGroupSync,  ///< window 20 bits, sync level; then group
   kCollectiveComplete,  ///< request, then collective_word(), bytes sent, bytes received; if it made
                         ///< a communicator, kCommCreate follows
 };
+
+/// What kRmaOperation did; to kRmaAtomic OTF2's type is added.
+enum RmaHow : unsigned { kRmaPut, kRmaGet, kRmaAtomic = 16 };
 
 /// A message or what a receive asks for. Peer and tag are -1 where any will do.
 struct Message {

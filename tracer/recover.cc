@@ -255,7 +255,7 @@ bool write(const std::string& output, const ArchiveInfo& info, const std::string
   const Definitions definitions = arrange(reports, numbering);
   std::vector<Translation> translations;
   for (const ProcessReport& report : reports) {
-    translations.push_back(translate(report.communicators, numbering));
+    translations.push_back(translate(report, numbering));
   }
   OTF2_Archive* archive = open_archive(output);
   if (archive == nullptr) return false;
@@ -303,9 +303,8 @@ RecoverResult recover(const RecoverTask& task) {
       continue;
     }
     Found& process = place->second;
-    ProcessReport report;
+    ProcessReport report = process.journal.report;
     report.used.resize(process.journal.facts.call_names.size());
-    report.communicators = process.journal.communicators;
     for (const ThreadRecords& thread : process.records.threads) {
       process.summaries.push_back(summarise(thread, process.records.zero, report.used));
       const ThreadSummary& summary = process.summaries.back();

@@ -154,6 +154,19 @@ uint64_t next_persistent_number(uint32_t thread) {
   return uint64_t{thread} << 40 | uint64_t{1} << 39 | ++count;
 }
 
+void add_number(uint64_t key, uint64_t number) {
+  Request request;
+  request.number = number;
+  add_at(key, request);
+}
+
+bool take_number(uint64_t key, uint64_t& number) {
+  Request request;
+  if (!take_at(key, false, request)) return false;
+  number = request.number;
+  return true;
+}
+
 void add_message(MPI_Message handle, const Message& message) {
   Request request;
   request.message = message;

@@ -28,6 +28,7 @@ enum class RequestKind : uint8_t {
   kPartitionedRecv,  ///< `message` says what will have arrived; the status need not
   kCollective,       ///< `message`: communicator, root as peer, operation as tag, bytes sent;
                      ///< `extra`: bytes received
+  kRma,       ///< `number`: matching id; `message`: window as communicator, target, RmaClass as tag
   kCommIdup,  ///< `message`: parent, which of its children as tag; `extra`: where the handle goes
 };
 
@@ -67,6 +68,10 @@ void mark_cancelled(MPI_Request handle);
 
 /// Persistent requests have numbers of their own, because each start uses the same one again.
 uint64_t next_persistent_number(uint32_t thread);
+
+/// Numbers that wait under a key of their own, which must be no handle; first in, first out.
+void add_number(uint64_t key, uint64_t number);
+bool take_number(uint64_t key, uint64_t& number);
 
 /// A message that MPI_Mprobe or MPI_Improbe found: communicator, source, tag, bytes.
 void add_message(MPI_Message handle, const Message& message);

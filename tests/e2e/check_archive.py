@@ -5,6 +5,7 @@
 * records of messages, requests and collectives lie inside a region;
 * every message sent is received, in order, with the same length (--unmatched N allows N without partner);
 * a request is posted before it completes, and completes once per posting, as what it was posted as;
+* a window is made before it is used, and only once; what is done on it comes to its end on both sides;
 * the number of events of each location is what its definition says.
 """
 import collections
@@ -46,6 +47,9 @@ def check(path):
         last = collections.defaultdict(int)
         events_of = collections.Counter()
         open_requests = collections.defaultdict(dict)
+        windows = collections.defaultdict(set)
+        destroyed = collections.defaultdict(set)  # until the collective that destroys them ends
+        operations = collections.defaultdict(dict)
         sent = collections.defaultdict(list)
         received = collections.defaultdict(list)
         for location, event in trace.events:
@@ -75,6 +79,23 @@ def check(path):
                 posted = open_requests[me].pop(event.request_id)
                 if kind not in (COMPLETED_BY[posted], events.MpiRequestCancelled):
                     fail(f'rank {me}: {posted.__name__} {event.request_id} ends as {kind.__name__}')
+            if kind is events.RmaWinCreate:
+                if event.win._ref in windows[me]:
+                    fail(f'rank {me}: window {event.win._ref} is made twice')
+                windows[me].add(event.win._ref)
+            elif kind.__name__.startswith('Rma') and kind is not events.RmaCollectiveBegin:
+                if event.win._ref not in windows[me] | destroyed[me]:
+                    fail(f'rank {me}: {kind.__name__} on window {event.win._ref}, which is not there')
+            if kind is events.RmaWinDestroy:
+                windows[me].remove(event.win._ref)
+                destroyed[me].add(event.win._ref)
+            if kind is events.RmaCollectiveEnd:
+                destroyed[me].clear()
+            if kind in (events.RmaPut, events.RmaGet, events.RmaAtomic):
+                operations[me].setdefault(event.matching_id, kind)
+            if kind is events.RmaOpCompleteRemote:
+                if operations[me].pop(event.matching_id, None) is None:
+                    fail(f'rank {me}: operation {event.matching_id} ends without having begun')
             if kind in (events.MpiSend, events.MpiIsend):
                 comm = event.communicator
                 key = (me, world_rank(comm, event.receiver, me), event.msg_tag, comm._ref)
@@ -88,6 +109,9 @@ def check(path):
                 fail(f'location {location._ref} has {events_of[location._ref]} events, its definition '
                      f'says {location.number_of_events}')
 
+    for me, open_operations in operations.items():
+        if open_operations:
+            fail(f'rank {me}: operations {sorted(open_operations)} on windows have no end')
     unmatched = matched = 0
     for key in set(sent) | set(received):
         unmatched += abs(len(sent[key]) - len(received[key]))
