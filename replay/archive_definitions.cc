@@ -11,6 +11,7 @@
 
 #include "models/error.h"
 #include "replay/archive.h"
+#include "replay/oversubscription.h"
 #include "tracer/schema.h"
 
 namespace rubato {
@@ -49,6 +50,13 @@ struct TreeNode {
   uint32_t parent;
 };
 
+/// Text that a location or location group carries.
+struct Property {
+  uint64_t owner;
+  uint32_t name;
+  uint32_t text;
+};
+
 /// Everything the callbacks collect, by reference; resolved once all of it is there.
 struct Collected {
   std::unordered_map<uint32_t, std::string> strings;
@@ -60,8 +68,11 @@ struct Collected {
   std::unordered_map<uint32_t, LocationGroup> location_groups;
   std::unordered_map<uint32_t, TreeNode> tree;
   std::vector<std::pair<uint32_t, uint32_t>> attributes;  // ref, name
+  std::vector<Property> location_properties;
+  std::vector<Property> group_properties;
   uint64_t resolution = 0;
   uint64_t global_offset = 0;
+  uint64_t length = 0;
 
   std::string text(uint32_t ref) const {
     const auto found = strings.find(ref);
@@ -78,9 +89,11 @@ OTF2_CallbackCode on_string(void* user, OTF2_StringRef self, const char* text) {
   return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_CallbackCode on_clock(void* user, uint64_t resolution, uint64_t offset, uint64_t, uint64_t) {
+OTF2_CallbackCode on_clock(void* user, uint64_t resolution, uint64_t offset, uint64_t length,
+                           uint64_t) {
   collected(user).resolution = resolution;
   collected(user).global_offset = offset;
+  collected(user).length = length;
   return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -139,6 +152,20 @@ OTF2_CallbackCode on_tree_node(void* user, OTF2_SystemTreeNodeRef self, OTF2_Str
   return OTF2_CALLBACK_SUCCESS;
 }
 
+OTF2_CallbackCode on_location_property(void* user, OTF2_LocationRef location, OTF2_StringRef name,
+                                       OTF2_Type type, OTF2_AttributeValue value) {
+  if (type == OTF2_TYPE_STRING)
+    collected(user).location_properties.push_back({location, name, value.stringRef});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_group_property(void* user, OTF2_LocationGroupRef group, OTF2_StringRef name,
+                                    OTF2_Type type, OTF2_AttributeValue value) {
+  if (type == OTF2_TYPE_STRING)
+    collected(user).group_properties.push_back({group, name, value.stringRef});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
 OTF2_CallbackCode on_attribute(void* user, OTF2_AttributeRef self, OTF2_StringRef name,
                                OTF2_StringRef, OTF2_Type) {
   collected(user).attributes.push_back({self, name});
@@ -160,6 +187,8 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
   OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, on_location_group);
   OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(callbacks, on_tree_node);
   OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(callbacks, on_attribute);
+  OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(callbacks, on_location_property);
+  OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(callbacks, on_group_property);
   OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, &data);
   OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
   uint64_t read = 0;
@@ -240,6 +269,44 @@ void resolve_placement(const Collected& data, TraceDefinitions& trace) {
     }
     trace.node_of_rank.push_back(entry->second);
   }
+}
+
+std::optional<uint64_t> integer(const std::string& text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+/// Says when ranks had to share cores, where our tracer tells of cores.
+void warn_of_shared_cores(const Collected& data, TraceDefinitions& trace) {
+  if (data.location_properties.empty() && data.group_properties.empty()) return;
+  std::unordered_map<uint64_t, uint32_t> group_of_location;
+  for (const Location& location : data.locations) group_of_location[location.id] = location.group;
+  std::unordered_map<uint32_t, size_t> rank_of_group;
+  for (size_t rank = 0; rank < trace.location_of_rank.size(); ++rank)
+    rank_of_group[group_of_location[trace.location_of_rank[rank]]] = rank;
+
+  std::vector<RankProcessors> ranks(trace.location_of_rank.size());
+  for (const Property& property : data.group_properties) {
+    const auto rank = rank_of_group.find(static_cast<uint32_t>(property.owner));
+    if (rank == rank_of_group.end()) continue;
+    const std::string name = data.text(property.name);
+    if (name == schema::kAffinityCores)
+      ranks[rank->second].affinity_cores = integer(data.text(property.text));
+    if (name == schema::kCoresOnNode)
+      ranks[rank->second].cores_on_node = integer(data.text(property.text));
+  }
+  for (const Property& property : data.location_properties) {
+    const auto rank = rank_of_group.find(group_of_location[property.owner]);
+    if (rank == rank_of_group.end() || data.text(property.name) != schema::kInvoluntarySwitches)
+      continue;
+    auto& switches = ranks[rank->second].involuntary_switches;
+    switches = switches.value_or(0) + integer(data.text(property.text)).value_or(0);
+  }
+  const double seconds = static_cast<double>(data.length) / trace.ticks_per_second;
+  for (std::string& sentence : oversubscription(ranks, trace.node_of_rank, trace.nodes, seconds))
+    trace.warnings.push_back(std::move(sentence));
 }
 
 /// World ranks of a group's members.
@@ -407,6 +474,7 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
   archive.index.global_offset = data.global_offset;
   resolve_ranks(anchor, data, trace);
   resolve_placement(data, trace);
+  warn_of_shared_cores(data, trace);
   resolve_communicators(data, archive);
   resolve_regions(data, archive);
   settle_empty_waits(trace);

@@ -11,6 +11,7 @@
 
 #include <otf2/otf2.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <cstring>
@@ -19,21 +20,24 @@
 
 #include "models/error.h"
 #include "replay/archive.h"
-#include "replay/call_builder.h"
+#include "replay/rank_calls.h"
 
 namespace rubato {
 namespace {
 
 constexpr uint64_t kBurst = 16384;
-constexpr int kKeepOpen = 64;  ///< archives of up to this many ranks keep their readers open
+constexpr int kKeepOpen = 64;  ///< archives of up to this many timelines keep their readers open
 
 /// One location being read.
 struct Location {
-  Location(const Archive& a, int r) : archive(&a), rank(r), builder(a.definitions, r) {}
+  Location(const Archive& a, uint64_t i, int r, int t, RankCalls& c)
+      : archive(&a), id(i), rank(r), thread(t), calls(&c) {}
 
   const Archive* archive;
+  uint64_t id;
   int rank;
-  CallBuilder builder;
+  int thread;
+  RankCalls* calls;
   OTF2_EvtReader* reader = nullptr;
   uint64_t position = 0;  ///< records read
   std::exception_ptr error;
@@ -42,8 +46,14 @@ struct Location {
     return static_cast<double>(static_cast<int64_t>(time - archive->index.global_offset));
   }
   std::string place(uint64_t event, const char* what) const {
-    return archive->anchor + ": rank " + std::to_string(rank) + ", event " + std::to_string(event) +
-           " (" + what + ")";
+    return archive->anchor + ": rank " + std::to_string(rank) +
+           (thread > 0 ? " thread " + std::to_string(thread) : "") + ", event " +
+           std::to_string(event) + " (" + what + ")";
+  }
+  /// Hands a record to the builder of calls.
+  template <typename Method, typename... Arguments>
+  void record(uint64_t event, OTF2_TimeStamp time, Method method, Arguments... arguments) {
+    calls->record(thread, event, ticks(time), method, arguments...);
   }
   uint32_t comm(uint32_t ref, uint64_t event, const char* what) const {
     const auto found = archive->index.comm_of_ref.get(ref);
@@ -93,20 +103,21 @@ int32_t call_of(const Location& location, OTF2_RegionRef region) {
       [[maybe_unused]] OTF2_AttributeList *attributes
 
 OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
-  return guarded(user,
-                 [&](Location& l) { l.builder.enter(event, l.ticks(time), call_of(l, region)); });
+  return guarded(
+      user, [&](Location& l) { l.record(event, time, &CallBuilder::enter, call_of(l, region)); });
 }
 
 OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
-  return guarded(user,
-                 [&](Location& l) { l.builder.leave(event, l.ticks(time), call_of(l, region)); });
+  return guarded(
+      user, [&](Location& l) { l.record(event, time, &CallBuilder::leave, call_of(l, region)); });
 }
 
 OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
                           uint64_t bytes) {
   return guarded(user, [&](Location& l) {
     const uint32_t c = l.comm(comm, event, "MPI_SEND");
-    l.builder.send(event, l.ticks(time), c, l.peer(c, receiver, event, "MPI_SEND"), tag, bytes);
+    l.record(event, time, &CallBuilder::send, c, l.peer(c, receiver, event, "MPI_SEND"), tag,
+             bytes);
   });
 }
 
@@ -118,14 +129,14 @@ OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, 
     uint8_t mode = 0;
     OTF2_AttributeList_GetUint8(attributes, l.archive->index.send_mode, &mode);
     const uint8_t flags = mode == 1 ? kBuffered : mode == 2 ? kSynchronous : 0;
-    l.builder.isend(event, l.ticks(time), c, l.peer(c, receiver, event, "MPI_ISEND"), tag, bytes,
-                    request, flags);
+    l.record(event, time, &CallBuilder::isend, c, l.peer(c, receiver, event, "MPI_ISEND"), tag,
+             bytes, request, flags);
   });
 }
 
 OTF2_CallbackCode on_isend_complete(RUBATO_RECORD, uint64_t request) {
-  return guarded(user,
-                 [&](Location& l) { l.builder.isend_complete(event, l.ticks(time), request); });
+  return guarded(
+      user, [&](Location& l) { l.record(event, time, &CallBuilder::isend_complete, request); });
 }
 
 OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
@@ -135,7 +146,7 @@ OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
     const ArchiveIndex& index = l.archive->index;
     OTF2_AttributeList_GetInt32(attributes, index.posted_source, &source);
     OTF2_AttributeList_GetInt32(attributes, index.posted_tag, &tag);
-    l.builder.irecv_request(event, l.ticks(time), request, source < 0 || tag < 0);
+    l.record(event, time, &CallBuilder::irecv_request, request, source < 0 || tag < 0);
   });
 }
 
@@ -143,7 +154,7 @@ OTF2_CallbackCode on_recv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uin
                           uint64_t bytes) {
   return guarded(user, [&](Location& l) {
     const uint32_t c = l.comm(comm, event, "MPI_RECV");
-    l.builder.recv(event, l.ticks(time), c, l.peer(c, sender, event, "MPI_RECV"), tag, bytes);
+    l.record(event, time, &CallBuilder::recv, c, l.peer(c, sender, event, "MPI_RECV"), tag, bytes);
   });
 }
 
@@ -151,13 +162,14 @@ OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, ui
                            uint64_t bytes, uint64_t request) {
   return guarded(user, [&](Location& l) {
     const uint32_t c = l.comm(comm, event, "MPI_IRECV");
-    l.builder.irecv(event, l.ticks(time), c, l.peer(c, sender, event, "MPI_IRECV"), tag, bytes,
-                    request);
+    l.record(event, time, &CallBuilder::irecv, c, l.peer(c, sender, event, "MPI_IRECV"), tag, bytes,
+             request);
   });
 }
 
 OTF2_CallbackCode on_cancelled(RUBATO_RECORD, uint64_t request) {
-  return guarded(user, [&](Location& l) { l.builder.cancelled(event, l.ticks(time), request); });
+  return guarded(user,
+                 [&](Location& l) { l.record(event, time, &CallBuilder::cancelled, request); });
 }
 
 /// OTF2's operation as ours; false for one that OTF2 does not define for MPI.
@@ -238,30 +250,30 @@ OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_Co
     // An intercommunicator's groups wait for each other; which group a root is in is not always
     // said. Such a call keeps its time. So does one of a rank that is no member.
     if (communicator.inter || communicator.local_rank(l.rank) < 0) {
-      l.builder.other(event, l.ticks(time));
+      l.record(event, time, &CallBuilder::other);
       return;
     }
     const int32_t local_root =
         root < static_cast<uint32_t>(communicator.size()) ? static_cast<int32_t>(root) : kNoRoot;
-    l.builder.collective_end(event, l.ticks(time), ours, c, local_root, sent, received);
+    l.record(event, time, &CallBuilder::collective_end, ours, c, local_root, sent, received);
   });
 }
 
 OTF2_CallbackCode on_measurement(RUBATO_RECORD, OTF2_MeasurementMode mode) {
   return guarded(user, [&](Location& l) {
-    l.builder.measurement(event, l.ticks(time), mode == OTF2_MEASUREMENT_ON);
+    l.record(event, time, &CallBuilder::measurement, mode == OTF2_MEASUREMENT_ON);
   });
 }
 
 OTF2_CallbackCode on_buffer_flush(RUBATO_RECORD, OTF2_TimeStamp stop) {
-  return guarded(user,
-                 [&](Location& l) { l.builder.buffer_flush(event, l.ticks(time), l.ticks(stop)); });
+  return guarded(
+      user, [&](Location& l) { l.record(event, time, &CallBuilder::buffer_flush, l.ticks(stop)); });
 }
 
 /// Every record that is only somewhere in time.
 template <typename... Rest>
 OTF2_CallbackCode on_other(RUBATO_RECORD, Rest...) {
-  return guarded(user, [&](Location& l) { l.builder.other(event, l.ticks(time)); });
+  return guarded(user, [&](Location& l) { l.record(event, time, &CallBuilder::other); });
 }
 
 #undef RUBATO_RECORD
@@ -391,6 +403,11 @@ class ArchiveSource : public EventSource {
     if (OTF2_Reader_OpenEvtFiles(reader_) != OTF2_SUCCESS) {
       throw InputError(anchor + ": the event files beside it cannot be opened");
     }
+    std::vector<SideLocation> threads;
+    for (const SideLocation& side : archive_.definitions.side_locations) {
+      if (side.thread && calls_mpi(side)) threads.push_back(side);
+    }
+    archive_.definitions.make_timelines(threads);
     rewind();
   }
 
@@ -404,11 +421,15 @@ class ArchiveSource : public EventSource {
 
   const TraceDefinitions& definitions() const override { return archive_.definitions; }
 
-  bool read(int rank, Block& block) override {
-    Location& location = locations_[rank];
-    while (!location.builder.take(block)) {
-      if (location.builder.finished()) return false;
-      decode_burst(location);
+  bool read(int timeline, Block& block) override {
+    const Location& location = locations_[timeline];
+    RankCalls& calls = *location.calls;
+    while (!calls.take(location.thread, block)) {
+      const int missing = calls.missing();
+      if (missing < 0 || calls.taken(location.thread)) return false;
+      Location& next = locations_[definitions().timelines_of(location.rank)[missing]];
+      decode_burst(next);
+      if (archive_.definitions.timelines() > kKeepOpen) close(next);
     }
     return true;
   }
@@ -416,53 +437,84 @@ class ArchiveSource : public EventSource {
   void rewind() override {
     for (Location& location : locations_) close(location);
     locations_.clear();
-    for (int rank = 0; rank < archive_.definitions.ranks(); ++rank) {
-      locations_.emplace_back(archive_, rank);
-      locations_.back().builder.keep_records(keep_records_);
+    calls_.clear();
+    const TraceDefinitions& trace = archive_.definitions;
+    for (int rank = 0; rank < trace.ranks(); ++rank) {
+      calls_.push_back(std::make_unique<RankCalls>(trace, trace.timelines_of(rank)));
+      calls_.back()->keep_records(keep_records_);
+    }
+    for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
+      const int rank = trace.rank_of(timeline);
+      locations_.emplace_back(archive_, trace.location_of(timeline), rank,
+                              trace.thread_of(timeline), *calls_[rank]);
     }
   }
 
   void keep_records(bool keep) override {
     keep_records_ = keep;
-    for (Location& location : locations_) location.builder.keep_records(keep);
+    for (const auto& calls : calls_) calls->keep_records(keep);
   }
 
   std::vector<double> side_records(const SideLocation& side) override {
-    Location location(archive_, side.rank);
-    location.builder.keep_records(true);
-    open(location, side.id);
     std::vector<double> times;
-    Block block;
-    while (!location.builder.finished()) decode_burst(location, side.id);
-    while (location.builder.take(block)) {
+    read_apart(side, [&](const Block& block) {
       for (const Record& record : block.records) times.push_back(record.time);
       for (const Call& call : block.calls) {
         if (call.actions == 0) continue;
-        throw InputError(
-            location.place(call.event, archive_.definitions.calls[call.name].name.c_str()) +
-            ": made by location " + std::to_string(side.id) +
-            ", not by the process's first thread; this version replays the MPI calls of one "
-            "thread per process");
+        throw InputError(archive_.anchor + ": location " + std::to_string(side.id) + ", event " +
+                         std::to_string(call.event) +
+                         ": MPI records on a location that is no thread of rank " +
+                         std::to_string(side.rank) + "; they cannot be replayed");
       }
-    }
-    close(location);
+      return true;
+    });
     return times;
   }
 
   Counts counts() const override {
     Counts counts;
     for (const Location& location : locations_) {
-      counts.records += location.builder.records();
-      counts.receives_never_completed += location.builder.never_completed();
+      const CallBuilder& builder = location.calls->builder(location.thread);
+      counts.records += builder.records();
+      counts.receives_never_completed += builder.never_completed();
       if (counts.first_never_completed.empty()) {
-        counts.first_never_completed = location.builder.first_never_completed();
+        counts.first_never_completed = builder.first_never_completed();
       }
     }
     return counts;
   }
 
  private:
-  void open(Location& location, uint64_t id) {
+  bool calls_mpi(const SideLocation& side) {
+    bool found = false;
+    read_apart(side, [&](const Block& block) {
+      found = std::any_of(block.calls.begin(), block.calls.end(), [](const Call& call) {
+        return call.role == CallRole::kMpi || call.role == CallRole::kInit ||
+               call.role == CallRole::kFinalize;
+      });
+      return !found;
+    });
+    return found;
+  }
+
+  /// Reads a side location on its own, to its end or until `look`, which gets its calls and
+  /// records, returns false.
+  template <typename Look>
+  void read_apart(const SideLocation& side, Look look) {
+    RankCalls calls(archive_.definitions, {side.rank});
+    calls.keep_records(true);
+    Location location(archive_, side.id, side.rank, 0, calls);
+    Block block;
+    bool more = true;
+    while (more && calls.missing() >= 0) {
+      decode_burst(location);
+      while (more && calls.take(0, block)) more = look(block);
+    }
+    close(location);
+  }
+
+  void open(Location& location) {
+    const uint64_t id = location.id;
     location.reader = OTF2_Reader_GetEvtReader(reader_, id);
     if (!location.reader) {
       throw InputError(archive_.anchor + ": the event file of location " + std::to_string(id) +
@@ -474,7 +526,7 @@ class ArchiveSource : public EventSource {
     OTF2_Reader_RegisterEvtCallbacks(reader_, location.reader, callbacks_.get(), &location);
     if (location.position == 0) return;
     if (OTF2_EvtReader_Seek(location.reader, location.position) != OTF2_SUCCESS) {
-      damaged(location, id, OTF2_ERROR_INTEGRITY_FAULT);
+      damaged(location, OTF2_ERROR_INTEGRITY_FAULT);
     }
   }
 
@@ -483,32 +535,27 @@ class ArchiveSource : public EventSource {
     location.reader = nullptr;
   }
 
-  [[noreturn]] void damaged(const Location& location, uint64_t id, OTF2_ErrorCode error) const {
-    throw InputError(archive_.anchor + ": the events of location " + std::to_string(id) +
+  [[noreturn]] void damaged(const Location& location, OTF2_ErrorCode error) const {
+    throw InputError(archive_.anchor + ": the events of location " + std::to_string(location.id) +
                      " (rank " + std::to_string(location.rank) + ") cannot be read beyond event " +
                      std::to_string(location.position) + " (" + OTF2_Error_GetDescription(error) +
                      "); the file is truncated or damaged");
   }
 
   void decode_burst(Location& location) {
-    decode_burst(location, archive_.definitions.location_of_rank[location.rank]);
-    if (archive_.definitions.ranks() > kKeepOpen) close(location);
-  }
-
-  void decode_burst(Location& location, uint64_t id) {
-    if (!location.reader) open(location, id);
+    if (!location.reader) open(location);
     uint64_t read = 0;
     const OTF2_ErrorCode error =
         OTF2_Reader_ReadLocalEvents(reader_, location.reader, kBurst, &read);
     location.position += read;
     if (location.error) std::rethrow_exception(location.error);
-    if (error != OTF2_SUCCESS) damaged(location, id, error);
+    if (error != OTF2_SUCCESS) damaged(location, error);
     if (read < kBurst) {
       // A file that was cut between two records reads well up to there.
-      if (location.position < archive_.index.events_of_location[id]) {
-        damaged(location, id, OTF2_ERROR_END_OF_BUFFER);
+      if (location.position < archive_.index.events_of_location[location.id]) {
+        damaged(location, OTF2_ERROR_END_OF_BUFFER);
       }
-      location.builder.finish();
+      location.calls->end(location.thread);
       close(location);
     }
   }
@@ -516,7 +563,8 @@ class ArchiveSource : public EventSource {
   OTF2_Reader* reader_ = nullptr;
   Archive archive_;
   Callbacks callbacks_;
-  std::vector<Location> locations_;
+  std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
+  std::vector<Location> locations_;                ///< by timeline
   bool ignore_offsets_;
   bool keep_records_ = false;
 };

@@ -97,13 +97,6 @@ Action& CallBuilder::add_action(ActionKind kind) {
   return pending_.actions.back();
 }
 
-uint32_t CallBuilder::allocate_slot() {
-  if (free_slots_.empty()) return slots_++;
-  const uint32_t slot = free_slots_.back();
-  free_slots_.pop_back();
-  return slot;
-}
-
 void CallBuilder::enter(uint64_t event, double time, int32_t call) {
   if (call >= 0 && !open_) {
     const MpiCallInfo& info = trace_->calls[call];
@@ -150,17 +143,17 @@ void CallBuilder::isend(uint64_t event, double time, uint32_t comm, int32_t peer
   action.flags = (action.flags & ~kBlocking) | flags;
   // A request used again before its completion was seen (freed, or its wait filtered out): nobody
   // will wait for the message before, so its slot is free.
-  const uint32_t* open = send_slot_of_request_.find(request);
-  action.slot = open ? *open : allocate_slot();
-  if (!open) send_slot_of_request_.put(request, action.slot);
+  const uint32_t* open = book_->send_slots.find(request);
+  action.slot = open ? *open : book_->allocate_slot();
+  if (!open) book_->send_slots.put(request, action.slot);
 }
 
 void CallBuilder::isend_complete(uint64_t event, double time, uint64_t request) {
   ensure_call(event, time);
   note_inside(event, time, true);
-  if (const auto slot = send_slot_of_request_.take(request)) {
+  if (const auto slot = book_->send_slots.take(request)) {
     add_action(ActionKind::kWaitSend).slot = *slot;
-    free_slots_.push_back(*slot);
+    book_->free_slot(*slot);
   }
   if (implicit_) close_call(time);
 }
@@ -168,11 +161,12 @@ void CallBuilder::isend_complete(uint64_t event, double time, uint64_t request) 
 void CallBuilder::irecv_request(uint64_t event, double time, uint64_t request, bool wildcard) {
   ensure_call(event, time);
   note_inside(event, time, false);
-  if (const auto reused = receive_of_request_.take(request)) give_up(posted(*reused));
+  if (const auto reused = book_->receives.take(request))
+    reused->poster->give_up(reused->poster->posted(reused->number));
   Action& action = add_action(ActionKind::kPost);
   action.flags = wildcard ? kWildcard : 0;
-  action.slot = allocate_slot();
-  receive_of_request_.put(request, posted_base_ + posted_.size());
+  action.slot = book_->allocate_slot();
+  book_->receives.put(request, {this, posted_base_ + posted_.size()});
   posted_.push_back(
       {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
   if (implicit_) close_call(time);
@@ -194,7 +188,7 @@ void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_t peer,
 
 void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
                         uint64_t bytes, uint64_t request) {
-  const auto found = receive_of_request_.take(request);
+  const auto found = book_->receives.take(request);
   if (!found) {
     // Its post was not recorded: as good as a receive here.
     recv(event, time, comm, peer, tag, bytes);
@@ -202,31 +196,34 @@ void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer
   }
   ensure_call(event, time);
   note_inside(event, time, true);
-  PostedReceive& post = posted(*found);
-  Action& action = pending_.actions[post.action - action_base_];
+  CallBuilder& poster = *found->poster;
+  PostedReceive& post = poster.posted(found->number);
+  Action& action = poster.pending_.actions[post.action - poster.action_base_];
   action.comm = comm;
   action.peer = peer;
   action.tag = tag;
   action.bytes = bytes;
   const uint32_t slot = action.slot;
   post.resolved = true;
-  add_action(ActionKind::kWaitReceive).slot = slot;
-  free_slots_.push_back(slot);
+  Action& wait = add_action(ActionKind::kWaitReceive);
+  wait.bytes = bytes;
+  wait.slot = slot;
+  book_->free_slot(slot);
   if (implicit_) close_call(time);
 }
 
 void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
   note_inside(event, time, true);
-  const auto found = receive_of_request_.take(request);
+  const auto found = book_->receives.take(request);
   if (!found) return;  // a cancelled send is left as it is: its message has no receiver
-  void_receive(posted(*found));
+  found->poster->void_receive(found->poster->posted(found->number));
   if (open_) add_action(ActionKind::kNone);  // this call saw it end, and waited for nobody
 }
 
 void CallBuilder::void_receive(PostedReceive& post) {
   Action& action = pending_.actions[post.action - action_base_];
   action.kind = ActionKind::kNone;
-  free_slots_.push_back(action.slot);
+  book_->free_slot(action.slot);
   post.resolved = true;
 }
 
@@ -234,8 +231,8 @@ void CallBuilder::give_up(PostedReceive& post) {
   void_receive(post);
   if (never_completed_++ > 0) return;
   const Call& call = pending_.calls[post.call - call_base_];
-  first_never_completed_ = "rank " + std::to_string(rank_) + ", event " +
-                           std::to_string(call.event) + " (" + trace_->calls[call.name].name + ")";
+  first_never_completed_ = trace_->name_of(timeline_) + ", event " + std::to_string(call.event) +
+                           " (" + trace_->calls[call.name].name + ")";
 }
 
 namespace {
@@ -311,13 +308,17 @@ void CallBuilder::other(uint64_t event, double time) {
 }
 
 void CallBuilder::finish() {
-  if (finished_) return;
-  finished_ = true;
-  if (open_) close_call(last_time_);
+  end();
   for (PostedReceive& post : posted_) {
     if (!post.resolved) give_up(post);
   }
-  receive_of_request_ = {};
+  book_->receives = {};
+}
+
+void CallBuilder::end() {
+  if (finished_) return;
+  finished_ = true;
+  if (open_) close_call(last_time_);
   if (!begun_) return;
   Call end;
   end.enter = end.leave = last_time_;
@@ -328,16 +329,19 @@ void CallBuilder::finish() {
   pending_.calls.push_back(end);
 }
 
-bool CallBuilder::take(Block& block) {
-  block.clear();
+size_t CallBuilder::ready() {
   while (!posted_.empty() && posted_.front().resolved) {
     posted_.pop_front();
     ++posted_base_;
   }
   const size_t closed = pending_.calls.size() - (open_ ? 1 : 0);
-  const size_t ready =
-      posted_.empty() ? closed : std::min(closed, posted_.front().call - call_base_);
-  if (ready == 0) {
+  return posted_.empty() ? closed : std::min(closed, posted_.front().call - call_base_);
+}
+
+bool CallBuilder::take(Block& block, size_t at_most) {
+  block.clear();
+  const size_t count = std::min(at_most, ready());
+  if (count == 0) {
     use_larger(pending_.calls, block.calls);
     use_larger(pending_.actions, block.actions);
     use_larger(pending_.records, block.records);
@@ -345,14 +349,14 @@ bool CallBuilder::take(Block& block) {
   }
 
   // Hand out the front, keep the rest.
-  const bool all = ready == pending_.calls.size();
-  const size_t actions = all ? pending_.actions.size() : pending_.calls[ready].first_action;
+  const bool all = count == pending_.calls.size();
+  const size_t actions = all ? pending_.actions.size() : pending_.calls[count].first_action;
   // Records after the last call wait for the call they lie before; only the kEnd takes what is
   // left.
   const size_t records = finished_ && all ? pending_.records.size()
                          : all            ? gap_start_
-                                          : pending_.calls[ready].first_record;
-  hand_out(pending_.calls, block.calls, ready);
+                                          : pending_.calls[count].first_record;
+  hand_out(pending_.calls, block.calls, count);
   hand_out(pending_.actions, block.actions, actions);
   hand_out(pending_.records, block.records, records);
   gap_start_ -= std::min(gap_start_, records);
@@ -360,7 +364,7 @@ bool CallBuilder::take(Block& block) {
     call.first_action -= static_cast<uint32_t>(actions);
     call.first_record -= static_cast<uint32_t>(records);
   }
-  call_base_ += ready;
+  call_base_ += count;
   action_base_ += actions;
   return true;
 }

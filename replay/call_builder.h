@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,36 @@
 
 namespace rubato {
 
+class CallBuilder;
+
+/// The open requests of one rank; its threads share them.
+struct RequestBook {
+  explicit RequestBook(bool may_reuse_slots = true) : reuse_slots(may_reuse_slots) {}
+
+  struct OpenReceive {
+    CallBuilder* poster;
+    size_t number;  ///< among the posts of the poster
+  };
+
+  uint32_t allocate_slot() {
+    if (free_slots.empty()) return slots++;
+    const uint32_t slot = free_slots.back();
+    free_slots.pop_back();
+    return slot;
+  }
+  void free_slot(uint32_t slot) {
+    if (reuse_slots) free_slots.push_back(slot);
+  }
+
+  RequestTable<OpenReceive> receives;
+  RequestTable<uint32_t> send_slots;
+  /// Threads are not replayed in the order in which they came here, so that a slot which was freed
+  /// and used again would be mistaken for what it was before.
+  bool reuse_slots;
+  std::vector<uint32_t> free_slots;
+  uint32_t slots = 0;
+};
+
 /// Turns the records of one location, in order, into calls with actions.
 ///
 /// The hard part is the nonblocking receive: matching is in post order, but the record that says
@@ -18,9 +49,13 @@ namespace rubato {
 /// out only the calls before the first unresolved one. A receive that is cancelled, or whose
 /// request is used again before it completed, or that never completes, becomes void; the last two
 /// are counted.
+///
+/// Builders of one rank's threads share a book of requests, and then have to get their records in
+/// the order of time (rank_calls.h). Their addresses must not change once they got one.
 class CallBuilder {
  public:
-  CallBuilder(const TraceDefinitions& trace, int rank) : trace_(&trace), rank_(rank) {}
+  CallBuilder(const TraceDefinitions& trace, int timeline, std::shared_ptr<RequestBook> book)
+      : trace_(&trace), timeline_(timeline), book_(std::move(book)) {}
 
   void keep_records(bool keep) { keep_records_ = keep; }
 
@@ -43,11 +78,19 @@ class CallBuilder {
   void buffer_flush(uint64_t event, double time, double stop);
   void other(uint64_t event, double time);
 
-  /// No more records. Closes what is open, voids what never completed, appends the kEnd.
+  /// No more records here. Closes what is open, appends the kEnd.
+  void end();
+  /// Nor in any other builder that shares the requests: also voids what never completed.
   void finish();
 
-  /// Moves the calls that are ready to `block` (which is cleared first); false when there is none.
-  bool take(Block& block);
+  /// How many calls are ready: closed, and before the first one whose peers are not known.
+  size_t ready();
+  /// Moves up to `at_most` of the calls that are ready to `block` (which is cleared first); false
+  /// when there is none.
+  bool take(Block& block, size_t at_most = SIZE_MAX);
+  /// The calls that were not handed out yet, the open one last.
+  Block& pending() { return pending_; }
+  size_t actions_taken() const { return action_base_; }
 
   bool finished() const { return finished_; }
   uint64_t records() const { return records_seen_; }
@@ -69,13 +112,12 @@ class CallBuilder {
   /// The call that a communication record belongs to; one of no length when it stands outside any.
   void ensure_call(uint64_t event, double time);
   Action& add_action(ActionKind kind);
-  uint32_t allocate_slot();
   void void_receive(PostedReceive& posted);
   void give_up(PostedReceive& posted);  ///< voids it and counts it as never completed
   PostedReceive& posted(size_t id) { return posted_[id - posted_base_]; }
 
   const TraceDefinitions* trace_;
-  int rank_;
+  int timeline_;
   bool keep_records_ = false;
   bool begun_ = false;
   bool finished_ = false;
@@ -95,12 +137,9 @@ class CallBuilder {
   size_t call_base_ = 0;
   size_t action_base_ = 0;
 
-  std::deque<PostedReceive> posted_;         ///< in post order; resolved ones leave at the front
-  size_t posted_base_ = 0;                   ///< number of the first one in posted_
-  RequestTable<size_t> receive_of_request_;  ///< number of the posted receive
-  RequestTable<uint32_t> send_slot_of_request_;
-  std::vector<uint32_t> free_slots_;
-  uint32_t slots_ = 0;
+  std::deque<PostedReceive> posted_;  ///< in post order; resolved ones leave at the front
+  size_t posted_base_ = 0;            ///< number of the first one in posted_
+  std::shared_ptr<RequestBook> book_;
 };
 
 }  // namespace rubato

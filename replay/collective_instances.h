@@ -1,7 +1,8 @@
 #pragma once
 
 // Which calls of the members of a communicator belong together: MPI wants every member to call the
-// collectives of a communicator in the same order, so the k-th call of each is one instance.
+// collectives of a communicator in the same order, so the k-th call of each is one instance. The
+// calls of a member may be those of several threads.
 
 #include <cstdint>
 #include <deque>
@@ -34,7 +35,7 @@ struct CollectiveInstance {
   // Prefix operations alone: enters by local rank, then, up to `prefix`, the latest so far.
   std::vector<Lanes<K>> enters;
   std::vector<double> recorded_enters;
-  std::vector<int32_t> waiting;  ///< world ranks to wake
+  std::vector<int32_t> waiting;  ///< timelines to wake
 };
 
 template <int K>
@@ -43,13 +44,17 @@ class CollectiveInstances {
   explicit CollectiveInstances(const TraceDefinitions& trace)
       : trace_(&trace), comms_(trace.comms.size()) {}
 
-  /// Member `local` of `comm` enters its next collective; the number of the instance.
-  uint64_t arrive(uint32_t comm, int local, int world_rank, CollectiveOp op, int32_t root,
-                  double recorded, const Lanes<K>& enter) {
+  /// Member `local` of a communicator enters a collective, its next one where `action` does not
+  /// say which; the number of the instance.
+  uint64_t arrive(const Action& action, int local, int world_rank, double recorded,
+                  const Lanes<K>& enter) {
+    const uint32_t comm = action.comm;
+    const CollectiveOp op = action.op;
+    const int32_t root = action.peer;
     State& state = comms_[comm];
     const int size = trace_->comms[comm].size();
     if (state.next.empty()) state.next.assign(size, 0);
-    const uint64_t number = state.next[local]++;
+    const uint64_t number = action.tag > 0 ? action.tag - 1 : state.next[local]++;
     while (number >= state.first + state.instances.size()) state.instances.emplace_back();
     Instance& instance = get(comm, number);
     if (instance.arrived == 0) {

@@ -9,28 +9,33 @@ namespace rubato {
 Coverage::Coverage(const TraceDefinitions& trace)
     : trace_(&trace),
       calls_(trace.calls.size()),
-      over_(trace.ranks()),
-      // A rank without events has no window.
-      start_(trace.ranks(), std::numeric_limits<double>::infinity()),
-      end_(trace.ranks(), -std::numeric_limits<double>::infinity()) {}
+      over_(trace.timelines()),
+      // A timeline without events has no window.
+      start_(trace.timelines(), std::numeric_limits<double>::infinity()),
+      end_(trace.timelines(), -std::numeric_limits<double>::infinity()) {}
 
-void Coverage::call(int rank, const Call& call) {
-  if (call.role == CallRole::kBegin || call.role == CallRole::kInit) start_[rank] = call.leave;
-  if (!over_[rank]) end_[rank] = call.enter;
+void Coverage::call(int timeline, const Call& call) {
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
+  if (timeline >= trace_->ranks()) {
+    if (is_mpi) end_[timeline] = call.leave;  // of the window of its rank
+  } else {
+    if (call.role == CallRole::kBegin || call.role == CallRole::kInit)
+      start_[timeline] = call.leave;
+    if (!over_[timeline]) end_[timeline] = call.enter;
+  }
   if (!is_mpi) return;
   const double ticks = call.leave - call.enter;
   PerCall& totals = calls_[call.name];
   ++mpi_calls_;
   ++totals.calls;
   totals.ticks += ticks;
-  if (call.role == CallRole::kFinalize) over_[rank] = 1;
-  if (call.role != CallRole::kMpi || over_[rank]) return;
+  if (call.role == CallRole::kFinalize) over_[timeline] = 1;
+  if (call.role != CallRole::kMpi || over_[timeline]) return;
   mpi_ticks_ += ticks;
   if (call.actions > 0 || trace_->calls[call.name].without_records == CallClass::kLocal) return;
   if (totals.kept++ == 0) {
-    totals.first_kept = "rank " + std::to_string(rank) + ", event " + std::to_string(call.event);
+    totals.first_kept = trace_->name_of(timeline) + ", event " + std::to_string(call.event);
   }
   totals.kept_ticks += ticks;
 }

@@ -16,7 +16,7 @@ class Coverage {
  public:
   explicit Coverage(const TraceDefinitions& trace);
 
-  void call(int rank, const Call& call);
+  void call(int timeline, const Call& call);
 
   /// Fills the counts of `summary` that come from calls.
   void fill(TraceSummary& summary) const;
@@ -35,8 +35,8 @@ class Coverage {
 
   const TraceDefinitions* trace_;
   std::vector<PerCall> calls_;
-  std::vector<char> over_;     ///< by rank: MPI_Finalize was entered
-  std::vector<double> start_;  ///< by rank: ticks; the rank's window as elapsed counts it
+  std::vector<char> over_;     ///< by timeline: MPI_Finalize was entered
+  std::vector<double> start_;  ///< by timeline: ticks; the window as elapsed counts it
   std::vector<double> end_;
   uint64_t mpi_calls_ = 0;
   double mpi_ticks_ = 0;

@@ -46,7 +46,7 @@ bool IdentityCheck::differs(double recorded, double replayed) {
   return result_.differing++ == 0;
 }
 
-void IdentityCheck::call(int rank, const Call& call, const Block& block,
+void IdentityCheck::call(int timeline, const Call& call, const Block& block,
                          const Lanes<1>& clock_before, double recorded_before,
                          const Lanes<1>& enter, const Lanes<1>& leave) {
   // A call's records run up to those of the next call; the last call's up to the end of the block.
@@ -58,12 +58,12 @@ void IdentityCheck::call(int rank, const Call& call, const Block& block,
     const double replayed =
         retimed(record, call, recorded_before, clock_before[0], enter[0], leave[0]);
     if (!differs(record.time, replayed)) continue;
-    result_.first = "rank " + std::to_string(rank) + ", event " + std::to_string(call.event) +
-                    " (" + trace_->calls[call.name].name + ")";
+    result_.first = trace_->name_of(timeline) + ", event " + std::to_string(call.event) + " (" +
+                    trace_->calls[call.name].name + ")";
   }
-  if (!has_side_location_[rank]) return;
-  warps_[rank].add(call.enter, enter[0]);
-  warps_[rank].add(call.leave, leave[0]);
+  if (timeline >= trace_->ranks() || !has_side_location_[timeline]) return;
+  warps_[timeline].add(call.enter, enter[0]);
+  warps_[timeline].add(call.leave, leave[0]);
 }
 
 IdentityResult IdentityCheck::finish(EventSource& source) {

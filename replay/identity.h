@@ -40,7 +40,7 @@ class IdentityCheck : public Observer<1> {
  public:
   explicit IdentityCheck(const TraceDefinitions& trace);
 
-  void call(int rank, const Call& call, const Block& block, const Lanes<1>& clock_before,
+  void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
 
   /// Compares the records of the side locations too, and returns what was found.
@@ -51,7 +51,8 @@ class IdentityCheck : public Observer<1> {
   bool differs(double recorded, double replayed);
 
   const TraceDefinitions* trace_;
-  std::vector<Warp> warps_;  ///< by rank; filled only where the process has side locations
+  std::vector<Warp>
+      warps_;  ///< by rank, of the main thread; filled only where the process has side locations
   std::vector<char> has_side_location_;
   IdentityResult result_;
 };

@@ -10,6 +10,9 @@
 // An archive may have holes: Score-P records no matched receives (MPI_Mrecv), filters drop calls. A
 // hole shows as a length that does not fit. The receive is the better witness (its length is what
 // arrived), so a send of another length is skipped: it stays unmatched, is counted and named.
+//
+// Where a rank has several timelines, their sends and posts come here in an order that means
+// nothing, so each carries its number on its channel (rank_calls.h) and meets its equal.
 
 #include <cstdint>
 #include <vector>
@@ -17,6 +20,7 @@
 #include "models/lanes.h"
 #include "models/placement.h"
 #include "replay/channel_table.h"
+#include "replay/operation.h"
 
 namespace rubato {
 
@@ -34,9 +38,10 @@ struct Transfer {
   int32_t destination = 0;
   uint32_t comm = 0;
   uint32_t tag = 0;
+  uint32_t order = 0;             ///< as Action::order
   TransferId next = kNoTransfer;  ///< in its channel
-  int32_t waiting_receiver = -1;  ///< rank to wake when the send comes
-  int32_t waiting_sender = -1;    ///< rank to wake when the receive comes
+  int32_t waiting_receiver = -1;  ///< timeline to wake when the send comes
+  int32_t waiting_sender = -1;    ///< timeline to wake when the receive comes
   Level level = Level::kSelf;
   bool has_send = false;
   bool has_post = false;
@@ -57,15 +62,16 @@ class Matcher {
   Transfer<K>& operator[](TransferId id) { return pool_[id]; }
 
   /// The transfer of a send: with its receive when that was posted before, else a new one.
-  TransferId send(int source, int destination, uint32_t comm, uint32_t tag, uint64_t bytes) {
-    Channel& channel = channel_of(source, destination, comm, tag);
-    if (channel.head != kNoTransfer && pool_[channel.head].has_post &&
-        pool_[channel.head].bytes == bytes) {
-      return pop(channel);
+  TransferId send(int source, int destination, const Action& action) {
+    Channel& channel = channel_of(source, destination, action.comm, action.tag);
+    const TransferId first = next_of(channel, action.order);
+    const bool posted = first != kNoTransfer && pool_[first].has_post;
+    if (posted && pool_[first].bytes == action.bytes) {
+      unlink(channel, first);
+      return first;
     }
-    const bool skipped = channel.head != kNoTransfer && pool_[channel.head].has_post;
-    const TransferId id = create(source, destination, comm, tag, bytes);
-    if (skipped) {
+    const TransferId id = create(source, destination, action);
+    if (posted) {
       pool_[id].abandoned = true;
       pool_[id].receiver_done = true;
       ++skipped_sends_;
@@ -78,17 +84,18 @@ class Matcher {
   /// The transfer of a posted receive: with its send when that came before, else a new one. Sends
   /// of another length are skipped and appended to `abandoned`; the caller wakes whoever waits for
   /// such a one, and calls receiver_done() for it.
-  TransferId post(int source, int destination, uint32_t comm, uint32_t tag, uint64_t bytes,
+  TransferId post(int source, int destination, const Action& action,
                   std::vector<TransferId>& abandoned) {
-    Channel& channel = channel_of(source, destination, comm, tag);
-    while (channel.head != kNoTransfer && pool_[channel.head].has_send) {
-      const TransferId id = pop(channel);
-      if (pool_[id].bytes == bytes) return id;
+    Channel& channel = channel_of(source, destination, action.comm, action.tag);
+    for (TransferId id = next_of(channel, action.order); id != kNoTransfer && pool_[id].has_send;
+         id = next_of(channel, action.order)) {
+      unlink(channel, id);
+      if (pool_[id].bytes == action.bytes) return id;
       pool_[id].abandoned = true;
       ++skipped_sends_;
       abandoned.push_back(id);
     }
-    const TransferId id = create(source, destination, comm, tag, bytes);
+    const TransferId id = create(source, destination, action);
     push(channel, id);
     return id;
   }
@@ -97,13 +104,7 @@ class Matcher {
   /// send meets the next one.
   void abandon_receive(TransferId id) {
     Transfer<K>& transfer = pool_[id];
-    Channel& channel =
-        channel_of(transfer.source, transfer.destination, transfer.comm, transfer.tag);
-    TransferId before = kNoTransfer;
-    for (TransferId at = channel.head; at != id; at = pool_[at].next) before = at;
-    (before == kNoTransfer ? channel.head : pool_[before].next) = transfer.next;
-    if (channel.tail == id) channel.tail = before;
-    transfer.next = kNoTransfer;
+    unlink(channel_of(transfer.source, transfer.destination, transfer.comm, transfer.tag), id);
     transfer.abandoned = true;
     transfer.sender_done = true;
     ++abandoned_receives_;
@@ -136,7 +137,16 @@ class Matcher {
     return channels_[destination][ChannelKey{source, comm, tag}];
   }
 
-  TransferId create(int source, int destination, uint32_t comm, uint32_t tag, uint64_t bytes) {
+  /// What the next send or post of a channel meets, or has to queue behind: its first entry, or
+  /// the one of number `order`.
+  TransferId next_of(const Channel& channel, uint32_t order) const {
+    TransferId id = channel.head;
+    if (order == 0) return id;
+    while (id != kNoTransfer && pool_[id].order != order) id = pool_[id].next;
+    return id;
+  }
+
+  TransferId create(int source, int destination, const Action& action) {
     TransferId id;
     if (free_.empty()) {
       id = static_cast<TransferId>(pool_.size());
@@ -148,9 +158,10 @@ class Matcher {
     }
     pool_[id].source = source;
     pool_[id].destination = destination;
-    pool_[id].comm = comm;
-    pool_[id].tag = tag;
-    pool_[id].bytes = bytes;
+    pool_[id].comm = action.comm;
+    pool_[id].tag = action.tag;
+    pool_[id].order = action.order;
+    pool_[id].bytes = action.bytes;
     return id;
   }
 
@@ -163,11 +174,12 @@ class Matcher {
     channel.tail = id;
   }
 
-  TransferId pop(Channel& channel) {
-    const TransferId id = channel.head;
-    channel.head = pool_[id].next;
+  void unlink(Channel& channel, TransferId id) {
+    TransferId before = kNoTransfer;
+    for (TransferId at = channel.head; at != id; at = pool_[at].next) before = at;
+    (before == kNoTransfer ? channel.head : pool_[before].next) = pool_[id].next;
+    if (channel.tail == id) channel.tail = before;
     pool_[id].next = kNoTransfer;
-    return id;
   }
 
   void release(TransferId id) {

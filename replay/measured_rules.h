@@ -66,32 +66,33 @@ class MeasuredRules {
   }
   double clipped() const { return clipped_; }
 
-  void begin_call(RankState<K>&) {}
+  void begin_call(TimelineState<K>&) {}
 
-  void send(RankState<K>& rank, const Call& call, const Action& action, Transfer<K>& transfer) {
-    transfer.start = rank.enter;
+  void send(TimelineState<K>& timeline, const Call& call, const Action& action,
+            Transfer<K>& transfer) {
+    transfer.start = timeline.enter;
     transfer.recorded_send = call.enter;
     const double limit = limits_->bytes[static_cast<int>(transfer.level)];
     transfer.sender_waits =
         (action.flags & kSynchronous) ||
         (!(action.flags & kBuffered) && static_cast<double>(transfer.bytes) > limit);
   }
-  void post(RankState<K>& rank, const Call& call, Transfer<K>& transfer) {
-    transfer.posted = rank.enter;
+  void post(TimelineState<K>& timeline, const Call& call, Transfer<K>& transfer) {
+    transfer.posted = timeline.enter;
     transfer.recorded_post = call.enter;
   }
   void matched(Transfer<K>&) {}
 
-  Lanes<K> leave(RankState<K>& rank, const Call& call, const RuleContext<K>& context) {
+  Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
-    if (call.role == CallRole::kFlush) return rank.enter + recorded * keep_flush_;
+    if (call.role == CallRole::kFlush) return timeline.enter + recorded * keep_flush_;
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
-      return rank.enter + recorded;
+      return timeline.enter + recorded;
 
-    collect_causes(rank, context);
+    collect_causes(timeline, context);
     const Lanes<K> after = after_ + per_record_ * static_cast<double>(call.actions);
     if (causes_.empty())
-      return rank.enter + (recorded - (before_ + after)).max(std::min(recorded, 0.0));
+      return timeline.enter + (recorded - (before_ + after)).max(std::min(recorded, 0.0));
 
     const CauseOf* critical = &causes_[0];
     double bytes = 0;
@@ -103,7 +104,7 @@ class MeasuredRules {
     const bool waited = recorded > floor && critical->recorded + critical->least > call.enter;
 
     const double own = waited ? floor : recorded;
-    Lanes<K> leave = rank.enter + (own - (before_ + after)).max(std::min(own, 0.0));
+    Lanes<K> leave = timeline.enter + (own - (before_ + after)).max(std::min(own, 0.0));
     for (const CauseOf& cause : causes_) {
       const double residual = call.leave - cause.recorded;
       const double b = waited && &cause == critical ? residual : std::min(residual, cause.least);
@@ -122,9 +123,9 @@ class MeasuredRules {
     double bytes;
   };
 
-  void collect_causes(const RankState<K>& rank, const RuleContext<K>& context) {
+  void collect_causes(const TimelineState<K>& timeline, const RuleContext<K>& context) {
     causes_.clear();
-    for (const Awaited& awaited : rank.awaited) {
+    for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind == Awaited::Kind::kCollective) {
         add_collective(awaited, context);
         continue;

@@ -20,7 +20,7 @@
 #include "models/interconnect.h"
 #include "models/scenario.h"
 #include "replay/collective_sizes.h"
-#include "replay/rank_state.h"
+#include "replay/timeline_state.h"
 
 namespace rubato {
 
@@ -71,21 +71,21 @@ class ModelRules {
   /// Ticks of compute that were shorter than the overhead they should have held.
   double clipped() const { return clipped_; }
 
-  void begin_call(RankState<K>& rank) { rank.busy = rank.enter; }
+  void begin_call(TimelineState<K>& timeline) { timeline.busy = timeline.enter; }
 
-  void send(RankState<K>& rank, const Call&, const Action& action, Transfer<K>& transfer) {
+  void send(TimelineState<K>& timeline, const Call&, const Action& action, Transfer<K>& transfer) {
     const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
-    rank.busy += cost.send_overhead;
-    transfer.start = rank.busy.max(rank.out_port);
-    rank.out_port = transfer.start + cost.gap;
+    timeline.busy += cost.send_overhead;
+    transfer.start = timeline.busy.max(timeline.out_port);
+    timeline.out_port = transfer.start + cost.gap;
     transfer.handshake = cost.handshake;
     transfer.sender_waits =
         (action.flags & kSynchronous) || (cost.handshake && !(action.flags & kBuffered));
     if (!cost.handshake) transfer.arrival = transfer.start + cost.transfer;
   }
 
-  void post(RankState<K>& rank, const Call&, Transfer<K>& transfer) {
-    transfer.posted = rank.enter;
+  void post(TimelineState<K>& timeline, const Call&, Transfer<K>& transfer) {
+    transfer.posted = timeline.enter;
   }
 
   /// Both ends are known.
@@ -96,31 +96,33 @@ class ModelRules {
         (transfer.start + cost.latency).max(transfer.posted) + (cost.transfer - cost.latency);
   }
 
-  Lanes<K> leave(RankState<K>& rank, const Call& call, const RuleContext<K>& context) {
+  Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
-    if (call.role == CallRole::kFlush) return rank.enter + (machines_->keep_flushes ? recorded : 0);
+    if (call.role == CallRole::kFlush)
+      return timeline.enter + (machines_->keep_flushes ? recorded : 0);
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
-      return rank.enter + recorded;
-    if (call.actions == 0) return rank.enter + std::max(0.0, recorded - machines_->inside_ticks);
+      return timeline.enter + recorded;
+    if (call.actions == 0)
+      return timeline.enter + std::max(0.0, recorded - machines_->inside_ticks);
 
-    Lanes<K> leave = rank.busy;
-    Lanes<K> latest = rank.busy;
-    for (const Awaited& awaited : rank.awaited) {
+    Lanes<K> leave = timeline.busy;
+    Lanes<K> latest = timeline.busy;
+    for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind == Awaited::Kind::kCollective) {
-        latest = latest.max(collective_leave(rank, call, awaited, context));
+        latest = latest.max(collective_leave(timeline, call, awaited, context));
         continue;
       }
       if (awaited.transfer == kNoTransfer) continue;
       const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
       const bool is_receive = awaited.kind == Awaited::Kind::kReceive;
       if (transfer.abandoned || (!is_receive && !transfer.sender_waits)) {
-        latest = latest.max(rank.enter + recorded);
+        latest = latest.max(timeline.enter + recorded);
         continue;
       }
       const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
       if (is_receive) {
-        const Lanes<K> drained = transfer.arrival.max(rank.in_port + cost.gap);
-        rank.in_port = drained;
+        const Lanes<K> drained = transfer.arrival.max(timeline.in_port + cost.gap);
+        timeline.in_port = drained;
         leave += cost.receive_overhead;
         latest = latest.max(drained + cost.receive_overhead);
       } else if (transfer.handshake) {
@@ -140,23 +142,23 @@ class ModelRules {
     Lanes<K> departure;  ///< for one that does not
   };
 
-  Lanes<K> collective_leave(const RankState<K>& rank, const Call& call, const Awaited& awaited,
-                            const RuleContext<K>& context) {
+  Lanes<K> collective_leave(const TimelineState<K>& timeline, const Call& call,
+                            const Awaited& awaited, const RuleContext<K>& context) {
     const Action& action = *awaited.action;
     const Communicator& comm = context.trace->comms[action.comm];
-    if (comm.size() <= 1) return rank.busy;
+    if (comm.size() <= 1) return timeline.busy;
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
-    if (instance.abandoned) return rank.enter + (call.leave - call.enter);
+    if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
     const bool is_root = awaited.local == action.peer;
     const CollectiveCost& cost =
         collective_cost(action, comm, awaited.local, is_root, *context.trace);
     switch (synchronisation(action.op)) {
       case Synchronisation::kOneToAll:
-        if (is_root || instance.root < 0) return rank.enter + cost.departure;
-        return instance.root_enter.max(rank.enter) + cost.total;
+        if (is_root || instance.root < 0) return timeline.enter + cost.departure;
+        return instance.root_enter.max(timeline.enter) + cost.total;
       case Synchronisation::kAllToOne:
         return is_root ? Lanes<K>(instance.last_enter + cost.total)
-                       : Lanes<K>(rank.enter + cost.departure);
+                       : Lanes<K>(timeline.enter + cost.departure);
       case Synchronisation::kPrefix:
         return instance.enters[awaited.local] + cost.total;
       case Synchronisation::kAllToAll:

@@ -7,9 +7,9 @@
 
 namespace rubato {
 
-// What the replay sees of one location: a sequence of calls, each with the actions it performs. The
-// stream (archive_stream.cc, text_source.cc) makes them; everything behind it works on nothing
-// else.
+// What the replay sees of one timeline (a location that calls MPI: the main thread of a rank, or
+// another one of its threads): a sequence of calls, each with the actions it performs. The stream
+// (archive_stream.cc, text_source.cc) makes them; everything behind it works on nothing else.
 
 /// One thing that a call does.
 enum class ActionKind : uint8_t {
@@ -40,18 +40,27 @@ struct Action {
   CollectiveOp op = CollectiveOp::kBarrier;
   uint32_t comm = 0;  ///< index into TraceDefinitions::comms
   int32_t peer = 0;   ///< world rank of the other side; for a collective the root's rank in comm
-  uint32_t tag = 0;
-  uint64_t bytes = 0;  ///< of the message; bytes sent by a collective as the archive counts them
+  uint32_t tag = 0;   ///< of a collective its `order`
+  /// Of the message, also at the wait of a receive; bytes sent by a collective as the archive
+  /// counts them.
+  uint64_t bytes = 0;
   union {
     uint64_t bytes_received = 0;  ///< of a collective, as the archive counts them
-    uint32_t slot;                ///< request of a send, post or wait: small, reused, per rank
+    struct {
+      uint32_t slot;  ///< request of a send, post or wait: small and reused where a rank has one
+                      ///< timeline, else a new number for each
+      /// Of a send or post: the n-th of its rank on its channel, from 1, over all timelines of the
+      /// rank; of a collective the n-th on its communicator. 0 where ranks have one timeline each:
+      /// then it is the order in which they come.
+      uint32_t order;
+    };
   };
 };
 static_assert(sizeof(Action) == 32);
 
 /// What a call is to the replay's clock.
 enum class CallRole : uint8_t {
-  kBegin,     ///< the first record of the location, where the rank's clock starts; not a call
+  kBegin,     ///< the first record of the location, where its clock starts; not a call
   kMpi,       ///< an MPI call; its actions say what it does, without any it keeps its time
   kInit,      ///< MPI_Init or MPI_Init_thread: keeps its time, and the rank's window starts at its
               ///< leave
@@ -61,8 +70,8 @@ enum class CallRole : uint8_t {
   kEnd,       ///< the last record of the location; not a call
 };
 
-/// One MPI call (or switched-off stretch) of one rank, in ticks after the trace's start as recorded
-/// and corrected.
+/// One MPI call (or switched-off stretch) of one timeline, in ticks after the trace's start as
+/// recorded and corrected.
 struct Call {
   double enter = 0;
   double leave = 0;
@@ -87,7 +96,7 @@ struct Record {
   RecordPhase phase;
 };
 
-/// The next calls of one rank, ready to be replayed: every posted receive in it knows its peer.
+/// The next calls of one timeline, ready to be replayed: every posted receive in it knows its peer.
 struct Block {
   std::vector<Call> calls;
   std::vector<Action> actions;

@@ -9,76 +9,89 @@
 namespace rubato {
 
 /// MPInside's first tables: per rank the time in compute and in each MPI call, in K scenarios.
+/// Where several threads of a rank call MPI these are sums over them (thread seconds, which may
+/// exceed the window), and the window, which is the main thread's, ends no earlier than their last
+/// call.
 template <int K>
 class Profile : public Observer<K> {
  public:
-  explicit Profile(const TraceDefinitions& trace) : trace_(&trace), ranks_(trace.ranks()) {
-    for (Rank& rank : ranks_) {
-      rank.calls.resize(trace.calls.size());
-      for (PerCall& call : rank.calls) call.time = Lanes<K>::Constant(0);
-      rank.first = rank.last = rank.start = rank.end = rank.compute = rank.mpi =
-          Lanes<K>::Constant(0);
+  explicit Profile(const TraceDefinitions& trace) : trace_(&trace), timelines_(trace.timelines()) {
+    for (Timeline& timeline : timelines_) {
+      timeline.calls.resize(trace.calls.size());
+      for (PerCall& call : timeline.calls) call.time = Lanes<K>::Constant(0);
+      timeline.first = timeline.last = timeline.start = timeline.end = timeline.compute =
+          timeline.mpi = Lanes<K>::Constant(0);
     }
   }
 
   void call(int number, const Call& call, const Block& block, const Lanes<K>& clock_before, double,
             const Lanes<K>& enter, const Lanes<K>& leave) override {
-    Rank& rank = ranks_[number];
+    Timeline& timeline = timelines_[number];
+    const bool is_main = number < trace_->ranks();
     if (call.role == CallRole::kBegin) {
-      rank.first = rank.start = enter;
-      rank.has_events = true;
+      timeline.first = timeline.start = timeline.end = enter;
+      timeline.has_events = true;
       return;
     }
-    if (!rank.over) rank.compute += enter - clock_before;
+    if (!timeline.over) timeline.compute += enter - clock_before;
     switch (call.role) {
       case CallRole::kEnd:
-        rank.last = leave;
-        if (!rank.over) rank.end = leave;
+        timeline.last = leave;
+        if (!timeline.over && is_main) timeline.end = leave;
         return;
       case CallRole::kOff:
       case CallRole::kFlush:
         return;
       case CallRole::kInit:
-        rank.start = leave;
-        rank.compute = rank.mpi = Lanes<K>::Constant(0);
+        timeline.start = leave;
+        timeline.compute = timeline.mpi = Lanes<K>::Constant(0);
         break;
       case CallRole::kFinalize:
-        rank.end = enter;
-        rank.over = true;
+        timeline.end = enter;
+        timeline.over = true;
         break;
       default:
-        if (!rank.over) rank.mpi += leave - enter;
+        if (!timeline.over) timeline.mpi += leave - enter;
     }
-    PerCall& totals = rank.calls[call.name];
+    if (!is_main) timeline.end = leave;
+    PerCall& totals = timeline.calls[call.name];
     totals.time += leave - enter;
     ++totals.calls;
     for (uint32_t i = 0; i < call.actions; ++i)
-      add_bytes(rank, totals, block.actions[call.first_action + i]);
+      add_bytes(totals, block.actions[call.first_action + i]);
   }
 
   /// The columns of one lane. `names` are the indices of the calls that occur, in report order.
   void fill(ScenarioResult& result, int lane, double ticks_per_second,
             const std::vector<int>& names) const {
+    // In ticks, which are whole numbers where the scenario leaves them so: no digit is lost.
     double start = 0, end = 0, first = 0, last = 0;
     bool any = false;
-    for (const Rank& rank : ranks_) {
-      RankResult row;
-      row.start = rank.start[lane] / ticks_per_second;
-      row.end = rank.end[lane] / ticks_per_second;
-      row.compute = rank.compute[lane] / ticks_per_second;
-      row.mpi = rank.mpi[lane] / ticks_per_second;
-      for (const int name : names) {
-        const PerCall& call = rank.calls[name];
-        row.calls.push_back(
-            {call.time[lane] / ticks_per_second, call.calls, call.bytes_sent, call.bytes_received});
+    result.ranks.resize(trace_->ranks());
+    for (int number = 0; number < trace_->timelines(); ++number) {
+      const Timeline& timeline = timelines_[number];
+      const bool is_main = number < trace_->ranks();
+      RankResult& row = result.ranks[trace_->rank_of(number)];
+      row.compute += timeline.compute[lane] / ticks_per_second;
+      row.mpi += timeline.mpi[lane] / ticks_per_second;
+      if (is_main) {
+        row.start = timeline.start[lane] / ticks_per_second;
+        row.end = timeline.end[lane] / ticks_per_second;
+        row.calls.resize(names.size());
       }
-      // In ticks, which are whole numbers where the scenario leaves them so: no digit is lost.
-      result.ranks.push_back(std::move(row));
-      if (!rank.has_events) continue;  // it has no window
-      start = any ? std::min(start, rank.start[lane]) : rank.start[lane];
-      end = any ? std::max(end, rank.end[lane]) : rank.end[lane];
-      first = any ? std::min(first, rank.first[lane]) : rank.first[lane];
-      last = any ? std::max(last, rank.last[lane]) : rank.last[lane];
+      for (size_t i = 0; i < names.size(); ++i) {
+        const PerCall& call = timeline.calls[names[i]];
+        row.calls[i].time += call.time[lane] / ticks_per_second;
+        row.calls[i].calls += call.calls;
+        row.calls[i].bytes_sent += call.bytes_sent;
+        row.calls[i].bytes_received += call.bytes_received;
+      }
+      if (!timeline.has_events) continue;  // it has no window
+      row.end = std::max(row.end, timeline.end[lane] / ticks_per_second);
+      if (is_main) start = any ? std::min(start, timeline.start[lane]) : timeline.start[lane];
+      end = any ? std::max(end, timeline.end[lane]) : timeline.end[lane];
+      first = any ? std::min(first, timeline.first[lane]) : timeline.first[lane];
+      last = any ? std::max(last, timeline.last[lane]) : timeline.last[lane];
       any = true;
     }
     result.elapsed = (end - start) / ticks_per_second;
@@ -92,32 +105,25 @@ class Profile : public Observer<K> {
     uint64_t bytes_sent = 0;
     uint64_t bytes_received = 0;
   };
-  struct Rank {
+  struct Timeline {
     Lanes<K> first, last, start, end, compute, mpi;
     bool over = false;  ///< MPI_Finalize was entered
     bool has_events = false;
     std::vector<PerCall> calls;
-    std::vector<uint64_t> slot_bytes;
   };
 
   /// Received bytes are booked where the receive completes, as MPInside does it with the posting
   /// call's name lost: in MPI_Wait for a nonblocking receive.
-  static void add_bytes(Rank& rank, PerCall& totals, const Action& action) {
+  static void add_bytes(PerCall& totals, const Action& action) {
     switch (action.kind) {
       case ActionKind::kSend:
         totals.bytes_sent += action.bytes;
         break;
       case ActionKind::kPost:
-        if (action.flags & kBlocking) {
-          totals.bytes_received += action.bytes;
-        } else {
-          if (action.slot >= rank.slot_bytes.size()) rank.slot_bytes.resize(action.slot + 1);
-          rank.slot_bytes[action.slot] = action.bytes;
-        }
+        if (action.flags & kBlocking) totals.bytes_received += action.bytes;
         break;
       case ActionKind::kWaitReceive:
-        if (action.slot < rank.slot_bytes.size())
-          totals.bytes_received += rank.slot_bytes[action.slot];
+        totals.bytes_received += action.bytes;
         break;
       case ActionKind::kCollective:
         totals.bytes_sent += action.bytes;
@@ -129,7 +135,7 @@ class Profile : public Observer<K> {
   }
 
   const TraceDefinitions* trace_;
-  std::vector<Rank> ranks_;
+  std::vector<Timeline> timelines_;
 };
 
 }  // namespace rubato

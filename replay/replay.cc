@@ -15,10 +15,10 @@ namespace rubato {
 template <class Rules>
 ReplayOutcome Replay<Rules>::run() {
   source_->rewind();
-  for (int rank = 0; rank < trace_->ranks(); ++rank) start(rank);
-  while (finished_ < trace_->ranks()) {
+  for (int timeline = trace_->timelines() - 1; timeline >= 0; --timeline) start(timeline);
+  while (finished_ < trace_->timelines()) {
     while (!ready_.empty()) run_until_blocked(pop_ready());
-    if (finished_ == trace_->ranks()) break;
+    if (finished_ == trace_->timelines()) break;
     if (!release_hopeless() && !release_hole()) {
       outcome_.deadlock = describe_deadlock();
       break;
@@ -31,105 +31,160 @@ ReplayOutcome Replay<Rules>::run() {
 // --- Scheduling ---
 
 template <class Rules>
-void Replay<Rules>::start(int rank) {
-  RankState<K>& state = ranks_[rank];
+void Replay<Rules>::start(int timeline) {
+  TimelineState<K>& state = timelines_[timeline];
+  state.rank = trace_->rank_of(timeline);
+  ++running_[state.rank];
+  const auto threads = threads_of_rank_.find(state.rank);
+  if (threads != threads_of_rank_.end()) state.threads = &threads->second;
   state.clock = Lanes<K>::Constant(0);
-  // Nothing went through the ports yet, whenever the rank starts.
+  // Nothing went through the ports yet, whenever the timeline starts.
   state.out_port = state.in_port = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
-  make_ready(rank);
+  if (timeline < trace_->ranks()) {
+    make_ready(timeline);
+  } else {
+    run_until_blocked(timeline);  // up to its begin, for which it waits
+  }
 }
 
 template <class Rules>
-void Replay<Rules>::make_ready(int rank) {
-  RankState<K>& state = ranks_[rank];
+void Replay<Rules>::make_ready(int timeline) {
+  TimelineState<K>& state = timelines_[timeline];
   state.status = Status::kReady;
-  ready_.push({state.recorded_clock, rank});
+  ready_.push({state.recorded_clock, timeline});
 }
 
 template <class Rules>
 int Replay<Rules>::pop_ready() {
-  const int rank = ready_.top().second;
+  const int timeline = ready_.top().second;
   ready_.pop();
-  return rank;
+  return timeline;
 }
 
 template <class Rules>
-void Replay<Rules>::wake(int rank) {
-  if (rank >= 0 && ranks_[rank].status == Status::kBlocked) make_ready(rank);
+void Replay<Rules>::wake(int timeline) {
+  if (timeline >= 0 && timelines_[timeline].status == Status::kBlocked) make_ready(timeline);
 }
 
 template <class Rules>
-void Replay<Rules>::run_until_blocked(int rank) {
-  RankState<K>& state = ranks_[rank];
+void Replay<Rules>::run_until_blocked(int timeline) {
+  TimelineState<K>& state = timelines_[timeline];
   if (state.next_call == state.block.calls.size()) {
     state.next_call = 0;
-    if (!source_->read(rank, state.block)) {
-      state.status = Status::kFinished;
-      ++finished_;
-      if (progress_) progress_(static_cast<double>(finished_) / trace_->ranks());
+    if (!source_->read(timeline, state.block)) {
+      finish(timeline);
       return;
     }
   }
   for (; state.next_call < state.block.calls.size(); ++state.next_call) {
     const Call& call = state.block.calls[state.next_call];
-    if (!state.in_call) enter(rank, call);
-    if (!everything_is_there(rank)) {
+    if (!state.in_call) enter(timeline, call);
+    if (!everything_is_there(timeline)) {
       state.status = Status::kBlocked;
       return;
     }
-    leave(rank, call);
+    leave(timeline, call);
   }
-  make_ready(rank);
+  make_ready(timeline);
+}
+
+template <class Rules>
+void Replay<Rules>::finish(int timeline) {
+  TimelineState<K>& state = timelines_[timeline];
+  state.status = Status::kFinished;
+  ++finished_;
+  --running_[state.rank];
+  if (has_unborn(timeline)) {  // a main thread without any record: nothing to go by
+    Call nothing;
+    nothing.role = CallRole::kBegin;
+    nothing.leave = std::numeric_limits<double>::infinity();
+    begin_threads(timeline, nothing);
+  }
+  if (progress_) progress_(static_cast<double>(finished_) / trace_->timelines());
+}
+
+template <class Rules>
+bool Replay<Rules>::has_unborn(int timeline) const {
+  const TimelineState<K>& state = timelines_[timeline];
+  return state.threads && timeline == state.rank && !state.threads->unborn.empty();
+}
+
+template <class Rules>
+void Replay<Rules>::begin_threads(int timeline, const Call& call) {
+  const TimelineState<K>& main = timelines_[timeline];
+  std::erase_if(main.threads->unborn, [&](int thread) {
+    TimelineState<K>& born = timelines_[thread];
+    const double begin = current_call(thread).enter;
+    if (begin >= call.leave && call.role != CallRole::kEnd) return false;
+    if (call.role == CallRole::kBegin) {
+      // Before the main thread: it begins when it was recorded to.
+    } else if (begin >= call.enter) {
+      born.enter = main.enter + (begin - call.enter);
+    } else {
+      born.enter = main.clock + rules_->compute(begin - main.recorded_clock, false);
+    }
+    born.awaited.clear();
+    wake(thread);
+    return true;
+  });
 }
 
 // --- One call ---
 
 template <class Rules>
-void Replay<Rules>::enter(int rank, const Call& call) {
-  RankState<K>& state = ranks_[rank];
+void Replay<Rules>::enter(int timeline, const Call& call) {
+  TimelineState<K>& state = timelines_[timeline];
   state.in_call = true;
   state.awaited.clear();
   state.next_awaited = 0;
   if (call.role == CallRole::kBegin) {
     state.enter = Lanes<K>::Constant(call.enter);
+    if (timeline >= trace_->ranks()) {
+      state.threads->unborn.push_back(timeline);
+      await(timeline, Awaited::Kind::kMainThread, kNoTransfer);
+    } else if (has_unborn(timeline)) {
+      begin_threads(timeline, call);
+    }
     return;
   }
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
   state.enter = state.clock + rules_->compute(call.enter - state.recorded_clock, is_mpi);
   rules_->begin_call(state);
+  if (has_unborn(timeline)) begin_threads(timeline, call);
   for (uint32_t i = 0; i < call.actions; ++i)
-    perform(rank, call, state.block.actions[call.first_action + i]);
+    perform(timeline, call, state.block.actions[call.first_action + i]);
 }
 
 template <class Rules>
-void Replay<Rules>::perform(int rank, const Call& call, const Action& action) {
+void Replay<Rules>::perform(int timeline, const Call& call, const Action& action) {
   switch (action.kind) {
     case ActionKind::kNone:
       return;
     case ActionKind::kSend:
-      return send(rank, call, action);
+      return send(timeline, call, action);
     case ActionKind::kPost:
-      return post(rank, call, action);
+      return post(timeline, call, action);
     case ActionKind::kWaitSend:
-      return await(rank, Awaited::Kind::kSend, take_slot(rank, action.slot));
+      return await_request(timeline, Awaited::Kind::kSend, action.slot);
     case ActionKind::kWaitReceive:
-      return await(rank, Awaited::Kind::kReceive, take_slot(rank, action.slot));
+      return await_request(timeline, Awaited::Kind::kReceive, action.slot);
     case ActionKind::kCollective:
-      return arrive(rank, call, action);
+      return arrive(timeline, call, action);
   }
 }
 
 template <class Rules>
-void Replay<Rules>::send(int rank, const Call& call, const Action& action) {
-  const TransferId id = matcher_.send(rank, action.peer, action.comm, action.tag, action.bytes);
+void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
+  const int rank = timelines_[timeline].rank;
+  const TransferId id = matcher_.send(rank, action.peer, action);
   Transfer<K>& transfer = matcher_[id];
   transfer.has_send = true;
   transfer.level = rules_->level(rank, action.peer);
   ++outcome_.messages;
   ++outcome_.level_messages[static_cast<int>(transfer.level)];
   outcome_.level_bytes[static_cast<int>(transfer.level)] += action.bytes;
-  rules_->send(ranks_[rank], call, action, transfer);
+  rules_->send(timelines_[timeline], call, action, transfer);
   if (transfer.has_post) {
     rules_->matched(transfer);
     wake(transfer.waiting_receiver);
@@ -139,50 +194,49 @@ void Replay<Rules>::send(int rank, const Call& call, const Action& action) {
   const bool waits = transfer.sender_waits && watched;
   if (!waits) matcher_.sender_done(id);
   if (action.flags & kBlocking) {
-    if (waits) await(rank, Awaited::Kind::kSend, id);
+    if (waits) await(timeline, Awaited::Kind::kSend, id);
   } else if (action.slot != kNoSlot) {
-    put_slot(rank, action.slot, waits ? id : kNoTransfer);
+    put_slot(timeline, action.slot, waits ? id : kNoTransfer);
   }
 }
 
 template <class Rules>
-void Replay<Rules>::post(int rank, const Call& call, const Action& action) {
+void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
   skipped_.clear();
-  const TransferId id =
-      matcher_.post(action.peer, rank, action.comm, action.tag, action.bytes, skipped_);
+  const TransferId id = matcher_.post(action.peer, timelines_[timeline].rank, action, skipped_);
   for (const TransferId skipped : skipped_) {
     wake(matcher_[skipped].waiting_sender);
     matcher_.receiver_done(skipped);
   }
   Transfer<K>& transfer = matcher_[id];
   transfer.has_post = true;
-  rules_->post(ranks_[rank], call, transfer);
+  rules_->post(timelines_[timeline], call, transfer);
   if (transfer.has_send) {
     rules_->matched(transfer);
     wake(transfer.waiting_sender);
   }
   if (action.flags & kBlocking) {
-    await(rank, Awaited::Kind::kReceive, id);
+    await(timeline, Awaited::Kind::kReceive, id);
   } else {
-    put_slot(rank, action.slot, id);
+    put_slot(timeline, action.slot, id);
   }
 }
 
 template <class Rules>
-void Replay<Rules>::arrive(int rank, const Call& call, const Action& action) {
+void Replay<Rules>::arrive(int timeline, const Call& call, const Action& action) {
   ++outcome_.collectives;
   const Communicator& comm = trace_->comms[action.comm];
   Awaited awaited;
   awaited.kind = Awaited::Kind::kCollective;
   awaited.action = &action;
-  RankState<K>& state = ranks_[rank];
+  TimelineState<K>& state = timelines_[timeline];
   if (comm.size() > 1) {
-    awaited.local = comm.local_rank(rank);
-    awaited.instance = collectives_.arrive(action.comm, awaited.local, rank, action.op, action.peer,
-                                           call.enter, state.enter);
+    awaited.local = comm.local_rank(state.rank);
+    awaited.instance =
+        collectives_.arrive(action, awaited.local, state.rank, call.enter, state.enter);
     CollectiveInstance<K>& instance = collectives_.get(action.comm, awaited.instance);
     if (collectives_.take_mismatch()) {
-      throw InputError(place(rank, call) + ": a collective on communicator '" + comm.name +
+      throw InputError(place(timeline, call) + ": a collective on communicator '" + comm.name +
                        "' differs in operation or root from the one of rank " +
                        std::to_string(instance.first_rank) + "; records are missing or damaged");
     }
@@ -193,34 +247,36 @@ void Replay<Rules>::arrive(int rank, const Call& call, const Action& action) {
 }
 
 template <class Rules>
-void Replay<Rules>::await(int rank, Awaited::Kind kind, TransferId id) {
+void Replay<Rules>::await(int timeline, Awaited::Kind kind, TransferId id) {
   Awaited awaited;
   awaited.kind = kind;
   awaited.transfer = id;
-  ranks_[rank].awaited.push_back(awaited);
+  timelines_[timeline].awaited.push_back(awaited);
 }
 
 template <class Rules>
-bool Replay<Rules>::everything_is_there(int rank) {
-  RankState<K>& state = ranks_[rank];
+bool Replay<Rules>::everything_is_there(int timeline) {
+  TimelineState<K>& state = timelines_[timeline];
   for (; state.next_awaited < state.awaited.size(); ++state.next_awaited) {
-    const Awaited& awaited = state.awaited[state.next_awaited];
+    Awaited& awaited = state.awaited[state.next_awaited];
+    if (awaited.kind == Awaited::Kind::kMainThread) return false;
+    if (!awaited.posted && !find_request(timeline, awaited)) return false;
     if (awaited.kind == Awaited::Kind::kCollective) {
       const uint32_t comm = awaited.action->comm;
       if (trace_->comms[comm].size() <= 1) continue;
       if (collectives_.ready(comm, awaited.instance, awaited.local)) continue;
-      collectives_.get(comm, awaited.instance).waiting.push_back(rank);
+      collectives_.get(comm, awaited.instance).waiting.push_back(timeline);
       return false;
     }
     if (awaited.transfer == kNoTransfer) continue;
     Transfer<K>& transfer = matcher_[awaited.transfer];
     if (transfer.abandoned) continue;
     if (awaited.kind == Awaited::Kind::kReceive && !transfer.has_send) {
-      transfer.waiting_receiver = rank;
+      transfer.waiting_receiver = timeline;
       return false;
     }
     if (awaited.kind == Awaited::Kind::kSend && transfer.sender_waits && !transfer.has_post) {
-      transfer.waiting_sender = rank;
+      transfer.waiting_sender = timeline;
       return false;
     }
   }
@@ -228,8 +284,8 @@ bool Replay<Rules>::everything_is_there(int rank) {
 }
 
 template <class Rules>
-void Replay<Rules>::leave(int rank, const Call& call) {
-  RankState<K>& state = ranks_[rank];
+void Replay<Rules>::leave(int timeline, const Call& call) {
+  TimelineState<K>& state = timelines_[timeline];
   const RuleContext<K> context{trace_, &matcher_, &collectives_};
   const Lanes<K> leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                              ? state.enter
@@ -239,7 +295,7 @@ void Replay<Rules>::leave(int rank, const Call& call) {
   const double recorded_before = call.role == CallRole::kBegin ? call.enter : state.recorded_clock;
   const Lanes<K> clock_before = call.role == CallRole::kBegin ? state.enter : state.clock;
   for (Observer<K>* observer : observers_) {
-    observer->call(rank, call, state.block, clock_before, recorded_before, state.enter, leave);
+    observer->call(timeline, call, state.block, clock_before, recorded_before, state.enter, leave);
   }
   state.clock = leave;
   state.recorded_clock = call.leave;
@@ -263,7 +319,7 @@ void Replay<Rules>::let_go(const Awaited& awaited) {
 }
 
 template <class Rules>
-void Replay<Rules>::count_violations(const RankState<K>& state, const Call& call) {
+void Replay<Rules>::count_violations(const TimelineState<K>& state, const Call& call) {
   for (const Awaited& awaited : state.awaited) {
     if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
     const Transfer<K>& transfer = matcher_[awaited.transfer];
@@ -274,8 +330,10 @@ void Replay<Rules>::count_violations(const RankState<K>& state, const Call& call
 // --- Requests ---
 
 template <class Rules>
-void Replay<Rules>::put_slot(int rank, uint32_t slot, TransferId id) {
-  std::vector<TransferId>& slots = ranks_[rank].slots;
+void Replay<Rules>::put_slot(int timeline, uint32_t slot, TransferId id) {
+  TimelineState<K>& state = timelines_[timeline];
+  if (state.threads) return share_request(timeline, slot, id);
+  std::vector<TransferId>& slots = state.slots;
   if (slot >= slots.size()) slots.resize(slot + 1, kNoTransfer);
   // A send whose completion was never seen gave its slot to this one.
   if (slots[slot] != kNoTransfer) matcher_.sender_done(slots[slot]);
@@ -283,18 +341,58 @@ void Replay<Rules>::put_slot(int rank, uint32_t slot, TransferId id) {
 }
 
 template <class Rules>
-TransferId Replay<Rules>::take_slot(int rank, uint32_t slot) {
-  std::vector<TransferId>& slots = ranks_[rank].slots;
-  return slot < slots.size() ? std::exchange(slots[slot], kNoTransfer) : kNoTransfer;
+void Replay<Rules>::await_request(int timeline, Awaited::Kind kind, uint32_t slot) {
+  TimelineState<K>& state = timelines_[timeline];
+  if (!state.threads) {
+    const bool known = slot < state.slots.size();
+    return await(timeline, kind,
+                 known ? std::exchange(state.slots[slot], kNoTransfer) : kNoTransfer);
+  }
+  await(timeline, kind, kNoTransfer);
+  state.awaited.back().posted = false;
+  state.awaited.back().slot = slot;
+}
+
+template <class Rules>
+void Replay<Rules>::share_request(int timeline, uint32_t slot, TransferId id) {
+  TimelineState<K>& state = timelines_[timeline];
+  const auto [request, is_new] = state.threads->requests.try_emplace(slot);
+  if (!is_new && request->second.transfer != kNoTransfer)
+    matcher_.sender_done(request->second.transfer);  // as above
+  request->second = {id, state.enter, current_call(timeline).enter};
+  const auto waiting = state.threads->waiting.find(slot);
+  if (waiting == state.threads->waiting.end()) return;
+  wake(waiting->second);
+  state.threads->waiting.erase(waiting);
+}
+
+template <class Rules>
+bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
+  TimelineState<K>& state = timelines_[timeline];
+  const auto found = state.threads->requests.find(awaited.slot);
+  if (found == state.threads->requests.end()) {
+    state.threads->waiting[awaited.slot] = timeline;
+    return false;
+  }
+  // Nobody can wait for a request before the call that makes it. (By less, where clocks disagree.)
+  const auto& request = found->second;
+  const double before = std::min(0.0, current_call(timeline).enter - request.recorded_enter);
+  state.enter = state.enter.max(request.enter + before);
+  rules_->begin_call(state);
+  awaited.transfer = request.transfer;
+  awaited.posted = true;
+  state.threads->requests.erase(found);
+  return true;
 }
 
 // --- Nobody can go on ---
 
 template <class Rules>
-int Replay<Rules>::waits_for(int rank) {
-  RankState<K>& state = ranks_[rank];
+int Replay<Rules>::waits_for(int timeline) {
+  TimelineState<K>& state = timelines_[timeline];
   if (state.status != Status::kBlocked) return -1;
   const Awaited& awaited = state.awaited[state.next_awaited];
+  if (waits_for_thread(awaited)) return state.rank;
   if (awaited.kind == Awaited::Kind::kReceive) return matcher_[awaited.transfer].source;
   if (awaited.kind == Awaited::Kind::kSend) return matcher_[awaited.transfer].destination;
   return missing_member(awaited);
@@ -315,7 +413,7 @@ int Replay<Rules>::missing_member(const Awaited& awaited) {
   int missing = -1;
   for (int local = first; local < last; ++local) {
     if (instance.here[local]) continue;
-    if (ranks_[comm.members[local]].status == Status::kFinished) return comm.members[local];
+    if (running_[comm.members[local]] == 0) return comm.members[local];
     if (missing < 0) missing = comm.members[local];
   }
   return missing;
@@ -324,11 +422,11 @@ int Replay<Rules>::missing_member(const Awaited& awaited) {
 template <class Rules>
 bool Replay<Rules>::release_hopeless() {
   bool any = false;
-  for (int rank = 0; rank < trace_->ranks(); ++rank) {
-    const int other = waits_for(rank);
-    if (other < 0 || ranks_[other].status != Status::kFinished) continue;
+  for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+    const int other = waits_for(timeline);
+    if (other < 0 || running_[other] > 0) continue;
     any = true;
-    release(rank);
+    release(timeline);
   }
   return any;
 }
@@ -336,25 +434,36 @@ bool Replay<Rules>::release_hopeless() {
 template <class Rules>
 bool Replay<Rules>::release_hole() {
   int first = -1;
-  for (int rank = 0; rank < trace_->ranks(); ++rank) {
-    const int other = waits_for(rank);
+  for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+    const int other = waits_for(timeline);
     if (other < 0) continue;
+    const Awaited& awaited = timelines_[timeline].awaited[timelines_[timeline].next_awaited];
+    if (waits_for_thread(awaited)) continue;  // which is blocked itself
     if (!Rules::kFollowsRecording) {
-      const Awaited& awaited = ranks_[rank].awaited[ranks_[rank].next_awaited];
       const bool rendezvous =
           awaited.kind == Awaited::Kind::kSend && matcher_[awaited.transfer].handshake;
       if (rendezvous) continue;  // the recording need not have waited here
-      if (other != rank && current_call(other).leave <= current_call(rank).leave) continue;
+      if (first_leave(other, timeline) <= current_call(timeline).leave) continue;
     }
-    if (first < 0 || current_call(rank).leave < current_call(first).leave) first = rank;
+    if (first < 0 || current_call(timeline).leave < current_call(first).leave) first = timeline;
   }
   if (first >= 0) release(first);
   return first >= 0;
 }
 
 template <class Rules>
-void Replay<Rules>::release(int rank) {
-  const Awaited& awaited = ranks_[rank].awaited[ranks_[rank].next_awaited];
+double Replay<Rules>::first_leave(int rank, int except) const {
+  double first = std::numeric_limits<double>::infinity();
+  for (const int timeline : trace_->timelines_of(rank)) {
+    if (timeline == except || timelines_[timeline].status == Status::kFinished) continue;
+    first = std::min(first, current_call(timeline).leave);
+  }
+  return first;
+}
+
+template <class Rules>
+void Replay<Rules>::release(int timeline) {
+  const Awaited& awaited = timelines_[timeline].awaited[timelines_[timeline].next_awaited];
   if (awaited.kind == Awaited::Kind::kCollective) {
     CollectiveInstance<K>& instance = collectives_.get(awaited.action->comm, awaited.instance);
     instance.abandoned = true;
@@ -367,27 +476,27 @@ void Replay<Rules>::release(int rank) {
   } else {
     matcher_[awaited.transfer].sender_waits = false;
   }
-  wake(rank);
+  wake(timeline);
 }
 
 template <class Rules>
-const Call& Replay<Rules>::current_call(int rank) const {
-  return ranks_[rank].block.calls[ranks_[rank].next_call];
+const Call& Replay<Rules>::current_call(int timeline) const {
+  return timelines_[timeline].block.calls[timelines_[timeline].next_call];
 }
 
 template <class Rules>
 std::string Replay<Rules>::describe_deadlock() {
   std::vector<int> path;
-  int rank = 0;
-  while (ranks_[rank].status != Status::kBlocked) ++rank;
-  while (rank >= 0 && std::find(path.begin(), path.end(), rank) == path.end()) {
-    path.push_back(rank);
-    rank = waits_for(rank);
+  int timeline = 0;
+  while (timelines_[timeline].status != Status::kBlocked) ++timeline;
+  while (timeline >= 0 && std::find(path.begin(), path.end(), timeline) == path.end()) {
+    path.push_back(timeline);
+    timeline = blocked_timeline_of(waits_for(timeline), timeline);
   }
   std::string text;
-  bool in_cycle = rank < 0;
+  bool in_cycle = timeline < 0;
   for (const int member : path) {
-    in_cycle = in_cycle || member == rank;
+    in_cycle = in_cycle || member == timeline;
     if (!in_cycle) continue;
     text += place(member, current_call(member)) + describe_wait(member) + "; ";
   }
@@ -395,9 +504,23 @@ std::string Replay<Rules>::describe_deadlock() {
 }
 
 template <class Rules>
-std::string Replay<Rules>::describe_wait(int rank) {
-  const Awaited& awaited = ranks_[rank].awaited[ranks_[rank].next_awaited];
-  const std::string other = std::to_string(waits_for(rank));
+int Replay<Rules>::blocked_timeline_of(int rank, int asking) const {
+  int blocked = -1;
+  for (const int timeline : trace_->timelines_of(rank)) {
+    if (timelines_[timeline].status != Status::kBlocked) continue;
+    const bool better =
+        blocked < 0 || blocked == asking ||
+        (timeline != asking && current_call(timeline).leave < current_call(blocked).leave);
+    if (better) blocked = timeline;
+  }
+  return blocked;
+}
+
+template <class Rules>
+std::string Replay<Rules>::describe_wait(int timeline) {
+  const Awaited& awaited = timelines_[timeline].awaited[timelines_[timeline].next_awaited];
+  const std::string other = std::to_string(waits_for(timeline));
+  if (waits_for_thread(awaited)) return " waits for another thread of rank " + other;
   if (awaited.kind == Awaited::Kind::kCollective) {
     return " waits for rank " + other + " on communicator '" +
            trace_->comms[awaited.action->comm].name + "'";
@@ -409,8 +532,8 @@ std::string Replay<Rules>::describe_wait(int rank) {
 }
 
 template <class Rules>
-std::string Replay<Rules>::place(int rank, const Call& call) const {
-  return "rank " + std::to_string(rank) + ", event " + std::to_string(call.event) + " (" +
+std::string Replay<Rules>::place(int timeline, const Call& call) const {
+  return trace_->name_of(timeline) + ", event " + std::to_string(call.event) + " (" +
          trace_->calls[call.name].name + ")";
 }
 

@@ -2,22 +2,26 @@
 
 // Plays the calls of all ranks against each other. Start reading at Replay::run() in replay.cc.
 //
-// Without contention a call's times depend only on the calls it waits for, so ranks need not be run
-// in the order of time: each runs until it has to wait for something that was not replayed yet, and
-// is woken by whoever brings it. Any order gives the same clocks; the one used here, the ready rank
-// furthest behind in recorded time first, keeps few messages in flight.
+// What is run is a timeline: a rank, or where several of its threads call MPI, each of them. A
+// blocked one does not hold up the others of its rank.
+//
+// Without contention a call's times depend only on the calls it waits for, so timelines need not be
+// run in the order of time: each runs until it has to wait for something that was not replayed yet,
+// and is woken by whoever brings it. Any order gives the same clocks; the one used here, the ready
+// one furthest behind in recorded time first, keeps few messages in flight.
 //
 // Rules (survey.h, measured_rules.h, model_rules.h) say how long things take; who waits for whom is
 // decided here and in matcher.h and collective_instances.h, once for all of them.
 
 #include <functional>
+#include <map>
 #include <queue>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "replay/observer.h"
-#include "replay/rank_state.h"
+#include "replay/timeline_state.h"
 
 namespace rubato {
 
@@ -48,68 +52,91 @@ class Replay {
         progress_(std::move(progress)),
         matcher_(trace_->ranks()),
         collectives_(*trace_),
-        ranks_(trace_->ranks()) {}
+        timelines_(trace_->timelines()),
+        running_(trace_->ranks()) {
+    for (const Thread& thread : trace_->threads) threads_of_rank_.try_emplace(thread.rank);
+  }
 
   /// The main loop.
   ReplayOutcome run();
 
  private:
-  using Status = typename RankState<K>::Status;
+  using Status = typename TimelineState<K>::Status;
 
   // --- Scheduling ---
 
-  void start(int rank);
-  void make_ready(int rank);
+  void start(int timeline);
+  void make_ready(int timeline);
   int pop_ready();
-  void wake(int rank);
+  void wake(int timeline);
 
-  /// Runs `rank` to the end of its block, or until it waits for somebody.
-  void run_until_blocked(int rank);
+  /// Runs `timeline` to the end of its block, or until it waits for somebody.
+  void run_until_blocked(int timeline);
+  void finish(int timeline);
+
+  /// True for a main thread of whose rank other threads have still to begin.
+  bool has_unborn(int timeline) const;
+  /// Threads of the rank begin that began, when recorded, before `call` of the main one left. They
+  /// keep their distance to what the main thread did then.
+  void begin_threads(int timeline, const Call& call);
 
   // --- One call ---
 
-  void enter(int rank, const Call& call);
-  void perform(int rank, const Call& call, const Action& action);
-  void send(int rank, const Call& call, const Action& action);
-  void post(int rank, const Call& call, const Action& action);
-  void arrive(int rank, const Call& call, const Action& action);
-  void await(int rank, Awaited::Kind kind, TransferId id);
+  void enter(int timeline, const Call& call);
+  void perform(int timeline, const Call& call, const Action& action);
+  void send(int timeline, const Call& call, const Action& action);
+  void post(int timeline, const Call& call, const Action& action);
+  void arrive(int timeline, const Call& call, const Action& action);
+  void await(int timeline, Awaited::Kind kind, TransferId id);
 
-  /// True when nothing is missing; else `rank` will be woken when the first missing thing comes.
-  bool everything_is_there(int rank);
-  void leave(int rank, const Call& call);
+  /// True when nothing is missing; else `timeline` will be woken when the first missing thing
+  /// comes.
+  bool everything_is_there(int timeline);
+  void leave(int timeline, const Call& call);
   void let_go(const Awaited& awaited);
-  void count_violations(const RankState<K>& state, const Call& call);
+  void count_violations(const TimelineState<K>& state, const Call& call);
 
   // --- Requests ---
 
-  void put_slot(int rank, uint32_t slot, TransferId id);
-  TransferId take_slot(int rank, uint32_t slot);
+  void put_slot(int timeline, uint32_t slot, TransferId id);
+  void await_request(int timeline, Awaited::Kind kind, uint32_t slot);
+  /// put_slot() where any thread of the rank may complete the request.
+  void share_request(int timeline, uint32_t slot, TransferId id);
+  /// False when no thread of the rank has posted it yet; the one that does so wakes `timeline`.
+  bool find_request(int timeline, Awaited& awaited);
 
   // --- Nobody can go on ---
 
-  /// The rank that `rank` waits for, -1 when it waits for nobody.
-  int waits_for(int rank);
-  /// A member that the collective `awaited` lacks; one whose stream has ended before any other.
+  /// The rank that `timeline` waits for, -1 when it waits for nobody.
+  int waits_for(int timeline);
+  static bool waits_for_thread(const Awaited& awaited) {
+    return awaited.kind == Awaited::Kind::kMainThread || !awaited.posted;
+  }
+  /// A member that the collective `awaited` lacks; one whose streams have ended before any other.
   int missing_member(const Awaited& awaited);
 
-  /// Frees the ranks that wait for one whose stream has ended (a truncated or filtered archive, a
+  /// Frees those that wait for a rank whose streams have ended (a truncated or filtered archive, a
   /// receive without a send): their calls keep the recorded time. False when there was none.
   bool release_hopeless();
 
-  /// Frees the rank whose call was recorded to leave first of all blocked ones. What it waits for
-  /// stands behind a call that left later, so in the recording it went on without: the record of
-  /// its partner is missing. A rendezvous of the scenario's own making is no such case. False when
-  /// there was none: a deadlock.
+  /// Frees the timeline whose call was recorded to leave first of all blocked ones. What it waits
+  /// for stands behind a call that left later, so in the recording it went on without: the record
+  /// of its partner is missing. A rendezvous of the scenario's own making is no such case. False
+  /// when there was none: a deadlock.
   bool release_hole();
-  /// The call that `rank` waits in keeps its recorded time.
-  void release(int rank);
-  const Call& current_call(int rank) const;
+  /// When the first of the calls left, as recorded, that hold up the timelines of `rank` but one.
+  double first_leave(int rank, int except) const;
+  /// The call that `timeline` waits in keeps its recorded time.
+  void release(int timeline);
+  const Call& current_call(int timeline) const;
 
-  /// Follows waits_for() from the first blocked rank until it comes round.
+  /// Follows waits_for() from the first blocked timeline until it comes round.
   std::string describe_deadlock();
-  std::string describe_wait(int rank);
-  std::string place(int rank, const Call& call) const;
+  /// The blocked timeline of `rank` that is furthest behind, if possible not the one that asks; -1
+  /// when there is none.
+  int blocked_timeline_of(int rank, int asking) const;
+  std::string describe_wait(int timeline);
+  std::string place(int timeline, const Call& call) const;
 
   EventSource* source_;
   const TraceDefinitions* trace_;
@@ -118,7 +145,9 @@ class Replay {
   std::function<void(double)> progress_;
   Matcher<K> matcher_;
   CollectiveInstances<K> collectives_;
-  std::vector<RankState<K>> ranks_;
+  std::vector<TimelineState<K>> timelines_;
+  std::vector<int> running_;  ///< by rank: how many of its timelines have not ended
+  std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
   std::priority_queue<std::pair<double, int>, std::vector<std::pair<double, int>>, std::greater<>>
       ready_;
   std::vector<TransferId> skipped_;

@@ -22,9 +22,9 @@ template <int K>
 class CoverageObserver : public Observer<K> {
  public:
   explicit CoverageObserver(Coverage& coverage) : coverage_(&coverage) {}
-  void call(int rank, const Call& call, const Block&, const Lanes<K>&, double, const Lanes<K>&,
+  void call(int timeline, const Call& call, const Block&, const Lanes<K>&, double, const Lanes<K>&,
             const Lanes<K>&) override {
-    coverage_->call(rank, call);
+    coverage_->call(timeline, call);
   }
 
  private:
@@ -74,7 +74,6 @@ class Driver {
   }
 
   Results run() {
-    refuse_other_threads();
     const std::vector<Group> groups = make_groups();
     const bool needs_survey = options_->verify || groups.empty() ||
                               std::any_of(groups.begin(), groups.end(),
@@ -106,13 +105,6 @@ class Driver {
   }
 
  private:
-  /// MPI calls of a second thread must not be dropped in silence.
-  void refuse_other_threads() {
-    for (const SideLocation& side : trace_->side_locations) {
-      if (side.thread) source_->side_records(side);
-    }
-  }
-
   double ticks(double seconds) const { return seconds * trace_->ticks_per_second; }
 
   std::vector<Group> make_groups() const {
@@ -292,7 +284,7 @@ class Driver {
     summary.command = property(schema::kCommand);
     summary.mpi_library = property(schema::kMpiLibrary);
     summary.ranks = trace_->ranks();
-    summary.locations = trace_->ranks() + static_cast<int>(trace_->side_locations.size());
+    summary.locations = trace_->timelines() + static_cast<int>(trace_->side_locations.size());
     summary.nodes = placement_.nodes();
     summary.communicators = static_cast<int>(trace_->comms.size());
     summary.records = counts_.records;
@@ -303,6 +295,13 @@ class Driver {
     summary.clock_violations =
         std::max(first_outcome_->clock_violations, survey_.negative_residuals);
     summary.warnings = trace_->warnings;
+    if (!trace_->threads.empty()) {
+      summary.warnings.push_back(
+          std::to_string(trace_->threads.size()) +
+          " threads call MPI beside the main ones of their ranks. Where threads of a rank wait for "
+          "each other outside of MPI is not known: between their MPI calls each keeps its own "
+          "time");
+    }
     if (counts_.receives_never_completed > 0) {
       summary.warnings.push_back(std::to_string(counts_.receives_never_completed) +
                                  " posted receives never complete in the archive, the first at " +

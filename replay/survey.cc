@@ -13,10 +13,11 @@ void Survey::finish() {
   for (auto& [key, envelope] : collective) envelope.finish();
 }
 
-Lanes<1> SurveyRules::leave(RankState<1>& rank, const Call& call, const RuleContext<1>& context) {
+Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
+                            const RuleContext<1>& context) {
   double awaited_bytes = 0;
   bool depends = false;
-  for (const Awaited& awaited : rank.awaited) {
+  for (const Awaited& awaited : timeline.awaited) {
     if (awaited.kind == Awaited::Kind::kCollective) {
       const Action& action = *awaited.action;
       const Communicator& comm = context.trace->comms[action.comm];

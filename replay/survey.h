@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "replay/envelope.h"
-#include "replay/rank_state.h"
+#include "replay/timeline_state.h"
 
 namespace rubato {
 
@@ -86,9 +86,9 @@ class SurveyRules {
   }
 
   Lanes<1> compute(double recorded, bool) { return Lanes<1>(recorded); }
-  void begin_call(RankState<1>&) {}
+  void begin_call(TimelineState<1>&) {}
 
-  void send(RankState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
+  void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
     transfer.start[0] = call.enter;
     transfer.recorded_send = call.enter;
     // Here: when the sender is known to have been done with it.
@@ -98,7 +98,7 @@ class SurveyRules {
     transfer.sender_waits = waits(action, transfer);
     transfer.handshake = transfer.sender_waits && !(action.flags & kSynchronous);
   }
-  void post(RankState<1>&, const Call& call, Transfer<1>& transfer) {
+  void post(TimelineState<1>&, const Call& call, Transfer<1>& transfer) {
     transfer.recorded_post = call.enter;
   }
 
@@ -110,7 +110,7 @@ class SurveyRules {
     }
   }
 
-  Lanes<1> leave(RankState<1>& rank, const Call& call, const RuleContext<1>& context);
+  Lanes<1> leave(TimelineState<1>& timeline, const Call& call, const RuleContext<1>& context);
 
   Level level(int a, int b) const { return placement_->level(a, b); }
 

@@ -5,7 +5,7 @@
 
 #include "models/error.h"
 #include "models/units.h"
-#include "replay/call_builder.h"
+#include "replay/rank_calls.h"
 
 namespace rubato {
 namespace {
@@ -26,6 +26,7 @@ const std::map<std::string, CollectiveOp> kCollectives = {
 struct Line {
   int number;
   int rank;
+  int thread;
   std::vector<std::string> words;
 };
 
@@ -39,18 +40,21 @@ class TextSource : public EventSource {
 
   const TraceDefinitions& definitions() const override { return trace_; }
 
-  bool read(int rank, Block& block) override { return builders_[rank].take(block); }
+  bool read(int timeline, Block& block) override {
+    return calls_[trace_.rank_of(timeline)]->take(trace_.thread_of(timeline), block);
+  }
 
   void rewind() override {
-    builders_.clear();
+    calls_.clear();
     receives_.clear();
-    events_.assign(trace_.ranks(), 0);
+    events_.assign(trace_.timelines(), 0);
     for (int rank = 0; rank < trace_.ranks(); ++rank) {
-      builders_.emplace_back(trace_, rank);
-      builders_.back().keep_records(keep_records_);
+      calls_.push_back(std::make_unique<RankCalls>(trace_, trace_.timelines_of(rank)));
+      calls_.back()->keep_records(keep_records_);
     }
     for (const Line& line : lines_) build(line);
-    for (CallBuilder& builder : builders_) builder.finish();
+    for (int timeline = 0; timeline < trace_.timelines(); ++timeline)
+      calls_[trace_.rank_of(timeline)]->end(trace_.thread_of(timeline));
   }
 
   void keep_records(bool keep) override {
@@ -62,7 +66,9 @@ class TextSource : public EventSource {
 
   Counts counts() const override {
     Counts counts;
-    for (const CallBuilder& builder : builders_) {
+    for (int timeline = 0; timeline < trace_.timelines(); ++timeline) {
+      const CallBuilder& builder =
+          calls_[trace_.rank_of(timeline)]->builder(trace_.thread_of(timeline));
       counts.records += builder.records();
       counts.receives_never_completed += builder.never_completed();
     }
@@ -90,9 +96,10 @@ class TextSource : public EventSource {
     std::vector<int> nodes;
     std::map<int, std::vector<int32_t>> comms;
     int ranks = 0;
+    std::map<int, int> threads;  // by rank: the highest number
     for (int number_of_line = 1; std::getline(in, raw); ++number_of_line) {
       std::istringstream words(raw.substr(0, raw.find('#')));
-      Line line{number_of_line, -1, {}};
+      Line line{number_of_line, -1, 0, {}};
       for (std::string word; words >> word;) line.words.push_back(word);
       if (line.words.empty()) continue;
       if (line.words[0] == "nodes") {
@@ -109,15 +116,20 @@ class TextSource : public EventSource {
       }
       if (line.words[0].back() != ':') fail(line, "a line starts with RANK: or nodes or comm");
       line.words[0].pop_back();
-      line.rank = static_cast<int>(number(line, line.words[0]));
+      const size_t dot = line.words[0].find('.');
+      line.rank = static_cast<int>(number(line, line.words[0].substr(0, dot)));
+      if (dot != std::string::npos)
+        line.thread = static_cast<int>(number(line, line.words[0].substr(dot + 1)));
+      threads[line.rank] = std::max(threads[line.rank], line.thread);
       line.words.erase(line.words.begin());
       ranks = std::max(ranks, line.rank + 1);
       lines_.push_back(std::move(line));
     }
-    define(ranks, nodes, comms);
+    define(ranks, nodes, comms, threads);
   }
 
-  void define(int ranks, std::vector<int> nodes, const std::map<int, std::vector<int32_t>>& comms) {
+  void define(int ranks, std::vector<int> nodes, const std::map<int, std::vector<int32_t>>& comms,
+              const std::map<int, int>& threads) {
     nodes.resize(ranks, 0);
     trace_.path = origin_;
     trace_.creator = "text";
@@ -139,6 +151,12 @@ class TextSource : public EventSource {
       comm.set_members(members);
       trace_.comms.push_back(comm);
     }
+    std::vector<SideLocation> locations;
+    for (const auto& [rank, most] : threads) {
+      for (uint64_t thread = 1; thread <= static_cast<uint64_t>(most); ++thread)
+        locations.push_back({thread << 32 | static_cast<uint64_t>(rank), rank, true});
+    }
+    trace_.make_timelines(locations);
   }
 
   /// Index of an MPI call in the table, which grows as names turn up.
@@ -176,8 +194,6 @@ class TextSource : public EventSource {
   }
 
   void build(Line line) {
-    CallBuilder& builder = builders_[line.rank];
-    uint64_t& event = events_[line.rank];
     const auto tag = static_cast<uint32_t>(option(line, "tag", 0));
     const auto comm = static_cast<uint32_t>(option(line, "comm", 0));
     const auto root = static_cast<int32_t>(option(line, "root", kNoRoot));
@@ -188,12 +204,16 @@ class TextSource : public EventSource {
     const double leave =
         dots == std::string::npos ? enter : number(line, line.words[0].substr(dots + 2));
     const std::string& what = line.words[1];
-    if (what == "end") return builder.other(++event, enter);
+    const auto record = [&](double time, auto method, auto... arguments) {
+      const int timeline = trace_.timelines_of(line.rank)[line.thread];
+      calls_[line.rank]->record(line.thread, ++events_[timeline], time, method, arguments...);
+    };
+    if (what == "end") return record(enter, &CallBuilder::other);
     if (what == "off") {
-      builder.measurement(++event, enter, false);
-      return builder.measurement(++event, leave, true);
+      record(enter, &CallBuilder::measurement, false);
+      return record(leave, &CallBuilder::measurement, true);
     }
-    if (what == "flush") return builder.buffer_flush(++event, enter, leave);
+    if (what == "flush") return record(enter, &CallBuilder::buffer_flush, leave);
     if (comm >= trace_.comms.size())
       fail(line, "communicator " + std::to_string(comm) + " is not defined");
     const int32_t name = call(
@@ -204,29 +224,29 @@ class TextSource : public EventSource {
       if (rank < 0 || rank >= trace_.ranks()) fail(line, "there is no rank " + line.words[index]);
       return static_cast<int32_t>(rank);
     };
-    builder.enter(++event, enter, name);
+    record(enter, &CallBuilder::enter, name);
     if (what == "send" || what == "ssend" || what == "bsend") {
-      builder.send(++event, enter, comm, peer(2), tag, bytes(line, 3));
+      record(enter, &CallBuilder::send, comm, peer(2), tag, bytes(line, 3));
     } else if (what == "isend" || what == "issend") {
-      builder.isend(++event, enter, comm, peer(2), tag, bytes(line, 3),
-                    static_cast<uint64_t>(request));
+      record(enter, &CallBuilder::isend, comm, peer(2), tag, bytes(line, 3),
+             static_cast<uint64_t>(request), uint8_t{0});
     } else if (what == "recv") {
-      builder.recv(++event, leave, comm, peer(2), tag, bytes(line, 3));
+      record(leave, &CallBuilder::recv, comm, peer(2), tag, bytes(line, 3));
     } else if (what == "irecv") {
-      builder.irecv_request(++event, enter, static_cast<uint64_t>(request), false);
+      record(enter, &CallBuilder::irecv_request, static_cast<uint64_t>(request), false);
       receives_[{line.rank, static_cast<uint64_t>(request)}] = {peer(2), tag, comm, bytes(line, 3)};
     } else if (what == "sendrecv") {
-      builder.send(++event, enter, comm, peer(2), tag, bytes(line, 3));
-      builder.recv(++event, leave, comm, peer(4), tag, bytes(line, 5));
+      record(enter, &CallBuilder::send, comm, peer(2), tag, bytes(line, 3));
+      record(leave, &CallBuilder::recv, comm, peer(4), tag, bytes(line, 5));
     } else if (what == "wait" || what == "waitall" || what == "test") {
       for (size_t i = 2; i < line.words.size(); ++i) {
         const auto id = static_cast<uint64_t>(number(line, line.words[i]));
         const auto receive = receives_.find({line.rank, id});
         if (receive == receives_.end()) {
-          builder.isend_complete(++event, leave, id);
+          record(leave, &CallBuilder::isend_complete, id);
         } else {
           const PostedText& p = receive->second;
-          builder.irecv(++event, leave, p.comm, p.source, p.tag, p.bytes, id);
+          record(leave, &CallBuilder::irecv, p.comm, p.source, p.tag, p.bytes, id);
           receives_.erase(receive);
         }
       }
@@ -235,12 +255,12 @@ class TextSource : public EventSource {
         fail(line, "the rank is not in communicator " + std::to_string(comm));
       if (root >= trace_.comms[comm].size())
         fail(line, "communicator " + std::to_string(comm) + " has no rank " + std::to_string(root));
-      builder.collective_end(++event, leave, kCollectives.at(what), comm, root, bytes(line, 2),
-                             bytes(line, 3));
+      record(leave, &CallBuilder::collective_end, kCollectives.at(what), comm, root, bytes(line, 2),
+             bytes(line, 3));
     } else if (what != "local" && what != "init" && what != "finalize") {
       fail(line, "'" + what + "' is not a call this format knows");
     }
-    builder.leave(++event, leave, name);
+    record(leave, &CallBuilder::leave, name);
   }
 
   struct PostedText {
@@ -253,8 +273,8 @@ class TextSource : public EventSource {
   std::string origin_;
   TraceDefinitions trace_;
   std::vector<Line> lines_;
-  std::vector<CallBuilder> builders_;
-  std::vector<uint64_t> events_;
+  std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
+  std::vector<uint64_t> events_;                   ///< by timeline: how many there are
   std::map<std::pair<int, uint64_t>, PostedText> receives_;
   bool keep_records_ = false;
 };

@@ -24,6 +24,8 @@ namespace rubato {
 ///     0: 140..150 off                  measurement switched off
 ///     0: 160..170 flush                the tracer wrote its buffer
 ///     0: 200 end                       last record of the rank
+///     0.1: 20..30 recv 1 8B            thread 1 of rank 0; a request may be waited for by another
+///                                      thread than posted it, in a later line
 ///
 /// '#' starts a comment. Errors: InputError with `origin` and the line.
 std::unique_ptr<EventSource> parse_text_trace(const std::string& text,

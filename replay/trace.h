@@ -38,6 +38,13 @@ enum class SizeConvention : uint8_t {
   kPerRank,  ///< EZTrace: the plain buffer size of this rank
 };
 
+/// A thread of a rank that calls MPI, beside the rank's main thread (MPI_THREAD_MULTIPLE).
+struct Thread {
+  uint64_t location = 0;
+  int rank = 0;
+  int number = 0;  ///< among the threads of its rank that call MPI; the main one is 0
+};
+
 /// A location that belongs to a rank's process but makes no MPI calls: a thread, a GPU stream.
 struct SideLocation {
   uint64_t id = 0;
@@ -56,6 +63,7 @@ struct TraceDefinitions {
   std::vector<Communicator> comms;
   int world = -1;                  ///< index of MPI_COMM_WORLD in comms; -1 when there is none
   std::vector<MpiCallInfo> calls;  ///< the MPI calls of the archive; Call::name points here
+  std::vector<Thread> threads;     ///< by rank and number; the main ones are not among them
   std::vector<SideLocation> side_locations;
   SizeConvention sizes = SizeConvention::kLogical;
   RecordingOverhead overhead;
@@ -65,9 +73,27 @@ struct TraceDefinitions {
   std::vector<std::string> warnings;
 
   int ranks() const { return static_cast<int>(location_of_rank.size()); }
+
+  // Timelines, each with a clock of its own: number r < ranks() is the main thread of rank r; those
+  // of `threads` follow, in their order.
+  int timelines() const { return ranks() + static_cast<int>(threads.size()); }
+  int rank_of(int timeline) const {
+    return timeline < ranks() ? timeline : threads[timeline - ranks()].rank;
+  }
+  /// Which of its rank's timelines it is; 0 for the main thread.
+  int thread_of(int timeline) const {
+    return timeline < ranks() ? 0 : threads[timeline - ranks()].number;
+  }
+  uint64_t location_of(int timeline) const {
+    return timeline < ranks() ? location_of_rank[timeline] : threads[timeline - ranks()].location;
+  }
+  std::vector<int> timelines_of(int rank) const;
+  /// Makes timelines of side locations.
+  void make_timelines(std::vector<SideLocation> locations);
+  std::string name_of(int timeline) const;  ///< "rank 3", "rank 3 thread 1"
 };
 
-/// Where calls come from: an OTF2 archive, a text, a generator. Each rank is read on its own,
+/// Where calls come from: an OTF2 archive, a text, a generator. Each timeline is read on its own,
 /// forwards, block by block, so that nobody has to hold a trace in memory.
 class EventSource {
  public:
@@ -75,18 +101,18 @@ class EventSource {
 
   virtual const TraceDefinitions& definitions() const = 0;
 
-  /// The next calls of `rank`; false at its end. The last call of a rank has the role kEnd.
+  /// The next calls of `timeline`; false at its end. The last call of one has the role kEnd.
   /// Errors: InputError with file, location and event.
-  virtual bool read(int rank, Block& block) = 0;
+  virtual bool read(int timeline, Block& block) = 0;
 
-  /// Back to the start of every rank.
+  /// Back to the start of every timeline.
   virtual void rewind() = 0;
 
   /// Fill Block::records from now on.
   virtual void keep_records(bool keep) = 0;
 
   /// Record times of a side location, in order. Errors: InputError, also when it sends, receives or
-  /// takes part in collectives: one thread per process is replayed so far.
+  /// takes part in collectives, which only threads may do.
   virtual std::vector<double> side_records(const SideLocation& location) = 0;
 
   /// Records read since the last rewind, and receives that never completed.

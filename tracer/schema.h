@@ -30,6 +30,18 @@ inline constexpr char kCommand[] = "RUBATO::COMMAND";
 /// MPI_Get_library_version, first line.
 inline constexpr char kMpiLibrary[] = "RUBATO::MPI_LIBRARY";
 
+// Properties of the location group of a rank (its process). Values are the text of an integer.
+
+/// How many cores the rank's affinity mask has when MPI_Init returns.
+inline constexpr char kAffinityCores[] = "RUBATO::AFFINITY_CORES";
+/// How many cores the rank's node has.
+inline constexpr char kCoresOnNode[] = "RUBATO::CORES_ON_NODE";
+
+// Property of a location. The value is the text of an integer.
+
+/// How often the thread was taken off its core while it was recorded.
+inline constexpr char kInvoluntarySwitches[] = "RUBATO::INVOLUNTARY_SWITCHES";
+
 // Attributes on MPI_IRECV_REQUEST records: what the receive asked for.
 
 /// int32: source rank in the communicator, -1 for MPI_ANY_SOURCE.

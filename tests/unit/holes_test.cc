@@ -250,6 +250,47 @@ TEST_CASE("a flush is taken out where recording is, also at the very end") {
   }
 }
 
+TEST_CASE("a flush between two calls is the tracer's time: neither compute nor scaled") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 100..150 flush
+    0: 200..200 finalize
+  )";
+  // 100 + 50 of compute; the flush of 50 stays where nothing is compensated.
+  const Results results =
+      replay(text, {"measured", "undisturbed", "perfect", "measured:cpu*2", "bandela:cpu*2"});
+  const std::vector<double> ends = {200, 150, 150, 125, 75};
+  const std::vector<double> compute = {150, 150, 150, 75, 75};
+  for (int i = 0; i < 5; ++i) {
+    INFO(results.scenarios[i].name);
+    CHECK(end_of(results, i, 0) == Approx(ends[i]));
+    CHECK(results.scenarios[i].ranks[0].compute == Approx(compute[i] * 1e-9));
+    CHECK(results.scenarios[i].ranks[0].mpi == Approx(0).margin(1e-12));
+  }
+}
+
+TEST_CASE("a switched-off stretch is neither compute nor scaled") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 100..300 off
+    0: 400..400 finalize
+  )";
+  ReplayOptions options;
+  options.overhead = RecordingOverhead{10e-9, 0, 0, 0};
+  // 100 + 100 of compute around 200 of which nothing is known. The stretch before MPI_Finalize
+  // holds the overhead of a call, 10; the one before the switch holds none.
+  const Results results = replay(
+      text, {"measured", "undisturbed", "perfect", "measured:cpu*2", "bandela:cpu*2"}, options);
+  const std::vector<double> ends = {400, 390, 390, 300, 295};
+  const std::vector<double> compute = {200, 190, 190, 100, 95};
+  for (int i = 0; i < 5; ++i) {
+    INFO(results.scenarios[i].name);
+    CHECK(end_of(results, i, 0) == Approx(ends[i]));
+    CHECK(results.scenarios[i].ranks[0].compute == Approx(compute[i] * 1e-9));
+    CHECK(results.scenarios[i].ranks[0].mpi == Approx(0).margin(1e-12));
+  }
+}
+
 TEST_CASE(
     "a request used again before its completion was seen gives its message up, not its slot") {
   // Three rendezvous sends with one request; only the last is waited for.

@@ -497,15 +497,25 @@ std::pair<long, long> logical_bytes(CollectiveOp op, long n, long me, bool root,
   }
 }
 
-std::string as_text(const Program& program, const std::vector<double>& ends) {
+/// With `threads` 2 each two ranks become the threads of one: a message's tag then names them. Such
+/// a program has no collectives, which are the ranks', and no MPI_Sendrecv, which has one tag here;
+/// and every rank is in every communicator.
+std::string as_text(const Program& program, const std::vector<double>& ends, size_t threads = 1) {
   std::ostringstream out;
   out.precision(17);
   out << "nodes";
-  for (const int node : program.nodes) out << ' ' << node;
+  for (size_t rank = 0; rank < program.nodes.size(); rank += threads)
+    out << ' ' << program.nodes[rank];
   for (size_t comm = 1; comm < program.comms.size(); ++comm) {
     out << "\ncomm " << comm;
-    for (const int rank : program.comms[comm]) out << ' ' << rank;
+    for (const int rank : program.comms[threads == 1 ? comm : 0]) {
+      if (rank % threads == 0) out << ' ' << rank / threads;
+    }
   }
+  const auto tag = [&](const Message& message) {
+    if (threads == 1) return message.tag;
+    return 4 * message.tag + 2 * (message.source % 2) + message.destination % 2;
+  };
   const char* names[] = {"send",
                          "ssend",
                          "bsend",
@@ -518,9 +528,12 @@ std::string as_text(const Program& program, const std::vector<double>& ends) {
                          "",
                          "local MPI_Comm_rank"};
   for (size_t rank = 0; rank < program.ranks.size(); ++rank) {
-    out << '\n' << rank << ": 0..0 init";
+    const size_t thread = rank % threads;
+    const std::string name =
+        std::to_string(rank / threads) + (thread > 0 ? "." + std::to_string(thread) : "");
+    out << '\n' << name << ": 0..0 " << (thread > 0 ? "local MPI_Comm_rank" : "init");
     for (const Op& op : program.ranks[rank]) {
-      out << '\n' << rank << ": " << op.enter << ".." << op.leave << ' ';
+      out << '\n' << name << ": " << op.enter << ".." << op.leave << ' ';
       if (op.kind == Kind::kCollective) {
         const auto& members = program.comms[op.comm];
         const long me =
@@ -534,17 +547,18 @@ std::string as_text(const Program& program, const std::vector<double>& ends) {
       out << names[static_cast<int>(op.kind)];
       for (const auto& [id, is_receive] : op.requests) out << ' ' << 2 * id + is_receive;
       if (op.out >= 0)
-        out << ' ' << program.messages[op.out].destination << ' ' << program.messages[op.out].bytes
-            << 'B';
+        out << ' ' << program.messages[op.out].destination / threads << ' '
+            << program.messages[op.out].bytes << 'B';
       if (op.in >= 0)
-        out << ' ' << program.messages[op.in].source << ' ' << program.messages[op.in].bytes << 'B';
+        out << ' ' << program.messages[op.in].source / threads << ' '
+            << program.messages[op.in].bytes << 'B';
       const int id = op.out >= 0 ? op.out : op.in;
       if (id >= 0)
-        out << " tag " << program.messages[id].tag << " comm " << program.messages[id].comm;
+        out << " tag " << tag(program.messages[id]) << " comm " << program.messages[id].comm;
       if (op.kind == Kind::kIsend || op.kind == Kind::kIssend) out << " req " << 2 * id;
       if (op.kind == Kind::kIrecv) out << " req " << 2 * id + 1;
     }
-    out << '\n' << rank << ": " << ends[rank] << " end";
+    out << '\n' << name << ": " << ends[rank] << " end";
   }
   out << '\n';
   return out.str();
@@ -730,6 +744,56 @@ TEST_CASE("random programs with overheads, ports and rendezvous") {
     check_not_later(perfect, measured);
     check_not_later(perfect, few);
     check_not_later(few, many);
+  }
+}
+
+// Threads do not hold each other up: a program of which each two ranks are the threads of one takes
+// as long as ever. A thread's part of its rank's window ends with its last call.
+TEST_CASE("random programs of ranks with two threads") {
+  Machine near;
+  near.o_s = 17;
+  near.o_r = 23;
+  near.node_latency = 300;
+  near.network_latency = 1700;
+  near.per_byte = 0.5;
+  near.gap = 0.25;
+  Machine far = near;
+  far.node_latency = 650;
+  far.network_latency = 90000;
+  far.rendezvous = 1000;
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    Program program = Generator(seed, true).make();
+    for (auto& ops : program.ranks) {
+      std::erase_if(ops, [](const Op& op) {
+        return op.kind == Kind::kCollective || op.kind == Kind::kSendrecv;
+      });
+    }
+    for (size_t rank = 1; rank < program.nodes.size(); rank += 2)
+      program.nodes[rank] = program.nodes[rank - 1];
+    const auto windows = [&](std::vector<double> ends) {
+      for (size_t rank = 1; rank < ends.size(); rank += 2)
+        ends[rank / 2 * 2] = std::max(ends[rank - 1], ends[rank] - program.compute_at_end);
+      std::vector<double> of_rank;
+      for (size_t rank = 0; rank < ends.size(); rank += 2) of_rank.push_back(ends[rank]);
+      return of_rank;
+    };
+    Program recording = program;
+    const std::vector<double> ends = Reference(program, recorder()).run(&recording);
+    const std::string text = as_text(recording, ends, 2);
+    INFO("seed " << seed << "\n" << text);
+    const std::vector<Scenario> scenarios = {parse_scenario("measured"), parse_scenario("perfect"),
+                                             platform(near), platform(far)};
+    const auto source = parse_text_trace(text);
+    ReplayOptions options;
+    options.verify = true;
+    const Results results = run_replay(*source, scenarios, options);
+    CHECK(results.trace.unmatched_sends + results.trace.unmatched_receives == 0);
+    CHECK(results.identity->differing == 0);
+    check_near(ends_of(results.scenarios[0]), windows(ends));
+    check_near(ends_of(results.scenarios[1]), windows(Reference(program, Machine()).run()));
+    check_near(ends_of(results.scenarios[2]), windows(Reference(program, near).run()));
+    check_near(ends_of(results.scenarios[3]), windows(Reference(program, far).run()));
+    check_not_later(ends_of(results.scenarios[1]), ends_of(results.scenarios[0]));
   }
 }
 

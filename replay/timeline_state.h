@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/collective_instances.h"
+#include "replay/matcher.h"
+#include "replay/operation.h"
+
+namespace rubato {
+
+/// Something the current call of a timeline waits for (or would, if it were not there yet).
+struct Awaited {
+  enum class Kind : uint8_t {
+    kSend,
+    kReceive,
+    kCollective,
+    kMainThread,  ///< a thread begins when the main one of its rank has come as far
+  };
+  Kind kind = Kind::kSend;
+  bool posted = true;  ///< false: a send or receive of another thread, which has still to post it
+  TransferId transfer = kNoTransfer;
+  uint32_t slot = kNoSlot;         ///< of one that is not posted
+  int local = 0;                   ///< rank in the communicator of a collective
+  const Action* action = nullptr;  ///< of a collective
+  uint64_t instance = 0;
+};
+static_assert(sizeof(Awaited) == 32);
+
+/// What the threads of a rank have in common, where it has several timelines.
+template <int K>
+struct ThreadedRank {
+  /// A posted send or receive, until its completion takes it.
+  struct Request {
+    TransferId transfer;
+    Lanes<K> enter;  ///< of the call that posted it
+    double recorded_enter;
+  };
+  std::unordered_map<uint32_t, Request> requests;  ///< by slot
+  std::unordered_map<uint32_t, int> waiting;       ///< timeline to wake, by slot
+  std::vector<int> unborn;                         ///< timelines that have not begun
+};
+
+/// Where one timeline stands in the replay.
+template <int K>
+struct TimelineState {
+  enum class Status : uint8_t { kReady, kBlocked, kFinished };
+
+  int rank = 0;
+  ThreadedRank<K>* threads = nullptr;  ///< of its rank; none where it is the only timeline
+  Lanes<K> clock;                      ///< ticks; leave of the call before
+  double recorded_clock = 0;           ///< the same as recorded
+  Lanes<K> out_port;                   ///< when the timeline can send the next message
+  Lanes<K> in_port;                    ///< when it took the last one
+  Lanes<K> enter;                      ///< of the current call
+  Lanes<K> busy;                       ///< enter plus what starting its messages cost the processor
+  Block block;
+  size_t next_call = 0;  ///< index into block.calls
+  bool in_call = false;  ///< the current call was entered
+  Status status = Status::kReady;
+  std::vector<Awaited> awaited;   ///< by the current call
+  size_t next_awaited = 0;        ///< the first one that is not known to be there
+  std::vector<TransferId> slots;  ///< open requests of the only timeline of a rank
+};
+
+/// What rules may look up while they decide when a call leaves.
+template <int K>
+struct RuleContext {
+  const TraceDefinitions* trace;
+  Matcher<K>* matcher;
+  CollectiveInstances<K>* collectives;
+};
+
+}  // namespace rubato

@@ -1,0 +1,51 @@
+#include "replay/oversubscription.h"
+
+#include <catch2/catch.hpp>
+
+using namespace rubato;
+
+namespace {
+
+/// Ranks on one node, each allowed to run on `affinity` of `cores` cores.
+std::vector<std::string> on_one_node(size_t ranks, uint64_t affinity, uint64_t cores,
+                                     uint64_t switches = 0, double seconds = 1) {
+  RankProcessors processors;
+  processors.affinity_cores = affinity;
+  processors.cores_on_node = cores;
+  processors.involuntary_switches = switches;
+  return oversubscription(std::vector<RankProcessors>(ranks, processors),
+                          std::vector<int>(ranks, 0), {"n0"}, seconds);
+}
+
+}  // namespace
+
+TEST_CASE("as many ranks as cores need no word, one more does") {
+  CHECK(on_one_node(4, 4, 4).empty());
+  CHECK(on_one_node(4, 1, 4).empty());
+  const auto crowded = on_one_node(5, 4, 4);
+  REQUIRE(crowded.size() == 1);
+  CHECK(crowded[0].find("5 ranks had 4 cores on node 'n0': they took turns") == 0);
+}
+
+TEST_CASE("the node with the most ranks per core is named") {
+  // Node a: 3 ranks on 2 cores; node b: 4 on 2; node c: 2 on 2.
+  std::vector<RankProcessors> ranks(9);
+  for (RankProcessors& rank : ranks) rank.cores_on_node = 2;
+  const std::vector<int> node_of_rank = {0, 0, 0, 1, 1, 1, 1, 2, 2};
+  const auto crowded = oversubscription(ranks, node_of_rank, {"a", "b", "c"}, 1);
+  REQUIRE(crowded.size() == 1);
+  CHECK(crowded[0].find("4 ranks had 2 cores on node 'b' (and on 1 more too few)") == 0);
+}
+
+TEST_CASE("ranks that lose their core more than ten times a second") {
+  CHECK(on_one_node(2, 2, 2, 100, 10).empty());  // 10 a second
+  const auto interrupted = on_one_node(2, 2, 2, 1010, 10);
+  REQUIRE(interrupted.size() == 1);
+  CHECK(interrupted[0].find("2 of 2 ranks lost their core more than 10 times a second, rank 0 101 "
+                            "times") == 0);
+}
+
+TEST_CASE("archives that say nothing of processors are left alone") {
+  CHECK(
+      oversubscription(std::vector<RankProcessors>(8), std::vector<int>(8, 0), {"n0"}, 1).empty());
+}
