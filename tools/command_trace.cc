@@ -95,6 +95,10 @@ int trace(const Arguments& arguments) {
        "memory for records, per process; recording stops when it is used up")
       ("clock", po::value<std::string>()->value_name("tsc|monotonic")->default_value("tsc"),
        "time-stamp counter where it can be trusted, or the system clock")
+      ("clock-domain", po::value<std::string>()->value_name("node|rank")->default_value("node"),
+       "who shares a clock: the ranks of a node, or nobody")
+      ("sync-every", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
+       "compare the clocks of the nodes during the run too; 0: only at its start and end")
       ("help,h", "show this help");
   // clang-format on
   const CommandHelp help = {
@@ -114,6 +118,14 @@ int trace(const Arguments& arguments) {
   if (clock != "tsc" && clock != "monotonic") {
     throw UsageError(fmt::format("--clock {}: expected tsc or monotonic", clock));
   }
+  const std::string domain = values["clock-domain"].as<std::string>();
+  if (domain != "node" && domain != "rank") {
+    throw UsageError(fmt::format("--clock-domain {}: expected node or rank", domain));
+  }
+  const double sync_every = values["sync-every"].as<double>();
+  if (!(sync_every >= 0)) {
+    throw UsageError(fmt::format("--sync-every {}: expected seconds, or 0", sync_every));
+  }
   const auto command = values["program"].as<std::vector<std::string>>();
   const std::string program = find_program(command[0]);
   const std::string output = output_path(values, command[0]);
@@ -130,6 +142,8 @@ int trace(const Arguments& arguments) {
   set("RUBATO_TRACE_OUTPUT", output);
   set("RUBATO_TRACE_MEMORY", std::to_string(memory));
   set("RUBATO_TRACE_CLOCK", clock);
+  set("RUBATO_TRACE_CLOCK_DOMAIN", domain);
+  set("RUBATO_TRACE_SYNC_EVERY", std::to_string(sync_every));
   // exec keeps the process id: so the tracer knows this process from those it starts.
   set("RUBATO_TRACE_PID", std::to_string(getpid()));
 

@@ -141,17 +141,6 @@ std::vector<const ThreadLog*> thread_logs() {
   return logs;
 }
 
-/// Local clock plus offset, as OTF2 computes it between two offsets.
-uint64_t corrected(uint64_t time, const ArchiveInfo& info) {
-  const ClockOffset& a = info.first_offset;
-  const ClockOffset& b = info.last_offset;
-  const double slope = b.time > a.time ? static_cast<double>(b.offset - a.offset) /
-                                             static_cast<double>(b.time - a.time)
-                                       : 0.0;
-  const double since = static_cast<double>(static_cast<int64_t>(time - a.time));
-  return time + static_cast<uint64_t>(a.offset + std::llrint(slope * since));
-}
-
 /// Events and clock offsets of this rank.
 void write_own_locations(OTF2_Archive* archive, int rank, const Definitions& definitions,
                          const ArchiveInfo& info, RankResult& result) {
@@ -165,8 +154,8 @@ void write_own_locations(OTF2_Archive* archive, int rank, const Definitions& def
       break;
     }
     LocationSummary summary = write_events(*log, writer, location, definitions, result.good);
-    summary.first = corrected(summary.first, info);
-    summary.last = corrected(summary.last, info);
+    summary.first = info.clock.reference(summary.first);
+    summary.last = info.clock.reference(summary.last);
     result.good = result.good && OTF2_Archive_CloseEvtWriter(archive, writer) == OTF2_SUCCESS;
     result.locations.push_back(summary);
   }
@@ -177,11 +166,10 @@ void write_own_locations(OTF2_Archive* archive, int rank, const Definitions& def
     if (!result.good) break;
     OTF2_DefWriter* writer = OTF2_Archive_GetDefWriter(archive, location.location);
     result.good = writer != nullptr;
-    for (const ClockOffset* offset : {&info.first_offset, &info.last_offset}) {
-      if (result.good && OTF2_DefWriter_WriteClockOffset(writer, offset->time, offset->offset,
-                                                         offset->deviation) != OTF2_SUCCESS) {
-        result.good = false;
-      }
+    for (const ClockOffset& offset : info.clock.records(info.start_ticks)) {
+      result.good =
+          result.good && OTF2_DefWriter_WriteClockOffset(writer, offset.time, offset.offset,
+                                                         offset.deviation) == OTF2_SUCCESS;
     }
     result.good = result.good && OTF2_Archive_CloseDefWriter(archive, writer) == OTF2_SUCCESS;
   }

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tracer/clock_sync.h"
+#include "tracer/clock_model.h"
 #include "tracer/definitions.h"
 #include "tracer/overhead.h"
 #include "tracer/pmpi.h"
@@ -19,8 +19,7 @@ struct ArchiveInfo {
   double ticks_per_second = 1e9;
   uint64_t start_ticks = 0;     ///< a moment on rank 0's clock ...
   uint64_t start_realtime = 0;  ///< ... in nanoseconds since 1970
-  ClockOffset first_offset;     ///< of this rank
-  ClockOffset last_offset;
+  ClockModel clock;             ///< this rank's
   Overhead overhead;
 };
 

@@ -52,6 +52,11 @@ class EventWriter {
     put(OTF2_EvtWriter_Leave, nullptr, leave, definitions_.region[id]);
   }
 
+  /// What the tracer did between calls.
+  void tracer_time(uint64_t begin, uint64_t end) {
+    put(OTF2_EvtWriter_BufferFlush, nullptr, begin, end);
+  }
+
   void begin(uint64_t time) {
     put(OTF2_EvtWriter_ProgramBegin, nullptr, time, kStringProgram, 0, nullptr);
   }
@@ -193,7 +198,9 @@ class EventWriter {
 }  // namespace
 
 void find_used_calls(const ThreadLog& log, std::vector<bool>& used) {
-  for_each_call(log, [&](unsigned id, uint64_t, uint64_t, record::Reader) { used[id] = true; });
+  for_each_call(log, [&](unsigned id, uint64_t, uint64_t, record::Reader) {
+    if (id != kTracerTime) used[id] = true;
+  });
 }
 
 LocationSummary write_events(const ThreadLog& log, OTF2_EvtWriter* writer, uint64_t location,
@@ -207,7 +214,11 @@ LocationSummary write_events(const ThreadLog& log, OTF2_EvtWriter* writer, uint6
       summary.first = enter;
       if (master) events.begin(enter);
     }
-    events.call(id, enter, leave, items);
+    if (id == kTracerTime) {
+      events.tracer_time(enter, leave);
+    } else {
+      events.call(id, enter, leave, items);
+    }
     summary.last = leave;
   });
   if (Recorder::full_at() > summary.last && summary.last != 0) {

@@ -13,8 +13,8 @@ Out come two files. call_ids.h numbers the wrapped calls. wrappers.cc holds, for
       return record_send(Call(log, kMPI_Send), real, buf, count, ...);
     }
 
-and the list of names and roles that becomes the region definitions. What a call means is not here but
-in call_*.h, by kind.
+(a blocking collective also tells PeriodicSync before it returns), and the list of names and roles
+that becomes the region definitions. What a call means is not here but in call_*.h, by kind.
 """
 import argparse
 import fnmatch
@@ -148,6 +148,11 @@ def check(function, entry):
                  f'expects {expected}')
 
 
+def is_blocking_collective(entry):
+    return (entry.role in ('barrier', 'one2all', 'all2one', 'all2all', 'coll') and
+            entry.kind not in ('region', 'request'))
+
+
 def wrapper(function, entry):
     call, arguments = f'k{function.name}', function.arguments()
     real = f'real({arguments})'
@@ -156,6 +161,13 @@ def wrapper(function, entry):
     if entry.kind in ('init', 'init_thread', 'finalize', 'abort'):
         comma = ', ' if arguments else ''
         lines.append(f'  return record_{entry.kind}({call}, real{comma}{arguments});')
+    elif is_blocking_collective(entry):
+        communicator = next(p.name for p in function.parameters if p.type == 'MPI_Comm')
+        lines += ['  ThreadLog* log = begin_call();',
+                  f'  const int returned = log == nullptr ? {real}',
+                  f'      : record_{entry.kind}(Call(log, {call}), real, {arguments});',
+                  f'  PeriodicSync::after_collective(log, returned, {communicator});',
+                  '  return returned;']
     else:
         lines += ['  ThreadLog* log = begin_call();', f'  if (log == nullptr) return {real};']
         if entry.kind == 'region':
@@ -217,7 +229,7 @@ def main():
         out.write('#pragma once\n\nnamespace rubato {\n\nenum CallId : unsigned {\n')
         for function, _ in wrapped:
             out.write(f'  k{function.name},\n')
-        out.write('  kProbeRegion,\n  kProbeSend,\n  kCallCount\n};\n\n}  // namespace rubato\n')
+        out.write('  kProbeRegion,\n  kProbeSend,\n  kTracerTime,\n  kCallCount\n};\n\n}  // namespace rubato\n')
 
     with open(f'{options.out}/wrappers.cc', 'w') as out:
         out.write('#include "tracer/wrappers.h"\n\nnamespace rubato {\n\n')
@@ -225,7 +237,8 @@ def main():
         for function, entry in wrapped:
             out.write(f'    {{"{function.name}", OTF2_REGION_ROLE_{ROLES[entry.role]}}},\n')
         out.write('    {"probe", OTF2_REGION_ROLE_FUNCTION},\n'
-                  '    {"probe", OTF2_REGION_ROLE_FUNCTION},\n};\n')
+                  '    {"probe", OTF2_REGION_ROLE_FUNCTION},\n'
+                  '    {"tracer time", OTF2_REGION_ROLE_FUNCTION},\n};\n')
         out.write(PROBES)
         out.write('\n}  // namespace rubato\n\nusing namespace rubato;\n\n'
                   '#define RUBATO_EXPORT __attribute__((visibility("default")))\n\nextern "C" {\n\n')

@@ -11,6 +11,7 @@
 #include "tracer/call_communicators.h"
 #include "tracer/clock_sync.h"
 #include "tracer/overhead.h"
+#include "tracer/periodic_sync.h"
 #include "tracer/requests.h"
 #include "tracer/settings.h"
 
@@ -21,10 +22,14 @@ namespace {
 struct Session {
   Settings settings;
   MPI_Comm comm;  ///< a copy of MPI_COMM_WORLD for the tracer's own messages
-  NodeClocks nodes;
+  ClockSync clocks;
   ClockPair first_pair;
   ArchiveInfo info;
 };
+
+/// All that is between them depends on the first and the last comparison of the clocks: where the
+/// cores are busy with something else, it may take this long.
+constexpr double kMeasureSeconds = 1;
 
 Session* session = nullptr;
 bool started = false;
@@ -55,6 +60,16 @@ std::string library_version() {
   return line;
 }
 
+/// The first comparison of the clocks. Rank 0's settings hold for all.
+void start_clocks() {
+  Settings& settings = session->settings;
+  double common[2] = {settings.clock_per_rank ? 1.0 : 0.0, settings.sync_every};
+  PMPI(Bcast)(common, static_cast<int>(sizeof common), handles.byte, 0, session->comm);
+  session->clocks.start(session->comm, common[0] != 0);
+  session->clocks.measure(kMeasureSeconds);
+  PeriodicSync::start(session->comm, session->clocks, common[1]);
+}
+
 void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
   session = new Session;
   session->settings = Settings::from_environment();
@@ -75,8 +90,7 @@ void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
   communicators::start();
   Recorder::start(enter);
   session->info.overhead = measure_overhead();
-  session->nodes.start(session->comm);
-  session->info.first_offset = session->nodes.measure();
+  start_clocks();
   // A child of fork() is not a rank.
   pthread_atfork(nullptr, nullptr, [] { Recorder::stop(); });
 
@@ -91,6 +105,7 @@ void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
 }
 
 void end_session(CallId finalize) {
+  PeriodicSync::stop();
   ThreadLog* log = begin_call();
   if (log != nullptr) {
     Call call(log, finalize);
@@ -106,7 +121,8 @@ void end_session(CallId finalize) {
   Recorder::stop();
 
   ArchiveInfo& info = session->info;
-  info.last_offset = session->nodes.measure();
+  session->clocks.measure(kMeasureSeconds);
+  info.clock = session->clocks.model();
   // The rate of the counter shows only over some time; a short run waits a moment.
   ClockPair last = ClockPair::sample();
   const uint64_t run = last.nanoseconds - session->first_pair.nanoseconds;
@@ -119,11 +135,8 @@ void end_session(CallId finalize) {
   info.output = session->settings.output;
   info.command = command_line();
   info.mpi_library = library_version();
-  if (info.last_offset.time <= info.first_offset.time) {
-    info.last_offset.time = info.first_offset.time + 1;
-  }
   write_archive(session->comm, info);
-  session->nodes.finish();
+  session->clocks.finish();
   PMPI(Comm_free)(&session->comm);
 }
 

@@ -18,6 +18,11 @@ Settings Settings::from_environment() {
   }
   const char* clock = std::getenv("RUBATO_TRACE_CLOCK");
   settings.monotonic_clock = clock != nullptr && std::strcmp(clock, "monotonic") == 0;
+  const char* domain = std::getenv("RUBATO_TRACE_CLOCK_DOMAIN");
+  settings.clock_per_rank = domain != nullptr && std::strcmp(domain, "rank") == 0;
+  if (const char* seconds = std::getenv("RUBATO_TRACE_SYNC_EVERY")) {
+    settings.sync_every = std::strtod(seconds, nullptr);
+  }
   return settings;
 }
 

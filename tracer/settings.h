@@ -10,6 +10,8 @@ struct Settings {
   std::string output;                   ///< RUBATO_TRACE_OUTPUT: directory of the archive
   uint64_t memory = uint64_t{1} << 30;  ///< RUBATO_TRACE_MEMORY: bytes of records per process
   bool monotonic_clock = false;         ///< RUBATO_TRACE_CLOCK=monotonic
+  bool clock_per_rank = false;          ///< RUBATO_TRACE_CLOCK_DOMAIN=rank, not one per node
+  double sync_every = 0;                ///< RUBATO_TRACE_SYNC_EVERY: seconds, 0 = never
 
   static Settings from_environment();
 };

@@ -4,6 +4,7 @@
 #include "tracer/call_communicators.h"
 #include "tracer/call_completion.h"
 #include "tracer/call_messages.h"
+#include "tracer/periodic_sync.h"
 #include "tracer/session.h"
 
 /// What the generated wrappers include, and the few kinds of calls that fit nowhere else.

@@ -53,7 +53,8 @@ def check(path):
             elif kind is events.Leave:
                 if not stacks[location._ref] or stacks[location._ref].pop() != event.region.name:
                     fail(f'location {location._ref}: leave {event.region.name} without enter')
-            elif kind not in (events.ProgramBegin, events.ProgramEnd, events.MeasurementOnOff):
+            elif kind not in (events.ProgramBegin, events.ProgramEnd, events.MeasurementOnOff,
+                              events.BufferFlush):
                 if not stacks[location._ref]:
                     fail(f'location {location._ref}: {kind.__name__} outside of a region')
             if kind in (events.MpiIsend, events.MpiIrecvRequest):
