@@ -9,12 +9,17 @@ namespace {
 constexpr double kBroadcasts = 10;
 constexpr int64_t kMostCalls = 1000;
 
+/// The interval grows where comparisons take longer than this part of it, because cores or network
+/// are busy.
+constexpr double kMostOfTime = 0.05;
+
 /// A comparison that finds no quiet moment in this time is a bad one, which counts little.
 constexpr double kMeasureSeconds = 0.05;
 
 MPI_Comm tracer_comm;
 ClockSync* clocks;
 double interval;  ///< in nanoseconds
+double cost;      ///< of the last comparison, likewise; rank 0 only
 
 int64_t calls;             ///< since the last broadcast
 int64_t wanted;            ///< until the next
@@ -32,11 +37,12 @@ News decide() {
   const double per_call =
       std::max(1.0, static_cast<double>(now - last_broadcast) / static_cast<double>(wanted));
   last_broadcast = now;
-  const bool due = static_cast<double>(now - last_comparison) >= interval;
+  const double affordable = std::max(interval, cost / kMostOfTime);
+  const bool due = static_cast<double>(now - last_comparison) >= affordable;
   if (due) last_comparison = now;
   // Calls may become rare, so that a large number would last for ever: it grows step by step.
   const double most = static_cast<double>(std::min(kMostCalls, 2 * wanted));
-  return {due, static_cast<int64_t>(std::clamp(interval / kBroadcasts / per_call, 1.0, most))};
+  return {due, static_cast<int64_t>(std::clamp(affordable / kBroadcasts / per_call, 1.0, most))};
 }
 
 /// The time since `begin` was the tracer's.
@@ -54,6 +60,7 @@ void PeriodicSync::start(MPI_Comm comm, ClockSync& all_clocks, double seconds) {
   tracer_comm = comm;
   clocks = &all_clocks;
   interval = seconds * 1e9;
+  cost = 0;
   calls = 0;
   wanted = 1;
   last_broadcast = last_comparison = Clock::monotonic();
@@ -76,7 +83,11 @@ void PeriodicSync::count(const ThreadLog* log, int result, MPI_Comm comm) {
   if (rank == 0) news = decide();
   PMPI(Bcast)(&news, static_cast<int>(sizeof news), handles.byte, 0, tracer_comm);
   wanted = news.calls;
-  if (news.compare_now != 0) clocks->measure(kMeasureSeconds);
+  if (news.compare_now != 0) {
+    const uint64_t before = Clock::monotonic();
+    clocks->measure(kMeasureSeconds);
+    cost = static_cast<double>(Clock::monotonic() - before);
+  }
   record_tracer_time(begin);
 }
 
