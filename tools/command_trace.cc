@@ -124,6 +124,10 @@ int trace(const Arguments& arguments) {
        "record only these seconds of the run, or barrier:N:M, from the Nth to the Mth MPI_Barrier")
       ("clock", po::value<std::string>()->value_name("tsc|monotonic")->default_value("tsc"),
        "time-stamp counter where it can be trusted, or the system clock")
+      ("clock-domain", po::value<std::string>()->value_name("node|rank")->default_value("node"),
+       "who shares a clock: the ranks of a node, or nobody")
+      ("sync-every", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
+       "compare the clocks of the nodes during the run too; 0: only at its start and end")
       ("help,h", "show this help");
   // clang-format on
   const CommandHelp help = {
@@ -147,6 +151,14 @@ int trace(const Arguments& arguments) {
   if (when_full != "flush" && when_full != "stop") {
     throw UsageError(fmt::format("--when-full {}: expected flush or stop", when_full));
   }
+  const std::string domain = values["clock-domain"].as<std::string>();
+  if (domain != "node" && domain != "rank") {
+    throw UsageError(fmt::format("--clock-domain {}: expected node or rank", domain));
+  }
+  const double sync_every = values["sync-every"].as<double>();
+  if (!(sync_every >= 0)) {
+    throw UsageError(fmt::format("--sync-every {}: expected seconds, or 0", sync_every));
+  }
   const auto command = values["program"].as<std::vector<std::string>>();
   const std::string program = find_program(command[0]);
   const std::string output = output_path(values, command[0]);
@@ -168,6 +180,8 @@ int trace(const Arguments& arguments) {
   }
   if (values.count("window") != 0) set("RUBATO_TRACE_WINDOW", checked_window(values));
   set("RUBATO_TRACE_CLOCK", clock);
+  set("RUBATO_TRACE_CLOCK_DOMAIN", domain);
+  set("RUBATO_TRACE_SYNC_EVERY", std::to_string(sync_every));
   // exec keeps the process id: so the tracer knows this process from those it starts.
   set("RUBATO_TRACE_PID", std::to_string(getpid()));
 

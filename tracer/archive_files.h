@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tracer/clock_offset.h"
+#include "tracer/clock_model.h"
 #include "tracer/event_writer.h"
 
 /// Opening an archive and writing locations into it.

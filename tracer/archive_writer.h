@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tracer/archive_definitions.h"
-#include "tracer/clock_offset.h"
+#include "tracer/clock_model.h"
 #include "tracer/pmpi.h"
 
 /// From the records of a job that is about to end to the OTF2 archive, over MPI.

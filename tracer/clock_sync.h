@@ -1,33 +1,49 @@
 #pragma once
 
-#include <cstdint>
+#include <vector>
 
-#include "tracer/clock_offset.h"
+#include "tracer/clock_model.h"
 #include "tracer/pmpi.h"
 
 namespace rubato {
 
-/// Ranks of one node share a clock, so one rank of each node (its leader) measures against rank 0
-/// and tells the others. The offset is taken from the round trip that was the shortest of many:
-/// whatever delays a message can only make a round trip longer, so the shortest one is the most
-/// symmetric.
-class NodeClocks {
+/// The clocks of a job, measured against each other by messages.
+///
+/// Ranks of one node share a clock, so one rank of each node (its leader) measures and tells the
+/// others. The leaders form a binomial tree with rank 0 on top.
+class ClockSync {
  public:
-  /// Finds out who shares a node. Collective over `comm`, which holds all ranks.
-  void start(MPI_Comm comm);
-  /// The offset of this rank's node now. Collective over the same communicator.
-  ClockOffset measure() const;
+  /// Finds out who shares a clock: the ranks of a node, or nobody. Collective over `comm`, which
+  /// holds all ranks.
+  void start(MPI_Comm comm, bool per_rank);
   void finish();
 
-  bool one_node() const { return one_node_; }
+  /// Nothing has to be measured.
+  bool one_clock() const { return clocks_ == 1; }
+
+  /// Measures each clock against its parent's, once, which takes a millisecond and in no case much
+  /// longer than `seconds`. Collective over the same communicator.
+  void measure(double seconds);
+
+  /// What was measured so far, of this rank's clock; empty on the reference clock.
+  const std::vector<ClockSample>& samples() const { return samples_; }
+  /// A rank that reads the clock those were measured against; -1 on the reference clock.
+  int parent() const { return parent_; }
+
+  /// What all measurements say about this rank's clock. Collective.
+  ClockModel model() const;
 
  private:
-  MPI_Comm comm_{};
-  MPI_Comm node_{};
-  int rank_ = 0;
-  int size_ = 1;
-  int leader_ = 0;  ///< of this rank's node
-  bool one_node_ = true;
+  void answer(int child) const;
+  ClockSample ask(int parent, double seconds) const;
+
+  MPI_Comm sharers_{};  ///< the ranks that read this rank's clock; the first is the leader
+  MPI_Comm leaders_{};  ///< only on leaders
+  bool leader_ = false;
+  int place_ = 0;   ///< of this rank among the leaders
+  int clocks_ = 1;  ///< that there are
+  int parent_ = -1;
+  std::vector<ClockSample> samples_;
 };
 
 }  // namespace rubato

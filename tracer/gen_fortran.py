@@ -150,12 +150,15 @@ class Wrapper:
     def __init__(self, function, entry):
         self.function = function
         self.kind = entry.kind
+        self.blocking_collective = entry.blocking_collective
         self.call = f'k{function.name}'
         self.arguments, self.order = call_arguments(function, entry)
         self.untranslated = []
         recorded = self.kind not in ('region', 'request', 'abort')
         if recorded and not entry.arguments and self.arguments:
             self.untranslated = ['no roles in the table']
+        elif self.kind == 'comm_idup':  # looks for the new handle when a later call completes it
+            self.untranslated = ['newcomm, which is written later']
         elif recorded:
             self.untranslated = [a.name for a in self.arguments if a.declare is None]
         if self.untranslated:
@@ -193,8 +196,15 @@ class Wrapper:
         lines = [f'const auto real = real_function<void (*)({types})>(binding, {self.call});']
         starts = self.kind in ('init', 'init_thread', 'finalize', 'abort')
         if not starts:
-            lines += ['ThreadLog* log = fortran::begin_call();',
-                      f'if (log == nullptr) return {self.forward()};']
+            lines.append('ThreadLog* log = fortran::begin_call();')
+            if self.blocking_collective:
+                lines += ['if (log == nullptr && PeriodicSync::on()) {',
+                          '  Error c_error(error);',
+                          f'  Handle<MPI_Comm> c_comm({self.names[-2]});',
+                          f'  {self.forward([("error", "c_error.forward()")])};',
+                          '  return PeriodicSync::after_collective(log, c_error.code(), c_comm.c());',
+                          '}']
+            lines.append(f'if (log == nullptr) return {self.forward()};')
         if self.error:
             lines.append('Error c_error(error);')
         recorded = f'Call recorded(log, {self.call});'
@@ -221,6 +231,9 @@ class Wrapper:
             passed += ['nullptr', 'nullptr'] if self.kind in ('init', 'init_thread') else []
             passed += [a.c for a in self.arguments]
             lines.append(f'record_{self.kind}({", ".join(passed)});')
+            if self.blocking_collective:
+                lines.append('PeriodicSync::after_collective(log, c_error.code(), '
+                             f'c_{self.arguments[-1].name}.c());')
         return lines
 
     def text(self):

@@ -13,12 +13,13 @@ Out come two files. call_ids.h numbers the wrapped calls. wrappers.cc holds, for
       return record_send(Call(log, kMPI_Send), real, buf, count, ...);
     }
 
-and the list of names and roles that becomes the region definitions. What a call means is not here but
-in call_*.h, by kind.
+(a blocking collective also tells PeriodicSync before it returns), and the list of names and roles
+that becomes the region definitions. What a call means is not here but in call_*.h, by kind.
 """
 import argparse
 
 from mpi_header import ROLES, wrapped_functions
+
 
 def wrapper(function, entry):
     call, arguments = f'k{function.name}', function.arguments()
@@ -28,6 +29,13 @@ def wrapper(function, entry):
     if entry.kind in ('init', 'init_thread', 'finalize', 'abort'):
         comma = ', ' if arguments else ''
         lines.append(f'  return record_{entry.kind}({call}, real{comma}{arguments});')
+    elif entry.blocking_collective:
+        communicator = next(p.name for p in function.parameters if p.type == 'MPI_Comm')
+        lines += ['  ThreadLog* log = begin_call();',
+                  f'  const int returned = log == nullptr ? {real}',
+                  f'      : record_{entry.kind}(Call(log, {call}), real, {arguments});',
+                  f'  PeriodicSync::after_collective(log, returned, {communicator});',
+                  '  return returned;']
     else:
         lines += ['  ThreadLog* log = begin_call();', f'  if (log == nullptr) return {real};']
         if entry.kind == 'region':

@@ -146,12 +146,14 @@ void group(const std::vector<int>& world_ranks) {
   append(JournalEntry::kGroup, packer.bytes());
 }
 
-void clock_offset(const ClockOffset& offset) {
+void clock_sample(int parent, const std::vector<ClockSample>& samples) {
+  if (samples.empty()) return;
   Packer packer;
-  packer.put(offset.time);
-  packer.put(offset.offset);
-  packer.put(offset.deviation);
-  append(JournalEntry::kClockOffset, packer.bytes());
+  packer.put(parent);
+  packer.put(samples.back().own);
+  packer.put(samples.back().parent);
+  packer.put(samples.back().deviation);
+  append(JournalEntry::kClockSample, packer.bytes());
 }
 
 void remove() {
@@ -203,12 +205,13 @@ bool read_journal(const std::string& name, Journal& journal, std::string& reason
       case JournalEntry::kGroup:
         journal.report.groups.push_back(from.list());
         break;
-      case JournalEntry::kClockOffset: {
-        ClockOffset offset;
-        offset.time = from.value();
-        offset.offset = static_cast<int64_t>(from.value());
-        offset.deviation = from.number();
-        journal.offsets.push_back(offset);
+      case JournalEntry::kClockSample: {
+        journal.clock_parent = static_cast<int>(from.value());
+        ClockSample sample;
+        sample.own = from.value();
+        sample.parent = from.value();
+        sample.deviation = from.number();
+        journal.clock_samples.push_back(sample);
         break;
       }
     }

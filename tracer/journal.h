@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tracer/clock_offset.h"
+#include "tracer/clock_model.h"
 #include "tracer/definitions.h"
 #include "tracer/overhead.h"
 
@@ -18,7 +18,7 @@ enum class JournalEntry : uint32_t {
   kProcess = 1,       ///< ProcessFacts, once
   kCommunicator,      ///< CommunicatorReport of a new communicator
   kCommunicatorName,  ///< its local number, the name
-  kClockOffset,       ///< ClockOffset
+  kClockSample,       ///< parent in the tree of clocks (a rank, -1: none), ClockSample
   kWindow,            ///< WindowReport of a new window
   kWindowName,        ///< its local number, the name
   kGroup,             ///< world ranks of the next group that a window names
@@ -59,7 +59,8 @@ void communicator_name(uint32_t id, const std::string& name);
 void window(const WindowReport& report);
 void window_name(uint32_t id, const std::string& name);
 void group(const std::vector<int>& world_ranks);
-void clock_offset(const ClockOffset& offset);
+/// The last of `samples`, if there is one.
+void clock_sample(int parent, const std::vector<ClockSample>& samples);
 /// The archive is written: removes the file.
 void remove();
 
@@ -70,8 +71,9 @@ std::string file_name(const std::string& directory, int rank);
 /// A journal as it was found.
 struct Journal {
   ProcessFacts facts;
-  ProcessReport report;  ///< but for the calls that were used
-  std::vector<ClockOffset> offsets;
+  ProcessReport report;   ///< but for the calls that were used
+  int clock_parent = -1;  ///< a rank that reads the clock which this one was measured against
+  std::vector<ClockSample> clock_samples;
   bool alive = false;  ///< the process still runs
 };
 

@@ -33,6 +33,8 @@ class Entry:
             fail(f'{where}: expected NAME ROLE KIND ARGUMENTS')
         self.name, self.role, self.kind = words[:3]
         self.arguments = words[3:]
+        # After these the ranks may compare their clocks (periodic_sync.h).
+        self.blocking_collective = self.kind.startswith('collective<')
         if self.role not in ROLES:
             fail(f'{where}: there is no role "{self.role}"')
 

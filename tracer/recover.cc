@@ -193,13 +193,15 @@ void read_threads(const Search& search, OpenFiles& open_files, Found& process) {
     if (!of_thread.empty() || thread == 0) records.threads.push_back(std::move(of_thread));
   }
   if (records.threads.empty()) records.threads.emplace_back(0, -1, -1);
-  // An archive's reader wants two offsets.
-  records.offsets = process.journal.offsets;
-  if (records.offsets.empty()) records.offsets.push_back({process.journal.facts.zero, 0, 0});
-  if (records.offsets.size() == 1) {
-    records.offsets.push_back(records.offsets.front());
-    ++records.offsets.back().time;
-  }
+}
+
+/// The clock of a rank as its journal and those above it in the tree of clocks tell it. Where the
+/// journal of one above is missing, its clock is taken for that of rank 0.
+ClockModel clock_of(int rank, const std::map<int, Found>& found, int depth = 0) {
+  const auto place = found.find(rank);
+  if (place == found.end() || place->second.journal.clock_samples.empty() || depth > 64) return {};
+  const Journal& journal = place->second.journal;
+  return ClockModel(clock_of(journal.clock_parent, found, depth + 1), journal.clock_samples);
 }
 
 /// Ticks per second, from two moments as far apart as there are.
@@ -284,6 +286,7 @@ RecoverResult recover(const RecoverTask& task) {
   uint64_t last = 0;
   for (auto& [rank, process] : found) {
     read_threads(search, open_files, process);
+    process.records.offsets = clock_of(rank, found).records(process.journal.facts.zero);
   }
   std::vector<ProcessReport> reports;
   std::vector<ProcessRecords> records;

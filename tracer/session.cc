@@ -12,6 +12,7 @@
 #include "tracer/clock_sync.h"
 #include "tracer/journal.h"
 #include "tracer/overhead.h"
+#include "tracer/periodic_sync.h"
 #include "tracer/record_space.h"
 #include "tracer/requests.h"
 #include "tracer/settings.h"
@@ -25,11 +26,16 @@ struct Session {
   MPI_Comm comm;  ///< a copy of MPI_COMM_WORLD for the tracer's own messages
   std::string host;
   RecordSpace space;
-  NodeClocks nodes;
+  ClockSync clocks;
   ClockPair init_pair;   ///< when MPI_Init was entered
   ClockPair first_pair;  ///< when it was left
   ArchiveTask task;
+  bool recording = false;  ///< from MPI_Init on; not where there was no place for the archive
 };
+
+/// All that is between them depends on the first and the last comparison of the clocks: where the
+/// cores are busy with something else, it may take this long.
+constexpr double kMeasureSeconds = 1;
 
 Session* session = nullptr;
 bool started = false;
@@ -100,30 +106,36 @@ void note_facts(uint64_t zero) {
   journal::append(JournalEntry::kProcess, facts.pack());
 }
 
-void note_offset(const ClockOffset& offset) {
-  session->task.offsets.push_back(offset);
-  journal::clock_offset(offset);
-}
-
 /// Ticks per second as far as it is known: since MPI_Init was entered.
 double approximate_rate() {
   return ticks_per_second(session->init_pair, ClockPair::sample());
 }
 
 /// Switches off what is not asked for.
-void apply_window(const Window& window) {
+void apply_window(const RunWindow& window) {
   const uint64_t now = Clock::now();
   const auto ticks = [&](double seconds) {
     // The counter's rate is not known to more than some percent yet.
     const double since = seconds * approximate_rate();
     return since > 1e18 ? UINT64_MAX - 1 : now + static_cast<uint64_t>(since);
   };
-  if (window.kind == Window::Kind::kSeconds) {
+  if (window.kind == RunWindow::Kind::kSeconds) {
     Recorder::set_window(ticks(window.begin), ticks(window.end), now);
-  } else if (window.kind == Window::Kind::kBarriers) {
+  } else if (window.kind == RunWindow::Kind::kBarriers) {
     Recorder::set_barrier_window(static_cast<uint64_t>(window.begin),
                                  static_cast<uint64_t>(std::min(window.end, 1e18)), now);
   }
+}
+
+/// The first comparison of the clocks. Rank 0's settings hold for all.
+void start_clocks() {
+  Settings& settings = session->settings;
+  double common[2] = {settings.clock_per_rank ? 1.0 : 0.0, settings.sync_every};
+  PMPI(Bcast)(common, static_cast<int>(sizeof common), handles.byte, 0, session->comm);
+  session->clocks.start(session->comm, common[0] != 0);
+  session->clocks.measure(kMeasureSeconds);
+  journal::clock_sample(session->clocks.parent(), session->clocks.samples());
+  PeriodicSync::start(session->comm, session->clocks, common[1]);
 }
 
 void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
@@ -151,8 +163,8 @@ void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
   Recorder::start(session->space.segments, zero);
   info.overhead = measure_overhead();
   note_facts(zero);
-  session->nodes.start(session->comm);
-  note_offset(session->nodes.measure());
+  start_clocks();
+  session->recording = true;
   // A child of fork() is not a rank.
   pthread_atfork(nullptr, nullptr, [] { Recorder::stop(); });
 
@@ -196,11 +208,11 @@ double clock_rate() {
 }
 
 void end_session(CallId finalize) {
+  PeriodicSync::stop();
   record_the_end(finalize);
   Recorder::stop();
-  ClockOffset last = session->nodes.measure();
-  last.time = std::max(last.time, session->task.offsets.back().time + 1);
-  note_offset(last);
+  session->clocks.measure(kMeasureSeconds);
+  session->task.offsets = session->clocks.model().records(session->task.info.start_ticks);
   session->task.info.ticks_per_second = clock_rate();
   session->task.output = session->settings.output;
   session->task.host = session->host;
@@ -211,7 +223,7 @@ void end_session(CallId finalize) {
     journal::remove();
     session->space.remove(session->comm, session->settings);
   }
-  session->nodes.finish();
+  session->clocks.finish();
   PMPI(Comm_free)(&session->comm);
 }
 
@@ -239,7 +251,7 @@ void start_session(CallId init, const InitStamp& stamp, int required_threads) {
 void finish_session(CallId finalize) {
   if (session == nullptr || finished) return;
   finished = true;
-  if (session->task.offsets.empty()) return;  // nothing was recorded
+  if (!session->recording) return;
   try {
     end_session(finalize);
   } catch (const std::exception& error) {
@@ -259,7 +271,7 @@ std::string how_to_recover(const std::string& what) {
 }
 
 bool session_started() {
-  return session != nullptr && !session->task.offsets.empty();
+  return session != nullptr && session->recording;
 }
 bool session_finished() {
   return finished;

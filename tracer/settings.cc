@@ -20,17 +20,22 @@ Settings Settings::from_environment() {
   settings.stop_when_full = when_full != nullptr && std::strcmp(when_full, "stop") == 0;
   if (const char* records = std::getenv("RUBATO_TRACE_RECORDS")) settings.records = records;
   const char* window = std::getenv("RUBATO_TRACE_WINDOW");
-  if (window != nullptr && !Window::parse(window, settings.window)) {
+  if (window != nullptr && !RunWindow::parse(window, settings.window)) {
     warn(std::string("RUBATO_TRACE_WINDOW=") + window + " is not understood; all is recorded");
   }
   const char* clock = std::getenv("RUBATO_TRACE_CLOCK");
   settings.monotonic_clock = clock != nullptr && std::strcmp(clock, "monotonic") == 0;
+  const char* domain = std::getenv("RUBATO_TRACE_CLOCK_DOMAIN");
+  settings.clock_per_rank = domain != nullptr && std::strcmp(domain, "rank") == 0;
+  if (const char* seconds = std::getenv("RUBATO_TRACE_SYNC_EVERY")) {
+    settings.sync_every = std::strtod(seconds, nullptr);
+  }
   return settings;
 }
 
-bool Window::parse(const char* text, Window& window) {
+bool RunWindow::parse(const char* text, RunWindow& window) {
   constexpr char kBarrier[] = "barrier:";
-  Window read;
+  RunWindow read;
   read.kind = Kind::kSeconds;
   read.end = 1e18;
   if (std::strncmp(text, kBarrier, sizeof kBarrier - 1) == 0) {

@@ -7,13 +7,13 @@
 namespace rubato {
 
 /// The part of the run to record, from the end of MPI_Init on.
-struct Window {
+struct RunWindow {
   enum class Kind { kAll, kSeconds, kBarriers };
   Kind kind = Kind::kAll;
   double begin = 0;  ///< seconds, or a count of Barriers on MPI_COMM_WORLD
   double end = 0;
   /// "0.5:10" seconds; "barrier:3:7". Either number may be left out. False: it is neither.
-  static bool parse(const char* text, Window& window);
+  static bool parse(const char* text, RunWindow& window);
 };
 
 struct Settings {
@@ -21,8 +21,10 @@ struct Settings {
   uint64_t memory = uint64_t{256} << 20;  ///< RUBATO_TRACE_MEMORY: bytes of records per process
   bool stop_when_full = false;            ///< RUBATO_TRACE_WHEN_FULL=stop
   std::string records;                    ///< RUBATO_TRACE_RECORDS: directory for records
-  Window window;                          ///< RUBATO_TRACE_WINDOW
+  RunWindow window;                       ///< RUBATO_TRACE_WINDOW
   bool monotonic_clock = false;           ///< RUBATO_TRACE_CLOCK=monotonic
+  bool clock_per_rank = false;            ///< RUBATO_TRACE_CLOCK_DOMAIN=rank, not one per node
+  double sync_every = 0;                  ///< RUBATO_TRACE_SYNC_EVERY: seconds, 0 = never
 
   static Settings from_environment();
 };

@@ -6,6 +6,7 @@
 #include "tracer/call_matched.h"
 #include "tracer/call_messages.h"
 #include "tracer/call_rma.h"
+#include "tracer/periodic_sync.h"
 #include "tracer/session.h"
 
 /// What the generated wrappers include, and the few kinds of calls that fit nowhere else.

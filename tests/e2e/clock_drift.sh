@@ -1,0 +1,65 @@
+#!/bin/sh
+# Clocks that start seconds apart and drift are made one, also when the drift bends and --sync-every is on.
+. "$(dirname "$0")/lib.sh"
+. "$here/../fixture/skewed.sh"
+build_skewed "$flavour"
+
+# number NAME LINE [N]: the (N-th) number behind NAME.
+number() { echo "$2" | awk -v name="$1" -v n="${3:-1}" '{ for (i = 1; i < NF; ++i) if ($i == name) print $(i + n) }'; }
+holds() { awk "BEGIN { exit !($1) }"; }
+
+# Each measurement's truth is within 1.73 of its deviations; a microsecond more is allowed, and what bends.
+check() {
+  deviation=$(number deviation "$1") p95=$(number p95 "$1") noise=$(number noise "$1")
+  holds "$(number before "$1") > 1000000" || fail "the clocks were not skewed: $1"
+  holds "$p95 <= 1 + 2 * $deviation + $noise + $2" || fail "errors: $1"
+}
+
+# skewed_quietly EPOCHS ARGUMENTS...: sets $line. Where the cores are busy with something else, a measurement may
+# find no quiet moment; then once more, and after three times $quiet is 0: there is nothing to tell.
+skewed_quietly() {
+  epochs=$1
+  shift
+  for _ in 1 2 3; do
+    line=$(run_skewed "$flavour" 2 "$@") || fail "exit code"
+    echo "$* $line"
+    quiet=$(awk "BEGIN { print ($(number deviation "$line") < 1 && $(number epochs "$line") >= $epochs) }")
+    [ "$quiet" = 1 ] && return
+  done
+  echo "the machine is too busy to compare clocks"
+}
+
+echo "SECONDS BEND OPTIONS, what came out:"
+skewed_quietly 2 3 0 ""
+check "$line" 0
+[ "$(number epochs "$line")" = 2 ] || fail "two measurements make two offsets: $line"
+otf2-print run.otf2dir/traces.otf2 >print.txt
+[ "$(count '^BUFFER_FLUSH')" = 0 ] || fail "tracer time without --sync-every"
+if [ "$quiet" = 1 ]; then
+  [ "$(number early "$line" 2)" = 0 ] || fail "received before sent: $line"
+  check_archive
+fi
+
+# 50 ppm more after 3 of 6 s: missed by up to 75 us, and between measurements 1 s apart by 12.5 us.
+skewed_quietly 2 6 50000 ""
+bent=$line both_quiet=$quiet
+skewed_quietly 5 6 50000 "--sync-every 1"
+otf2-print run.otf2dir/traces.otf2 >print.txt
+[ "$(count '^BUFFER_FLUSH')" -ge 8 ] || fail "no tracer time of --sync-every: $(count '^BUFFER_FLUSH')"
+"$rubato" replay --verify run.otf2dir >verify.txt 2>&1 || fail "replay: $(cat verify.txt)"
+if [ "$quiet" = 1 ] && [ "$both_quiet" = 1 ]; then
+  check "$line" 13
+  holds "$(number p50 "$bent") > 10 * $(number p50 "$line")" || fail "--sync-every brings too little"
+fi
+
+# The decision to synchronise is common where one rank records no more, and nothing happens on one clock.
+export BENT_CLOCK="0 0 0"
+run 2 "$rubato" trace -o full.otf2dir --memory 64KiB --clock-domain rank --sync-every 0.2 ./drifting 2 pairs \
+  >out.txt 2>&1 || fail "full memory: $(cat out.txt)"
+run 2 "$rubato" trace -o one.otf2dir --sync-every 0.1 ./drifting 1 pairs >out.txt 2>&1 || fail "one clock"
+otf2-print one.otf2dir/traces.otf2 >print.txt
+[ "$(count '^BUFFER_FLUSH')" = 0 ] || fail "one clock was synchronised"
+otf2-print -C one.otf2dir/traces.otf2 | grep -q 'Offset: [+-][1-9]' && fail "one clock has offsets"
+expect_failure 2 'expected node or rank' "$rubato" trace --clock-domain core ./drifting
+expect_failure 2 'expected seconds' "$rubato" trace --sync-every -1 ./drifting
+pass

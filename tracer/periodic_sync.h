@@ -1,0 +1,38 @@
+#pragma once
+
+#include "tracer/clock_sync.h"
+#include "tracer/recorder.h"
+
+/// Comparing clocks during the run (--sync-every), since drift may bend.
+///
+/// When to do so has to be decided in common: ranks that looked at clocks of their own would
+/// disagree, and some would wait for the others for ever. So rank 0 decides. The other ranks hear
+/// it inside calls that all of them make in the same order anyway: blocking collectives on
+/// MPI_COMM_WORLD. After every so many of them rank 0 broadcasts whether to compare now and how
+/// many calls to let pass next.
+///
+/// Calls are counted whether or not they are recorded: a rank whose memory for records is used up
+/// still has to take part. MPI forbids two threads to be in a collective of one communicator at the
+/// same time, and this is still inside of it for the program; so nothing here needs a lock.
+namespace rubato {
+
+class PeriodicSync {
+ public:
+  /// All ranks or none. `clocks` stays with the caller.
+  static void start(MPI_Comm comm, ClockSync& clocks, double seconds);
+  static void stop() { on_ = false; }
+  static bool on() { return on_; }
+
+  /// After a blocking collective; `log` is where it was recorded, or null.
+  static void after_collective(ThreadLog* log, int result, MPI_Comm comm) {
+    if (on_) [[unlikely]]
+      count(log, result, comm);
+  }
+
+ private:
+  static void count(ThreadLog* log, int result, MPI_Comm comm);
+
+  static inline bool on_ = false;
+};
+
+}  // namespace rubato
