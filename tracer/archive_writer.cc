@@ -18,6 +18,7 @@
 #include "tracer/gather.h"
 #include "tracer/schema.h"
 #include "tracer/settings.h"
+#include "tracer/topology_definitions.h"
 #include "tracer/window_definitions.h"
 
 /// How the ranks share the work.
@@ -235,6 +236,7 @@ class GlobalDefinitions {
     groups();
     communicators();
     windows();
+    topologies();
     return good_;
   }
 
@@ -293,6 +295,18 @@ class GlobalDefinitions {
     attribute(kAttributeMode, schema::kSendMode,
               "persistent request: 1 buffered, 2 synchronous, 3 ready, 4 partitioned",
               OTF2_TYPE_UINT8);
+    attribute(kAttributeOwnComm, schema::kComm, "communicator of a collective among neighbours",
+              OTF2_TYPE_COMM);
+    attribute(kAttributeSent, schema::kBytesSent, "bytes to all neighbours", OTF2_TYPE_UINT64);
+    attribute(kAttributeReceived, schema::kBytesReceived, "bytes from all neighbours",
+              OTF2_TYPE_UINT64);
+    attribute(kAttributeRequest, schema::kRequest, "request that the call made", OTF2_TYPE_UINT64);
+    parameter(kParameterStart, schema::kRequestStart);
+    parameter(kParameterEnd, schema::kRequestEnd);
+  }
+  void parameter(OTF2_ParameterRef ref, const char* name) {
+    const OTF2_StringRef name_ref = string(name);
+    check(OTF2_GlobalDefWriter_WriteParameter(writer_, ref, name_ref, OTF2_PARAMETER_TYPE_UINT64));
   }
   void attribute(OTF2_AttributeRef ref, const char* name, const char* description, OTF2_Type type) {
     const OTF2_StringRef name_ref = string(name);
@@ -393,6 +407,38 @@ class GlobalDefinitions {
     }
   }
 
+  /// Grids as OTF2 has them, and the neighbours of each rank as a property.
+  void topologies() {
+    std::map<uint32_t, uint32_t> grid_of_comm;
+    uint32_t dimensions = 0;
+    for (const TopologyDefinition& t : definitions_.topologies) {
+      OTF2_AttributeValue value;
+      value.stringRef = string(neighbours_text(t.topology));
+      check(OTF2_GlobalDefWriter_WriteLocationGroupProperty(
+          writer_, t.world_rank,
+          string(std::string(schema::kNeighbours) + " " + std::to_string(t.communicator)),
+          OTF2_TYPE_STRING, value));
+      const auto n = static_cast<uint8_t>(std::min<size_t>(t.topology.dimensions.size(), 255));
+      if (n == 0 || t.self_like) continue;
+      const auto [grid, is_new] =
+          grid_of_comm.try_emplace(t.communicator, static_cast<uint32_t>(grid_of_comm.size()));
+      if (is_new) {
+        std::vector<OTF2_CartDimensionRef> refs;
+        for (size_t i = 0; i < n; ++i) {
+          refs.push_back(dimensions);
+          check(OTF2_GlobalDefWriter_WriteCartDimension(
+              writer_, dimensions++, kStringEmpty, static_cast<uint32_t>(t.topology.dimensions[i]),
+              t.topology.periods[i] != 0 ? OTF2_CART_PERIODIC_TRUE : OTF2_CART_PERIODIC_FALSE));
+        }
+        const OTF2_StringRef name = string(definitions_.communicators[t.communicator].name);
+        check(OTF2_GlobalDefWriter_WriteCartTopology(writer_, grid->second, name, t.communicator, n,
+                                                     refs.data()));
+      }
+      const std::vector<uint32_t> at(t.topology.coordinates.begin(), t.topology.coordinates.end());
+      check(OTF2_GlobalDefWriter_WriteCartCoordinate(writer_, grid->second, t.rank, n, at.data()));
+    }
+  }
+
   OTF2_GlobalDefWriter* writer_;
   const ArchiveInfo& info_;
   const Definitions& definitions_;
@@ -466,6 +512,7 @@ void write_archive(MPI_Comm comm, const ArchiveInfo& info) {
   for (const ThreadLog* log : thread_logs()) find_used_calls(*log, used);
   Definitions definitions = unify(comm, used);
   unify_windows(comm, definitions);
+  collect_topologies(comm, definitions);
 
   // Rank 0 makes the directory; nothing that exists is touched.
   OTF2_Archive* archive = nullptr;

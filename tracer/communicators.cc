@@ -77,6 +77,8 @@ Communicator* enter(MPI_Comm comm, const Communicator* likely) {
     MPI_Group group;
     PMPI(Comm_remote_group)(comm, &group);
     entry.remote_members = translate(group, entry.recordable);
+  } else {
+    entry.topology = topology_of(comm, entry.rank);
   }
   entries->push_back(std::move(entry));
   bind(comm, &entries->back());

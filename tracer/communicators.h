@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tracer/pmpi.h"
+#include "tracer/topology.h"
 
 /// The communicators of this process.
 ///
@@ -31,7 +32,8 @@ struct Communicator {
   uint32_t children = 0;  ///< communicators made from this one so far
   uint32_t windows = 0;   ///< windows made on this one so far
   Members members;
-  Members remote_members;  ///< of an intercommunicator
+  Members remote_members;                    ///< of an intercommunicator
+  std::shared_ptr<const Topology> topology;  ///< null where it has none
   std::string name;
 
   bool inter() const { return remote_size > 0; }

@@ -30,11 +30,21 @@ struct WindowDefinition {
   uint32_t communicator;  ///< index into communicators
 };
 
+/// The neighbours of one rank in one communicator.
+struct TopologyDefinition {
+  uint32_t world_rank;
+  uint32_t communicator;  ///< index into communicators
+  uint32_t rank;          ///< in it
+  bool self_like;
+  Topology topology;
+};
+
 struct Definitions {
   // Known at rank 0. Group 0 is "all locations", group 1 "self"; the others list world ranks.
   std::vector<std::vector<int>> groups;
   std::vector<CommunicatorDefinition> communicators;
   std::vector<WindowDefinition> windows;
+  std::vector<TopologyDefinition> topologies;
   // Known everywhere.
   std::vector<uint32_t> global_id;      ///< of a local communicator, kNone where it has none
   std::vector<uint32_t> global_window;  ///< of a local window, kNone where it has none
