@@ -71,6 +71,7 @@ std::string mpi_call_name(const std::string& region) {
   if (name.size() > 2 && name.compare(name.size() - 2, 2, "()") == 0) name.resize(name.size() - 2);
   while (!name.empty() && name.back() == '_') name.pop_back();
   if (name.rfind("PMPI_", 0) == 0 || name.rfind("pmpi_", 0) == 0) name.erase(0, 1);
+  if (name.rfind("MPIX_", 0) == 0) name.erase(3, 1);  // Open MPI 4's forms of MPI 4
   if (name.size() < 6) return "";
   std::string head = name.substr(0, 4);
   for (char& c : head) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
