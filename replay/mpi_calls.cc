@@ -71,6 +71,7 @@ std::string mpi_call_name(const std::string& region) {
   if (name.size() > 2 && name.compare(name.size() - 2, 2, "()") == 0) name.resize(name.size() - 2);
   while (!name.empty() && name.back() == '_') name.pop_back();
   if (name.rfind("PMPI_", 0) == 0 || name.rfind("pmpi_", 0) == 0) name.erase(0, 1);
+  if (name.rfind("MPIX_", 0) == 0) name.erase(3, 1);  // Open MPI 4's forms of MPI 4
   if (name.size() < 6) return "";
   std::string head = name.substr(0, 4);
   for (char& c : head) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -101,14 +102,14 @@ MpiCallInfo mpi_call_info(const std::string& name) {
   info.buffered = starts_with_any(name, {"MPI_Bsend", "MPI_Ibsend"});
   info.waits = starts_with_any(name, {"MPI_Wait"});
   info.other_requests =
-      starts_with_any(name,
-                      {"MPI_Ibarrier", "MPI_Ibcast", "MPI_Igather", "MPI_Iscatter", "MPI_Iall",
-                       "MPI_Ireduce", "MPI_Iscan", "MPI_Iexscan", "MPI_Ineighbor_", "MPI_Imrecv",
-                       "MPI_Isendrecv", "MPI_Rput", "MPI_Rget", "MPI_Raccumulate", "MPI_File_i",
-                       "MPI_Comm_idup", "MPI_Grequest_start", "MPI_Psend", "MPI_Precv"}) ||
+      starts_with_any(name, {"MPI_Ibarrier", "MPI_Ibcast", "MPI_Igather", "MPI_Iscatter",
+                             "MPI_Iall", "MPI_Ireduce", "MPI_Iscan", "MPI_Iexscan",
+                             "MPI_Ineighbor_", "MPI_Rput", "MPI_Rget", "MPI_Raccumulate",
+                             "MPI_File_i", "MPI_Comm_idup", "MPI_Grequest_start"}) ||
       // Persistent collectives; persistent messages are recorded.
       (name.ends_with("_init") &&
-       !starts_with_any(name, {"MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Recv"}));
+       !starts_with_any(name, {"MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Recv",
+                               "MPI_Psend", "MPI_Precv"}));
   if (communicates(name)) info.without_records = CallClass::kCommunicates;
   return info;
 }

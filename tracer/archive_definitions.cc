@@ -34,6 +34,7 @@ class GlobalDefinitions {
     groups();
     communicators();
     windows();
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) topologies(rank);
     return good_;
   }
 
@@ -92,6 +93,18 @@ class GlobalDefinitions {
     attribute(kAttributeMode, schema::kSendMode,
               "persistent request: 1 buffered, 2 synchronous, 3 ready, 4 partitioned",
               OTF2_TYPE_UINT8);
+    attribute(kAttributeOwnComm, schema::kComm, "communicator of a collective among neighbours",
+              OTF2_TYPE_COMM);
+    attribute(kAttributeSent, schema::kBytesSent, "bytes to all neighbours", OTF2_TYPE_UINT64);
+    attribute(kAttributeReceived, schema::kBytesReceived, "bytes from all neighbours",
+              OTF2_TYPE_UINT64);
+    attribute(kAttributeRequest, schema::kRequest, "request that the call made", OTF2_TYPE_UINT64);
+    parameter(kParameterStart, schema::kRequestStart);
+    parameter(kParameterEnd, schema::kRequestEnd);
+  }
+  void parameter(OTF2_ParameterRef ref, const char* name) {
+    const OTF2_StringRef name_ref = string(name);
+    check(OTF2_GlobalDefWriter_WriteParameter(writer_, ref, name_ref, OTF2_PARAMETER_TYPE_UINT64));
   }
   void attribute(OTF2_AttributeRef ref, const char* name, const char* description, OTF2_Type type) {
     const OTF2_StringRef name_ref = string(name);
@@ -192,6 +205,40 @@ class GlobalDefinitions {
     }
   }
 
+  /// The neighbours of a rank as properties, its places in grids as OTF2 has them.
+  void topologies(uint32_t rank) {
+    for (const TopologyReport& t : ranks_[rank].topologies) {
+      OTF2_AttributeValue value;
+      value.stringRef = string(t.topology.text());
+      const OTF2_StringRef name =
+          string(std::string(schema::kNeighbours) + " " + std::to_string(t.communicator));
+      check(OTF2_GlobalDefWriter_WriteLocationGroupProperty(writer_, rank, name, OTF2_TYPE_STRING,
+                                                            value));
+      const bool alone = definitions_.communicators[t.communicator].group == kSelfGroup;
+      if (!alone && !t.topology.dimensions.empty()) place_in_grid(t);
+    }
+  }
+
+  void place_in_grid(const TopologyReport& t) {
+    const auto n = static_cast<uint8_t>(std::min<size_t>(t.topology.dimensions.size(), 255));
+    const auto [grid, is_new] =
+        grids_.try_emplace(t.communicator, static_cast<uint32_t>(grids_.size()));
+    if (is_new) {
+      std::vector<OTF2_CartDimensionRef> refs;
+      for (size_t i = 0; i < n; ++i) {
+        refs.push_back(dimensions_);
+        check(OTF2_GlobalDefWriter_WriteCartDimension(
+            writer_, dimensions_++, kStringEmpty, static_cast<uint32_t>(t.topology.dimensions[i]),
+            t.topology.periods[i] != 0 ? OTF2_CART_PERIODIC_TRUE : OTF2_CART_PERIODIC_FALSE));
+      }
+      const OTF2_StringRef name = string(definitions_.communicators[t.communicator].name);
+      check(OTF2_GlobalDefWriter_WriteCartTopology(writer_, grid->second, name, t.communicator, n,
+                                                   refs.data()));
+    }
+    const std::vector<uint32_t> at(t.topology.coordinates.begin(), t.topology.coordinates.end());
+    check(OTF2_GlobalDefWriter_WriteCartCoordinate(writer_, grid->second, t.rank, n, at.data()));
+  }
+
   OTF2_GlobalDefWriter* writer_;
   const ArchiveInfo& info_;
   const Definitions& definitions_;
@@ -199,6 +246,8 @@ class GlobalDefinitions {
   const std::vector<RankSummary>& ranks_;
   std::map<std::string, OTF2_StringRef> strings_;
   OTF2_StringRef next_string_ = kFirstFreeString;
+  std::map<uint32_t, uint32_t> grids_;  ///< by communicator
+  uint32_t dimensions_ = 0;
   bool good_ = true;
 };
 
@@ -239,6 +288,17 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std:
     good = good && OTF2_Archive_SetBoolProperty(archive, name, value, true) == OTF2_SUCCESS;
   }
   return good;
+}
+
+std::vector<TopologyReport> translated(const std::vector<TopologyReport>& own,
+                                       const Translation& translation) {
+  std::vector<TopologyReport> list;
+  for (const TopologyReport& t : own) {
+    if (t.communicator >= translation.global_id.size()) continue;
+    const uint32_t number = translation.global_id[t.communicator];
+    if (number != kNone) list.push_back({number, t.rank, t.topology});
+  }
+  return list;
 }
 
 bool write_definitions(OTF2_GlobalDefWriter* writer, const ArchiveInfo& info,

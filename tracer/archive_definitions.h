@@ -29,7 +29,12 @@ struct ArchiveInfo {
 struct RankSummary {
   std::string host;
   std::vector<LocationSummary> locations;
+  std::vector<TopologyReport> topologies;  ///< by numbers of the archive
 };
+
+/// Topologies by numbers of the archive.
+std::vector<TopologyReport> translated(const std::vector<TopologyReport>& own,
+                                       const Translation& translation);
 
 /// All global definitions; false when OTF2 cannot write.
 bool write_definitions(OTF2_GlobalDefWriter* writer, const ArchiveInfo& info,

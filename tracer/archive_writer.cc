@@ -39,6 +39,8 @@ struct RankResult {
     for (const LocationSummary& l : summary.locations) {
       for (const uint64_t value : {l.location, l.events, l.first, l.last}) packer.put(value);
     }
+    packer.put(summary.topologies.size());
+    for (const TopologyReport& t : summary.topologies) t.pack(packer);
     return packer.bytes();
   }
 
@@ -51,6 +53,9 @@ struct RankResult {
     result.summary.locations.resize(from.value());
     for (LocationSummary& l : result.summary.locations) {
       for (uint64_t* value : {&l.location, &l.events, &l.first, &l.last}) *value = from.value();
+    }
+    for (uint64_t count = from.value(); count > 0; --count) {
+      result.summary.topologies.push_back(TopologyReport::unpack(from));
     }
     return result;
   }
@@ -169,6 +174,7 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task) {
   }
   RankResult own;
   own.summary.host = task.host;
+  own.summary.topologies = translated(communicators::topologies(), translation);
   own.ended = Recorder::ended();
   own.good = !broadcast(comm, ready).empty();
   if (own.good && rank == 0) {

@@ -96,6 +96,29 @@ int record_intercomm_create(Call call, Real real, MPI_Comm local, int local_lead
   return result;
 }
 
+/// Calls that give a communicator with processes that may be of another job, as the last argument
+/// or (`behind`) before it: it is entered now, in an order that all its members share.
+template <size_t behind, class Real, class... Arguments>
+int record_comm_meet(Call call, Real real, Arguments... arguments) {
+  const int result = real(arguments...);
+  if (result == MPI_SUCCESS) {
+    const MPI_Comm made =
+        *std::get<sizeof...(arguments) - 1 - behind>(std::make_tuple(arguments...));
+    if (made != handles.comm_null) note_created_by_members(call, made);
+  }
+  call.leave();
+  return result;
+}
+
+/// The same communicator each time.
+template <class Real>
+int record_comm_get_parent(Call call, Real real, MPI_Comm* parent) {
+  const int result = real(parent);
+  if (result == MPI_SUCCESS && *parent != handles.comm_null) communicators::find(*parent);
+  call.leave();
+  return result;
+}
+
 template <class Real>
 int record_comm_free(Call call, Real real, MPI_Comm* comm) {
   const MPI_Comm handle = *comm;

@@ -231,6 +231,10 @@ inline void note_started(Call& call, MPI_Request handle) {
     call.word(request.message.communicator);
     return;
   }
+  if (request.kind == RequestKind::kNeighbours) {
+    call.item(Item::kRequestStart, request.number);
+    return;
+  }
   const bool send = request.kind == RequestKind::kSend;
   call.message(send ? Item::kIsendStart : Item::kIrecvStart, request.message);
   call.word(request.number | static_cast<uint64_t>(request.mode) << 56);

@@ -6,6 +6,7 @@
 
 #include "tracer/handle_table.h"
 #include "tracer/journal.h"
+#include "tracer/topology_query.h"
 
 namespace rubato::communicators {
 namespace {
@@ -78,6 +79,8 @@ Communicator* enter(MPI_Comm comm, const Communicator* likely) {
     MPI_Group group;
     PMPI(Comm_remote_group)(comm, &group);
     entry.remote_members = translate(group, entry.recordable);
+  } else {
+    entry.topology = topology_of(comm, entry.rank);
   }
   entries->push_back(std::move(entry));
   bind(comm, &entries->back());
@@ -98,10 +101,15 @@ CommunicatorReport report(const Communicator& entry) {
   return report;
 }
 
+TopologyReport topology_report(const Communicator& entry) {
+  return {entry.id, static_cast<uint32_t>(entry.rank), *entry.topology};
+}
+
 /// Everything is known about a new entry.
 Communicator* entered(Communicator* entry, bool has_events) {
   entry->has_events = has_events;
   journal::communicator(report(*entry));
+  if (entry->topology != nullptr) journal::topology(topology_report(*entry));
   return entry;
 }
 
@@ -191,6 +199,15 @@ std::vector<CommunicatorReport> reports() {
   const std::lock_guard lock(mutex);
   std::vector<CommunicatorReport> list;
   for (const Communicator& entry : *entries) list.push_back(report(entry));
+  return list;
+}
+
+std::vector<TopologyReport> topologies() {
+  const std::lock_guard lock(mutex);
+  std::vector<TopologyReport> list;
+  for (const Communicator& entry : *entries) {
+    if (entry.topology != nullptr) list.push_back(topology_report(entry));
+  }
   return list;
 }
 

@@ -7,6 +7,7 @@
 
 #include "tracer/definitions.h"
 #include "tracer/pmpi.h"
+#include "tracer/topology.h"
 
 /// The communicators of this process.
 ///
@@ -32,7 +33,8 @@ struct Communicator {
   uint32_t children = 0;  ///< communicators made from this one so far
   uint32_t windows = 0;   ///< windows made on this one so far
   Members members;
-  Members remote_members;  ///< of an intercommunicator
+  Members remote_members;                    ///< of an intercommunicator
+  std::shared_ptr<const Topology> topology;  ///< null where it has none
   std::string name;
 
   bool inter() const { return remote_size > 0; }
@@ -77,6 +79,7 @@ void world_ranks(MPI_Group group, std::vector<int>& ranks);
 /// All that were ever entered, in the order of their local numbers, as the archive's writer wants
 /// them.
 std::vector<CommunicatorReport> reports();
+std::vector<TopologyReport> topologies();
 
 }  // namespace communicators
 }  // namespace rubato

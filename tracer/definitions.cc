@@ -170,6 +170,20 @@ WindowReport WindowReport::unpack(Unpacker& from) {
   return w;
 }
 
+void TopologyReport::pack(Packer& packer) const {
+  packer.put(communicator);
+  packer.put(rank);
+  topology.pack(packer);
+}
+
+TopologyReport TopologyReport::unpack(Unpacker& from) {
+  TopologyReport t;
+  t.communicator = static_cast<uint32_t>(from.value());
+  t.rank = static_cast<uint32_t>(from.value());
+  t.topology = Topology::unpack(from);
+  return t;
+}
+
 std::string ProcessReport::pack() const {
   Packer packer;
   packer.put(used.size());
@@ -180,6 +194,8 @@ std::string ProcessReport::pack() const {
   for (const WindowReport& w : windows) w.pack(packer);
   packer.put(groups.size());
   for (const auto& group : groups) packer.put(group);
+  packer.put(topologies.size());
+  for (const TopologyReport& t : topologies) t.pack(packer);
   return packer.bytes();
 }
 
@@ -195,6 +211,9 @@ ProcessReport ProcessReport::unpack(const std::string& bytes) {
     report.windows.push_back(WindowReport::unpack(from));
   }
   for (uint64_t count = from.value(); count > 0; --count) report.groups.push_back(from.list());
+  for (uint64_t count = from.value(); count > 0; --count) {
+    report.topologies.push_back(TopologyReport::unpack(from));
+  }
   return report;
 }
 

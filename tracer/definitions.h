@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tracer/packing.h"
+#include "tracer/topology.h"
 
 /// One list of communicators for the whole job, made when the archive is written.
 ///
@@ -47,12 +48,23 @@ struct WindowReport {
   static WindowReport unpack(Unpacker& from);
 };
 
+/// The neighbours of a process in one of its communicators.
+struct TopologyReport {
+  uint32_t communicator = 0;  ///< local number
+  uint32_t rank = 0;          ///< in it
+  Topology topology;
+
+  void pack(Packer& packer) const;
+  static TopologyReport unpack(Unpacker& from);
+};
+
 /// What a process says about itself.
 struct ProcessReport {
   std::vector<bool> used;  ///< which calls it recorded
   std::vector<CommunicatorReport> communicators;
   std::vector<WindowReport> windows;
   std::vector<std::vector<int>> groups;  ///< world ranks, by local number
+  std::vector<TopologyReport> topologies;
 
   std::string pack() const;
   static ProcessReport unpack(const std::string& bytes);

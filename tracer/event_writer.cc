@@ -24,7 +24,8 @@ class EventWriter {
   void call(unsigned id, uint64_t enter, uint64_t leave, record::Reader items) {
     enter_ = enter;
     leave_ = leave;
-    put(OTF2_EvtWriter_Enter, nullptr, enter, translation_.region[id]);
+    add_neighbours(items);
+    put(OTF2_EvtWriter_Enter, attributes_, enter, translation_.region[id]);
     // What belongs between a collective's begin and end makes it a collective call.
     collective_ = is_collective(items);
     if (collective_) put(OTF2_EvtWriter_MpiCollectiveBegin, nullptr, enter);
@@ -124,6 +125,18 @@ class EventWriter {
       case Item::kRmaGroupSync:
         one_sided(kind, items);
         break;
+      case Item::kNeighbours:
+      case Item::kNeighboursPosted:  // written when the call was entered
+        if (kind == Item::kNeighboursPosted) next_request();
+        items.value();
+        for (int i = 0; i < 3; ++i) items.word();
+        break;
+      case Item::kRequestStart:
+        put(OTF2_EvtWriter_ParameterUnsignedInt, nullptr, enter_, kParameterStart, items.value());
+        break;
+      case Item::kRequestEnd:
+        put(OTF2_EvtWriter_ParameterUnsignedInt, nullptr, leave_, kParameterEnd, items.value());
+        break;
       case Item::kRmaCollectiveBegin:  // written when the call was entered
         items.value();
         break;
@@ -189,6 +202,20 @@ class EventWriter {
     put(OTF2_EvtWriter_MpiCollectiveEnd, nullptr, leave_,
         static_cast<OTF2_CollectiveOp>(value & 0xff), comm, static_cast<uint32_t>(value >> 28),
         sent, received);
+  }
+
+  /// What a collective among neighbours says on its Enter record.
+  void add_neighbours(record::Reader items) {
+    if (items.done()) return;
+    const Item kind = items.item();
+    if (kind != Item::kNeighbours && kind != Item::kNeighboursPosted) return;
+    uint32_t comm;
+    if (!known(static_cast<uint32_t>(items.value()), comm)) return;
+    OTF2_AttributeList_AddCommRef(attributes_, kAttributeOwnComm, comm);
+    OTF2_AttributeList_AddUint64(attributes_, kAttributeSent, items.word());
+    OTF2_AttributeList_AddUint64(attributes_, kAttributeReceived, items.word());
+    const uint64_t request = items.word();
+    if (request != 0) OTF2_AttributeList_AddUint64(attributes_, kAttributeRequest, request);
   }
 
   void communicator(Item kind, record::Reader& items) {

@@ -14,8 +14,15 @@ enum AttributeRef : OTF2_AttributeRef {
   kAttributeSource,
   kAttributeTag,
   kAttributeComm,
-  kAttributeMode
+  kAttributeMode,
+  kAttributeOwnComm,
+  kAttributeSent,
+  kAttributeReceived,
+  kAttributeRequest
 };
+
+/// References of our parameters.
+enum ParameterRef : OTF2_ParameterRef { kParameterStart, kParameterEnd };
 
 /// Strings that events or fixed definitions refer to; the others are numbered behind them.
 enum StringRef : OTF2_StringRef { kStringEmpty, kStringProgram, kFirstFreeString };

@@ -127,6 +127,12 @@ void communicator_name(uint32_t id, const std::string& name) {
   append(JournalEntry::kCommunicatorName, packer.bytes());
 }
 
+void topology(const TopologyReport& report) {
+  Packer packer;
+  report.pack(packer);
+  append(JournalEntry::kTopology, packer.bytes());
+}
+
 void window(const WindowReport& report) {
   Packer packer;
   report.pack(packer);
@@ -195,6 +201,9 @@ bool read_journal(const std::string& name, Journal& journal, std::string& reason
         break;
       case JournalEntry::kCommunicatorName:
         rename(journal.report.communicators, from);
+        break;
+      case JournalEntry::kTopology:
+        journal.report.topologies.push_back(TopologyReport::unpack(from));
         break;
       case JournalEntry::kWindow:
         journal.report.windows.push_back(WindowReport::unpack(from));

@@ -21,6 +21,7 @@ enum class JournalEntry : uint32_t {
   kClockSample,       ///< parent in the tree of clocks (a rank, -1: none), ClockSample
   kWindow,            ///< WindowReport of a new window
   kWindowName,        ///< its local number, the name
+  kTopology,          ///< TopologyReport of a new communicator
   kGroup,             ///< world ranks of the next group that a window names
 };
 
@@ -56,6 +57,7 @@ bool open(const std::string& directory, int rank);
 void append(JournalEntry kind, const std::string& bytes);
 void communicator(const CommunicatorReport& report);
 void communicator_name(uint32_t id, const std::string& name);
+void topology(const TopologyReport& report);
 void window(const WindowReport& report);
 void window_name(uint32_t id, const std::string& name);
 void group(const std::vector<int>& world_ranks);

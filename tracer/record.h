@@ -54,6 +54,10 @@ enum class Item : unsigned {
   kRmaLock,       ///< window 20 bits, lock type; then target
   kRmaUnlock,     ///< window; then target
   kRmaGroupSync,  ///< window 20 bits, sync level; then group
+  kNeighbours,    ///< first of its call: communicator; bytes sent, received, request or 0
+  kNeighboursPosted,    ///< the same of a request that is under way; it is the thread's next one
+  kRequestStart,        ///< request that only parameters tell of
+  kRequestEnd,          ///< its end
   kCollectiveComplete,  ///< request, then collective_word(), bytes sent, bytes received; if it made
                         ///< a communicator, kCommCreate follows
 };

@@ -263,7 +263,10 @@ bool write(const std::string& output, const ArchiveInfo& info, const std::string
   if (archive == nullptr) return false;
   auto written = write_locations(archive, records, translations);
   if (written.empty()) return false;
-  for (size_t i = 0; i < ranks.size(); ++i) ranks[i].locations = std::move(written[i]);
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    ranks[i].locations = std::move(written[i]);
+    ranks[i].topologies = translated(reports[i].topologies, translations[i]);
+  }
   OTF2_GlobalDefWriter* writer = OTF2_Archive_GetGlobalDefWriter(archive);
   return writer != nullptr && write_definitions(writer, info, definitions, numbering, ranks) &&
          OTF2_Archive_CloseGlobalDefWriter(archive, writer) == OTF2_SUCCESS &&
@@ -302,7 +305,7 @@ RecoverResult recover(const RecoverTask& task) {
       none.offsets = {{0, 0, 0}, {1, 0, 0}};
       reports.emplace_back();
       records.push_back(std::move(none));
-      ranks.push_back({"unknown", {}});
+      ranks.push_back({"unknown", {}, {}});
       continue;
     }
     Found& process = place->second;
@@ -326,7 +329,7 @@ RecoverResult recover(const RecoverTask& task) {
     }
     reports.push_back(std::move(report));
     records.push_back(process.records);
-    ranks.push_back({process.journal.facts.host, {}});
+    ranks.push_back({process.journal.facts.host, {}, {}});
   }
   // The end of the job, on the clock of each rank.
   for (ProcessRecords& process : records) {

@@ -28,8 +28,9 @@ enum class RequestKind : uint8_t {
   kPartitionedRecv,  ///< `message` says what will have arrived; the status need not
   kCollective,       ///< `message`: communicator, root as peer, operation as tag, bytes sent;
                      ///< `extra`: bytes received
-  kRma,       ///< `number`: matching id; `message`: window as communicator, target, RmaClass as tag
-  kCommIdup,  ///< `message`: parent, which of its children as tag; `extra`: where the handle goes
+  kRma,  ///< `number`: matching id; `message`: window as communicator, target, RmaClass as tag
+  kNeighbours,  ///< a collective among neighbours
+  kCommIdup,    ///< `message`: parent, which of its children as tag; `extra`: where the handle goes
 };
 
 struct Request {

@@ -58,4 +58,28 @@ inline constexpr char kPostedComm[] = "RUBATO_POSTED_COMM";
 /// the order in which they were initialised.
 inline constexpr char kSendMode[] = "RUBATO_SEND_MODE";
 
+// Attributes on the Enter record of a collective among neighbours (MPI_Neighbor_..., also
+// nonblocking and persistent), for which OTF2 has no operation.
+
+/// comm reference.
+inline constexpr char kComm[] = "RUBATO_COMM";
+/// uint64: bytes to and from all neighbours that exist.
+inline constexpr char kBytesSent[] = "RUBATO_BYTES_SENT";
+inline constexpr char kBytesReceived[] = "RUBATO_BYTES_RECEIVED";
+/// uint64: number of the request that the call made; absent for a blocking call.
+inline constexpr char kRequest[] = "RUBATO_REQUEST";
+
+// Parameters (uint64, number of such a request) in the call that starts a persistent one, and in
+// the one that completes it.
+
+inline constexpr char kRequestStart[] = "RUBATO_REQUEST_START";
+inline constexpr char kRequestEnd[] = "RUBATO_REQUEST_END";
+
+// Properties of location groups (ranks).
+
+/// Followed by a space and the number of a communicator: "from 1 - to 2 3", whom this rank receives
+/// from and sends to in collectives among neighbours, ranks of the communicator in MPI's order, "-"
+/// for MPI_PROC_NULL.
+inline constexpr char kNeighbours[] = "RUBATO::NEIGHBOURS";
+
 }  // namespace rubato::schema

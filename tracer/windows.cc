@@ -58,15 +58,23 @@ bool Window::take_remote(int target, uint64_t& matching) {
 namespace windows {
 namespace {
 
-std::mutex mutex;
-std::deque<Window> entries;
 HandleTable<Window> by_handle;
 struct Group {
   uint32_t number;
   std::vector<int> world_ranks;
 };
-std::deque<Group> group_list;
 HandleTable<Group> group_by_hash;
+
+/// What writers of the tables hold. Never destroyed: a program may call MPI while it ends.
+struct State {
+  std::mutex mutex;
+  std::deque<Window> windows;
+  std::deque<Group> groups;
+};
+State& state() {
+  static State* const only = new State;
+  return *only;
+}
 
 uint64_t mix(uint64_t a, uint64_t b) {
   uint64_t x = (a ^ b) * 0x9e3779b97f4a7c15u + b;
@@ -97,14 +105,15 @@ Window* find(MPI_Win win) {
 }
 
 Window* by_id(uint32_t id) {
-  const std::lock_guard lock(mutex);
-  return &entries[id];
+  const std::lock_guard lock(state().mutex);
+  return &state().windows[id];
 }
 
 Window* created(MPI_Win win, MPI_Comm comm, bool allocated) {
   Communicator* over = communicators::find(comm);
-  const std::lock_guard lock(mutex);
-  Window& window = entries.emplace_back(*over, static_cast<uint32_t>(entries.size()), allocated);
+  const std::lock_guard lock(state().mutex);
+  Window& window =
+      state().windows.emplace_back(*over, static_cast<uint32_t>(state().windows.size()), allocated);
   window.identity = mix(over->identity, ++over->windows);
   by_handle.bind(handle_bits(win), &window);
   journal::window(report(window));
@@ -116,22 +125,22 @@ void forget(MPI_Win win) {
 }
 
 void restore(MPI_Win win, Window* window) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(state().mutex);
   by_handle.bind(handle_bits(win), window);
 }
 
 void set_name(MPI_Win win, const char* name) {
   Window* window = find(win);
   if (window == nullptr) return;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(state().mutex);
   window->name = name;
   journal::window_name(window->id, window->name);
 }
 
 std::vector<WindowReport> reports() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(state().mutex);
   std::vector<WindowReport> list;
-  for (const Window& window : entries) list.push_back(report(window));
+  for (const Window& window : state().windows) list.push_back(report(window));
   return list;
 }
 
@@ -146,23 +155,23 @@ uint32_t group_number(MPI_Group group) {
     if (known == nullptr) break;
     if (known->world_ranks == world_ranks) return known->number;
   }
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(state().mutex);
   for (;; ++hash) {
     const Group* known = group_by_hash.find(hash);
     if (known == nullptr) break;
     if (known->world_ranks == world_ranks) return known->number;
   }
   Group& fresh =
-      group_list.emplace_back(Group{static_cast<uint32_t>(group_list.size()), world_ranks});
+      state().groups.emplace_back(Group{static_cast<uint32_t>(state().groups.size()), world_ranks});
   journal::group(fresh.world_ranks);
   group_by_hash.bind(hash, &fresh);
   return fresh.number;
 }
 
 std::vector<std::vector<int>> groups() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(state().mutex);
   std::vector<std::vector<int>> list;
-  for (const Group& group : group_list) list.push_back(group.world_ranks);
+  for (const Group& group : state().groups) list.push_back(group.world_ranks);
   return list;
 }
 

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <memory>
+
+#include "tracer/pmpi.h"
+#include "tracer/topology.h"
+
+namespace rubato {
+
+/// Asks MPI for the neighbours of this process; null where the communicator has no topology.
+std::shared_ptr<const Topology> topology_of(MPI_Comm comm, int rank);
+
+}  // namespace rubato
