@@ -22,6 +22,7 @@ import threading
 import zlib
 
 RETRIES = 2
+TOOL_TIMEOUT = 120  # seconds; otf2-print takes hours over many thousand communicators
 KEPT_OUTPUT = 3000  # characters of a failed test's output
 MODES = ('plain', 'traced')
 here = os.path.dirname(os.path.abspath(__file__))
@@ -188,22 +189,26 @@ class Runner:
         result['megabytes'] = round(sum(
             os.path.getsize(p) for p in glob.glob(archive + '/**', recursive=True)) / 1e6, 1)
         code, said = self.tool(['otf2-print', '-Werror', '--silent', anchor])
-        if code != 0:
+        if code is None:
+            result['unchecked'] = said
+        elif code != 0:
             result['refused'] = said[-1000:]
-        code, definitions = self.tool(['otf2-print', '-G', anchor])
+        definitions = '' if code is None else self.tool(['otf2-print', '-G', anchor])[1]
         result['calls'] = sorted(set(re.findall(r'^REGION .*?Name: "(\w+)"', definitions, re.M)))
         if self.options.identity:
             code, said = self.tool([self.options.rubato, 'replay', archive, '--on', 'measured',
                                     '--verify'])
-            if code != 0:
+            if code is None:
+                result['unchecked'] = said
+            elif code != 0:
                 result['unequal'] = said[-1000:]
 
     def tool(self, command):
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  timeout=600)
+                                  timeout=TOOL_TIMEOUT)
         except subprocess.TimeoutExpired:
-            return -1, f'{command[0]}: no end after 600 s'
+            return None, f'{os.path.basename(command[0])}: no end after {TOOL_TIMEOUT} s'
         return done.returncode, done.stdout.decode(errors='replace')
 
     def run(self, test):
@@ -250,7 +255,8 @@ def run(options):
         for test, results in zip(tests, pool.map(runner.run, tests)):
             done += 1
             verdicts = ', '.join(f'{m} {results[m]["verdict"]}' for m in MODES if m in results)
-            notes = ''.join(f' ({k})' for k in ('refused', 'unequal') if k in results.get('traced', {}))
+            notes = ''.join(f' ({k})' for k in ('refused', 'unequal', 'unchecked')
+                            if k in results.get('traced', {}))
             print(f'{done}/{len(tests)} {test}: {verdicts}{notes}', flush=True)
     return report(options, tests, skipped, runner)
 
@@ -299,6 +305,8 @@ def report(options, tests, skipped, runner):
             executed |= set(traced.get('calls', []))
             if traced['archive'] == 'written':
                 row['archives'] += 1
+                if 'unchecked' in traced:
+                    note('Not checked to the end', f'{test}: {traced["unchecked"]}')
                 for key, title in (('refused', 'Refused by otf2-print'),
                                    ('unequal', 'Replay as measured is not the recording')):
                     if key in traced:
@@ -341,7 +349,7 @@ def main():
     parser.add_argument('--modes', type=str.split, default=list(MODES))
     parser.add_argument('--maxnp', type=int, default=4)
     parser.add_argument('--max-memory', type=float, default=4.0, help='GB a test may say it needs')
-    parser.add_argument('--trace-memory', default='512MiB')
+    parser.add_argument('--trace-memory', default='64MiB')
     parser.add_argument('--timeout', type=int, default=120)
     parser.add_argument('--jobs', type=int, default=1)
     parser.add_argument('--identity', action='store_true')

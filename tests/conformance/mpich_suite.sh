@@ -10,7 +10,7 @@
 #   --build DIR     build directory of Rubato (default: build)
 #   --flavour MPI   the MPI to test with; openmpi as far as the suite compiles (default: mpich)
 #   --folders LIST  folders of the suite (default: pt2pt coll comm topo rma part threads f77 f90 f08;
-#                   there are also datatype io init group attr errhan info); `all` for both
+#                   there are also datatype io init group attr errhan info errors); `all` for both
 #   --build-only    run no test
 #   --report        print the table from the results so far
 #   --modes LIST    plain, traced or both
@@ -27,7 +27,7 @@ work=${TMPDIR:-/tmp}/rubato-mpich-suite
 build=$root/build
 flavour=mpich
 main_folders='pt2pt coll comm topo rma part threads f77 f90 f08'
-more_folders='datatype io init group attr errhan info'
+more_folders='datatype io init group attr errhan info errors'
 folders=$main_folders
 build_only=false
 
