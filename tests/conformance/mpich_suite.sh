@@ -119,10 +119,16 @@ build_folder() {
   make -k -j2 -C "$suite/$1" all || echo "$1: not all compiled"
 }
 
+# See the file.
+build_yield() {
+  cc -O2 -shared -fPIC -o "$work/$flavour/yield.so" "$root/tests/conformance/mpich_suite_yield.c" -ldl
+}
+
 [ -n "$(find "$work/source" -name 'mpich_*.orig.tar.*')" ] || once download download
 once unpack unpack
 once configure configure_suite
 once build-common build_common
+once build-yield build_yield
 for folder in $folders; do
   [ -d "$suite/$folder" ] || { echo "$0: the suite has no folder $folder" >&2; exit 2; }
   once "build-$folder" build_folder "$folder"
@@ -131,6 +137,7 @@ done
 
 tracer=$build/lib/rubato/librubato-trace-$flavour.so
 [ -e "$tracer" ] || { echo "$0: there is no $tracer" >&2; exit 1; }
+export SUITE_PRELOAD="$work/$flavour/yield.so"
 exec python3 "$root/tests/conformance/mpich_suite.py" --suite "$suite" --work "$work/$flavour" \
   --results "$work/$flavour/results" --rubato "$build/bin/rubato" --tracer "$tracer" \
   --mpiexec "mpirun.$flavour" --folders "$folders" "$@"
