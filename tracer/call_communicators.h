@@ -62,7 +62,7 @@ int record_intercomm_create(Call call, Real real, MPI_Comm local, int local_lead
 
 template <class Real>
 int record_comm_free(Call call, Real real, MPI_Comm* comm) {
-  const MPI_Comm handle = *comm;
+  const MPI_Comm handle = comm != nullptr ? *comm : handles.comm_null;
   if (handle == handles.comm_null) {  // an error for MPI to report
     const int failed = real(comm);
     call.leave();
