@@ -22,7 +22,7 @@ import threading
 import zlib
 
 RETRIES = 2
-TOOL_TIMEOUT = 120  # seconds; otf2-print takes hours over many thousand communicators
+TOOL_TIMEOUT = 300  # seconds; otf2-print takes hours over many thousand communicators
 KEPT_OUTPUT = 3000  # characters of a failed test's output
 MODES = ('plain', 'traced')
 here = os.path.dirname(os.path.abspath(__file__))
