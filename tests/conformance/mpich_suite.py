@@ -171,7 +171,7 @@ class Runner:
             if os.path.exists(tracer_lines):
                 result['said'] = open(tracer_lines, errors='replace').read().splitlines()[:5]
             self.judge_archive(archive, result)
-        keep = self.options.keep or any(k in result for k in ('refused', 'unequal'))
+        keep = self.options.keep or any(k in result for k in ('refused', 'unequal', 'not replayed'))
         if not keep:
             shutil.rmtree(directory, ignore_errors=True)
         return result
@@ -201,7 +201,8 @@ class Runner:
             if code is None:
                 result['unchecked'] = said
             elif code != 0:
-                result['unequal'] = said[-1000:]
+                # Or the replay has a reason to refuse: calls of several threads, for instance.
+                result['unequal' if 'NOT VERIFIED' in said else 'not replayed'] = said[-1000:]
 
     def tool(self, command):
         try:
@@ -258,7 +259,8 @@ def run(options):
         for test, results in zip(tests, pool.map(runner.run, tests)):
             done += 1
             verdicts = ', '.join(f'{m} {results[m]["verdict"]}' for m in MODES if m in results)
-            notes = ''.join(f' ({k})' for k in ('refused', 'unequal', 'unchecked')
+            notes = ''.join(f' ({k})' for k in ('refused', 'unequal', 'not replayed',
+                                                       'unchecked')
                             if k in results.get('traced', {}))
             print(f'{done}/{len(tests)} {test}: {verdicts}{notes}', flush=True)
     return report(options, tests, skipped, runner)
@@ -267,6 +269,10 @@ def run(options):
 def wrapped_calls(library):
     listing = subprocess.run(['nm', '-D', '--defined-only', library], capture_output=True, text=True)
     return set(re.findall(r'\b[TW] (MPIX?_\w+)$', listing.stdout, re.M))
+
+
+def last_line(text):
+    return (text.strip().splitlines() or [''])[-1]
 
 
 def why_no_archive(result):
@@ -278,7 +284,7 @@ def why_no_archive(result):
 def report(options, tests, skipped, runner):
     """Prints the table; returns 1 if something has to be looked at."""
     columns = ['tests', 'skipped', 'pass without', 'pass with', 'differ', 'archives', 'refused',
-               'unequal', 'no archive']
+               'unequal', 'not replayed', 'no archive']
     rows, lists, executed = [], {}, set()
 
     def note(title, line):
@@ -311,11 +317,11 @@ def report(options, tests, skipped, runner):
                 if 'unchecked' in traced:
                     note('Not checked to the end', f'{test}: {traced["unchecked"]}')
                 for key, title in (('refused', 'Refused by otf2-print'),
-                                   ('unequal', 'Replay as measured is not the recording')):
+                                   ('unequal', 'Replay as measured is not the recording'),
+                                   ('not replayed', 'Not replayed')):
                     if key in traced:
                         row[key] += 1
-                        last = traced[key].strip().splitlines()[-1:] or ['']
-                        note(title, f'{test}: {last[0]}')
+                        note(title, f'{test}: {last_line(traced[key])}')
             else:
                 row['no archive'] += 1
                 reason = why_no_archive(traced) if traced['archive'] == 'none' else traced['archive']
