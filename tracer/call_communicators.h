@@ -121,7 +121,7 @@ int record_comm_get_parent(Call call, Real real, MPI_Comm* parent) {
 
 template <class Real>
 int record_comm_free(Call call, Real real, MPI_Comm* comm) {
-  const MPI_Comm handle = *comm;
+  const MPI_Comm handle = comm != nullptr ? *comm : handles.comm_null;
   if (handle == handles.comm_null) {  // an error for MPI to report
     const int failed = real(comm);
     call.leave();

@@ -18,7 +18,8 @@ RequestArray::RequestArray(Call& call, int count, const MPI_Request* requests, M
   const auto n = static_cast<size_t>(std::max(count, 0));
   saved_ =
       static_cast<MPI_Request*>(request_scratch.get(std::max<size_t>(n, 1) * sizeof *requests));
-  usable_ = saved_ != nullptr && (n * kMaxRequestWords < kFreeWords / 2 || call.reserve(n));
+  usable_ = saved_ != nullptr && (n == 0 || requests != nullptr) &&
+            (n * kMaxRequestWords < kFreeWords / 2 || call.reserve(n));
   if (!usable_) return;
   if (n > 0) std::memcpy(saved_, requests, n * sizeof *requests);
   if (statuses == MPI_STATUSES_IGNORE) {

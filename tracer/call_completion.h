@@ -99,8 +99,17 @@ class RequestArray {
   bool usable_;
 };
 
+/// A null pointer in place of a request: an error for MPI to report.
+template <class Real, class... Arguments>
+int record_mistake(Call& call, Real real, Arguments... arguments) {
+  const int result = real(arguments...);
+  call.leave();
+  return result;
+}
+
 template <class Real>
 int record_wait(Call call, Real real, MPI_Request* request, MPI_Status* status) {
+  if (request == nullptr) return record_mistake(call, real, request, status);
   const MPI_Request before = *request;
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
@@ -116,6 +125,7 @@ int record_wait(Call call, Real real, MPI_Request* request, MPI_Status* status) 
 
 template <class Real>
 int record_test(Call call, Real real, MPI_Request* request, int* flag, MPI_Status* status) {
+  if (request == nullptr) return record_mistake(call, real, request, flag, status);
   const MPI_Request before = *request;
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
@@ -226,6 +236,7 @@ int record_waitsome(Call call, Real real, int count, MPI_Request* requests, int*
 
 template <class Real>
 int record_request_free(Call call, Real real, MPI_Request* request) {
+  if (request == nullptr) return record_mistake(call, real, request);
   const MPI_Request before = *request;
   const int result = real(request);
   Request freed;
@@ -246,7 +257,7 @@ int record_request_free(Call call, Real real, MPI_Request* request) {
 
 template <class Real>
 int record_cancel(Call call, Real real, MPI_Request* request) {
-  requests::mark_cancelled(*request);
+  if (request != nullptr) requests::mark_cancelled(*request);
   const int result = real(request);
   call.leave();
   return result;
