@@ -134,12 +134,15 @@ class GlobalDefinitions {
       check(OTF2_GlobalDefWriter_WriteLocationGroup(
           writer_, rank, name, OTF2_LOCATION_GROUP_TYPE_PROCESS, nodes[ranks_[rank].host],
           OTF2_UNDEFINED_LOCATION_GROUP));
+      const Processors& p = ranks_[rank].processors;
+      if (p.affinity_cores != 0) group_property(rank, schema::kAffinityCores, p.affinity_cores);
+      if (p.cores_on_node != 0) group_property(rank, schema::kCoresOnNode, p.cores_on_node);
     }
     // Ascending ids: first all master threads, then all second threads, and so on.
-    std::map<uint64_t, std::pair<uint64_t, uint32_t>> locations;
+    std::map<uint64_t, std::pair<const LocationSummary*, uint32_t>> locations;
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
       for (const LocationSummary& l : ranks_[rank].locations) {
-        locations[l.location] = {l.events, rank};
+        locations[l.location] = {&l, rank};
       }
     }
     for (const auto& [id, location] : locations) {
@@ -147,9 +150,22 @@ class GlobalDefinitions {
       const std::string name =
           thread == 0 ? "Master thread" : "MPI thread " + std::to_string(thread);
       check(OTF2_GlobalDefWriter_WriteLocation(writer_, id, string(name),
-                                               OTF2_LOCATION_TYPE_CPU_THREAD, location.first,
-                                               location.second));
+                                               OTF2_LOCATION_TYPE_CPU_THREAD,
+                                               location.first->events, location.second));
+      const uint64_t switches = location.first->involuntary_switches;
+      if (switches == kUnknownSwitches) continue;
+      OTF2_AttributeValue value;
+      value.stringRef = string(std::to_string(switches));
+      check(OTF2_GlobalDefWriter_WriteLocationProperty(
+          writer_, id, string(schema::kInvoluntarySwitches), OTF2_TYPE_STRING, value));
     }
+  }
+
+  void group_property(uint32_t rank, const char* name, uint64_t number) {
+    OTF2_AttributeValue value;
+    value.stringRef = string(std::to_string(number));
+    check(OTF2_GlobalDefWriter_WriteLocationGroupProperty(writer_, rank, string(name),
+                                                          OTF2_TYPE_STRING, value));
   }
 
   void regions() {
@@ -275,6 +291,15 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std:
   bool good = true;
   for (const auto& [name, value] : ours) {
     good = good && OTF2_Archive_SetProperty(archive, name, value.c_str(), true) == OTF2_SUCCESS;
+  }
+  const std::pair<const char*, uint64_t> limits[] = {
+      {schema::kEagerLimitNode, info.eager_limits.node},
+      {schema::kEagerLimitNetwork, info.eager_limits.network},
+  };
+  for (const auto& [name, bytes] : limits) {
+    if (bytes == 0) continue;
+    good = good && OTF2_Archive_SetProperty(archive, name, std::to_string(bytes).c_str(), true) ==
+                       OTF2_SUCCESS;
   }
   // What Score-P states about its archives holds for ours.
   const std::pair<const char*, bool> general[] = {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tracer/definitions.h"
+#include "tracer/eager_limit.h"
 #include "tracer/event_writer.h"
 #include "tracer/overhead.h"
 
@@ -20,6 +21,7 @@ struct ArchiveInfo {
   uint64_t start_ticks = 0;     ///< a moment on rank 0's clock ...
   uint64_t start_realtime = 0;  ///< ... in nanoseconds since 1970
   Overhead overhead;
+  EagerLimits eager_limits;
   std::vector<std::string> call_names;  ///< by CallId
   std::vector<unsigned> call_roles;
 };
@@ -28,6 +30,7 @@ struct ArchiveInfo {
 /// ticks on the clock of rank 0.
 struct RankSummary {
   std::string host;
+  Processors processors;
   std::vector<LocationSummary> locations;
   std::vector<TopologyReport> topologies;  ///< by numbers of the archive
 };

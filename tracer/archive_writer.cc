@@ -35,9 +35,13 @@ struct RankResult {
     packer.put(good);
     packer.put(static_cast<uint64_t>(ended));
     packer.put(summary.host);
+    packer.put(summary.processors.affinity_cores);
+    packer.put(summary.processors.cores_on_node);
     packer.put(summary.locations.size());
     for (const LocationSummary& l : summary.locations) {
-      for (const uint64_t value : {l.location, l.events, l.first, l.last}) packer.put(value);
+      for (const uint64_t value : {l.location, l.events, l.first, l.last, l.involuntary_switches}) {
+        packer.put(value);
+      }
     }
     packer.put(summary.topologies.size());
     for (const TopologyReport& t : summary.topologies) t.pack(packer);
@@ -50,9 +54,13 @@ struct RankResult {
     result.good = from.value() != 0;
     result.ended = static_cast<Ended>(from.value());
     result.summary.host = from.text();
+    result.summary.processors.affinity_cores = from.value();
+    result.summary.processors.cores_on_node = from.value();
     result.summary.locations.resize(from.value());
     for (LocationSummary& l : result.summary.locations) {
-      for (uint64_t* value : {&l.location, &l.events, &l.first, &l.last}) *value = from.value();
+      for (uint64_t* value : {&l.location, &l.events, &l.first, &l.last, &l.involuntary_switches}) {
+        *value = from.value();
+      }
     }
     for (uint64_t count = from.value(); count > 0; --count) {
       result.summary.topologies.push_back(TopologyReport::unpack(from));
@@ -75,6 +83,16 @@ ProcessRecords own_records(int rank, const ArchiveTask& task) {
   std::sort(own.threads.begin(), own.threads.end(),
             [](const ThreadRecords& a, const ThreadRecords& b) { return a.thread() < b.thread(); });
   return own;
+}
+
+/// How often a thread lost its core since its first call.
+uint64_t switches_of(uint32_t thread) {
+  for (const ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
+    if (log->number != thread) continue;
+    const uint64_t now = involuntary_switches(log->thread_id);
+    return now == kUnknownSwitches ? now : now - std::min(now, log->context_switches);
+  }
+  return kUnknownSwitches;
 }
 
 /// One communicator is reported by one of its members alone: the first of the side that is called
@@ -174,6 +192,7 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task) {
   }
   RankResult own;
   own.summary.host = task.host;
+  own.summary.processors = task.processors;
   own.summary.topologies = translated(communicators::topologies(), translation);
   own.ended = Recorder::ended();
   own.good = !broadcast(comm, ready).empty();
@@ -183,6 +202,9 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task) {
     if (own.good) own.summary.locations = written.front();
   } else if (own.good) {
     own.summary.locations = write_part(task.output, records, translation, own.good);
+  }
+  for (LocationSummary& l : own.summary.locations) {
+    l.involuntary_switches = switches_of(static_cast<uint32_t>(l.location >> 32));
   }
   const auto parts = gather(comm, own.pack());
 

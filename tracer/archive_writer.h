@@ -11,9 +11,10 @@
 namespace rubato {
 
 struct ArchiveTask {
-  std::string output;  ///< directory that was made when recording began
-  std::string host;    ///< of this rank
-  ArchiveInfo info;    ///< rank 0's counts
+  std::string output;     ///< directory that was made when recording began
+  std::string host;       ///< of this rank
+  Processors processors;  ///< of this rank, when recording began
+  ArchiveInfo info;       ///< rank 0's counts
   std::vector<ClockOffset> offsets;
 };
 

@@ -335,7 +335,8 @@ ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, std::vector
 LocationSummary write_events(const ThreadRecords& records, uint64_t zero, uint64_t end_of_open_call,
                              OTF2_EvtWriter* writer, uint64_t location,
                              const Translation& translation, bool& good) {
-  LocationSummary summary{location, 0, 0, 0};
+  LocationSummary summary;
+  summary.location = location;
   const bool master = records.thread() == 0;
   EventWriter events(writer, records.thread(), translation);
   records.for_each(zero, [&](const ThreadRecords::Record& r) {

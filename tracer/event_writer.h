@@ -3,6 +3,7 @@
 #include <otf2/otf2.h>
 
 #include "tracer/definitions.h"
+#include "tracer/processors.h"
 #include "tracer/thread_records.h"
 
 /// Turns the calls of one thread into OTF2 events.
@@ -32,6 +33,7 @@ struct LocationSummary {
   uint64_t events = 0;
   uint64_t first = 0;  ///< ticks
   uint64_t last = 0;
+  uint64_t involuntary_switches = kUnknownSwitches;
 };
 
 /// OTF2 reports an error to its callback even where it then returns success (a buffer that could

@@ -56,6 +56,10 @@ std::string ProcessFacts::pack() const {
   packer.put(start_ticks);
   packer.put(start_realtime);
   overhead.pack(packer);
+  packer.put(processors.affinity_cores);
+  packer.put(processors.cores_on_node);
+  packer.put(eager_limits.node);
+  packer.put(eager_limits.network);
   packer.put(call_names.size());
   for (size_t i = 0; i < call_names.size(); ++i) {
     packer.put(call_names[i]);
@@ -83,6 +87,10 @@ ProcessFacts ProcessFacts::unpack(const std::string& bytes) {
   facts.start_ticks = from.value();
   facts.start_realtime = from.value();
   facts.overhead = Overhead::unpack(from);
+  facts.processors.affinity_cores = from.value();
+  facts.processors.cores_on_node = from.value();
+  facts.eager_limits.node = from.value();
+  facts.eager_limits.network = from.value();
   for (uint64_t count = from.value(); count > 0 && !from.done(); --count) {
     facts.call_names.push_back(from.text());
     facts.call_roles.push_back(static_cast<unsigned>(from.value()));

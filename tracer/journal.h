@@ -6,7 +6,9 @@
 
 #include "tracer/clock_model.h"
 #include "tracer/definitions.h"
+#include "tracer/eager_limit.h"
 #include "tracer/overhead.h"
+#include "tracer/processors.h"
 
 /// What a process knows besides its records, written to a file beside them as it comes to know it,
 /// so that the records can be understood when the process has died: <directory>/<rank>.journal, a
@@ -43,6 +45,8 @@ struct ProcessFacts {
   uint64_t start_ticks = 0;      ///< the record clock ...
   uint64_t start_realtime = 0;   ///< ... and nanoseconds since 1970 at one moment
   Overhead overhead;
+  Processors processors;
+  EagerLimits eager_limits;
   std::vector<std::string> call_names;  ///< by CallId
   std::vector<unsigned> call_roles;
 

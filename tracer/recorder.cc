@@ -1,9 +1,13 @@
 #include "tracer/recorder.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <mutex>
 #include <new>
+
+#include "tracer/processors.h"
 
 namespace rubato {
 namespace {
@@ -106,6 +110,8 @@ ThreadLog* Recorder::new_thread() {
   if (memory == MAP_FAILED) return nullptr;
   auto* log = new (memory) ThreadLog;
   log->number = thread_count_.fetch_add(1);
+  log->thread_id = static_cast<int>(syscall(SYS_gettid));
+  log->context_switches = own_involuntary_switches();
   log->next = threads_.load();
   while (!threads_.compare_exchange_weak(log->next, log)) {
   }

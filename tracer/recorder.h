@@ -20,6 +20,8 @@ struct ThreadLog {
   uint64_t posted = 0;              ///< requests posted by this thread so far
   const void* call_site = nullptr;  ///< where the program calls MPI from
   uint32_t number = 0;              ///< 0 for the thread that called MPI_Init
+  int thread_id = 0;                ///< the kernel's
+  uint64_t context_switches = 0;    ///< involuntary ones before the first call
   uint32_t switches = 0;            ///< of Recorder's, how many are on this log's record
   bool busy = false;   ///< inside a recorded call: what MPI calls from there is its own affair
   bool muted = false;  ///< recording is switched off: requests and so on are kept up, calls dropped

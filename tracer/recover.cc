@@ -305,7 +305,7 @@ RecoverResult recover(const RecoverTask& task) {
       none.offsets = {{0, 0, 0}, {1, 0, 0}};
       reports.emplace_back();
       records.push_back(std::move(none));
-      ranks.push_back({"unknown", {}, {}});
+      ranks.push_back({"unknown", {}, {}, {}});
       continue;
     }
     Found& process = place->second;
@@ -329,7 +329,7 @@ RecoverResult recover(const RecoverTask& task) {
     }
     reports.push_back(std::move(report));
     records.push_back(process.records);
-    ranks.push_back({process.journal.facts.host, {}, {}});
+    ranks.push_back({process.journal.facts.host, process.journal.facts.processors, {}, {}});
   }
   // The end of the job, on the clock of each rank.
   for (ProcessRecords& process : records) {
@@ -343,6 +343,7 @@ RecoverResult recover(const RecoverTask& task) {
   info.start_ticks = first.start_ticks;
   info.start_realtime = first.start_realtime;
   info.overhead = first.overhead;
+  info.eager_limits = first.eager_limits;
   info.call_names = first.call_names;
   info.call_roles = first.call_roles;
   std::string complete = "false: recovered, the program did not reach MPI_Finalize";

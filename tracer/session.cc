@@ -101,6 +101,8 @@ void note_facts(uint64_t zero) {
   facts.start_ticks = info.start_ticks;
   facts.start_realtime = info.start_realtime;
   facts.overhead = info.overhead;
+  facts.processors = session->task.processors;
+  facts.eager_limits = info.eager_limits;
   facts.call_names = info.call_names;
   facts.call_roles = info.call_roles;
   journal::append(JournalEntry::kProcess, facts.pack());
@@ -162,6 +164,8 @@ void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
   communicators::start();
   Recorder::start(session->space.segments, zero);
   info.overhead = measure_overhead();
+  info.eager_limits = eager_limits();
+  session->task.processors = processors_now();
   note_facts(zero);
   start_clocks();
   session->recording = true;

@@ -1,0 +1,46 @@
+#include "tracer/processors.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace rubato {
+
+Processors processors_now() {
+  Processors now;
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (cores > 0) now.cores_on_node = static_cast<uint64_t>(cores);
+  // The mask of a large machine does not fit the usual set.
+  for (int bits = 1024; bits <= 1 << 16; bits *= 4) {
+    cpu_set_t* set = CPU_ALLOC(bits);
+    const size_t size = CPU_ALLOC_SIZE(bits);
+    const bool known = set != nullptr && sched_getaffinity(0, size, set) == 0;
+    if (known) now.affinity_cores = static_cast<uint64_t>(CPU_COUNT_S(size, set));
+    CPU_FREE(set);
+    if (known) break;
+  }
+  return now;
+}
+
+uint64_t involuntary_switches(pid_t thread) {
+  char name[64];
+  std::snprintf(name, sizeof name, "/proc/self/task/%d/status", thread);
+  FILE* file = std::fopen(name, "re");
+  if (file == nullptr) return kUnknownSwitches;
+  char line[256];
+  unsigned long long count = kUnknownSwitches;
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    if (std::sscanf(line, "nonvoluntary_ctxt_switches: %llu", &count) == 1) break;
+  }
+  std::fclose(file);
+  return count;
+}
+
+uint64_t own_involuntary_switches() {
+  rusage usage;
+  return getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<uint64_t>(usage.ru_nivcsw) : 0;
+}
+
+}  // namespace rubato

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+/// What the kernel says about cores: whether ranks may have been in each other's way.
+namespace rubato {
+
+/// 0 where it is not known.
+struct Processors {
+  uint64_t affinity_cores = 0;  ///< that this thread may run on
+  uint64_t cores_on_node = 0;
+};
+Processors processors_now();
+
+inline constexpr uint64_t kUnknownSwitches = UINT64_MAX;
+
+/// How often a thread of this process was taken off its core; kUnknownSwitches when it has ended.
+uint64_t involuntary_switches(pid_t thread);
+/// The same for the calling thread, by one system call.
+uint64_t own_involuntary_switches();
+
+}  // namespace rubato
