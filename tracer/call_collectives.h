@@ -12,9 +12,15 @@ namespace rubato {
 
 inline void note_collective(Call& call, unsigned op, uint32_t communicator, uint32_t root,
                             uint64_t sent, uint64_t received) {
-  call.item(Item::kCollective, collective_word(op, communicator, root));
-  call.word(sent);
-  call.word(received);
+  const uint64_t what = collective_word(op, communicator, root);
+  if ((sent | received) >> 32 == 0) {
+    call.item(Item::kSmallCollective, what);
+    call.word(sent << 32 | received);
+  } else {
+    call.item(Item::kCollective, what);
+    call.word(sent);
+    call.word(received);
+  }
 }
 
 template <class... Arguments>

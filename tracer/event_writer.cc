@@ -58,7 +58,8 @@ class EventWriter {
   static bool is_collective(record::Reader items) {
     if (items.done()) return false;
     const Item first = items.item();
-    return first == Item::kCollective || first == Item::kCommCreate || first == Item::kCommDestroy;
+    return first == Item::kCollective || first == Item::kSmallCollective ||
+           first == Item::kCommCreate || first == Item::kCommDestroy;
   }
 
   uint64_t next_request() { return uint64_t{thread_} << 40 | ++posted_; }
@@ -99,7 +100,8 @@ class EventWriter {
         put(OTF2_EvtWriter_MpiRequestCancelled, nullptr, leave_, items.value());
         break;
       case Item::kCollective:
-        collective(items);
+      case Item::kSmallCollective:
+        collective(kind, items);
         break;
       case Item::kCommCreate:
       case Item::kCommDestroy:
@@ -145,7 +147,6 @@ class EventWriter {
         break;
       case Item::kLeaveTime:
       case Item::kMessageLong:
-      case Item::kReserved:
       case Item::kExtended:
         items.value();  // never met here
         break;
@@ -192,10 +193,16 @@ class EventWriter {
     }
   }
 
-  void collective(record::Reader& items) {
+  void collective(Item kind, record::Reader& items) {
     const uint64_t value = items.value();
-    const uint64_t sent = items.word();
-    const uint64_t received = items.word();
+    uint64_t sent = items.word();
+    uint64_t received;
+    if (kind == Item::kSmallCollective) {
+      received = sent & 0xffffffff;
+      sent >>= 32;
+    } else {
+      received = items.word();
+    }
     uint32_t comm;
     // The begin is written: an end has to follow, if need be on the world.
     if (!known(value >> 8 & 0xfffff, comm)) comm = 0;
@@ -323,7 +330,7 @@ class EventWriter {
 
 ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, std::vector<bool>& used) {
   ThreadSummary summary;
-  records.for_each(zero, [&](const ThreadRecords::Record& r) {
+  records.for_each(zero, [&](const record::Record& r) {
     summary.last = std::max(summary.last, r.leave);
     if (r.id >= kFirstMark) return;
     if (r.id < used.size()) used[r.id] = true;
@@ -339,7 +346,7 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, uint64
   summary.location = location;
   const bool master = records.thread() == 0;
   EventWriter events(writer, records.thread(), translation);
-  records.for_each(zero, [&](const ThreadRecords::Record& r) {
+  records.for_each(zero, [&](const record::Record& r) {
     if (!events.good()) return;
     // A switch may have been made while this thread was inside a call.
     const uint64_t enter = std::max(r.enter, summary.last);

@@ -70,14 +70,13 @@ Recorded recorded_round(ThreadLog& log, uint64_t* first, Body body) {
   Recorded best;
   for (int series = 0; series < kSeries; ++series) {
     log.at = first;
+    log.last = 0;
     const uint64_t begin = Clock::now();
     for (int i = 0; i < kRounds; ++i) body();
     const double round = static_cast<double>(Clock::now() - begin) / kRounds;
     uint64_t ticks = 0;
-    for (const uint64_t* at = first; at < log.at;) {
-      ticks += record::duration(at[1]);
-      at += kHeadWords + record::item_words(at[1]);
-    }
+    record::Cursor cursor(first, log.at, Recorder::zero());
+    for (record::Record r; cursor.next(r);) ticks += r.leave - r.enter;
     // The two belong together: they are of the quietest series.
     if (round < best.round) best = {round, static_cast<double>(ticks) / kRounds};
   }
@@ -112,6 +111,7 @@ Overhead measure_overhead() {
     double sum = 0;
     for (int i = 0; i < kRounds; ++i) {
       scratch.at = words.data();
+      scratch.last = 0;  // a long head
       region();
       sum += static_cast<double>(stub_stamp - Recorder::zero() - (words[0] >> 10));
     }

@@ -5,20 +5,27 @@
 
 /// How a recorded call looks in memory.
 ///
-/// A call is a head of two 64-bit words and its items, one to four words each:
+/// A call is a head and its items, one to four words each. The head of nearly every call is one
+/// word:
 ///
-///   word 0   enter time (54 bits, ticks since the process started recording) | call id (10 bits)
-///   word 1   duration in ticks (40 bits) | done (1 bit) | number of item words (23 bits)
+///   1 (bit 63) | done (1) | number of item words (3) | duration (24) | time since the record
+///   before was left (25) | call id (10)
 ///
-/// Memory for records is zero before it is used. Word 0 is written when a call is entered, word 1
-/// when it is left; so whoever finds the memory of a process that died in between sees which call
-/// it was in: the one without the done bit.
+/// with times in ticks. Where that is too short (a call longer than 7 ms at 2.3 GHz, or later than
+/// 14 ms after the one before, or the first of a segment, or one with many items) there are two:
 ///
-/// A duration of 2^40 - 1 ticks or more (8 minutes at 2.3 GHz) is written as all ones, and the last
-/// item is then the leave time. An item says in its lowest four bits what it is; where those are
-/// all ones (kExtended), the next six say it. Messages have a short form of one word (communicator
-/// 6 bits, peer 16, tag 15, bytes 23), which is nearly every message there is, and a long form of
-/// three. So a send or a receive costs 24 bytes in memory, a call that is a region only 16.
+///   word 0   0 (bit 63) | enter time (53 bits, ticks since the process started recording) | id
+///   (10) word 1   duration (40 bits) | done (1 bit) | number of item words (23 bits)
+///
+/// Memory for records is zero before it is used. A head is written when a call is entered, and gets
+/// its done bit when it is left; so whoever finds the memory of a process that died in between sees
+/// which call it was in.
+///
+/// A duration of 2^40 - 1 ticks or more (8 minutes) is written as all ones, and the last item is
+/// then the leave time. An item says in its lowest four bits what it is; where those are all ones
+/// (kExtended), the next six say it. Messages have a short form of one word (communicator 6 bits,
+/// peer 16, tag 15, bytes 23), which is nearly every message there is, and a long form of three. So
+/// a send or a receive costs 16 bytes in memory, a call that is a region only 8.
 ///
 /// Requests are numbered per thread in the order of their posting. A request that is posted by
 /// MPI_Isend or MPI_Irecv therefore needs no number in its item: whoever decodes the thread counts
@@ -41,7 +48,7 @@ enum class Item : unsigned {
   kCommDestroy,       ///< communicator (60 bits)
   kLeaveTime,         ///< then one word: leave time
   kMessageLong,       ///< kind of message 4, communicator 28, peer 28; then tag, bytes
-  kReserved,          ///< free
+  kSmallCollective,   ///< as kCollective, but both numbers of bytes in one word
   kExtended,          ///< not an item itself: the kind is 16 or more, value has 54 bits
   kCollectiveRequest = 16,  ///< communicator; posts the thread's next request
   kCollectiveStart,         ///< request (of a persistent collective), then one word: communicator
@@ -83,8 +90,7 @@ inline constexpr unsigned kMaxItemWords = 4;
 /// What starting or completing one request takes at most; some take two items.
 inline constexpr unsigned kMaxRequestWords = 6;
 inline constexpr uint64_t kMaxDuration = (uint64_t{1} << 40) - 1;
-inline constexpr unsigned kTimeBits = 54;
-inline constexpr unsigned kHeadWords = 2;
+inline constexpr unsigned kHeadWords = 2;  ///< of the long form
 
 /// Operation 8, communicator 20, root 32 bits.
 inline uint64_t collective_word(unsigned op, uint32_t communicator, uint32_t root) {
@@ -96,6 +102,20 @@ namespace record {
 inline uint64_t head(uint64_t enter, unsigned call) {
   return enter << 10 | call;
 }
+/// The short form.
+inline constexpr uint64_t kShort = uint64_t{1} << 63;
+inline constexpr uint64_t kShortDone = uint64_t{1} << 62;
+inline constexpr uint64_t kShortWords = 8;
+inline constexpr uint64_t kShortDuration = uint64_t{1} << 24;
+inline constexpr uint64_t kShortDelta = uint64_t{1} << 25;
+
+inline uint64_t short_open(uint64_t delta, unsigned call) {
+  return kShort | delta << 10 | call;
+}
+inline uint64_t short_done(uint64_t opened, uint64_t duration, size_t words) {
+  return opened | kShortDone | uint64_t{words} << 59 | duration << 35;
+}
+
 inline uint64_t size_word(uint64_t duration, size_t words) {
   return duration << 24 | uint64_t{1} << 23 | words;
 }
@@ -176,6 +196,71 @@ class Reader {
 
   const uint64_t* at_;
   const uint64_t* end_;
+};
+
+/// One call or mark.
+struct Record {
+  unsigned id;
+  uint64_t enter;
+  uint64_t leave;  ///< of a call that was not left: its enter
+  bool left;
+  Reader items{nullptr, nullptr};
+};
+
+/// Goes through the records of a segment.
+class Cursor {
+ public:
+  /// `zero` is the tick that long heads count from.
+  Cursor(const uint64_t* begin, const uint64_t* end, uint64_t zero)
+      : at_(begin), end_(end), zero_(zero) {}
+
+  /// False at the end, also where a record is torn. Behind a call that was not left is nothing.
+  bool next(Record& r) {
+    if (at_ >= end_ || *at_ == 0) return false;
+    const uint64_t word = *at_;
+    r.id = static_cast<unsigned>(word & 0x3ff);
+    size_t words = 0;
+    if ((word & kShort) != 0) {
+      if (last_ == 0) return false;
+      r.enter = last_ + (word >> 10 & (kShortDelta - 1));
+      r.leave = r.enter + (word >> 35 & (kShortDuration - 1));
+      r.left = (word & kShortDone) != 0;
+      words = word >> 59 & (kShortWords - 1);
+      at_ += 1;
+    } else {
+      if (end_ - at_ < static_cast<ptrdiff_t>(kHeadWords)) return false;
+      r.enter = r.leave = (word >> 10) + zero_;
+      r.left = done(at_[1]);
+      if (r.left) {
+        words = item_words(at_[1]);
+        r.leave += duration(at_[1]);
+      }
+      at_ += kHeadWords;
+    }
+    if (!r.left) {
+      r.leave = r.enter;
+      r.items = Reader(at_, at_);
+      end_ = at_;
+      return true;
+    }
+    if (words > static_cast<size_t>(end_ - at_)) return false;
+    const uint64_t* items_end = at_ + words;
+    if (r.leave - r.enter == kMaxDuration) {  // the last item tells
+      if (words < 2) return false;
+      items_end -= 2;
+      r.leave = items_end[1] + zero_;
+    }
+    r.items = Reader(at_, items_end);
+    at_ += words;
+    last_ = r.leave;
+    return true;
+  }
+
+ private:
+  const uint64_t* at_;
+  const uint64_t* end_;
+  uint64_t zero_;
+  uint64_t last_ = 0;  ///< when the record before was left
 };
 
 }  // namespace record

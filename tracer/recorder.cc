@@ -26,6 +26,7 @@ void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) 
   log.at[1] = record::size_word(duration < kMaxDuration ? duration : kMaxDuration - 1, 0);
   log.at[0] = record::head(begin - Recorder::zero(), mark);
   log.at += kHeadWords;
+  log.last = begin + (duration < kMaxDuration ? duration : kMaxDuration - 1);
 }
 
 }  // namespace
@@ -45,6 +46,7 @@ bool Recorder::refill(ThreadLog& log, size_t words) {
   }
   const bool first = log.at == nullptr;
   log.at = log.segments.begin();
+  log.last = 0;
   log.limit = log.segments.end() - kHeadWords;
   if (!first) tracer_time(log, begin, Clock::now());
   return true;

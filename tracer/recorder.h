@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "tracer/clock.h"
 #include "tracer/record.h"
@@ -16,6 +17,7 @@ namespace rubato {
 /// What one thread recorded.
 struct ThreadLog {
   uint64_t* at = nullptr;           ///< where the next call goes
+  uint64_t last = 0;                ///< when the record before was left; 0 where a segment begins
   uint64_t* limit = nullptr;        ///< end of the segment in use, less the words of a last mark
   uint64_t posted = 0;              ///< requests posted by this thread so far
   const void* call_site = nullptr;  ///< where the program calls MPI from
@@ -125,7 +127,7 @@ inline ThreadLog* begin_call(const void* call_site = __builtin_return_address(0)
 /// Items are written behind the head meanwhile, and become part of the log in leave().
 class Call {
  public:
-  Call(ThreadLog* log, unsigned id) : log_(*log), at_(log->at + kHeadWords), id_(id) {
+  Call(ThreadLog* log, unsigned id) : log_(*log), id_(id) {
     log_.busy = true;
     enter_ = Clock::now();
     open();
@@ -135,7 +137,12 @@ class Call {
     enter_ = enter;
     open();
   }
-  Call(Call&& other) : log_(other.log_), at_(other.at_), enter_(other.enter_), id_(other.id_) {
+  Call(Call&& other)
+      : log_(other.log_),
+        at_(other.at_),
+        enter_(other.enter_),
+        id_(other.id_),
+        is_short_(other.is_short_) {
     other.moved_ = true;
   }
   ~Call() {
@@ -150,11 +157,10 @@ class Call {
     if (log_.limit - log_.at >= static_cast<ptrdiff_t>(words)) return true;
     if (!log_.muted) *log_.at = 0;
     const bool room = Recorder::refill(log_, words);
+    if (room) enter_ = Clock::now();
     at_ = log_.at + kHeadWords;
-    if (!room) return false;
-    enter_ = Clock::now();
-    open();
-    return true;
+    if (room) open();
+    return room;
   }
 
   void item(Item item, uint64_t value) { at_ = record::put(at_, item, value); }
@@ -183,6 +189,16 @@ class Call {
   void put(uint64_t end) {
     uint64_t duration = end - enter_;
     uint64_t* const head = log_.at;
+    log_.last = end;
+    if (is_short_) {
+      const auto words = static_cast<size_t>(at_ - head - 1);
+      if (duration < record::kShortDuration && words < record::kShortWords) [[likely]] {
+        *head = record::short_done(*head, duration, words);
+        log_.at = at_;
+        return;
+      }
+      lengthen(head, words);
+    }
     if (duration >= kMaxDuration) [[unlikely]] {
       item(Item::kLeaveTime, 0);
       word(end - Recorder::zero());
@@ -192,15 +208,30 @@ class Call {
     log_.at = at_;
   }
 
+  /// A head of one word becomes one of two.
+  void lengthen(uint64_t* head, size_t words) {
+    *head = 0;  // so that a reader of a killed process stops here
+    std::memmove(head + kHeadWords, head + 1, words * sizeof *head);
+    head[1] = 0;
+    at_ += 1;
+    *head = record::head(enter_ - Recorder::zero(), id_);
+  }
+
   /// Memory is zero, so this leaves a head without the done bit.
   void open() {
-    if (!log_.muted) *log_.at = record::head(enter_ - Recorder::zero(), id_);
+    const uint64_t delta = enter_ - log_.last;
+    is_short_ = delta < record::kShortDelta && log_.last != 0;
+    at_ = log_.at + (is_short_ ? 1 : kHeadWords);
+    if (log_.muted) return;
+    *log_.at =
+        is_short_ ? record::short_open(delta, id_) : record::head(enter_ - Recorder::zero(), id_);
   }
 
   ThreadLog& log_;
   uint64_t* at_;
   uint64_t enter_;
   unsigned id_;
+  bool is_short_ = false;
   bool moved_ = false;
 };
 

@@ -26,39 +26,14 @@ class ThreadRecords {
   uint64_t last_ticks() const { return empty() ? 0 : segments_.back().header.ticks; }
   uint64_t last_nanoseconds() const { return empty() ? 0 : segments_.back().header.nanoseconds; }
 
-  /// One call or mark. Times are ticks; `zero` was added.
-  struct Record {
-    unsigned id;
-    uint64_t enter;
-    uint64_t leave;  ///< of a call that was not left: its enter
-    bool left;
-    record::Reader items;
-  };
-
-  /// Calls `visit(Record)` for each, in order.
+  /// Calls `visit(record::Record)` for each call and mark, in order. Times are ticks; `zero` is the
+  /// tick that the process counts from.
   template <class Visit>
   void for_each(uint64_t zero, Visit visit) const {
     for (const Segment& segment : segments_) {
       const Mapping mapping(segment);
-      for (const uint64_t* at = mapping.begin(); at + kHeadWords <= mapping.end() && *at != 0;) {
-        const uint64_t* items = at + kHeadWords;
-        Record r{static_cast<unsigned>(at[0] & 0x3ff), (at[0] >> 10) + zero, 0, record::done(at[1]),
-                 record::Reader(items, items)};
-        r.leave = r.enter;
-        if (r.left) {
-          const uint64_t* end = items + record::item_words(at[1]);
-          if (end > mapping.end()) break;  // torn
-          at = end;
-          r.leave += record::duration(items[-1]);
-          if (record::duration(items[-1]) == kMaxDuration) {  // the last item tells
-            r.leave = end[-1] + zero;
-            end -= 2;
-          }
-          r.items = record::Reader(items, end);
-        }
-        visit(r);
-        if (!r.left) break;  // the process died in it
-      }
+      record::Cursor cursor(mapping.begin(), mapping.end(), zero);
+      for (record::Record r; cursor.next(r);) visit(r);
     }
   }
 

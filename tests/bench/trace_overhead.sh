@@ -1,35 +1,57 @@
 #!/bin/sh
-# Nanoseconds that tracing adds per MPI call, beside the untraced time, for each MPI; what the archive
-# says about itself; bytes per call in memory and on disk.
+# What tracing costs per MPI call, beside the untraced time, for each MPI and for records in memory
+# (/dev/shm) and on a disk: nanoseconds added (the least of averages, and the average), bytes per call in
+# memory and per record in the archive, and how long the tracer stops a program for a new block of memory;
+# then what the archive says about itself.
 #
-#   tests/bench/trace_overhead.sh BUILD_DIR
+#   tests/bench/trace_overhead.sh BUILD_DIR [DISK_DIR]
 set -eu
 build=$(cd "$1" && pwd)
+disk=${2:-${TMPDIR:-/tmp}}
 source=$(cd "$(dirname "$0")" && pwd)/trace_overhead.c
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
+# rounds FILE: the least of each column over launches.
+least() {
+  awk '{ calls = $1; if (NR == 1 || $2 < best) best = $2; if (NR == 1 || $3 < mean) mean = $3 }
+       END { print calls, best, mean }' "$1"
+}
+
 for flavour in openmpi mpich; do
   command -v mpicc.$flavour >/dev/null || continue
   mpicc.$flavour -O2 -w -o bench.$flavour "$source"
-  # Best of three launches each, alternating, so that a noisy moment hits both.
-  for _ in 1 2 3; do
-    timeout 60 mpirun.$flavour -n 1 ./bench.$flavour >>plain.$flavour
-    rm -rf run.otf2dir
-    timeout 60 mpirun.$flavour -n 1 "$build/bin/rubato" trace -o run.otf2dir ./bench.$flavour >>traced.$flavour
-  done
   echo "$flavour"
-  printf '  %-22s %12s %12s %16s\n' call 'untraced ns' 'traced ns' 'added per call'
-  awk 'FNR == NR { if (!($1 in a) || $3 < a[$1]) a[$1] = $3; next }
-       { if (!($1 in b)) { order[++n] = $1; b[$1] = $3; calls[$1] = $2 } if ($3 < b[$1]) b[$1] = $3 }
-       END { for (i = 1; i <= n; ++i) { k = order[i]
-               printf "  %-22s %12.1f %12.1f %13.1f ns\n", k, a[k] / calls[k], b[k] / calls[k], (b[k] - a[k]) / calls[k] } }' \
-    plain.$flavour traced.$flavour
+  printf '  %-20s %-8s %9s %9s %9s | %8s %9s | %8s %10s %10s\n' case records 'untraced' 'added' '(average)' \
+    'B/call' 'B/record' 'stops' 'mean us' 'worst us'
+  for case in comm_rank send_recv isend_irecv_waitall allreduce; do
+    rm -f plain traced.*
+    # Three launches each, alternating, so that a noisy moment hits all.
+    for _ in 1 2 3; do
+      timeout 60 mpirun.$flavour -n 1 ./bench.$flavour $case >>plain
+      for place in shm disk; do
+        directory=$disk
+        [ $place = disk ] || directory=/dev/shm
+        rm -rf run.otf2dir
+        timeout 60 mpirun.$flavour -n 1 "$build/bin/rubato" trace --records "$directory" -o run.otf2dir \
+          ./bench.$flavour $case >>traced.$place
+        otf2-print run.otf2dir/traces.otf2 | awk -v rate="$(otf2-print -G run.otf2dir/traces.otf2 |
+            sed -n 's/.*Ticks per Seconds: \([0-9]*\).*/\1/p')" '
+          /^ENTER/ { ++calls } /^[A-Z]/ { ++records }
+          /^BUFFER_FLUSH/ { t = $3; sub(/.*Stop Time: /, ""); d = ($1 - t) / rate * 1e6; ++stops; sum += d; if (d > worst) worst = d }
+          END { print calls, records, stops + 0, stops ? sum / stops : 0, worst + 0 }' \
+          >stops.$place
+        stat -c %s run.otf2dir/traces/0.evt >bytes
+      done
+    done
+    for place in shm disk; do
+      { least plain; least traced.$place; cat stops.$place bytes; } | tr '\n' ' ' | awk -v case=$case -v place=$place '
+        { calls = $1; printf "  %-20s %-8s %9.1f %9.1f %9.1f | %8.1f %9.1f | %8d %10.1f %10.1f\n", case, place, $2 / calls,
+            ($5 - $2) / calls, ($6 - $3) / calls, ($9 + 1) * 262144 / $7, $12 / $8, $9, $10, $11 }'
+    done
+  done
   otf2-print -A run.otf2dir/traces.otf2 | awk '/RUBATO::OVERHEAD/ { name = $3; getline
       printf "  %-34s %.1f ns\n", name, $3 * 1e9 }'
-  bytes=$(stat -c %s run.otf2dir/traces/0.evt)
-  events=$(otf2-print -G run.otf2dir/traces.otf2 | sed -n 's/.*# Events: \([0-9]*\).*/\1/p')
-  echo "  OTF2: $((bytes * 10 / events)) tenths of a byte per record"
 done

@@ -1,6 +1,7 @@
 #include "tracer/record.h"
 
 #include <catch2/catch.hpp>
+#include <vector>
 
 using namespace rubato;
 
@@ -50,4 +51,91 @@ TEST_CASE("items of a call are read in the order they were written") {
   CHECK(reader.item() == Item::kIsendComplete);
   CHECK(reader.value() == uint64_t{1} << 59);
   CHECK(reader.done());
+}
+
+namespace {
+
+/// What a Cursor finds in some words, zero being 1000.
+std::vector<record::Record> records_in(const std::vector<uint64_t>& words) {
+  std::vector<record::Record> found;
+  record::Cursor cursor(words.data(), words.data() + words.size(), 1000);
+  for (record::Record r; cursor.next(r);) found.push_back(r);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("records follow each other by long and short heads") {
+  // A long head: entered at 1000 + 50, 7 ticks, one item; then a short one 5 ticks after the first
+  // was left (1057 + 5 = 1062), 9 ticks, two items.
+  std::vector<uint64_t> words = {record::head(50, 3),
+                                 record::size_word(7, 1),
+                                 0,
+                                 record::short_done(record::short_open(5, 4), 9, 2),
+                                 0,
+                                 77,
+                                 0};
+  record::put(&words[2], Item::kIsendComplete, 12);
+  record::put(&words[4], Item::kCollectiveStart, 13);
+  const auto found = records_in(words);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].id == 3);
+  CHECK(found[0].enter == 1050);
+  CHECK(found[0].leave == 1057);
+  auto items = found[0].items;
+  CHECK(items.value() == 12);
+  CHECK(items.done());
+  CHECK(found[1].id == 4);
+  CHECK(found[1].enter == 1062);
+  CHECK(found[1].leave == 1071);
+  items = found[1].items;
+  CHECK(items.item() == Item::kCollectiveStart);
+  CHECK(items.value() == 13);
+  CHECK(items.word() == 77);
+  CHECK(items.done());
+}
+
+TEST_CASE("the largest short head keeps its fields apart") {
+  const uint64_t delta = record::kShortDelta - 1, duration = record::kShortDuration - 1;
+  const auto found =
+      records_in({record::head(1, 0), record::size_word(1, 0),
+                  record::short_done(record::short_open(delta, 1019), duration, 0), 0});
+  REQUIRE(found.size() == 2);
+  CHECK(found[1].id == 1019);
+  CHECK(found[1].enter == 1002 + delta);
+  CHECK(found[1].leave == 1002 + delta + duration);
+}
+
+TEST_CASE("a call that was not left is the last") {
+  // Behind its head stand items of a call that never ended.
+  for (const uint64_t open : {record::head(60, 5), record::short_open(3, 5)}) {
+    const auto found = records_in({record::head(50, 3), record::size_word(7, 0), open, 0, 1234});
+    REQUIRE(found.size() == 2);
+    CHECK(found[1].id == 5);
+    CHECK_FALSE(found[1].left);
+    CHECK(found[1].enter == 1060);  // 1000 + 60, and 1057 + 3
+    CHECK(found[1].leave == 1060);
+    CHECK(found[1].items.done());
+  }
+}
+
+TEST_CASE("torn records end the segment") {
+  CHECK(records_in({}).empty());
+  CHECK(records_in({0, 5}).empty());
+  CHECK(records_in({record::head(1, 1)}).empty());                              // half a head
+  CHECK(records_in({record::head(1, 1), record::size_word(1, 3), 0}).empty());  // items cut off
+  CHECK(records_in({record::short_open(1, 1)}).empty());                        // after nothing
+}
+
+TEST_CASE("a call of many minutes has its leave time behind its items") {
+  const uint64_t leave = uint64_t{1} << 41;
+  std::vector<uint64_t> words = {record::head(1, 1), record::size_word(kMaxDuration, 3), 0, 0,
+                                 leave};
+  record::put(&words[2], Item::kIsendComplete, 12);
+  record::put(&words[3], Item::kLeaveTime, 0);
+  auto found = records_in(words);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].leave == leave + 1000);
+  CHECK(found[0].items.value() == 12);
+  CHECK(found[0].items.done());
 }
