@@ -8,6 +8,7 @@ of a mode are run again only when they are gone or, with the tracer, when its li
 """
 import argparse
 import concurrent.futures
+import fcntl
 import getpass
 import glob
 import hashlib
@@ -171,7 +172,8 @@ class Runner:
             if os.path.exists(tracer_lines):
                 result['said'] = open(tracer_lines, errors='replace').read().splitlines()[:5]
             self.judge_archive(archive, result)
-        keep = self.options.keep or any(k in result for k in ('refused', 'unequal', 'not replayed'))
+        keep = self.options.keep or any(k in result for k in ('refused', 'unequal', 'not replayed',
+                                                         'odd records'))
         if not keep:
             shutil.rmtree(directory, ignore_errors=True)
         return result
@@ -195,6 +197,11 @@ class Runner:
             result['refused'] = said[-1000:]
         definitions = '' if code is None else self.tool(['otf2-print', '-G', anchor])[1]
         result['calls'] = sorted(set(re.findall(r'^REGION .*?Name: "(\w+)"', definitions, re.M)))
+        # python3-otf2 cannot read archives with intercommunicators.
+        if self.options.records and 'INTER_COMM' not in definitions:
+            code, said = self.tool(['/usr/bin/python3', f'{here}/../e2e/check_archive.py', anchor])
+            if code:
+                result['odd records'] = said[-1000:]
         if self.options.identity:
             code, said = self.tool([self.options.rubato, 'replay', archive, '--on', 'measured',
                                     '--verify'])
@@ -251,7 +258,21 @@ class Runner:
                 self.store(test, mode, again)
 
 
+def lock_folders(options):
+    """Two runs of a folder at once would share directories. The locks last as long as this process."""
+    locks = []
+    for folder in options.folders:
+        os.makedirs(os.path.join(options.results, folder), exist_ok=True)
+        locks.append(open(os.path.join(options.results, folder, '.lock'), 'w'))
+        try:
+            fcntl.flock(locks[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            sys.exit(f'mpich_suite.py: {folder} is being run by another process')
+    return locks
+
+
 def run(options):
+    options.locks = lock_folders(options)
     tests, skipped = all_tests(options)
     runner = Runner(options)
     done = 0
@@ -260,7 +281,7 @@ def run(options):
             done += 1
             verdicts = ', '.join(f'{m} {results[m]["verdict"]}' for m in MODES if m in results)
             notes = ''.join(f' ({k})' for k in ('refused', 'unequal', 'not replayed',
-                                                       'unchecked')
+                                                       'odd records', 'unchecked')
                             if k in results.get('traced', {}))
             print(f'{done}/{len(tests)} {test}: {verdicts}{notes}', flush=True)
     return report(options, tests, skipped, runner)
@@ -284,7 +305,8 @@ def why_no_archive(result):
 def report(options, tests, skipped, runner):
     """Prints the table; returns 1 if something has to be looked at."""
     columns = ['tests', 'skipped', 'pass without', 'pass with', 'differ', 'archives', 'refused',
-               'unequal', 'not replayed', 'no archive']
+               'unequal', 'not replayed', 'odd records',
+               'no archive']
     rows, lists, executed = [], {}, set()
 
     def note(title, line):
@@ -318,7 +340,8 @@ def report(options, tests, skipped, runner):
                     note('Not checked to the end', f'{test}: {traced["unchecked"]}')
                 for key, title in (('refused', 'Refused by otf2-print'),
                                    ('unequal', 'Replay as measured is not the recording'),
-                                   ('not replayed', 'Not replayed')):
+                                   ('not replayed', 'Not replayed'),
+                                   ('odd records', 'Records that do not fit together')):
                     if key in traced:
                         row[key] += 1
                         note(title, f'{test}: {last_line(traced[key])}')
@@ -362,6 +385,7 @@ def main():
     parser.add_argument('--timeout', type=int, default=120)
     parser.add_argument('--jobs', type=int, default=1)
     parser.add_argument('--identity', action='store_true')
+    parser.add_argument('--records', action='store_true')
     parser.add_argument('--keep', action='store_true')
     parser.add_argument('--report', action='store_true', help='run nothing')
     options = parser.parse_args()

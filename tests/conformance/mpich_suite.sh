@@ -16,6 +16,8 @@
 #   --modes LIST    plain, traced or both
 #   --only REGEX    tests whose line matches
 #   --identity      also replay every archive as measured; it must equal the recording
+#   --records       also check that records fit together (tests/e2e/check_archive.py); programs that
+#                   leave messages unreceived are named, too
 #   --keep          keep all archives, not only those that something is wrong with (in WORK/MPI/runs)
 #   --jobs N, --timeout SECONDS, --maxnp N, --max-memory GB, --trace-memory SIZE, --lists NAMES
 #
