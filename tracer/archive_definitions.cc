@@ -307,7 +307,7 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std:
       {"OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE", true},
       {"OTF2::THREAD_CREATE_WAIT_EVENT_COMPLETE", true},
       {"OTF2::THREAD_LOCK_EVENT_COMPLETE", true},
-      {"OTF2::PTHREAD_LOCATION_REUSED", false},
+      {"OTF2::PTHREAD_LOCATION_REUSED", info.locations_reused},
   };
   for (const auto& [name, value] : general) {
     good = good && OTF2_Archive_SetBoolProperty(archive, name, value, true) == OTF2_SUCCESS;

@@ -18,8 +18,9 @@ struct ArchiveInfo {
   std::string command;
   std::string mpi_library;
   double ticks_per_second = 1e9;
-  uint64_t start_ticks = 0;     ///< a moment on rank 0's clock ...
-  uint64_t start_realtime = 0;  ///< ... in nanoseconds since 1970
+  uint64_t start_ticks = 0;       ///< a moment on rank 0's clock ...
+  uint64_t start_realtime = 0;    ///< ... in nanoseconds since 1970
+  bool locations_reused = false;  ///< a location may hold several threads, one after the other
   Overhead overhead;
   EagerLimits eager_limits;
   std::vector<std::string> call_names;  ///< by CallId

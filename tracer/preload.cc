@@ -81,7 +81,7 @@ __attribute__((destructor)) void unloaded() {
   if (session_started()) {
     line = "rubato: " + how_to_recover("the program ended without MPI_Finalize") + "\n";
   } else if (stat(Settings::from_environment().output.c_str(), &info) != 0) {
-    line = "rubato: nothing was recorded: the program made no MPI call\n";
+    line = "rubato: nothing was recorded: the program did not call MPI_Init\n";
   }
   [[maybe_unused]] const ssize_t written = write(report_fd, line.data(), line.size());
 }

@@ -13,6 +13,7 @@ namespace rubato {
 namespace {
 
 std::mutex switch_mutex;
+std::mutex idle_mutex;
 uint64_t switch_times[Recorder::kMaxSwitches];
 
 /// The window that was asked for: its end in ticks, or the Barriers that begin and end it.
@@ -106,7 +107,32 @@ void Recorder::catch_up(ThreadLog& log) {
   log.muted = now_off;
 }
 
+/// Its destructor runs when a thread ends.
+struct Recorder::ThreadEnd {
+  ~ThreadEnd() {
+    ThreadLog* log = thread_log_;
+    if (log == nullptr || log->busy) return;
+    thread_log_ = nullptr;
+    const std::lock_guard lock(idle_mutex);
+    log->next_idle = idle_;
+    idle_ = log;
+  }
+};
+
 ThreadLog* Recorder::new_thread() {
+  static thread_local ThreadEnd end;
+  (void)&end;  // makes it known to this thread
+  {
+    const std::lock_guard lock(idle_mutex);
+    if (idle_ != nullptr) {
+      ThreadLog* log = idle_;
+      idle_ = log->next_idle;
+      logs_reused_ = true;
+      log->thread_id = static_cast<int>(syscall(SYS_gettid));
+      thread_log_ = log;
+      return log;
+    }
+  }
   void* memory =
       mmap(nullptr, sizeof(ThreadLog), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;

@@ -28,7 +28,8 @@ struct ThreadLog {
   bool busy = false;   ///< inside a recorded call: what MPI calls from there is its own affair
   bool muted = false;  ///< recording is switched off: requests and so on are kept up, calls dropped
   SegmentFile segments;
-  ThreadLog* next = nullptr;
+  ThreadLog* next = nullptr;       ///< of all
+  ThreadLog* next_idle = nullptr;  ///< of those whose thread has ended
 };
 
 /// Why recording ended before the program did.
@@ -68,6 +69,8 @@ class Recorder {
   /// Puts the switches that `log` has not seen on its record.
   static void catch_up(ThreadLog& log);
 
+  /// The log of this thread. That of a thread which has ended goes to the next new one: programs
+  /// may start any number of short threads.
   static ThreadLog* this_thread() { return thread_log_ != nullptr ? thread_log_ : new_thread(); }
   static ThreadLog* threads() { return threads_.load(std::memory_order_acquire); }
 
@@ -76,6 +79,9 @@ class Recorder {
 
   /// Puts a stretch of time on this thread's record that is the tracer's, not the program's.
   static void tracer_time(ThreadLog& log, uint64_t begin, uint64_t end);
+
+  /// A log has gone from one thread to another.
+  static bool logs_reused() { return logs_reused_; }
 
   /// Removes a log's files.
   static void release(ThreadLog& log) { log.segments.remove(space_, log.number); }
@@ -88,6 +94,7 @@ class Recorder {
   static constexpr uint32_t kMaxSwitches = 1 << 16;
 
  private:
+  struct ThreadEnd;
   static ThreadLog* new_thread();
   static void toggle(uint64_t now, bool off);
 
@@ -99,6 +106,8 @@ class Recorder {
   static inline std::atomic<Ended> ended_{Ended::kNot};
   static inline std::atomic<uint32_t> thread_count_{0};
   static inline std::atomic<ThreadLog*> threads_{nullptr};
+  static inline ThreadLog* idle_ = nullptr;
+  static inline bool logs_reused_ = false;
   static inline thread_local ThreadLog* thread_log_ = nullptr;
 };
 

@@ -54,6 +54,10 @@ bool all_ranks(MPI_Comm comm, bool mine) {
   return all != 0;
 }
 
+bool any_rank(MPI_Comm comm, bool mine) {
+  return !all_ranks(comm, !mine);
+}
+
 std::string library_version() {
   using GetVersion = int (*)(char*, int*);
   const auto get = reinterpret_cast<GetVersion>(mpi_symbol("PMPI_Get_library_version"));
@@ -218,6 +222,7 @@ void end_session(CallId finalize) {
   session->clocks.measure(kMeasureSeconds);
   session->task.offsets = session->clocks.model().records(session->task.info.start_ticks);
   session->task.info.ticks_per_second = clock_rate();
+  session->task.info.locations_reused = any_rank(session->comm, Recorder::logs_reused());
   session->task.output = session->settings.output;
   session->task.host = session->host;
   if (write_archive(session->comm, session->task)) {
