@@ -14,6 +14,7 @@ struct ArchiveTask {
   std::string output;  ///< directory that was made when recording began
   std::string host;    ///< of this rank
   ArchiveInfo info;    ///< rank 0's counts
+  std::string function_filter;
   std::vector<ClockOffset> offsets;
 };
 

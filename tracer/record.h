@@ -60,6 +60,7 @@ enum class Item : unsigned {
   kRequestEnd,          ///< its end
   kCollectiveComplete,  ///< request, then collective_word(), bytes sent, bytes received; if it made
                         ///< a communicator, kCommCreate follows
+  kCallSite,  ///< address that the call returns to; the last item of each call, or of none
 };
 
 /// What kRmaOperation did; to kRmaAtomic OTF2's type is added.
@@ -73,10 +74,13 @@ struct Message {
   uint64_t bytes;
 };
 
-/// What stands in place of the call id for what is no call. Such a record has no items.
+/// What stands in place of the call id for what is no call. Such a record has no items. That of a
+/// function has function_word() in place of the duration.
 inline constexpr unsigned kMarkTracerTime = 1023;  ///< this stretch of time was spent by the tracer
 inline constexpr unsigned kMarkOff = 1022;         ///< recording is switched off at the enter time
 inline constexpr unsigned kMarkOn = 1021;          ///< recording is switched on
+inline constexpr unsigned kMarkFunctionEnter = 1020;
+inline constexpr unsigned kMarkFunctionLeave = 1019;
 inline constexpr unsigned kFirstMark = 1000;
 
 inline constexpr unsigned kMaxItemWords = 4;
@@ -89,6 +93,23 @@ inline constexpr unsigned kHeadWords = 2;
 /// Operation 8, communicator 20, root 32 bits.
 inline uint64_t collective_word(unsigned op, uint32_t communicator, uint32_t root) {
   return uint64_t{op} | uint64_t{communicator} << 8 | uint64_t{root} << 28;
+}
+
+/// A function's address (48 bits) and how many functions are open around it (16 bits, signed: those
+/// that were entered before recording began do not count). Where that does not fit it is at its
+/// limit.
+inline uint64_t function_word(uint64_t address, int depth) {
+  const int limited = depth < INT16_MIN ? INT16_MIN : depth > INT16_MAX ? INT16_MAX : depth;
+  return address << 16 | static_cast<uint16_t>(limited);
+}
+inline uint64_t function_address(uint64_t word) {
+  return word >> 16;
+}
+inline int function_depth(uint64_t word) {
+  return static_cast<int16_t>(word & 0xffff);
+}
+inline bool is_function_mark(unsigned id) {
+  return id == kMarkFunctionEnter || id == kMarkFunctionLeave;
 }
 
 namespace record {
@@ -165,6 +186,13 @@ class Reader {
   uint64_t value() {
     const uint64_t word = *at_++;
     return static_cast<Item>(word & 15) == Item::kExtended ? word >> 10 : word >> 4;
+  }
+  /// Takes the call site off the end, where there is one; else 0. A call has no other items that
+  /// look like it: either all calls of a process have one, or none.
+  uint64_t take_call_site() {
+    if (done()) return 0;
+    --end_;
+    return *end_ >> 10;
   }
   /// A plain word behind an item.
   uint64_t word() { return *at_++; }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tracer/clock.h"
+#include "tracer/modules.h"
 #include "tracer/record.h"
 #include "tracer/segment.h"
 
@@ -21,8 +22,10 @@ struct ThreadLog {
   const void* call_site = nullptr;  ///< where the program calls MPI from
   uint32_t number = 0;              ///< 0 for the thread that called MPI_Init
   uint32_t switches = 0;            ///< of Recorder's, how many are on this log's record
+  int depth = 0;                    ///< functions open on this thread, see functions.h
   bool busy = false;   ///< inside a recorded call: what MPI calls from there is its own affair
   bool muted = false;  ///< recording is switched off: requests and so on are kept up, calls dropped
+  modules::Range code;  ///< addresses in here need no looking at (modules.h)
   SegmentFile segments;
   ThreadLog* next = nullptr;
 };
@@ -73,6 +76,16 @@ class Recorder {
   /// Puts a stretch of time on this thread's record that is the tracer's, not the program's.
   static void tracer_time(ThreadLog& log, uint64_t begin, uint64_t end);
 
+  /// From now on each call says where the program calls it from. Before the first call.
+  static void record_call_sites() { call_sites_ = true; }
+  static bool call_sites() { return call_sites_; }
+
+  /// To be told of each address that goes on record.
+  static void note_code(ThreadLog& log, uint64_t address) {
+    if (address - log.code.begin >= log.code.end - log.code.begin) [[unlikely]]
+      log.code = modules::note(address);
+  }
+
   /// Removes a log's files.
   static void release(ThreadLog& log) { log.segments.remove(space_, log.number); }
 
@@ -91,6 +104,7 @@ class Recorder {
   static inline std::atomic<uint32_t> switches_{0};
   static inline std::atomic<uint64_t> next_switch_{UINT64_MAX};
   static inline uint64_t zero_ = 0;
+  static inline bool call_sites_ = false;
   static inline SegmentSpace space_;
   static inline std::atomic<Ended> ended_{Ended::kNot};
   static inline std::atomic<uint32_t> thread_count_{0};
@@ -169,7 +183,11 @@ class Call {
   /// The Leave stamp. Returns it.
   uint64_t leave() {
     const uint64_t end = Clock::now();
-    if (!log_.muted) put(end);
+    if (!log_.muted) {
+      if (Recorder::call_sites()) [[unlikely]]
+        put_call_site();
+      put(end);
+    }
     if (end >= Recorder::next_switch()) [[unlikely]]
       Recorder::window_reached(end);
     return end;
@@ -178,6 +196,12 @@ class Call {
   ThreadLog& log() { return log_; }
 
  private:
+  void put_call_site() {
+    const auto address = reinterpret_cast<uint64_t>(log_.call_site);
+    Recorder::note_code(log_, address);
+    item(Item::kCallSite, address);
+  }
+
   void put(uint64_t end) {
     uint64_t duration = end - enter_;
     uint64_t* const head = log_.at;

@@ -16,7 +16,8 @@ class ThreadRecords {
  public:
   /// Finds the segments in these files, which stay open and belong to the caller; -1 is no file.
   /// What is no segment, or a torn one, is left out.
-  ThreadRecords(uint32_t thread, int file, int overflow_file);
+  /// `call_sites`: each call has one.
+  ThreadRecords(uint32_t thread, int file, int overflow_file, bool call_sites = false);
 
   uint32_t thread() const { return thread_; }
   bool empty() const { return segments_.empty(); }
@@ -33,6 +34,8 @@ class ThreadRecords {
     uint64_t leave;  ///< of a call that was not left: its enter
     bool left;
     record::Reader items;
+    uint64_t call_site = 0;  ///< address that the call returned to, where that was recorded
+    uint64_t function = 0;   ///< function_word() of a function's mark
   };
 
   /// Calls `visit(Record)` for each, in order.
@@ -45,6 +48,13 @@ class ThreadRecords {
         Record r{static_cast<unsigned>(at[0] & 0x3ff), (at[0] >> 10) + zero, 0, record::done(at[1]),
                  record::Reader(items, items)};
         r.leave = r.enter;
+        if (is_function_mark(r.id)) {
+          r.function = at[1];
+          r.left = true;
+          at = items;
+          visit(r);
+          continue;
+        }
         if (r.left) {
           const uint64_t* end = items + record::item_words(at[1]);
           if (end > mapping.end()) break;  // torn
@@ -55,6 +65,7 @@ class ThreadRecords {
             end -= 2;
           }
           r.items = record::Reader(items, end);
+          if (call_sites_ && r.id < kFirstMark) r.call_site = r.items.take_call_site();
         }
         visit(r);
         if (!r.left) break;  // the process died in it
@@ -88,6 +99,7 @@ class ThreadRecords {
   void find(int file);
 
   uint32_t thread_;
+  bool call_sites_;
   uint64_t missing_ = 0;
   std::vector<Segment> segments_;
 };
