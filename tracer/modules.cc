@@ -96,7 +96,9 @@ Range note(uint64_t address) {
     add(page);
     module = &known.back();
   }
-  return {module->begin, module->end};
+  const char* slash = std::strrchr(module->file.c_str(), '/');
+  const bool bindings = slash != nullptr && std::strncmp(slash + 1, "libmpi", 6) == 0;
+  return {module->begin, module->end, bindings};
 }
 
 std::vector<Module> seen() {

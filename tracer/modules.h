@@ -34,6 +34,9 @@ void start();
 struct Range {
   uint64_t begin = 0;
   uint64_t end = 0;
+  bool bindings = false;  ///< an MPI library: code there that calls MPI is not the program's
+
+  bool has(uint64_t address) const { return address - begin < end - begin; }
 };
 
 /// Makes sure that the mapping of this address is known; not for signal handlers.

@@ -25,7 +25,8 @@ struct ThreadLog {
   int depth = 0;                    ///< functions open on this thread, see functions.h
   bool busy = false;   ///< inside a recorded call: what MPI calls from there is its own affair
   bool muted = false;  ///< recording is switched off: requests and so on are kept up, calls dropped
-  modules::Range code;  ///< addresses in here need no looking at (modules.h)
+  modules::Range code;      ///< addresses in here need no looking at (modules.h)
+  modules::Range bindings;  ///< those in here are MPI's own calls
   SegmentFile segments;
   ThreadLog* next = nullptr;
 };
@@ -82,7 +83,7 @@ class Recorder {
 
   /// To be told of each address that goes on record.
   static void note_code(ThreadLog& log, uint64_t address) {
-    if (address - log.code.begin >= log.code.end - log.code.begin) [[unlikely]]
+    if (!log.code.has(address)) [[unlikely]]
       log.code = modules::note(address);
   }
 
@@ -132,6 +133,12 @@ inline ThreadLog* begin_call(const void* call_site = __builtin_return_address(0)
   log->call_site = call_site;
   return log;
 }
+
+/// Where the program makes the call that is being left; the journal knows the mapping it is in.
+///
+/// That is where the wrapper was called from, unless that is MPI's own library for another language
+/// (libmpichfort, libmpi_cxx), which calls the functions of C: then its caller is looked for.
+uint64_t program_call_site(ThreadLog& log);
 
 /// One MPI call being recorded, from its Enter stamp (the constructor) to its Leave stamp (leave).
 /// Items are written behind the head meanwhile, and become part of the log in leave().
@@ -185,7 +192,7 @@ class Call {
     const uint64_t end = Clock::now();
     if (!log_.muted) {
       if (Recorder::call_sites()) [[unlikely]]
-        put_call_site();
+        item(Item::kCallSite, program_call_site(log_));
       put(end);
     }
     if (end >= Recorder::next_switch()) [[unlikely]]
@@ -196,12 +203,6 @@ class Call {
   ThreadLog& log() { return log_; }
 
  private:
-  void put_call_site() {
-    const auto address = reinterpret_cast<uint64_t>(log_.call_site);
-    Recorder::note_code(log_, address);
-    item(Item::kCallSite, address);
-  }
-
   void put(uint64_t end) {
     uint64_t duration = end - enter_;
     uint64_t* const head = log_.at;

@@ -105,7 +105,7 @@ sites
 [ "$(grep -vc ' none ' sites.txt)" = 0 ] || fail "call sites though not asked for"
 otf2-print -G run.otf2dir/traces.otf2 | grep -q 'SOURCE_CODE_LOCATION\|RUBATO_CALL_SITE' && fail "definitions though not asked for"
 
-[ $flavour = openmpi ] && command -v gfortran >/dev/null && command -v "mpif90.$flavour" >/dev/null || { pass; exit 0; }
+command -v gfortran >/dev/null && command -v "mpif90.$flavour" >/dev/null || { pass; exit 0; }
 cat >fortran.f90 <<'F'
 program fortran
   use mpi
@@ -132,4 +132,11 @@ MPI_Sendrecv_replace fortran.f90:8 2
 W
 # gfortran 12 says of calls with an error code alone that they are in the program's first line.
 grep -vE 'MPI_(Init|Finalize) fortran.f90' sites.txt | diff wanted.txt - || fail "call sites in Fortran"
+sed -i 's/use mpi$/use mpi_f08/' fortran.f90
+if build_fortran fortran -g 2>error.txt; then
+  rm -rf run.otf2dir print.txt
+  trace 2 --call-sites ./fortran || fail "exit code $?"
+  sites
+  grep -vE 'MPI_(Init|Finalize) fortran.f90' sites.txt | diff wanted.txt - || fail "call sites in Fortran 2008"
+fi
 pass
