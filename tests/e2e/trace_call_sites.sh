@@ -84,6 +84,16 @@ grep -vE 'MPI_Finalize|MPI_Barrier' wanted.txt >before.txt
 grep '^MPI_' sites.txt | grep -vE 'MPI_Finalize|MPI_Barrier' | diff before.txt - || fail "recovered call sites"
 grep -q '^ring none 15$' sites.txt || fail "functions: $(cat sites.txt)"
 
+# A machine without libdw: what is found in its place is no library.
+rm -rf run.otf2dir print.txt
+mkdir none
+: >none/libdw.so.1
+build_program app -g -fno-inline
+LD_LIBRARY_PATH=$work/none${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} trace 3 --call-sites ./app || fail "exit code $?"
+check_archive
+sites
+grep -qE '^MPI_Send app \(ring\+0x[0-9a-f]+\):0 15$' sites.txt || fail "$(cat sites.txt)"
+
 # Without debug information: function and offset, or the file's offset.
 rm -rf run.otf2dir print.txt
 build_program app -fno-inline

@@ -187,6 +187,34 @@ region 2 'part::twice(int)'
 otf2-print -G run.otf2dir/traces.otf2 | grep -q 'part::twice(int)".*part.cc".*Begin: 1,' ||
   fail "$(otf2-print -G run.otf2dir/traces.otf2 | grep twice)"
 
+# Threads, one of which never calls MPI, in segments enough that they are moved and read back.
+cat >threads.c <<'C'
+#include <mpi.h>
+#include <pthread.h>
+volatile int sum;
+void step(void) { ++sum; }
+void* quiet(void* p) { for (int i = 0; i < 100000; ++i) step(); return 0; }
+int main(int argc, char** argv) {
+  int provided;
+  pthread_t t;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  pthread_create(&t, 0, quiet, 0);
+  for (int i = 0; i < 100000; ++i) step();
+  pthread_join(t, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
+C
+build_program threads -finstrument-functions -pthread
+rm -rf run.otf2dir print.txt
+trace 2 --functions --memory 512KiB ./threads || fail "exit code $?"
+check_archive
+check_replay
+region 400000 step
+region 2 quiet
+[ "$(otf2-print -G run.otf2dir/traces.otf2 | grep -c '^LOCATION .*CPU_THREAD')" = 4 ] || fail "locations"
+
 # Not asked for, nothing of it; and a program that has functions of its own keeps them.
 rm -rf run.otf2dir print.txt
 trace 3 ./app || fail "exit code $?"
