@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <regex>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "tools/flavour.h"
 #include "tools/install_paths.h"
 #include "tools/options.h"
+#include "tracer/function_filter.h"
 
 namespace fs = std::filesystem;
 namespace po = boost::program_options;
@@ -107,6 +110,21 @@ void preload(const std::string& tracer) {
   set("LD_PRELOAD", others == nullptr || *others == '\0' ? tracer : tracer + ":" + others);
 }
 
+/// The file of rules as a path that stays right when the program changes its directory.
+std::string checked_filter(const po::variables_map& values) {
+  const std::string name = values["function-filter"].as<std::string>();
+  std::ifstream file(name, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad() || fs::is_directory(name)) {
+    throw InputError(fmt::format("{} cannot be read; nothing was started", name));
+  }
+  if (const int line = FunctionFilter::bad_line(text)) {
+    throw InputError(
+        fmt::format("{}:{}: expected 'include PATTERN' or 'exclude PATTERN'", name, line));
+  }
+  return fs::absolute(name).string();
+}
+
 /// Becomes the program; returns only when the command line asked for help.
 int trace(const Arguments& arguments) {
   po::options_description options("Options");
@@ -128,6 +146,11 @@ int trace(const Arguments& arguments) {
        "who shares a clock: the ranks of a node, or nobody")
       ("sync-every", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
        "compare the clocks of the nodes during the run too; 0: only at its start and end")
+      ("functions",
+       "record the functions of a program that was compiled with -finstrument-functions")
+      ("function-filter", po::value<std::string>()->value_name("FILE"),
+       "which of them: lines 'include PATTERN', 'exclude PATTERN', the last that matches decides")
+      ("call-sites", "record which line of the program makes each MPI call")
       ("help,h", "show this help");
   // clang-format on
   const CommandHelp help = {
@@ -159,6 +182,7 @@ int trace(const Arguments& arguments) {
   if (!(sync_every >= 0)) {
     throw UsageError(fmt::format("--sync-every {}: expected seconds, or 0", sync_every));
   }
+  const std::string filter = values.count("function-filter") != 0 ? checked_filter(values) : "";
   const auto command = values["program"].as<std::vector<std::string>>();
   const std::string program = find_program(command[0]);
   const std::string output = output_path(values, command[0]);
@@ -182,6 +206,9 @@ int trace(const Arguments& arguments) {
   set("RUBATO_TRACE_CLOCK", clock);
   set("RUBATO_TRACE_CLOCK_DOMAIN", domain);
   set("RUBATO_TRACE_SYNC_EVERY", std::to_string(sync_every));
+  set("RUBATO_TRACE_FUNCTIONS", !filter.empty() || values.count("functions") != 0 ? "1" : "0");
+  if (!filter.empty()) set("RUBATO_TRACE_FUNCTION_FILTER", filter);
+  set("RUBATO_TRACE_CALL_SITES", values.count("call-sites") != 0 ? "1" : "0");
   // exec keeps the process id: so the tracer knows this process from those it starts.
   set("RUBATO_TRACE_PID", std::to_string(getpid()));
 

@@ -31,6 +31,8 @@ class GlobalDefinitions {
     attributes();
     system_tree();
     regions();
+    functions();
+    call_sites();
     groups();
     communicators();
     windows();
@@ -99,6 +101,10 @@ class GlobalDefinitions {
     attribute(kAttributeReceived, schema::kBytesReceived, "bytes from all neighbours",
               OTF2_TYPE_UINT64);
     attribute(kAttributeRequest, schema::kRequest, "request that the call made", OTF2_TYPE_UINT64);
+    if (!definitions_.call_sites.empty()) {
+      attribute(kAttributeCallSite, schema::kCallSite, "line of the program that called MPI",
+                OTF2_TYPE_SOURCE_CODE_LOCATION);
+    }
     parameter(kParameterStart, schema::kRequestStart);
     parameter(kParameterEnd, schema::kRequestEnd);
   }
@@ -177,6 +183,27 @@ class GlobalDefinitions {
                                              kStringEmpty,
                                              static_cast<OTF2_RegionRole>(info_.call_roles[id]),
                                              OTF2_PARADIGM_MPI, OTF2_REGION_FLAG_NONE, file, 0, 0));
+    }
+  }
+
+  /// The program's own functions, as the compiler marked them. Only parallel paradigms are defined.
+  void functions() {
+    for (const CodePlace& place : definitions_.functions) {
+      const OTF2_StringRef name = string(place.name);
+      const OTF2_StringRef symbol = string(place.symbol);
+      const OTF2_StringRef file = string(place.file);
+      check(OTF2_GlobalDefWriter_WriteRegion(writer_, numbering_.functions.at(place), name, symbol,
+                                             kStringEmpty, OTF2_REGION_ROLE_FUNCTION,
+                                             OTF2_PARADIGM_COMPILER, OTF2_REGION_FLAG_NONE, file,
+                                             place.line, 0));
+    }
+  }
+
+  void call_sites() {
+    for (const CodePlace& place : definitions_.call_sites) {
+      const OTF2_StringRef file = string(place.file);
+      check(OTF2_GlobalDefWriter_WriteSourceCodeLocation(writer_, numbering_.call_sites.at(place),
+                                                         file, place.line));
     }
   }
 

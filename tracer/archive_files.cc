@@ -120,8 +120,8 @@ std::vector<std::vector<LocationSummary>> write_locations(
       OTF2_EvtWriter* writer = OTF2_Archive_GetEvtWriter(archive, location);
       good = good && writer != nullptr;
       if (!good) break;
-      LocationSummary summary = write_events(thread, process.zero, process.end_of_open_call, writer,
-                                             location, translations[i], good);
+      LocationSummary summary =
+          write_events(thread, process.zero, process.ends, writer, location, translations[i], good);
       summary.first = corrected(summary.first, process.offsets);
       summary.last = corrected(summary.last, process.offsets);
       good = good && OTF2_Archive_CloseEvtWriter(archive, writer) == OTF2_SUCCESS;

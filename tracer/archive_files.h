@@ -24,8 +24,8 @@ void silence_otf2();
 /// What one process recorded, as it is written.
 struct ProcessRecords {
   int rank = 0;
-  uint64_t zero = 0;              ///< tick that its records count from
-  uint64_t end_of_open_call = 0;  ///< leave time of calls that were not left
+  uint64_t zero = 0;  ///< tick that its records count from
+  OpenEnds ends;
   std::vector<ThreadRecords> threads;
   std::vector<ClockOffset> offsets;  ///< at least two, times ascending
 };

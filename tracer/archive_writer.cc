@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "tracer/archive_files.h"
+#include "tracer/code_places.h"
 #include "tracer/communicators.h"
 #include "tracer/gather.h"
 #include "tracer/recorder.h"
@@ -74,10 +76,11 @@ ProcessRecords own_records(int rank, const ArchiveTask& task) {
   ProcessRecords own;
   own.rank = rank;
   own.zero = Recorder::zero();
-  own.end_of_open_call = Clock::now();  // another thread is still in a call
+  own.ends.call = Clock::now();  // another thread is still in a call
   own.offsets = task.offsets;
   for (const ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
-    ThreadRecords thread(log->number, log->segments.file(), log->segments.overflow_file());
+    ThreadRecords thread(log->number, log->segments.file(), log->segments.overflow_file(),
+                         Recorder::call_sites());
     if (!thread.empty() || log->number == 0) own.threads.push_back(std::move(thread));
   }
   std::sort(own.threads.begin(), own.threads.end(),
@@ -103,12 +106,26 @@ bool reported_here(const CommunicatorReport& c, int world_rank) {
   return c.remote_members.empty() || c.members.front() < c.remote_members.front();
 }
 
+/// Leaves those that `known` does not have.
+void remove_known(CodePlaces& places, const CodePlaces& known) {
+  const std::set<CodePlace> there(known.list.begin(), known.list.end());
+  std::erase_if(places.list, [&](const CodePlace& place) { return there.count(place) != 0; });
+}
+
 /// Agrees on numbers. Rank 0 gets the definitions.
-Numbering unify(MPI_Comm comm, int rank, const ProcessRecords& records, const ProcessReport& all,
-                Definitions& definitions) {
+Numbering unify(MPI_Comm comm, int rank, const ProcessReport& all, Definitions& definitions) {
   ProcessReport own = all;
-  own.used.resize(kCallCount);
-  for (const ThreadRecords& thread : records.threads) summarise(thread, records.zero, own.used);
+  // Most ranks run the same functions as rank 0, and need not tell it so.
+  ProcessReport of_rank_0;
+  if (rank == 0) {
+    of_rank_0.functions = own.functions;
+    of_rank_0.call_sites = own.call_sites;
+  }
+  of_rank_0 = ProcessReport::unpack(broadcast(comm, of_rank_0.pack()));
+  if (rank != 0) {
+    remove_known(own.functions, of_rank_0.functions);
+    remove_known(own.call_sites, of_rank_0.call_sites);
+  }
   std::erase_if(own.communicators,
                 [rank](const CommunicatorReport& c) { return !reported_here(c, rank); });
   std::vector<ProcessReport> reports;
@@ -180,7 +197,12 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task) {
   report.windows = windows::reports();
   report.groups = windows::groups();
   Definitions definitions;
-  const Numbering numbering = unify(comm, rank, records, report, definitions);
+  Used used;
+  used.calls.resize(kCallCount);
+  for (const ThreadRecords& thread : records.threads) summarise(thread, records.zero, used);
+  report.used = used.calls;
+  name_code(used, modules::seen(), task.function_filter, report);
+  const Numbering numbering = unify(comm, rank, report, definitions);
   const Translation translation = translate(report, numbering);
 
   OTF2_Archive* archive = nullptr;

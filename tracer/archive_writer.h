@@ -15,6 +15,7 @@ struct ArchiveTask {
   std::string host;       ///< of this rank
   Processors processors;  ///< of this rank, when recording began
   ArchiveInfo info;       ///< rank 0's counts
+  std::string function_filter;
   std::vector<ClockOffset> offsets;
 };
 

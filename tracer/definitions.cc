@@ -122,6 +122,23 @@ class Numbers {
   size_t used_ = 0;
 };
 
+/// Each place once, in the order of ranks; the first is number `first`.
+void number_places(const std::vector<CodePlace>& reported, uint32_t first,
+                   std::vector<CodePlace>& definitions, std::map<CodePlace, uint32_t>& numbers) {
+  for (const CodePlace& place : reported) {
+    const auto next = first + static_cast<uint32_t>(definitions.size());
+    if (numbers.try_emplace(place, next).second) definitions.push_back(place);
+  }
+}
+
+void translate_places(const CodePlaces& own, const std::map<CodePlace, uint32_t>& numbers,
+                      std::unordered_map<uint64_t, uint32_t>& result) {
+  for (const auto& [address, index] : own.at) {
+    const auto found = numbers.find(own.list[index]);
+    if (found != numbers.end()) result[address] = found->second;
+  }
+}
+
 }  // namespace
 
 void CommunicatorReport::pack(Packer& packer) const {
@@ -184,6 +201,22 @@ TopologyReport TopologyReport::unpack(Unpacker& from) {
   return t;
 }
 
+void CodePlace::pack(Packer& packer) const {
+  packer.put(name);
+  packer.put(symbol);
+  packer.put(file);
+  packer.put(line);
+}
+
+CodePlace CodePlace::unpack(Unpacker& from) {
+  CodePlace place;
+  place.name = from.text();
+  place.symbol = from.text();
+  place.file = from.text();
+  place.line = static_cast<uint32_t>(from.value());
+  return place;
+}
+
 std::string ProcessReport::pack() const {
   Packer packer;
   packer.put(used.size());
@@ -196,6 +229,10 @@ std::string ProcessReport::pack() const {
   for (const auto& group : groups) packer.put(group);
   packer.put(topologies.size());
   for (const TopologyReport& t : topologies) t.pack(packer);
+  for (const CodePlaces* places : {&functions, &call_sites}) {
+    packer.put(places->list.size());
+    for (const CodePlace& place : places->list) place.pack(packer);
+  }
   return packer.bytes();
 }
 
@@ -214,6 +251,11 @@ ProcessReport ProcessReport::unpack(const std::string& bytes) {
   for (uint64_t count = from.value(); count > 0; --count) {
     report.topologies.push_back(TopologyReport::unpack(from));
   }
+  for (CodePlaces* places : {&report.functions, &report.call_sites}) {
+    for (uint64_t count = from.value(); count > 0; --count) {
+      places->list.push_back(CodePlace::unpack(from));
+    }
+  }
   return report;
 }
 
@@ -230,6 +272,13 @@ std::string Numbering::pack() const {
     packer.put(members);
     packer.put(number);
   }
+  for (const auto* places : {&functions, &call_sites}) {
+    packer.put(places->size());
+    for (const auto& [place, number] : *places) {
+      place.pack(packer);
+      packer.put(number);
+    }
+  }
   return packer.bytes();
 }
 
@@ -245,6 +294,12 @@ Numbering Numbering::unpack(const std::string& bytes) {
   for (uint64_t count = from.value(); count > 0; --count) {
     auto members = from.list();
     numbering.groups[std::move(members)] = static_cast<uint32_t>(from.value());
+  }
+  for (auto* places : {&numbering.functions, &numbering.call_sites}) {
+    for (uint64_t count = from.value(); count > 0; --count) {
+      CodePlace place = CodePlace::unpack(from);
+      (*places)[std::move(place)] = static_cast<uint32_t>(from.value());
+    }
   }
   return numbering;
 }
@@ -285,6 +340,8 @@ Definitions arrange(const std::vector<ProcessReport>& reports, Numbering& number
   arrange_windows(reports, number, definitions, numbering);
   for (const ProcessReport& process : reports) {
     for (const auto& group : process.groups) numbering.groups[group] = groups.number(group);
+    number_places(process.functions.list, regions, definitions.functions, numbering.functions);
+    number_places(process.call_sites.list, 0, definitions.call_sites, numbering.call_sites);
   }
   return definitions;
 }
@@ -310,6 +367,8 @@ Translation translate(const ProcessReport& own, const Numbering& numbering) {
     const auto found = numbering.groups.find(group);
     translation.global_group.push_back(found == numbering.groups.end() ? kNone : found->second);
   }
+  translate_places(own.functions, numbering.functions, translation.function);
+  translate_places(own.call_sites, numbering.call_sites, translation.call_site);
   return translation;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "tracer/packing.h"
@@ -58,6 +59,24 @@ struct TopologyReport {
   static TopologyReport unpack(Unpacker& from);
 };
 
+/// A place in the source code: a function, or with an empty name a line that calls MPI.
+struct CodePlace {
+  std::string name;
+  std::string symbol;  ///< as the linker knows it
+  std::string file;
+  uint32_t line = 0;
+
+  auto operator<=>(const CodePlace&) const = default;
+  void pack(Packer& packer) const;
+  static CodePlace unpack(Unpacker& from);
+};
+
+/// Which places there are behind the addresses of a process. Only the places are told to others.
+struct CodePlaces {
+  std::vector<CodePlace> list;
+  std::map<uint64_t, uint32_t> at;  ///< index into the list, by address
+};
+
 /// What a process says about itself.
 struct ProcessReport {
   std::vector<bool> used;  ///< which calls it recorded
@@ -65,6 +84,8 @@ struct ProcessReport {
   std::vector<WindowReport> windows;
   std::vector<std::vector<int>> groups;  ///< world ranks, by local number
   std::vector<TopologyReport> topologies;
+  CodePlaces functions;
+  CodePlaces call_sites;
 
   std::string pack() const;
   static ProcessReport unpack(const std::string& bytes);
@@ -89,6 +110,8 @@ struct Definitions {
   std::vector<std::vector<int>> groups;
   std::vector<CommunicatorDefinition> communicators;
   std::vector<WindowDefinition> windows;
+  std::vector<CodePlace> functions;  ///< their regions follow those of MPI calls
+  std::vector<CodePlace> call_sites;
 };
 
 inline constexpr uint32_t kLocationsGroup = 0;
@@ -100,6 +123,8 @@ struct Numbering {
   std::vector<uint64_t> identities;  ///< of the communicators, in the order of their definitions
   std::vector<uint64_t> windows;     ///< likewise; 0 for those that the ranks share
   std::map<std::vector<int>, uint32_t> groups;  ///< those that windows name
+  std::map<CodePlace, uint32_t> functions;      ///< numbers of their regions
+  std::map<CodePlace, uint32_t> call_sites;
 
   std::string pack() const;
   static Numbering unpack(const std::string& bytes);
@@ -115,6 +140,8 @@ struct Translation {
   std::vector<uint32_t> global_id;  ///< of a local communicator, kNone where it has none
   std::vector<uint32_t> global_window;
   std::vector<uint32_t> global_group;
+  std::unordered_map<uint64_t, uint32_t> function;  ///< regions by address, where they have one
+  std::unordered_map<uint64_t, uint32_t> call_site;
 };
 Translation translate(const ProcessReport& own, const Numbering& numbering);
 

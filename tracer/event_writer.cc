@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tracer/open_functions.h"
 #include "tracer/send_mode.h"
 
 namespace rubato {
@@ -21,10 +22,11 @@ class EventWriter {
 
   bool good() const { return good_; }
 
-  void call(unsigned id, uint64_t enter, uint64_t leave, record::Reader items) {
+  void call(unsigned id, uint64_t enter, uint64_t leave, uint64_t call_site, record::Reader items) {
     enter_ = enter;
     leave_ = leave;
     add_neighbours(items);
+    if (call_site != 0) add_call_site(call_site);
     put(OTF2_EvtWriter_Enter, attributes_, enter, translation_.region[id]);
     // What belongs between a collective's begin and end makes it a collective call.
     collective_ = is_collective(items);
@@ -34,6 +36,24 @@ class EventWriter {
     }
     while (!items.done() && good_) item(items);
     put(OTF2_EvtWriter_Leave, nullptr, leave, translation_.region[id]);
+  }
+
+  /// A function's mark; see OpenFunctions for what it may tell of others.
+  void function(unsigned id, uint64_t word, uint64_t time) {
+    const auto close = [&](uint32_t region) { close_function(region, time); };
+    const uint64_t address = function_address(word);
+    if (id == kMarkFunctionLeave) {
+      functions_.leave(address, function_depth(word), close);
+      return;
+    }
+    const auto place = translation_.function.find(address);
+    const uint32_t region = place == translation_.function.end() ? kNone : place->second;
+    functions_.enter(address, function_depth(word), region, close);
+    if (region != kNone) put(OTF2_EvtWriter_Enter, nullptr, time, region);
+  }
+  bool inside_function() const { return !functions_.empty(); }
+  void close_functions(uint64_t time) {
+    functions_.close_all([&](uint32_t region) { close_function(region, time); });
   }
 
   void begin(uint64_t time) {
@@ -53,6 +73,17 @@ class EventWriter {
   template <class Write, class... Arguments>
   void put(Write write, Arguments... arguments) {
     good_ = good_ && write(writer_, arguments...) == OTF2_SUCCESS && !otf2_failed;
+  }
+
+  /// A function that the filter leaves out has no region.
+  void close_function(uint32_t region, uint64_t time) {
+    if (region != kNone) put(OTF2_EvtWriter_Leave, nullptr, time, region);
+  }
+
+  void add_call_site(uint64_t address) {
+    const auto place = translation_.call_site.find(address);
+    if (place == translation_.call_site.end()) return;
+    OTF2_AttributeList_AddSourceCodeLocationRef(attributes_, kAttributeCallSite, place->second);
   }
 
   static bool is_collective(record::Reader items) {
@@ -145,6 +176,7 @@ class EventWriter {
       case Item::kCollectiveComplete:
         collective_complete(items);
         break;
+      case Item::kCallSite:
       case Item::kLeaveTime:
       case Item::kMessageLong:
       case Item::kExtended:
@@ -319,6 +351,7 @@ class EventWriter {
   uint32_t thread_;
   const Translation& translation_;
   OTF2_AttributeList* attributes_;
+  OpenFunctions functions_;
   uint64_t posted_ = 0;
   uint64_t enter_ = 0;
   uint64_t leave_ = 0;
@@ -328,18 +361,21 @@ class EventWriter {
 
 }  // namespace
 
-ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, std::vector<bool>& used) {
+ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, Used& used) {
   ThreadSummary summary;
   records.for_each(zero, [&](const record::Record& r) {
     summary.last = std::max(summary.last, r.leave);
+    // A function that was only left was entered while nothing was recorded.
+    if (r.id == kMarkFunctionEnter) used.functions.insert(function_address(r.function));
     if (r.id >= kFirstMark) return;
-    if (r.id < used.size()) used[r.id] = true;
+    if (r.id < used.calls.size()) used.calls[r.id] = true;
+    if (r.call_site != 0) used.call_sites.insert(r.call_site);
     if (!r.left) summary.open_call = r.id;
   });
   return summary;
 }
 
-LocationSummary write_events(const ThreadRecords& records, uint64_t zero, uint64_t end_of_open_call,
+LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const OpenEnds& ends,
                              OTF2_EvtWriter* writer, uint64_t location,
                              const Translation& translation, bool& good) {
   LocationSummary summary;
@@ -359,11 +395,17 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, uint64
       events.tracer_time(enter, summary.last);
     } else if (r.id == kMarkOff || r.id == kMarkOn) {
       events.switched(enter, r.id == kMarkOn);
+    } else if (is_function_mark(r.id)) {
+      events.function(r.id, r.function, enter);
     } else if (r.id < translation.region.size() && translation.region[r.id] != kNone) {
-      if (!r.left) summary.last = std::max(end_of_open_call, enter);
-      events.call(r.id, enter, summary.last, r.items);
+      if (!r.left) summary.last = std::max(ends.call, enter);
+      events.call(r.id, enter, summary.last, r.call_site, r.items);
     }
   });
+  if (events.inside_function()) {
+    summary.last = std::max(summary.last, ends.functions);
+    events.close_functions(summary.last);
+  }
   if (master && summary.last != 0) events.end(summary.last);
   good = good && events.good();
   if (good) OTF2_EvtWriter_GetNumberOfEvents(writer, &summary.events);

@@ -2,6 +2,9 @@
 
 #include <otf2/otf2.h>
 
+#include <unordered_set>
+#include <vector>
+
 #include "tracer/definitions.h"
 #include "tracer/processors.h"
 #include "tracer/thread_records.h"
@@ -19,7 +22,8 @@ enum AttributeRef : OTF2_AttributeRef {
   kAttributeOwnComm,
   kAttributeSent,
   kAttributeReceived,
-  kAttributeRequest
+  kAttributeRequest,
+  kAttributeCallSite
 };
 
 /// References of our parameters.
@@ -46,12 +50,24 @@ struct ThreadSummary {
   int open_call = -1;  ///< the call that the process died in, by CallId; -1: none
 };
 
-/// Sets in `used` which calls a thread recorded.
-ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, std::vector<bool>& used);
+/// What the records of a process refer to.
+struct Used {
+  std::vector<bool> calls;
+  std::unordered_set<uint64_t> functions;  ///< addresses
+  std::unordered_set<uint64_t> call_sites;
+};
 
-/// Writes all events of a thread. A call that was not left gets `end_of_open_call` as its leave
-/// time. `good` becomes false when OTF2 cannot write.
-LocationSummary write_events(const ThreadRecords& records, uint64_t zero, uint64_t end_of_open_call,
+/// Adds to `used` what a thread recorded.
+ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, Used& used);
+
+/// When what was not left ends, in ticks.
+struct OpenEnds {
+  uint64_t call = 0;
+  uint64_t functions = 0;  ///< not before the thread's last record
+};
+
+/// Writes all events of a thread. `good` becomes false when OTF2 cannot write.
+LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const OpenEnds& ends,
                              OTF2_EvtWriter* writer, uint64_t location,
                              const Translation& translation, bool& good);
 

@@ -38,8 +38,8 @@ inline Function real_function(Binding binding, CallId id) {
 
 /// Like begin_call(). Where Fortran's default integer is not C's int, calls pass unrecorded: arrays
 /// of counts would have to be translated, too.
-inline ThreadLog* begin_call() {
-  return sizeof(MPI_Fint) == sizeof(int) ? rubato::begin_call() : nullptr;
+inline ThreadLog* begin_call(const void* call_site) {
+  return sizeof(MPI_Fint) == sizeof(int) ? rubato::begin_call(call_site) : nullptr;
 }
 
 /// An address that stands for something else than memory: MPI_STATUS_IGNORE is a variable of its

@@ -7,9 +7,10 @@ a length for each string; so the declarations of C tell the arguments, with the 
 
 Out comes fortran_wrappers.cc, with for each call
 
-    void fortran_MPI_Wait(Binding binding, void* request, void* status, MPI_Fint* error) {
+    void fortran_MPI_Wait(Binding binding, const void* call_site, void* request, void* status,
+                          MPI_Fint* error) {
       const auto real = real_function<void (*)(void*, void*, MPI_Fint*)>(binding, kMPI_Wait);
-      ThreadLog* log = fortran::begin_call();
+      ThreadLog* log = fortran::begin_call(call_site);
       if (log == nullptr) return real(request, status, error);
       Error c_error(error);
       HandleInOut<MPI_Request> c_request(request);
@@ -196,7 +197,7 @@ class Wrapper:
         lines = [f'const auto real = real_function<void (*)({types})>(binding, {self.call});']
         starts = self.kind in ('init', 'init_thread', 'finalize', 'abort')
         if not starts:
-            lines.append('ThreadLog* log = fortran::begin_call();')
+            lines.append('ThreadLog* log = fortran::begin_call(call_site);')
             if self.blocking_collective:
                 lines += ['if (log == nullptr && PeriodicSync::on()) {',
                           '  Error c_error(error);',
@@ -227,7 +228,7 @@ class Wrapper:
             if usable:
                 lines.append(f'if (!({" && ".join(usable)})) return {self.forward()};')
             first = self.call if starts else f'Call(log, {self.call})'
-            passed = [first, self.closure(self.arguments)]
+            passed = [first] + (['call_site'] if starts else []) + [self.closure(self.arguments)]
             passed += ['nullptr', 'nullptr'] if self.kind in ('init', 'init_thread') else []
             passed += [a.c for a in self.arguments]
             lines.append(f'record_{self.kind}({", ".join(passed)});')
@@ -237,12 +238,14 @@ class Wrapper:
         return lines
 
     def text(self):
-        parameters = ', '.join(['Binding binding', *self.parameters()])
+        site = '[[maybe_unused]] const void* call_site'
+        parameters = ', '.join(['Binding binding', site, *self.parameters()])
         body = ''.join(f'  {line}\n' for line in self.body())
         return f'static void fortran_{self.function.name}({parameters}) {{\n{body}}}\n'
 
     def symbol(self, name, binding, *aliases):
-        parameters, names = ', '.join(self.parameters()), ', '.join([binding, *self.names])
+        parameters = ', '.join(self.parameters())
+        names = ', '.join([binding, '__builtin_return_address(0)', *self.names])
         text = (f'RUBATO_EXPORT void {name}({parameters}) {{\n'
                 f'  fortran_{self.function.name}({names});\n}}\n')
         for alias in aliases:

@@ -28,7 +28,8 @@ def wrapper(function, entry):
              f'  const auto real = pmpi<decltype(&P{function.name})>({call});']
     if entry.kind in ('init', 'init_thread', 'finalize', 'abort'):
         comma = ', ' if arguments else ''
-        lines.append(f'  return record_{entry.kind}({call}, real{comma}{arguments});')
+        site = '' if entry.kind == 'abort' else '__builtin_return_address(0), '
+        lines.append(f'  return record_{entry.kind}({call}, {site}real{comma}{arguments});')
     elif entry.blocking_collective:
         communicator = next(p.name for p in function.parameters if p.type == 'MPI_Comm')
         lines += ['  ThreadLog* log = begin_call();',

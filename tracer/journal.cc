@@ -65,6 +65,8 @@ std::string ProcessFacts::pack() const {
     packer.put(call_names[i]);
     packer.put(call_roles[i]);
   }
+  packer.put(call_sites);
+  packer.put(function_filter);
   return packer.bytes();
 }
 
@@ -95,6 +97,8 @@ ProcessFacts ProcessFacts::unpack(const std::string& bytes) {
     facts.call_names.push_back(from.text());
     facts.call_roles.push_back(static_cast<unsigned>(from.value()));
   }
+  facts.call_sites = from.value() != 0;
+  facts.function_filter = from.text();
   return facts;
 }
 
@@ -160,6 +164,12 @@ void group(const std::vector<int>& world_ranks) {
   append(JournalEntry::kGroup, packer.bytes());
 }
 
+void module(const Module& module) {
+  Packer packer;
+  module.pack(packer);
+  append(JournalEntry::kModule, packer.bytes());
+}
+
 void clock_sample(int parent, const std::vector<ClockSample>& samples) {
   if (samples.empty()) return;
   Packer packer;
@@ -221,6 +231,9 @@ bool read_journal(const std::string& name, Journal& journal, std::string& reason
         break;
       case JournalEntry::kGroup:
         journal.report.groups.push_back(from.list());
+        break;
+      case JournalEntry::kModule:
+        journal.modules.push_back(Module::unpack(from));
         break;
       case JournalEntry::kClockSample: {
         journal.clock_parent = static_cast<int>(from.value());

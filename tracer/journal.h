@@ -7,6 +7,7 @@
 #include "tracer/clock_model.h"
 #include "tracer/definitions.h"
 #include "tracer/eager_limit.h"
+#include "tracer/modules.h"
 #include "tracer/overhead.h"
 #include "tracer/processors.h"
 
@@ -25,6 +26,7 @@ enum class JournalEntry : uint32_t {
   kWindowName,        ///< its local number, the name
   kTopology,          ///< TopologyReport of a new communicator
   kGroup,             ///< world ranks of the next group that a window names
+  kModule,            ///< Module that an address on record may lie in
 };
 
 /// What is known when recording starts.
@@ -49,6 +51,8 @@ struct ProcessFacts {
   EagerLimits eager_limits;
   std::vector<std::string> call_names;  ///< by CallId
   std::vector<unsigned> call_roles;
+  bool call_sites = false;      ///< each call says where it was called from
+  std::string function_filter;  ///< rules, see function_filter.h
 
   std::string pack() const;
   static ProcessFacts unpack(const std::string& bytes);
@@ -65,6 +69,7 @@ void topology(const TopologyReport& report);
 void window(const WindowReport& report);
 void window_name(uint32_t id, const std::string& name);
 void group(const std::vector<int>& world_ranks);
+void module(const Module& module);
 /// The last of `samples`, if there is one.
 void clock_sample(int parent, const std::vector<ClockSample>& samples);
 /// The archive is written: removes the file.
@@ -80,6 +85,7 @@ struct Journal {
   ProcessReport report;   ///< but for the calls that were used
   int clock_parent = -1;  ///< a rank that reads the clock which this one was measured against
   std::vector<ClockSample> clock_samples;
+  std::vector<Module> modules;
   bool alive = false;  ///< the process still runs
 };
 

@@ -67,6 +67,7 @@ enum class Item : unsigned {
   kRequestEnd,          ///< its end
   kCollectiveComplete,  ///< request, then collective_word(), bytes sent, bytes received; if it made
                         ///< a communicator, kCommCreate follows
+  kCallSite,  ///< address that the call returns to; the last item of each call, or of none
 };
 
 /// What kRmaOperation did; to kRmaAtomic OTF2's type is added.
@@ -80,10 +81,13 @@ struct Message {
   uint64_t bytes;
 };
 
-/// What stands in place of the call id for what is no call. Such a record has no items.
+/// What stands in place of the call id for what is no call. Such a record has no items. That of a
+/// function has function_word() in place of the duration.
 inline constexpr unsigned kMarkTracerTime = 1023;  ///< this stretch of time was spent by the tracer
 inline constexpr unsigned kMarkOff = 1022;         ///< recording is switched off at the enter time
 inline constexpr unsigned kMarkOn = 1021;          ///< recording is switched on
+inline constexpr unsigned kMarkFunctionEnter = 1020;
+inline constexpr unsigned kMarkFunctionLeave = 1019;
 inline constexpr unsigned kFirstMark = 1000;
 
 inline constexpr unsigned kMaxItemWords = 4;
@@ -95,6 +99,23 @@ inline constexpr unsigned kHeadWords = 2;  ///< of the long form
 /// Operation 8, communicator 20, root 32 bits.
 inline uint64_t collective_word(unsigned op, uint32_t communicator, uint32_t root) {
   return uint64_t{op} | uint64_t{communicator} << 8 | uint64_t{root} << 28;
+}
+
+/// A function's address (48 bits) and how many functions are open around it (16 bits, signed: those
+/// that were entered before recording began do not count). Where that does not fit it is at its
+/// limit.
+inline uint64_t function_word(uint64_t address, int depth) {
+  const int limited = depth < INT16_MIN ? INT16_MIN : depth > INT16_MAX ? INT16_MAX : depth;
+  return address << 16 | static_cast<uint16_t>(limited);
+}
+inline uint64_t function_address(uint64_t word) {
+  return word >> 16;
+}
+inline int function_depth(uint64_t word) {
+  return static_cast<int16_t>(word & 0xffff);
+}
+inline bool is_function_mark(unsigned id) {
+  return id == kMarkFunctionEnter || id == kMarkFunctionLeave;
 }
 
 namespace record {
@@ -186,6 +207,13 @@ class Reader {
     const uint64_t word = *at_++;
     return static_cast<Item>(word & 15) == Item::kExtended ? word >> 10 : word >> 4;
   }
+  /// Takes the call site off the end, where there is one; else 0. A call has no other items that
+  /// look like it: either all calls of a process have one, or none.
+  uint64_t take_call_site() {
+    if (done()) return 0;
+    --end_;
+    return *end_ >> 10;
+  }
   /// A plain word behind an item.
   uint64_t word() { return *at_++; }
 
@@ -205,14 +233,16 @@ struct Record {
   uint64_t leave;  ///< of a call that was not left: its enter
   bool left;
   Reader items{nullptr, nullptr};
+  uint64_t call_site = 0;  ///< address that the call returned to, where that was recorded
+  uint64_t function = 0;   ///< function_word() of a function's mark
 };
 
 /// Goes through the records of a segment.
 class Cursor {
  public:
-  /// `zero` is the tick that long heads count from.
-  Cursor(const uint64_t* begin, const uint64_t* end, uint64_t zero)
-      : at_(begin), end_(end), zero_(zero) {}
+  /// `zero` is the tick that long heads count from; `call_sites`: each call has one.
+  Cursor(const uint64_t* begin, const uint64_t* end, uint64_t zero, bool call_sites = false)
+      : at_(begin), end_(end), zero_(zero), call_sites_(call_sites) {}
 
   /// False at the end, also where a record is torn. Behind a call that was not left is nothing.
   bool next(Record& r) {
@@ -230,6 +260,14 @@ class Cursor {
     } else {
       if (end_ - at_ < static_cast<ptrdiff_t>(kHeadWords)) return false;
       r.enter = r.leave = (word >> 10) + zero_;
+      if (is_function_mark(r.id)) {
+        r.function = at_[1];
+        r.left = true;
+        at_ += kHeadWords;
+        r.items = Reader(at_, at_);
+        last_ = r.enter;
+        return true;
+      }
       r.left = done(at_[1]);
       if (r.left) {
         words = item_words(at_[1]);
@@ -251,6 +289,7 @@ class Cursor {
       r.leave = items_end[1] + zero_;
     }
     r.items = Reader(at_, items_end);
+    r.call_site = call_sites_ && r.id < kFirstMark ? r.items.take_call_site() : 0;
     at_ += words;
     last_ = r.leave;
     return true;
@@ -260,6 +299,7 @@ class Cursor {
   const uint64_t* at_;
   const uint64_t* end_;
   uint64_t zero_;
+  bool call_sites_;
   uint64_t last_ = 0;  ///< when the record before was left
 };
 

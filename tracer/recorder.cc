@@ -127,6 +127,7 @@ ThreadLog* Recorder::new_thread() {
     if (idle_ != nullptr) {
       ThreadLog* log = idle_;
       idle_ = log->next_idle;
+      log->depth = 0;
       logs_reused_ = true;
       log->thread_id = static_cast<int>(syscall(SYS_gettid));
       thread_log_ = log;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tracer/clock.h"
+#include "tracer/modules.h"
 #include "tracer/record.h"
 #include "tracer/segment.h"
 
@@ -25,8 +26,11 @@ struct ThreadLog {
   int thread_id = 0;                ///< the kernel's
   uint64_t context_switches = 0;    ///< involuntary ones before the first call
   uint32_t switches = 0;            ///< of Recorder's, how many are on this log's record
+  int depth = 0;                    ///< functions open on this thread, see functions.h
   bool busy = false;   ///< inside a recorded call: what MPI calls from there is its own affair
   bool muted = false;  ///< recording is switched off: requests and so on are kept up, calls dropped
+  modules::Range code;      ///< addresses in here need no looking at (modules.h)
+  modules::Range bindings;  ///< those in here are MPI's own calls
   SegmentFile segments;
   ThreadLog* next = nullptr;       ///< of all
   ThreadLog* next_idle = nullptr;  ///< of those whose thread has ended
@@ -83,6 +87,16 @@ class Recorder {
   /// A log has gone from one thread to another.
   static bool logs_reused() { return logs_reused_; }
 
+  /// From now on each call says where the program calls it from. Before the first call.
+  static void record_call_sites() { call_sites_ = true; }
+  static bool call_sites() { return call_sites_; }
+
+  /// To be told of each address that goes on record.
+  static void note_code(ThreadLog& log, uint64_t address) {
+    if (!log.code.has(address)) [[unlikely]]
+      log.code = modules::note(address);
+  }
+
   /// Removes a log's files.
   static void release(ThreadLog& log) { log.segments.remove(space_, log.number); }
 
@@ -102,6 +116,7 @@ class Recorder {
   static inline std::atomic<uint32_t> switches_{0};
   static inline std::atomic<uint64_t> next_switch_{UINT64_MAX};
   static inline uint64_t zero_ = 0;
+  static inline bool call_sites_ = false;
   static inline SegmentSpace space_;
   static inline std::atomic<Ended> ended_{Ended::kNot};
   static inline std::atomic<uint32_t> thread_count_{0};
@@ -131,6 +146,12 @@ inline ThreadLog* begin_call(const void* call_site = __builtin_return_address(0)
   log->call_site = call_site;
   return log;
 }
+
+/// Where the program makes the call that is being left; the journal knows the mapping it is in.
+///
+/// That is where the wrapper was called from, unless that is MPI's own library for another language
+/// (libmpichfort, libmpi_cxx), which calls the functions of C: then its caller is looked for.
+uint64_t program_call_site(ThreadLog& log);
 
 /// One MPI call being recorded, from its Enter stamp (the constructor) to its Leave stamp (leave).
 /// Items are written behind the head meanwhile, and become part of the log in leave().
@@ -186,7 +207,11 @@ class Call {
   /// The Leave stamp. Returns it.
   uint64_t leave() {
     const uint64_t end = Clock::now();
-    if (!log_.muted) put(end);
+    if (!log_.muted) {
+      if (Recorder::call_sites()) [[unlikely]]
+        item(Item::kCallSite, program_call_site(log_));
+      put(end);
+    }
     if (end >= Recorder::next_switch()) [[unlikely]]
       Recorder::window_reached(end);
     return end;

@@ -14,6 +14,7 @@
 #include "tracer/archive_definitions.h"
 #include "tracer/archive_files.h"
 #include "tracer/clock.h"
+#include "tracer/code_places.h"
 #include "tracer/journal.h"
 
 namespace fs = std::filesystem;
@@ -189,7 +190,7 @@ void read_threads(const Search& search, OpenFiles& open_files, Found& process) {
     for (const std::string& name : {files.first, files.second}) {
       if (!name.empty()) process.files.push_back(name);
     }
-    ThreadRecords of_thread(thread, main_file, overflow);
+    ThreadRecords of_thread(thread, main_file, overflow, process.journal.facts.call_sites);
     if (!of_thread.empty() || thread == 0) records.threads.push_back(std::move(of_thread));
   }
   if (records.threads.empty()) records.threads.emplace_back(0, -1, -1);
@@ -310,9 +311,10 @@ RecoverResult recover(const RecoverTask& task) {
     }
     Found& process = place->second;
     ProcessReport report = process.journal.report;
-    report.used.resize(process.journal.facts.call_names.size());
+    Used used;
+    used.calls.resize(process.journal.facts.call_names.size());
     for (const ThreadRecords& thread : process.records.threads) {
-      process.summaries.push_back(summarise(thread, process.records.zero, report.used));
+      process.summaries.push_back(summarise(thread, process.records.zero, used));
       const ThreadSummary& summary = process.summaries.back();
       last = std::max(last, corrected(summary.last, process.records.offsets));
       if (summary.open_call >= 0) {
@@ -327,13 +329,16 @@ RecoverResult recover(const RecoverTask& task) {
                                  " blocks of its records");
       }
     }
+    report.used = used.calls;
+    name_code(used, process.journal.modules, process.journal.facts.function_filter, report);
     reports.push_back(std::move(report));
     records.push_back(process.records);
     ranks.push_back({process.journal.facts.host, process.journal.facts.processors, {}, {}});
   }
   // The end of the job, on the clock of each rank.
   for (ProcessRecords& process : records) {
-    process.end_of_open_call = last - (corrected(last, process.offsets) - last);
+    process.ends.call = last - (corrected(last, process.offsets) - last);
+    process.ends.functions = process.ends.call;
   }
 
   ArchiveInfo info;

@@ -69,6 +69,12 @@ inline constexpr char kBytesReceived[] = "RUBATO_BYTES_RECEIVED";
 /// uint64: number of the request that the call made; absent for a blocking call.
 inline constexpr char kRequest[] = "RUBATO_REQUEST";
 
+// Attribute on the Enter record of an MPI call, with `rubato trace --call-sites`.
+
+/// source code location reference: the line that called MPI; line 0 and "MODULE
+/// (FUNCTION+0xOFFSET)" in place of the file where the program has no debug information.
+inline constexpr char kCallSite[] = "RUBATO_CALL_SITE";
+
 // Parameters (uint64, number of such a request) in the call that starts a persistent one, and in
 // the one that completes it.
 

@@ -10,7 +10,9 @@
 #include "tracer/archive_writer.h"
 #include "tracer/call_communicators.h"
 #include "tracer/clock_sync.h"
+#include "tracer/functions.h"
 #include "tracer/journal.h"
+#include "tracer/modules.h"
 #include "tracer/overhead.h"
 #include "tracer/periodic_sync.h"
 #include "tracer/record_space.h"
@@ -109,6 +111,8 @@ void note_facts(uint64_t zero) {
   facts.eager_limits = info.eager_limits;
   facts.call_names = info.call_names;
   facts.call_roles = info.call_roles;
+  facts.call_sites = session->settings.call_sites;
+  facts.function_filter = session->settings.function_filter;
   journal::append(JournalEntry::kProcess, facts.pack());
 }
 
@@ -166,17 +170,19 @@ void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
 
   requests::start(required_threads == MPI_THREAD_MULTIPLE);
   communicators::start();
+  if (session->settings.functions || session->settings.call_sites) modules::start();
   Recorder::start(session->space.segments, zero);
   info.overhead = measure_overhead();
   info.eager_limits = eager_limits();
   session->task.processors = processors_now();
   note_facts(zero);
   start_clocks();
+  if (session->settings.call_sites) Recorder::record_call_sites();
   session->recording = true;
   // A child of fork() is not a rank.
   pthread_atfork(nullptr, nullptr, [] { Recorder::stop(); });
 
-  ThreadLog* log = begin_call();
+  ThreadLog* log = begin_call(stamp.call_site);
   if (log == nullptr) return;
   Call call(log, init, enter);
   call.item(Item::kCommCreate, communicators::kWorld);
@@ -185,11 +191,12 @@ void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
                   OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
   call.leave();
   apply_window(session->settings.window);
+  if (session->settings.functions) functions::start(session->settings.function_filter);
 }
 
 /// The last call on record.
-void record_the_end(CallId finalize) {
-  ThreadLog* log = begin_call();
+void record_the_end(CallId finalize, const void* call_site) {
+  ThreadLog* log = begin_call(call_site);
   if (log == nullptr) {
     PMPI(Barrier)(session->comm);
     return;
@@ -215,15 +222,16 @@ double clock_rate() {
   return ticks_per_second(session->first_pair, last);
 }
 
-void end_session(CallId finalize) {
+void end_session(CallId finalize, const void* call_site) {
   PeriodicSync::stop();
-  record_the_end(finalize);
+  record_the_end(finalize, call_site);
   Recorder::stop();
   session->clocks.measure(kMeasureSeconds);
   session->task.offsets = session->clocks.model().records(session->task.info.start_ticks);
   session->task.info.ticks_per_second = clock_rate();
   session->task.info.locations_reused = any_rank(session->comm, Recorder::logs_reused());
   session->task.output = session->settings.output;
+  session->task.function_filter = session->settings.function_filter;
   session->task.host = session->host;
   if (write_archive(session->comm, session->task)) {
     for (ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
@@ -238,8 +246,8 @@ void end_session(CallId finalize) {
 
 }  // namespace
 
-InitStamp before_init() {
-  return {__rdtsc(), Clock::monotonic()};
+InitStamp before_init(const void* call_site) {
+  return {__rdtsc(), Clock::monotonic(), call_site};
 }
 
 void start_session(CallId init, const InitStamp& stamp, int required_threads) {
@@ -257,12 +265,12 @@ void start_session(CallId init, const InitStamp& stamp, int required_threads) {
   }
 }
 
-void finish_session(CallId finalize) {
+void finish_session(CallId finalize, const void* call_site) {
   if (session == nullptr || finished) return;
   finished = true;
   if (!session->recording) return;
   try {
-    end_session(finalize);
+    end_session(finalize, call_site);
   } catch (const std::exception& error) {
     warn(std::string("the trace could not be written: ") + error.what());
   }

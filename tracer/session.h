@@ -12,14 +12,15 @@ namespace rubato {
 struct InitStamp {
   uint64_t tsc;
   uint64_t monotonic;
+  const void* call_site;  ///< where the program calls it
 };
-InitStamp before_init();
+InitStamp before_init(const void* call_site);
 
 /// MPI is up: choose the clock, measure what recording costs, start to record. Collective.
 void start_session(CallId init, const InitStamp& stamp, int required_threads);
 
 /// The program is about to finalise MPI: write the archive. Collective.
-void finish_session(CallId finalize);
+void finish_session(CallId finalize, const void* call_site);
 
 /// The program is about to die by MPI_Abort.
 void abort_session();

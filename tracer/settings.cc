@@ -8,6 +8,14 @@
 #include <iterator>
 
 namespace rubato {
+namespace {
+
+bool is_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && std::strcmp(value, "1") == 0;
+}
+
+}  // namespace
 
 Settings Settings::from_environment() {
   Settings settings;
@@ -29,6 +37,13 @@ Settings Settings::from_environment() {
   settings.clock_per_rank = domain != nullptr && std::strcmp(domain, "rank") == 0;
   if (const char* seconds = std::getenv("RUBATO_TRACE_SYNC_EVERY")) {
     settings.sync_every = std::strtod(seconds, nullptr);
+  }
+  settings.functions = is_set("RUBATO_TRACE_FUNCTIONS");
+  settings.call_sites = is_set("RUBATO_TRACE_CALL_SITES");
+  if (const char* filter = std::getenv("RUBATO_TRACE_FUNCTION_FILTER")) {
+    std::ifstream file(filter, std::ios::binary);
+    settings.function_filter.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file.is_open()) warn(std::string(filter) + " cannot be read; no function is left out");
   }
   return settings;
 }

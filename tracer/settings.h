@@ -25,6 +25,9 @@ struct Settings {
   bool monotonic_clock = false;           ///< RUBATO_TRACE_CLOCK=monotonic
   bool clock_per_rank = false;            ///< RUBATO_TRACE_CLOCK_DOMAIN=rank, not one per node
   double sync_every = 0;                  ///< RUBATO_TRACE_SYNC_EVERY: seconds, 0 = never
+  bool functions = false;                 ///< RUBATO_TRACE_FUNCTIONS=1: those of the program
+  std::string function_filter;            ///< rules in the file RUBATO_TRACE_FUNCTION_FILTER
+  bool call_sites = false;                ///< RUBATO_TRACE_CALL_SITES=1
 
   static Settings from_environment();
 };

@@ -8,7 +8,8 @@
 
 namespace rubato {
 
-ThreadRecords::ThreadRecords(uint32_t thread, int file, int overflow_file) : thread_(thread) {
+ThreadRecords::ThreadRecords(uint32_t thread, int file, int overflow_file, bool call_sites)
+    : thread_(thread), call_sites_(call_sites) {
   find(overflow_file);
   find(file);
   std::stable_sort(segments_.begin(), segments_.end(), [](const Segment& a, const Segment& b) {

@@ -16,7 +16,8 @@ class ThreadRecords {
  public:
   /// Finds the segments in these files, which stay open and belong to the caller; -1 is no file.
   /// What is no segment, or a torn one, is left out.
-  ThreadRecords(uint32_t thread, int file, int overflow_file);
+  /// `call_sites`: each call has one.
+  ThreadRecords(uint32_t thread, int file, int overflow_file, bool call_sites = false);
 
   uint32_t thread() const { return thread_; }
   bool empty() const { return segments_.empty(); }
@@ -32,7 +33,7 @@ class ThreadRecords {
   void for_each(uint64_t zero, Visit visit) const {
     for (const Segment& segment : segments_) {
       const Mapping mapping(segment);
-      record::Cursor cursor(mapping.begin(), mapping.end(), zero);
+      record::Cursor cursor(mapping.begin(), mapping.end(), zero, call_sites_);
       for (record::Record r; cursor.next(r);) visit(r);
     }
   }
@@ -63,6 +64,7 @@ class ThreadRecords {
   void find(int file);
 
   uint32_t thread_;
+  bool call_sites_;
   uint64_t missing_ = 0;
   std::vector<Segment> segments_;
 };

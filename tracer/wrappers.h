@@ -15,25 +15,27 @@ namespace rubato {
 
 /// MPI_Init and MPI_Init_thread: recording starts when MPI is up.
 template <class Real, class... Arguments>
-int record_init_with(CallId id, int required, Real real, Arguments... arguments) {
-  const InitStamp stamp = before_init();
+int record_init_with(CallId id, const void* call_site, int required, Real real,
+                     Arguments... arguments) {
+  const InitStamp stamp = before_init(call_site);
   const int result = real(arguments...);
   if (result == MPI_SUCCESS) start_session(id, stamp, required);
   return result;
 }
 template <class Real>
-int record_init(CallId id, Real real, int* argc, char*** argv) {
-  return record_init_with(id, MPI_THREAD_SINGLE, real, argc, argv);
+int record_init(CallId id, const void* call_site, Real real, int* argc, char*** argv) {
+  return record_init_with(id, call_site, MPI_THREAD_SINGLE, real, argc, argv);
 }
 template <class Real>
-int record_init_thread(CallId id, Real real, int* argc, char*** argv, int required, int* provided) {
-  return record_init_with(id, required, real, argc, argv, required, provided);
+int record_init_thread(CallId id, const void* call_site, Real real, int* argc, char*** argv,
+                       int required, int* provided) {
+  return record_init_with(id, call_site, required, real, argc, argv, required, provided);
 }
 
 /// MPI_Finalize: the archive is written while MPI still works.
 template <class Real>
-int record_finalize(CallId id, Real real) {
-  finish_session(id);
+int record_finalize(CallId id, const void* call_site, Real real) {
+  finish_session(id, call_site);
   return real();
 }
 

@@ -47,7 +47,7 @@ must_not tracer "anything but OTF2, MPI and the C and C++ libraries" \
   "$eigen|$printing|toml|models/|replay/|tools/|calibrate/" "$version"
 must_not calibrate "OTF2 or other rooms than models" "$otf2|replay/|tools/|tracer/" "$version"
 must_not tools "MPI, OTF2, Eigen or other rooms than replay and models" \
-  "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/recover\.h'
+  "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover|function_filter)\.h'
 
 at_most models 1 "the TOML reader" 'toml'
 at_most replay 2 "OTF2" "$otf2"

@@ -1,0 +1,102 @@
+#include "tracer/functions.h"
+
+#include <atomic>
+#include <vector>
+
+#include "tracer/function_filter.h"
+#include "tracer/recorder.h"
+#include "tracer/symbols.h"
+
+namespace rubato::functions {
+namespace {
+
+std::atomic<bool> on{false};
+
+/// The functions that the filter leaves out, as far as they can be named when recording starts;
+/// those of libraries that are loaded later are left out when the archive is written. Made once,
+/// then only read, so nothing needs a lock: open addressing, at most half full.
+class Excluded {
+ public:
+  void fill(const FunctionFilter& filter) {
+    std::vector<uint64_t> addresses;
+    for (const auto& [address, name] : Symbols(modules::seen()).functions()) {
+      if (!filter.includes(name)) addresses.push_back(address);
+    }
+    if (addresses.empty()) return;
+    while (size_t{1} << bits_ < 2 * addresses.size()) ++bits_;
+    slots_.resize(size_t{1} << bits_);
+    for (const uint64_t address : addresses) *slot(address) = address;
+  }
+
+  bool has(uint64_t address) { return !slots_.empty() && *slot(address) == address; }
+
+ private:
+  /// Where the address is, or the empty place where it would be.
+  uint64_t* slot(uint64_t address) {
+    uint64_t at = address * 0x9e3779b97f4a7c15u >> (64 - bits_);
+    while (slots_[at] != 0 && slots_[at] != address) at = (at + 1) & (slots_.size() - 1);
+    return &slots_[at];
+  }
+
+  unsigned bits_ = 4;
+  std::vector<uint64_t> slots_;
+};
+
+/// Null: none is left out. Never freed, since functions are called until the very end.
+Excluded* excluded = nullptr;
+
+void put(ThreadLog& log, unsigned mark, uint64_t address, int depth) {
+  if (log.limit - log.at < static_cast<ptrdiff_t>(kFreeWords) &&
+      !Recorder::refill(log, kFreeWords)) {
+    return;
+  }
+  if (log.switches != Recorder::switches()) [[unlikely]]
+    Recorder::catch_up(log);
+  if (log.muted) return;
+  Recorder::note_code(log, address);
+  const uint64_t now = Clock::now();
+  log.at[1] = function_word(address, depth);
+  log.at[0] = record::head(now - Recorder::zero(), mark);
+  log.last = now;
+  log.at += kHeadWords;
+}
+
+void note(unsigned mark, const void* function) {
+  if (!Recorder::on()) return;
+  ThreadLog* log = Recorder::this_thread();
+  if (log == nullptr || log->busy) return;
+  const auto address = reinterpret_cast<uint64_t>(function);
+  if (excluded != nullptr && excluded->has(address)) return;
+  // A signal's handler may be a function too; what it does while this is under way is not recorded.
+  log->busy = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (mark == kMarkFunctionLeave) --log->depth;
+  put(*log, mark, address, log->depth);
+  if (mark == kMarkFunctionEnter) ++log->depth;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  log->busy = false;
+}
+
+}  // namespace
+
+void start(const std::string& filter) {
+  const FunctionFilter rules(filter);
+  if (!rules.empty()) {
+    excluded = new Excluded;
+    excluded->fill(rules);
+  }
+  on.store(true, std::memory_order_release);
+}
+
+extern "C" {
+
+__attribute__((visibility("default"))) void __cyg_profile_func_enter(void* function, void*) {
+  if (on.load(std::memory_order_acquire)) note(kMarkFunctionEnter, function);
+}
+__attribute__((visibility("default"))) void __cyg_profile_func_exit(void* function, void*) {
+  if (on.load(std::memory_order_acquire)) note(kMarkFunctionLeave, function);
+}
+
+}  // extern "C"
+
+}  // namespace rubato::functions

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tracer/packing.h"
+
+/// Where the code of a process lies in its memory. Records hold addresses; the names behind them
+/// are looked up when the archive is written, which may be after the process has died. So the
+/// journal is told of each mapping as soon as an address in it is recorded.
+namespace rubato {
+
+/// Executable memory, and the file it is from.
+struct Module {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  uint64_t offset = 0;    ///< of `begin` in the file
+  uint64_t bytes = 0;     ///< size of the file ...
+  uint64_t modified = 0;  ///< ... and when it was changed: it may be another one by now
+  std::string file;       ///< empty where nobody knows
+
+  void pack(Packer& packer) const;
+  static Module unpack(Unpacker& from);
+};
+
+namespace modules {
+
+/// What is there now, to the journal too. Before the first address is recorded.
+void start();
+
+/// The addresses that an earlier answer holds for.
+struct Range {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  bool bindings = false;  ///< an MPI library: code there that calls MPI is not the program's
+
+  bool has(uint64_t address) const { return address - begin < end - begin; }
+};
+
+/// Makes sure that the mapping of this address is known; not for signal handlers.
+Range note(uint64_t address);
+
+/// All that were seen.
+std::vector<Module> seen();
+
+}  // namespace modules
+}  // namespace rubato
