@@ -14,6 +14,9 @@ namespace {
 
 std::mutex switch_mutex;
 std::mutex idle_mutex;
+
+/// A program of more threads than this starts them for short jobs.
+constexpr uint32_t kLocationsBeforeReuse = 128;
 uint64_t switch_times[Recorder::kMaxSwitches];
 
 /// The window that was asked for: its end in ticks, or the Barriers that begin and end it.
@@ -124,7 +127,7 @@ ThreadLog* Recorder::new_thread() {
   (void)&end;  // makes it known to this thread
   {
     const std::lock_guard lock(idle_mutex);
-    if (idle_ != nullptr) {
+    if (idle_ != nullptr && thread_count_.load() >= kLocationsBeforeReuse) {
       ThreadLog* log = idle_;
       idle_ = log->next_idle;
       log->depth = 0;

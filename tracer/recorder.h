@@ -73,8 +73,8 @@ class Recorder {
   /// Puts the switches that `log` has not seen on its record.
   static void catch_up(ThreadLog& log);
 
-  /// The log of this thread. That of a thread which has ended goes to the next new one: programs
-  /// may start any number of short threads.
+  /// The log of this thread. Where there are many, that of a thread which has ended goes to the
+  /// next new one: programs may start any number of short threads.
   static ThreadLog* this_thread() { return thread_log_ != nullptr ? thread_log_ : new_thread(); }
   static ThreadLog* threads() { return threads_.load(std::memory_order_acquire); }
 
