@@ -63,7 +63,7 @@ for name in "traces/0.evt", "traces.def":
         shutil.copytree("run.otf2dir", "bad.otf2dir")
         pathlib.Path("bad.otf2dir", name).write_bytes(damaged)
         run = subprocess.run([sys.argv[1], "replay", "bad.otf2dir", "--on", "measured", "--on", "perfect"],
-                             capture_output=True, text=True, timeout=60)
+                             capture_output=True, text=True, errors="replace", timeout=60)
         where = f"{name}, byte {place}"
         assert run.returncode in (0, 1), (where, run.returncode, run.stderr)
         if run.returncode == 1:
