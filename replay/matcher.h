@@ -45,6 +45,7 @@ struct Transfer {
   Level level = Level::kSelf;
   bool has_send = false;
   bool has_post = false;
+  bool synchronous = false;  ///< by its mode: completes only when the receive is there
   bool sender_waits =
       false;  ///< completes only when the receive is there (rendezvous, synchronous)
   /// Waits for its size, not for its mode; in a model T then counts from both-ready.

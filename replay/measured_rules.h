@@ -68,18 +68,15 @@ class MeasuredRules {
 
   void begin_call(TimelineState<K>&) {}
 
-  void send(TimelineState<K>& timeline, const Call& call, const Action& action,
-            Transfer<K>& transfer) {
+  void send(TimelineState<K>& timeline, const Call&, const Action& action, Transfer<K>& transfer) {
     transfer.start = timeline.enter;
-    transfer.recorded_send = call.enter;
     const double limit = limits_->bytes[static_cast<int>(transfer.level)];
     transfer.sender_waits =
         (action.flags & kSynchronous) ||
         (!(action.flags & kBuffered) && static_cast<double>(transfer.bytes) > limit);
   }
-  void post(TimelineState<K>& timeline, const Call& call, Transfer<K>& transfer) {
+  void post(TimelineState<K>& timeline, const Call&, Transfer<K>& transfer) {
     transfer.posted = timeline.enter;
-    transfer.recorded_post = call.enter;
   }
   void matched(Transfer<K>&) {}
 
@@ -115,7 +112,7 @@ class MeasuredRules {
 
   Level level(int a, int b) const { return placement_->level(a, b); }
 
- private:
+ protected:
   struct CauseOf {
     double recorded;    ///< W
     Lanes<K> replayed;  ///< W'
@@ -123,6 +120,7 @@ class MeasuredRules {
     double bytes;
   };
 
+  /// Fills causes_ with what the current call waits for.
   void collect_causes(const TimelineState<K>& timeline, const RuleContext<K>& context) {
     causes_.clear();
     for (const Awaited& awaited : timeline.awaited) {
@@ -164,10 +162,12 @@ class MeasuredRules {
   }
 
   const Survey* survey_;
+  std::vector<CauseOf> causes_;  ///< of the current call; a member to spare the allocation
+
+ private:
   const Placement* placement_;
   const EagerLimits* limits_;
   Lanes<K> inverse_cpu_, outside_, before_, after_, per_record_, keep_flush_;
-  std::vector<CauseOf> causes_;  ///< of the current call; a member to spare the allocation
   double clipped_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "models/error.h"
+#include "replay/logical_clock.h"
 #include "replay/measured_rules.h"
 #include "replay/model_rules.h"
 #include "replay/survey.h"
@@ -180,6 +181,8 @@ void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
   const TransferId id = matcher_.send(rank, action.peer, action);
   Transfer<K>& transfer = matcher_[id];
   transfer.has_send = true;
+  transfer.synchronous = action.flags & kSynchronous;
+  transfer.recorded_send = call.enter;
   transfer.level = rules_->level(rank, action.peer);
   ++outcome_.messages;
   ++outcome_.level_messages[static_cast<int>(transfer.level)];
@@ -210,6 +213,7 @@ void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
   }
   Transfer<K>& transfer = matcher_[id];
   transfer.has_post = true;
+  transfer.recorded_post = call.enter;
   rules_->post(timelines_[timeline], call, transfer);
   if (transfer.has_send) {
     rules_->matched(transfer);
@@ -290,7 +294,7 @@ void Replay<Rules>::leave(int timeline, const Call& call) {
   const Lanes<K> leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                              ? state.enter
                              : rules_->leave(state, call, context);
-  count_violations(state, call);
+  count_violations(timeline, call);
   for (const Awaited& awaited : state.awaited) let_go(awaited);
   const double recorded_before = call.role == CallRole::kBegin ? call.enter : state.recorded_clock;
   const Lanes<K> clock_before = call.role == CallRole::kBegin ? state.enter : state.clock;
@@ -319,12 +323,32 @@ void Replay<Rules>::let_go(const Awaited& awaited) {
 }
 
 template <class Rules>
-void Replay<Rules>::count_violations(const TimelineState<K>& state, const Call& call) {
-  for (const Awaited& awaited : state.awaited) {
-    if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
-    const Transfer<K>& transfer = matcher_[awaited.transfer];
-    if (transfer.has_send && call.leave < transfer.recorded_send) ++outcome_.clock_violations;
+void Replay<Rules>::count_violations(int timeline, const Call& call) {
+  ClockViolations& violations = outcome_.clock_violations;
+  for (const Awaited& awaited : timelines_[timeline].awaited) {
+    double cause = 0;
+    if (!recorded_cause(awaited, cause) || call.leave >= cause) continue;
+    if (violations.total() == 0) violations.first = place(timeline, call);
+    ++(awaited.kind == Awaited::Kind::kCollective ? violations.collectives : violations.messages);
   }
+}
+
+template <class Rules>
+bool Replay<Rules>::recorded_cause(const Awaited& awaited, double& cause) {
+  if (awaited.kind == Awaited::Kind::kCollective) {
+    const int members = trace_->comms[awaited.action->comm].size();
+    if (members <= 1) return false;
+    const auto& instance = collectives_.get(awaited.action->comm, awaited.instance);
+    Lanes<K> unused;
+    return !instance.abandoned && collective_cause(instance, awaited.local, members, cause, unused);
+  }
+  if (awaited.transfer == kNoTransfer) return false;
+  const Transfer<K>& transfer = matcher_[awaited.transfer];
+  if (transfer.abandoned || !transfer.has_send || !transfer.has_post) return false;
+  // A send that waits for its size and ends before its receive was posted was eager after all.
+  if (awaited.kind == Awaited::Kind::kSend && !transfer.synchronous) return false;
+  cause = awaited.kind == Awaited::Kind::kSend ? transfer.recorded_post : transfer.recorded_send;
+  return true;
 }
 
 // --- Requests ---
@@ -540,6 +564,7 @@ std::string Replay<Rules>::place(int timeline, const Call& call) const {
 // --- Every set of rules, at every number of lanes ---
 
 template class Replay<SurveyRules>;
+template class Replay<LogicalClockRules>;
 template class Replay<MeasuredRules<1>>;
 template class Replay<MeasuredRules<2>>;
 template class Replay<MeasuredRules<4>>;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "replay/observer.h"
+#include "replay/results.h"
 #include "replay/timeline_state.h"
 
 namespace rubato {
@@ -33,7 +34,7 @@ struct ReplayOutcome {
   uint64_t unmatched_sends = 0;
   uint64_t unmatched_receives = 0;
   uint64_t abandoned_collectives = 0;  ///< calls of members whose partners never came
-  uint64_t clock_violations = 0;  ///< calls that ended before what they waited for, as recorded
+  ClockViolations clock_violations;    ///< as recorded
   std::array<uint64_t, kLevels> level_messages{};
   std::array<uint64_t, kLevels> level_bytes{};
 };
@@ -94,7 +95,9 @@ class Replay {
   bool everything_is_there(int timeline);
   void leave(int timeline, const Call& call);
   void let_go(const Awaited& awaited);
-  void count_violations(const TimelineState<K>& state, const Call& call);
+  void count_violations(int timeline, const Call& call);
+  /// When, as recorded, that happened which `awaited` waits for; false when it waits for nobody.
+  bool recorded_cause(const Awaited& awaited, double& cause);
 
   // --- Requests ---
 

@@ -7,15 +7,22 @@
 #include "replay/archive.h"
 #include "replay/coverage.h"
 #include "replay/identity.h"
+#include "replay/logical_clock.h"
 #include "replay/measured_rules.h"
 #include "replay/model_rules.h"
 #include "replay/profile.h"
 #include "replay/replay.h"
+#include "replay/shifted_source.h"
 #include "replay/survey.h"
 #include "tracer/schema.h"
 
 namespace rubato {
 namespace {
+
+/// Times that had to be moved by more than as many seconds, or than that part of the run, are of
+/// clocks that nobody compared: a message between two nodes takes a thousandth of it.
+constexpr double kUnsynchronised = 1e-3;
+constexpr double kUnsynchronisedPart = 0.1;
 
 /// Lets the coverage, which wants recorded times only, watch a pass of any width.
 template <int K>
@@ -80,6 +87,7 @@ class Driver {
                                           [](const Group& group) { return group.measured; });
     passes_ = groups.size() + (needs_survey ? 1 : 0) + (options_->verify ? 1 : 0);
     if (needs_survey) survey();
+    if (needs_survey && options_->repair && first_outcome_->clock_violations.total() > 0) repair();
     if (options_->verify) verify();
     for (const Group& group : groups) {
       // Up to 16 lanes a pass; the width is a template argument of the engine.
@@ -159,7 +167,9 @@ class Driver {
     return outcome;
   }
 
+  /// Fills survey_ and limits_, from scratch.
   void survey() {
+    survey_ = Survey();
     limits_.bytes[static_cast<int>(Level::kNode)] = limits_.bytes[static_cast<int>(Level::kSelf)] =
         options_->eager_limit.value_or(
             trace_->eager_limit_node.value_or(std::numeric_limits<double>::infinity()));
@@ -175,6 +185,28 @@ class Driver {
     for (int level = 0; level < kLevels; ++level) {
       limits_.bytes[level] = std::max(limits_.bytes[level], survey_.eager_evidence[level]);
     }
+  }
+
+  /// From here on all times are those of the logical clock. What they violate is counted again.
+  void repair() {
+    passes_ += 2;
+    violations_ = first_outcome_->clock_violations;
+    shifts_.emplace(trace_->timelines());
+    LogicalClockRules rules(survey_, placement_, limits_);
+    pass(rules, {&*shifts_});
+    shifted_.emplace(*source_, *shifts_);
+    source_ = &*shifted_;
+    first_outcome_.reset();
+    survey();
+    ClockRepair repair;
+    repair.after = first_outcome_->clock_violations;
+    repair.largest_shift = shifts_->largest() / trace_->ticks_per_second;
+    for (int rank = 0; rank < trace_->ranks(); ++rank) {
+      const std::vector<int> timelines = trace_->timelines_of(rank);
+      repair.ranks += std::any_of(timelines.begin(), timelines.end(),
+                                  [&](int timeline) { return !shifts_->of(timeline).empty(); });
+    }
+    results_.trace.clock_repair = repair;
   }
 
   void verify() {
@@ -293,7 +325,7 @@ class Driver {
     summary.unmatched_sends = first_outcome_->unmatched_sends;
     summary.unmatched_receives = first_outcome_->unmatched_receives;
     summary.clock_violations =
-        std::max(first_outcome_->clock_violations, survey_.negative_residuals);
+        summary.clock_repair ? violations_ : first_outcome_->clock_violations;
     summary.warnings = trace_->warnings;
     if (!trace_->threads.empty()) {
       summary.warnings.push_back(
@@ -313,6 +345,13 @@ class Driver {
           " collective calls lack the calls of other members: they keep their time");
     }
     coverage_.fill(summary);
+    if (summary.clock_repair &&
+        summary.clock_repair->largest_shift >
+            std::min(kUnsynchronised, kUnsynchronisedPart * summary.elapsed)) {
+      summary.warnings.push_back(
+          "the clocks of the ranks were not synchronised: what the archive says about waiting "
+          "between ranks means little");
+    }
     for (const int name : coverage_.calls_by_time())
       results_.calls.push_back(trace_->calls[name].name);
   }
@@ -326,6 +365,9 @@ class Driver {
   RecordingOverhead overhead_;
   Survey survey_;
   EagerLimits limits_;
+  ClockViolations violations_;         ///< before the repair
+  std::optional<ClockShifts> shifts_;  ///< where times had to be repaired
+  std::optional<ShiftedSource> shifted_;
   Results results_;
   std::optional<ReplayOutcome> first_outcome_;
   EventSource::Counts counts_;

@@ -19,6 +19,7 @@ struct ReplayOptions {
   std::optional<double> eager_limit;          ///< bytes, instead of what the archive says
   std::optional<Level> fallback_level;        ///< for levels that a platform file lacks
   bool ignore_offsets = false;                ///< do not apply the archive's clock offsets
+  bool repair = true;   ///< of times that violate the order of cause and effect (logical_clock.h)
   bool verify = false;  ///< also compare `measured` with the recording, record by record
   std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
 };

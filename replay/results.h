@@ -59,6 +59,23 @@ struct IdentityResult {
   std::string first;  ///< "rank 3, event 112 (MPI_Recv)"
 };
 
+/// Calls that ended before what they waited for, which only clocks that disagree can show.
+struct ClockViolations {
+  uint64_t messages =
+      0;  ///< received before they were sent; synchronous sends before their receive
+  uint64_t collectives = 0;
+  std::string first;  ///< "rank 3, event 112 (MPI_Recv)"
+
+  uint64_t total() const { return messages + collectives; }
+};
+
+/// What the logical clock did to an archive with clock violations.
+struct ClockRepair {
+  ClockViolations after;     ///< counted again on the repaired times
+  double largest_shift = 0;  ///< seconds by which a call was moved
+  int ranks = 0;             ///< that have calls which were moved
+};
+
 /// What stands in the archive, how much of it is replayed, and what a careful reader should know.
 struct TraceSummary {
   std::string path;
@@ -78,7 +95,8 @@ struct TraceSummary {
   std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
   uint64_t unmatched_sends = 0;
   uint64_t unmatched_receives = 0;
-  uint64_t clock_violations = 0;  ///< messages or collectives that leave before what they wait for
+  ClockViolations clock_violations;         ///< by the archive's clocks
+  std::optional<ClockRepair> clock_repair;  ///< where there were violations and measured is asked
   std::vector<std::string> warnings;
 };
 

@@ -23,7 +23,6 @@ struct Survey {
   std::unordered_map<uint64_t, LowerEnvelope>
       collective;                                ///< by collective_key(): leave - awaited enter
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
-  uint64_t negative_residuals = 0;  ///< ended before what they waited for: clock violations
 
   /// To be called once, when all calls were seen.
   void finish();
@@ -90,7 +89,6 @@ class SurveyRules {
 
   void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
     transfer.start[0] = call.enter;
-    transfer.recorded_send = call.enter;
     // Here: when the sender is known to have been done with it.
     transfer.arrival[0] = (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered))
                               ? call.leave
@@ -98,9 +96,7 @@ class SurveyRules {
     transfer.sender_waits = waits(action, transfer);
     transfer.handshake = transfer.sender_waits && !(action.flags & kSynchronous);
   }
-  void post(TimelineState<1>&, const Call& call, Transfer<1>& transfer) {
-    transfer.recorded_post = call.enter;
-  }
+  void post(TimelineState<1>&, const Call&, Transfer<1>&) {}
 
   void matched(Transfer<1>& transfer) {
     // A send that was done before its receive was posted did not wait for it.
@@ -121,12 +117,9 @@ class SurveyRules {
     return static_cast<double>(transfer.bytes) > limits_->bytes[static_cast<int>(transfer.level)];
   }
 
-  void add(LowerEnvelope& envelope, double bytes, double residual) {
-    if (residual < 0) {
-      ++survey_->negative_residuals;
-    } else {
-      envelope.add(bytes, residual);
-    }
+  /// A call that ends before what it waited for shows how wrong clocks are, not how fast calls are.
+  static void add(LowerEnvelope& envelope, double bytes, double residual) {
+    if (residual >= 0) envelope.add(bytes, residual);
   }
 
   Survey* survey_;

@@ -26,6 +26,9 @@ int command_info(const Arguments& arguments) {
   po::options_description options("Options");
   options.add_options()("json", "print JSON (share/doc/json.md) instead of text");
   options.add_options()("ignore-offsets", "do not apply the clock offsets of the archive");
+  options.add_options()(
+      "no-repair",
+      "leave calls where the archive's clocks put them, even before what they waited for");
   options.add_options()("help,h", "show this help");
   po::variables_map values;
   if (!parse_options(arguments, kHelp, options, "archive", false, values)) return 0;
@@ -35,6 +38,7 @@ int command_info(const Arguments& arguments) {
     throw UsageError(fmt::format("one archive, please; usage: {}", kHelp.usage));
   }
   ReplayOptions read;
+  read.repair = !values.count("no-repair");
   read.ignore_offsets = values.count("ignore-offsets") > 0;
   const TraceSummary trace = summarize_archive(archives[0], read);
   print_to_stdout(values.count("json") ? info_json(trace) : describe_trace(trace, page_width()));

@@ -68,6 +68,8 @@ po::options_description replay_options() {
   add("fallback-level", po::value<std::string>()->value_name("LEVEL"),
       "self, node or network: used for levels that a platform file lacks");
   add("ignore-offsets", "do not apply the clock offsets of the archive");
+  add("no-repair",
+      "leave calls where the archive's clocks put them, even before what they waited for");
   add("help,h", "show this help");
   return options;
 }
@@ -123,6 +125,7 @@ ReplayOptions engine_options(const po::variables_map& values) {
   ReplayOptions options;
   options.compensate = !values.count("no-compensation");
   options.verify = values.count("verify") > 0;
+  options.repair = !values.count("no-repair");
   options.ignore_offsets = values.count("ignore-offsets") > 0;
   if (values.count("overhead")) options.overhead = parse_overhead(text_of(values, "overhead"));
   if (values.count("eager-limit")) {

@@ -20,6 +20,23 @@ std::string counted(uint64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", show_count(count), count == 1 ? one : many);
 }
 
+std::string clock_line(const TraceSummary& trace) {
+  const std::string violations =
+      fmt::format("{} before what was waited for, by the clocks of the archive",
+                  counted(trace.clock_violations.total(), "call ends", "calls end"));
+  if (!trace.clock_repair) return violations + ": they disagree.";
+  const ClockRepair& repair = *trace.clock_repair;
+  return fmt::format("{} ({}, {}). Calls of {} were moved later, by up to {}: now {}.", violations,
+                     counted(trace.clock_violations.messages, "message", "messages"),
+                     counted(trace.clock_violations.collectives, "collective", "collectives"),
+                     counted(repair.ranks, "rank", "ranks"), show_seconds(repair.largest_shift),
+                     repair.after.total() == 0
+                         ? "none does"
+                         : fmt::format("{}, the first at {}",
+                                       counted(repair.after.total(), "still does", "still do"),
+                                       repair.after.first));
+}
+
 }  // namespace
 
 std::string kept_calls_line(const TraceSummary& trace) {
@@ -46,11 +63,7 @@ std::vector<std::string> caveats(const TraceSummary& trace) {
     lines.push_back(fmt::format("{} without a send: the recorded time is kept.",
                                 counted(trace.unmatched_receives, "receive", "receives")));
   }
-  if (trace.clock_violations > 0) {
-    lines.push_back(
-        fmt::format("{} before what was waited for, by the clocks of the archive: they disagree.",
-                    counted(trace.clock_violations, "call ends", "calls end")));
-  }
+  if (trace.clock_violations.total() > 0) lines.push_back(clock_line(trace));
   lines.insert(lines.end(), trace.warnings.begin(), trace.warnings.end());
   return lines;
 }

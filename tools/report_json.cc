@@ -66,6 +66,19 @@ std::string dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// null where nothing was repaired.
+Json repair_to_json(const TraceSummary& trace) {
+  if (!trace.clock_repair) return nullptr;
+  const ClockRepair& repair = *trace.clock_repair;
+  return {{"messages_before", trace.clock_violations.messages},
+          {"collectives_before", trace.clock_violations.collectives},
+          {"messages_after", repair.after.messages},
+          {"collectives_after", repair.after.collectives},
+          {"first_after", text_or_null(repair.after.first)},
+          {"largest_shift", number(repair.largest_shift)},
+          {"ranks", repair.ranks}};
+}
+
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -100,7 +113,8 @@ Json trace_to_json(const TraceSummary& trace) {
           {"kept", std::move(kept)},
           {"unmatched_sends", trace.unmatched_sends},
           {"unmatched_receives", trace.unmatched_receives},
-          {"clock_violations", trace.clock_violations},
+          {"clock_violations", trace.clock_violations.total()},
+          {"clock_repair", repair_to_json(trace)},
           {"warnings", trace.warnings}};
 }
 

@@ -1,6 +1,8 @@
 #!/bin/sh
 # How true the corrected times of an archive are when clocks drift, steadily and with a bend of 5 ppm half-way,
-# without and with --sync-every: a table for each MPI and for 2 and 4 ranks. Errors in microseconds.
+# without and with --sync-every: a table for each MPI and for 2 and 4 ranks. Errors in microseconds. The last three
+# columns are the replay's own count of calls that end before what they waited for, by corrected times and after
+# its logical clock, and by how much that moved calls at most.
 #
 #   tests/bench/clock_drift.sh BUILD_DIR [SECONDS [COMMAND]]
 #
@@ -18,8 +20,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 
-row() { printf '%-8s %5s %-6s %6s %7s %10s %9s %9s %9s %7s %9s %9s %9s\n' "$@"; }
-row MPI ranks drift every epochs deviation 50% 95% max noise messages early-raw early
+row() { printf '%-8s %5s %-6s %6s %7s %10s %9s %9s %9s %7s %9s %9s %9s %9s %9s %9s\n' "$@"; }
+row MPI ranks drift every epochs deviation 50% 95% max noise messages early-raw early replayed repaired shift
 for flavour in openmpi mpich; do
   command -v "mpicc.$flavour" >/dev/null || continue
   build_skewed "$flavour"
@@ -31,8 +33,9 @@ for flavour in openmpi mpich; do
       numbers=$(run_skewed "$flavour" "$ranks" "$seconds" "$2" "--sync-every $3" |
         awk '{ for (i = 1; i <= NF; ++i) if ($i ~ /^[0-9.]+$/) print $i }')
       # shellcheck disable=SC2086
-      echo "$flavour $ranks $1 $3" $numbers | while read -r mpi n drift every epochs deviation _ p50 p95 max noise messages raw early; do
-        row "$mpi" "$n" "$drift" "$every" "$epochs" "$deviation" "$p50" "$p95" "$max" "$noise" "$messages" "$raw" "$early"
+      echo "$flavour $ranks $1 $3" $numbers | while read -r mpi n drift every epochs deviation _ p50 p95 max noise messages raw early replayed repaired shift; do
+        row "$mpi" "$n" "$drift" "$every" "$epochs" "$deviation" "$p50" "$p95" "$max" "$noise" "$messages" "$raw" \
+          "$early" "$replayed" "$repaired" "$shift"
       done
     done
   done

@@ -45,6 +45,13 @@ fi
 # (150 us / (n - 1)), as intervals grow on a busy machine.
 skewed_quietly 2 6 50000 ""
 bent=$line both_quiet=$quiet
+# What the bend leaves wrong, the reader's logical clock puts right, moving nothing by more than clocks are off.
+"$rubato" replay --verify run.otf2dir >verify.txt 2>&1 || fail "replay of repaired times: $(cat verify.txt)"
+[ "$(number repaired "$bent" 2)" = 0 ] || fail "calls that end before what they waited for: $bent"
+if [ "$quiet" = 1 ]; then
+  holds "$(number repaired "$bent") > 100" || fail "the bend violates nothing: $bent"
+  holds "$(number shift "$bent") <= 1 + $(number max "$bent") + $(number noise "$bent")" || fail "moved too far: $bent"
+fi
 skewed_quietly 5 6 50000 "--sync-every 1"
 otf2-print run.otf2dir/traces.otf2 >print.txt
 [ "$(count '^BUFFER_FLUSH')" -ge 8 ] || fail "no tracer time of --sync-every: $(count '^BUFFER_FLUSH')"

@@ -103,7 +103,7 @@ for scenario in scenarios.values():
         assert rank["calls"]["MPI_Wait"]["calls"] == 50, rank["calls"]["MPI_Wait"]
         assert rank["calls"]["MPI_Barrier"]["calls"] == 8
 measured, perfect = scenarios["measured"]["elapsed"], scenarios["perfect"]["elapsed"]
-assert trace["clock_violations"] > 0 or perfect <= measured * (1 + 1e-12), (perfect, measured)
+assert perfect <= measured * (1 + 1e-12), (perfect, measured)
 # A ping-pong waits for two trips a round: 2 ranks * 2 threads * 40 rounds * 2 ms, less what the threads
 # did meanwhile.
 few, many = (sum(rank["calls"]["MPI_Recv"]["time"] for rank in scenarios[f"bandela:latency=1{unit}"]["ranks"])

@@ -177,24 +177,33 @@ TEST_CASE("info says what stands in an archive") {
   trace.warnings.clear();
   trace.kept.resize(1);
   trace.unmatched_sends = trace.unmatched_receives = 0;
-  CHECK(describe_trace(trace, 100) ==
-        "Archive         run.otf2dir\n"
-        "Recorded by     Rubato 0.1.0\n"
-        "Command         lmp -in melt.in -log none\n"
-        "MPI             Open MPI v4.1.4\n"
-        "Elapsed         1.020 s\n"
-        "Ranks           4 on 1 node, 4 locations\n"
-        "Records         156,000\n"
-        "MPI calls       39,200, 1.200 s in all ranks together\n"
-        "Messages        9,600\n"
-        "Collectives     310\n"
-        "Communicators   3\n"
-        "\n"
-        "0.1 % of MPI time keeps its recorded length because it cannot be replayed: MPI_Accumulate "
-        "(12 calls,\n"
-        "  1.600 ms, first at rank 3, event 112).\n"
-        "Note: 42 calls end before what was waited for, by the clocks of the archive: they "
-        "disagree.\n");
+  CHECK(
+      describe_trace(trace, 100) ==
+      "Archive         run.otf2dir\n"
+      "Recorded by     Rubato 0.1.0\n"
+      "Command         lmp -in melt.in -log none\n"
+      "MPI             Open MPI v4.1.4\n"
+      "Elapsed         1.020 s\n"
+      "Ranks           4 on 1 node, 4 locations\n"
+      "Records         156,000\n"
+      "MPI calls       39,200, 1.200 s in all ranks together\n"
+      "Messages        9,600\n"
+      "Collectives     310\n"
+      "Communicators   3\n"
+      "\n"
+      "0.1 % of MPI time keeps its recorded length because it cannot be replayed: MPI_Accumulate "
+      "(12 calls,\n"
+      "  1.600 ms, first at rank 3, event 112).\n"
+      "Note: 42 calls end before what was waited for, by the clocks of the archive (40 messages, "
+      "2\n"
+      "  collectives). Calls of 3 ranks were moved later, by up to 71.30 µs: now 1 still does, the "
+      "first at\n"
+      "  rank 2, event 90 (MPI_Wait).\n");
+  trace.clock_repair->after = {};
+  CHECK(caveats(trace)[0].find("by up to 71.30 µs: now none does.") != std::string::npos);
+  trace.clock_repair.reset();
+  CHECK(caveats(trace)[0] ==
+        "42 calls end before what was waited for, by the clocks of the archive: they disagree.");
 }
 
 TEST_CASE("the headline compares perfect with measured") {

@@ -20,7 +20,7 @@ Results replay(const std::string& text) {
   CHECK(results.identity->differing == 0);
   CHECK(results.trace.unmatched_sends == 0);
   CHECK(results.trace.unmatched_receives == 0);
-  CHECK(results.trace.clock_violations == 0);
+  CHECK(results.trace.clock_violations.total() == 0);
   for (const ScenarioResult& scenario : results.scenarios) {
     INFO(scenario.name << ": " << scenario.deadlock);
     REQUIRE(scenario.deadlock.empty());
