@@ -659,6 +659,49 @@ Recorded record(unsigned seed, bool safe, const Machine& machine) {
   return recorded;
 }
 
+/// A program of which each two ranks can be the threads of one.
+Program threaded(unsigned seed) {
+  Program program = Generator(seed, true).make();
+  for (auto& ops : program.ranks) {
+    std::erase_if(ops, [](const Op& op) {
+      return op.kind == Kind::kCollective || op.kind == Kind::kSendrecv;
+    });
+  }
+  for (size_t rank = 1; rank < program.nodes.size(); rank += 2)
+    program.nodes[rank] = program.nodes[rank - 1];
+  return program;
+}
+
+/// A recording by clocks that jump ahead by up to 3000 ticks now and then, one for each `threads`
+/// ranks.
+Recorded record_badly(unsigned seed, size_t threads) {
+  Recorded recorded;
+  const Program program = threads == 1 ? Generator(seed, false).make() : threaded(seed);
+  recorded.program = program;
+  recorded.ends = Reference(program, recorder()).run(&recorded.program);
+  std::mt19937 random(seed);
+  std::map<double, double> jumps;  // by time
+  for (size_t rank = 0; rank < recorded.ends.size(); ++rank) {
+    if (rank % threads == 0) {
+      jumps.clear();
+      for (int i = 0; i < 4; ++i)
+        jumps[static_cast<double>(random() % 20000)] = static_cast<double>(random() % 3000);
+    }
+    const auto show = [&](double& time) {
+      double ahead = 0;
+      for (const auto& [at, by] : jumps) ahead += at < time ? by : 0;
+      time += ahead;
+    };
+    for (Op& op : recorded.program.ranks[rank]) {
+      show(op.enter);
+      show(op.leave);
+    }
+    show(recorded.ends[rank]);
+  }
+  recorded.text = as_text(recorded.program, recorded.ends, threads);
+  return recorded;
+}
+
 constexpr unsigned kSeeds = 500;
 
 }  // namespace
@@ -762,14 +805,7 @@ TEST_CASE("random programs of ranks with two threads") {
   far.network_latency = 90000;
   far.rendezvous = 1000;
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    Program program = Generator(seed, true).make();
-    for (auto& ops : program.ranks) {
-      std::erase_if(ops, [](const Op& op) {
-        return op.kind == Kind::kCollective || op.kind == Kind::kSendrecv;
-      });
-    }
-    for (size_t rank = 1; rank < program.nodes.size(); rank += 2)
-      program.nodes[rank] = program.nodes[rank - 1];
+    const Program program = threaded(seed);
     const auto windows = [&](std::vector<double> ends) {
       for (size_t rank = 1; rank < ends.size(); rank += 2)
         ends[rank / 2 * 2] = std::max(ends[rank - 1], ends[rank] - program.compute_at_end);
@@ -797,41 +833,25 @@ TEST_CASE("random programs of ranks with two threads") {
   }
 }
 
-// Clocks that jump ahead by up to 3000 ticks now and then, each on its own. The recording is then
-// wrong in who came first, and in the length of what a jump falls into; the repair brings cause and
-// effect into order and changes nothing else.
+// The recording is wrong in who came first, and in the length of what a jump of a clock falls into.
+// The repair brings cause and effect into order and changes nothing else.
 TEST_CASE("random programs on clocks that disagree") {
+  const size_t threads = GENERATE(1, 2);
   unsigned violated = 0;
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    Recorded recorded = record(seed, false, recorder());
-    std::mt19937 random(seed);
-    for (size_t rank = 0; rank < recorded.ends.size(); ++rank) {
-      std::map<double, double> jumps;  // by time
-      for (int i = 0; i < 4; ++i) jumps[static_cast<double>(random() % 20000)] = random() % 3000;
-      const auto shown = [&](double& time) {
-        double ahead = 0;
-        for (const auto& [at, by] : jumps) ahead += at < time ? by : 0;
-        time += ahead;
-      };
-      for (Op& op : recorded.program.ranks[rank]) {
-        shown(op.enter);
-        shown(op.leave);
-      }
-      shown(recorded.ends[rank]);
-    }
-    const std::string text = as_text(recorded.program, recorded.ends);
-    INFO("seed " << seed << "\n" << text);
+    const Recorded recorded = record_badly(seed, threads);
+    INFO("seed " << seed << "\n" << recorded.text);
     const std::vector<Scenario> scenarios = {parse_scenario("measured"), parse_scenario("perfect")};
     ReplayOptions options;
     options.verify = true;
-    const auto source = parse_text_trace(text);
+    const auto source = parse_text_trace(recorded.text);
     const Results repaired = run_replay(*source, scenarios, options);
     options.repair = false;
     const Results raw = run_replay(*source, scenarios, options);
     CHECK(repaired.identity->differing == 0);
     CHECK(raw.identity->differing == 0);
     CHECK(repaired.trace.clock_violations.total() == raw.trace.clock_violations.total());
-    CHECK(repaired.trace.clock_repair.has_value() == (raw.trace.clock_violations.total() > 0));
+    REQUIRE(repaired.trace.clock_repair.has_value() == (raw.trace.clock_violations.total() > 0));
     if (repaired.trace.clock_repair) {
       ++violated;
       CHECK(repaired.trace.clock_repair->after.total() == 0);
@@ -839,14 +859,14 @@ TEST_CASE("random programs on clocks that disagree") {
     }
     // Later, but with the compute of the recording to the tick; which is all that a model looks at.
     check_not_later(ends_of(raw.scenarios[0]), ends_of(repaired.scenarios[0]));
-    for (size_t rank = 0; rank < recorded.ends.size(); ++rank) {
+    for (size_t rank = 0; rank < raw.scenarios[0].ranks.size(); ++rank) {
       INFO("rank " << rank);
       CHECK(repaired.scenarios[0].ranks[rank].compute == raw.scenarios[0].ranks[rank].compute);
     }
     check_same_bits(repaired.scenarios[1], raw.scenarios[1]);
     check_not_later(ends_of(repaired.scenarios[1]), ends_of(repaired.scenarios[0]));
   }
-  CHECK(violated > kSeeds / 2);
+  CHECK(violated > kSeeds / 5);  // the test has something to repair
 }
 
 TEST_CASE("random programs: lanes, single runs and repeated runs agree to the last bit") {
