@@ -6,6 +6,7 @@
 
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "tracer/processors.h"
 
@@ -36,12 +37,23 @@ void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) 
 }  // namespace
 
 bool Recorder::refill(ThreadLog& log, size_t words) {
+  // A signal's handler may be a recorded function (functions.h): not while the log is changed.
+  const bool was_busy = std::exchange(log.busy, true);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const bool room = extend(log, words);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  log.busy = was_busy;
+  return room;
+}
+
+bool Recorder::extend(ThreadLog& log, size_t words) {
   const uint64_t begin = Clock::now();
   // Room for the mark of this refill, those of switches, and of the end.
   const size_t spare = 4 * kHeadWords;
   const auto result = log.segments.extend(space_, log.number, (words + spare) * sizeof(uint64_t));
   if (result == SegmentFile::Result::kFull || result == SegmentFile::Result::kDiskFull) {
     if (log.at != nullptr && !log.muted) put_mark(log, kMarkOff, begin, 0);
+    log.muted = true;  // also for the call that is under way
     auto none = Ended::kNot;
     ended_.compare_exchange_strong(
         none, result == SegmentFile::Result::kFull ? Ended::kMemoryFull : Ended::kDiskFull);

@@ -111,6 +111,7 @@ class Recorder {
   struct ThreadEnd;
   static ThreadLog* new_thread();
   static void toggle(uint64_t now, bool off);
+  static bool extend(ThreadLog& log, size_t words);
 
   static inline std::atomic<bool> on_{false};
   static inline std::atomic<uint32_t> switches_{0};

@@ -13,6 +13,30 @@ int main(int argc, char** argv) {
   return 0;
 }
 C
+# That the memory is used up may also be found out inside a call that completes many requests: 2000 times
+# 200 of them take 2000 * 200 * (8 for the posting and more for its call) bytes, over 6 MB.
+build_program many <<'C'
+#include <mpi.h>
+int main(int argc, char** argv) {
+  int x[100] = {0}, y[100];
+  MPI_Request r[200];
+  MPI_Init(&argc, &argv);
+  for (int i = 0; i < 2000; ++i) {
+    for (int k = 0; k < 100; ++k) MPI_Irecv(y + k, 1, MPI_INT, 0, 0, MPI_COMM_SELF, r + k);
+    for (int k = 0; k < 100; ++k) MPI_Isend(x + k, 1, MPI_INT, 0, 0, MPI_COMM_SELF, r + 100 + k);
+    MPI_Waitall(200, r, MPI_STATUSES_IGNORE);
+  }
+  MPI_Finalize();
+  return 0;
+}
+C
+run 1 "$rubato" trace -o run.otf2dir --memory 1MiB --when-full stop ./many 2>err.txt || fail "exit code $?"
+otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "otf2-print: $(cat check.txt)"
+expect 1 '^MEASUREMENT_ON_OFF .*OFF'
+sed -n '/^MEASUREMENT_ON_OFF/,$p' print.txt >end.txt
+[ "$(grep -c . end.txt)" = 2 ] && grep -q '^PROGRAM_END' end.txt || fail "behind the end: $(cat end.txt)"
+rm -r run.otf2dir print.txt
+
 run 2 "$rubato" trace -o run.otf2dir --memory 1MiB --when-full stop ./app 2>err.txt || fail "exit code $?"
 [ "$(grep -c '^rubato: the trace stops early' err.txt)" = 1 ] || fail "message: $(cat err.txt)"
 check_archive
