@@ -99,14 +99,6 @@ class RequestArray {
   bool usable_;
 };
 
-/// A null pointer in place of a request: an error for MPI to report.
-template <class Real, class... Arguments>
-int record_mistake(Call& call, Real real, Arguments... arguments) {
-  const int result = real(arguments...);
-  call.leave();
-  return result;
-}
-
 template <class Real>
 int record_wait(Call call, Real real, MPI_Request* request, MPI_Status* status) {
   if (request == nullptr) return record_mistake(call, real, request, status);

@@ -40,6 +40,7 @@ int record_improbe(Call call, Real real, int source, int tag, MPI_Comm comm, int
 template <class Real, class Count>
 int record_mrecv(Call call, Real real, void* buf, Count count, MPI_Datatype type,
                  MPI_Message* message, MPI_Status* status) {
+  if (message == nullptr) return record_mistake(call, real, buf, count, type, message, status);
   const MPI_Message before = *message;
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
@@ -57,6 +58,7 @@ int record_mrecv(Call call, Real real, void* buf, Count count, MPI_Datatype type
 template <class Real, class Count>
 int record_imrecv(Call call, Real real, void* buf, Count count, MPI_Datatype type,
                   MPI_Message* message, MPI_Request* request) {
+  if (message == nullptr) return record_mistake(call, real, buf, count, type, message, request);
   const MPI_Message before = *message;
   const int result = real(buf, count, type, message, request);
   Message matched{};

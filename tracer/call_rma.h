@@ -211,6 +211,7 @@ int record_win_create(Call call, Real real, Arguments... arguments) {
 
 template <class Real>
 int record_win_free(Call call, Real real, MPI_Win* win) {
+  if (win == nullptr) return record_mistake(call, real, win);
   const MPI_Win handle = *win;
   Window* window = windows::find(handle);
   // Before MPI may hand the handle to another thread.

@@ -270,4 +270,12 @@ class Call {
   bool moved_ = false;
 };
 
+/// A null pointer where a handle should be: an error for MPI to report.
+template <class Real, class... Arguments>
+int record_mistake(Call& call, Real real, Arguments... arguments) {
+  const int result = real(arguments...);
+  call.leave();
+  return result;
+}
+
 }  // namespace rubato

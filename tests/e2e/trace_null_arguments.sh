@@ -27,6 +27,9 @@ int main(int argc, char** argv) {
 #ifndef OPEN_MPI /* which looks before it checks */
   SAY(MPI_Comm_free(NULL));
   SAY(MPI_Ibarrier(MPI_COMM_WORLD, NULL));
+  SAY(MPI_Win_free(NULL));
+  SAY(MPI_Mrecv(&x, 1, MPI_INT, NULL, MPI_STATUS_IGNORE));
+  SAY(MPI_Imrecv(&x, 1, MPI_INT, NULL, &r));
 #endif
   SAY(MPI_Comm_dup(MPI_COMM_WORLD, NULL));
   SAY(MPI_Isend(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, NULL));
