@@ -36,7 +36,8 @@ int record_comm_create(Call call, Real real, MPI_Comm parent, Arguments... argum
 }
 
 /// The communicator is there when the request completes; which child of its parent it is, is
-/// settled by the order of these calls.
+/// settled by the order of these calls. Its handle is known at once in both libraries, and kept: the
+/// program's variable may be gone by then.
 template <class Real, class... Arguments>
 int record_comm_idup(Call call, Real real, MPI_Comm parent, Arguments... arguments) {
   const int result = real(parent, arguments...);
@@ -46,7 +47,7 @@ int record_comm_idup(Call call, Real real, MPI_Comm parent, Arguments... argumen
     Request request;
     request.kind = RequestKind::kCommIdup;
     request.message = {over->id, 0, static_cast<int32_t>(communicators::next_child(over)), 0};
-    request.extra = reinterpret_cast<uintptr_t>(made);
+    request.extra = handle_bits(*made);
     if (over->recordable) {
       request.number = call.next_request();
       call.item(Item::kCollectiveRequest, over->id);
@@ -59,7 +60,7 @@ int record_comm_idup(Call call, Real real, MPI_Comm parent, Arguments... argumen
 
 inline void note_idup_complete(Call& call, const Request& request) {
   Communicator* over = communicators::by_id(request.message.communicator);
-  const MPI_Comm made = *reinterpret_cast<MPI_Comm*>(request.extra);
+  const auto made = (MPI_Comm)request.extra;  // see handle_bits()
   const Communicator* entry =
       communicators::created(over, made, static_cast<uint32_t>(request.message.tag));
   if (!request.on_record()) return;

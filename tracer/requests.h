@@ -16,7 +16,7 @@
 ///
 /// Messages that a matched probe found, and that nobody received yet, wait here likewise.
 ///
-/// Locked only where the program asked for MPI_THREAD_MULTIPLE. Entries come from mapped chunks and
+/// Locked only where MPI provides MPI_THREAD_MULTIPLE. Entries come from mapped chunks and
 /// are used again, so the steady state allocates nothing.
 namespace rubato {
 
@@ -30,7 +30,7 @@ enum class RequestKind : uint8_t {
                      ///< `extra`: bytes received
   kRma,  ///< `number`: matching id; `message`: window as communicator, target, RmaClass as tag
   kNeighbours,  ///< a collective among neighbours
-  kCommIdup,    ///< `message`: parent, which of its children as tag; `extra`: where the handle goes
+  kCommIdup,    ///< `message`: parent, which of its children as tag; `extra`: the handle
 };
 
 struct Request {
@@ -52,7 +52,7 @@ struct Request {
 
 namespace requests {
 
-/// Before the first use.
+/// Before the first use; `threads`: several may be here at once.
 void start(bool threads);
 
 void add(MPI_Request handle, const Request& request);
