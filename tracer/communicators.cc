@@ -141,6 +141,8 @@ Communicator* find(MPI_Comm comm) {
   if (comm == handles.world) return world_entry;
   if (Communicator* entry = table.find(handle_bits(comm))) return entry;
   const std::lock_guard lock(mutex);
+  // Another thread may have been here meanwhile.
+  if (Communicator* entry = table.find(handle_bits(comm))) return entry;
   return enter_by_members(comm, false);
 }
 
