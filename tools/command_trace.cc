@@ -75,6 +75,7 @@ std::string output_path(const po::variables_map& values, const std::string& prog
   const std::string name = values.count("output") != 0
                                ? values["output"].as<std::string>()
                                : "rubato-" + fs::path(program).filename().string() + ".otf2dir";
+  if (name.empty()) throw UsageError("-o: expected the name of a directory");
   std::string path = fs::absolute(name).lexically_normal().string();
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
