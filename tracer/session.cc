@@ -148,7 +148,7 @@ void start_clocks() {
   PeriodicSync::start(session->comm, session->clocks, common[1]);
 }
 
-void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
+void begin_session(CallId init, const InitStamp& stamp) {
   session = new Session;
   session->settings = Settings::from_environment();
   session->host = host_name();
@@ -168,7 +168,10 @@ void begin_session(CallId init, const InitStamp& stamp, int required_threads) {
   info.start_ticks = Clock::now();
   info.start_realtime = realtime();
 
-  requests::start(required_threads == MPI_THREAD_MULTIPLE);
+  // The environment may have given more than the program asked for.
+  int provided_threads = MPI_THREAD_MULTIPLE;
+  PMPI(Query_thread)(&provided_threads);
+  requests::start(provided_threads == MPI_THREAD_MULTIPLE);
   communicators::start();
   if (session->settings.functions || session->settings.call_sites) modules::start();
   Recorder::start(session->space.segments, zero);
@@ -250,7 +253,7 @@ InitStamp before_init(const void* call_site) {
   return {__rdtsc(), Clock::monotonic(), call_site};
 }
 
-void start_session(CallId init, const InitStamp& stamp, int required_threads) {
+void start_session(CallId init, const InitStamp& stamp) {
   if (started) return;
   started = true;
   if (!load_handles()) {
@@ -258,7 +261,7 @@ void start_session(CallId init, const InitStamp& stamp, int required_threads) {
     return;
   }
   try {
-    begin_session(init, stamp, required_threads);
+    begin_session(init, stamp);
   } catch (const std::exception& error) {
     Recorder::stop();
     warn(std::string("recording could not start: ") + error.what());

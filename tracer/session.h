@@ -17,7 +17,7 @@ struct InitStamp {
 InitStamp before_init(const void* call_site);
 
 /// MPI is up: choose the clock, measure what recording costs, start to record. Collective.
-void start_session(CallId init, const InitStamp& stamp, int required_threads);
+void start_session(CallId init, const InitStamp& stamp);
 
 /// The program is about to finalise MPI: write the archive. Collective.
 void finish_session(CallId finalize, const void* call_site);

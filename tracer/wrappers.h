@@ -15,21 +15,15 @@ namespace rubato {
 
 /// MPI_Init and MPI_Init_thread: recording starts when MPI is up.
 template <class Real, class... Arguments>
-int record_init_with(CallId id, const void* call_site, int required, Real real,
-                     Arguments... arguments) {
+int record_init(CallId id, const void* call_site, Real real, Arguments... arguments) {
   const InitStamp stamp = before_init(call_site);
   const int result = real(arguments...);
-  if (result == MPI_SUCCESS) start_session(id, stamp, required);
+  if (result == MPI_SUCCESS) start_session(id, stamp);
   return result;
 }
-template <class Real>
-int record_init(CallId id, const void* call_site, Real real, int* argc, char*** argv) {
-  return record_init_with(id, call_site, MPI_THREAD_SINGLE, real, argc, argv);
-}
-template <class Real>
-int record_init_thread(CallId id, const void* call_site, Real real, int* argc, char*** argv,
-                       int required, int* provided) {
-  return record_init_with(id, call_site, required, real, argc, argv, required, provided);
+template <class Real, class... Arguments>
+int record_init_thread(CallId id, const void* call_site, Real real, Arguments... arguments) {
+  return record_init(id, call_site, real, arguments...);
 }
 
 /// MPI_Finalize: the archive is written while MPI still works.
