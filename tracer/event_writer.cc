@@ -180,7 +180,8 @@ class EventWriter {
       case Item::kLeaveTime:
       case Item::kMessageLong:
       case Item::kExtended:
-        items.value();  // never met here
+      default:  // a damaged record
+        items.value();
         break;
     }
   }
@@ -326,10 +327,13 @@ class EventWriter {
         put(OTF2_EvtWriter_RmaReleaseLock, nullptr, leave_, win, target, 0);
         break;
       }
-      default:
+      default: {
+        const uint64_t group = items.word();
+        if (group >= translation_.global_group.size()) break;
         put(OTF2_EvtWriter_RmaGroupSync, nullptr, leave_, more, win,
-            translation_.global_group[items.word()]);
+            translation_.global_group[group]);
         break;
+      }
     }
   }
 
@@ -363,14 +367,15 @@ class EventWriter {
 
 ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, Used& used) {
   ThreadSummary summary;
-  records.for_each(zero, [&](const record::Record& r) {
+  summary.read = records.for_each(zero, [&](const record::Record& r) {
     summary.last = std::max(summary.last, r.leave);
     // A function that was only left was entered while nothing was recorded.
     if (r.id == kMarkFunctionEnter) used.functions.insert(function_address(r.function));
     if (r.id >= kFirstMark) return;
-    if (r.id < used.calls.size()) used.calls[r.id] = true;
+    if (r.id >= used.calls.size()) return;  // a damaged record
+    used.calls[r.id] = true;
     if (r.call_site != 0) used.call_sites.insert(r.call_site);
-    if (!r.left) summary.open_call = r.id;
+    if (!r.left) summary.open_call = static_cast<int>(r.id);
   });
   return summary;
 }
@@ -382,7 +387,7 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
   summary.location = location;
   const bool master = records.thread() == 0;
   EventWriter events(writer, records.thread(), translation);
-  records.for_each(zero, [&](const record::Record& r) {
+  const bool read = records.for_each(zero, [&](const record::Record& r) {
     if (!events.good()) return;
     // A switch may have been made while this thread was inside a call.
     const uint64_t enter = std::max(r.enter, summary.last);
@@ -407,7 +412,7 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
     events.close_functions(summary.last);
   }
   if (master && summary.last != 0) events.end(summary.last);
-  good = good && events.good();
+  good = good && read && events.good();
   if (good) OTF2_EvtWriter_GetNumberOfEvents(writer, &summary.events);
   return summary;
 }

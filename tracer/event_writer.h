@@ -48,6 +48,7 @@ inline bool otf2_failed = false;
 struct ThreadSummary {
   uint64_t last = 0;   ///< latest time, ticks
   int open_call = -1;  ///< the call that the process died in, by CallId; -1: none
+  bool read = true;    ///< false: there are records that cannot be read
 };
 
 /// What the records of a process refer to.
@@ -66,7 +67,8 @@ struct OpenEnds {
   uint64_t functions = 0;  ///< not before the thread's last record
 };
 
-/// Writes all events of a thread. `good` becomes false when OTF2 cannot write.
+/// Writes all events of a thread. `good` becomes false when OTF2 cannot write, or records cannot be
+/// read.
 LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const OpenEnds& ends,
                              OTF2_EvtWriter* writer, uint64_t location,
                              const Translation& translation, bool& good);

@@ -3,7 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -18,6 +21,8 @@ constexpr size_t kMagicSize = sizeof kMagic - 1;
 /// takes it away when the process ends, however that happens.
 int file = -1;
 std::string path;
+/// An entry could be written in part only: what came behind it would be taken for the rest of it.
+std::atomic<bool> torn{false};
 
 /// An entry that names what an earlier one made.
 template <class Report>
@@ -26,6 +31,50 @@ void rename(std::vector<Report>& reports, Unpacker& from) {
   const std::string name = from.text();
   for (Report& report : reports) {
     if (report.id == id) report.name = name;
+  }
+}
+
+/// A journal that was damaged may hold anything. These say whether what readers index with, or make
+/// room for, can be right.
+bool are_ranks(const std::vector<int>& list, int size) {
+  return std::all_of(list.begin(), list.end(), [size](int r) { return r >= 0 && r < size; });
+}
+
+/// The first communicator is the world.
+bool sound(const ProcessFacts& facts, const ProcessReport& report) {
+  const auto& communicators = report.communicators;
+  return facts.rank >= 0 && facts.rank < facts.size && !communicators.empty() &&
+         communicators[0].members.size() == static_cast<size_t>(facts.size);
+}
+
+bool sound(const CommunicatorReport& c, int size) {
+  return c.self_like || !c.recordable ||
+         (!c.members.empty() && are_ranks(c.members, size) && are_ranks(c.remote_members, size));
+}
+
+bool sound(const Topology& t) {
+  return t.periods.size() == t.dimensions.size() && t.coordinates.size() == t.dimensions.size();
+}
+
+/// Leaves out what cannot be right. Local numbers are counted, so in a file of `bytes` none is as
+/// large as that.
+void sift(Journal& journal, size_t bytes) {
+  const int size = journal.facts.size;
+  ProcessReport& report = journal.report;
+  journal.damaged += std::erase_if(report.communicators, [&](const CommunicatorReport& c) {
+    return c.id >= bytes || !sound(c, size);
+  });
+  journal.damaged +=
+      std::erase_if(report.windows, [&](const WindowReport& w) { return w.id >= bytes; });
+  journal.damaged +=
+      std::erase_if(report.topologies, [](const TopologyReport& t) { return !sound(t.topology); });
+  journal.damaged += std::erase_if(journal.clock_samples, [](const ClockSample& s) {
+    return !std::isfinite(s.deviation) || s.deviation < 0;
+  });
+  for (std::vector<int>& group : report.groups) {  // known by their places
+    if (are_ranks(group, size)) continue;
+    group.clear();
+    ++journal.damaged;
   }
 }
 
@@ -118,12 +167,13 @@ bool open(const std::string& directory, int rank) {
 }
 
 void append(JournalEntry kind, const std::string& bytes) {
-  if (file < 0) return;
+  if (file < 0 || torn) return;
   const uint32_t head[2] = {static_cast<uint32_t>(kind), static_cast<uint32_t>(bytes.size())};
   std::string entry(reinterpret_cast<const char*>(head), sizeof head);
   entry += bytes;
   // On a full disk the entry is lost or torn; nobody reads beyond a torn one.
-  [[maybe_unused]] const ssize_t written = write(file, entry.data(), entry.size());
+  const ssize_t written = write(file, entry.data(), entry.size());
+  if (written > 0 && written != static_cast<ssize_t>(entry.size())) torn = true;
 }
 
 void communicator(const CommunicatorReport& report) {
@@ -205,6 +255,10 @@ bool read_journal(const std::string& name, Journal& journal, std::string& reason
     uint32_t head[2];
     std::memcpy(head, bytes.data() + at, sizeof head);
     at += sizeof head;
+    if (head[0] == 0 || head[0] > static_cast<uint32_t>(JournalEntry::kLast)) {
+      ++journal.damaged;
+      break;
+    }
     if (head[1] > bytes.size() - at) break;  // torn
     const std::string entry = bytes.substr(at, head[1]);
     at += head[1];
@@ -250,6 +304,11 @@ bool read_journal(const std::string& name, Journal& journal, std::string& reason
     reason = "the process died before it had started to record";
     return false;
   }
+  if (!sound(journal.facts, journal.report)) {
+    reason = "it is damaged";
+    return false;
+  }
+  sift(journal, bytes.size());
   const int lock_file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
   if (lock_file >= 0) {
     struct flock lock = whole_file(F_WRLCK);

@@ -27,6 +27,7 @@ enum class JournalEntry : uint32_t {
   kTopology,          ///< TopologyReport of a new communicator
   kGroup,             ///< world ranks of the next group that a window names
   kModule,            ///< Module that an address on record may lie in
+  kLast = kModule,
 };
 
 /// What is known when recording starts.
@@ -87,6 +88,7 @@ struct Journal {
   std::vector<ClockSample> clock_samples;
   std::vector<Module> modules;
   bool alive = false;  ///< the process still runs
+  size_t damaged = 0;  ///< entries that cannot be right and were left out
 };
 
 /// Reads a file up to its first torn entry; false with a reason when it is no journal of ours.

@@ -174,7 +174,8 @@ inline uint64_t* put_message(uint64_t* at, Item item, const Message& m) {
   return at + 3;
 }
 
-/// Reads the items of one call, one after the other.
+/// Reads the items of one call, one after the other. What lies behind the end, in damaged records,
+/// reads as zero.
 class Reader {
  public:
   Reader(const uint64_t* begin, const uint64_t* end) : at_(begin), end_(end) {}
@@ -191,6 +192,10 @@ class Reader {
   Message message() {
     const uint64_t word = *at_;
     if (static_cast<Item>(word & 15) == Item::kMessageLong) {
+      if (end_ - at_ < 3) {
+        at_ = end_;
+        return {};
+      }
       const auto peer = static_cast<uint32_t>(word >> 36);
       const Message m{static_cast<uint32_t>(word >> 8 & 0xfffffff), any_if(peer, 0xfffffff),
                       static_cast<int32_t>(at_[1]), at_[2]};
@@ -215,7 +220,7 @@ class Reader {
     return *end_ >> 10;
   }
   /// A plain word behind an item.
-  uint64_t word() { return *at_++; }
+  uint64_t word() { return done() ? 0 : *at_++; }
 
  private:
   static int32_t any_if(uint64_t value, uint64_t any) {

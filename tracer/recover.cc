@@ -1,14 +1,18 @@
 #include "tracer/recover.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "tracer/archive_definitions.h"
@@ -26,6 +30,14 @@ namespace fs = std::filesystem;
 namespace rubato {
 namespace {
 
+/// The number that a name begins with, if `end` follows it and nothing else.
+std::optional<uint32_t> number_before(const std::string& name, const std::string& end) {
+  uint32_t number = 0;
+  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || rest != name.data() + name.size() - end.size()) return {};
+  return name.ends_with(end) ? std::optional(number) : std::nullopt;
+}
+
 /// What was found of one rank.
 struct Found {
   Journal journal;
@@ -34,15 +46,22 @@ struct Found {
   std::vector<ThreadSummary> summaries;
 };
 
-/// Files stay open while their records are read.
+/// Files stay open while their records are read, two for each thread at most.
 class OpenFiles {
  public:
+  OpenFiles() {
+    rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
   ~OpenFiles() {
     for (const int file : files_) close(file);
   }
   int open(const std::string& name) {
     const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file >= 0) files_.push_back(file);
+    if (file < 0) throw RecoverError(name + ": " + std::strerror(errno));
+    files_.push_back(file);
     return file;
   }
 
@@ -95,27 +114,40 @@ class Search {
   }
 
   /// Journals by rank.
-  std::map<int, Found> find() const {
+  std::map<int, Found> find() {
     std::map<int, Found> found;
-    std::string reason, bad;
+    std::string reason;
+    uint64_t job = 0;
+    std::string first;
     for (const std::string& directory : directories_) {
       for (const std::string& name : names_in(directory, ".journal")) {
+        const auto number = number_before(fs::path(name).filename().string(), ".journal");
+        if (!number) continue;
+        const int rank = static_cast<int>(*number);
         Found process;
-        if (!read_journal(name, process.journal, reason)) {
-          bad = name + ": " + reason;
+        bool good = read_journal(name, process.journal, reason);
+        if (good && process.journal.facts.rank != rank) {
+          good = false;
+          reason = "it is damaged";
+        }
+        if (!good) {
+          bad_.emplace(rank, name + ": " + reason);
           continue;
         }
+        if (first.empty()) {
+          first = name;
+          job = process.journal.facts.job;
+        }
+        if (process.journal.facts.job != job) {
+          throw RecoverError(name + ": records of another job than " + first +
+                             "; give one job at a time");
+        }
         process.files.push_back(name);
-        found.emplace(process.journal.facts.rank, std::move(process));
+        found.emplace(rank, std::move(process));
       }
     }
-    if (found.empty()) throw RecoverError(bad.empty() ? nothing() : bad);
-    const ProcessFacts& first = found.begin()->second.journal.facts;
+    if (found.empty()) throw RecoverError(bad_.empty() ? nothing() : bad_.begin()->second);
     for (const auto& [rank, process] : found) {
-      if (process.journal.facts.job != first.job) {
-        throw RecoverError(process.files.front() + ": records of another job than " +
-                           found.begin()->second.files.front() + "; give one job at a time");
-      }
       if (process.journal.alive) {
         throw RecoverError("rank " + std::to_string(rank) + " (process " +
                            std::to_string(process.journal.facts.pid) +
@@ -133,16 +165,19 @@ class Search {
       for (const std::string& name : names_in(directory, ".records")) {
         const std::string base = fs::path(name).filename().string();
         if (base.rfind(prefix, 0) != 0) continue;
-        const auto thread = static_cast<uint32_t>(std::stoul(base.substr(prefix.size())));
-        auto& pair = files[thread];
+        const auto thread = number_before(base.substr(prefix.size()), ".records");
+        if (!thread) continue;
+        auto& pair = files[*thread];
         (pair.first.empty() ? pair.first : pair.second) = name;
       }
     }
     return files;
   }
 
-  /// Where the records of a rank should be.
+  /// Where the records of a rank should be, or what is wrong with them.
   std::string place_of(int rank) const {
+    const auto bad = bad_.find(rank);
+    if (bad != bad_.end()) return bad->second;
     for (const Place& place : places_) {
       if (std::find(place.ranks.begin(), place.ranks.end(), rank) == place.ranks.end()) continue;
       return place.directory == "-" ? place.host + " kept them in memory; they are lost"
@@ -161,9 +196,12 @@ class Search {
 
   static std::vector<std::string> names_in(const std::string& directory, const std::string& kind) {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(directory)) {
-      if (entry.path().extension() == kind) names.push_back(entry.path().string());
+    std::error_code error;
+    for (auto entry = fs::directory_iterator(directory, error); entry != fs::end(entry);
+         entry.increment(error)) {
+      if (entry->path().extension() == kind) names.push_back(entry->path().string());
     }
+    if (error) throw RecoverError(directory + ": " + error.message());
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -178,6 +216,7 @@ class Search {
 
   std::vector<std::string> directories_;
   std::vector<Place> places_;
+  std::map<int, std::string> bad_;  ///< journals that cannot be used, and why
 };
 
 void read_threads(const Search& search, OpenFiles& open_files, Found& process) {
@@ -221,7 +260,17 @@ double clock_rate(const Found& process) {
       }
     }
   }
-  return ticks_per_second(first, last);
+  const double rate = ticks_per_second(first, last);
+  if (std::isfinite(rate) && rate > 1e3 && rate < 1e12) return rate;
+  throw RecoverError(process.files.front() + ": it is damaged: the rate of the clock is unknown");
+}
+
+/// All processes of a job know the same calls, unless the list of one is damaged.
+const ProcessFacts& with_most_names(const std::map<int, Found>& found) {
+  const auto fewer = [](const auto& a, const auto& b) {
+    return a.second.journal.facts.call_names.size() < b.second.journal.facts.call_names.size();
+  };
+  return std::max_element(found.begin(), found.end(), fewer)->second.journal.facts;
 }
 
 std::string where_to_write(const RecoverTask& task, const ProcessFacts& facts) {
@@ -278,7 +327,7 @@ bool write(const std::string& output, const ArchiveInfo& info, const std::string
 }  // namespace
 
 RecoverResult recover(const RecoverTask& task) {
-  const Search search(task.directories);
+  Search search(task.directories);
   std::map<int, Found> found = search.find();
   const ProcessFacts& first = found.begin()->second.journal.facts;
   RecoverResult result;
@@ -292,6 +341,7 @@ RecoverResult recover(const RecoverTask& task) {
     read_threads(search, open_files, process);
     process.records.offsets = clock_of(rank, found).records(process.journal.facts.zero);
   }
+  const ProcessFacts& names = with_most_names(found);
   std::vector<ProcessReport> reports;
   std::vector<ProcessRecords> records;
   std::vector<RankSummary> ranks;
@@ -312,22 +362,30 @@ RecoverResult recover(const RecoverTask& task) {
     Found& process = place->second;
     ProcessReport report = process.journal.report;
     Used used;
-    used.calls.resize(process.journal.facts.call_names.size());
+    used.calls.resize(names.call_names.size());
     for (const ThreadRecords& thread : process.records.threads) {
       process.summaries.push_back(summarise(thread, process.records.zero, used));
       const ThreadSummary& summary = process.summaries.back();
+      if (!summary.read) {
+        throw RecoverError("rank " + std::to_string(rank) +
+                           ": its records cannot be read: " + std::strerror(errno));
+      }
       last = std::max(last, corrected(summary.last, process.records.offsets));
       if (summary.open_call >= 0) {
         result.in_calls.push_back(
             "rank " + std::to_string(rank) +
             (thread.thread() == 0 ? "" : " thread " + std::to_string(thread.thread())) +
-            " was in " + process.journal.facts.call_names[static_cast<size_t>(summary.open_call)]);
+            " was in " + names.call_names[static_cast<size_t>(summary.open_call)]);
       }
       if (thread.missing_segments() > 0) {
         result.missing.push_back("rank " + std::to_string(rank) + " lacks " +
                                  std::to_string(thread.missing_segments()) +
                                  " blocks of its records");
       }
+    }
+    if (const size_t damaged = process.journal.damaged; damaged > 0) {
+      result.missing.push_back(process.files.front() + ": " + std::to_string(damaged) +
+                               " entries are damaged");
     }
     report.used = used.calls;
     name_code(used, process.journal.modules, process.journal.facts.function_filter, report);
@@ -349,8 +407,8 @@ RecoverResult recover(const RecoverTask& task) {
   info.start_realtime = first.start_realtime;
   info.overhead = first.overhead;
   info.eager_limits = first.eager_limits;
-  info.call_names = first.call_names;
-  info.call_roles = first.call_roles;
+  info.call_names = names.call_names;
+  info.call_roles = names.call_roles;
   std::string complete = "false: recovered, the program did not reach MPI_Finalize";
   if (!result.missing.empty()) {
     complete += "; " + std::to_string(result.missing.size()) +
@@ -380,10 +438,14 @@ RecoverResult recover(const RecoverTask& task) {
   }
   if (end > begin) result.seconds = static_cast<double>(end - begin) / info.ticks_per_second;
 
-  fs::remove(result.output + "/" + kIncomplete);
+  std::error_code error;
+  fs::remove(result.output + "/" + kIncomplete, error);
   if (!task.keep) {
     for (const auto& [rank, process] : found) {
-      for (const std::string& file : process.files) fs::remove(file);
+      for (const std::string& file : process.files) {
+        if (fs::remove(file, error) || !error) continue;
+        result.missing.push_back(file + " is left: " + error.message());
+      }
     }
     std::error_code ignored;  // directories that hold something else stay
     for (const std::string& directory : search.directories()) {

@@ -26,7 +26,7 @@ struct RecoverResult {
   int recovered = 0;
   uint64_t events = 0;
   double seconds = 0;                 ///< from the first to the last time stamp
-  std::vector<std::string> missing;   ///< what is not there, and where it may be
+  std::vector<std::string> missing;   ///< what is not there, and where it may be; what is damaged
   std::vector<std::string> in_calls;  ///< which ranks died in which call
 };
 

@@ -31,11 +31,12 @@ void ThreadRecords::find(int file) {
   for (uint64_t offset = 0; offset + sizeof(SegmentHeader) <= size;) {
     SegmentHeader header;
     const ssize_t got = pread(file, &header, sizeof header, static_cast<off_t>(offset));
+    // A partly copied segment is whole in the other file.
     const bool good = got == static_cast<ssize_t>(sizeof header) &&
                       header.magic == SegmentHeader::kMagic && header.thread == thread_ &&
-                      header.bytes >= sizeof header && header.bytes % kSegmentBytes == 0;
-    // A partly copied segment is whole in the other file.
-    if (good && offset + header.bytes <= size) segments_.push_back({file, offset, header});
+                      header.bytes >= sizeof header && header.bytes % kSegmentBytes == 0 &&
+                      header.bytes <= size - offset;
+    if (good) segments_.push_back({file, offset, header});
     offset += good ? header.bytes : kSegmentBytes;
   }
 }

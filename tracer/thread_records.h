@@ -28,14 +28,16 @@ class ThreadRecords {
   uint64_t last_nanoseconds() const { return empty() ? 0 : segments_.back().header.nanoseconds; }
 
   /// Calls `visit(record::Record)` for each call and mark, in order. Times are ticks; `zero` is the
-  /// tick that the process counts from.
+  /// tick that the process counts from. False when some could not be read.
   template <class Visit>
-  void for_each(uint64_t zero, Visit visit) const {
+  [[nodiscard]] bool for_each(uint64_t zero, Visit visit) const {
     for (const Segment& segment : segments_) {
       const Mapping mapping(segment);
+      if (mapping.begin() == nullptr) return false;
       record::Cursor cursor(mapping.begin(), mapping.end(), zero, call_sites_);
       for (record::Record r; cursor.next(r);) visit(r);
     }
+    return true;
   }
 
  private:

@@ -53,6 +53,19 @@ TEST_CASE("items of a call are read in the order they were written") {
   CHECK(reader.done());
 }
 
+TEST_CASE("items of a damaged record end where the record does") {
+  uint64_t words[4] = {0, 0, 17, 18};
+  record::put(words, Item::kIsendComplete, 3);
+  record::Reader reader(words, words + 1);
+  CHECK(reader.value() == 3);
+  CHECK(reader.word() == 0);
+  CHECK(reader.done());
+  record::put_message(words, Item::kSend, {0, 1, 0x7fff, 8});  // three words, of which one is there
+  record::Reader torn(words, words + 1);
+  CHECK(torn.message().bytes == 0);
+  CHECK(torn.done());
+}
+
 namespace {
 
 /// What a Cursor finds in some words, zero being 1000.
