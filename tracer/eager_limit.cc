@@ -57,8 +57,10 @@ EagerLimits eager_limits() {
   if (!is_loaded("mca_pml_ob1") || is_loaded("mca_pml_ucx") || is_loaded("mca_pml_cm")) return {};
   const auto begin = reinterpret_cast<int (*)(int, int*)>(mpi_symbol("PMPI_T_init_thread"));
   const auto end = reinterpret_cast<int (*)()>(mpi_symbol("PMPI_T_finalize"));
-  int provided;
-  if (begin == nullptr || end == nullptr || begin(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) {
+  // Open MPI takes the level of threads asked for here for that of all MPI from then on.
+  int level = MPI_THREAD_MULTIPLE;
+  PMPI(Query_thread)(&level);
+  if (begin == nullptr || end == nullptr || begin(level, &level) != MPI_SUCCESS) {
     return {};
   }
   EagerLimits limits;
