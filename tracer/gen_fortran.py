@@ -158,8 +158,6 @@ class Wrapper:
         recorded = self.kind not in ('region', 'request', 'abort')
         if recorded and not entry.arguments and self.arguments:
             self.untranslated = ['no roles in the table']
-        elif self.kind == 'comm_idup':  # looks for the new handle when a later call completes it
-            self.untranslated = ['newcomm, which is written later']
         elif recorded:
             self.untranslated = [a.name for a in self.arguments if a.declare is None]
         if self.untranslated:

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   int n, found, done, flag, length, provided, position, indices[3], neighbours[2];
   int counts[2] = {1, 2}, displs[2] = {0, 1}, dims[2] = {2, 1}, periods[2] = {1, 0};
   char text[MPI_MAX_PROCESSOR_NAME + MPI_MAX_OBJECT_NAME + MPI_MAX_ERROR_STRING];
-  MPI_Comm half, copy, grid, line;
+  MPI_Comm half, copy, again, grid, line;
   MPI_Datatype pairs, types[2];
   MPI_Group everyone;
   MPI_Info hints;
@@ -106,6 +106,10 @@ int main(int argc, char** argv) {
   MPI_Comm_get_name(half, text, &length);
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
   MPI_Barrier(copy);
+  MPI_Comm_idup(copy, &again, &r[0]);
+  MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+  MPI_Barrier(again);
+  MPI_Comm_free(&again);
   MPI_Cart_create(copy, 2, dims, periods, 0, &grid);
   MPI_Cart_shift(grid, 0, 1, &neighbours[0], &neighbours[1]);
   MPI_Cart_sub(grid, periods, &line);

@@ -33,7 +33,7 @@ program trace_fortran
   integer :: rank, n, peer, i, ierr, found, done, length, provided, sum, indices(3), neighbours(2), position
   integer :: x(4), y(4), z(8), counts(2), displs(2)
   logical :: flag
-  COMM :: half, copy, grid, line
+  COMM :: half, copy, again, grid, line
   REQUEST :: r(3)
   TYPE :: pairs, types(2)
   GROUP :: everyone
@@ -174,6 +174,10 @@ program trace_fortran
   if (rank == 0) print *, 'name "', name(1:length), '"', length
   call MPI_Comm_dup(MPI_COMM_WORLD, copy, ierr)
   call MPI_Barrier(copy, ierr)
+  call MPI_Comm_idup(copy, again, r(1), ierr)
+  call MPI_Wait(r(1), MPI_STATUS_IGNORE, ierr)
+  call MPI_Barrier(again, ierr)
+  call MPI_Comm_free(again, ierr)
   call MPI_Cart_create(copy, 2, [2, 1], [.true., .false.], .false., grid, ierr)
   call MPI_Cart_shift(grid, 0, 1, neighbours(1), neighbours(2), ierr)
   call MPI_Cart_sub(grid, [.true., .false.], line, ierr)

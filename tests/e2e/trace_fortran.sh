@@ -10,7 +10,7 @@ build_program trace_fortran
 # completion has no order. How often a loop asks is chance.
 records() {
   otf2-print "$1/traces.otf2" |
-    sed -nE '/^(ENTER|MPI_|COMM_)/ { s/^([A-Z_]+ +[0-9]+) +[0-9]+/\1/; s/ADDITIONAL ATTRIBUTES.*//; s/Request: [0-9]+//; p }' |
+    sed -nE '/^(ENTER|MPI_|COMM_|NON_BLOCKING_)/ { s/^([A-Z_]+ +[0-9]+) +[0-9]+/\1/; s/ADDITIONAL ATTRIBUTES.*//; s/Request: [0-9]+//; p }' |
     sed -E 's/ <[0-9]+>//g; s/ +/ /g' | grep -v 'ENTER.*MPI_\(Test\|Testany\|Testall\|Testsome\|Waitsome\)"' | sort
 }
 
