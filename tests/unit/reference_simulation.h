@@ -1,0 +1,215 @@
+#pragma once
+
+#include <algorithm>
+#include <queue>
+#include <vector>
+
+#include "tests/unit/random_programs.h"
+
+/// What a program takes on a machine, by a naive simulation that shares nothing with the engine but
+/// the price of a collective: an event queue in the order of time, where the engine runs rank by
+/// rank.
+namespace rubato::property {
+
+/// Prices in ns: o_s, o_r, T(n) = latency + n * per_byte, g(n) = n * gap.
+struct Machine {
+  double o_s = 0, o_r = 0;
+  double node_latency = 0, network_latency = 0;
+  double per_byte = 0, gap = 0;
+  double rendezvous = kNever;  ///< from this size on
+  bool whole = false;          ///< collectives take whole ticks
+};
+
+class Reference {
+ public:
+  Reference(const Program& program, const Machine& machine)
+      : program_(&program),
+        machine_(&machine),
+        state_(program.ranks.size()),
+        transfers_(program.messages.size()),
+        instances_(program.instances) {
+    for (auto& instance : instances_) instance.assign(program.ranks.size(), kNever);
+  }
+
+  /// Ends of all ranks; writes enters and leaves into `recording`, a copy of the program.
+  std::vector<double> run(Program* recording = nullptr) {
+    recording_ = recording;
+    for (size_t rank = 0; rank < state_.size(); ++rank) schedule(static_cast<int>(rank), 0);
+    while (!events_.empty()) {
+      const auto [time, rank] = events_.top();
+      events_.pop();
+      enter(rank, time);
+    }
+    std::vector<double> ends;
+    for (const State& state : state_) {
+      REQUIRE(state.ended);
+      ends.push_back(state.end);
+    }
+    return ends;
+  }
+
+ private:
+  struct Transfer {
+    double start = kNever, posted = kNever;
+    bool synchronous = false, waits = false;
+  };
+  struct State {
+    size_t next = 0;
+    bool inside = false, ended = false;
+    double enter = 0, busy = 0, end = 0;
+    double out_port = -kNever, in_port = -kNever;
+  };
+
+  void schedule(int rank, double leave) {
+    State& state = state_[rank];
+    const auto& ops = program_->ranks[rank];
+    state.inside = false;
+    if (state.next < ops.size()) {
+      events_.push({leave + ops[state.next].compute, rank});
+    } else {
+      state.ended = true;
+      state.end = leave + program_->compute_at_end;
+    }
+  }
+
+  void enter(int rank, double time) {
+    State& state = state_[rank];
+    const Op& op = program_->ranks[rank][state.next];
+    state.inside = true;
+    state.enter = state.busy = time;
+    if (op.out >= 0) {
+      const Message& message = program_->messages[op.out];
+      Transfer& transfer = transfers_[op.out];
+      state.busy += machine_->o_s;
+      transfer.start = std::max(state.busy, state.out_port);
+      state.out_port = transfer.start + message.bytes * machine_->gap;
+      transfer.synchronous = op.kind == Kind::kSsend || op.kind == Kind::kIssend;
+      transfer.waits = transfer.synchronous || (op.kind != Kind::kBsend && is_rendezvous(message));
+    }
+    if (op.in >= 0) transfers_[op.in].posted = time;
+    if (op.kind == Kind::kCollective) instances_[op.instance][rank] = time;
+    // Whoever waited for this may go on now.
+    for (size_t other = 0; other < state_.size(); ++other) try_leave(static_cast<int>(other));
+  }
+
+  void try_leave(int rank) {
+    State& state = state_[rank];
+    if (!state.inside) return;
+    const Op& op = program_->ranks[rank][state.next];
+    const State before = state;
+    const double leave = leave_of(rank, op, state);
+    if (leave == kNever) {
+      state = before;
+      return;
+    }
+    if (recording_) {
+      recording_->ranks[rank][state.next].enter = state.enter;
+      recording_->ranks[rank][state.next].leave = leave;
+    }
+    ++state.next;
+    schedule(rank, leave);
+  }
+
+  double leave_of(int rank, const Op& op, State& state) {
+    switch (op.kind) {
+      case Kind::kLocal:
+        return state.enter + 11;
+      case Kind::kCollective:
+        return collective_leave(rank, op, state.enter);
+      default:
+        break;
+    }
+    double overheads = state.busy;
+    double latest = state.busy;
+    std::vector<Request> waited = op.requests;
+    const bool blocking_send =
+        op.kind == Kind::kSend || op.kind == Kind::kSsend || op.kind == Kind::kSendrecv;
+    if (blocking_send) latest = std::max(latest, sent(op.out));
+    if (op.kind == Kind::kRecv || op.kind == Kind::kSendrecv) waited.push_back({op.in, true});
+    for (const auto& [id, is_receive] : waited) {
+      if (!is_receive) {
+        latest = std::max(latest, sent(id));
+        continue;
+      }
+      const double gap = program_->messages[id].bytes * machine_->gap;
+      state.in_port = std::max(arrival(id), state.in_port + gap);
+      overheads += machine_->o_r;
+      latest = std::max(latest, state.in_port + machine_->o_r);
+    }
+    return std::max(overheads, latest);
+  }
+
+  double latency(const Message& message) const {
+    if (message.source == message.destination) return machine_->node_latency;
+    return program_->nodes[message.source] == program_->nodes[message.destination]
+               ? machine_->node_latency
+               : machine_->network_latency;
+  }
+  bool is_rendezvous(const Message& message) const { return message.bytes >= machine_->rendezvous; }
+
+  double arrival(int id) const {
+    const Message& message = program_->messages[id];
+    const Transfer& transfer = transfers_[id];
+    const double flight = message.bytes * machine_->per_byte;
+    if (transfer.start == kNever) return kNever;
+    if (!is_rendezvous(message)) return transfer.start + latency(message) + flight;
+    return std::max(transfer.start + latency(message), transfer.posted) + flight;
+  }
+
+  /// When the sender is done with a message.
+  double sent(int id) const {
+    const Transfer& transfer = transfers_[id];
+    if (!transfer.waits) return -kNever;
+    if (is_rendezvous(program_->messages[id])) return arrival(id);
+    return std::max(arrival(id), transfer.posted) + latency(program_->messages[id]);
+  }
+
+  double collective_leave(int rank, const Op& op, double enter) const {
+    const std::vector<int>& members = program_->comms[op.comm];
+    const int p = static_cast<int>(members.size());
+    if (p == 1) return enter;
+    const auto& enters = instances_[op.instance];
+    bool one_node = true;
+    double last = 0, below = 0;
+    bool mine = false;
+    for (const int member : members) {
+      one_node = one_node && program_->nodes[member] == program_->nodes[members[0]];
+      last = std::max(last, enters[member]);
+      if (!mine) below = std::max(below, enters[member]);
+      mine = mine || member == rank;
+    }
+    const double trip = one_node ? machine_->node_latency : machine_->network_latency;
+    const RoundCost cost{
+        [&](double n) { return machine_->o_s + trip + n * machine_->per_byte + machine_->o_r; },
+        [](double) { return 0.0; }};
+    double total = collective_seconds(op.collective, p, op.bytes, cost);
+    if (machine_->whole) total = std::ceil(total);
+    const bool is_root = op.root >= 0 && members[op.root] == rank;
+    const double departure = machine_->o_s + op.bytes * machine_->gap;
+    int rounds = 0;
+    while (1 << rounds < p) ++rounds;
+    switch (synchronisation(op.collective)) {
+      case Synchronisation::kOneToAll:
+        return is_root ? enter + rounds * departure
+                       : std::max(enters[members[op.root]], enter) + total;
+      case Synchronisation::kAllToOne:
+        return is_root ? last + total : enter + departure;
+      case Synchronisation::kPrefix:
+        return below + total;
+      case Synchronisation::kAllToAll:
+        break;
+    }
+    return last + total;
+  }
+
+  const Program* program_;
+  const Machine* machine_;
+  Program* recording_ = nullptr;
+  std::vector<State> state_;
+  std::vector<Transfer> transfers_;
+  std::vector<std::vector<double>> instances_;  ///< enters by rank
+  std::priority_queue<std::pair<double, int>, std::vector<std::pair<double, int>>, std::greater<>>
+      events_;
+};
+
+}  // namespace rubato::property
