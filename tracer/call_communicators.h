@@ -36,8 +36,8 @@ int record_comm_create(Call call, Real real, MPI_Comm parent, Arguments... argum
 }
 
 /// The communicator is there when the request completes; which child of its parent it is, is
-/// settled by the order of these calls. Its handle is known at once in both libraries, and kept: the
-/// program's variable may be gone by then.
+/// settled by the order of these calls. Its handle is known at once in both libraries, and kept:
+/// the program's variable may be gone by then.
 template <class Real, class... Arguments>
 int record_comm_idup(Call call, Real real, MPI_Comm parent, Arguments... arguments) {
   const int result = real(parent, arguments...);
