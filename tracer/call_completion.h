@@ -67,7 +67,7 @@ inline void complete(Call& call, MPI_Request before, MPI_Request after, const MP
       note_rma_request_complete(call, request);
       return;
     case RequestKind::kNeighbours:
-      call.item(Item::kRequestEnd, request.number);
+      if (request.on_record()) call.item(Item::kRequestEnd, request.number);
       return;
     case RequestKind::kCommIdup:
       note_idup_complete(call, request);

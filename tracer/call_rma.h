@@ -99,12 +99,18 @@ inline Window* window_of(MPI_Win win, int target = 0) {
   return window != nullptr && window->recordable ? window : nullptr;
 }
 
+/// The window of an operation: its completion goes on record only where it does itself, and not
+/// where recording is switched off meanwhile.
+inline Window* window_on_record(const Call& call, const RmaUse& use) {
+  return call.muted() ? nullptr : window_of(use.win, use.target);
+}
+
 template <class Operation, class Real, class... Arguments>
 int record_rma(Call call, Real real, Arguments... arguments) {
   const int result = real(arguments...);
   if (result == MPI_SUCCESS) {
     const RmaUse use = Operation::of(arguments...);
-    if (Window* window = window_of(use.win, use.target)) {
+    if (Window* window = window_on_record(call, use)) {
       note_rma(call, use, window->id, window->operation(use.kind(), use.target));
     }
   }
@@ -126,7 +132,7 @@ int record_rrma(Call call, Real real, Arguments... arguments) {
     const MPI_Request handle = *last_of(arguments...);
     const RmaUse use = Operation::of(arguments...);
     Request request;
-    if (Window* window = window_of(use.win, use.target)) {
+    if (Window* window = window_on_record(call, use)) {
       request.kind = RequestKind::kRma;
       request.number = windows::next_matching();
       request.message = {window->id, use.target, static_cast<int32_t>(use.kind()), 0};

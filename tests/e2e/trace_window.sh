@@ -61,6 +61,42 @@ otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "sec
 [ "$(count '^ENTER .*"MPI_Barrier"')" -lt 6 ] || fail "the window was not kept"
 "$rubato" replay run.otf2dir --on measured --verify >out.txt 2>&1 || fail "seconds: $(cat out.txt)"
 
+# What began while recording was off does not end on record: of two MPI_Put and an MPI_Rput on each rank,
+# the second MPI_Put is there.
+build_program late <<'C'
+#include <mpi.h>
+int main(int argc, char** argv) {
+  int rank, dims[1] = {2}, periods[1] = {1}, x = 0, y[2];
+  double* memory;
+  MPI_Comm ring;
+  MPI_Win win;
+  MPI_Request r[2];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &ring);
+  MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_lock_all(0, win);
+  MPI_Pcontrol(0);
+  MPI_Rput(&x, 1, MPI_INT, 1 - rank, 0, 1, MPI_INT, win, &r[0]);
+  MPI_Put(&x, 1, MPI_INT, 1 - rank, 0, 1, MPI_INT, win);
+  MPI_Ineighbor_allgather(&x, 1, MPI_INT, y, 1, MPI_INT, ring, &r[1]);
+  MPI_Pcontrol(1);
+  MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+  MPI_Win_flush_all(win);
+  MPI_Put(&x, 1, MPI_INT, 1 - rank, 0, 1, MPI_INT, win);
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}
+C
+rm -rf run.otf2dir print.txt
+trace 2 ./late
+expect 2 '^RMA_PUT '
+expect 2 '^RMA_OP_COMPLETE_NON_BLOCKING '
+expect 2 '^RMA_OP_COMPLETE_REMOTE '
+expect 0 '^PARAMETER_UNSIGNED_INT '
+
 expect_failure 2 "--window 5:3: expected" run 1 "$rubato" trace --window 5:3 -o x.otf2dir ./app 0 0
 expect_failure 2 "--window a: expected" run 1 "$rubato" trace --window a -o x.otf2dir ./app 0 0
 pass
