@@ -1,9 +1,6 @@
 // The events of an OTF2 archive, location by location.
 //
-// libotf2 keeps the chunks of an open reader in memory and one file descriptor with it, so that a
-// thousand open locations cost a gigabyte. Locations are therefore read in bursts: open, seek,
-// decode kBurst records, close. With few locations the readers stay open, because
-// finding the place again costs as much as reading up to it.
+// Each is read once, from its start to its end, before the replay begins: call_store.h says why.
 //
 // OTF2 calls back per record; a callback translates references and hands the record to the
 // location's CallBuilder. Exceptions must not cross the C library: they are kept and thrown again
@@ -20,13 +17,18 @@
 
 #include "models/error.h"
 #include "replay/archive.h"
+#include "replay/call_store.h"
 #include "replay/rank_calls.h"
 
 namespace rubato {
 namespace {
 
-constexpr uint64_t kBurst = 16384;
-constexpr int kKeepOpen = 64;  ///< archives of up to this many timelines keep their readers open
+constexpr uint64_t kBurst = 4096;  ///< records between two looks at the calls they make
+
+struct CloseEvents {
+  OTF2_Reader* archive;
+  void operator()(OTF2_EvtReader* events) const { OTF2_Reader_CloseEvtReader(archive, events); }
+};
 
 /// One location being read.
 struct Location {
@@ -38,7 +40,7 @@ struct Location {
   int rank;
   int thread;
   RankCalls* calls;
-  OTF2_EvtReader* reader = nullptr;
+  std::unique_ptr<OTF2_EvtReader, CloseEvents> reader{nullptr, CloseEvents{nullptr}};
   uint64_t position = 0;  ///< records read
   std::exception_ptr error;
 
@@ -393,14 +395,14 @@ class ArchiveSource : public EventSource {
     const std::string anchor = find_anchor(path);
     if (!std::ifstream(anchor)) throw InputError(anchor + ": " + std::strerror(errno));
     OTF2_Error_RegisterCallback(silent, nullptr);
-    reader_ = OTF2_Reader_Open(anchor.c_str());
+    reader_.reset(OTF2_Reader_Open(anchor.c_str()));
     if (!reader_) throw InputError(anchor + ": is not an OTF2 anchor file, or is damaged");
-    OTF2_Reader_SetSerialCollectiveCallbacks(reader_);
-    archive_ = read_definitions(anchor, reader_);
+    OTF2_Reader_SetSerialCollectiveCallbacks(reader_.get());
+    archive_ = read_definitions(anchor, reader_.get());
     // Records outside of any MPI region need a name; call_builder.cc takes the last entry.
     archive_.definitions.calls.push_back({"(outside MPI calls)", CallClass::kLocal});
-    read_local_definitions(archive_, reader_);
-    if (OTF2_Reader_OpenEvtFiles(reader_) != OTF2_SUCCESS) {
+    read_local_definitions(archive_, reader_.get());
+    if (OTF2_Reader_OpenEvtFiles(reader_.get()) != OTF2_SUCCESS) {
       throw InputError(anchor + ": the event files beside it cannot be opened");
     }
     std::vector<SideLocation> threads;
@@ -408,51 +410,38 @@ class ArchiveSource : public EventSource {
       if (side.thread && calls_mpi(side)) threads.push_back(side);
     }
     archive_.definitions.make_timelines(threads);
-    rewind();
   }
 
   ~ArchiveSource() override {
-    if (reader_) {
-      for (Location& location : locations_) close(location);
-      OTF2_Reader_CloseEvtFiles(reader_);
-      OTF2_Reader_Close(reader_);
-    }
+    if (reader_) OTF2_Reader_CloseEvtFiles(reader_.get());
   }
 
   const TraceDefinitions& definitions() const override { return archive_.definitions; }
 
-  bool read(int timeline, Block& block) override {
-    const Location& location = locations_[timeline];
-    RankCalls& calls = *location.calls;
-    while (!calls.take(location.thread, block)) {
-      const int missing = calls.missing();
-      if (missing < 0 || calls.taken(location.thread)) return false;
-      Location& next = locations_[definitions().timelines_of(location.rank)[missing]];
-      decode_burst(next);
-      if (archive_.definitions.timelines() > kKeepOpen) close(next);
+  void load(const std::function<void(double)>& progress) override {
+    if (store_) return;
+    const TraceDefinitions& trace = archive_.definitions;
+    auto store = std::make_unique<CallStore>(trace.timelines(), keep_records_);
+    counts_ = {};
+    for (int rank = 0; rank < trace.ranks(); ++rank) {
+      load_rank(rank, *store);
+      if (progress) progress((rank + 1.0) / trace.ranks());
     }
-    return true;
+    store_ = std::move(store);
+  }
+
+  bool read(int timeline, Block& block) override {
+    load({});
+    return store_->read(timeline, block);
   }
 
   void rewind() override {
-    for (Location& location : locations_) close(location);
-    locations_.clear();
-    calls_.clear();
-    const TraceDefinitions& trace = archive_.definitions;
-    for (int rank = 0; rank < trace.ranks(); ++rank) {
-      calls_.push_back(std::make_unique<RankCalls>(trace, trace.timelines_of(rank)));
-      calls_.back()->keep_records(keep_records_);
-    }
-    for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
-      const int rank = trace.rank_of(timeline);
-      locations_.emplace_back(archive_, trace.location_of(timeline), rank,
-                              trace.thread_of(timeline), *calls_[rank]);
-    }
+    if (store_) store_->rewind();
   }
 
   void keep_records(bool keep) override {
-    keep_records_ = keep;
-    for (const auto& calls : calls_) calls->keep_records(keep);
+    if (keep && !keep_records_) store_.reset();  // it has none
+    keep_records_ = keep_records_ || keep;
   }
 
   std::vector<double> side_records(const SideLocation& side) override {
@@ -471,18 +460,7 @@ class ArchiveSource : public EventSource {
     return times;
   }
 
-  Counts counts() const override {
-    Counts counts;
-    for (const Location& location : locations_) {
-      const CallBuilder& builder = location.calls->builder(location.thread);
-      counts.records += builder.records();
-      counts.receives_never_completed += builder.never_completed();
-      if (counts.first_never_completed.empty()) {
-        counts.first_never_completed = builder.first_never_completed();
-      }
-    }
-    return counts;
-  }
+  Counts counts() const override { return counts_; }
 
  private:
   bool calls_mpi(const SideLocation& side) {
@@ -510,29 +488,52 @@ class ArchiveSource : public EventSource {
       decode_burst(location);
       while (more && calls.take(0, block)) more = look(block);
     }
-    close(location);
+  }
+
+  /// Decodes all locations of a rank into `store`.
+  void load_rank(int rank, CallStore& store) {
+    const std::vector<int> timelines = archive_.definitions.timelines_of(rank);
+    RankCalls calls(archive_.definitions, timelines);
+    calls.keep_records(keep_records_);
+    std::vector<Location> locations;
+    for (int thread = 0; thread < calls.threads(); ++thread) {
+      const uint64_t id = archive_.definitions.location_of(timelines[thread]);
+      locations.emplace_back(archive_, id, rank, thread, calls);
+    }
+    Block block;
+    const auto store_ready_calls = [&] {
+      for (int thread = 0; thread < calls.threads(); ++thread) {
+        while (calls.take(thread, block)) store.append(timelines[thread], block);
+      }
+    };
+    for (int missing = calls.missing(); missing >= 0; missing = calls.missing()) {
+      decode_burst(locations[missing]);
+      store_ready_calls();
+    }
+    store_ready_calls();
+    for (int thread = 0; thread < calls.threads(); ++thread) {
+      store.close(timelines[thread]);
+      const CallBuilder& builder = calls.builder(thread);
+      counts_.records += builder.records();
+      counts_.receives_never_completed += builder.never_completed();
+      if (counts_.first_never_completed.empty()) {
+        counts_.first_never_completed = builder.first_never_completed();
+      }
+    }
   }
 
   void open(Location& location) {
     const uint64_t id = location.id;
-    location.reader = OTF2_Reader_GetEvtReader(reader_, id);
+    location.reader = {OTF2_Reader_GetEvtReader(reader_.get(), id), CloseEvents{reader_.get()}};
     if (!location.reader) {
       throw InputError(archive_.anchor + ": the event file of location " + std::to_string(id) +
                        " (rank " + std::to_string(location.rank) +
                        ") is missing or cannot be read");
     }
-    OTF2_EvtReader_ApplyMappingTables(location.reader, true);
-    OTF2_EvtReader_ApplyClockOffsets(location.reader, !ignore_offsets_);
-    OTF2_Reader_RegisterEvtCallbacks(reader_, location.reader, callbacks_.get(), &location);
-    if (location.position == 0) return;
-    if (OTF2_EvtReader_Seek(location.reader, location.position) != OTF2_SUCCESS) {
-      damaged(location, OTF2_ERROR_INTEGRITY_FAULT);
-    }
-  }
-
-  void close(Location& location) {
-    if (location.reader) OTF2_Reader_CloseEvtReader(reader_, location.reader);
-    location.reader = nullptr;
+    OTF2_EvtReader_ApplyMappingTables(location.reader.get(), true);
+    OTF2_EvtReader_ApplyClockOffsets(location.reader.get(), !ignore_offsets_);
+    OTF2_Reader_RegisterEvtCallbacks(reader_.get(), location.reader.get(), callbacks_.get(),
+                                     &location);
   }
 
   [[noreturn]] void damaged(const Location& location, OTF2_ErrorCode error) const {
@@ -546,7 +547,7 @@ class ArchiveSource : public EventSource {
     if (!location.reader) open(location);
     uint64_t read = 0;
     const OTF2_ErrorCode error =
-        OTF2_Reader_ReadLocalEvents(reader_, location.reader, kBurst, &read);
+        OTF2_Reader_ReadLocalEvents(reader_.get(), location.reader.get(), kBurst, &read);
     location.position += read;
     if (location.error) std::rethrow_exception(location.error);
     if (error != OTF2_SUCCESS) damaged(location, error);
@@ -556,15 +557,18 @@ class ArchiveSource : public EventSource {
         damaged(location, OTF2_ERROR_END_OF_BUFFER);
       }
       location.calls->end(location.thread);
-      close(location);
+      location.reader.reset();
     }
   }
 
-  OTF2_Reader* reader_ = nullptr;
+  struct CloseArchive {
+    void operator()(OTF2_Reader* reader) const { OTF2_Reader_Close(reader); }
+  };
+  std::unique_ptr<OTF2_Reader, CloseArchive> reader_;
   Archive archive_;
   Callbacks callbacks_;
-  std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
-  std::vector<Location> locations_;                ///< by timeline
+  std::unique_ptr<CallStore> store_;  ///< once it is filled
+  Counts counts_;
   bool ignore_offsets_;
   bool keep_records_ = false;
 };

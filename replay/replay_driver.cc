@@ -85,7 +85,10 @@ class Driver {
     const bool needs_survey = options_->verify || groups.empty() ||
                               std::any_of(groups.begin(), groups.end(),
                                           [](const Group& group) { return group.measured; });
-    passes_ = groups.size() + (needs_survey ? 1 : 0) + (options_->verify ? 1 : 0);
+    passes_ = 1 + groups.size() + (needs_survey ? 1 : 0) + (options_->verify ? 1 : 0);
+    if (options_->verify) source_->keep_records(true);
+    source_->load([this](double share) { report_progress(share); });
+    ++passes_done_;
     if (needs_survey) survey();
     if (needs_survey && options_->repair && first_outcome_->clock_violations.total() > 0) repair();
     if (options_->verify) verify();
@@ -151,13 +154,8 @@ class Driver {
       coverage_ = Coverage(*trace_);
       observers.push_back(&coverage);
     }
-    const auto progress = [this](double share) {
-      if (options_->progress) {
-        options_->progress(std::min(
-            1.0, (static_cast<double>(passes_done_) + share) / static_cast<double>(passes_)));
-      }
-    };
-    Replay<Rules> replay(*source_, rules, std::move(observers), progress);
+    Replay<Rules> replay(*source_, rules, std::move(observers),
+                         [this](double share) { report_progress(share); });
     const ReplayOutcome outcome = replay.run();
     ++passes_done_;
     if (first && outcome.deadlock.empty()) {
@@ -165,6 +163,13 @@ class Driver {
       counts_ = source_->counts();
     }
     return outcome;
+  }
+
+  /// `share` of the current pass is done.
+  void report_progress(double share) const {
+    if (!options_->progress) return;
+    const double done = static_cast<double>(passes_done_) + share;
+    options_->progress(std::min(1.0, done / static_cast<double>(passes_)));
   }
 
   /// Fills survey_ and limits_, from scratch.
@@ -210,12 +215,10 @@ class Driver {
   }
 
   void verify() {
-    source_->keep_records(true);
     IdentityCheck check(*trace_);
     MeasuredRules<1> rules({MeasuredLane{}}, survey_, placement_, limits_);
     pass(rules, {&check});
     results_.identity = check.finish(*source_);
-    source_->keep_records(false);
   }
 
   template <int K>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -101,6 +102,10 @@ class EventSource {
 
   virtual const TraceDefinitions& definitions() const = 0;
 
+  /// Reads what has to be read before there are calls, now instead of at the first read().
+  /// `progress`, where there is one, gets the share done from 0 to 1. Errors: as read().
+  virtual void load(const std::function<void(double)>& progress) { (void)progress; }
+
   /// The next calls of `timeline`; false at its end. The last call of one has the role kEnd.
   /// Errors: InputError with file, location and event.
   virtual bool read(int timeline, Block& block) = 0;
@@ -108,7 +113,8 @@ class EventSource {
   /// Back to the start of every timeline.
   virtual void rewind() = 0;
 
-  /// Fill Block::records from now on.
+  /// Fill Block::records from now on. To be asked for before the first read(), or it is all read
+  /// again.
   virtual void keep_records(bool keep) = 0;
 
   /// Record times of a side location, in order. Errors: InputError, also when it sends, receives or

@@ -1,0 +1,66 @@
+#pragma once
+
+// Where the calls of an archive lie while it is replayed: packed, in a file that has no name.
+//
+// The ranks of a run are replayed side by side, but an archive wants to be read one location after
+// the other: libotf2 keeps a chunk (a megabyte, often) and a file descriptor for every open one,
+// and finding the place in a closed one again costs as much as reading up to it. So an archive is
+// decoded once, location by location, and what the replay needs of it, about a third of its size,
+// is written to a temporary file. From there every rank is read in pieces of some 16 KiB, as often
+// as scenarios ask for it. A small archive never gets as far as the file.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replay/packed_calls.h"
+
+namespace rubato {
+
+class CallStore {
+ public:
+  /// For `timelines` timelines, with their records or without. The file will be in $TMPDIR, else
+  /// in /tmp.
+  CallStore(int timelines, bool with_records);
+  ~CallStore();
+  CallStore(const CallStore&) = delete;
+  CallStore& operator=(const CallStore&) = delete;
+
+  /// Appends the calls of `block` to a timeline. Errors: InputError when the file cannot be made
+  /// or the disk is full.
+  void append(int timeline, const Block& block);
+  /// A timeline has no more calls.
+  void close(int timeline);
+
+  /// Replaces `block` by the next calls of a timeline; false at its end.
+  bool read(int timeline, Block& block);
+  /// Back to the start of every timeline.
+  void rewind();
+
+ private:
+  struct Place {
+    uint64_t offset;
+    uint32_t bytes;
+  };
+  struct Timeline {
+    std::unique_ptr<CallPacker> packer;  ///< while calls are appended
+    std::vector<Place> pieces;
+    size_t next_piece = 0;
+    std::unique_ptr<CallUnpacker> unpacker;  ///< while they are read
+  };
+
+  void write(Timeline& timeline);
+  void write_out();
+  void open_file();
+  void read_piece(const Place& place, std::vector<std::byte>& bytes) const;
+  [[noreturn]] void fail(const char* what) const;
+
+  bool with_records_;
+  std::vector<Timeline> timelines_;
+  std::string directory_;
+  int file_ = -1;
+  uint64_t written_ = 0;           ///< bytes in the file
+  std::vector<std::byte> buffer_;  ///< what follows them
+};
+
+}  // namespace rubato
