@@ -494,14 +494,16 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
 
 void read_local_definitions(const Archive& archive, OTF2_Reader* reader) {
   if (OTF2_Reader_OpenDefFiles(reader) != OTF2_SUCCESS) return;  // an archive may have none
-  // libotf2 keeps the buffer of a reader that finds no file: 4 MiB for each location.
+  // libotf2 fills a buffer of 4 MiB for each location, and keeps it where it finds no file. One
+  // whose file has no room for a definition is better left alone.
+  constexpr uintmax_t kEmptyFile = 20;  // bytes: the header of a chunk, and its end
   namespace fs = std::filesystem;
   const fs::path directory = fs::path(archive.anchor).replace_extension();
   std::error_code error;
   const bool has_directory = fs::is_directory(directory, error);
   const auto read = [&](uint64_t location) {
-    if (has_directory && !fs::exists(directory / (std::to_string(location) + ".def"), error))
-      return;
+    const fs::path file = directory / (std::to_string(location) + ".def");
+    if (has_directory && !(fs::file_size(file, error) > kEmptyFile && !error)) return;
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
     if (!definitions) return;
     uint64_t count = 0;

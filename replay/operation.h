@@ -38,6 +38,7 @@ struct Action {
   ActionKind kind = ActionKind::kNone;
   uint8_t flags = 0;
   CollectiveOp op = CollectiveOp::kBarrier;
+  uint8_t unused = 0;
   uint32_t comm = 0;  ///< index into TraceDefinitions::comms
   int32_t peer = 0;   ///< world rank of the other side; for a collective the root's rank in comm
   uint32_t tag = 0;   ///< of a collective its `order`
@@ -81,6 +82,7 @@ struct Call {
   uint32_t first_record = 0;  ///< index into Block::records: the first record after the call before
   uint16_t name = 0;          ///< index into TraceDefinitions::calls
   CallRole role = CallRole::kMpi;
+  uint8_t unused = 0;
 };
 static_assert(sizeof(Call) == 40);
 

@@ -6,59 +6,66 @@
 namespace rubato {
 namespace {
 
-constexpr uint32_t kLong = 1;
-constexpr uint32_t kSmallName = 1 << 12;
-constexpr uint32_t kSmallCount = 1 << 8;
-constexpr uint32_t kNumbered = 1u << 31;
-constexpr uint32_t kSlotBits = 0x7FFF;
-constexpr uint32_t kLargeSlot = kSlotBits;        ///< it stands in the next word
-constexpr uint32_t kSmallNoSlot = kSlotBits - 1;  ///< kNoSlot
+constexpr size_t kUnits = 6144;     ///< of a piece: 12 KiB
+constexpr size_t kActions = 320;    ///< of a piece: 10 KiB
+constexpr size_t kShapes = 256;     ///< of a piece: 6 KiB; far below what 14 bits hold
+constexpr size_t kTable = 1024;     ///< a power of two, at least 2 * (kShapes + 1)
+constexpr uint16_t kFarSlot = UINT16_MAX;
 
-/// Everything of an action that makes it another one: all but slot and order.
-struct Identity {
-  uint64_t what, where, bytes, received;
-  explicit Identity(const Action& a)
-      : what(static_cast<uint64_t>(a.kind) | static_cast<uint64_t>(a.flags) << 8 |
-             static_cast<uint64_t>(a.op) << 16 | static_cast<uint64_t>(a.comm) << 32),
-        where(static_cast<uint32_t>(a.peer)),
-        bytes(a.bytes),
-        received(0) {
-    if (a.kind == ActionKind::kCollective) {
-      received = a.bytes_received;
-    } else {
-      where |= static_cast<uint64_t>(a.tag) << 32;
-    }
-  }
-  bool operator==(const Identity&) const = default;
-  size_t hash() const {
-    uint64_t h = (what ^ where * 0x9E3779B97F4A7C15u) * 0xC2B2AE3D27D4EB4Fu;
-    h ^= (bytes + received * 31) * 0x9E3779B97F4A7C15u;
-    return h ^ (h >> 29);
-  }
-};
+enum Form : uint16_t { kShort = 0, kMiddle = 1 << 14, kFull = 2 << 14, kFormBits = 3 << 14 };
 
-/// Slot, or kNoSlot; of a collective nothing.
-uint32_t slot_of(const Action& action) {
-  return action.kind == ActionKind::kCollective ? kNoSlot : action.slot;
+bool same_action(const Action& a, const Action& b) {
+  const bool what = a.kind == b.kind && a.flags == b.flags && a.op == b.op && a.comm == b.comm &&
+                    a.peer == b.peer && a.bytes == b.bytes;
+  if (a.kind == ActionKind::kCollective) return what && a.bytes_received == b.bytes_received;
+  return what && a.tag == b.tag && (a.slot == kNoSlot) == (b.slot == kNoSlot);
 }
 
 uint32_t order_of(const Action& action) {
   return action.kind == ActionKind::kCollective ? action.tag : action.order;
 }
 
-/// The ticks from `from` to `to` when a word holds them and gives `to` again; else nothing.
-bool distance(double from, double to, uint32_t& ticks) {
+bool has_slot(const Action& action) {
+  return action.kind != ActionKind::kCollective && action.slot != kNoSlot;
+}
+
+bool numbered(const Call& call, const Action* actions) {
+  for (uint32_t i = 0; i < call.actions; ++i) {
+    if (order_of(actions[i]) > 0) return true;
+  }
+  return false;
+}
+
+size_t hash(const Call& call, const Action* actions) {
+  uint64_t h = call.name * 0x9E3779B97F4A7C15u + call.actions;
+  for (uint32_t i = 0; i < call.actions; ++i) {
+    const Action& a = actions[i];
+    h = (h ^ (static_cast<uint64_t>(a.peer) << 32 | a.comm) ^ a.bytes) * 0xC2B2AE3D27D4EB4Fu;
+    h ^= h >> 29;
+  }
+  return h ^ h >> 32;
+}
+
+/// The ticks from `from` to `to` when they are whole and give `to` again; else more than fits.
+uint64_t distance(double from, double to) {
   const double length = to - from;
-  if (!(length >= 0 && length < 4294967296.0)) return false;
-  ticks = static_cast<uint32_t>(length);
-  return from + ticks == to;
+  if (!(length >= 0 && length < 4294967296.0)) return UINT64_MAX;
+  const auto ticks = static_cast<uint64_t>(length);
+  return from + static_cast<double>(ticks) == to ? ticks : UINT64_MAX;
+}
+
+template <typename T>
+void append(std::vector<std::byte>& bytes, size_t& at, const T* values, size_t count) {
+  if (count > 0) std::memcpy(bytes.data() + at, values, count * sizeof(T));
+  at += count * sizeof(T);
 }
 
 }  // namespace
 
-CallPacker::CallPacker(bool with_records) : with_records_(with_records), table_(kTable, kNone) {
-  words_.reserve(kWords + 1024);
-  actions_.reserve(kActions + 256);
+CallPacker::CallPacker(bool with_records) : with_records_(with_records), table_(kTable, kNone) {}
+
+bool CallPacker::full() const {
+  return units_.size() >= kUnits || actions_.size() >= kActions || shapes_.size() >= kShapes;
 }
 
 void CallPacker::start_piece() {
@@ -66,122 +73,132 @@ void CallPacker::start_piece() {
   header_ = {};
   header_.time = time_;
   header_.event = event_;
-  words_.clear();
+  units_.clear();
+  shapes_.clear();
   actions_.clear();
   follower_.clear();
-  table_.assign(table_.size(), kNone);
+  table_.assign(kTable, kNone);
   last_ = kNone;
-}
-
-void CallPacker::put(double value) {
-  put(std::bit_cast<uint64_t>(value));
 }
 
 void CallPacker::add(const Block& block, size_t number) {
   if (taken_) start_piece();
   const Call& call = block.calls[number];
-  const uint64_t records = call.event - event_;
-  const uint32_t role = static_cast<uint32_t>(call.role) << 29;
-  uint32_t before, length;
-  if (call.name < kSmallName && call.actions < kSmallCount && records < kSmallCount &&
-      distance(time_, call.enter, before) && distance(call.enter, call.leave, length)) {
-    words_.push_back(role | static_cast<uint32_t>(records) << 20 | call.actions << 12 | call.name);
-    words_.push_back(before);
-    words_.push_back(length);
-  } else {
-    words_.push_back(role | kLong << 28);
-    words_.push_back(call.name);
-    words_.push_back(call.actions);
-    put(call.enter);
-    put(call.leave);
-    put(call.event);
-  }
-  time_ = call.leave;
+  const Action* actions = block.actions.data() + call.first_action;
+  const uint16_t shape = shape_of(call, call.event - event_, actions);
   event_ = call.event;
-  for (uint32_t i = 0; i < call.actions; ++i) add_action(block.actions[call.first_action + i]);
+  add_times(call, shape);
+  const bool is_numbered = shapes_[shape].numbered;
+  for (uint32_t i = 0; i < call.actions; ++i) {
+    const Action& action = actions[i];
+    if (has_slot(action)) {
+      const bool is_far = action.slot >= kFarSlot;
+      put(is_far ? kFarSlot : action.slot, 1);
+      if (is_far) put(action.slot, 2);
+    }
+    if (is_numbered) put(order_of(action), 2);
+  }
   if (with_records_) add_records(block, number);
 }
 
-void CallPacker::add_action(const Action& action) {
-  const uint32_t slot = slot_of(action);
-  const uint32_t order = order_of(action);
-  // A persistent tag of a collective is its order; 0 where nothing is numbered.
-  const uint32_t small = slot == kNoSlot ? kSmallNoSlot : slot < kSmallNoSlot ? slot : kLargeSlot;
-  words_.push_back((order > 0 ? kNumbered : 0) | small << 16 | number_of(action));
-  if (small == kLargeSlot) words_.push_back(slot);
-  if (order > 0) words_.push_back(order);
-}
-
-uint16_t CallPacker::number_of(const Action& action) {
-  const Identity identity(action);
-  // What came behind the action before the last time comes mostly again.
+uint16_t CallPacker::shape_of(const Call& call, uint64_t records, const Action* actions) {
+  // What came behind the last one before comes mostly again.
   const uint16_t before = last_;
-  if (before != kNone && follower_[before] != kNone) {
+  if (before != kNone) {
     const uint16_t guess = follower_[before];
-    if (Identity(actions_[guess]) == identity) return last_ = guess;
+    if (guess != kNone && equals(shapes_[guess], call, records, actions)) return last_ = guess;
   }
-  const size_t mask = table_.size() - 1;
-  size_t i = identity.hash() & mask;
-  while (table_[i] != kNone && Identity(actions_[table_[i]]) != identity) i = (i + 1) & mask;
-  if (table_[i] == kNone) {
-    // One call can have more actions than a piece should hold.
-    if (2 * (actions_.size() + 1) > table_.size()) {
-      std::vector<uint16_t> larger(2 * table_.size(), kNone);
-      for (uint16_t n = 0; n < actions_.size(); ++n) {
-        size_t j = Identity(actions_[n]).hash() & (larger.size() - 1);
-        while (larger[j] != kNone) j = (j + 1) & (larger.size() - 1);
-        larger[j] = n;
-      }
-      table_ = std::move(larger);
-      last_ = kNone;
-      return number_of(action);
-    }
-    table_[i] = static_cast<uint16_t>(actions_.size());
-    actions_.push_back(action);
-    follower_.push_back(kNone);
-  }
+  size_t i = hash(call, actions) % kTable;
+  while (table_[i] != kNone && !equals(shapes_[table_[i]], call, records, actions))
+    i = (i + 1) % kTable;
+  if (table_[i] == kNone) table_[i] = add_shape(call, records, actions);
   last_ = table_[i];
   if (before != kNone) follower_[before] = last_;
   return last_;
+}
+
+bool CallPacker::equals(const CallShape& shape, const Call& call, uint64_t records,
+                        const Action* actions) const {
+  if (shape.name != call.name || shape.role != call.role || shape.records != records ||
+      shape.actions != call.actions) {
+    return false;
+  }
+  for (uint32_t i = 0; i < call.actions; ++i) {
+    if (!same_action(actions_[shape.first_action + i], actions[i])) return false;
+  }
+  return shape.numbered == numbered(call, actions);
+}
+
+uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action* actions) {
+  CallShape shape;
+  shape.records = records;
+  shape.first_action = static_cast<uint32_t>(actions_.size());
+  shape.actions = call.actions;
+  shape.name = call.name;
+  shape.role = call.role;
+  shape.numbered = numbered(call, actions);
+  shapes_.push_back(shape);
+  follower_.push_back(kNone);
+  actions_.insert(actions_.end(), actions, actions + call.actions);
+  return static_cast<uint16_t>(shapes_.size() - 1);
+}
+
+void CallPacker::add_times(const Call& call, uint16_t shape) {
+  const uint64_t before = distance(time_, call.enter);
+  const uint64_t length = distance(call.enter, call.leave);
+  time_ = call.leave;
+  if ((before | length) >> 16 == 0) {
+    units_.insert(units_.end(), {static_cast<uint16_t>(shape | kShort),
+                                 static_cast<uint16_t>(before), static_cast<uint16_t>(length)});
+  } else if ((before | length) >> 32 == 0) {
+    put(shape | kMiddle, 1);
+    put(before, 2);
+    put(length, 2);
+  } else {
+    put(shape | kFull, 1);
+    put(std::bit_cast<uint64_t>(call.enter), 4);
+    put(std::bit_cast<uint64_t>(call.leave), 4);
+  }
 }
 
 void CallPacker::add_records(const Block& block, size_t number) {
   const size_t first = block.calls[number].first_record;
   const size_t end = number + 1 < block.calls.size() ? block.calls[number + 1].first_record
                                                      : block.records.size();
-  words_.push_back(static_cast<uint32_t>(end - first));
+  put(end - first, 2);
   for (size_t i = first; i < end; ++i) {
-    put(block.records[i].time);
-    words_.push_back(static_cast<uint32_t>(block.records[i].phase));
+    put(std::bit_cast<uint64_t>(block.records[i].time), 4);
+    put(static_cast<uint64_t>(block.records[i].phase), 1);
   }
 }
 
 std::span<const std::byte> CallPacker::take() {
   taken_ = true;
+  header_.shapes = static_cast<uint32_t>(shapes_.size());
   header_.actions = static_cast<uint32_t>(actions_.size());
-  header_.words = static_cast<uint32_t>(words_.size());
-  const size_t actions = actions_.size() * sizeof(Action);
-  const size_t words = words_.size() * sizeof(uint32_t);
-  piece_.resize(sizeof header_ + actions + words);
-  std::memcpy(piece_.data(), &header_, sizeof header_);
-  if (actions > 0) std::memcpy(piece_.data() + sizeof header_, actions_.data(), actions);
-  std::memcpy(piece_.data() + sizeof header_ + actions, words_.data(), words);
-  return piece_;
+  header_.units = units_.size();
+  const size_t bytes = sizeof header_ + shapes_.size() * sizeof(CallShape) +
+                       actions_.size() * sizeof(Action) + units_.size() * sizeof(uint16_t);
+  if (piece_.size() < bytes) piece_.resize(bytes);
+  size_t at = 0;
+  append(piece_, at, &header_, 1);
+  append(piece_, at, shapes_.data(), shapes_.size());
+  append(piece_, at, actions_.data(), actions_.size());
+  append(piece_, at, units_.data(), units_.size());
+  return {piece_.data(), bytes};
 }
 
 void CallUnpacker::start() {
   PieceHeader header;
   std::memcpy(&header, piece_.data(), sizeof header);
-  // Both are aligned: operator new aligns the bytes, and all sizes before are multiples of eight.
-  actions_ = reinterpret_cast<const Action*>(piece_.data() + sizeof header);
-  next_ = reinterpret_cast<const uint32_t*>(actions_ + header.actions);
-  end_ = next_ + header.words;
+  // All aligned: operator new aligns the first byte, and what lies before has a multiple of eight.
+  static_assert(sizeof(PieceHeader) % 8 == 0 && sizeof(CallShape) % 8 == 0);
+  shapes_ = reinterpret_cast<const CallShape*>(piece_.data() + sizeof header);
+  actions_ = reinterpret_cast<const Action*>(shapes_ + header.shapes);
+  next_ = reinterpret_cast<const uint16_t*>(actions_ + header.actions);
+  end_ = next_ + header.units;
   time_ = header.time;
   event_ = header.event;
-}
-
-double CallUnpacker::time() {
-  return std::bit_cast<double>(long_word());
 }
 
 bool CallUnpacker::read(Block& block, size_t at_most) {
@@ -191,43 +208,52 @@ bool CallUnpacker::read(Block& block, size_t at_most) {
 }
 
 void CallUnpacker::read_call(Block& block) {
+  const uint16_t head = *next_++;
+  const CallShape& shape = shapes_[head & ~kFormBits];
   Call& call = block.calls.emplace_back();
-  const uint32_t head = word();
-  call.role = static_cast<CallRole>(head >> 29);
-  if (head >> 28 & kLong) {
-    call.name = static_cast<uint16_t>(word());
-    call.actions = word();
-    call.enter = time();
-    call.leave = time();
-    call.event = long_word();
-  } else {
-    call.name = head % kSmallName;
-    call.actions = head >> 12 & (kSmallCount - 1);
-    call.event = event_ + (head >> 20 & (kSmallCount - 1));
-    call.enter = time_ + word();
-    call.leave = call.enter + word();
+  call.name = shape.name;
+  call.role = shape.role;
+  event_ += shape.records;
+  call.event = event_;
+  switch (head & kFormBits) {
+    case kShort:
+      call.enter = time_ + next_[0];
+      call.leave = call.enter + next_[1];
+      next_ += 2;
+      break;
+    case kMiddle:
+      call.enter = time_ + static_cast<double>(get(2));
+      call.leave = call.enter + static_cast<double>(get(2));
+      break;
+    default:
+      call.enter = std::bit_cast<double>(get(4));
+      call.leave = std::bit_cast<double>(get(4));
   }
   time_ = call.leave;
-  event_ = call.event;
   call.first_action = static_cast<uint32_t>(block.actions.size());
-  for (uint32_t i = 0; i < call.actions; ++i) {
-    const uint32_t what = word();
-    Action& action = block.actions.emplace_back(actions_[what & UINT16_MAX]);
-    uint32_t slot = what >> 16 & kSlotBits;
-    if (slot == kLargeSlot) slot = word();
-    const uint32_t order = what & kNumbered ? word() : 0;
-    if (action.kind == ActionKind::kCollective) {
-      action.tag = order;
-    } else {
-      action.slot = slot == kSmallNoSlot ? kNoSlot : slot;
-      action.order = order;
-    }
-  }
+  call.actions = shape.actions;
+  if (shape.actions > 0) read_actions(shape, block);
   call.first_record = static_cast<uint32_t>(block.records.size());
   if (!with_records_) return;
-  for (uint32_t left = word(); left > 0; --left) {
-    const double when = time();
-    block.records.push_back({when, static_cast<RecordPhase>(word())});
+  for (uint64_t left = get(2); left > 0; --left) {
+    const double time = std::bit_cast<double>(get(4));
+    block.records.push_back({time, static_cast<RecordPhase>(get(1))});
+  }
+}
+
+void CallUnpacker::read_actions(const CallShape& shape, Block& block) {
+  const Action* first = actions_ + shape.first_action;
+  const size_t at = block.actions.size();
+  block.actions.insert(block.actions.end(), first, first + shape.actions);
+  for (uint32_t i = 0; i < shape.actions; ++i) {
+    Action& action = block.actions[at + i];
+    if (has_slot(action)) {
+      const uint16_t slot = *next_++;
+      action.slot = slot == kFarSlot ? static_cast<uint32_t>(get(2)) : slot;
+    }
+    if (!shape.numbered) continue;
+    const auto order = static_cast<uint32_t>(get(2));
+    (action.kind == ActionKind::kCollective ? action.tag : action.order) = order;
   }
 }
 

@@ -1,21 +1,22 @@
 #pragma once
 
-// Calls of one timeline in few bytes: about five for each record of the archive, where a Block
-// takes some thirty.
+// Calls of one timeline in few bytes: some ten each, where a Block takes seventy.
 //
-// Programs do the same things over and over: what a call does (peer, tag, length, ...) is written
-// once per piece and numbered, a call then names the numbers. Times are distances in ticks to the
-// time before. A piece stands on its own:
+// Programs do the same things over and over. So a piece of packed calls holds every *shape* once
+// (what the call is and does, in full) and then, call by call, the number of its shape, its times
+// as distances to the time before, and its requests, which change from turn to turn:
 //
-//   PieceHeader | Action[header.actions] | uint32_t[header.words]
+//   PieceHeader | Shape[shapes] | Action[actions] | uint16_t[units]
 //
-// The words of a call whose times and numbers are small:
-//   role (3 bits) | long = 0 (1) | records since the Enter of the call before (8) | actions (8) |
-//   name (12);  ticks since the leave of the call before;  ticks from enter to leave
-// and of any other (long = 1), after the first word: name, actions, enter, leave, event.
-// Of each action: numbered (1 bit) | request slot (15) | number of the Action (16), then the slot
-// where it is large, then Action::order (of a collective its tag) where the action is numbered.
-// With records, at last their number and for each its time and phase.
+//   unit 0             form (2 bits) | number of the shape (14)
+//   times, by form     kShort: ticks since the leave before, ticks from enter to leave (1 unit each)
+//                      kMiddle: the same in 2 units each
+//                      kFull: enter, leave as double, 4 units each
+//   for each action    of the shape that has a slot: the slot, 1 unit, or kFarSlot and 2 more;
+//                      that is numbered: its order (of a collective its tag), 2 units
+//   records, if kept   their number, 2 units; of each the time as double, 4 units, and phase, 1
+//
+// A piece stands on its own, and is read forwards.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,10 +29,21 @@ namespace rubato {
 
 /// What a piece of packed calls starts with.
 struct PieceHeader {
-  uint32_t actions = 0;  ///< how many different ones
-  uint32_t words = 0;
   double time = 0;     ///< leave of the call before the first one, ticks
   uint64_t event = 0;  ///< and its event
+  uint32_t shapes = 0;
+  uint32_t actions = 0;
+  uint64_t units = 0;
+};
+
+/// What calls have in common that do the same.
+struct CallShape {
+  uint64_t records = 0;  ///< of the archive since the Enter of the call before
+  uint32_t first_action = 0;
+  uint32_t actions = 0;
+  uint16_t name = 0;
+  CallRole role = CallRole::kMpi;
+  bool numbered = false;  ///< its actions have an order
 };
 
 /// Packs the calls of one timeline, in order.
@@ -43,40 +55,38 @@ class CallPacker {
   void add(const Block& block, size_t number);
 
   /// True when it is time to take the piece: it has reached about 16 KiB.
-  bool full() const { return words_.size() >= kWords || actions_.size() >= kActions; }
-  bool empty() const { return words_.empty(); }
+  bool full() const;
+  bool empty() const { return units_.empty(); }
 
   /// The calls since the last take(); valid until the next add().
   std::span<const std::byte> take();
 
  private:
-  static constexpr size_t kWords = 4096;
-  static constexpr size_t kActions = 384;
-  static constexpr size_t kTable = 1024;  ///< a power of two, well above kActions
   static constexpr uint16_t kNone = UINT16_MAX;
 
-  void add_action(const Action& action);
-  void add_records(const Block& block, size_t number);
-  /// The number of an action that equals this one but for its slot, order.
-  uint16_t number_of(const Action& action);
   void start_piece();
-  void put(uint64_t value) {
-    words_.push_back(static_cast<uint32_t>(value));
-    words_.push_back(static_cast<uint32_t>(value >> 32));
+  uint16_t shape_of(const Call& call, uint64_t records, const Action* actions);
+  bool equals(const CallShape& shape, const Call& call, uint64_t records,
+              const Action* actions) const;
+  uint16_t add_shape(const Call& call, uint64_t records, const Action* actions);
+  void add_times(const Call& call, uint16_t shape);
+  void add_records(const Block& block, size_t number);
+  void put(uint64_t value, int units) {
+    for (; units > 0; --units, value >>= 16) units_.push_back(static_cast<uint16_t>(value));
   }
-  void put(double value);
 
   bool with_records_;
+  bool taken_ = true;  ///< the next add() starts a piece
   double time_ = 0;
   uint64_t event_ = 0;
   PieceHeader header_;
+  std::vector<CallShape> shapes_;
   std::vector<Action> actions_;
-  std::vector<uint16_t> follower_;  ///< by number: the action that came behind it the last time
-  std::vector<uint16_t> table_;     ///< numbers by hash, open addressing
+  std::vector<uint16_t> follower_;  ///< by shape: the one that came behind it the last time
+  std::vector<uint16_t> table_;     ///< shapes by hash, open addressing
   uint16_t last_ = kNone;
-  std::vector<uint32_t> words_;
+  std::vector<uint16_t> units_;
   std::vector<std::byte> piece_;
-  bool taken_ = true;  ///< the next add() starts a piece
 };
 
 /// Reads packed calls again.
@@ -92,20 +102,21 @@ class CallUnpacker {
   bool read(Block& block, size_t at_most);
 
  private:
-  uint32_t word() { return *next_++; }
-  uint64_t long_word() {
-    const uint64_t low = word();
-    return low | static_cast<uint64_t>(word()) << 32;
+  uint64_t get(int units) {
+    uint64_t value = 0;
+    for (int i = 0; i < units; ++i) value |= static_cast<uint64_t>(*next_++) << (16 * i);
+    return value;
   }
-  double time();
   void read_call(Block& block);
+  void read_actions(const CallShape& shape, Block& block);
 
   bool with_records_;
   double time_ = 0;
   uint64_t event_ = 0;
+  const CallShape* shapes_ = nullptr;
   const Action* actions_ = nullptr;
-  const uint32_t* next_ = nullptr;
-  const uint32_t* end_ = nullptr;
+  const uint16_t* next_ = nullptr;
+  const uint16_t* end_ = nullptr;
   std::vector<std::byte> piece_;
 };
 
