@@ -23,6 +23,7 @@
 namespace rubato {
 namespace {
 
+constexpr uint32_t kUndefined = UINT32_MAX;  ///< no reference
 constexpr uint64_t kBurst = 4096;  ///< records between two looks at the calls they make
 
 struct CloseEvents {
@@ -57,29 +58,36 @@ struct Location {
   void record(uint64_t event, OTF2_TimeStamp time, Method method, Arguments... arguments) {
     calls->record(thread, event, ticks(time), method, arguments...);
   }
-  uint32_t comm(uint32_t ref, uint64_t event, const char* what) const {
+  uint32_t comm(uint32_t ref, uint64_t event, const char* what) {
+    if (ref == last_ref) return last_comm;  // as nearly always
     const auto found = archive->index.comm_of_ref.get(ref);
     if (!found) {
       throw InputError(
           place(event, what) + ": communicator " + std::to_string(ref) +
           " is not defined, so that nobody can say who took part; the archive cannot be replayed");
     }
-    return *found;
+    last_ref = ref;
+    last_comm = *found;
+    const Communicator& c = archive->definitions.comms[last_comm];
+    const bool across = c.inter && c.local_rank(rank) >= 0;
+    last_peers = across ? &archive->index.remote_group.at(last_comm) : &c.members;
+    return last_comm;
   }
-  /// World rank of the `local`-th rank of a communicator, seen from this rank.
-  int32_t peer(uint32_t comm_index, uint32_t local, uint64_t event, const char* what) const {
-    const Communicator& comm = archive->definitions.comms[comm_index];
+  /// World rank of the `local`-th rank of the communicator that comm() was asked for last, seen
+  /// from this rank.
+  int32_t peer(uint32_t local, uint64_t event, const char* what) const {
+    if (local < last_peers->size()) return (*last_peers)[local];
+    const Communicator& comm = archive->definitions.comms[last_comm];
     if (comm.self_like) return rank;
-    const std::vector<int32_t>* members = &comm.members;
-    if (comm.inter && comm.local_rank(rank) >= 0)
-      members = &archive->index.remote_group.at(comm_index);
-    if (local >= members->size()) {
-      throw InputError(place(event, what) + ": rank " + std::to_string(local) +
-                       " is not in communicator '" + comm.name + "' of " +
-                       std::to_string(members->size()) + " members");
-    }
-    return (*members)[local];
+    throw InputError(place(event, what) + ": rank " + std::to_string(local) +
+                     " is not in communicator '" + comm.name + "' of " +
+                     std::to_string(last_peers->size()) + " members");
   }
+
+ private:
+  uint32_t last_ref = kUndefined;
+  uint32_t last_comm = 0;
+  const std::vector<int32_t>* last_peers = nullptr;
 };
 
 /// Runs `body` on the location behind `user`; keeps what it throws.
@@ -118,7 +126,7 @@ OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, u
                           uint64_t bytes) {
   return guarded(user, [&](Location& l) {
     const uint32_t c = l.comm(comm, event, "MPI_SEND");
-    l.record(event, time, &CallBuilder::send, c, l.peer(c, receiver, event, "MPI_SEND"), tag,
+    l.record(event, time, &CallBuilder::send, c, l.peer(receiver, event, "MPI_SEND"), tag,
              bytes);
   });
 }
@@ -129,9 +137,10 @@ OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, 
     const uint32_t c = l.comm(comm, event, "MPI_ISEND");
     // A persistent send shows its mode here only; else the name of the call tells.
     uint8_t mode = 0;
-    OTF2_AttributeList_GetUint8(attributes, l.archive->index.send_mode, &mode);
+    const uint32_t attribute = l.archive->index.send_mode;
+    if (attribute != kUndefined) OTF2_AttributeList_GetUint8(attributes, attribute, &mode);
     const uint8_t flags = mode == 1 ? kBuffered : mode == 2 ? kSynchronous : 0;
-    l.record(event, time, &CallBuilder::isend, c, l.peer(c, receiver, event, "MPI_ISEND"), tag,
+    l.record(event, time, &CallBuilder::isend, c, l.peer(receiver, event, "MPI_ISEND"), tag,
              bytes, request, flags);
   });
 }
@@ -146,8 +155,10 @@ OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
     int32_t source = 0;
     int32_t tag = 0;
     const ArchiveIndex& index = l.archive->index;
-    OTF2_AttributeList_GetInt32(attributes, index.posted_source, &source);
-    OTF2_AttributeList_GetInt32(attributes, index.posted_tag, &tag);
+    if (index.posted_source != kUndefined)
+      OTF2_AttributeList_GetInt32(attributes, index.posted_source, &source);
+    if (index.posted_tag != kUndefined)
+      OTF2_AttributeList_GetInt32(attributes, index.posted_tag, &tag);
     l.record(event, time, &CallBuilder::irecv_request, request, source < 0 || tag < 0);
   });
 }
@@ -156,7 +167,7 @@ OTF2_CallbackCode on_recv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uin
                           uint64_t bytes) {
   return guarded(user, [&](Location& l) {
     const uint32_t c = l.comm(comm, event, "MPI_RECV");
-    l.record(event, time, &CallBuilder::recv, c, l.peer(c, sender, event, "MPI_RECV"), tag, bytes);
+    l.record(event, time, &CallBuilder::recv, c, l.peer(sender, event, "MPI_RECV"), tag, bytes);
   });
 }
 
@@ -164,7 +175,7 @@ OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, ui
                            uint64_t bytes, uint64_t request) {
   return guarded(user, [&](Location& l) {
     const uint32_t c = l.comm(comm, event, "MPI_IRECV");
-    l.record(event, time, &CallBuilder::irecv, c, l.peer(c, sender, event, "MPI_IRECV"), tag, bytes,
+    l.record(event, time, &CallBuilder::irecv, c, l.peer(sender, event, "MPI_IRECV"), tag, bytes,
              request);
   });
 }

@@ -104,7 +104,7 @@ class CallBuilder {
     bool resolved = false;
   };
 
-  void begin(uint64_t event, double time);
+  void begin(uint64_t event, double time);  ///< of the location, at its first record
   void note(uint64_t event, double time, RecordPhase phase);
   void note_inside(uint64_t event, double time, bool tail);
   void open_call(uint64_t event, double time, uint16_t name, CallRole role);
@@ -141,5 +141,169 @@ class CallBuilder {
   size_t posted_base_ = 0;            ///< number of the first one in posted_
   std::shared_ptr<RequestBook> book_;
 };
+
+// --- What is called for every record, to be inlined into the reader of the archive ---
+
+inline void CallBuilder::note(uint64_t event, double time, RecordPhase phase) {
+  if (!begun_) begin(event, time);
+  ++records_seen_;
+  last_time_ = time;
+  last_event_ = event;
+  if (keep_records_) pending_.records.push_back({time, phase});
+}
+
+inline void CallBuilder::note_inside(uint64_t event, double time, bool tail) {
+  tail_ = tail_ || tail;
+  note(event, time,
+       !open_  ? RecordPhase::kBetween
+       : tail_ ? RecordPhase::kTail
+               : RecordPhase::kHead);
+}
+
+inline void CallBuilder::open_call(uint64_t event, double time, uint16_t name, CallRole role) {
+  if (!begun_) begin(event, time);
+  Call& call = pending_.calls.emplace_back();
+  call.enter = call.leave = time;
+  call.event = event;
+  call.first_record = static_cast<uint32_t>(gap_start_);
+  call.name = name;
+  call.role = role;
+  call.first_action = static_cast<uint32_t>(pending_.actions.size());
+  open_ = true;
+  tail_ = false;
+  nested_ = 0;
+}
+
+inline void CallBuilder::ensure_call(uint64_t event, double time) {
+  if (open_) return;
+  // The last entry of the table stands for records outside of any MPI region.
+  open_call(event, time, static_cast<uint16_t>(trace_->calls.size() - 1), CallRole::kMpi);
+  implicit_ = true;
+}
+
+inline Action& CallBuilder::add_action(ActionKind kind) {
+  Action& action = pending_.actions.emplace_back();
+  action.kind = kind;
+  return action;
+}
+
+inline void CallBuilder::enter(uint64_t event, double time, int32_t call) {
+  if (call >= 0 && !open_) {
+    const MpiCallInfo& info = trace_->calls[call];
+    const CallRole role = info.init       ? CallRole::kInit
+                          : info.finalize ? CallRole::kFinalize
+                                          : CallRole::kMpi;
+    open_call(event, time, static_cast<uint16_t>(call), role);
+  } else if (call >= 0) {
+    ++nested_;
+  }
+  note_inside(event, time, false);
+}
+
+inline void CallBuilder::leave(uint64_t event, double time, int32_t call) {
+  const bool closes = call >= 0 && open_ && nested_ == 0;
+  note_inside(event, time, closes);
+  if (closes) {
+    close_call(time);
+  } else if (call >= 0 && nested_ > 0) {
+    --nested_;
+  }
+}
+
+inline void CallBuilder::send(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
+                       uint64_t bytes) {
+  ensure_call(event, time);
+  note_inside(event, time, false);
+  const MpiCallInfo& info = trace_->calls[pending_.calls.back().name];
+  Action& action = add_action(ActionKind::kSend);
+  action.comm = comm;
+  action.peer = peer;
+  action.tag = tag;
+  action.bytes = bytes;
+  action.slot = kNoSlot;
+  action.flags = (info.nonblocking ? 0 : kBlocking) | (info.synchronous ? kSynchronous : 0) |
+                 (info.buffered ? kBuffered : 0);
+  if (implicit_) close_call(time);
+}
+
+inline void CallBuilder::isend(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
+                        uint64_t bytes, uint64_t request, uint8_t flags) {
+  send(event, time, comm, peer, tag, bytes);
+  Action& action = pending_.actions.back();
+  action.flags = (action.flags & ~kBlocking) | flags;
+  // A request used again before its completion was seen (freed, or its wait filtered out): nobody
+  // will wait for the message before, so its slot is free.
+  const uint32_t* open = book_->send_slots.find(request);
+  action.slot = open ? *open : book_->allocate_slot();
+  if (!open) book_->send_slots.put(request, action.slot);
+}
+
+inline void CallBuilder::isend_complete(uint64_t event, double time, uint64_t request) {
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  if (const auto slot = book_->send_slots.take(request)) {
+    add_action(ActionKind::kWaitSend).slot = *slot;
+    book_->free_slot(*slot);
+  }
+  if (implicit_) close_call(time);
+}
+
+inline void CallBuilder::irecv_request(uint64_t event, double time, uint64_t request, bool wildcard) {
+  ensure_call(event, time);
+  note_inside(event, time, false);
+  if (const auto reused = book_->receives.take(request))
+    reused->poster->give_up(reused->poster->posted(reused->number));
+  Action& action = add_action(ActionKind::kPost);
+  action.flags = wildcard ? kWildcard : 0;
+  action.slot = book_->allocate_slot();
+  book_->receives.put(request, {this, posted_base_ + posted_.size()});
+  posted_.push_back(
+      {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
+  if (implicit_) close_call(time);
+}
+
+inline void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
+                       uint64_t bytes) {
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  Action& action = add_action(ActionKind::kPost);
+  action.flags = kBlocking;
+  action.comm = comm;
+  action.peer = peer;
+  action.tag = tag;
+  action.bytes = bytes;
+  action.slot = kNoSlot;
+  if (implicit_) close_call(time);
+}
+
+inline void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
+                        uint64_t bytes, uint64_t request) {
+  const auto found = book_->receives.take(request);
+  if (!found) {
+    // Its post was not recorded: as good as a receive here.
+    recv(event, time, comm, peer, tag, bytes);
+    return;
+  }
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  CallBuilder& poster = *found->poster;
+  PostedReceive& post = poster.posted(found->number);
+  Action& action = poster.pending_.actions[post.action - poster.action_base_];
+  action.comm = comm;
+  action.peer = peer;
+  action.tag = tag;
+  action.bytes = bytes;
+  const uint32_t slot = action.slot;
+  post.resolved = true;
+  Action& wait = add_action(ActionKind::kWaitReceive);
+  wait.bytes = bytes;
+  wait.slot = slot;
+  book_->free_slot(slot);
+  if (implicit_) close_call(time);
+}
+
+inline void CallBuilder::other(uint64_t event, double time) {
+  note_inside(event, time, false);
+}
 
 }  // namespace rubato
