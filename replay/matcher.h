@@ -24,15 +24,10 @@
 
 namespace rubato {
 
-/// A message from post to post: created by whichever side comes first, released when both are done.
-template <int K>
-struct Transfer {
-  /// Ticks; when the sender's port takes it (model), or when its send was entered (measured).
-  Lanes<K> start = Lanes<K>::Zero();
-  Lanes<K> posted = Lanes<K>::Zero();   ///< when the receive was posted
-  Lanes<K> arrival = Lanes<K>::Zero();  ///< model: at the receiver; valid once both ends are known
-  double recorded_send = 0;             ///< enter of the sending call, as recorded
-  double recorded_post = 0;             ///< enter of the posting call, as recorded
+/// What is known of a message but its times in each lane.
+struct TransferFacts {
+  double recorded_send = 0;  ///< enter of the sending call, as recorded
+  double recorded_post = 0;  ///< enter of the posting call, as recorded
   uint64_t bytes = 0;
   int32_t source = 0;
   int32_t destination = 0;
@@ -53,6 +48,15 @@ struct Transfer {
   bool abandoned = false;  ///< has no other side: whoever waits for it keeps its recorded time
   bool sender_done = false;
   bool receiver_done = false;
+};
+
+/// A message from post to post: created by whichever side comes first, released when both are done.
+template <int K>
+struct Transfer : TransferFacts {
+  // Ticks; each is valid once the side that knows it has come.
+  Lanes<K> start;    ///< when the sender's port takes it (model), or its send was entered (measured)
+  Lanes<K> posted;   ///< when the receive was posted
+  Lanes<K> arrival;  ///< model: at the receiver
 };
 
 template <int K>
@@ -155,14 +159,15 @@ class Matcher {
     } else {
       id = free_.back();
       free_.pop_back();
-      pool_[id] = Transfer<K>();
     }
-    pool_[id].source = source;
-    pool_[id].destination = destination;
-    pool_[id].comm = action.comm;
-    pool_[id].tag = action.tag;
-    pool_[id].order = action.order;
-    pool_[id].bytes = action.bytes;
+    TransferFacts& transfer = pool_[id];
+    transfer = {};
+    transfer.source = source;
+    transfer.destination = destination;
+    transfer.comm = action.comm;
+    transfer.tag = action.tag;
+    transfer.order = action.order;
+    transfer.bytes = action.bytes;
     return id;
   }
 

@@ -65,7 +65,7 @@ void append(std::vector<std::byte>& bytes, size_t& at, const T* values, size_t c
 CallPacker::CallPacker(bool with_records) : with_records_(with_records), table_(kTable, kNone) {}
 
 bool CallPacker::full() const {
-  return units_.size() >= kUnits || actions_.size() >= kActions || shapes_.size() >= kShapes;
+  return used_ >= kUnits || actions_.size() >= kActions || shapes_.size() >= kShapes;
 }
 
 void CallPacker::start_piece() {
@@ -73,7 +73,7 @@ void CallPacker::start_piece() {
   header_ = {};
   header_.time = time_;
   header_.event = event_;
-  units_.clear();
+  used_ = 0;
   shapes_.clear();
   actions_.clear();
   follower_.clear();
@@ -87,6 +87,7 @@ void CallPacker::add(const Block& block, size_t number) {
   const Action* actions = block.actions.data() + call.first_action;
   const uint16_t shape = shape_of(call, call.event - event_, actions);
   event_ = call.event;
+  make_room(9 + size_t{5} * call.actions);  // what times and actions need at most
   add_times(call, shape);
   const bool is_numbered = shapes_[shape].numbered;
   for (uint32_t i = 0; i < call.actions; ++i) {
@@ -148,8 +149,9 @@ void CallPacker::add_times(const Call& call, uint16_t shape) {
   const uint64_t length = distance(call.enter, call.leave);
   time_ = call.leave;
   if ((before | length) >> 16 == 0) {
-    units_.insert(units_.end(), {static_cast<uint16_t>(shape | kShort),
-                                 static_cast<uint16_t>(before), static_cast<uint16_t>(length)});
+    put(shape | kShort, 1);
+    put(before, 1);
+    put(length, 1);
   } else if ((before | length) >> 32 == 0) {
     put(shape | kMiddle, 1);
     put(before, 2);
@@ -165,6 +167,7 @@ void CallPacker::add_records(const Block& block, size_t number) {
   const size_t first = block.calls[number].first_record;
   const size_t end = number + 1 < block.calls.size() ? block.calls[number + 1].first_record
                                                      : block.records.size();
+  make_room(2 + 5 * (end - first));
   put(end - first, 2);
   for (size_t i = first; i < end; ++i) {
     put(std::bit_cast<uint64_t>(block.records[i].time), 4);
@@ -176,15 +179,15 @@ std::span<const std::byte> CallPacker::take() {
   taken_ = true;
   header_.shapes = static_cast<uint32_t>(shapes_.size());
   header_.actions = static_cast<uint32_t>(actions_.size());
-  header_.units = units_.size();
+  header_.units = used_;
   const size_t bytes = sizeof header_ + shapes_.size() * sizeof(CallShape) +
-                       actions_.size() * sizeof(Action) + units_.size() * sizeof(uint16_t);
+                       actions_.size() * sizeof(Action) + used_ * sizeof(uint16_t);
   if (piece_.size() < bytes) piece_.resize(bytes);
   size_t at = 0;
   append(piece_, at, &header_, 1);
   append(piece_, at, shapes_.data(), shapes_.size());
   append(piece_, at, actions_.data(), actions_.size());
-  append(piece_, at, units_.data(), units_.size());
+  append(piece_, at, units_.data(), used_);
   return {piece_.data(), bytes};
 }
 
@@ -243,10 +246,8 @@ void CallUnpacker::read_call(Block& block) {
 
 void CallUnpacker::read_actions(const CallShape& shape, Block& block) {
   const Action* first = actions_ + shape.first_action;
-  const size_t at = block.actions.size();
-  block.actions.insert(block.actions.end(), first, first + shape.actions);
   for (uint32_t i = 0; i < shape.actions; ++i) {
-    Action& action = block.actions[at + i];
+    Action& action = block.actions.emplace_back(first[i]);
     if (has_slot(action)) {
       const uint16_t slot = *next_++;
       action.slot = slot == kFarSlot ? static_cast<uint32_t>(get(2)) : slot;

@@ -56,7 +56,7 @@ class CallPacker {
 
   /// True when it is time to take the piece: it has reached about 16 KiB.
   bool full() const;
-  bool empty() const { return units_.empty(); }
+  bool empty() const { return taken_; }
 
   /// The calls since the last take(); valid until the next add().
   std::span<const std::byte> take();
@@ -71,8 +71,12 @@ class CallPacker {
   uint16_t add_shape(const Call& call, uint64_t records, const Action* actions);
   void add_times(const Call& call, uint16_t shape);
   void add_records(const Block& block, size_t number);
+  void make_room(size_t units) {
+    if (used_ + units > units_.size()) units_.resize(2 * (used_ + units));
+  }
+  /// There must be room for it.
   void put(uint64_t value, int units) {
-    for (; units > 0; --units, value >>= 16) units_.push_back(static_cast<uint16_t>(value));
+    for (; units > 0; --units, value >>= 16) units_[used_++] = static_cast<uint16_t>(value);
   }
 
   bool with_records_;
@@ -85,7 +89,8 @@ class CallPacker {
   std::vector<uint16_t> follower_;  ///< by shape: the one that came behind it the last time
   std::vector<uint16_t> table_;     ///< shapes by hash, open addressing
   uint16_t last_ = kNone;
-  std::vector<uint16_t> units_;
+  std::vector<uint16_t> units_;  ///< the first used_ of them
+  size_t used_ = 0;
   std::vector<std::byte> piece_;
 };
 

@@ -368,9 +368,9 @@ template <class Rules>
 void Replay<Rules>::await_request(int timeline, Awaited::Kind kind, uint32_t slot) {
   TimelineState<K>& state = timelines_[timeline];
   if (!state.threads) {
-    const bool known = slot < state.slots.size();
-    return await(timeline, kind,
-                 known ? std::exchange(state.slots[slot], kNoTransfer) : kNoTransfer);
+    // An eager send is over, and nobody waits for it.
+    if (slot >= state.slots.size() || state.slots[slot] == kNoTransfer) return;
+    return await(timeline, kind, std::exchange(state.slots[slot], kNoTransfer));
   }
   await(timeline, kind, kNoTransfer);
   state.awaited.back().posted = false;
