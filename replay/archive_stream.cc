@@ -24,7 +24,7 @@ namespace rubato {
 namespace {
 
 constexpr uint32_t kUndefined = UINT32_MAX;  ///< no reference
-constexpr uint64_t kBurst = 4096;  ///< records between two looks at the calls they make
+constexpr uint64_t kBurst = 4096;            ///< records between two looks at the calls they make
 
 struct CloseEvents {
   OTF2_Reader* archive;
@@ -126,8 +126,7 @@ OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, u
                           uint64_t bytes) {
   return guarded(user, [&](Location& l) {
     const uint32_t c = l.comm(comm, event, "MPI_SEND");
-    l.record(event, time, &CallBuilder::send, c, l.peer(receiver, event, "MPI_SEND"), tag,
-             bytes);
+    l.record(event, time, &CallBuilder::send, c, l.peer(receiver, event, "MPI_SEND"), tag, bytes);
   });
 }
 
@@ -140,8 +139,8 @@ OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, 
     const uint32_t attribute = l.archive->index.send_mode;
     if (attribute != kUndefined) OTF2_AttributeList_GetUint8(attributes, attribute, &mode);
     const uint8_t flags = mode == 1 ? kBuffered : mode == 2 ? kSynchronous : 0;
-    l.record(event, time, &CallBuilder::isend, c, l.peer(receiver, event, "MPI_ISEND"), tag,
-             bytes, request, flags);
+    l.record(event, time, &CallBuilder::isend, c, l.peer(receiver, event, "MPI_ISEND"), tag, bytes,
+             request, flags);
   });
 }
 

@@ -210,8 +210,8 @@ inline void CallBuilder::leave(uint64_t event, double time, int32_t call) {
   }
 }
 
-inline void CallBuilder::send(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
-                       uint64_t bytes) {
+inline void CallBuilder::send(uint64_t event, double time, uint32_t comm, int32_t peer,
+                              uint32_t tag, uint64_t bytes) {
   ensure_call(event, time);
   note_inside(event, time, false);
   const MpiCallInfo& info = trace_->calls[pending_.calls.back().name];
@@ -226,8 +226,8 @@ inline void CallBuilder::send(uint64_t event, double time, uint32_t comm, int32_
   if (implicit_) close_call(time);
 }
 
-inline void CallBuilder::isend(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
-                        uint64_t bytes, uint64_t request, uint8_t flags) {
+inline void CallBuilder::isend(uint64_t event, double time, uint32_t comm, int32_t peer,
+                               uint32_t tag, uint64_t bytes, uint64_t request, uint8_t flags) {
   send(event, time, comm, peer, tag, bytes);
   Action& action = pending_.actions.back();
   action.flags = (action.flags & ~kBlocking) | flags;
@@ -248,7 +248,8 @@ inline void CallBuilder::isend_complete(uint64_t event, double time, uint64_t re
   if (implicit_) close_call(time);
 }
 
-inline void CallBuilder::irecv_request(uint64_t event, double time, uint64_t request, bool wildcard) {
+inline void CallBuilder::irecv_request(uint64_t event, double time, uint64_t request,
+                                       bool wildcard) {
   ensure_call(event, time);
   note_inside(event, time, false);
   if (const auto reused = book_->receives.take(request))
@@ -262,8 +263,8 @@ inline void CallBuilder::irecv_request(uint64_t event, double time, uint64_t req
   if (implicit_) close_call(time);
 }
 
-inline void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
-                       uint64_t bytes) {
+inline void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_t peer,
+                              uint32_t tag, uint64_t bytes) {
   ensure_call(event, time);
   note_inside(event, time, true);
   Action& action = add_action(ActionKind::kPost);
@@ -276,8 +277,8 @@ inline void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_
   if (implicit_) close_call(time);
 }
 
-inline void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
-                        uint64_t bytes, uint64_t request) {
+inline void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer,
+                               uint32_t tag, uint64_t bytes, uint64_t request) {
   const auto found = book_->receives.take(request);
   if (!found) {
     // Its post was not recorded: as good as a receive here.

@@ -45,8 +45,7 @@ void CallStore::close(int timeline) {
 void CallStore::write(Timeline& timeline) {
   const auto piece = timeline.packer->take();
   if (buffer_.size() + piece.size() > kBuffer) write_out();
-  timeline.pieces.push_back(
-      {written_ + buffer_.size(), static_cast<uint32_t>(piece.size())});
+  timeline.pieces.push_back({written_ + buffer_.size(), static_cast<uint32_t>(piece.size())});
   buffer_.insert(buffer_.end(), piece.begin(), piece.end());
 }
 

@@ -54,8 +54,8 @@ struct TransferFacts {
 template <int K>
 struct Transfer : TransferFacts {
   // Ticks; each is valid once the side that knows it has come.
-  Lanes<K> start;    ///< when the sender's port takes it (model), or its send was entered (measured)
-  Lanes<K> posted;   ///< when the receive was posted
+  Lanes<K> start;   ///< when the sender's port takes it (model), or its send was entered (measured)
+  Lanes<K> posted;  ///< when the receive was posted
   Lanes<K> arrival;  ///< model: at the receiver
 };
 

@@ -6,10 +6,10 @@
 namespace rubato {
 namespace {
 
-constexpr size_t kUnits = 6144;     ///< of a piece: 12 KiB
-constexpr size_t kActions = 320;    ///< of a piece: 10 KiB
-constexpr size_t kShapes = 256;     ///< of a piece: 6 KiB; far below what 14 bits hold
-constexpr size_t kTable = 1024;     ///< a power of two, at least 2 * (kShapes + 1)
+constexpr size_t kUnits = 6144;   ///< of a piece: 12 KiB
+constexpr size_t kActions = 320;  ///< of a piece: 10 KiB
+constexpr size_t kShapes = 256;   ///< of a piece: 6 KiB; far below what 14 bits hold
+constexpr size_t kTable = 1024;   ///< a power of two, at least 2 * (kShapes + 1)
 constexpr uint16_t kFarSlot = UINT16_MAX;
 
 enum Form : uint16_t { kShort = 0, kMiddle = 1 << 14, kFull = 2 << 14, kFormBits = 3 << 14 };
@@ -165,8 +165,8 @@ void CallPacker::add_times(const Call& call, uint16_t shape) {
 
 void CallPacker::add_records(const Block& block, size_t number) {
   const size_t first = block.calls[number].first_record;
-  const size_t end = number + 1 < block.calls.size() ? block.calls[number + 1].first_record
-                                                     : block.records.size();
+  const size_t end =
+      number + 1 < block.calls.size() ? block.calls[number + 1].first_record : block.records.size();
   make_room(2 + 5 * (end - first));
   put(end - first, 2);
   for (size_t i = first; i < end; ++i) {

@@ -9,7 +9,8 @@
 //   PieceHeader | Shape[shapes] | Action[actions] | uint16_t[units]
 //
 //   unit 0             form (2 bits) | number of the shape (14)
-//   times, by form     kShort: ticks since the leave before, ticks from enter to leave (1 unit each)
+//   times, by form     kShort: ticks since the leave before, ticks from enter to leave (1 unit
+//   each)
 //                      kMiddle: the same in 2 units each
 //                      kFull: enter, leave as double, 4 units each
 //   for each action    of the shape that has a slot: the slot, 1 unit, or kFarSlot and 2 more;
