@@ -1,0 +1,164 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include "models/error.h"
+#include "replay/call_store.h"
+
+using namespace rubato;
+
+namespace {
+
+/// A block of calls like a program's: a loop over a few kinds of call, now and then something odd.
+class Program {
+ public:
+  explicit Program(unsigned seed, bool odd) : random_(seed), odd_(odd) {}
+
+  Block block(size_t calls) {
+    Block block;
+    for (size_t i = 0; i < calls; ++i) add(block);
+    return block;
+  }
+
+ private:
+  uint32_t below(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
+  bool rarely() { return odd_ && below(7) == 0; }
+
+  void add(Block& block) {
+    Call call;
+    time_ += rarely() ? -13.0 : rarely() ? 1e13 + 0.5 : below(3) == 0 ? below(1 << 30) : below(900);
+    call.enter = time_;
+    time_ += rarely() ? 5e9 : below(70000);
+    call.leave = time_;
+    event_ += rarely() ? 1000 : 3;
+    call.event = event_;
+    call.first_action = static_cast<uint32_t>(block.actions.size());
+    call.actions = rarely() ? 700 : below(4);
+    call.first_record = static_cast<uint32_t>(block.records.size());
+    call.name = static_cast<uint16_t>(rarely() ? 65000 : below(20));
+    call.role = rarely() ? CallRole::kOff : CallRole::kMpi;
+    for (uint32_t i = 0; i < call.actions; ++i) block.actions.push_back(action());
+    for (uint32_t i = below(4); i > 0; --i)
+      block.records.push_back({time_, static_cast<RecordPhase>(below(3))});
+    block.calls.push_back(call);
+  }
+
+  Action action() {
+    Action action;
+    action.comm = below(2);
+    action.peer = static_cast<int32_t>(below(4));
+    action.bytes = rarely() ? uint64_t{1} << 40 : below(3);
+    if (below(5) == 0) {
+      action.kind = ActionKind::kCollective;
+      action.bytes_received = 8;
+      action.tag = rarely() ? 70000 : 0;
+      return action;
+    }
+    action.kind = below(2) ? ActionKind::kSend : ActionKind::kWaitReceive;
+    action.flags = below(2) ? kBlocking : 0;
+    action.tag = below(2);
+    action.slot = rarely() ? 1000000 + below(5) : below(3) ? below(12) : kNoSlot;
+    action.order = rarely() ? 90000 : 0;
+    return action;
+  }
+
+  std::mt19937 random_;
+  bool odd_;
+  double time_ = -1e6;
+  uint64_t event_ = 0;
+};
+
+template <typename T>
+bool same(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+/// Compares everything but the places of actions and records in their blocks.
+void require_same(const Block& in, size_t call, const Block& out, size_t other) {
+  Call a = in.calls[call];
+  Call b = out.calls[other];
+  for (uint32_t i = 0; i < a.actions && i < b.actions; ++i)
+    REQUIRE(same(in.actions[a.first_action + i], out.actions[b.first_action + i]));
+  const auto end_of_records = [](const Block& block, size_t n) {
+    return n + 1 < block.calls.size() ? block.calls[n + 1].first_record : block.records.size();
+  };
+  REQUIRE(end_of_records(in, call) - a.first_record == end_of_records(out, other) - b.first_record);
+  for (size_t i = 0; i + a.first_record < end_of_records(in, call); ++i) {
+    REQUIRE(in.records[a.first_record + i].time == out.records[b.first_record + i].time);
+    REQUIRE(in.records[a.first_record + i].phase == out.records[b.first_record + i].phase);
+  }
+  a.first_action = b.first_action = a.first_record = b.first_record = 0;
+  REQUIRE(same(a, b));
+}
+
+}  // namespace
+
+TEST_CASE("packed calls come back as they were") {
+  // 40 blocks of 300 calls for each of two timelines, in turn: some pieces each. With odd ones also
+  // more than the 4 MiB that are kept without a file.
+  const bool odd = GENERATE(false, true);
+  CAPTURE(odd);
+  CallStore store(2, true);
+  std::vector<std::vector<Block>> blocks(2);
+  Program programs[2] = {Program(1, odd), Program(2, odd)};
+  for (int turn = 0; turn < 40; ++turn) {
+    for (int timeline = 0; timeline < 2; ++timeline) {
+      blocks[timeline].push_back(programs[timeline].block(300));
+      store.append(timeline, blocks[timeline].back());
+    }
+  }
+  for (int timeline = 0; timeline < 2; ++timeline) store.close(timeline);
+
+  for (int round = 0; round < 2; ++round) {
+    store.rewind();
+    for (int timeline = 0; timeline < 2; ++timeline) {
+      size_t calls = 0;
+      Block out;
+      while (store.read(timeline, out)) {
+        for (size_t i = 0; i < out.calls.size(); ++i, ++calls)
+          require_same(blocks[timeline][calls / 300], calls % 300, out, i);
+      }
+      CHECK(calls == 40 * 300);
+    }
+  }
+}
+
+TEST_CASE("a loop takes eight bytes a call") {
+  // The same two calls for ever: of each its shape and two times, 3 units of 2 bytes, and the slot
+  // of its only request, 2 bytes. What a piece holds once (two shapes, two actions and the header,
+  // below 200 bytes) is shared by some hundred calls.
+  CallPacker packer(false);
+  Block block;
+  for (uint64_t i = 0; i < 600; ++i) {
+    Call call;
+    call.enter = 1000.0 * static_cast<double>(i);
+    call.leave = call.enter + 300;
+    call.event = 3 * i;
+    call.first_action = static_cast<uint32_t>(i);
+    call.actions = 1;
+    call.name = static_cast<uint16_t>(i % 2);
+    Action action;
+    action.kind = i % 2 ? ActionKind::kSend : ActionKind::kPost;
+    action.slot = static_cast<uint32_t>(i % 12);
+    block.calls.push_back(call);
+    block.actions.push_back(action);
+  }
+  for (size_t i = 0; i < block.calls.size(); ++i) packer.add(block, i);
+  CHECK(packer.take().size() < 600 * 8 + 300);
+}
+
+TEST_CASE("a directory that cannot hold the calls is named") {
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before ? before : "";
+  setenv("TMPDIR", "/nonexistent/directory", 1);
+  CallStore store(1, true);
+  before ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
+  Program program(3, true);
+  const auto fill = [&] {
+    for (int turn = 0; turn < 200; ++turn) store.append(0, program.block(300));
+  };
+  CHECK_THROWS_WITH(fill(), Catch::Contains("/nonexistent/directory") &&
+                                Catch::Contains("TMPDIR") && Catch::Contains("No such file"));
+}
