@@ -101,12 +101,15 @@ class GlobalDefinitions {
     attribute(kAttributeReceived, schema::kBytesReceived, "bytes from all neighbours",
               OTF2_TYPE_UINT64);
     attribute(kAttributeRequest, schema::kRequest, "request that the call made", OTF2_TYPE_UINT64);
+    attribute(kAttributePartPeers, schema::kPartPeers, "peers in a row that get such a part",
+              OTF2_TYPE_UINT32);
     if (!definitions_.call_sites.empty()) {
       attribute(kAttributeCallSite, schema::kCallSite, "line of the program that called MPI",
                 OTF2_TYPE_SOURCE_CODE_LOCATION);
     }
     parameter(kParameterStart, schema::kRequestStart);
     parameter(kParameterEnd, schema::kRequestEnd);
+    parameter(kParameterPart, schema::kPartSent);
   }
   void parameter(OTF2_ParameterRef ref, const char* name) {
     const OTF2_StringRef name_ref = string(name);
@@ -312,6 +315,7 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std:
       {schema::kOverheadInsideBefore, text(info.overhead.inside_before * tick)},
       {schema::kOverheadInsideAfter, text(info.overhead.inside_after * tick)},
       {schema::kOverheadPerRecord, text(info.overhead.per_record * tick)},
+      {schema::kPartRunsLimit, std::to_string(kMaxPartRuns)},
       {schema::kCommand, info.command},
       {schema::kMpiLibrary, info.mpi_library},
   };

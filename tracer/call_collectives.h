@@ -28,12 +28,46 @@ auto last_of(Arguments... arguments) {
   return std::get<sizeof...(arguments) - 1>(std::make_tuple(arguments...));
 }
 
+/// This operation says what it sends to each peer.
+template <class Operation, class... Arguments>
+inline constexpr bool has_parts = requires(Arguments... arguments) {
+  Operation::parts(arguments...);
+};
+
+/// Room for the most that note_parts() writes; before MPI's work.
+template <class Operation, class... Arguments>
+bool reserve_parts(Call& call) {
+  if constexpr (has_parts<Operation, Arguments...>) {
+    return call.reserve_words(kMaxPartRuns + 2);
+  } else {
+    return true;
+  }
+}
+
+/// Puts the parts of a call on record as runs of equal ones. What is too long is left out as a
+/// whole: the sums have to do. `request` is 0 but for a persistent collective.
+template <class Operation, class... Arguments>
+void note_parts(Call& call, uint64_t request, Arguments... arguments) {
+  if constexpr (has_parts<Operation, Arguments...>) {
+    if (call.muted()) return;
+    const auto parts = Operation::parts(arguments...);
+    uint64_t* const runs = call.behind(request != 0 ? 2 : 1);
+    const size_t n = put_part_runs(runs, parts.peers, parts.bytes);
+    if (n == 0) return;
+    call.item(Item::kParts, PartsHead{n, request != 0}.value());
+    if (request != 0) call.word(request);
+    call.skip(n);
+  }
+}
+
 template <class Operation, class Real, class... Arguments>
 int record_collective(Call call, Real real, Arguments... arguments) {
+  const bool room = reserve_parts<Operation, Arguments...>(call);
   const int result = real(arguments...);
   if (result == MPI_SUCCESS) {
     const CollectiveUse use = Operation::of(arguments...);
     if (use.entry->recordable) {
+      if (room) note_parts<Operation>(call, 0, arguments...);
       note_collective(call, use.op, use.entry->id, use.root, use.sent, use.received);
     }
   }
@@ -66,11 +100,13 @@ inline void note_collective_complete(Call& call, const Request& request) {
 
 template <class Operation, class Real, class... Arguments>
 int record_icollective(Call call, Real real, Arguments... arguments) {
+  const bool room = reserve_parts<Operation, Arguments...>(call);
   const int result = real(arguments...);
   if (result == MPI_SUCCESS) {
     const MPI_Request handle = *last_of(arguments...);
     const CollectiveUse use = Operation::of(arguments...);
     if (use.entry->recordable) {
+      if (room) note_parts<Operation>(call, 0, arguments...);
       call.item(Item::kCollectiveRequest, use.entry->id);
       const Request request = collective_request(use, call.next_request());
       // An MPI library may be done at once, and return no request.
@@ -85,15 +121,17 @@ int record_icollective(Call call, Real real, Arguments... arguments) {
   return result;
 }
 
-/// Persistent collectives: each start posts the same number again.
+/// Persistent collectives: each start posts the same number again. The parts stay the same too.
 template <class Operation, class Real, class... Arguments>
 int record_collective_init(Call call, Real real, Arguments... arguments) {
+  const bool room = reserve_parts<Operation, Arguments...>(call);
   const int result = real(arguments...);
   if (result == MPI_SUCCESS) {
     const CollectiveUse use = Operation::of(arguments...);
     Request request;
     if (use.entry->recordable) {
       request = collective_request(use, requests::next_persistent_number(call.log().number));
+      if (room) note_parts<Operation>(call, request.number, arguments...);
     }
     request.persistent = true;
     request.active = false;

@@ -80,6 +80,25 @@ inline bool in_place(const void* buffer) {
   return buffer == MPI_IN_PLACE;
 }
 
+/// What an operation sends to each of its peers, `bytes(i)` to the i-th. Operations that have it
+/// besides their sums have a function `parts`: those whose parts cannot be known from what the
+/// other members record of themselves, or not when the replay wants to know them.
+///
+/// MPI_Alltoallv and MPI_Alltoallw have it on each rank; what a rank receives is what the others
+/// send to it, since MPI demands that both sides name the same amount. The root of MPI_Scatterv has
+/// it, though each part is also what its receiver records: the root goes on before they get there,
+/// so what it costs the root has to be known before their records are looked at. Everything else is
+/// known in time from sums: the root of MPI_Gatherv waits for members whose parts are what they
+/// record as sent, and in MPI_Allgatherv and MPI_Reduce_scatter all wait for all, and each records
+/// its own part times the number of members.
+template <class Bytes>
+struct Parts {
+  uint64_t peers;  ///< 0: this rank has none
+  Bytes bytes;
+};
+template <class Bytes>
+Parts(uint64_t, Bytes) -> Parts<Bytes>;
+
 struct Barrier {
   template <class... Rest>
   static CollectiveUse of(MPI_Comm comm, Rest...) {
@@ -125,6 +144,19 @@ struct Scatterv {
     }
     if (!in_place(recvbuf) && c.faces(root)) received = bytes_of(recvcount, recvtype);
     return c.use(OTF2_COLLECTIVE_OP_SCATTERV, root, sent, received);
+  }
+
+  template <class Count, class Displacement, class... Rest>
+  static auto parts(const void*, const Count* sendcounts, const Displacement*,
+                    MPI_Datatype sendtype, void* recvbuf, Count, MPI_Datatype, int root,
+                    MPI_Comm comm, Rest...) {
+    const Collective c(comm);
+    const bool root_here = c.is_root(root);
+    const uint64_t size = root_here ? type_size(sendtype) : 0;
+    const uint64_t left_out = in_place(recvbuf) && root_here ? c.rank() : UINT64_MAX;
+    return Parts{root_here ? c.n : 0, [=](uint64_t i) {
+                   return i == left_out ? 0 : static_cast<uint64_t>(sendcounts[i]) * size;
+                 }};
   }
 };
 
@@ -226,6 +258,20 @@ struct Alltoallv {
     const uint64_t sent = in_place(sendbuf) ? received : bytes_of(sum(sendcounts, c.n), sendtype);
     return c.use(OTF2_COLLECTIVE_OP_ALLTOALLV, sent, received);
   }
+
+  template <class Count, class Displacement, class... Rest>
+  static auto parts(const void* sendbuf, const Count* sendcounts, const Displacement*,
+                    MPI_Datatype sendtype, void*, const Count* recvcounts, const Displacement*,
+                    MPI_Datatype recvtype, MPI_Comm comm, Rest...) {
+    const Collective c(comm);
+    const bool same = in_place(sendbuf);  // then what goes to a peer is as much as comes from it
+    const Count* counts = same ? recvcounts : sendcounts;
+    const uint64_t size = type_size(same ? recvtype : sendtype);
+    const uint64_t left_out = same ? c.rank() : UINT64_MAX;
+    return Parts{c.n, [=](uint64_t i) {
+                   return i == left_out ? 0 : static_cast<uint64_t>(counts[i]) * size;
+                 }};
+  }
 };
 
 struct Alltoallw {
@@ -239,6 +285,19 @@ struct Alltoallw {
     if (in_place(sendbuf)) received -= bytes_of(recvcounts + c.rank(), recvtypes + c.rank(), 1);
     const uint64_t sent = in_place(sendbuf) ? received : bytes_of(sendcounts, sendtypes, c.n);
     return c.use(OTF2_COLLECTIVE_OP_ALLTOALLW, sent, received);
+  }
+
+  template <class Count, class Displacement, class... Rest>
+  static auto parts(const void* sendbuf, const Count* sendcounts, const Displacement*,
+                    const MPI_Datatype* sendtypes, void*, const Count* recvcounts,
+                    const Displacement*, const MPI_Datatype* recvtypes, MPI_Comm comm, Rest...) {
+    const Collective c(comm);
+    const bool same = in_place(sendbuf);
+    const Count* counts = same ? recvcounts : sendcounts;
+    const MPI_Datatype* types = same ? recvtypes : sendtypes;
+    const uint64_t left_out = same ? c.rank() : UINT64_MAX;
+    return Parts{
+        c.n, [=](uint64_t i) { return i == left_out ? 0 : bytes_of(counts + i, types + i, 1); }};
   }
 };
 

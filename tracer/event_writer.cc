@@ -27,7 +27,9 @@ class EventWriter {
     leave_ = leave;
     add_neighbours(items);
     if (call_site != 0) add_call_site(call_site);
+    add_parts_request(items);
     put(OTF2_EvtWriter_Enter, attributes_, enter, translation_.region[id]);
+    parts(items);
     // What belongs between a collective's begin and end makes it a collective call.
     collective_ = is_collective(items);
     if (collective_) put(OTF2_EvtWriter_MpiCollectiveBegin, nullptr, enter);
@@ -84,6 +86,28 @@ class EventWriter {
     const auto place = translation_.call_site.find(address);
     if (place == translation_.call_site.end()) return;
     OTF2_AttributeList_AddSourceCodeLocationRef(attributes_, kAttributeCallSite, place->second);
+  }
+
+  /// Which request the parts are of, if the call does not start it.
+  void add_parts_request(record::Reader items) {
+    if (items.done() || items.item() != Item::kParts) return;
+    if (!PartsHead::of(items.value()).has_request) return;
+    OTF2_AttributeList_AddUint64(attributes_, kAttributeRequest, items.word());
+  }
+
+  /// Takes the parts off the items.
+  void parts(record::Reader& items) {
+    if (items.done() || items.item() != Item::kParts) return;
+    const PartsHead head = PartsHead::of(items.value());
+    if (head.has_request) items.word();
+    for (size_t i = 0; i < head.runs; ++i) {
+      const PartRun run = PartRun::of(items.word());
+      if (run.peers > 1) {
+        OTF2_AttributeList_AddUint32(attributes_, kAttributePartPeers,
+                                     static_cast<uint32_t>(run.peers));
+      }
+      put(OTF2_EvtWriter_ParameterUnsignedInt, attributes_, enter_, kParameterPart, run.bytes);
+    }
   }
 
   static bool is_collective(record::Reader items) {
@@ -176,6 +200,7 @@ class EventWriter {
       case Item::kCollectiveComplete:
         collective_complete(items);
         break;
+      case Item::kParts:
       case Item::kCallSite:
       case Item::kLeaveTime:
       case Item::kMessageLong:

@@ -23,11 +23,12 @@ enum AttributeRef : OTF2_AttributeRef {
   kAttributeSent,
   kAttributeReceived,
   kAttributeRequest,
+  kAttributePartPeers,
   kAttributeCallSite
 };
 
 /// References of our parameters.
-enum ParameterRef : OTF2_ParameterRef { kParameterStart, kParameterEnd };
+enum ParameterRef : OTF2_ParameterRef { kParameterStart, kParameterEnd, kParameterPart };
 
 /// Strings that events or fixed definitions refer to; the others are numbered behind them.
 enum StringRef : OTF2_StringRef { kStringEmpty, kStringProgram, kFirstFreeString };

@@ -68,6 +68,7 @@ enum class Item : unsigned {
   kCollectiveComplete,  ///< request, then collective_word(), bytes sent, bytes received; if it made
                         ///< a communicator, kCommCreate follows
   kCallSite,  ///< address that the call returns to; the last item of each call, or of none
+  kParts,  ///< first of its call: PartsHead; the request, if it says so; then a part_run() per word
 };
 
 /// What kRmaOperation did; to kRmaAtomic OTF2's type is added.
@@ -99,6 +100,51 @@ inline constexpr unsigned kHeadWords = 2;  ///< of the long form
 /// Operation 8, communicator 20, root 32 bits.
 inline uint64_t collective_word(unsigned op, uint32_t communicator, uint32_t root) {
   return uint64_t{op} | uint64_t{communicator} << 8 | uint64_t{root} << 28;
+}
+
+/// The bytes that a vector collective sends to each peer, as runs of equal parts: how many there
+/// are, and whether a request number stands before them (of a persistent collective).
+struct PartsHead {
+  size_t runs;
+  bool has_request;
+
+  uint64_t value() const { return uint64_t{runs} << 1 | (has_request ? 1 : 0); }
+  static PartsHead of(uint64_t value) { return {value >> 1, (value & 1) != 0}; }
+};
+/// Calls of more runs, or with a part that does not fit, go without.
+inline constexpr size_t kMaxPartRuns = 1024;
+inline constexpr uint64_t kMaxPartPeers = (uint64_t{1} << 24) - 1;
+inline constexpr uint64_t kMaxPartBytes = (uint64_t{1} << 40) - 1;
+
+/// So many peers in a row that get so many bytes each.
+struct PartRun {
+  uint64_t peers;
+  uint64_t bytes;
+
+  uint64_t word() const { return peers << 40 | bytes; }
+  static PartRun of(uint64_t word) { return {word >> 40, word & kMaxPartBytes}; }
+};
+
+/// Writes `bytes(i)` for each of the peers as words of runs; how many, 0 when that is not possible.
+/// The words are zero then, as memory for records has to be.
+template <class Bytes>
+size_t put_part_runs(uint64_t* words, uint64_t peers, const Bytes& bytes) {
+  size_t n = 0;
+  bool fits = peers <= kMaxPartPeers;
+  PartRun run{0, 0};
+  for (uint64_t i = 0; fits && i < peers; ++i) {
+    const uint64_t part = bytes(i);
+    if (run.peers > 0 && part != run.bytes) {
+      words[n++] = run.word();
+      run.peers = 0;
+    }
+    run = {run.peers + 1, part};
+    fits = part <= kMaxPartBytes && n < kMaxPartRuns;
+  }
+  if (fits && run.peers > 0) words[n++] = run.word();
+  if (fits) return n;
+  for (size_t i = 0; i < n; ++i) words[i] = 0;
+  return 0;
 }
 
 /// A function's address (48 bits) and how many functions are open around it (16 bits, signed: those

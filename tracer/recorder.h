@@ -127,8 +127,8 @@ class Recorder {
   static inline thread_local ThreadLog* thread_log_ = nullptr;
 };
 
-/// Words that are free in a log when a call begins: enough for every call that does not complete an
-/// array of requests.
+/// Words that are free in a log when a call begins: enough for every call that neither completes an
+/// array of requests nor has parts.
 inline constexpr size_t kFreeWords = 64;
 
 /// The log to record a call into, or null when the call is to pass unrecorded: recording has ended
@@ -180,11 +180,14 @@ class Call {
     if (!moved_) log_.busy = false;
   }
 
-  /// Makes room for starting or completing this many requests; false: do without them, recording
-  /// has ended. Before the first item, and before MPI's own work: the call is entered anew behind
-  /// what this takes.
-  bool reserve(size_t requests) {
-    const size_t words = kHeadWords + requests * kMaxRequestWords + kFreeWords;
+  /// Makes room for starting or completing this many requests, see reserve_words().
+  bool reserve(size_t requests) { return reserve_words(requests * kMaxRequestWords); }
+
+  /// Makes room for items of this many words besides the usual ones; false: do without them,
+  /// recording has ended. Before the first item, and before MPI's own work: the call is entered
+  /// anew behind what this takes.
+  bool reserve_words(size_t more) {
+    const size_t words = kHeadWords + more + kFreeWords;
     if (log_.limit - log_.at >= static_cast<ptrdiff_t>(words)) return true;
     if (!log_.muted) *log_.at = 0;
     const bool room = Recorder::refill(log_, words);
@@ -197,6 +200,10 @@ class Call {
   void item(Item item, uint64_t value) { at_ = record::put(at_, item, value); }
   void message(Item item, const Message& message) { at_ = record::put_message(at_, item, message); }
   void word(uint64_t word) { *at_++ = word; }
+  /// Where the words behind the next `words` go, for a list whose length shows only at its end;
+  /// they become items' words by skip(), and are nothing to anybody until then.
+  uint64_t* behind(size_t words) { return at_ + words; }
+  void skip(size_t words) { at_ += words; }
 
   /// Nothing of this call goes on record.
   bool muted() const { return log_.muted; }

@@ -81,6 +81,20 @@ inline constexpr char kCallSite[] = "RUBATO_CALL_SITE";
 inline constexpr char kRequestStart[] = "RUBATO_REQUEST_START";
 inline constexpr char kRequestEnd[] = "RUBATO_REQUEST_END";
 
+// The parts of vector collectives, where the sums of all members do not tell them.
+
+/// Parameter (uint64) behind the Enter record of MPI_Alltoallv and MPI_Alltoallw on each rank, and
+/// of MPI_Scatterv on its root, in all their forms: bytes to the next peer, in the order of the
+/// ranks of the communicator (of its remote group on an intercommunicator). A persistent call has
+/// them where it is initialised, and kRequest on its Enter record.
+inline constexpr char kPartSent[] = "RUBATO_PART_SENT";
+/// Attribute on such a parameter, uint32: to so many next peers that many bytes each; absent for
+/// one.
+inline constexpr char kPartPeers[] = "RUBATO_PART_PEERS";
+/// Archive property, text of an integer: a call with more such parameters than this, or with parts
+/// of 2^40 bytes or more, has none of them.
+inline constexpr char kPartRunsLimit[] = "RUBATO::PART_RUNS_LIMIT";
+
 // Properties of location groups (ranks).
 
 /// Followed by a space and the number of a communicator: "from 1 - to 2 3", whom this rank receives

@@ -1,5 +1,6 @@
 #include "tracer/record.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -151,4 +152,41 @@ TEST_CASE("a call of many minutes has its leave time behind its items") {
   CHECK(found[0].leave == leave + 1000);
   CHECK(found[0].items.value() == 12);
   CHECK(found[0].items.done());
+}
+
+namespace {
+
+/// The runs that some parts are written as: {peers, bytes}; behind them has to be zero.
+std::vector<std::pair<uint64_t, uint64_t>> runs_of(const std::vector<uint64_t>& parts) {
+  std::vector<uint64_t> words(kMaxPartRuns + 1);
+  const size_t n = put_part_runs(words.data(), parts.size(), [&](uint64_t i) { return parts[i]; });
+  std::vector<std::pair<uint64_t, uint64_t>> runs;
+  for (size_t i = 0; i < n; ++i) {
+    const PartRun run = PartRun::of(words[i]);
+    runs.emplace_back(run.peers, run.bytes);
+  }
+  CHECK(std::all_of(words.begin() + static_cast<ptrdiff_t>(n), words.end(),
+                    [](uint64_t word) { return word == 0; }));
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("equal parts in a row are one word") {
+  using Runs = std::vector<std::pair<uint64_t, uint64_t>>;
+  CHECK(runs_of({}).empty());
+  CHECK(runs_of({0, 0, 0}) == Runs{{3, 0}});
+  CHECK(runs_of({8, 8, 0, 0, 0, 4, 8}) == Runs{{2, 8}, {3, 0}, {1, 4}, {1, 8}});
+  CHECK(runs_of({kMaxPartBytes, kMaxPartBytes}) == Runs{{2, kMaxPartBytes}});
+}
+
+TEST_CASE("parts that do not fit are left out as a whole") {
+  std::vector<uint64_t> parts(kMaxPartRuns);
+  for (size_t i = 0; i < parts.size(); ++i) parts[i] = i;
+  CHECK(runs_of(parts).size() == kMaxPartRuns);
+  parts.push_back(parts.back());  // one run less than peers
+  CHECK(runs_of(parts).size() == kMaxPartRuns);
+  parts.push_back(0);
+  CHECK(runs_of(parts).empty());
+  CHECK(runs_of({1, 2, kMaxPartBytes + 1}).empty());
 }
