@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# What the generators write for three functions, one of C, one of a large-count nonblocking collective, one of
+# Fortran, so that a change to them is seen as text. They get the real table and a header of our own: nothing
+# here depends on an MPI library.
+#
+#   tests/golden/generated_wrappers.sh approve     writes generated_wrappers.txt anew: read the difference
+cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+for generator in gen_wrappers gen_fortran; do
+  python3 -B "../../tracer/$generator.py" --table ../../tracer/mpi_calls.txt --header mpi.i --out "$work" || exit 1
+done
+# function FILE BEGINNING: the definition that begins so.
+function_of() {
+  awk -v begin="$2" 'index($0, begin) == 1 { on = 1 } on { print } on && /^}/ { exit }' "$work/$1"
+  echo
+}
+{
+  function_of wrappers.cc 'RUBATO_EXPORT int MPI_Send('
+  function_of wrappers.cc 'RUBATO_EXPORT int MPI_Ialltoallv_c('
+  function_of fortran_wrappers.cc 'static void fortran_MPI_Wait('
+  function_of fortran_wrappers.cc 'RUBATO_EXPORT void mpi_wait_f08_('
+} >"$work/found.txt"
+
+if [ "${1-}" = approve ]; then
+  cp "$work/found.txt" generated_wrappers.txt
+else
+  diff generated_wrappers.txt "$work/found.txt"
+fi
