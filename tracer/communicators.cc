@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <numeric>
 
 #include "tracer/handle_table.h"
 #include "tracer/journal.h"
@@ -135,6 +136,47 @@ void start() {
   self->name = "MPI_COMM_SELF";
   entered(world_entry, true);
   entered(self, true);
+}
+
+void start_without_world(MPI_Group group) {
+  const std::lock_guard lock(mutex);
+  entries = new std::deque<Communicator>;
+  made_by_members = new std::map<uint64_t, uint32_t>;
+  world_group = group;
+  Communicator world;
+  world.id = kWorld;
+  world.identity = 1;
+  world.name = "mpi://WORLD";
+  PMPI(Group_rank)(group, &world.rank);
+  PMPI(Group_size)(group, &world.size);
+  std::vector<int> all(static_cast<size_t>(world.size));
+  std::iota(all.begin(), all.end(), 0);
+  world.members = std::make_shared<const std::vector<int>>(std::move(all));
+  Communicator self;
+  self.id = kSelf;
+  self.identity = 2;
+  self.name = "mpi://SELF";
+  self.members = std::make_shared<const std::vector<int>>(1, world.rank);
+  entries->push_back(std::move(world));
+  entries->push_back(std::move(self));
+  world_entry = &(*entries)[kWorld];
+  bind(handles.self, &(*entries)[kSelf]);
+  entered(world_entry, false);
+  entered(&(*entries)[kSelf], false);
+}
+
+void use_world_group(MPI_Group group) {
+  const std::lock_guard lock(mutex);
+  world_group = group;
+}
+
+void know_world() {
+  const std::lock_guard lock(mutex);
+  PMPI(Comm_group)(handles.world, &world_group);
+  Communicator& self = (*entries)[kSelf];
+  world_entry->has_events = self.has_events = true;
+  world_entry->name = "MPI_COMM_WORLD";
+  self.name = "MPI_COMM_SELF";
 }
 
 Communicator* find(MPI_Comm comm) {

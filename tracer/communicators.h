@@ -52,6 +52,14 @@ inline constexpr uint32_t kSelf = 1;
 /// After MPI_Init: knows MPI_COMM_WORLD and MPI_COMM_SELF. `name` of the world is its MPI name.
 void start();
 
+/// In a program of sessions, where MPI has neither of the two: they stand for its sets of
+/// processes. `group` holds all processes of the job and has to stay valid as long as communicators
+/// are made; another one of the same takes its place.
+void start_without_world(MPI_Group group);
+void use_world_group(MPI_Group group);
+/// MPI_Init has come after all.
+void know_world();
+
 /// The entry of a valid communicator. One that came about unseen is entered now.
 Communicator* find(MPI_Comm comm);
 

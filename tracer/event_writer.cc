@@ -100,7 +100,7 @@ class EventWriter {
     if (items.done() || items.item() != Item::kParts) return;
     const PartsHead head = PartsHead::of(items.value());
     if (head.has_request) items.word();
-    for (size_t i = 0; i < head.runs; ++i) {
+    for (size_t i = 0; i < head.runs && !items.done(); ++i) {
       const PartRun run = PartRun::of(items.word());
       if (run.peers > 1) {
         OTF2_AttributeList_AddUint32(attributes_, kAttributePartPeers,

@@ -30,7 +30,7 @@ names them in its first lines, as --report does.
 import argparse
 import re
 
-from mpi_header import fail, wrapped_functions
+from mpi_header import STARTS_AND_ENDS, fail, wrapped_functions
 
 HANDLES = {'MPI_Comm', 'MPI_Datatype', 'MPI_Group', 'MPI_Info', 'MPI_Message', 'MPI_Op', 'MPI_Request',
            'MPI_Win'}
@@ -161,7 +161,7 @@ class Wrapper:
         elif recorded:
             self.untranslated = [a.name for a in self.arguments if a.declare is None]
         if self.untranslated:
-            if self.kind in ('init', 'init_thread'):
+            if self.kind in ('init', 'init_thread', 'session_init'):
                 fail(f'{function.name}: no Fortran wrapper without {self.untranslated}')
             made = any(a.type == 'MPI_Request*' for a in self.arguments)
             self.kind = 'request' if made else 'region'
@@ -193,7 +193,7 @@ class Wrapper:
     def body(self):
         types = ', '.join(self.types)
         lines = [f'const auto real = real_function<void (*)({types})>(binding, {self.call});']
-        starts = self.kind in ('init', 'init_thread', 'finalize', 'abort')
+        starts = self.kind in STARTS_AND_ENDS
         if not starts:
             lines.append('ThreadLog* log = fortran::begin_call(call_site);')
             if self.blocking_collective:
@@ -280,6 +280,9 @@ def main():
     parser.add_argument('--report', action='store_true', help='name the calls without translation')
     options = parser.parse_args()
     openmpi = re.search(r'\bompi_\w+', open(options.header).read()) is not None
+
+    if not openmpi:  # handles of C and Fortran are the same integers
+        HANDLES.update(['MPI_Errhandler', 'MPI_Session'])
 
     texts, without = [], []
     for function, entry in wrapped_functions(options.table, options.header):

@@ -18,7 +18,7 @@ that becomes the region definitions. What a call means is not here but in call_*
 """
 import argparse
 
-from mpi_header import ROLES, wrapped_functions
+from mpi_header import ROLES, STARTS_AND_ENDS, wrapped_functions
 
 
 def wrapper(function, entry):
@@ -26,7 +26,7 @@ def wrapper(function, entry):
     real = f'real({arguments})'
     lines = [f'RUBATO_EXPORT {function.declaration()} {{',
              f'  const auto real = pmpi<decltype(&P{function.name})>({call});']
-    if entry.kind in ('init', 'init_thread', 'finalize', 'abort'):
+    if entry.kind in STARTS_AND_ENDS:
         comma = ', ' if arguments else ''
         site = '' if entry.kind == 'abort' else '__builtin_return_address(0), '
         lines.append(f'  return record_{entry.kind}({call}, {site}real{comma}{arguments});')

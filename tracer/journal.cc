@@ -230,6 +230,12 @@ void clock_sample(int parent, const std::vector<ClockSample>& samples) {
   append(JournalEntry::kClockSample, packer.bytes());
 }
 
+void sessions(bool open) {
+  Packer packer;
+  packer.put(open);
+  append(JournalEntry::kSessions, packer.bytes());
+}
+
 void remove() {
   if (file < 0) return;
   unlink(path.c_str());
@@ -288,6 +294,10 @@ bool read_journal(const std::string& name, Journal& journal, std::string& reason
         break;
       case JournalEntry::kModule:
         journal.modules.push_back(Module::unpack(from));
+        break;
+      case JournalEntry::kSessions:
+        journal.sessions = true;
+        journal.sessions_closed = from.value() == 0;
         break;
       case JournalEntry::kClockSample: {
         journal.clock_parent = static_cast<int>(from.value());

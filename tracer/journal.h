@@ -27,7 +27,8 @@ enum class JournalEntry : uint32_t {
   kTopology,          ///< TopologyReport of a new communicator
   kGroup,             ///< world ranks of the next group that a window names
   kModule,            ///< Module that an address on record may lie in
-  kLast = kModule,
+  kSessions,          ///< whether the program has any of MPI's sessions open
+  kLast = kSessions,
 };
 
 /// What is known when recording starts.
@@ -73,6 +74,8 @@ void group(const std::vector<int>& world_ranks);
 void module(const Module& module);
 /// The last of `samples`, if there is one.
 void clock_sample(int parent, const std::vector<ClockSample>& samples);
+/// The program has opened the first of MPI's sessions, or closed the last.
+void sessions(bool open);
 /// The archive is written: removes the file.
 void remove();
 
@@ -87,8 +90,10 @@ struct Journal {
   int clock_parent = -1;  ///< a rank that reads the clock which this one was measured against
   std::vector<ClockSample> clock_samples;
   std::vector<Module> modules;
-  bool alive = false;  ///< the process still runs
-  size_t damaged = 0;  ///< entries that cannot be right and were left out
+  bool alive = false;            ///< the process still runs
+  bool sessions = false;         ///< it had sessions of MPI in place of MPI_Init ...
+  bool sessions_closed = false;  ///< ... and closed them all
+  size_t damaged = 0;            ///< entries that cannot be right and were left out
 };
 
 /// Reads a file up to its first torn entry; false with a reason when it is no journal of ours.

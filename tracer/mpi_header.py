@@ -10,6 +10,9 @@ ROLES = {
     'atomic': 'ATOMIC', 'alloc': 'ALLOCATE', 'function': 'FUNCTION',
 }
 
+# Kinds of calls that are not within a recording: their functions get the id and the caller's address.
+STARTS_AND_ENDS = {'init', 'init_thread', 'finalize', 'abort', 'session_init', 'session_finalize'}
+
 # What the type of an argument must contain for a role of the table; the others are not checked.
 ARGUMENT_TYPES = {
     'comm': 'MPI_Comm', 'newcomm': 'MPI_Comm*', 'comm_in_out': 'MPI_Comm*', 'type': 'MPI_Datatype',

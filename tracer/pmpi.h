@@ -55,6 +55,7 @@ struct Handles {
   MPI_Op min;
   MPI_Op max;
   MPI_Op no_op;
+  MPI_Errhandler errors_return;
 };
 extern Handles handles;
 

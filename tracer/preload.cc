@@ -75,6 +75,11 @@ __attribute__((constructor)) void loaded(int, char** argv, char**) {
 }
 
 __attribute__((destructor)) void unloaded() {
+  const std::string sessions = sessions_report();
+  if (!sessions.empty()) {
+    warn(sessions);
+    return;
+  }
   if (report_fd < 0 || session_finished() || !is_traced_process()) return;
   std::string line;
   struct stat info;

@@ -1,5 +1,6 @@
 #include "tracer/record_space.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <map>
 
 #include "tracer/archive_files.h"
@@ -48,15 +50,26 @@ bool make_private(const std::string& directory) {
          info.st_uid == geteuid() && (info.st_mode & 077) == 0;
 }
 
-/// Rank 0: tells a person and `rubato recover` where the records are.
-void write_note(const std::string& output, int size, const std::vector<std::string>& places) {
-  FILE* file = std::fopen((output + "/" + kIncomplete).c_str(), "we");
-  if (file == nullptr) return;
+std::string note_in(const std::string& directory) {
+  return directory + "/" + kIncomplete;
+}
+
+/// The beginning of INCOMPLETE in `directory`, which will be called `output`.
+FILE* begin_note(const std::string& directory, const std::string& output, int size) {
+  FILE* file = std::fopen(note_in(directory).c_str(), "we");
+  if (file == nullptr) return nullptr;
   std::fprintf(file,
                "This is no archive yet: its program still runs, or ended without MPI_Finalize, or "
                "the disk was full.\nTo make an archive of what was recorded: rubato recover %s\n\n"
                "ranks %d\n",
                output.c_str(), size);
+  return file;
+}
+
+/// Rank 0: tells a person and `rubato recover` where the records are.
+void write_note(const std::string& output, int size, const std::vector<std::string>& places) {
+  FILE* file = begin_note(output, output, size);
+  if (file == nullptr) return;
   std::map<std::string, std::string> ranks_at;
   for (size_t rank = 0; rank < places.size(); ++rank) {
     ranks_at[places[rank]] += " " + std::to_string(rank);
@@ -65,6 +78,44 @@ void write_note(const std::string& output, int size, const std::vector<std::stri
     std::fprintf(file, "records %s:%s\n", place.c_str(), ranks.c_str());
   }
   std::fclose(file);
+}
+
+/// A number that no other job has.
+uint64_t new_job() {
+  timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  const auto nanoseconds =
+      static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+  return (nanoseconds * 0x9e3779b97f4a7c15u ^ static_cast<uint64_t>(getpid())) >> 16;
+}
+
+constexpr char kJobLine[] = "job of sessions ";
+
+/// Makes the directory of the archive with a note that has the number of the job. All at once: what
+/// another rank finds is whole. False, and errno, when it is there already or cannot be made.
+bool make_with_job(const std::string& output, int rank, int size) {
+  const std::string fresh = output + ".new-" + std::to_string(rank);
+  if (mkdir(fresh.c_str(), 0777) != 0 && errno != EEXIST) return false;
+  if (FILE* file = begin_note(fresh, output, size)) {
+    std::fprintf(file, "%s%llu\n", kJobLine, static_cast<unsigned long long>(new_job()));
+    std::fclose(file);
+  }
+  if (rename(fresh.c_str(), output.c_str()) == 0) return true;
+  const int error = errno;
+  unlink(note_in(fresh).c_str());
+  rmdir(fresh.c_str());
+  errno = error;
+  return false;
+}
+
+/// The number of the job of sessions that a directory is for; 0 when it is for something else.
+uint64_t job_of(const std::string& output) {
+  std::ifstream file(note_in(output));
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(kJobLine, 0) == 0)
+      return std::strtoull(line.c_str() + sizeof kJobLine - 1, nullptr, 10);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -81,18 +132,42 @@ bool RecordSpace::make(MPI_Comm comm, const Settings& settings, const std::strin
       trouble = errno == EEXIST ? "something of that name exists by now" : std::strerror(errno);
       warn("nothing is recorded in " + settings.output + ": " + trouble);
     }
-    timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    const auto nanoseconds =
-        static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
     told.put(trouble);
-    told.put((nanoseconds * 0x9e3779b97f4a7c15u ^ static_cast<uint64_t>(getpid())) >> 16);
+    told.put(new_job());
   }
   const std::string heard = broadcast(comm, told.bytes());
   Unpacker from(heard);
   if (!from.text().empty()) return false;
   job = from.value();
+  choose_directory(rank, settings);
+  const auto places = gather(comm, host + " " + (directory.empty() ? "-" : directory));
+  if (rank == 0) write_note(settings.output, size, places);
+  return true;
+}
 
+bool RecordSpace::make_alone(int rank, int size, const Settings& settings,
+                             const std::string& host) {
+  const bool first = make_with_job(settings.output, rank, size);
+  const std::string trouble = first ? "" : std::strerror(errno);
+  job = job_of(settings.output);
+  if (job == 0) {
+    warn("rank " + std::to_string(rank) + " records nothing in " + settings.output + ": " +
+         trouble);
+    return false;
+  }
+  choose_directory(rank, settings);
+  const std::string line = "records " + host + " " + (directory.empty() ? "-" : directory) + ": " +
+                           std::to_string(rank) + "\n";
+  const int file = open(note_in(settings.output).c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file >= 0) {
+    // In one piece, as others write too.
+    [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+    close(file);
+  }
+  return true;
+}
+
+void RecordSpace::choose_directory(int rank, const Settings& settings) {
   char name[64];
   std::snprintf(name, sizeof name, "/rubato-%u-%012llx", geteuid(),
                 static_cast<unsigned long long>(job));
@@ -109,10 +184,6 @@ bool RecordSpace::make(MPI_Comm comm, const Settings& settings, const std::strin
   segments.rank = rank;
   segments.in_memory = directory.empty() || in_memory(directory);
   segments.limit = settings.memory;
-
-  const auto places = gather(comm, host + " " + (directory.empty() ? "-" : directory));
-  if (rank == 0) write_note(settings.output, size, places);
-  return true;
 }
 
 void RecordSpace::remove(MPI_Comm comm, const Settings& settings) {

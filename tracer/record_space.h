@@ -21,8 +21,15 @@ struct RecordSpace {
   /// something of that name. Collective.
   bool make(MPI_Comm comm, const Settings& settings, const std::string& host);
 
+  /// The same by a rank that talks to nobody: whoever is first makes the directory of the archive,
+  /// and each adds a line to INCOMPLETE. False, and why is said, when that is not possible.
+  bool make_alone(int rank, int size, const Settings& settings, const std::string& host);
+
   /// The archive is written: nothing but it stays. Collective.
   void remove(MPI_Comm comm, const Settings& settings);
+
+ private:
+  void choose_directory(int rank, const Settings& settings);
 };
 
 }  // namespace rubato

@@ -273,6 +273,23 @@ const ProcessFacts& with_most_names(const std::map<int, Found>& found) {
   return std::max_element(found.begin(), found.end(), fewer)->second.journal.facts;
 }
 
+/// Ranks of programs of sessions alone have not compared their clocks. On one machine they share
+/// one; others are as far apart as the times of day say, which is good to some milliseconds.
+std::vector<ClockOffset> found_offsets(int rank, const std::map<int, Found>& found) {
+  const ProcessFacts& first = found.begin()->second.journal.facts;
+  const Journal& journal = found.at(rank).journal;
+  const ProcessFacts& facts = journal.facts;
+  if (!journal.sessions || !journal.clock_samples.empty() || facts.boot == first.boot) {
+    return clock_of(rank, found).records(facts.zero);
+  }
+  const double later =
+      static_cast<double>(static_cast<int64_t>(facts.start_realtime - first.start_realtime)) *
+      clock_rate(found.begin()->second) / 1e9;
+  const auto offset =
+      static_cast<int64_t>(first.start_ticks - facts.start_ticks) + static_cast<int64_t>(later);
+  return {{facts.zero, offset, 0}, {facts.zero + 1, offset, 0}};
+}
+
 std::string where_to_write(const RecoverTask& task, const ProcessFacts& facts) {
   if (!task.output.empty()) {
     if (fs::exists(task.output)) {
@@ -329,7 +346,8 @@ bool write(const std::string& output, const ArchiveInfo& info, const std::string
 RecoverResult recover(const RecoverTask& task) {
   Search search(task.directories);
   std::map<int, Found> found = search.find();
-  const ProcessFacts& first = found.begin()->second.journal.facts;
+  const Journal& first_journal = found.begin()->second.journal;
+  const ProcessFacts& first = first_journal.facts;
   RecoverResult result;
   result.output = where_to_write(task, first);
   result.ranks = first.size;
@@ -339,7 +357,13 @@ RecoverResult recover(const RecoverTask& task) {
   uint64_t last = 0;
   for (auto& [rank, process] : found) {
     read_threads(search, open_files, process);
-    process.records.offsets = clock_of(rank, found).records(process.journal.facts.zero);
+    process.records.offsets = found_offsets(rank, found);
+    if (process.journal.facts.tsc != first.tsc) {
+      result.missing.push_back("rank " + std::to_string(rank) +
+                               " had another kind of clock than "
+                               "rank " +
+                               std::to_string(first.rank) + ", its times are useless");
+    }
   }
   const ProcessFacts& names = with_most_names(found);
   std::vector<ProcessReport> reports;
@@ -409,7 +433,18 @@ RecoverResult recover(const RecoverTask& task) {
   info.eager_limits = first.eager_limits;
   info.call_names = names.call_names;
   info.call_roles = names.call_roles;
-  std::string complete = "false: recovered, the program did not reach MPI_Finalize";
+  // Programs of sessions alone end properly and have their archive made here all the same.
+  const bool ended =
+      result.in_calls.empty() && std::all_of(found.begin(), found.end(), [](const auto& process) {
+        return process.second.journal.sessions_closed;
+      });
+  std::string complete =
+      ended && result.missing.empty()
+          ? "true"
+          : std::string("false: recovered, ") + (ended ? "something is missing"
+                                                 : first_journal.sessions
+                                                     ? "the program did not close its MPI sessions"
+                                                     : "the program did not reach MPI_Finalize");
   if (!result.missing.empty()) {
     complete += "; " + std::to_string(result.missing.size()) +
                 " things are missing, the first: " + result.missing.front();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <mutex>
 
 #include "tracer/archive_writer.h"
 #include "tracer/call_communicators.h"
@@ -25,13 +26,17 @@ namespace {
 /// What lives from MPI_Init to MPI_Finalize.
 struct Session {
   Settings settings;
-  MPI_Comm comm;  ///< a copy of MPI_COMM_WORLD for the tracer's own messages
+  bool has_world = false;  ///< MPI_Init was called
+  MPI_Comm comm;           ///< a copy of MPI_COMM_WORLD for the tracer's own messages, if so
+  int rank = 0;
+  int size = 1;
   std::string host;
   RecordSpace space;
   ClockSync clocks;
   ClockPair init_pair;   ///< when MPI_Init was entered
   ClockPair first_pair;  ///< when it was left
   ArchiveTask task;
+  bool options_begun = false;
   bool recording = false;  ///< from MPI_Init on; not where there was no place for the archive
 };
 
@@ -42,6 +47,12 @@ constexpr double kMeasureSeconds = 1;
 Session* session = nullptr;
 bool started = false;
 bool finished = false;
+
+/// How many of MPI's sessions the program has open, and the process that opened the first: children
+/// of fork() have the rest of this too.
+std::mutex sessions_mutex;
+int open_sessions = 0;
+int sessions_pid = 0;
 
 uint64_t realtime() {
   timespec t;
@@ -80,9 +91,6 @@ std::string host_name() {
 
 /// Everything that a reader of the records has to know, to the journal and for the archive.
 void note_facts(uint64_t zero) {
-  int rank, size;
-  PMPI(Comm_rank)(session->comm, &rank);
-  PMPI(Comm_size)(session->comm, &size);
   ArchiveInfo& info = session->task.info;
   info.command = command_line();
   info.mpi_library = library_version();
@@ -92,8 +100,8 @@ void note_facts(uint64_t zero) {
   }
   ProcessFacts facts;
   facts.job = session->space.job;
-  facts.rank = rank;
-  facts.size = size;
+  facts.rank = session->rank;
+  facts.size = session->size;
   facts.pid = static_cast<uint64_t>(getpid());
   facts.host = session->host;
   facts.boot = boot_id();
@@ -148,19 +156,29 @@ void start_clocks() {
   PeriodicSync::start(session->comm, session->clocks, common[1]);
 }
 
-void begin_session(CallId init, const InitStamp& stamp) {
+void new_session() {
   session = new Session;
   session->settings = Settings::from_environment();
   session->host = host_name();
-  PMPI(Comm_dup)(handles.world, &session->comm);
-  if (!session->space.make(session->comm, session->settings, session->host)) return;
+}
+
+/// When MPI's beginning was entered, on the clock in use.
+uint64_t ticks_of(const InitStamp& stamp) {
+  return Clock::uses_tsc() ? stamp.tsc : stamp.monotonic;
+}
+
+bool wants_tsc() {
+  return Clock::tsc_usable() && !session->settings.monotonic_clock;
+}
+
+/// There is a place for records, and the clock is chosen: everything else that comes before the
+/// first one. `start_communicators` enters those that are there from the beginning.
+template <class Start>
+void begin_records(const InitStamp& stamp, bool threads, Start start_communicators) {
   if (session->space.segments.directory != nullptr) {
     journal::open(session->space.directory, session->space.segments.rank);
   }
-
-  Clock::choose(
-      all_ranks(session->comm, Clock::tsc_usable() && !session->settings.monotonic_clock));
-  const uint64_t enter = Clock::uses_tsc() ? stamp.tsc : stamp.monotonic;
+  const uint64_t enter = ticks_of(stamp);
   const uint64_t zero = enter - 1;  // so that no record begins at 0
   session->init_pair = {enter, stamp.monotonic};
   session->first_pair = ClockPair::sample();
@@ -168,34 +186,127 @@ void begin_session(CallId init, const InitStamp& stamp) {
   info.start_ticks = Clock::now();
   info.start_realtime = realtime();
 
-  // The environment may have given more than the program asked for.
-  int provided_threads = MPI_THREAD_MULTIPLE;
-  PMPI(Query_thread)(&provided_threads);
-  requests::start(provided_threads == MPI_THREAD_MULTIPLE);
-  communicators::start();
+  requests::start(threads);
+  start_communicators();
   if (session->settings.functions || session->settings.call_sites) modules::start();
   Recorder::start(session->space.segments, zero);
   info.overhead = measure_overhead();
   info.eager_limits = eager_limits();
   session->task.processors = processors_now();
   note_facts(zero);
-  start_clocks();
-  if (session->settings.call_sites) Recorder::record_call_sites();
   session->recording = true;
   // A child of fork() is not a rank.
   pthread_atfork(nullptr, nullptr, [] { Recorder::stop(); });
+}
 
+/// Behind the first call.
+void begin_options() {
+  if (session->options_begun) return;
+  session->options_begun = true;
+  apply_window(session->settings.window);
+  if (session->settings.functions) functions::start(session->settings.function_filter);
+}
+
+/// MPI_Init, with which the world begins.
+void record_init_call(CallId init, const InitStamp& stamp) {
   ThreadLog* log = begin_call(stamp.call_site);
   if (log == nullptr) return;
-  Call call(log, init, enter);
+  Call call(log, init, ticks_of(stamp));
   call.item(Item::kCommCreate, communicators::kWorld);
   call.item(Item::kCommCreate, communicators::kSelf);
   note_collective(call, OTF2_COLLECTIVE_OP_CREATE_HANDLE, communicators::kWorld,
                   OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
   call.leave();
-  apply_window(session->settings.window);
-  if (session->settings.functions) functions::start(session->settings.function_filter);
 }
+
+void begin_session(CallId init, const InitStamp& stamp) {
+  new_session();
+  session->has_world = true;
+  PMPI(Comm_dup)(handles.world, &session->comm);
+  PMPI(Comm_rank)(session->comm, &session->rank);
+  PMPI(Comm_size)(session->comm, &session->size);
+  if (!session->space.make(session->comm, session->settings, session->host)) return;
+  Clock::choose(all_ranks(session->comm, wants_tsc()));
+  // The environment may have given more than the program asked for.
+  int provided_threads = MPI_THREAD_MULTIPLE;
+  PMPI(Query_thread)(&provided_threads);
+  begin_records(stamp, provided_threads == MPI_THREAD_MULTIPLE, communicators::start);
+  start_clocks();
+  if (session->settings.call_sites) Recorder::record_call_sites();
+  record_init_call(init, stamp);
+  begin_options();
+}
+
+#if MPI_VERSION >= 4
+/// The processes of the job, from a session of our own, which lives as long as the program has any:
+/// groups of a session that the program closes may end with it.
+struct JobGroup {
+  MPI_Session mpi;
+  MPI_Group group;
+  bool open = false;
+};
+JobGroup job_group;
+
+bool open_job_group() {
+  if (PMPI(Session_init)(handles.info_null, handles.errors_return, &job_group.mpi) != MPI_SUCCESS) {
+    return false;
+  }
+  if (PMPI(Group_from_session_pset)(job_group.mpi, "mpi://WORLD", &job_group.group) ==
+      MPI_SUCCESS) {
+    job_group.open = true;
+    return true;
+  }
+  PMPI(Session_finalize)(&job_group.mpi);
+  return false;
+}
+
+void close_job_group() {
+  if (!job_group.open) return;
+  job_group.open = false;
+  PMPI(Group_free)(&job_group.group);
+  PMPI(Session_finalize)(&job_group.mpi);
+}
+
+/// Begins to record without a word to other ranks.
+void begin_alone(const InitStamp& stamp, MPI_Group everybody) {
+  new_session();
+  PMPI(Group_rank)(everybody, &session->rank);
+  PMPI(Group_size)(everybody, &session->size);
+  if (!session->space.make_alone(session->rank, session->size, session->settings, session->host)) {
+    return;
+  }
+  Clock::choose(wants_tsc());
+  // Any session may let threads call at once.
+  begin_records(stamp, true, [&] { communicators::start_without_world(everybody); });
+  if (session->settings.call_sites) Recorder::record_call_sites();
+}
+
+/// MPI_Init where this rank or another has opened sessions before, and records: from here on it is
+/// as if nobody had.
+void join_world(CallId init, const InitStamp& stamp) {
+  if (session == nullptr) {
+    MPI_Group everybody;
+    PMPI(Comm_group)(handles.world, &everybody);
+    begin_alone(stamp, everybody);
+  }
+  session->has_world = true;
+  PMPI(Comm_dup)(handles.world, &session->comm);
+  // The clocks of ranks that chose alone may be different ones.
+  const bool tsc = session->recording && Clock::uses_tsc();
+  const bool other = session->recording && !Clock::uses_tsc();
+  if (any_rank(session->comm, !session->recording) ||
+      (any_rank(session->comm, tsc) && any_rank(session->comm, other))) {
+    Recorder::stop();
+    session->recording = false;
+    return;
+  }
+  communicators::know_world();
+  journal::sessions(true);  // only MPI_Finalize ends this job properly
+  start_clocks();
+  record_init_call(init, stamp);
+  begin_options();
+}
+#endif
 
 /// The last call on record.
 void record_the_end(CallId finalize, const void* call_site) {
@@ -254,13 +365,19 @@ InitStamp before_init(const void* call_site) {
 }
 
 void start_session(CallId init, const InitStamp& stamp) {
-  if (started) return;
+  if (started && (session == nullptr || session->has_world || finished)) return;
   started = true;
   if (!load_handles()) {
     warn("this tracer does not fit the MPI library of the program; nothing is recorded");
     return;
   }
   try {
+#if MPI_VERSION >= 4
+    if (any_rank(handles.world, session != nullptr)) {
+      join_world(init, stamp);
+      return;
+    }
+#endif
     begin_session(init, stamp);
   } catch (const std::exception& error) {
     Recorder::stop();
@@ -277,6 +394,75 @@ void finish_session(CallId finalize, const void* call_site) {
   } catch (const std::exception& error) {
     warn(std::string("the trace could not be written: ") + error.what());
   }
+}
+
+#if MPI_VERSION >= 4
+namespace {
+
+/// This process records, and MPI_Init was not called.
+bool alone() {
+  return session != nullptr && session->recording && !session->has_world;
+}
+
+/// There is a session of the program again.
+void open_again() {
+  if (!open_job_group()) return;
+  communicators::use_world_group(job_group.group);
+  journal::sessions(true);
+}
+
+}  // namespace
+
+void mpi_session_opened(CallId init, const InitStamp& stamp) {
+  const std::lock_guard lock(sessions_mutex);
+  const bool first = open_sessions++ == 0;
+  if (finished) return;
+  if (!started) {
+    started = true;
+    sessions_pid = getpid();
+    try {
+      if (!load_handles() || !open_job_group()) return;
+      begin_alone(stamp, job_group.group);
+    } catch (const std::exception& error) {
+      Recorder::stop();
+      warn(std::string("recording could not start: ") + error.what());
+      return;
+    }
+    if (session->recording) journal::sessions(true);
+  } else if (first && alone()) {
+    open_again();
+  }
+  if (session == nullptr || !session->recording) return;
+  if (ThreadLog* log = begin_call(stamp.call_site)) {
+    Call call(log, init, ticks_of(stamp));
+    call.leave();
+  }
+  begin_options();
+}
+
+void mpi_session_closing() {
+  const std::lock_guard lock(sessions_mutex);
+  // MPI ends with the last of its sessions; ours must not be that.
+  if (open_sessions == 1) close_job_group();
+}
+
+void mpi_session_closed(bool good) {
+  const std::lock_guard lock(sessions_mutex);
+  if (good && --open_sessions == 0 && alone()) journal::sessions(false);
+  if (!good && open_sessions == 1 && alone()) open_again();
+}
+#else
+void mpi_session_opened(CallId, const InitStamp&) {}
+void mpi_session_closing() {}
+void mpi_session_closed(bool) {}
+#endif
+
+std::string sessions_report() {
+  if (session == nullptr || !session->recording || session->has_world || session->rank != 0 ||
+      open_sessions > 0 || sessions_pid != getpid()) {
+    return "";
+  }
+  return how_to_recover("this program has MPI sessions and no MPI_Finalize");
 }
 
 void abort_session() {

@@ -5,7 +5,8 @@
 
 #include "tracer/pmpi.h"
 
-/// From MPI_Init to MPI_Finalize: what happens once per process.
+/// From MPI_Init to MPI_Finalize: what happens once per process. In programs that have MPI's own
+/// sessions and no MPI_Init, from the first MPI_Session_init on.
 namespace rubato {
 
 /// The time MPI_Init was entered, on both clocks: the ranks agree on one of them only afterwards.
@@ -22,13 +23,27 @@ void start_session(CallId init, const InitStamp& stamp);
 /// The program is about to finalise MPI: write the archive. Collective.
 void finish_session(CallId finalize, const void* call_site);
 
+/// The program has opened one of MPI's sessions. The first one starts to record if MPI_Init did not
+/// yet. Nothing that follows from it communicates: there need be nobody who would listen, since
+/// ranks may open sessions when they like, or not. So clocks are not compared, and who made the
+/// archive's directory shows from the directory; the archive is left to `rubato recover`, unless
+/// MPI_Init and MPI_Finalize come after all.
+void mpi_session_opened(CallId init, const InitStamp& stamp);
+/// It is about to close one, and has done so. When it has closed all, the records are complete.
+void mpi_session_closing();
+void mpi_session_closed(bool good);
+
 /// The program is about to die by MPI_Abort.
 void abort_session();
 
 /// A line for the user of a program that did not reach MPI_Finalize.
 std::string how_to_recover(const std::string& what);
 
-/// This process called MPI_Init, and records.
+/// Where this process is a rank of a program of sessions alone that has closed them all, what to
+/// say at its exit on rank 0; else empty.
+std::string sessions_report();
+
+/// This process called MPI_Init or opened a session, and records.
 bool session_started();
 /// It also reached MPI_Finalize.
 bool session_finished();

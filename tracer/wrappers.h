@@ -33,6 +33,31 @@ int record_finalize(CallId id, const void* call_site, Real real) {
   return real();
 }
 
+/// MPI_Session_init: without MPI_Init, recording starts with the first session.
+template <class Real, class Info, class Handler, class Session>
+int record_session_init(CallId id, const void* call_site, Real real, Info info, Handler handler,
+                        Session* session) {
+  const InitStamp stamp = before_init(call_site);
+  const int result = real(info, handler, session);
+  if (result == MPI_SUCCESS) mpi_session_opened(id, stamp);
+  return result;
+}
+
+template <class Real, class Session>
+int record_session_finalize(CallId id, const void* call_site, Real real, Session* session) {
+  mpi_session_closing();
+  int result;
+  if (ThreadLog* log = begin_call(call_site)) {
+    Call call(log, id);
+    result = real(session);
+    call.leave();
+  } else {
+    result = real(session);
+  }
+  mpi_session_closed(result == MPI_SUCCESS);
+  return result;
+}
+
 template <class Real>
 int record_abort(CallId, Real real, MPI_Comm comm, int code) {
   abort_session();
