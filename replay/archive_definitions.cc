@@ -413,8 +413,10 @@ void read_properties(OTF2_Reader* reader, TraceDefinitions& trace) {
 void apply_properties(TraceDefinitions& trace) {
   trace.overhead.outside = number(trace, schema::kOverheadOutside, 0);
   trace.overhead.inside_before = number(trace, schema::kOverheadInsideBefore, 0);
-  trace.overhead.inside_after = number(trace, schema::kOverheadInsideAfter, 0);
+  trace.overhead.inside_after =
+      number(trace, schema::kOverheadInsideAfter, 0) + number(trace, schema::kOverheadCallSite, 0);
   trace.overhead.per_record = number(trace, schema::kOverheadPerRecord, 0);
+  trace.overhead.function = number(trace, schema::kOverheadFunction, 0);
   if (trace.properties.count(schema::kEagerLimitNode)) {
     trace.eager_limit_node = number(trace, schema::kEagerLimitNode, 0);
   }

@@ -161,6 +161,7 @@ void CallBuilder::end() {
   end.role = CallRole::kEnd;
   end.first_action = static_cast<uint32_t>(pending_.actions.size());
   end.first_record = static_cast<uint32_t>(gap_start_);
+  end.function_records = function_records_;
   pending_.calls.push_back(end);
 }
 

@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replay/operation.h"
@@ -133,6 +134,7 @@ class CallBuilder {
 
   // Calls that were not handed out yet, with the number of calls, actions before them.
   Block pending_;
+  uint32_t function_records_ = 0;  ///< after the last closed call
   size_t gap_start_ = 0;  ///< index into pending_.records: the first one after the last closed call
   size_t call_base_ = 0;
   size_t action_base_ = 0;
@@ -166,6 +168,7 @@ inline void CallBuilder::open_call(uint64_t event, double time, uint16_t name, C
   call.enter = call.leave = time;
   call.event = event;
   call.first_record = static_cast<uint32_t>(gap_start_);
+  call.function_records = std::exchange(function_records_, 0);
   call.name = name;
   call.role = role;
   call.first_action = static_cast<uint32_t>(pending_.actions.size());
@@ -196,6 +199,8 @@ inline void CallBuilder::enter(uint64_t event, double time, int32_t call) {
     open_call(event, time, static_cast<uint16_t>(call), role);
   } else if (call >= 0) {
     ++nested_;
+  } else if (!open_) {
+    ++function_records_;
   }
   note_inside(event, time, false);
 }
@@ -207,6 +212,8 @@ inline void CallBuilder::leave(uint64_t event, double time, int32_t call) {
     close_call(time);
   } else if (call >= 0 && nested_ > 0) {
     --nested_;
+  } else if (call < 0 && !open_) {
+    ++function_records_;
   }
 }
 

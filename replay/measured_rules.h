@@ -15,10 +15,10 @@
 // A call with several causes waited at most for one of them: the one whose least time ends last.
 // The others get their least time.
 //
-// `undisturbed` takes the tracer's overhead out: the outside part from compute; of the inside part
-// what comes after the MPI call, and what comes before it only if the call did not wait (else it
-// hid in the wait). The message itself left its sender earlier by that part before, which b loses
-// too.
+// `undisturbed` takes the tracer's overhead out: the outside part from compute, with what records
+// of functions took there; of the inside part what comes after the MPI call, and what comes before
+// it only if the call did not wait (else it hid in the wait). The message itself left its sender
+// earlier by that part before, which b loses too.
 
 #include <algorithm>
 #include <vector>
@@ -35,6 +35,7 @@ struct MeasuredLane {
   double inside_before = 0;
   double inside_after = 0;
   double per_record = 0;
+  double function = 0;
   bool drop_flushes = false;
 };
 
@@ -53,13 +54,16 @@ class MeasuredRules {
       before_[lane] = lanes[lane].inside_before;
       after_[lane] = lanes[lane].inside_after;
       per_record_[lane] = lanes[lane].per_record;
+      function_[lane] = lanes[lane].function;
       keep_flush_[lane] = lanes[lane].drop_flushes ? 0 : 1;
     }
   }
 
-  Lanes<K> compute(double recorded, bool before_mpi_call) {
-    if (!before_mpi_call) return recorded * inverse_cpu_;
-    const Lanes<K> left = recorded - outside_;
+  /// Compute between two calls, in which there are so many records of functions.
+  Lanes<K> compute(double recorded, bool before_mpi_call, uint32_t function_records) {
+    if (!before_mpi_call && function_records == 0) return recorded * inverse_cpu_;
+    Lanes<K> left = recorded - function_ * static_cast<double>(function_records);
+    if (before_mpi_call) left -= outside_;
     clipped_ += std::max(0.0, -left.minCoeff());
     // Never negative, unless the recorded clock itself ran backwards.
     return left.max(std::min(recorded, 0.0)) * inverse_cpu_;
@@ -167,7 +171,7 @@ class MeasuredRules {
  private:
   const Placement* placement_;
   const EagerLimits* limits_;
-  Lanes<K> inverse_cpu_, outside_, before_, after_, per_record_, keep_flush_;
+  Lanes<K> inverse_cpu_, outside_, before_, after_, per_record_, function_, keep_flush_;
   double clipped_ = 0;
 };
 

@@ -39,6 +39,7 @@ struct LaneMachines {
   Placement placement;                      ///< the same in all lanes
   double ticks_per_second = 1e9;
   double outside_ticks = 0;   ///< tracing overhead to take out of each stretch of compute
+  double function_ticks = 0;  ///< and for each record of a function in it
   double inside_ticks = 0;    ///< and out of each call that keeps its time
   bool keep_flushes = false;  ///< the time in which the tracer wrote its buffer
 };
@@ -54,12 +55,12 @@ class ModelRules {
     for (const Communicator& comm : trace.comms) comm_level_.push_back(widest_level(comm));
   }
 
-  /// Compute between two calls: `recorded` ticks, of which `overhead_calls` stretches carry
-  /// overhead.
-  Lanes<K> compute(double recorded, bool before_mpi_call) {
+  /// Compute between two calls: `recorded` ticks, in which there are so many records of functions.
+  Lanes<K> compute(double recorded, bool before_mpi_call, uint32_t function_records) {
     double left = recorded;
-    if (before_mpi_call) {
-      left -= machines_->outside_ticks;
+    if (before_mpi_call || function_records > 0) {
+      left -= machines_->function_ticks * function_records;
+      if (before_mpi_call) left -= machines_->outside_ticks;
       if (left < 0) {
         clipped_ += -left;
         left = std::min(recorded, 0.0);

@@ -80,11 +80,12 @@ struct Call {
   uint32_t first_action = 0;  ///< index into Block::actions
   uint32_t actions = 0;
   uint32_t first_record = 0;  ///< index into Block::records: the first record after the call before
-  uint16_t name = 0;          ///< index into TraceDefinitions::calls
+  uint32_t function_records = 0;  ///< enters and leaves of functions since the call before
+  uint16_t name = 0;              ///< index into TraceDefinitions::calls
   CallRole role = CallRole::kMpi;
   uint8_t unused = 0;
 };
-static_assert(sizeof(Call) == 40);
+static_assert(sizeof(Call) == 48);
 
 /// Where a record lies, which decides with what it moves.
 enum class RecordPhase : uint8_t {

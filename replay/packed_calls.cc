@@ -121,7 +121,7 @@ uint16_t CallPacker::shape_of(const Call& call, uint64_t records, const Action* 
 bool CallPacker::equals(const CallShape& shape, const Call& call, uint64_t records,
                         const Action* actions) const {
   if (shape.name != call.name || shape.role != call.role || shape.records != records ||
-      shape.actions != call.actions) {
+      shape.actions != call.actions || shape.function_records != call.function_records) {
     return false;
   }
   for (uint32_t i = 0; i < call.actions; ++i) {
@@ -135,6 +135,7 @@ uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action*
   shape.records = records;
   shape.first_action = static_cast<uint32_t>(actions_.size());
   shape.actions = call.actions;
+  shape.function_records = call.function_records;
   shape.name = call.name;
   shape.role = call.role;
   shape.numbered = numbered(call, actions);
@@ -216,6 +217,7 @@ void CallUnpacker::read_call(Block& block) {
   Call& call = block.calls.emplace_back();
   call.name = shape.name;
   call.role = shape.role;
+  call.function_records = shape.function_records;
   event_ += shape.records;
   call.event = event_;
   switch (head & kFormBits) {

@@ -42,6 +42,7 @@ struct CallShape {
   uint64_t records = 0;  ///< of the archive since the Enter of the call before
   uint32_t first_action = 0;
   uint32_t actions = 0;
+  uint32_t function_records = 0;
   uint16_t name = 0;
   CallRole role = CallRole::kMpi;
   bool numbered = false;  ///< its actions have an order

@@ -2,15 +2,17 @@
 
 namespace rubato {
 
-/// Seconds that recording added to each MPI call. All 0 when nobody says.
+/// Seconds that recording added to each MPI call, and to the compute between them. All 0 when
+/// nobody says.
 struct RecordingOverhead {
   double outside = 0;        ///< before the enter stamp and after the leave stamp
   double inside_before = 0;  ///< between the enter stamp and the MPI call
-  double inside_after = 0;   ///< between the MPI call and the leave stamp
+  double inside_after = 0;   ///< between the MPI call and the leave stamp, with the call site
   double per_record = 0;     ///< for each further record inside
+  double function = 0;       ///< for each enter or leave of a function between calls
 
   bool any() const {
-    return outside > 0 || inside_before > 0 || inside_after > 0 || per_record > 0;
+    return outside > 0 || inside_before > 0 || inside_after > 0 || per_record > 0 || function > 0;
   }
 };
 

@@ -122,7 +122,7 @@ void Replay<Rules>::begin_threads(int timeline, const Call& call) {
     } else if (begin >= call.enter) {
       born.enter = main.enter + (begin - call.enter);
     } else {
-      born.enter = main.clock + rules_->compute(begin - main.recorded_clock, false);
+      born.enter = main.clock + rules_->compute(begin - main.recorded_clock, false, 0);
     }
     born.awaited.clear();
     wake(thread);
@@ -150,7 +150,8 @@ void Replay<Rules>::enter(int timeline, const Call& call) {
   }
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
-  state.enter = state.clock + rules_->compute(call.enter - state.recorded_clock, is_mpi);
+  state.enter = state.clock +
+                rules_->compute(call.enter - state.recorded_clock, is_mpi, call.function_records);
   rules_->begin_call(state);
   if (has_unborn(timeline)) begin_threads(timeline, call);
   for (uint32_t i = 0; i < call.actions; ++i)

@@ -248,6 +248,7 @@ class Driver {
       machines.ticks_per_second = trace_->ticks_per_second;
       machines.keep_flushes = !options_->compensate;
       machines.outside_ticks = options_->compensate ? ticks(overhead_.outside) : 0;
+      machines.function_ticks = options_->compensate ? ticks(overhead_.function) : 0;
       machines.inside_ticks =
           options_->compensate ? ticks(overhead_.inside_before + overhead_.inside_after) : 0;
       ModelRules<K> rules(machines, *trace_);
@@ -276,6 +277,7 @@ class Driver {
       lane.inside_before = ticks(overhead_.inside_before);
       lane.inside_after = ticks(overhead_.inside_after);
       lane.per_record = ticks(overhead_.per_record);
+      lane.function = ticks(overhead_.function);
       lane.drop_flushes = true;
     }
     return lane;

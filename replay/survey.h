@@ -84,7 +84,7 @@ class SurveyRules {
     survey.floor.resize(trace.calls.size());
   }
 
-  Lanes<1> compute(double recorded, bool) { return Lanes<1>(recorded); }
+  Lanes<1> compute(double recorded, bool, uint32_t) { return Lanes<1>(recorded); }
   void begin_call(TimelineState<1>&) {}
 
   void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {

@@ -208,6 +208,10 @@ class TextSource : public EventSource {
       const int timeline = trace_.timelines_of(line.rank)[line.thread];
       calls_[line.rank]->record(line.thread, ++events_[timeline], time, method, arguments...);
     };
+    if (what == "function") {
+      record(enter, &CallBuilder::enter, int32_t{-1});
+      return record(leave, &CallBuilder::leave, int32_t{-1});
+    }
     if (what == "end") return record(enter, &CallBuilder::other);
     if (what == "off") {
       record(enter, &CallBuilder::measurement, false);

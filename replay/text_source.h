@@ -21,6 +21,7 @@ namespace rubato {
 ///     0: 99..120 barrier               collectives: NAME [root R] [sent] [received] [comm C]
 ///     0: 120..130 bcast root 0 64B 64B
 ///     0: 130..135 local MPI_Comm_rank  any call without actions
+///     0: 136..138 function             a function of the program, without calls in it
 ///     0: 140..150 off                  measurement switched off
 ///     0: 160..170 flush                the tracer wrote its buffer
 ///     0: 200 end                       last record of the rank

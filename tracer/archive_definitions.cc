@@ -323,6 +323,15 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std:
   for (const auto& [name, value] : ours) {
     good = good && OTF2_Archive_SetProperty(archive, name, value.c_str(), true) == OTF2_SUCCESS;
   }
+  const std::pair<const char*, double> optional[] = {
+      {schema::kOverheadFunction, info.overhead.function},
+      {schema::kOverheadCallSite, info.overhead.call_site},
+  };
+  for (const auto& [name, ticks] : optional) {
+    if (ticks < 0) continue;
+    good = good && OTF2_Archive_SetProperty(archive, name, text(ticks * tick).c_str(), true) ==
+                       OTF2_SUCCESS;
+  }
   const std::pair<const char*, uint64_t> limits[] = {
       {schema::kEagerLimitNode, info.eager_limits.node},
       {schema::kEagerLimitNetwork, info.eager_limits.network},

@@ -61,6 +61,8 @@ void put(ThreadLog& log, unsigned mark, uint64_t address, int depth) {
   log.at += kHeadWords;
 }
 
+}  // namespace
+
 void note(unsigned mark, const void* function) {
   if (!Recorder::on()) return;
   ThreadLog* log = Recorder::this_thread();
@@ -76,8 +78,6 @@ void note(unsigned mark, const void* function) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   log->busy = false;
 }
-
-}  // namespace
 
 void start(const std::string& filter) {
   const FunctionFilter rules(filter);

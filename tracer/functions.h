@@ -15,5 +15,9 @@ namespace functions {
 /// the call of MPI_Init is on record.
 void start(const std::string& filter);
 
+/// Puts kMarkFunctionEnter or kMarkFunctionLeave on this thread's record, unless the function is
+/// left out.
+void note(unsigned mark, const void* function);
+
 }  // namespace functions
 }  // namespace rubato

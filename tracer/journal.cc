@@ -14,7 +14,7 @@
 namespace rubato {
 namespace {
 
-constexpr char kMagic[] = "Rubato journal 1\n";
+constexpr char kMagic[] = "Rubato journal 2\n";
 constexpr size_t kMagicSize = sizeof kMagic - 1;
 
 /// Set in the process that records. A lock on the file tells others that it still lives; the kernel

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tracer/functions.h"
 #include "tracer/pmpi.h"
 #include "tracer/recorder.h"
 
@@ -75,7 +76,7 @@ Recorded recorded_round(ThreadLog& log, uint64_t* first, Body body) {
     for (int i = 0; i < kRounds; ++i) body();
     const double round = static_cast<double>(Clock::now() - begin) / kRounds;
     uint64_t ticks = 0;
-    record::Cursor cursor(first, log.at, Recorder::zero());
+    record::Cursor cursor(first, log.at, Recorder::zero(), Recorder::call_sites());
     for (record::Record r; cursor.next(r);) ticks += r.leave - r.enter;
     // The two belong together: they are of the quietest series.
     if (round < best.round) best = {round, static_cast<double>(ticks) / kRounds};
@@ -83,9 +84,27 @@ Recorded recorded_round(ThreadLog& log, uint64_t* first, Body body) {
   return best;
 }
 
+/// Entering and leaving a function makes a record each, and their cost is all in the program's
+/// compute.
+double function_record(ThreadLog& log, uint64_t* first, double loop) {
+  const auto note = opaque(&functions::note);
+  const auto some_function = reinterpret_cast<const void*>(&empty_region);
+  double best = 1e300;
+  for (int series = 0; series < kSeries; ++series) {
+    log.at = first;
+    const uint64_t begin = Clock::now();
+    for (int i = 0; i < kRounds; ++i) {
+      note(kMarkFunctionEnter, some_function);
+      note(kMarkFunctionLeave, some_function);
+    }
+    best = std::min(best, static_cast<double>(Clock::now() - begin) / kRounds);
+  }
+  return std::max(0.0, (best - loop) / 2);
+}
+
 }  // namespace
 
-Overhead measure_overhead() {
+Overhead measure_overhead(bool functions, bool call_sites) {
   std::vector<uint64_t> words(kRounds * (kHeadWords + kMaxItemWords) + kFreeWords);
   ThreadLog scratch;
   scratch.at = words.data();
@@ -119,8 +138,15 @@ Overhead measure_overhead() {
   }
   const double stamp = per_round([] { (void)Clock::now(); }) - loop;
 
-  Recorder::swap_thread_log(own);
   Overhead result;
+  if (functions) result.function = function_record(scratch, words.data(), loop);
+  if (call_sites) {
+    pmpi_table[kProbeRegion].store(reinterpret_cast<void*>(&empty_region));
+    Recorder::record_call_sites();
+    const Recorded with = recorded_round(scratch, words.data(), [&] { region(); });
+    result.call_site = std::max(0.0, with.duration - calls.duration);
+  }
+  Recorder::swap_thread_log(own);
   result.outside = std::max(0.0, calls.round - calls.duration - loop);
   const double inside = std::max(0.0, calls.duration - (bare - loop));
   result.inside_before = std::clamp(before - stamp / 2, 0.0, inside);

@@ -22,6 +22,12 @@ inline constexpr char kOverheadInsideBefore[] = "RUBATO::OVERHEAD_INSIDE_BEFORE"
 inline constexpr char kOverheadInsideAfter[] = "RUBATO::OVERHEAD_INSIDE_AFTER";
 /// Seconds for each further record inside a call (a send, a request, a completion).
 inline constexpr char kOverheadPerRecord[] = "RUBATO::OVERHEAD_PER_RECORD";
+/// Seconds for each record of entering or leaving a function of the program, all in the compute
+/// between calls; only where functions are recorded.
+inline constexpr char kOverheadFunction[] = "RUBATO::OVERHEAD_FUNCTION";
+/// Seconds that noting the call site adds to kOverheadInsideAfter of each call; only where call
+/// sites are recorded.
+inline constexpr char kOverheadCallSite[] = "RUBATO::OVERHEAD_CALL_SITE";
 /// Bytes: largest message that MPI sends eagerly, per level; absent when the library does not say.
 inline constexpr char kEagerLimitNode[] = "RUBATO::EAGER_LIMIT_NODE";
 inline constexpr char kEagerLimitNetwork[] = "RUBATO::EAGER_LIMIT_NETWORK";

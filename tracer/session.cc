@@ -190,7 +190,7 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
   start_communicators();
   if (session->settings.functions || session->settings.call_sites) modules::start();
   Recorder::start(session->space.segments, zero);
-  info.overhead = measure_overhead();
+  info.overhead = measure_overhead(session->settings.functions, session->settings.call_sites);
   info.eager_limits = eager_limits();
   session->task.processors = processors_now();
   note_facts(zero);
@@ -232,7 +232,6 @@ void begin_session(CallId init, const InitStamp& stamp) {
   PMPI(Query_thread)(&provided_threads);
   begin_records(stamp, provided_threads == MPI_THREAD_MULTIPLE, communicators::start);
   start_clocks();
-  if (session->settings.call_sites) Recorder::record_call_sites();
   record_init_call(init, stamp);
   begin_options();
 }
@@ -278,7 +277,6 @@ void begin_alone(const InitStamp& stamp, MPI_Group everybody) {
   Clock::choose(wants_tsc());
   // Any session may let threads call at once.
   begin_records(stamp, true, [&] { communicators::start_without_world(everybody); });
-  if (session->settings.call_sites) Recorder::record_call_sites();
 }
 
 /// MPI_Init where this rank or another has opened sessions before, and records: from here on it is

@@ -140,6 +140,12 @@ MPI_Comm_rank fortran.f90:5 2
 MPI_Comm_size fortran.f90:6 2
 MPI_Sendrecv_replace fortran.f90:8 2
 W
+# What noting them costs is in the archive, as part of what a call costs; of functions there are none.
+otf2-print -I run.otf2dir/traces.otf2 >info.txt
+grep -q "RUBATO::OVERHEAD_CALL_SITE" info.txt || fail "nothing says what a call site costs"
+cost=$(grep -A1 'RUBATO::OVERHEAD_CALL_SITE' info.txt | awk 'END { print $NF }')
+awk -v cost="$cost" 'BEGIN { exit !(cost >= 0 && cost < 1e-5) }' || fail "a call site costs '$cost' s"
+! grep -q 'RUBATO::OVERHEAD_FUNCTION' info.txt || fail "functions cost something, and are not recorded"
 # gfortran 12 says of calls with an error code alone that they are in the program's first line.
 grep -vE 'MPI_(Init|Finalize) fortran.f90' sites.txt | diff wanted.txt - || fail "call sites in Fortran"
 sed -i 's/use mpi$/use mpi_f08/' fortran.f90

@@ -32,8 +32,8 @@ class Delayed : public MeasuredRules<1> {
   Delayed(const Survey& survey, const Placement& placement, const EagerLimits& limits, double delta)
       : MeasuredRules<1>({MeasuredLane{}}, survey, placement, limits), delta_(delta) {}
   using Base = MeasuredRules<1>;
-  Lanes<1> compute(double recorded, bool before_mpi) {
-    Lanes<1> ticks = Base::compute(recorded, before_mpi);
+  Lanes<1> compute(double recorded, bool before_mpi, uint32_t functions) {
+    Lanes<1> ticks = Base::compute(recorded, before_mpi, functions);
     // The marked stretch is the one of this odd length, which no other stretch has.
     if (recorded == kMarked) ticks += delta_;
     return ticks;

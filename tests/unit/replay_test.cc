@@ -378,6 +378,35 @@ TEST_CASE("overhead outside of calls is taken out of compute") {
   check(ends(kLateSender, on("perfect"), options), {90, 60});
 }
 
+TEST_CASE("records of functions are taken out of the compute they are in") {
+  // 2 of outside per stretch before a call, 3 per enter or leave. Before MPI_Test: 100 - 2 - 4 * 3
+  // = 86; it keeps its 50. Before the end: 80 - 2 * 3 = 74, and no call ends that stretch.
+  const char* text = R"(
+    0: 0..0 init
+    0: 20..30 function
+    0: 40..90 function
+    0: 100..150 local MPI_Test
+    0: 170..180 function
+    0: 230 end
+  )";
+  ReplayOptions options;
+  options.overhead = RecordingOverhead{2e-9, 0, 0, 0, 3e-9};
+  for (const char* scenario : {"perfect", "undisturbed"}) {
+    check(ends(text, on(scenario), options), {86 + 50 + 74});
+  }
+  check(ends(text, on("measured"), options), {230});
+  // Functions of no length: 4 * 3 is more than the 10 there are, and compute is never negative.
+  const char* short_text = R"(
+    0: 0..0 init
+    0: 5..5 function
+    0: 5..5 function
+    0: 10..20 finalize
+  )";
+  for (const char* scenario : {"perfect", "undisturbed"}) {
+    check(ends(short_text, on(scenario), options), {0});
+  }
+}
+
 TEST_CASE("calls that keep their time lose what recording added inside them") {
   const char* text = R"(
     0: 0..0 init
