@@ -14,12 +14,25 @@ constexpr uint16_t kFarSlot = UINT16_MAX;
 
 enum Form : uint16_t { kShort = 0, kMiddle = 1 << 14, kFull = 2 << 14, kFormBits = 3 << 14 };
 
-bool same_action(const Action& a, const Action& b) {
-  const bool what = a.kind == b.kind && a.flags == b.flags && a.op == b.op && a.comm == b.comm &&
-                    a.peer == b.peer && a.bytes == b.bytes;
-  if (a.kind == ActionKind::kCollective) return what && a.bytes_received == b.bytes_received;
-  return what && a.tag == b.tag && (a.slot == kNoSlot) == (b.slot == kNoSlot);
-}
+/// Everything of an action that makes it another one, which is all but slot and order.
+struct Facts {
+  uint64_t what;   ///< kind, flags, op, comm
+  uint64_t where;  ///< peer, and tag or nothing
+  uint64_t bytes;
+  uint64_t more;  ///< bytes_received, or whether there is a slot
+  explicit Facts(const Action& action) {
+    std::memcpy(this, &action, sizeof *this);
+    if (action.kind == ActionKind::kCollective) {
+      where = static_cast<uint32_t>(action.peer);
+    } else {
+      more = action.slot == kNoSlot;
+    }
+  }
+  bool operator==(const Facts& o) const {
+    return ((what ^ o.what) | (where ^ o.where) | (bytes ^ o.bytes) | (more ^ o.more)) == 0;
+  }
+};
+static_assert(sizeof(Facts) == sizeof(Action));
 
 uint32_t order_of(const Action& action) {
   return action.kind == ActionKind::kCollective ? action.tag : action.order;
@@ -39,8 +52,8 @@ bool numbered(const Call& call, const Action* actions) {
 size_t hash(const Call& call, const Action* actions) {
   uint64_t h = call.name * 0x9E3779B97F4A7C15u + call.actions;
   for (uint32_t i = 0; i < call.actions; ++i) {
-    const Action& a = actions[i];
-    h = (h ^ (static_cast<uint64_t>(a.peer) << 32 | a.comm) ^ a.bytes) * 0xC2B2AE3D27D4EB4Fu;
+    const Facts facts(actions[i]);
+    h = (h ^ facts.what ^ facts.where ^ facts.bytes) * 0xC2B2AE3D27D4EB4Fu;
     h ^= h >> 29;
   }
   return h ^ h >> 32;
@@ -94,7 +107,7 @@ void CallPacker::add(const Block& block, size_t number) {
     const Action& action = actions[i];
     if (has_slot(action)) {
       const bool is_far = action.slot >= kFarSlot;
-      put(is_far ? kFarSlot : action.slot, 1);
+      units_[used_++] = is_far ? kFarSlot : static_cast<uint16_t>(action.slot);
       if (is_far) put(action.slot, 2);
     }
     if (is_numbered) put(order_of(action), 2);
@@ -125,9 +138,9 @@ bool CallPacker::equals(const CallShape& shape, const Call& call, uint64_t recor
     return false;
   }
   for (uint32_t i = 0; i < call.actions; ++i) {
-    if (!same_action(actions_[shape.first_action + i], actions[i])) return false;
+    if (!(Facts(actions_[shape.first_action + i]) == Facts(actions[i]))) return false;
   }
-  return shape.numbered == numbered(call, actions);
+  return !may_be_numbered_ || shape.numbered == numbered(call, actions);
 }
 
 uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action* actions) {
@@ -139,6 +152,7 @@ uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action*
   shape.name = call.name;
   shape.role = call.role;
   shape.numbered = numbered(call, actions);
+  may_be_numbered_ = may_be_numbered_ || shape.numbered;
   shapes_.push_back(shape);
   follower_.push_back(kNone);
   actions_.insert(actions_.end(), actions, actions + call.actions);
@@ -150,9 +164,11 @@ void CallPacker::add_times(const Call& call, uint16_t shape) {
   const uint64_t length = distance(call.enter, call.leave);
   time_ = call.leave;
   if ((before | length) >> 16 == 0) {
-    put(shape | kShort, 1);
-    put(before, 1);
-    put(length, 1);
+    uint16_t* out = units_.data() + used_;
+    out[0] = shape | kShort;
+    out[1] = static_cast<uint16_t>(before);
+    out[2] = static_cast<uint16_t>(length);
+    used_ += 3;
   } else if ((before | length) >> 32 == 0) {
     put(shape | kMiddle, 1);
     put(before, 2);
@@ -214,7 +230,7 @@ bool CallUnpacker::read(Block& block, size_t at_most) {
 void CallUnpacker::read_call(Block& block) {
   const uint16_t head = *next_++;
   const CallShape& shape = shapes_[head & ~kFormBits];
-  Call& call = block.calls.emplace_back();
+  Call call;
   call.name = shape.name;
   call.role = shape.role;
   call.function_records = shape.function_records;
@@ -239,6 +255,7 @@ void CallUnpacker::read_call(Block& block) {
   call.actions = shape.actions;
   if (shape.actions > 0) read_actions(shape, block);
   call.first_record = static_cast<uint32_t>(block.records.size());
+  block.calls.push_back(call);
   if (!with_records_) return;
   for (uint64_t left = get(2); left > 0; --left) {
     const double time = std::bit_cast<double>(get(4));
@@ -248,8 +265,8 @@ void CallUnpacker::read_call(Block& block) {
 
 void CallUnpacker::read_actions(const CallShape& shape, Block& block) {
   const Action* first = actions_ + shape.first_action;
-  for (uint32_t i = 0; i < shape.actions; ++i) {
-    Action& action = block.actions.emplace_back(first[i]);
+  for (const Action* from = first; from != first + shape.actions; ++from) {
+    Action& action = block.actions.emplace_back(*from);
     if (has_slot(action)) {
       const uint16_t slot = *next_++;
       action.slot = slot == kFarSlot ? static_cast<uint32_t>(get(2)) : slot;

@@ -82,7 +82,8 @@ class CallPacker {
   }
 
   bool with_records_;
-  bool taken_ = true;  ///< the next add() starts a piece
+  bool taken_ = true;             ///< the next add() starts a piece
+  bool may_be_numbered_ = false;  ///< an action was
   double time_ = 0;
   uint64_t event_ = 0;
   PieceHeader header_;
