@@ -118,9 +118,31 @@ uint64_t job_of(const std::string& output) {
   return 0;
 }
 
+/// True in a job that MPI_Comm_spawn started.
+bool is_spawned() {
+  MPI_Comm parent = handles.comm_null;
+  PMPI(Comm_get_parent)(&parent);
+  return parent != handles.comm_null;
+}
+
+/// Rank 0 makes the directory of the archive; 0, or what errno says. Spawned jobs inherit the name
+/// from their parents, whose archive has it: theirs are called NAME.spawned-1, -2, ..., the first
+/// that is free.
+int make_output(std::string& output) {
+  if (!is_spawned()) return mkdir(output.c_str(), 0777) == 0 ? 0 : errno;
+  constexpr int kMostSpawned = 10000;
+  const std::string first_part = output + ".spawned-";
+  for (int number = 1; number <= kMostSpawned; ++number) {
+    output = first_part + std::to_string(number);
+    if (mkdir(output.c_str(), 0777) == 0) return 0;
+    if (errno != EEXIST) break;
+  }
+  return errno;
+}
+
 }  // namespace
 
-bool RecordSpace::make(MPI_Comm comm, const Settings& settings, const std::string& host) {
+bool RecordSpace::make(MPI_Comm comm, Settings& settings, const std::string& host) {
   int rank, size;
   PMPI(Comm_rank)(comm, &rank);
   PMPI(Comm_size)(comm, &size);
@@ -128,16 +150,18 @@ bool RecordSpace::make(MPI_Comm comm, const Settings& settings, const std::strin
   Packer told;
   if (rank == 0) {
     std::string trouble;
-    if (mkdir(settings.output.c_str(), 0777) != 0) {
-      trouble = errno == EEXIST ? "something of that name exists by now" : std::strerror(errno);
+    if (const int error = make_output(settings.output); error != 0) {
+      trouble = error == EEXIST ? "something of that name exists by now" : std::strerror(error);
       warn("nothing is recorded in " + settings.output + ": " + trouble);
     }
     told.put(trouble);
+    told.put(settings.output);
     told.put(new_job());
   }
   const std::string heard = broadcast(comm, told.bytes());
   Unpacker from(heard);
   if (!from.text().empty()) return false;
+  settings.output = from.text();
   job = from.value();
   choose_directory(rank, settings);
   const auto places = gather(comm, host + " " + (directory.empty() ? "-" : directory));

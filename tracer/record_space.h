@@ -17,9 +17,10 @@ struct RecordSpace {
   SegmentSpace segments;  ///< the same for the recorder; refers to the strings above
 
   /// Makes them. Rank 0 makes the directory of the archive, and a file INCOMPLETE in it that tells
-  /// where the records of each rank are. False, and rank 0 has said why, when there is already
-  /// something of that name. Collective.
-  bool make(MPI_Comm comm, const Settings& settings, const std::string& host);
+  /// where the records of each rank are. A job that MPI_Comm_spawn started gets one beside that of
+  /// the job it was started by, and `settings.output` is set to it. False, and rank 0 has said why,
+  /// when there is already something of that name. Collective.
+  bool make(MPI_Comm comm, Settings& settings, const std::string& host);
 
   /// The same by a rank that talks to nobody: whoever is first makes the directory of the archive,
   /// and each adds a line to INCOMPLETE. False, and why is said, when that is not possible.
