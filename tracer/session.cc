@@ -232,6 +232,9 @@ void begin_session(CallId init, const InitStamp& stamp) {
   PMPI(Query_thread)(&provided_threads);
   begin_records(stamp, provided_threads == MPI_THREAD_MULTIPLE, communicators::start);
   start_clocks();
+  // Ranks that share a clock with rank 0 had nothing to do; without the barrier they would be on
+  // their way up to a second before the others, and wait for them in the first message.
+  PMPI(Barrier)(session->comm);
   record_init_call(init, stamp);
   begin_options();
 }
