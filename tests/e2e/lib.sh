@@ -14,7 +14,8 @@ python=/usr/bin/python3   # Debian's, which has otf2
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-$name.XXXXXX")
 cd "$work"
 # What failed can be looked at; the rest goes.
-trap 'rc=$?; cd /; if [ $rc = 0 ] || [ $rc = 77 ]; then rm -rf "$work"; fi' EXIT
+before_exit=:
+trap 'rc=$?; $before_exit; cd /; if [ $rc = 0 ] || [ $rc = 77 ]; then rm -rf "$work"; fi' EXIT
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
