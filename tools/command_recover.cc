@@ -49,6 +49,9 @@ int command_recover(const Arguments& arguments) {
     for (size_t i = 0; i < lines->size() && i < kMost; ++i) fmt::print("  {}\n", (*lines)[i]);
     if (lines->size() > kMost) fmt::print("  ... and {} more\n", lines->size() - kMost);
   }
+  if (result.kept && result.recovered < result.ranks) {
+    fmt::print("  the records that are here stay; with the others, recover again\n");
+  }
   return 0;
 }
 

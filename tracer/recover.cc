@@ -76,6 +76,19 @@ struct Place {
   std::vector<int> ranks;
 };
 
+/// A line that a file INCOMPLETE gets when the archive beside it lacks ranks whose records may
+/// still turn up.
+constexpr char kInPart[] = "recovered in part";
+
+bool recovered_in_part(const std::string& directory) {
+  std::ifstream file(directory + "/" + kIncomplete);
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line == kInPart) return true;
+  }
+  return false;
+}
+
 std::vector<Place> read_note(const std::string& directory) {
   std::vector<Place> places;
   std::ifstream file(directory + "/" + kIncomplete);
@@ -101,7 +114,7 @@ class Search {
       if (!fs::is_directory(directory)) {
         throw RecoverError(directory + ": no such directory");
       }
-      if (fs::exists(directory + "/traces.otf2")) {
+      if (fs::exists(directory + "/traces.otf2") && !recovered_in_part(directory)) {
         throw RecoverError(directory + " holds a whole archive; there is nothing to recover");
       }
       add(directory);
@@ -178,18 +191,30 @@ class Search {
   std::string place_of(int rank) const {
     const auto bad = bad_.find(rank);
     if (bad != bad_.end()) return bad->second;
-    for (const Place& place : places_) {
-      if (std::find(place.ranks.begin(), place.ranks.end(), rank) == place.ranks.end()) continue;
-      return place.directory == "-" ? place.host + " kept them in memory; they are lost"
-                                    : "they were in " + place.directory + " on " + place.host +
-                                          "; copy that directory here and name it too";
-    }
-    return "nobody knows where they were";
+    const Place* place = find_place(rank);
+    if (place == nullptr) return "nobody knows where they were";
+    return place->directory == "-" ? place->host + " kept them in memory; they are lost"
+                                   : "they were in " + place->directory + " on " + place->host +
+                                         "; copy that directory here and name it too";
+  }
+
+  std::string host_of(int rank) const {
+    const Place* place = find_place(rank);
+    return place == nullptr ? "unknown" : place->host;
   }
 
   const std::vector<std::string>& directories() const { return directories_; }
 
  private:
+  const Place* find_place(int rank) const {
+    for (const Place& place : places_) {
+      for (const int r : place.ranks) {
+        if (r == rank) return &place;
+      }
+    }
+    return nullptr;
+  }
+
   void add(const std::string& directory) {
     if (fs::is_directory(directory)) directories_.push_back(directory);
   }
@@ -304,8 +329,9 @@ std::string where_to_write(const RecoverTask& task, const ProcessFacts& facts) {
   throw RecoverError("where to? Give a name with -o");
 }
 
-/// What an earlier attempt to write left.
+/// What an earlier attempt to write left, or one that had not all records.
 void clear(const std::string& output) {
+  fs::remove(output + "/traces.otf2");
   fs::remove_all(output + "/traces");
   fs::remove(output + "/traces.def");
   std::vector<fs::path> parts;
@@ -380,7 +406,7 @@ RecoverResult recover(const RecoverTask& task) {
       none.offsets = {{0, 0, 0}, {1, 0, 0}};
       reports.emplace_back();
       records.push_back(std::move(none));
-      ranks.push_back({"unknown", {}, {}, {}});
+      ranks.push_back({search.host_of(rank), {}, {}, {}});
       continue;
     }
     Found& process = place->second;
@@ -474,8 +500,14 @@ RecoverResult recover(const RecoverTask& task) {
   if (end > begin) result.seconds = static_cast<double>(end - begin) / info.ticks_per_second;
 
   std::error_code error;
-  fs::remove(result.output + "/" + kIncomplete, error);
-  if (!task.keep) {
+  const std::string note = result.output + "/" + kIncomplete;
+  result.kept = task.keep || result.recovered < result.ranks;
+  if (result.recovered == result.ranks) {
+    fs::remove(note, error);
+  } else if (fs::exists(note) && !recovered_in_part(result.output)) {
+    std::ofstream(note, std::ios::app) << kInPart << "\n";
+  }
+  if (!result.kept) {
     for (const auto& [rank, process] : found) {
       for (const std::string& file : process.files) {
         if (fs::remove(file, error) || !error) continue;

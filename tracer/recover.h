@@ -28,9 +28,12 @@ struct RecoverResult {
   double seconds = 0;                 ///< from the first to the last time stamp
   std::vector<std::string> missing;   ///< what is not there, and where it may be; what is damaged
   std::vector<std::string> in_calls;  ///< which ranks died in which call
+  bool kept = false;                  ///< the records are still there
 };
 
-/// Writes the archive and, unless they are to be kept, removes the records. Throws RecoverError.
+/// Writes the archive and, unless they are to be kept, removes the records. Where those of some
+/// ranks are not here they stay in any case, so that the next attempt, with more of them, can write
+/// it anew. Throws RecoverError.
 RecoverResult recover(const RecoverTask& task);
 
 }  // namespace rubato
