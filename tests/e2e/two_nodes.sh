@@ -8,11 +8,11 @@ build_program app <<'C'
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>
-/* 100 messages of 8 bytes and of 256 KiB each way between neighbours on a node and between nodes. With an argument
+/* 20 messages of 8 bytes and of 256 KiB each way between neighbours on a node and between nodes. With an argument
    rank 0 is killed then, while the others wait for it. */
 static char buffer[1 << 18];
 static void pingpong(int rank, int partner, int bytes) {
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 20; ++i) {
     if (rank < partner) MPI_Send(buffer, bytes, MPI_BYTE, partner, 1, MPI_COMM_WORLD);
     MPI_Recv(buffer, bytes, MPI_BYTE, partner, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (rank > partner) MPI_Send(buffer, bytes, MPI_BYTE, partner, 1, MPI_COMM_WORLD);
@@ -38,14 +38,14 @@ for node in nodeA nodeB; do
   on_node $node sh -c '! ls -d /dev/shm/rubato-* 2>/dev/null' || fail "records are left on $node"
 done
 
-# check_run: run.otf2dir holds all messages (4 ranks, each 2 lengths x 100 to its neighbour on the node and as many
+# check_run: run.otf2dir holds all messages (4 ranks, each 2 lengths x 20 to its neighbour on the node and as many
 # to the other node), and its clocks agree. Nodes are on one machine here, with one clock: the true offset is 0. What
 # is measured is within 1.73 of its deviation (clock_sync.cc: half a round trip over the square root of 3), give
 # or take a tick of rounding. Where the cores are busy with something else, no exchange may have gone undisturbed: with
 # half round trips above 20 us messages may seem to arrive before they were sent.
 check_run() {
-  expect 1600 '^MPI_SEND '
-  expect 1600 '^MPI_RECV '
+  expect 320 '^MPI_SEND '
+  expect 320 '^MPI_RECV '
   check_replay
   worst=$({ otf2-print -G run.otf2dir/traces.otf2; otf2-print -C run.otf2dir/traces.otf2; } | awk '
     /^CLOCK_PROPERTIES/ { sub(/.*Ticks per Seconds: /, ""); ticks = $1 / 1e6 }
@@ -75,7 +75,7 @@ for place in 0:nodeA 1:nodeA 2:nodeB 3:nodeB; do
   grep -q "^LOCATION_GROUP  *${place%:*} .*Parent: \"node::${place#*:}\"" definitions.txt || fail "rank $place"
 done
 grep -q '4 ranks on 2 nodes' replay.txt || fail "nodes: $(cat replay.txt)"
-grep -q 'node 800, 100 MiB; network 800, 100 MiB' replay.txt || fail "distances: $(cat replay.txt)"
+grep -q 'node 160, 20.0 MiB; network 160, 20.0 MiB' replay.txt || fail "distances: $(cat replay.txt)"
 
 # Killed: every node has its own records, of which the others know by hearsay.
 run_nodes 4 "$rubato" trace -o killed.otf2dir ./app kill >out.txt 2>&1 && fail "killed, but exit code 0"
