@@ -14,28 +14,25 @@ constexpr uint16_t kFarSlot = UINT16_MAX;
 
 enum Form : uint16_t { kShort = 0, kMiddle = 1 << 14, kFull = 2 << 14, kFormBits = 3 << 14 };
 
-/// Everything of an action that makes it another one, which is all but slot and order.
-struct Facts {
-  uint64_t what;   ///< kind, flags, op, comm
-  uint64_t where;  ///< peer, and tag or nothing
-  uint64_t bytes;
-  uint64_t more;  ///< bytes_received, or whether there is a slot
-  explicit Facts(const Action& action) {
-    std::memcpy(this, &action, sizeof *this);
-    if (action.kind == ActionKind::kCollective) {
-      where = static_cast<uint32_t>(action.peer);
-    } else {
-      more = action.slot == kNoSlot;
-    }
-  }
-  bool operator==(const Facts& o) const {
-    return ((what ^ o.what) | (where ^ o.where) | (bytes ^ o.bytes) | (more ^ o.more)) == 0;
-  }
+/// An action as words: kind, flags, op, comm | peer, tag | bytes | slot, order or bytes_received.
+struct ActionWords {
+  uint64_t word[4];
+  explicit ActionWords(const Action& action) { std::memcpy(word, &action, sizeof word); }
 };
-static_assert(sizeof(Facts) == sizeof(Action));
+static_assert(sizeof(ActionWords) == sizeof(Action));
 
+/// True when two actions differ in nothing but slot and order.
+bool same_shape(const Action& a, const Action& b) {
+  const ActionWords x(a), y(b);
+  const uint64_t differs =
+      (x.word[0] ^ y.word[0]) | (x.word[1] ^ y.word[1]) | (x.word[2] ^ y.word[2]);
+  if (a.kind == ActionKind::kCollective) return (differs | (x.word[3] ^ y.word[3])) == 0;
+  return differs == 0 && (a.slot == kNoSlot) == (b.slot == kNoSlot);
+}
+
+/// 0 where nothing is numbered. (That of a collective is its tag, a part of its shape.)
 uint32_t order_of(const Action& action) {
-  return action.kind == ActionKind::kCollective ? action.tag : action.order;
+  return action.kind == ActionKind::kCollective ? 0 : action.order;
 }
 
 bool has_slot(const Action& action) {
@@ -52,8 +49,8 @@ bool numbered(const Call& call, const Action* actions) {
 size_t hash(const Call& call, const Action* actions) {
   uint64_t h = call.name * 0x9E3779B97F4A7C15u + call.actions;
   for (uint32_t i = 0; i < call.actions; ++i) {
-    const Facts facts(actions[i]);
-    h = (h ^ facts.what ^ facts.where ^ facts.bytes) * 0xC2B2AE3D27D4EB4Fu;
+    const ActionWords action(actions[i]);
+    h = (h ^ action.word[0] ^ action.word[1] ^ action.word[2]) * 0xC2B2AE3D27D4EB4Fu;
     h ^= h >> 29;
   }
   return h ^ h >> 32;
@@ -138,7 +135,7 @@ bool CallPacker::equals(const CallShape& shape, const Call& call, uint64_t recor
     return false;
   }
   for (uint32_t i = 0; i < call.actions; ++i) {
-    if (!(Facts(actions_[shape.first_action + i]) == Facts(actions[i]))) return false;
+    if (!same_shape(actions_[shape.first_action + i], actions[i])) return false;
   }
   return !may_be_numbered_ || shape.numbered == numbered(call, actions);
 }
@@ -273,7 +270,7 @@ void CallUnpacker::read_actions(const CallShape& shape, Block& block) {
     }
     if (!shape.numbered) continue;
     const auto order = static_cast<uint32_t>(get(2));
-    (action.kind == ActionKind::kCollective ? action.tag : action.order) = order;
+    if (action.kind != ActionKind::kCollective) action.order = order;
   }
 }
 

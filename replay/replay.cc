@@ -295,8 +295,10 @@ void Replay<Rules>::leave(int timeline, const Call& call) {
   const Lanes<K> leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                              ? state.enter
                              : rules_->leave(state, call, context);
-  count_violations(timeline, call);
-  for (const Awaited& awaited : state.awaited) let_go(awaited);
+  if (!state.awaited.empty()) {
+    count_violations(timeline, call);
+    for (const Awaited& awaited : state.awaited) let_go(awaited);
+  }
   const double recorded_before = call.role == CallRole::kBegin ? call.enter : state.recorded_clock;
   const Lanes<K> clock_before = call.role == CallRole::kBegin ? state.enter : state.clock;
   for (Observer<K>* observer : observers_) {
