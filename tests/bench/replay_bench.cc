@@ -1,166 +1,69 @@
-// How fast the replay is, beside the bare reading of the same archive.
+// How fast the replay is and what memory it takes, beside the bare reading of the same archives.
 //
-//   rubato-bench [RANKS [CALLS [CHUNK_KIB]]]      64 ranks, 2000000 calls, 1024 KiB by default
+//   rubato-bench                                   all rows; some minutes and 2 GB in $TMPDIR
+//   rubato-bench WORKLOAD RANKS CALLS [CHUNK_KIB]  one row: halo, ring, alltoall or master-worker
 //
-// Writes an archive of a 3-D halo exchange as Score-P would (per step six MPI_Irecv and six
-// MPI_Isend of 8 KiB, MPI_Waitall, MPI_Allreduce; compute from a fixed seed) to a temporary
-// directory, then measures, each in a process of its own:
-//   decode      every location read once, one after the other, with callbacks that only count
-//   replay      contention-free, with 1 and with 16 scenarios of one structure
-// and prints processor seconds, their ratios, MPI calls per second and the peak of memory.
+// Archives are made with a fixed seed (made_archive.h). Each measurement is a process of its own,
+// the cheapest of three, in processor seconds:
+//   bare     libotf2 reads every location once, one after the other, with callbacks that only count
+//   1, 16, 64  contention-free replays of so many scenarios of one structure, archive included
+//   engine   the replay alone of one scenario, from decoded calls in memory
+// With the archive kept (RUBATO_BENCH_KEEP=1) its directory is printed.
 
 #include <otf2/otf2.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <functional>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "made_archive.h"
 #include "models/scenario.h"
+#include "replay/archive.h"
 #include "replay/replay_driver.h"
 
 namespace {
 
-constexpr uint32_t kCallsPerStep = 14;
-constexpr uint64_t kBytes = 8192;
-enum Region : uint32_t { kIrecv, kIsend, kWaitall, kAllreduce };
-
-OTF2_FlushType pre_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
-  return OTF2_FLUSH;
-}
-OTF2_TimeStamp post_flush(void*, OTF2_FileType, OTF2_LocationRef) {
-  return 0;
-}
-
-/// The six neighbours of a rank on a periodic grid: -x, +x, -y, +y, -z, +z.
-class Grid {
- public:
-  explicit Grid(int ranks) {
-    for (int i = 0; (1 << i) < ranks; ++i) size_[i % 3] *= 2;
-  }
-  int ranks() const { return size_[0] * size_[1] * size_[2]; }
-  std::array<uint32_t, 6> neighbours(int rank) const {
-    std::array<int, 3> at = {rank % size_[0], rank / size_[0] % size_[1],
-                             rank / (size_[0] * size_[1])};
-    std::array<uint32_t, 6> found{};
-    for (int i = 0; i < 6; ++i) {
-      std::array<int, 3> to = at;
-      const int d = i / 2;
-      to[d] = (at[d] + (i % 2 ? 1 : size_[d] - 1)) % size_[d];
-      found[i] = static_cast<uint32_t>(to[0] + size_[0] * (to[1] + size_[1] * to[2]));
-    }
-    return found;
-  }
-
- private:
-  std::array<int, 3> size_ = {1, 1, 1};
+struct Cost {
+  double seconds;    ///< of the processor
+  double megabytes;  ///< at most
 };
 
-/// The events of one rank; their number.
-uint64_t write_rank(OTF2_EvtWriter* writer, const Grid& grid, int rank, uint64_t steps) {
-  std::mt19937 random(static_cast<unsigned>(rank) + 1);
-  const auto neighbours = grid.neighbours(rank);
-  uint64_t time = 0;
-  uint64_t request = 0;
-  const auto enter = [&](Region region) { OTF2_EvtWriter_Enter(writer, nullptr, time, region); };
-  const auto leave = [&](Region region) {
-    OTF2_EvtWriter_Leave(writer, nullptr, time += 300, region);
-  };
-  for (uint64_t step = 0; step < steps; ++step) {
-    time = step * 1000000 + random() % 100000;
-    for (int i = 0; i < 6; ++i) {
-      enter(kIrecv);
-      OTF2_EvtWriter_MpiIrecvRequest(writer, nullptr, time += 200, request + i);
-      leave(kIrecv);
-    }
-    for (int i = 0; i < 6; ++i) {
-      enter(kIsend);
-      OTF2_EvtWriter_MpiIsend(writer, nullptr, time += 200, neighbours[i], 0, i, kBytes,
-                              request + 6 + i);
-      leave(kIsend);
-    }
-    enter(kWaitall);
-    time = step * 1000000 + 200000;
-    for (int i = 0; i < 6; ++i) {
-      // What comes from -x was sent to +x.
-      OTF2_EvtWriter_MpiIrecv(writer, nullptr, time += 10, neighbours[i], 0, i ^ 1, kBytes,
-                              request + i);
-    }
-    for (int i = 0; i < 6; ++i)
-      OTF2_EvtWriter_MpiIsendComplete(writer, nullptr, time += 10, request + 6 + i);
-    leave(kWaitall);
-    request += 12;
-    time += 400000 + random() % 100000;
-    enter(kAllreduce);
-    OTF2_EvtWriter_MpiCollectiveBegin(writer, nullptr, time);
-    time = step * 1000000 + 800000;
-    const uint64_t logical = 8 * static_cast<uint64_t>(grid.ranks());
-    OTF2_EvtWriter_MpiCollectiveEnd(writer, nullptr, time, OTF2_COLLECTIVE_OP_ALLREDUCE, 0,
-                                    OTF2_UNDEFINED_UINT32, logical, logical);
-    leave(kAllreduce);
-  }
-  uint64_t events = 0;
-  OTF2_EvtWriter_GetNumberOfEvents(writer, &events);
-  return events;
+double seconds(const timeval& t) {
+  return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
 }
 
-void write_archive(const std::string& directory, const Grid& grid, uint64_t steps, uint64_t chunk) {
-  OTF2_Archive* archive = OTF2_Archive_Open(directory.c_str(), "traces", OTF2_FILEMODE_WRITE, chunk,
-                                            4 << 20, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-  OTF2_FlushCallbacks callbacks = {pre_flush, post_flush};
-  OTF2_Archive_SetFlushCallbacks(archive, &callbacks, nullptr);
-  OTF2_Archive_SetSerialCollectiveCallbacks(archive);
-  OTF2_Archive_SetCreator(archive, "rubato-bench");
-  OTF2_Archive_OpenEvtFiles(archive);
-  const int ranks = grid.ranks();
-  std::vector<uint64_t> events(ranks);
-  for (int rank = 0; rank < ranks; ++rank) {
-    OTF2_EvtWriter* writer = OTF2_Archive_GetEvtWriter(archive, rank);
-    events[rank] = write_rank(writer, grid, rank, steps);
-    OTF2_Archive_CloseEvtWriter(archive, writer);
+/// What `work` costs in a process of its own.
+Cost cost_of(const std::function<void()>& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    work();
+    _exit(0);
   }
-  OTF2_Archive_CloseEvtFiles(archive);
-  OTF2_Archive_OpenDefFiles(archive);
-  for (int rank = 0; rank < ranks; ++rank)
-    OTF2_Archive_CloseDefWriter(archive, OTF2_Archive_GetDefWriter(archive, rank));
-  OTF2_Archive_CloseDefFiles(archive);
+  int status = 0;
+  rusage usage{};
+  if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0) {
+    std::fprintf(stderr, "rubato-bench: a measurement failed\n");
+    std::exit(1);
+  }
+  return {seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          static_cast<double>(usage.ru_maxrss) / 1024};
+}
 
-  OTF2_GlobalDefWriter* writer = OTF2_Archive_GetGlobalDefWriter(archive);
-  OTF2_GlobalDefWriter_WriteClockProperties(writer, 1000000000, 0, steps * 1000000,
-                                            OTF2_UNDEFINED_TIMESTAMP);
-  const std::vector<std::string> strings = {
-      "",     "MPI_Irecv", "MPI_Isend", "MPI_Waitall",  "MPI_Allreduce", "MPI_COMM_WORLD",
-      "node", "machine",   "process",   "Master thread"};
-  for (uint32_t i = 0; i < strings.size(); ++i)
-    OTF2_GlobalDefWriter_WriteString(writer, i, strings[i].c_str());
-  for (uint32_t region = kIrecv; region <= kAllreduce; ++region) {
-    OTF2_GlobalDefWriter_WriteRegion(writer, region, region + 1, region + 1, 0,
-                                     OTF2_REGION_ROLE_POINT2POINT, OTF2_PARADIGM_MPI,
-                                     OTF2_REGION_FLAG_NONE, 0, 0, 0);
+/// The cheapest of three, as others use the machine too.
+Cost best_of_three(const std::function<void()>& work) {
+  Cost best = cost_of(work);
+  for (int i = 0; i < 2; ++i) {
+    const Cost again = cost_of(work);
+    if (again.seconds < best.seconds) best = again;
   }
-  OTF2_GlobalDefWriter_WriteSystemTreeNode(writer, 0, 6, 6, OTF2_UNDEFINED_SYSTEM_TREE_NODE);
-  std::vector<uint64_t> members;
-  for (int rank = 0; rank < ranks; ++rank) {
-    OTF2_GlobalDefWriter_WriteLocationGroup(writer, rank, 8, OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
-                                            OTF2_UNDEFINED_LOCATION_GROUP);
-    OTF2_GlobalDefWriter_WriteLocation(writer, rank, 9, OTF2_LOCATION_TYPE_CPU_THREAD, events[rank],
-                                       rank);
-    members.push_back(rank);
-  }
-  OTF2_GlobalDefWriter_WriteGroup(writer, 0, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
-                                  OTF2_GROUP_FLAG_NONE, ranks, members.data());
-  OTF2_GlobalDefWriter_WriteGroup(writer, 1, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
-                                  OTF2_GROUP_FLAG_NONE, ranks, members.data());
-  OTF2_GlobalDefWriter_WriteComm(writer, 0, 5, 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
-  OTF2_Archive_CloseGlobalDefWriter(archive, writer);
-  OTF2_Archive_Close(archive);
+  return best;
 }
 
 template <typename... Rest>
@@ -179,6 +82,8 @@ void decode(const std::string& anchor, int ranks) {
   OTF2_EvtReaderCallbacks* callbacks = OTF2_EvtReaderCallbacks_New();
   OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks, count);
   OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks, count);
+  OTF2_EvtReaderCallbacks_SetMpiSendCallback(callbacks, count);
+  OTF2_EvtReaderCallbacks_SetMpiRecvCallback(callbacks, count);
   OTF2_EvtReaderCallbacks_SetMpiIsendCallback(callbacks, count);
   OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(callbacks, count);
   OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(callbacks, count);
@@ -198,85 +103,193 @@ void decode(const std::string& anchor, int ranks) {
   OTF2_Reader_Close(reader);
 }
 
-void replay(const std::string& archive, int lanes) {
-  std::vector<rubato::Scenario> scenarios;
+std::vector<rubato::Scenario> scenarios(int lanes) {
+  std::vector<rubato::Scenario> all;
   for (int i = 0; i < lanes; ++i) {
-    scenarios.push_back(
+    all.push_back(
         rubato::parse_scenario("bandela:latency=" + std::to_string(i + 1) + "us,bandwidth=1GB/s"));
   }
-  const rubato::Results results = rubato::run_replay(archive, scenarios, {});
+  return all;
+}
+
+void replay(rubato::EventSource& source, int lanes) {
+  const rubato::Results results = rubato::run_replay(source, scenarios(lanes), {});
   if (results.trace.unmatched_sends + results.trace.unmatched_receives > 0) std::exit(1);
 }
 
-struct Cost {
-  double seconds;    ///< of the processor
-  double megabytes;  ///< at most
+/// Decoded calls, each to be read once.
+class InMemory : public rubato::EventSource {
+ public:
+  explicit InMemory(rubato::EventSource& source) : source_(&source) {
+    const int timelines = source.definitions().timelines();
+    blocks_.resize(timelines);
+    next_.resize(timelines);
+    for (int timeline = 0; timeline < timelines; ++timeline) {
+      for (rubato::Block block; source.read(timeline, block); block = {})
+        blocks_[timeline].push_back(std::move(block));
+    }
+  }
+  const rubato::TraceDefinitions& definitions() const override { return source_->definitions(); }
+  bool read(int timeline, rubato::Block& block) override {
+    if (next_[timeline] == blocks_[timeline].size()) return false;
+    std::swap(block, blocks_[timeline][next_[timeline]++]);
+    return true;
+  }
+  void rewind() override {}
+  void keep_records(bool) override {}
+  std::vector<double> side_records(const rubato::SideLocation&) override { return {}; }
+  Counts counts() const override { return source_->counts(); }
+
+ private:
+  rubato::EventSource* source_;
+  std::vector<std::vector<rubato::Block>> blocks_;
+  std::vector<size_t> next_;
 };
 
-/// What `work` costs in a process of its own.
-Cost cost_of(const std::function<void()>& work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    work();
-    _exit(0);
-  }
-  int status = 0;
+double cpu_now() {
   rusage usage{};
-  if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0) {
-    std::fprintf(stderr, "rubato-bench: a measurement failed\n");
-    std::exit(1);
-  }
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return {seconds(usage.ru_utime) + seconds(usage.ru_stime),
-          static_cast<double>(usage.ru_maxrss) / 1024};
+  getrusage(RUSAGE_SELF, &usage);
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// The cheapest of three, as others use the machine too.
-Cost best_of_three(const std::function<void()>& work) {
-  Cost best = cost_of(work);
-  for (int i = 0; i < 2; ++i) {
-    const Cost again = cost_of(work);
-    if (again.seconds < best.seconds) best = again;
+/// Calls per second of the engine alone, through a pipe from a process of its own.
+double engine_rate(const std::string& archive, double calls) {
+  int ends[2];
+  if (pipe(ends) != 0) return 0;
+  cost_of([&] {
+    const auto source = rubato::open_archive(archive);
+    InMemory memory(*source);
+    const double start = cpu_now();
+    replay(memory, 1);
+    const double used = cpu_now() - start;
+    if (write(ends[1], &used, sizeof used) != sizeof used) std::exit(1);
+  });
+  double used = 0;
+  const bool got = read(ends[0], &used, sizeof used) == sizeof used;
+  close(ends[0]);
+  close(ends[1]);
+  return got ? calls / used : 0;
+}
+
+struct Row {
+  const char* name;
+  MadeArchive what;
+  bool lanes = false;   ///< also with 16 and 64 scenarios
+  bool engine = false;  ///< also the engine alone
+};
+
+struct Result {
+  double calls = 0;
+  Cost bare{}, one{};
+};
+
+Result measure(const Row& row) {
+  std::string directory = std::filesystem::temp_directory_path() / "rubato-bench-XXXXXX";
+  if (!mkdtemp(directory.data())) {
+    std::perror(directory.c_str());
+    std::exit(1);
   }
-  return best;
+  const std::string archive = directory + "/made";
+  cost_of([&] { make_archive(row.what, archive); });
+  Result result;
+  result.calls = static_cast<double>(made_calls(row.what));
+  const auto run = [&](int lanes) {
+    return best_of_three([&] {
+      const auto source = rubato::open_archive(archive);
+      replay(*source, lanes);
+    });
+  };
+  result.bare = best_of_three([&] { decode(archive + "/traces.otf2", row.what.ranks); });
+  result.one = run(1);
+  std::printf("%-14s %6d %6.2f %6llu  %7.3f %7.3f  %5.2f %8.2f %8.1f %6.1f", row.name,
+              row.what.ranks, result.calls / 1e6,
+              static_cast<unsigned long long>(row.what.chunk >> 10), result.bare.seconds,
+              result.one.seconds, result.one.seconds / result.bare.seconds,
+              result.calls / 1e6 / result.one.seconds, result.one.megabytes,
+              20 + row.what.ranks * 64.0 / 1024);
+  std::fflush(stdout);
+  if (row.lanes) {
+    std::printf("  %5.2f", run(16).seconds / result.one.seconds);
+    std::fflush(stdout);
+    std::printf(" %5.2f", run(64).seconds / result.one.seconds);
+  }
+  if (row.engine)
+    std::printf("  %s%.1f", row.lanes ? "" : "            ",
+                engine_rate(archive, result.calls) / 1e6);
+  std::printf("\n");
+  if (std::getenv("RUBATO_BENCH_KEEP")) {
+    std::printf("%s\n", archive.c_str());
+  } else {
+    std::filesystem::remove_all(directory);
+  }
+  return result;
+}
+
+bool workload_of(const char* name, Workload& workload) {
+  const std::pair<const char*, Workload> all[] = {{"halo", Workload::kHalo},
+                                                  {"ring", Workload::kRing},
+                                                  {"alltoall", Workload::kAlltoall},
+                                                  {"master-worker", Workload::kMasterWorker}};
+  for (const auto& [known, value] : all) {
+    if (std::strcmp(name, known) != 0) continue;
+    workload = value;
+    return true;
+  }
+  return false;
+}
+
+void print_head() {
+  std::printf("%-14s %6s %6s %6s  %7s %7s  %5s %8s %8s %6s  %5s %5s  %s\n", "", "ranks", "Mcalls",
+              "chunk", "bare s", "1 s", "x", "Mcalls/s", "peak MB", "bar", "16 x", "64 x",
+              "engine Mcalls/s");
+}
+
+void all_rows() {
+  print_head();
+  const uint64_t small = 256 << 10, large = 1024 << 10;
+  const Workload halo = Workload::kHalo;
+  const Result h64 = measure({"halo", {halo, 64, 2000000, small}, true, true});
+  measure({"halo", {halo, 64, 2000000, large}});
+  measure({"halo", {halo, 1024, 2000000, small}, true, true});
+  measure({"halo", {halo, 1024, 2000000, large}});
+  measure({"halo", {halo, 4096, 4000000, small}});
+  const Result h16k = measure({"halo", {halo, 16384, 4000000, small}});
+  const Result opening = measure({"halo, 1 turn", {halo, 16384, 1, small}});
+  measure({"ring", {Workload::kRing, 1000, 2000000, small}});
+  measure({"alltoall", {Workload::kAlltoall, 64, 2000000, small}});
+  measure({"master-worker", {Workload::kMasterWorker, 64, 2000000, small}});
+  // Files of 3 and of 12 chunks: 64 ranks, 46 B a call.
+  const uint64_t chunk = 64 << 10;
+  const Result three = measure({"3 chunks", {halo, 64, 64 * 3 * chunk / 46, chunk}});
+  const Result twelve = measure({"12 chunks", {halo, 64, 64 * 12 * chunk / 46, chunk}});
+
+  std::printf(
+      "\nx: replay of 1 scenario / bare decode (bar 1.5 at 64 and 1024 ranks)\n"
+      "16 x, 64 x: so many scenarios / one (bars 1.3, 2.5); engine alone: bar 20\n");
+  const double per_call = (h16k.one.seconds - opening.one.seconds) / (h16k.calls - opening.calls);
+  std::printf("16384 ranks / 64 ranks, per call, opening aside: %.2f (bar 2)\n",
+              per_call / (h64.one.seconds / h64.calls));
+  std::printf("peak of 12 chunks / of 3: %.3f (bar 1.05)\n",
+              twelve.one.megabytes / three.one.megabytes);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Grid grid(argc > 1 ? std::atoi(argv[1]) : 64);
-  const double asked = argc > 2 ? std::atof(argv[2]) : 2e6;
-  const uint64_t chunk = (argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1024) * 1024;
-  const int ranks = grid.ranks();
-  const auto steps = static_cast<uint64_t>(std::max(1.0, asked / kCallsPerStep / ranks));
-  const double calls = static_cast<double>(steps) * kCallsPerStep * ranks;
-
-  std::string directory = std::filesystem::temp_directory_path() / "rubato-bench-XXXXXX";
-  if (!mkdtemp(directory.data())) {
-    std::perror(directory.c_str());
+  if (argc == 1) {
+    all_rows();
+    return 0;
+  }
+  Row row{argv[1], {}, true, true};
+  if (argc < 4 || argc > 5 || !workload_of(argv[1], row.what.workload)) {
+    std::fprintf(stderr,
+                 "use: rubato-bench [halo|ring|alltoall|master-worker RANKS CALLS [CHUNK_KIB]]\n");
     return 1;
   }
-  const std::string archive = directory + "/halo";
-  const std::string anchor = archive + "/traces.otf2";
-  write_archive(archive, grid, steps, chunk);
-  std::printf("3-D halo, %d ranks, %.2f M MPI calls, chunks of %llu KiB\n", ranks, calls / 1e6,
-              static_cast<unsigned long long>(chunk / 1024));
-
-  const Cost bare = best_of_three([&] { decode(anchor, ranks); });
-  const Cost one = best_of_three([&] { replay(archive, 1); });
-  const Cost many = best_of_three([&] { replay(archive, 16); });
-  std::printf("%-24s %8s %12s %10s\n", "", "CPU s", "M calls/s", "peak MB");
-  const auto row = [&](const char* name, const Cost& cost) {
-    std::printf("%-24s %8.3f %12.2f %10.1f\n", name, cost.seconds, calls / 1e6 / cost.seconds,
-                cost.megabytes);
-  };
-  row("bare decode", bare);
-  row("replay, 1 scenario", one);
-  row("replay, 16 scenarios", many);
-  std::printf("replay / bare decode     %8.2f  (bar: 1.5)\n", one.seconds / bare.seconds);
-  std::printf("16 scenarios / one       %8.2f  (bar: 1.3)\n", many.seconds / one.seconds);
-  if (!std::getenv("RUBATO_BENCH_KEEP")) std::filesystem::remove_all(directory);
+  row.what.ranks = std::atoi(argv[2]);
+  row.what.calls = static_cast<uint64_t>(std::atof(argv[3]));
+  if (argc > 4) row.what.chunk = std::strtoull(argv[4], nullptr, 10) << 10;
+  print_head();
+  measure(row);
   return 0;
 }
