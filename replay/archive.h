@@ -15,8 +15,10 @@ namespace rubato {
 
 /// Opens an OTF2 archive, named by its directory or by its anchor file, and reads its definitions.
 /// With `ignore_offsets` the clock offsets of the archive are not applied to its time stamps.
-/// Errors: InputError that says what is missing and where.
-std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets = false);
+/// `threads` decode it, 0: as many as there are processors. Errors: InputError that says what is
+/// missing and where.
+std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets = false,
+                                          int threads = 0);
 
 /// The anchor file of what the user named: the file itself, or the one *.otf2 in a directory.
 std::string find_anchor(const std::string& path);
@@ -47,7 +49,8 @@ struct Archive {
 /// Reads anchor and global definitions. Errors: InputError.
 Archive read_definitions(const std::string& anchor, OTF2_Reader_struct* reader);
 
-/// Reads the local definitions (id mappings, clock offsets) of every location of the archive.
-void read_local_definitions(const Archive& archive, OTF2_Reader_struct* reader);
+/// Reads the local definitions (id mappings, clock offsets) of some locations.
+void read_local_definitions(const Archive& archive, OTF2_Reader_struct* reader,
+                            const std::vector<uint64_t>& locations);
 
 }  // namespace rubato

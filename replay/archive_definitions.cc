@@ -489,12 +489,12 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
   apply_properties(trace);
   for (const Location& location : data.locations) {
     archive.index.events_of_location[location.id] = location.events;
-    OTF2_Reader_SelectLocation(reader, location.id);
   }
   return archive;
 }
 
-void read_local_definitions(const Archive& archive, OTF2_Reader* reader) {
+void read_local_definitions(const Archive& archive, OTF2_Reader* reader,
+                            const std::vector<uint64_t>& locations) {
   if (OTF2_Reader_OpenDefFiles(reader) != OTF2_SUCCESS) return;  // an archive may have none
   // libotf2 fills a buffer of 4 MiB for each location, and keeps it where it finds no file. One
   // whose file has no room for a definition is better left alone.
@@ -503,17 +503,15 @@ void read_local_definitions(const Archive& archive, OTF2_Reader* reader) {
   const fs::path directory = fs::path(archive.anchor).replace_extension();
   std::error_code error;
   const bool has_directory = fs::is_directory(directory, error);
-  const auto read = [&](uint64_t location) {
+  for (const uint64_t location : locations) {
     const fs::path file = directory / (std::to_string(location) + ".def");
-    if (has_directory && !(fs::file_size(file, error) > kEmptyFile && !error)) return;
+    if (has_directory && !(fs::file_size(file, error) > kEmptyFile && !error)) continue;
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
-    if (!definitions) return;
+    if (!definitions) continue;
     uint64_t count = 0;
     OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &count);
     OTF2_Reader_CloseDefReader(reader, definitions);
-  };
-  for (const uint64_t location : archive.definitions.location_of_rank) read(location);
-  for (const SideLocation& side : archive.definitions.side_locations) read(side.id);
+  }
   OTF2_Reader_CloseDefFiles(reader);
 }
 

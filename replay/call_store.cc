@@ -44,6 +44,7 @@ void CallStore::close(int timeline) {
 
 void CallStore::write(Timeline& timeline) {
   const auto piece = timeline.packer->take();
+  const std::lock_guard lock(writing_);
   if (buffer_.size() + piece.size() > kBuffer) write_out();
   timeline.pieces.push_back({written_ + buffer_.size(), static_cast<uint32_t>(piece.size())});
   buffer_.insert(buffer_.end(), piece.begin(), piece.end());
@@ -74,7 +75,7 @@ void CallStore::open_file() {
 void CallStore::fail(const char* what) const {
   throw InputError(directory_ + ": the file that holds the calls of the archive meanwhile " + what +
                    " (" + std::strerror(errno) +
-                   "); it takes about a third of the archive's size; TMPDIR says where it goes");
+                   "); it takes up to the archive's size; TMPDIR says where it goes");
 }
 
 bool CallStore::read(int timeline, Block& block) {

@@ -5,11 +5,12 @@
 // The ranks of a run are replayed side by side, but an archive wants to be read one location after
 // the other: libotf2 keeps a chunk (a megabyte, often) and a file descriptor for every open one,
 // and finding the place in a closed one again costs as much as reading up to it. So an archive is
-// decoded once, location by location, and what the replay needs of it, about a third of its size,
+// decoded once, location by location, and what the replay needs of it, a fifth to all of its size,
 // is written to a temporary file. From there every rank is read in pieces of some 16 KiB, as often
 // as scenarios ask for it. A small archive never gets as far as the file.
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,8 @@ class CallStore {
   CallStore(const CallStore&) = delete;
   CallStore& operator=(const CallStore&) = delete;
 
-  /// Appends the calls of `block` to a timeline. Errors: InputError when the file cannot be made
-  /// or the disk is full.
+  /// Appends the calls of `block` to a timeline. Threads may append to different timelines. Errors:
+  /// InputError when the file cannot be made or the disk is full.
   void append(int timeline, const Block& block);
   /// A timeline has no more calls.
   void close(int timeline);
@@ -59,6 +60,7 @@ class CallStore {
   std::vector<Timeline> timelines_;
   std::string directory_;
   int file_ = -1;
+  std::mutex writing_;             ///< guards what follows while threads append
   uint64_t written_ = 0;           ///< bytes in the file
   std::vector<std::byte> buffer_;  ///< what follows them
 };

@@ -578,5 +578,6 @@ template class Replay<ModelRules<2>>;
 template class Replay<ModelRules<4>>;
 template class Replay<ModelRules<8>>;
 template class Replay<ModelRules<16>>;
+template class Replay<ModelRules<32>>;
 
 }  // namespace rubato

@@ -93,9 +93,10 @@ class Driver {
     if (needs_survey && options_->repair && first_outcome_->clock_violations.total() > 0) repair();
     if (options_->verify) verify();
     for (const Group& group : groups) {
-      // Up to 16 lanes a pass; the width is a template argument of the engine.
-      for (size_t first = 0; first < group.scenarios.size(); first += 16) {
-        const size_t lanes = std::min<size_t>(16, group.scenarios.size() - first);
+      // The width of a pass is a template argument of the engine.
+      const size_t most = group.measured ? 16 : 32;
+      for (size_t first = 0; first < group.scenarios.size(); first += most) {
+        const size_t lanes = std::min(most, group.scenarios.size() - first);
         const std::vector<size_t> chosen(group.scenarios.begin() + first,
                                          group.scenarios.begin() + first + lanes);
         if (lanes == 1)
@@ -106,8 +107,10 @@ class Driver {
           replay_group<4>(group, chosen);
         else if (lanes <= 8)
           replay_group<8>(group, chosen);
-        else
+        else if (lanes <= 16)
           replay_group<16>(group, chosen);
+        else
+          replay_group<32>(group, chosen);
       }
     }
     if (!first_outcome_) survey();  // every scenario was a deadlock
@@ -231,10 +234,11 @@ class Driver {
       return (*scenarios_)[chosen[std::min<size_t>(lane, chosen.size() - 1)]];
     };
     if (group.measured) {
+      constexpr int kWidth = std::min(K, 16);  // never more are asked for
       std::vector<MeasuredLane> lanes;
-      for (int lane = 0; lane < K; ++lane) lanes.push_back(measured_lane(scenario_of(lane)));
-      MeasuredRules<K> rules(lanes, survey_, placement_, limits_);
-      outcome = pass(rules, {&profile});
+      for (int lane = 0; lane < kWidth; ++lane) lanes.push_back(measured_lane(scenario_of(lane)));
+      MeasuredRules<kWidth> rules(lanes, survey_, placement_, limits_);
+      if constexpr (kWidth == K) outcome = pass(rules, {&profile});
       clipped = rules.clipped();
     } else {
       LaneMachines machines;
@@ -389,7 +393,8 @@ Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
 
 Results run_replay(const std::string& archive, const std::vector<Scenario>& scenarios,
                    const ReplayOptions& options) {
-  const std::unique_ptr<EventSource> source = open_archive(archive, options.ignore_offsets);
+  const std::unique_ptr<EventSource> source =
+      open_archive(archive, options.ignore_offsets, options.threads);
   return run_replay(*source, scenarios, options);
 }
 

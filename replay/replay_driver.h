@@ -20,6 +20,7 @@ struct ReplayOptions {
   std::optional<Level> fallback_level;        ///< for levels that a platform file lacks
   bool ignore_offsets = false;                ///< do not apply the archive's clock offsets
   bool repair = true;   ///< of times that violate the order of cause and effect (logical_clock.h)
+  int threads = 0;      ///< that decode the archive; 0: as many as there are processors
   bool verify = false;  ///< also compare `measured` with the recording, record by record
   std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
 };

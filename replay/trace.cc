@@ -56,4 +56,11 @@ std::string TraceDefinitions::name_of(int timeline) const {
   return timeline < ranks() ? rank : rank + " thread " + std::to_string(thread_of(timeline));
 }
 
+EventSource::Counts& EventSource::Counts::operator+=(const Counts& other) {
+  records += other.records;
+  receives_never_completed += other.receives_never_completed;
+  if (first_never_completed.empty()) first_never_completed = other.first_never_completed;
+  return *this;
+}
+
 }  // namespace rubato

@@ -126,6 +126,7 @@ class EventSource {
     uint64_t records = 0;
     uint64_t receives_never_completed = 0;
     std::string first_never_completed;  ///< "rank 3, event 112 (MPI_Irecv)"
+    Counts& operator+=(const Counts& other);
   };
   virtual Counts counts() const = 0;
 };

@@ -67,6 +67,8 @@ po::options_description replay_options() {
       "say");
   add("fallback-level", po::value<std::string>()->value_name("LEVEL"),
       "self, node or network: used for levels that a platform file lacks");
+  add("threads", po::value<int>()->value_name("N"),
+      "that decode the archive; default: one for each processor, where it is large enough");
   add("ignore-offsets", "do not apply the clock offsets of the archive");
   add("no-repair",
       "leave calls where the archive's clocks put them, even before what they waited for");
@@ -130,6 +132,10 @@ ReplayOptions engine_options(const po::variables_map& values) {
   options.verify = values.count("verify") > 0;
   options.repair = !values.count("no-repair");
   options.ignore_offsets = values.count("ignore-offsets") > 0;
+  if (values.count("threads")) {
+    options.threads = values["threads"].as<int>();
+    if (options.threads < 1) throw UsageError("--threads: at least 1");
+  }
   if (values.count("overhead")) options.overhead = parse_overhead(text_of(values, "overhead"));
   if (values.count("eager-limit")) {
     options.eager_limit = quantity("eager-limit", text_of(values, "eager-limit"), parse_bytes);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Archives that other tracers wrote (Score-P 1.3 to 9.0, EZTrace): `measured` gives every record back to
-the tick, `perfect` is not slower, the logical clock leaves no call that ends before its cause, and the one
-that cannot be replayed is refused by name.
+the tick, `perfect` is not slower, threads change nothing, the logical clock leaves no call that ends before
+its cause, and the one that cannot be replayed is refused by name.
 
 Called with the build directory. The archives lie beside the checkout and are no part of it.
 """
@@ -37,6 +37,9 @@ def repaired(trace):
 def check(anchor):
     command = [rubato, "replay", anchor, "--on", "measured", "--on", "perfect", "--verify", "--json", "-"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    # However many threads decode it, results (and what is wrong) are the same.
+    several = subprocess.run(command + ["--threads", "3"], capture_output=True, text=True, timeout=300)
+    assert (several.returncode, several.stdout, several.stderr) == (run.returncode, run.stdout, run.stderr)
     if anchor.parent.name == "otf2-integrity":
         assert run.returncode == 1, run.returncode
         assert "event 2 (MPI_SEND): communicator 0 is not defined" in run.stderr, run.stderr
