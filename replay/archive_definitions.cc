@@ -415,7 +415,11 @@ void apply_properties(TraceDefinitions& trace) {
   trace.overhead.inside_before = number(trace, schema::kOverheadInsideBefore, 0);
   trace.overhead.inside_after =
       number(trace, schema::kOverheadInsideAfter, 0) + number(trace, schema::kOverheadCallSite, 0);
-  trace.overhead.per_record = number(trace, schema::kOverheadPerRecord, 0);
+  const double record = number(trace, schema::kOverheadPerRecord, 0);
+  trace.overhead.message = number(trace, schema::kOverheadMessage, record);
+  trace.overhead.request = number(trace, schema::kOverheadRequest, record);
+  trace.overhead.completion = number(trace, schema::kOverheadCompletion, record);
+  trace.overhead.collective = number(trace, schema::kOverheadCollective, record);
   trace.overhead.function = number(trace, schema::kOverheadFunction, 0);
   if (trace.properties.count(schema::kEagerLimitNode)) {
     trace.eager_limit_node = number(trace, schema::kEagerLimitNode, 0);

@@ -21,6 +21,7 @@
 // earlier by that part before, which b loses too.
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "replay/collective_sizes.h"
@@ -28,13 +29,29 @@
 
 namespace rubato {
 
+/// Actions by what recording them costs.
+enum class RecordedAction { kMessage, kRequest, kCompletion, kCollective };
+inline constexpr int kRecordedActions = 4;
+
+inline RecordedAction recorded_action(const Action& action) {
+  switch (action.kind) {
+    case ActionKind::kSend:
+    case ActionKind::kPost:
+      return action.slot == kNoSlot ? RecordedAction::kMessage : RecordedAction::kRequest;
+    case ActionKind::kCollective:
+      return RecordedAction::kCollective;
+    default:
+      return RecordedAction::kCompletion;
+  }
+}
+
 /// A lane of `measured` or `undisturbed`: what is taken out (ticks), and how fast compute is.
 struct MeasuredLane {
   double cpu = 1;
   double outside = 0;
   double inside_before = 0;
   double inside_after = 0;
-  double per_record = 0;
+  std::array<double, kRecordedActions> per_action{};  ///< by RecordedAction
   double function = 0;
   bool drop_flushes = false;
 };
@@ -53,7 +70,7 @@ class MeasuredRules {
       outside_[lane] = lanes[lane].outside;
       before_[lane] = lanes[lane].inside_before;
       after_[lane] = lanes[lane].inside_after;
-      per_record_[lane] = lanes[lane].per_record;
+      for (int i = 0; i < kRecordedActions; ++i) per_action_[i][lane] = lanes[lane].per_action[i];
       function_[lane] = lanes[lane].function;
       keep_flush_[lane] = lanes[lane].drop_flushes ? 0 : 1;
     }
@@ -91,7 +108,11 @@ class MeasuredRules {
       return timeline.enter + recorded;
 
     collect_causes(timeline, context);
-    const Lanes<K> after = after_ + per_record_ * static_cast<double>(call.actions);
+    Lanes<K> after = after_;
+    for (uint32_t i = 0; i < call.actions; ++i) {
+      const Action& action = timeline.block.actions[call.first_action + i];
+      after += per_action_[static_cast<int>(recorded_action(action))];
+    }
     if (causes_.empty())
       return timeline.enter + (recorded - (before_ + after)).max(std::min(recorded, 0.0));
 
@@ -171,7 +192,8 @@ class MeasuredRules {
  private:
   const Placement* placement_;
   const EagerLimits* limits_;
-  Lanes<K> inverse_cpu_, outside_, before_, after_, per_record_, function_, keep_flush_;
+  Lanes<K> inverse_cpu_, outside_, before_, after_, function_, keep_flush_;
+  std::array<Lanes<K>, kRecordedActions> per_action_;
   double clipped_ = 0;
 };
 

@@ -280,7 +280,8 @@ class Driver {
       lane.outside = ticks(overhead_.outside);
       lane.inside_before = ticks(overhead_.inside_before);
       lane.inside_after = ticks(overhead_.inside_after);
-      lane.per_record = ticks(overhead_.per_record);
+      lane.per_action = {ticks(overhead_.message), ticks(overhead_.request),
+                         ticks(overhead_.completion), ticks(overhead_.collective)};
       lane.function = ticks(overhead_.function);
       lane.drop_flushes = true;
     }

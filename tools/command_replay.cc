@@ -61,7 +61,7 @@ po::options_description replay_options() {
   add("no-compensation", "do not subtract what recording itself cost");
   add("overhead", po::value<std::string>()->value_name("KEY=TIME,..."),
       "what recording a call cost, for archives that do not say: outside=, before=, after=, "
-      "record=, function=");
+      "record= (or message=, request=, completion=, collective=), function=");
   add("eager-limit", po::value<std::string>()->value_name("SIZE"),
       "largest message that was sent without waiting for its receiver, for archives that do not "
       "say");
@@ -107,20 +107,25 @@ RecordingOverhead parse_overhead(const std::string& text) {
     const size_t end = std::min(text.find(',', start), text.size());
     const std::string part = text.substr(start, end - start);
     const std::string key = part.substr(0, part.find('='));
-    double* value = key == "outside"    ? &overhead.outside
-                    : key == "before"   ? &overhead.inside_before
-                    : key == "after"    ? &overhead.inside_after
-                    : key == "record"   ? &overhead.per_record
-                    : key == "function" ? &overhead.function
-                                        : nullptr;
+    double* value = key == "outside"      ? &overhead.outside
+                    : key == "before"     ? &overhead.inside_before
+                    : key == "after"      ? &overhead.inside_after
+                    : key == "record"     ? &overhead.message  // and what follows it
+                    : key == "message"    ? &overhead.message
+                    : key == "request"    ? &overhead.request
+                    : key == "completion" ? &overhead.completion
+                    : key == "collective" ? &overhead.collective
+                    : key == "function"   ? &overhead.function
+                                          : nullptr;
     if (!value || key.size() == part.size()) {
       throw UsageError(fmt::format(
           "--overhead: '{}' is none of outside=TIME, before=TIME, after=TIME, record=TIME, "
-          "function=TIME",
+          "message=TIME, request=TIME, completion=TIME, collective=TIME, function=TIME",
           part));
     }
     *value = quantity("overhead", part.substr(key.size() + 1), parse_seconds);
     if (*value < 0) throw UsageError(fmt::format("--overhead: '{}' is negative", part));
+    if (key == "record") overhead.request = overhead.completion = overhead.collective = *value;
     start = end + 1;
   }
   return overhead;

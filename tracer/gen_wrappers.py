@@ -54,7 +54,7 @@ def wrapper(function, entry):
     return '\n'.join(lines + ['}', ''])
 
 
-# Two wrappers of nothing, made like the others, that tell what recording costs (overhead.cc).
+# Wrappers of nothing, made like the others, that tell what recording costs (overhead.cc).
 PROBES = '''
 int probe_region(void) {
   const auto real = pmpi<int (*)(void)>(kProbeRegion);
@@ -73,7 +73,36 @@ int probe_send(const void* buf, int count, MPI_Datatype type, int dest, int tag,
   if (log == nullptr) return real(buf, count, type, dest, tag, comm);
   return record_send(Call(log, kProbeSend), real, buf, count, type, dest, tag, comm);
 }
+
+int probe_isend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                MPI_Request* request) {
+  const auto real = pmpi<int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm,
+                                 MPI_Request*)>(kProbeIsend);
+  ThreadLog* log = begin_call();
+  if (log == nullptr) return real(buf, count, type, dest, tag, comm, request);
+  return record_isend(Call(log, kProbeIsend), real, buf, count, type, dest, tag, comm, request);
+}
+
+int probe_wait(MPI_Request* request, MPI_Status* status) {
+  const auto real = pmpi<int (*)(MPI_Request*, MPI_Status*)>(kProbeWait);
+  ThreadLog* log = begin_call();
+  if (log == nullptr) return real(request, status);
+  return record_wait(Call(log, kProbeWait), real, request, status);
+}
+
+int probe_allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
+                    MPI_Comm comm) {
+  const auto real =
+      pmpi<int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm)>(kProbeAllreduce);
+  ThreadLog* log = begin_call();
+  const int returned = log == nullptr
+      ? real(from, to, count, type, op, comm)
+      : record_collective<Allreduce>(Call(log, kProbeAllreduce), real, from, to, count, type, op,
+                                     comm);
+  return returned;
+}
 '''
+PROBE_IDS = ['kProbeRegion', 'kProbeSend', 'kProbeIsend', 'kProbeWait', 'kProbeAllreduce']
 
 
 def main():
@@ -88,15 +117,16 @@ def main():
         out.write('#pragma once\n\nnamespace rubato {\n\nenum CallId : unsigned {\n')
         for function, _ in wrapped:
             out.write(f'  k{function.name},\n')
-        out.write('  kProbeRegion,\n  kProbeSend,\n  kCallCount\n};\n\n}  // namespace rubato\n')
+        for probe in PROBE_IDS:
+            out.write(f'  {probe},\n')
+        out.write('  kCallCount\n};\n\n}  // namespace rubato\n')
 
     with open(f'{options.out}/wrappers.cc', 'w') as out:
         out.write('#include "tracer/wrappers.h"\n\nnamespace rubato {\n\n')
         out.write('const CallInfo kCalls[kCallCount] = {\n')
         for function, entry in wrapped:
             out.write(f'    {{"{function.name}", OTF2_REGION_ROLE_{ROLES[entry.role]}}},\n')
-        out.write('    {"probe", OTF2_REGION_ROLE_FUNCTION},\n'
-                  '    {"probe", OTF2_REGION_ROLE_FUNCTION},\n};\n')
+        out.write('    {"probe", OTF2_REGION_ROLE_FUNCTION},\n' * len(PROBE_IDS) + '};\n')
         out.write(PROBES)
         out.write('\n}  // namespace rubato\n\nusing namespace rubato;\n\n'
                   '#define RUBATO_EXPORT __attribute__((visibility("default")))\n\nextern "C" {\n\n')

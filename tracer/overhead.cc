@@ -22,6 +22,11 @@ namespace rubato {
 
 int probe_region();
 int probe_send(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
+int probe_isend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                MPI_Request* request);
+int probe_wait(MPI_Request* request, MPI_Status* status);
+int probe_allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
+                    MPI_Comm comm);
 
 namespace {
 
@@ -34,6 +39,17 @@ int empty_region() {
   return MPI_SUCCESS;
 }
 int empty_send(const void*, int, MPI_Datatype, int, int, MPI_Comm) {
+  return MPI_SUCCESS;
+}
+int empty_isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request* request) {
+  *request = MPI_Request{};  // whatever it is: the only one under way, as MPI has not begun
+  return MPI_SUCCESS;
+}
+int empty_wait(MPI_Request* request, MPI_Status*) {
+  *request = handles.request_null;
+  return MPI_SUCCESS;
+}
+int empty_allreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm) {
   return MPI_SUCCESS;
 }
 int stamping_region() {
@@ -60,10 +76,11 @@ double per_round(Body body) {
   return best;
 }
 
-/// Smallest averages of one round and of the duration on the record.
+/// Smallest averages of one round and of the durations on record.
 struct Recorded {
   double round = 1e300;
-  double duration = 1e300;
+  double duration = 1e300;  ///< of the calls of a round together
+  double first = 1e300;     ///< of the first call of a round that has two
 };
 
 template <class Body>
@@ -75,11 +92,14 @@ Recorded recorded_round(ThreadLog& log, uint64_t* first, Body body) {
     const uint64_t begin = Clock::now();
     for (int i = 0; i < kRounds; ++i) body();
     const double round = static_cast<double>(Clock::now() - begin) / kRounds;
-    uint64_t ticks = 0;
+    uint64_t ticks[2] = {0, 0};
+    unsigned calls = 0;
     record::Cursor cursor(first, log.at, Recorder::zero(), Recorder::call_sites());
-    for (record::Record r; cursor.next(r);) ticks += r.leave - r.enter;
-    // The two belong together: they are of the quietest series.
-    if (round < best.round) best = {round, static_cast<double>(ticks) / kRounds};
+    for (record::Record r; cursor.next(r);) ticks[calls++ % 2] += r.leave - r.enter;
+    // They belong together: they are of the quietest series.
+    if (round >= best.round) continue;
+    best = {round, static_cast<double>(ticks[0] + ticks[1]) / kRounds,
+            static_cast<double>(ticks[0]) / kRounds};
   }
   return best;
 }
@@ -105,7 +125,7 @@ double function_record(ThreadLog& log, uint64_t* first, double loop) {
 }  // namespace
 
 Overhead measure_overhead(bool functions, bool call_sites) {
-  std::vector<uint64_t> words(kRounds * (kHeadWords + kMaxItemWords) + kFreeWords);
+  std::vector<uint64_t> words(kRounds * 2 * (kHeadWords + kMaxItemWords) + kFreeWords);
   ThreadLog scratch;
   scratch.at = words.data();
   scratch.limit = words.data() + words.size();
@@ -114,14 +134,30 @@ Overhead measure_overhead(bool functions, bool call_sites) {
   const double loop = per_round([] { asm volatile("" ::: "memory"); });
   pmpi_table[kProbeRegion].store(reinterpret_cast<void*>(&empty_region));
   pmpi_table[kProbeSend].store(reinterpret_cast<void*>(&empty_send));
+  pmpi_table[kProbeIsend].store(reinterpret_cast<void*>(&empty_isend));
+  pmpi_table[kProbeWait].store(reinterpret_cast<void*>(&empty_wait));
+  pmpi_table[kProbeAllreduce].store(reinterpret_cast<void*>(&empty_allreduce));
   const auto region = opaque(&probe_region);
   const auto send = opaque(&probe_send);
+  const auto isend = opaque(&probe_isend);
+  const auto wait = opaque(&probe_wait);
+  const auto allreduce = opaque(&probe_allreduce);
   const auto plain = opaque(&empty_region);
 
   const double bare = per_round([&] { plain(); });
   const Recorded calls = recorded_round(scratch, words.data(), [&] { region(); });
   const Recorded sends = recorded_round(
       scratch, words.data(), [&] { send(nullptr, 8, handles.byte, 0, 0, handles.world); });
+
+  MPI_Request request = handles.request_null;
+  MPI_Status status;
+  const Recorded pairs = recorded_round(scratch, words.data(), [&] {
+    isend(nullptr, 8, handles.byte, 0, 0, handles.world, &request);
+    wait(&request, &status);
+  });
+  const Recorded collectives = recorded_round(scratch, words.data(), [&] {
+    allreduce(nullptr, nullptr, 8, handles.byte, MPI_Op{}, handles.world);
+  });
 
   // Twice the same function, once with a stamp inside: how far into the record it lies.
   pmpi_table[kProbeRegion].store(reinterpret_cast<void*>(&stamping_region));
@@ -151,7 +187,10 @@ Overhead measure_overhead(bool functions, bool call_sites) {
   const double inside = std::max(0.0, calls.duration - (bare - loop));
   result.inside_before = std::clamp(before - stamp / 2, 0.0, inside);
   result.inside_after = inside - result.inside_before;
-  result.per_record = std::max(0.0, sends.duration - calls.duration);
+  result.message = std::max(0.0, sends.duration - calls.duration);
+  result.request = std::max(0.0, pairs.first - calls.duration);
+  result.completion = std::max(0.0, pairs.duration - pairs.first - calls.duration);
+  result.collective = std::max(0.0, collectives.duration - calls.duration);
   return result;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include "tracer/packing.h"
 
 namespace rubato {
@@ -11,23 +13,28 @@ struct Overhead {
   double outside = 0;
   double inside_before = 0;  ///< between the Enter stamp and the MPI call
   double inside_after = 0;   ///< between the MPI call and the Leave stamp, with no further record
-  double per_record = 0;     ///< each further record; also before the Leave stamp
-  double function = -1;      ///< entering or leaving a function; negative where none are recorded
-  double call_site = -1;     ///< more before the Leave stamp; negative where none are recorded
+  // More before the Leave stamp, for a call that has such a record:
+  double message = 0;     ///< a message sent or received by a blocking call
+  double request = 0;     ///< a message posted by a nonblocking one, which enters its request
+  double completion = 0;  ///< the completion of a request, for each
+  double collective = 0;  ///< begin and end of a collective
+  double function = -1;   ///< entering or leaving a function; negative where none are recorded
+  double call_site = -1;  ///< more before the Leave stamp; negative where none are recorded
 
   void pack(Packer& packer) const {
-    for (const double value :
-         {outside, inside_before, inside_after, per_record, function, call_site}) {
-      packer.put(value);
-    }
+    for (const auto value : values()) packer.put(this->*value);
   }
   static Overhead unpack(Unpacker& from) {
     Overhead o;
-    for (double* value : {&o.outside, &o.inside_before, &o.inside_after, &o.per_record, &o.function,
-                          &o.call_site}) {
-      *value = from.number();
-    }
+    for (const auto value : values()) o.*value = from.number();
     return o;
+  }
+
+ private:
+  static std::array<double Overhead::*, 9> values() {
+    return {&Overhead::outside,    &Overhead::inside_before, &Overhead::inside_after,
+            &Overhead::message,    &Overhead::request,       &Overhead::completion,
+            &Overhead::collective, &Overhead::function,      &Overhead::call_site};
   }
 };
 

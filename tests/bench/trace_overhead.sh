@@ -59,8 +59,7 @@ for flavour in openmpi mpich; do
 done
 
 command -v lmp >/dev/null || exit 0
-# The example's input, ten times as long.
-sed 's/^run .*/run 2000/' "$source_root/share/examples/melt.in" >melt.in
+cp "$source_root/share/examples/melt.in" .
 for _ in 1 2 3 4 5; do
   mpirun.openmpi -n 2 lmp -in melt.in -log none | awk '/^Loop time/ { print $4 }' >>lmp.plain
   rm -rf run.otf2dir

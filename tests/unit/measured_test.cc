@@ -252,3 +252,30 @@ TEST_CASE("undisturbed takes overhead out where it was, and waiting hides it") {
   // The send did not wait: 40 - 3 - 2 = 35 after 990.
   CHECK(results.scenarios[0].ranks[0].end == Approx(1025e-9));
 }
+
+TEST_CASE("undisturbed takes out what each kind of record cost") {
+  // Nobody waits here, so each call of rank 0 loses what its own record cost: the send 40 - 4, the
+  // isend 50 - 6, its wait 40 - 7 and the barrier, which rank 1 reached long before, 30 - 9. With
+  // the 100 + 60 + 50 + 60 + 20 of compute around them: 290 + 36 + 44 + 33 + 21 = 424.
+  const auto source = parse_text_trace(R"(
+    0: 0 local MPI_Comm_rank
+    0: 100..140 send 1 8B tag 1
+    0: 200..250 isend 1 8B tag 2 req 1
+    0: 300..340 wait 1
+    0: 400..430 barrier
+    0: 450 end
+    1: 0 local MPI_Comm_rank
+    1: 10..430 barrier
+    1: 500..510 recv 0 8B tag 1
+    1: 520..530 recv 0 8B tag 2
+    1: 540 end
+  )");
+  ReplayOptions options;
+  options.overhead = RecordingOverhead{};
+  options.overhead->message = 4e-9;
+  options.overhead->request = 6e-9;
+  options.overhead->completion = 7e-9;
+  options.overhead->collective = 9e-9;
+  const Results results = run_replay(*source, {parse_scenario("undisturbed")}, options);
+  CHECK(results.scenarios[0].ranks[0].end == Approx(424e-9));
+}

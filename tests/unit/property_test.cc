@@ -339,7 +339,7 @@ TEST_CASE("random programs: lanes, single runs and repeated runs agree to the la
     for (const char* text : {"measured", "measured:cpu*3", "undisturbed"})
       scenarios.push_back(parse_scenario(text));
     ReplayOptions options;
-    options.overhead = RecordingOverhead{5e-9, 3e-9, 2e-9, 1e-9};
+    options.overhead = RecordingOverhead{5e-9, 3e-9, 2e-9, 1e-9, 1e-9, 1e-9, 1e-9};
     const auto source = parse_text_trace(recorded.text);
     const Results together = run_replay(*source, scenarios, options);
     const Results again = run_replay(*source, scenarios, options);

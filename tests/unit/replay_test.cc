@@ -390,7 +390,9 @@ TEST_CASE("records of functions are taken out of the compute they are in") {
     0: 230 end
   )";
   ReplayOptions options;
-  options.overhead = RecordingOverhead{2e-9, 0, 0, 0, 3e-9};
+  options.overhead = RecordingOverhead{};
+  options.overhead->outside = 2e-9;
+  options.overhead->function = 3e-9;
   for (const char* scenario : {"perfect", "undisturbed"}) {
     check(ends(text, on(scenario), options), {86 + 50 + 74});
   }
