@@ -31,6 +31,8 @@ struct ArchiveIndex {
   static constexpr int32_t kNotMpi = -1;
   ReferenceTable<int32_t> call_of_region;  ///< index into calls; absent = not MPI
   ReferenceTable<uint32_t> comm_of_ref;
+  ReferenceTable<uint32_t> window_of_ref;  ///< windows of MPI, as indices into comms
+  ReferenceTable<uint32_t> group_of_ref;   ///< index into groups; only where there are windows
   std::unordered_map<uint32_t, std::vector<int32_t>>
       remote_group;  ///< of intercommunicators: group B
   std::unordered_map<uint64_t, uint64_t>

@@ -32,6 +32,12 @@ struct CommDefinition {
   bool inter;
 };
 
+struct WindowDefinition {
+  uint32_t ref;
+  uint32_t name;
+  uint32_t comm;
+};
+
 struct Location {
   uint64_t id;
   OTF2_LocationType type;
@@ -64,6 +70,7 @@ struct Collected {
   std::unordered_map<uint32_t, Group> groups;  // COMM_GROUP and the like
   std::vector<Group> mpi_locations;            // type COMM_LOCATIONS, paradigm MPI
   std::vector<CommDefinition> comms;
+  std::vector<WindowDefinition> windows;
   std::vector<Location> locations;
   std::unordered_map<uint32_t, LocationGroup> location_groups;
   std::unordered_map<uint32_t, TreeNode> tree;
@@ -132,6 +139,12 @@ OTF2_CallbackCode on_inter_comm(void* user, OTF2_CommRef self, OTF2_StringRef na
   return OTF2_CALLBACK_SUCCESS;
 }
 
+OTF2_CallbackCode on_window(void* user, OTF2_RmaWinRef self, OTF2_StringRef name, OTF2_CommRef comm,
+                            OTF2_RmaWinFlag) {
+  collected(user).windows.push_back({self, name, comm});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
 OTF2_CallbackCode on_location(void* user, OTF2_LocationRef self, OTF2_StringRef,
                               OTF2_LocationType type, uint64_t events,
                               OTF2_LocationGroupRef group) {
@@ -183,6 +196,7 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
   OTF2_GlobalDefReaderCallbacks_SetGroupCallback(callbacks, on_group);
   OTF2_GlobalDefReaderCallbacks_SetCommCallback(callbacks, on_comm);
   OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(callbacks, on_inter_comm);
+  OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(callbacks, on_window);
   OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, on_location);
   OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, on_location_group);
   OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(callbacks, on_tree_node);
@@ -362,6 +376,31 @@ void resolve_communicators(const Collected& data, Archive& archive) {
   }
 }
 
+/// Windows whose communicator is one of MPI's, behind the communicators, and the groups that their
+/// epochs may name. Other libraries have windows too; their records are left alone.
+void resolve_windows(const Collected& data, Archive& archive) {
+  TraceDefinitions& trace = archive.definitions;
+  for (const WindowDefinition& definition : data.windows) {
+    const auto comm = archive.index.comm_of_ref.get(definition.comm);
+    if (!comm || trace.comms[*comm].inter) continue;
+    Communicator window = trace.comms[*comm];
+    window.name = data.text(definition.name);
+    window.window = true;
+    archive.index.window_of_ref.set(definition.ref, static_cast<uint32_t>(trace.comms.size()));
+    trace.comms.push_back(std::move(window));
+  }
+  if (data.windows.empty()) return;
+  for (const auto& [ref, group] : data.groups) {
+    if (group.paradigm != OTF2_PARADIGM_MPI) continue;
+    std::vector<int32_t> members = members_of(data, trace, ref);
+    const bool in_range = std::all_of(members.begin(), members.end(),
+                                      [&](int32_t r) { return r >= 0 && r < trace.ranks(); });
+    if (!in_range) continue;
+    archive.index.group_of_ref.set(ref, static_cast<uint32_t>(trace.groups.size()));
+    trace.groups.push_back(std::move(members));
+  }
+}
+
 void resolve_regions(const Collected& data, Archive& archive) {
   std::unordered_map<std::string, int32_t> known;
   for (const auto& [ref, name_and_paradigm] : data.regions) {
@@ -376,11 +415,14 @@ void resolve_regions(const Collected& data, Archive& archive) {
 
 /// Our own tracer records the completion of every message. Where the program made no other
 /// requests, a wait without records was for null requests or messages of MPI_PROC_NULL, and for
-/// nobody.
+/// nobody. So was a one-sided operation, or there was nothing to complete.
 void settle_empty_waits(TraceDefinitions& trace) {
   if (trace.creator.rfind(schema::kCreatorPrefix, 0) != 0) return;
   const bool others = std::any_of(trace.calls.begin(), trace.calls.end(),
                                   [](const MpiCallInfo& call) { return call.other_requests; });
+  for (MpiCallInfo& call : trace.calls) {
+    if (call.one_sided) call.without_records = CallClass::kLocal;
+  }
   if (others) return;
   for (MpiCallInfo& call : trace.calls) {
     if (call.waits) call.without_records = CallClass::kLocal;
@@ -482,6 +524,7 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
   resolve_placement(data, trace);
   warn_of_shared_cores(data, trace);
   resolve_communicators(data, archive);
+  resolve_windows(data, archive);
   resolve_regions(data, archive);
   settle_empty_waits(trace);
   for (const auto& [ref, name] : data.attributes) {

@@ -84,14 +84,25 @@ struct Location {
   /// from this rank.
   int32_t peer(uint32_t local, uint64_t event, const char* what) const {
     if (local < last_peers->size()) return (*last_peers)[local];
-    const Communicator& comm = archive->definitions.comms[last_comm];
-    if (comm.self_like) return rank;
-    throw InputError(place(event, what) + ": rank " + std::to_string(local) +
-                     " is not in communicator '" + comm.name + "' of " +
-                     std::to_string(last_peers->size()) + " members");
+    return beyond(archive->definitions.comms[last_comm], local, event, what);
+  }
+  const Communicator& window(uint32_t index) const { return archive->definitions.comms[index]; }
+  /// World rank of a member of a window.
+  int32_t window_peer(uint32_t index, uint32_t local, uint64_t event, const char* what) const {
+    const Communicator& members = window(index);
+    if (local < members.members.size()) return members.members[local];
+    return beyond(members, local, event, what);
   }
 
  private:
+  /// A rank that a communicator does not have.
+  int32_t beyond(const Communicator& comm, uint32_t local, uint64_t event, const char* what) const {
+    if (comm.self_like) return rank;
+    throw InputError(place(event, what) + ": rank " + std::to_string(local) + " is not in " +
+                     (comm.window ? "window" : "communicator") + " '" + comm.name + "' of " +
+                     std::to_string(comm.size()) + " members");
+  }
+
   uint32_t last_ref = kUndefined;
   uint32_t last_comm = 0;
   const std::vector<int32_t>* last_peers = nullptr;
@@ -278,6 +289,97 @@ OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_Co
   });
 }
 
+// --- One-sided communication; what is not MPI's keeps its time ---
+
+/// Runs `body` with the window that a record names, as an index into the communicators.
+template <typename Body>
+OTF2_CallbackCode on_window(void* user, uint64_t event, OTF2_TimeStamp time, OTF2_RmaWinRef ref,
+                            Body body) {
+  return guarded(user, [&](Location& l) {
+    const auto window = l.archive->index.window_of_ref.get(ref);
+    if (!window || (!l.window(*window).self_like && l.window(*window).local_rank(l.rank) < 0)) {
+      l.record(event, time, &CallBuilder::other);
+    } else {
+      body(l, *window);
+    }
+  });
+}
+
+OTF2_CallbackCode on_rma_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_RmaSyncLevel,
+                                        OTF2_RmaWinRef win, uint32_t, uint64_t, uint64_t) {
+  return on_window(user, event, time, win, [&](Location& l, uint32_t window) {
+    // MPI_Win_free lets nobody go before all have come, as a fence does.
+    const bool creates = op == OTF2_COLLECTIVE_OP_CREATE_HANDLE ||
+                         op == OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE;
+    l.record(event, time, &CallBuilder::collective_end,
+             creates ? CollectiveOp::kCreateHandle : CollectiveOp::kBarrier, window, kNoRoot,
+             uint64_t{0}, uint64_t{0});
+  });
+}
+
+OTF2_CallbackCode one_sided(void* user, uint64_t event, OTF2_TimeStamp time, OTF2_RmaWinRef win,
+                            uint32_t remote, uint64_t sent, uint64_t received, bool fetches,
+                            uint64_t number) {
+  return on_window(user, event, time, win, [&](Location& l, uint32_t window) {
+    l.record(event, time, &CallBuilder::one_sided, window,
+             l.window_peer(window, remote, event, "an RMA operation"), sent, received, fetches,
+             number);
+  });
+}
+
+OTF2_CallbackCode on_rma_put(RUBATO_RECORD, OTF2_RmaWinRef win, uint32_t remote, uint64_t bytes,
+                             uint64_t number) {
+  return one_sided(user, event, time, win, remote, bytes, 0, false, number);
+}
+
+OTF2_CallbackCode on_rma_get(RUBATO_RECORD, OTF2_RmaWinRef win, uint32_t remote, uint64_t bytes,
+                             uint64_t number) {
+  return one_sided(user, event, time, win, remote, 0, bytes, true, number);
+}
+
+OTF2_CallbackCode on_rma_atomic(RUBATO_RECORD, OTF2_RmaWinRef win, uint32_t remote,
+                                OTF2_RmaAtomicType type, uint64_t sent, uint64_t received,
+                                uint64_t number) {
+  return one_sided(user, event, time, win, remote, sent, received,
+                   type != OTF2_RMA_ATOMIC_TYPE_ACCUMULATE, number);
+}
+
+template <bool remote>
+OTF2_CallbackCode on_rma_done(RUBATO_RECORD, OTF2_RmaWinRef win, uint64_t number) {
+  return on_window(user, event, time, win, [&](Location& l, uint32_t window) {
+    l.record(event, time, &CallBuilder::one_sided_done, window, number, remote);
+  });
+}
+
+OTF2_CallbackCode on_rma_group_sync(RUBATO_RECORD, OTF2_RmaSyncLevel level, OTF2_RmaWinRef win,
+                                    OTF2_GroupRef ref) {
+  return on_window(user, event, time, win, [&](Location& l, uint32_t window) {
+    const auto group = l.archive->index.group_of_ref.get(ref);
+    // An MPI_Win_test that found nothing keeps its time, as MPI_Test does.
+    if (!group || level == OTF2_RMA_SYNC_LEVEL_NONE) {
+      l.record(event, time, &CallBuilder::other);
+    } else {
+      l.record(event, time, &CallBuilder::epoch, window, *group);
+    }
+  });
+}
+
+OTF2_CallbackCode on_rma_lock(RUBATO_RECORD, OTF2_RmaWinRef win, uint32_t remote, uint64_t,
+                              OTF2_LockType type) {
+  return on_window(user, event, time, win, [&](Location& l, uint32_t window) {
+    l.record(event, time, &CallBuilder::lock, window,
+             remote == kUndefined ? kNoRoot : l.window_peer(window, remote, event, "a lock"),
+             type == OTF2_LOCK_EXCLUSIVE);
+  });
+}
+
+OTF2_CallbackCode on_rma_unlock(RUBATO_RECORD, OTF2_RmaWinRef win, uint32_t remote, uint64_t) {
+  return on_window(user, event, time, win, [&](Location& l, uint32_t window) {
+    l.record(event, time, &CallBuilder::unlock, window,
+             remote == kUndefined ? kNoRoot : l.window_peer(window, remote, event, "a lock"));
+  });
+}
+
 OTF2_CallbackCode on_measurement(RUBATO_RECORD, OTF2_MeasurementMode mode) {
   return guarded(user, [&](Location& l) {
     l.record(event, time, &CallBuilder::measurement, mode == OTF2_MEASUREMENT_ON);
@@ -312,6 +414,15 @@ class Callbacks {
     OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(callbacks_, on_irecv);
     OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(callbacks_, on_cancelled);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(callbacks_, on_collective_end);
+    OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(callbacks_, on_rma_collective_end);
+    OTF2_EvtReaderCallbacks_SetRmaPutCallback(callbacks_, on_rma_put);
+    OTF2_EvtReaderCallbacks_SetRmaGetCallback(callbacks_, on_rma_get);
+    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(callbacks_, on_rma_atomic);
+    OTF2_EvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(callbacks_, on_rma_done<false>);
+    OTF2_EvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(callbacks_, on_rma_done<true>);
+    OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(callbacks_, on_rma_group_sync);
+    OTF2_EvtReaderCallbacks_SetRmaRequestLockCallback(callbacks_, on_rma_lock);
+    OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(callbacks_, on_rma_unlock);
     OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(callbacks_, on_measurement);
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(callbacks_, on_buffer_flush);
   }
@@ -366,18 +477,9 @@ void Callbacks::set_others() {
   RUBATO_OTHER(ProgramBegin);
   RUBATO_OTHER(ProgramEnd);
   RUBATO_OTHER(RmaAcquireLock);
-  RUBATO_OTHER(RmaAtomic);
   RUBATO_OTHER(RmaCollectiveBegin);
-  RUBATO_OTHER(RmaCollectiveEnd);
-  RUBATO_OTHER(RmaGet);
-  RUBATO_OTHER(RmaGroupSync);
   RUBATO_OTHER(RmaOpCompleteBlocking);
-  RUBATO_OTHER(RmaOpCompleteNonBlocking);
-  RUBATO_OTHER(RmaOpCompleteRemote);
   RUBATO_OTHER(RmaOpTest);
-  RUBATO_OTHER(RmaPut);
-  RUBATO_OTHER(RmaReleaseLock);
-  RUBATO_OTHER(RmaRequestLock);
   RUBATO_OTHER(RmaSync);
   RUBATO_OTHER(RmaTryLock);
   RUBATO_OTHER(RmaWaitChange);

@@ -35,6 +35,7 @@ struct RequestBook {
 
   RequestTable<OpenReceive> receives;
   RequestTable<uint32_t> send_slots;
+  RequestTable<uint32_t> one_sided_slots;  ///< by the number that operations share
   /// Threads are not replayed in the order in which they came here, so that a slot which was freed
   /// and used again would be mistaken for what it was before.
   bool reuse_slots;
@@ -75,6 +76,15 @@ class CallBuilder {
   void cancelled(uint64_t event, double time, uint64_t request);
   void collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm, int32_t root,
                       uint64_t sent, uint64_t received);
+  // One-sided communication. `window` is an index into TraceDefinitions::comms; a collective on it
+  // goes to collective_end().
+  void one_sided(uint64_t event, double time, uint32_t window, int32_t target, uint64_t sent,
+                 uint64_t received, bool fetches, uint64_t number);
+  void one_sided_done(uint64_t event, double time, uint32_t window, uint64_t number, bool remote);
+  /// `group`: index into TraceDefinitions::groups.
+  void epoch(uint64_t event, double time, uint32_t window, uint32_t group);
+  void lock(uint64_t event, double time, uint32_t window, int32_t target, bool exclusive);
+  void unlock(uint64_t event, double time, uint32_t window, int32_t target);
   void measurement(uint64_t event, double time, bool on);
   void buffer_flush(uint64_t event, double time, double stop);
   void other(uint64_t event, double time);

@@ -12,6 +12,7 @@
 
 #include "models/collectives.h"
 #include "models/lanes.h"
+#include "replay/operation.h"
 #include "replay/trace.h"
 
 namespace rubato {
@@ -30,12 +31,20 @@ struct CollectiveInstance {
   Lanes<K> root_enter = Lanes<K>::Zero();
   double recorded_last_enter = 0;
   double recorded_root_enter = 0;
+  double recorded_first_leave = 0;
   int first_rank = 0;      ///< world rank of the first that came, for messages
   std::vector<char> here;  ///< by local rank
   // Prefix operations alone: enters by local rank, then, up to `prefix`, the latest so far.
   std::vector<Lanes<K>> enters;
   std::vector<double> recorded_enters;
   std::vector<int32_t> waiting;  ///< timelines to wake
+  /// Of a fence in a model: when that is there which others aimed at a member, by local rank; empty
+  /// where nobody aimed at anybody.
+  std::vector<Lanes<K>> arrivals;
+  bool window = false;  ///< on a window
+
+  /// True when a fence, as recorded, let somebody go before all had come (windows.h).
+  bool held_nobody() const { return window && recorded_first_leave < recorded_last_enter; }
 };
 
 template <int K>
@@ -46,8 +55,9 @@ class CollectiveInstances {
 
   /// Member `local` of a communicator enters a collective, its next one where `action` does not
   /// say which; the number of the instance.
-  uint64_t arrive(const Action& action, int local, int world_rank, double recorded,
+  uint64_t arrive(const Action& action, int local, int world_rank, const Call& call,
                   const Lanes<K>& enter) {
+    const double recorded = call.enter;
     const uint32_t comm = action.comm;
     const CollectiveOp op = action.op;
     const int32_t root = action.peer;
@@ -61,10 +71,13 @@ class CollectiveInstances {
       instance.op = op;
       instance.root = root;
       instance.first_rank = world_rank;
+      instance.window = trace_->comms[comm].window;
       instance.here.assign(size, 0);
       instance.last_enter = enter;
       instance.recorded_last_enter = recorded;
+      instance.recorded_first_leave = call.leave;
     }
+    instance.recorded_first_leave = std::min(instance.recorded_first_leave, call.leave);
     if (instance.op != op || instance.root != root) mismatch_ = true;
     ++instance.arrived;
     instance.here[local] = 1;

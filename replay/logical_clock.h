@@ -40,6 +40,7 @@ class LogicalClockRules : private MeasuredRules<1> {
   using MeasuredRules<1>::send;
   using MeasuredRules<1>::post;
   using MeasuredRules<1>::matched;
+  using MeasuredRules<1>::tell;
   using MeasuredRules<1>::level;
 
   LogicalClockRules(const Survey& survey, const Placement& placement, const EagerLimits& limits)

@@ -100,6 +100,8 @@ class MeasuredRules {
     transfer.posted = timeline.enter;
   }
   void matched(Transfer<K>&) {}
+  /// When the word that a post or complete is goes out.
+  Lanes<K> tell(TimelineState<K>& timeline, Level) { return timeline.enter; }
 
   Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
@@ -149,8 +151,9 @@ class MeasuredRules {
   void collect_causes(const TimelineState<K>& timeline, const RuleContext<K>& context) {
     causes_.clear();
     for (const Awaited& awaited : timeline.awaited) {
-      if (awaited.kind == Awaited::Kind::kCollective) {
-        add_collective(awaited, context);
+      if (awaited.kind >= Awaited::Kind::kCollective) {
+        if (awaited.kind == Awaited::Kind::kCollective) add_collective(awaited, context);
+        if (awaited.kind == Awaited::Kind::kEpoch) add_epoch(timeline, awaited, context);
         continue;
       }
       if (awaited.transfer == kNoTransfer) continue;
@@ -183,6 +186,17 @@ class MeasuredRules {
     const auto table = survey_->collective.find(Survey::collective_key(action.op, comm.size()));
     cause.least = table == survey_->collective.end() ? std::numeric_limits<double>::infinity()
                                                      : table->second.at(cause.bytes);
+    causes_.push_back(cause);
+  }
+
+  void add_epoch(const TimelineState<K>& timeline, const Awaited& awaited,
+                 const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
+    const Epoch<K>& epoch = context.windows->epoch(action, timeline.rank, awaited.instance);
+    CauseOf cause{};
+    const double leave = timeline.block.calls[timeline.next_call].leave;
+    if (!epoch_cause(epoch, action, leave, cause.recorded, cause.replayed)) return;
+    cause.least = survey_->epoch[static_cast<int>(level(timeline.rank, action.peer))].at(0);
     causes_.push_back(cause);
   }
 

@@ -97,6 +97,37 @@ class ModelRules {
         (transfer.start + cost.latency).max(transfer.posted) + (cost.transfer - cost.latency);
   }
 
+  // --- One-sided communication: windows.h ---
+
+  /// An operation begins; `result`, where there is one, says what it brings back.
+  void transfer(TimelineState<K>& timeline, const Action& action, const Action* result,
+                OneSided<K>& operation, Stream<K>& aimed) {
+    // By value: the next question may change what a reference means.
+    const LaneMessageCost<K> there = message_cost(operation.level, action.bytes);
+    timeline.busy += there.send_overhead;
+    const Lanes<K> start = timeline.busy.max(timeline.out_port);
+    timeline.out_port = start + there.gap;
+    operation.left = operation.left.max(timeline.out_port);
+    operation.stores.add(start, there.gap, there.transfer);
+    aimed.add(start, there.gap, there.transfer);
+    if (!result) return;
+    const LaneMessageCost<K>& back = message_cost(operation.level, result->bytes);
+    operation.fetches = true;
+    const Lanes<K> way = there.transfer + back.transfer;
+    // They drain one behind the other: the last is there no earlier than all behind the first.
+    operation.results.landed = (operation.results.landed + back.gap).max(start + way);
+    operation.results.behind =
+        (operation.results.behind + back.gap).max(operation.results.gaps + way);
+    operation.results.gaps += there.gap;
+    operation.in_gaps += back.gap;
+  }
+
+  /// When the word that a post or complete is goes out.
+  Lanes<K> tell(TimelineState<K>& timeline, Level level) {
+    timeline.busy += message_cost(level, 0).send_overhead;
+    return timeline.busy;
+  }
+
   Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
     if (call.role == CallRole::kFlush)
@@ -109,8 +140,12 @@ class ModelRules {
     Lanes<K> leave = timeline.busy;
     Lanes<K> latest = timeline.busy;
     for (const Awaited& awaited : timeline.awaited) {
-      if (awaited.kind == Awaited::Kind::kCollective) {
-        latest = latest.max(collective_leave(timeline, call, awaited, context));
+      if (awaited.kind >= Awaited::Kind::kCollective) {
+        latest = latest.max(awaited.kind == Awaited::Kind::kCollective
+                                ? collective_leave(timeline, call, awaited, context)
+                            : awaited.kind == Awaited::Kind::kEpoch
+                                ? epoch_leave(timeline, call, awaited, context)
+                                : one_sided_leave(timeline, awaited, context));
         continue;
       }
       if (awaited.transfer == kNoTransfer) continue;
@@ -165,7 +200,53 @@ class ModelRules {
       case Synchronisation::kAllToAll:
         break;
     }
-    return instance.last_enter + cost.total;
+    const Lanes<K> leave = instance.last_enter + cost.total;
+    return instance.arrivals.empty() ? leave
+                                     : Lanes<K>(leave.max(instance.arrivals[awaited.local]));
+  }
+
+  Lanes<K> one_sided_leave(TimelineState<K>& timeline, const Awaited& awaited,
+                           const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
+    if (action.kind == ActionKind::kUnlock) return timeline.busy;
+    if (action.kind == ActionKind::kLock) {
+      const Level level = action.peer == kNoRoot ? comm_level_[action.comm]
+                                                 : this->level(timeline.rank, action.peer);
+      if (level == Level::kSelf) return timeline.busy;
+      return timeline.busy + 2 * message_cost(level, 0).latency;
+    }
+    OneSided<K>* operation = context.windows->find(timeline.rank, action.slot);
+    if (!operation) return timeline.busy;
+    auto& pair = context.windows->pair(action.comm, timeline.rank, operation->target);
+    Lanes<K> ready = Stream<K>::never();
+    if (pair.completes) {
+      const Epoch<K>& epoch = pair.epochs[pair.completing - pair.first];
+      if (epoch.abandoned) return timeline.busy;  // as epoch_leave() says
+      ready = epoch.posted + message_cost(operation->level, 0).latency;
+    }
+    // The local end alone ends an epoch: what is at the target is the target's to wait for.
+    const bool remotely = action.flags & kRemote && !pair.completes;
+    Lanes<K> leave = remotely ? Lanes<K>(operation->stores.landed)
+                              : Lanes<K>(operation->left.max(ready + operation->stores.gaps));
+    if (remotely) leave += message_cost(operation->level, 0).latency;
+    if (operation->fetches) {
+      timeline.in_port =
+          (timeline.in_port + operation->in_gaps).max(operation->results.from(ready));
+      leave = remotely ? timeline.in_port : Lanes<K>(leave.max(timeline.in_port));
+      operation->fetches = false;
+    }
+    return leave.max(timeline.busy);
+  }
+
+  Lanes<K> epoch_leave(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
+                       const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
+    const Epoch<K>& epoch = context.windows->epoch(action, timeline.rank, awaited.instance);
+    if (epoch.abandoned) return timeline.enter + (call.leave - call.enter);
+    const LaneMessageCost<K>& word = message_cost(level(timeline.rank, action.peer), 0);
+    const Lanes<K> ready = epoch.posted + word.latency;
+    if (Windows<K>::is_origin(action)) return ready;
+    return (epoch.completed + word.latency).max(epoch.stream.from(ready)) + word.receive_overhead;
   }
 
   const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {

@@ -101,6 +101,14 @@ MpiCallInfo mpi_call_info(const std::string& name) {
   info.synchronous = starts_with_any(name, {"MPI_Ssend", "MPI_Issend"});
   info.buffered = starts_with_any(name, {"MPI_Bsend", "MPI_Ibsend"});
   info.waits = starts_with_any(name, {"MPI_Wait"});
+  info.one_sided =
+      starts_with_any(name, {"MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op",
+                             "MPI_Compare_and_swap", "MPI_Rput", "MPI_Rget", "MPI_Raccumulate",
+                             "MPI_Win_flush", "MPI_Win_lock", "MPI_Win_unlock"}) ||
+      is_any(name, {"MPI_Put", "MPI_Put_c", "MPI_Get", "MPI_Get_c"});
+  if (name == "MPI_Win_post") info.epoch = EpochStep::kPost;
+  if (name == "MPI_Win_start") info.epoch = EpochStep::kStart;
+  if (name == "MPI_Win_complete") info.epoch = EpochStep::kComplete;
   info.other_requests =
       starts_with_any(name, {"MPI_Ibarrier", "MPI_Ibcast", "MPI_Igather", "MPI_Iscatter",
                              "MPI_Iall", "MPI_Ireduce", "MPI_Iscan", "MPI_Iexscan",

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "replay/operation.h"
+
 namespace rubato {
 
 /// What the replay can do with a call when the archive holds no records of what it did.
@@ -21,6 +23,10 @@ struct MpiCallInfo {
   /// collective, a file operation, ...; a wait without records may be for such a one.
   bool other_requests = false;
   bool waits = false;  ///< MPI_Wait and its kin
+  /// Of one-sided communication with one member or all: without records it was for MPI_PROC_NULL,
+  /// or there was nothing under way.
+  bool one_sided = false;
+  EpochStep epoch = EpochStep::kWait;  ///< what MPI_Win_post and its kin do
   bool init = false;
   bool finalize = false;
 };

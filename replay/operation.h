@@ -18,7 +18,14 @@ enum class ActionKind : uint8_t {
   kPost,         ///< a receive is posted; the call waits for it when kBlocking
   kWaitSend,     ///< completes the send in `slot`
   kWaitReceive,  ///< completes the receive in `slot`
-  kCollective,
+  kCollective,   ///< also of a window: its creation and end, a fence
+  // One-sided communication; `comm` is the window (windows.h).
+  kOneSided,      ///< a put, get or atomic operation in `slot` begins, and sends `bytes`
+  kFetch,         ///< what the kOneSided before it brings back: `bytes`
+  kOneSidedDone,  ///< those in `slot` are complete: their local ends, or, kRemote, all of them
+  kEpoch,         ///< post, start, complete or wait towards `peer`; `tag` says which
+  kLock,          ///< of the window at `peer`, kNoRoot: at all members
+  kUnlock,
 };
 
 /// Flags of a send or a post.
@@ -28,6 +35,16 @@ enum ActionFlags : uint8_t {
   kBuffered = 4,     ///< Bsend, Ibsend: completes at once
   kWildcard = 8,  ///< a receive that named MPI_ANY_SOURCE or MPI_ANY_TAG, where the archive says so
 };
+
+/// Flags of one-sided communication.
+enum OneSidedFlags : uint8_t {
+  kFetches = 1,    ///< of a kOneSided: a kFetch follows
+  kRemote = 2,     ///< of a kOneSidedDone
+  kExclusive = 4,  ///< of a kLock
+};
+
+/// What a kEpoch does (`tag`).
+enum class EpochStep : uint32_t { kPost, kStart, kComplete, kWait };
 
 /// `slot` of an action whose completion the archive does not show.
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
@@ -41,7 +58,7 @@ struct Action {
   uint8_t unused = 0;
   uint32_t comm = 0;  ///< index into TraceDefinitions::comms
   int32_t peer = 0;   ///< world rank of the other side; for a collective the root's rank in comm
-  uint32_t tag = 0;   ///< of a collective its `order`
+  uint32_t tag = 0;   ///< of a collective its `order`; of a kEpoch see ActionKind
   /// Of the message, also at the wait of a receive; bytes sent by a collective as the archive
   /// counts them.
   uint64_t bytes = 0;

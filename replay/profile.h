@@ -125,6 +125,12 @@ class Profile : public Observer<K> {
       case ActionKind::kWaitReceive:
         totals.bytes_received += action.bytes;
         break;
+      case ActionKind::kOneSided:
+        totals.bytes_sent += action.bytes;
+        break;
+      case ActionKind::kFetch:
+        totals.bytes_received += action.bytes;
+        break;
       case ActionKind::kCollective:
         totals.bytes_sent += action.bytes;
         totals.bytes_received += action.bytes_received;

@@ -92,6 +92,8 @@ void RankCalls::number(Timeline& timeline) {
     Action& action = pending.actions[i];
     if (action.kind == ActionKind::kCollective) {
       action.tag = ++counts_[{action.kind, 0, action.comm, 0}].last;
+    } else if (action.kind == ActionKind::kEpoch) {
+      action.order = ++counts_[{action.kind, action.peer, action.comm, action.tag}].last;
     } else if (action.kind == ActionKind::kSend || action.kind == ActionKind::kPost) {
       Count& count = counts_[{action.kind, action.peer, action.comm, action.tag}];
       action.order = ++count.last;

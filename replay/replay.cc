@@ -162,6 +162,7 @@ template <class Rules>
 void Replay<Rules>::perform(int timeline, const Call& call, const Action& action) {
   switch (action.kind) {
     case ActionKind::kNone:
+    case ActionKind::kFetch:  // of the action before it
       return;
     case ActionKind::kSend:
       return send(timeline, call, action);
@@ -173,6 +174,14 @@ void Replay<Rules>::perform(int timeline, const Call& call, const Action& action
       return await_request(timeline, Awaited::Kind::kReceive, action.slot);
     case ActionKind::kCollective:
       return arrive(timeline, call, action);
+    case ActionKind::kOneSided:
+      return begin_one_sided(timeline, action);
+    case ActionKind::kEpoch:
+      return enter_epoch(timeline, call, action);
+    case ActionKind::kOneSidedDone:
+    case ActionKind::kLock:
+    case ActionKind::kUnlock:
+      return finish_one_sided(timeline, action);
   }
 }
 
@@ -237,18 +246,116 @@ void Replay<Rules>::arrive(int timeline, const Call& call, const Action& action)
   TimelineState<K>& state = timelines_[timeline];
   if (comm.size() > 1) {
     awaited.local = comm.local_rank(state.rank);
-    awaited.instance =
-        collectives_.arrive(action, awaited.local, state.rank, call.enter, state.enter);
+    awaited.instance = collectives_.arrive(action, awaited.local, state.rank, call, state.enter);
     CollectiveInstance<K>& instance = collectives_.get(action.comm, awaited.instance);
     if (collectives_.take_mismatch()) {
       throw InputError(place(timeline, call) + ": a collective on communicator '" + comm.name +
                        "' differs in operation or root from the one of rank " +
                        std::to_string(instance.first_rank) + "; records are missing or damaged");
     }
+    if (comm.window) end_streams(action.comm, state.rank, instance);
     for (const int32_t waiting : instance.waiting) wake(waiting);
     instance.waiting.clear();
   }
   state.awaited.push_back(awaited);
+}
+
+// --- One-sided communication ---
+
+template <class Rules>
+void Replay<Rules>::begin_one_sided(int timeline, const Action& action) {
+  TimelineState<K>& state = timelines_[timeline];
+  const Level level = rules_->level(state.rank, action.peer);
+  const Action* result = action.flags & kFetches ? &action + 1 : nullptr;
+  ++outcome_.level_messages[static_cast<int>(level)];
+  outcome_.level_bytes[static_cast<int>(level)] += action.bytes + (result ? result->bytes : 0);
+  if constexpr (!Rules::kFollowsRecording) {
+    OneSided<K>& operation = windows_.operation(state.rank, action.slot);
+    operation.target = action.peer;
+    operation.level = level;
+    rules_->transfer(state, action, result, operation,
+                     windows_.stream(action.comm, state.rank, action.peer));
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::finish_one_sided(int timeline, const Action& action) {
+  if constexpr (!Rules::kFollowsRecording) {
+    Awaited awaited;
+    awaited.kind = Awaited::Kind::kOneSided;
+    awaited.action = &action;
+    timelines_[timeline].awaited.push_back(awaited);
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::end_streams(uint32_t window, int rank, CollectiveInstance<K>& instance) {
+  const Communicator& comm = trace_->comms[window];
+  windows_.end_streams(window, rank, [&](int32_t target, const Stream<K>& stream) {
+    if (instance.arrivals.empty()) instance.arrivals.resize(comm.size(), Stream<K>::never());
+    Lanes<K>& arrival = instance.arrivals[comm.local_rank(target)];
+    arrival = arrival.max(stream.landed);
+  });
+}
+
+template <class Rules>
+void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& action) {
+  TimelineState<K>& state = timelines_[timeline];
+  Awaited awaited;
+  awaited.kind = Awaited::Kind::kEpoch;
+  awaited.action = &action;
+  awaited.instance = windows_.arrive(action, state.rank);
+  Epoch<K>& epoch = windows_.epoch(action, state.rank, awaited.instance);
+  switch (windows_.step(action)) {
+    case EpochStep::kPost:
+      epoch.has_post = true;
+      epoch.recorded_post = call.enter;
+      epoch.posted = rules_->tell(state, rules_->level(state.rank, action.peer));
+      wake(epoch.waiting_origin);
+      return;
+    case EpochStep::kStart:
+      if (!Rules::kFollowsRecording) return;  // the complete will wait
+      break;
+    case EpochStep::kComplete: {
+      epoch.has_complete = true;
+      epoch.recorded_complete = call.enter;
+      epoch.completed = rules_->tell(state, rules_->level(state.rank, action.peer));
+      if constexpr (!Rules::kFollowsRecording) {
+        typename Windows<K>::Pair& pair = windows_.pair_of(action, state.rank);
+        epoch.stream = std::exchange(pair.stream, {});
+        pair.completes = true;
+        pair.completing = awaited.instance;
+      }
+      wake(epoch.waiting_target);
+      break;
+    }
+    case EpochStep::kWait:
+      break;
+  }
+  state.awaited.push_back(awaited);
+}
+
+template <class Rules>
+bool Replay<Rules>::other_side_is_there(int timeline, const Awaited& awaited) {
+  const int rank = timelines_[timeline].rank;
+  Epoch<K>& epoch = windows_.epoch(*awaited.action, rank, awaited.instance);
+  const bool is_origin = windows_.is_origin(*awaited.action);
+  if (epoch.abandoned || (is_origin ? epoch.has_post : epoch.has_complete)) return true;
+  (is_origin ? epoch.waiting_origin : epoch.waiting_target) = timeline;
+  return false;
+}
+
+template <class Rules>
+void Replay<Rules>::let_go_one_sided(int timeline, const Awaited& awaited) {
+  const Action& action = *awaited.action;
+  const int rank = timelines_[timeline].rank;
+  if (awaited.kind == Awaited::Kind::kEpoch) {
+    if (windows_.step(action) == EpochStep::kStart) return;
+    if (windows_.is_origin(action)) windows_.pair_of(action, rank).completes = false;
+    windows_.depart(action, rank, awaited.instance);
+  } else if (action.kind == ActionKind::kOneSidedDone && action.flags & kRemote) {
+    windows_.forget(rank, action.slot);
+  }
 }
 
 template <class Rules>
@@ -266,7 +373,12 @@ bool Replay<Rules>::everything_is_there(int timeline) {
     Awaited& awaited = state.awaited[state.next_awaited];
     if (awaited.kind == Awaited::Kind::kMainThread) return false;
     if (!awaited.posted && !find_request(timeline, awaited)) return false;
-    if (awaited.kind == Awaited::Kind::kCollective) {
+    if (awaited.kind >= Awaited::Kind::kCollective) {
+      if (awaited.kind == Awaited::Kind::kOneSided) continue;
+      if (awaited.kind == Awaited::Kind::kEpoch) {
+        if (other_side_is_there(timeline, awaited)) continue;
+        return false;
+      }
       const uint32_t comm = awaited.action->comm;
       if (trace_->comms[comm].size() <= 1) continue;
       if (collectives_.ready(comm, awaited.instance, awaited.local)) continue;
@@ -291,13 +403,13 @@ bool Replay<Rules>::everything_is_there(int timeline) {
 template <class Rules>
 void Replay<Rules>::leave(int timeline, const Call& call) {
   TimelineState<K>& state = timelines_[timeline];
-  const RuleContext<K> context{trace_, &matcher_, &collectives_};
+  const RuleContext<K> context{trace_, &matcher_, &collectives_, &windows_};
   const Lanes<K> leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                              ? state.enter
                              : rules_->leave(state, call, context);
   if (!state.awaited.empty()) {
     count_violations(timeline, call);
-    for (const Awaited& awaited : state.awaited) let_go(awaited);
+    for (const Awaited& awaited : state.awaited) let_go(timeline, awaited);
   }
   const double recorded_before = call.role == CallRole::kBegin ? call.enter : state.recorded_clock;
   const Lanes<K> clock_before = call.role == CallRole::kBegin ? state.enter : state.clock;
@@ -310,8 +422,10 @@ void Replay<Rules>::leave(int timeline, const Call& call) {
 }
 
 template <class Rules>
-void Replay<Rules>::let_go(const Awaited& awaited) {
-  if (awaited.kind == Awaited::Kind::kCollective) {
+void Replay<Rules>::let_go(int timeline, const Awaited& awaited) {
+  if (awaited.kind > Awaited::Kind::kCollective) {
+    let_go_one_sided(timeline, awaited);
+  } else if (awaited.kind == Awaited::Kind::kCollective) {
     if (trace_->comms[awaited.action->comm].size() <= 1) return;
     if (collectives_.get(awaited.action->comm, awaited.instance).abandoned)
       ++outcome_.abandoned_collectives;
@@ -330,14 +444,21 @@ void Replay<Rules>::count_violations(int timeline, const Call& call) {
   ClockViolations& violations = outcome_.clock_violations;
   for (const Awaited& awaited : timelines_[timeline].awaited) {
     double cause = 0;
-    if (!recorded_cause(awaited, cause) || call.leave >= cause) continue;
+    if (!recorded_cause(timeline, awaited, cause) || call.leave >= cause) continue;
     if (violations.total() == 0) violations.first = place(timeline, call);
     ++(awaited.kind == Awaited::Kind::kCollective ? violations.collectives : violations.messages);
   }
 }
 
 template <class Rules>
-bool Replay<Rules>::recorded_cause(const Awaited& awaited, double& cause) {
+bool Replay<Rules>::recorded_cause(int timeline, const Awaited& awaited, double& cause) {
+  if (awaited.kind == Awaited::Kind::kEpoch) {
+    if (windows_.is_origin(*awaited.action)) return false;  // it need not have waited
+    const Epoch<K>& epoch =
+        windows_.epoch(*awaited.action, timelines_[timeline].rank, awaited.instance);
+    cause = epoch.recorded_complete;
+    return !epoch.abandoned;
+  }
   if (awaited.kind == Awaited::Kind::kCollective) {
     const int members = trace_->comms[awaited.action->comm].size();
     if (members <= 1) return false;
@@ -422,6 +543,7 @@ int Replay<Rules>::waits_for(int timeline) {
   if (waits_for_thread(awaited)) return state.rank;
   if (awaited.kind == Awaited::Kind::kReceive) return matcher_[awaited.transfer].source;
   if (awaited.kind == Awaited::Kind::kSend) return matcher_[awaited.transfer].destination;
+  if (awaited.kind == Awaited::Kind::kEpoch) return awaited.action->peer;
   return missing_member(awaited);
 }
 
@@ -498,7 +620,9 @@ void Replay<Rules>::release(int timeline) {
     instance.waiting.clear();
     return;
   }
-  if (awaited.kind == Awaited::Kind::kReceive) {
+  if (awaited.kind == Awaited::Kind::kEpoch) {
+    windows_.epoch(*awaited.action, timelines_[timeline].rank, awaited.instance).abandoned = true;
+  } else if (awaited.kind == Awaited::Kind::kReceive) {
     matcher_.abandon_receive(awaited.transfer);
   } else {
     matcher_[awaited.transfer].sender_waits = false;
@@ -549,8 +673,14 @@ std::string Replay<Rules>::describe_wait(int timeline) {
   const std::string other = std::to_string(waits_for(timeline));
   if (waits_for_thread(awaited)) return " waits for another thread of rank " + other;
   if (awaited.kind == Awaited::Kind::kCollective) {
-    return " waits for rank " + other + " on communicator '" +
-           trace_->comms[awaited.action->comm].name + "'";
+    const Communicator& comm = trace_->comms[awaited.action->comm];
+    return " waits for rank " + other + " on " + (comm.window ? "window" : "communicator") + " '" +
+           comm.name + "'";
+  }
+  if (awaited.kind == Awaited::Kind::kEpoch) {
+    return (windows_.is_origin(*awaited.action) ? " waits for the post of rank "
+                                                : " waits for the complete of rank ") +
+           other + " on window '" + trace_->comms[awaited.action->comm].name + "'";
   }
   const Transfer<K>& transfer = matcher_[awaited.transfer];
   return (awaited.kind == Awaited::Kind::kReceive ? " waits for " : " waits to send ") +

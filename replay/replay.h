@@ -90,14 +90,24 @@ class Replay {
   void arrive(int timeline, const Call& call, const Action& action);
   void await(int timeline, Awaited::Kind kind, TransferId id);
 
+  // One-sided communication: windows.h.
+  void begin_one_sided(int timeline, const Action& action);
+  /// What of it ends in this call, and locks: a model says when.
+  void finish_one_sided(int timeline, const Action& action);
+  /// A fence will show what `rank` aimed at others since the one before.
+  void end_streams(uint32_t window, int rank, CollectiveInstance<K>& instance);
+  void enter_epoch(int timeline, const Call& call, const Action& action);
+  bool other_side_is_there(int timeline, const Awaited& awaited);
+  void let_go_one_sided(int timeline, const Awaited& awaited);
+
   /// True when nothing is missing; else `timeline` will be woken when the first missing thing
   /// comes.
   bool everything_is_there(int timeline);
   void leave(int timeline, const Call& call);
-  void let_go(const Awaited& awaited);
+  void let_go(int timeline, const Awaited& awaited);
   void count_violations(int timeline, const Call& call);
   /// When, as recorded, that happened which `awaited` waits for; false when it waits for nobody.
-  bool recorded_cause(const Awaited& awaited, double& cause);
+  bool recorded_cause(int timeline, const Awaited& awaited, double& cause);
 
   // --- Requests ---
 
@@ -148,6 +158,7 @@ class Replay {
   std::function<void(double)> progress_;
   Matcher<K> matcher_;
   CollectiveInstances<K> collectives_;
+  Windows<K> windows_;
   std::vector<TimelineState<K>> timelines_;
   std::vector<int> running_;  ///< by rank: how many of its timelines have not ended
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines

@@ -10,6 +10,7 @@ void Survey::finish() {
   for (LowerEnvelope& envelope : floor) envelope.finish();
   for (LowerEnvelope& envelope : receive) envelope.finish();
   for (LowerEnvelope& envelope : synchronous) envelope.finish();
+  for (LowerEnvelope& envelope : epoch) envelope.finish();
   for (auto& [key, envelope] : collective) envelope.finish();
 }
 
@@ -33,6 +34,18 @@ Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
       add(survey_->collective[Survey::collective_key(action.op, comm.size())], bytes,
           call.leave - cause);
       awaited_bytes += bytes;
+      depends = true;
+      continue;
+    }
+    if (awaited.kind == Awaited::Kind::kEpoch) {
+      const Action& action = *awaited.action;
+      double cause = 0;
+      Lanes<1> unused;
+      if (!epoch_cause(context.windows->epoch(action, timeline.rank, awaited.instance), action,
+                       call.leave, cause, unused))
+        continue;
+      add(survey_->epoch[static_cast<int>(level(timeline.rank, action.peer))], 0,
+          call.leave - cause);
       depends = true;
       continue;
     }

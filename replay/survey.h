@@ -20,6 +20,7 @@ struct Survey {
   std::vector<LowerEnvelope> floor;                ///< by call: leave - enter over bytes awaited
   std::array<LowerEnvelope, kLevels> receive;      ///< leave - send's enter
   std::array<LowerEnvelope, kLevels> synchronous;  ///< send's leave - receive's post
+  std::array<LowerEnvelope, kLevels> epoch;        ///< leave - enter of the post or complete
   std::unordered_map<uint64_t, LowerEnvelope>
       collective;                                ///< by collective_key(): leave - awaited enter
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
@@ -42,7 +43,7 @@ struct Cause {
 template <int K>
 bool collective_cause(const CollectiveInstance<K>& instance, int local, int members,
                       double& recorded, Lanes<K>& replayed) {
-  if (members <= 1) return false;
+  if (members <= 1 || instance.held_nobody()) return false;
   switch (synchronisation(instance.op)) {
     case Synchronisation::kOneToAll:
       if (local == instance.root || instance.root < 0) return false;
@@ -63,6 +64,17 @@ bool collective_cause(const CollectiveInstance<K>& instance, int local, int memb
   recorded = instance.recorded_last_enter;
   replayed = instance.last_enter;
   return true;
+}
+
+/// When what an epoch waits for happened; false where the recording shows that the call did not
+/// wait for it (windows.h).
+template <int K>
+bool epoch_cause(const Epoch<K>& epoch, const Action& action, double leave, double& recorded,
+                 Lanes<K>& replayed) {
+  const bool is_origin = Windows<K>::is_origin(action);
+  recorded = is_origin ? epoch.recorded_post : epoch.recorded_complete;
+  replayed = is_origin ? epoch.posted : epoch.completed;
+  return !epoch.abandoned && !(is_origin && recorded > leave);
 }
 
 /// The eager limit in force: what the archive (or the user) says, never below what was seen to be
@@ -86,6 +98,7 @@ class SurveyRules {
 
   Lanes<1> compute(double recorded, bool, uint32_t) { return Lanes<1>(recorded); }
   void begin_call(TimelineState<1>&) {}
+  Lanes<1> tell(TimelineState<1>& timeline, Level) { return timeline.enter; }
 
   void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
     transfer.start[0] = call.enter;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <tuple>
 
 #include "models/error.h"
 #include "models/units.h"
@@ -22,6 +23,41 @@ const std::map<std::string, CollectiveOp> kCollectives = {
     {"scan", CollectiveOp::kScan},
     {"exscan", CollectiveOp::kExscan},
     {"comm_create", CollectiveOp::kCreateHandle}};
+
+enum class OneSidedCall {
+  kPut,
+  kGet,
+  kFetch,
+  kCreate,
+  kFence,
+  kLock,
+  kUnlock,
+  kFlush,
+  kOpen,
+  kClose
+};
+
+const std::map<std::string, OneSidedCall> kOneSidedCalls = {
+    {"put", OneSidedCall::kPut},
+    {"rput", OneSidedCall::kPut},
+    {"accumulate", OneSidedCall::kPut},
+    {"get", OneSidedCall::kGet},
+    {"rget", OneSidedCall::kGet},
+    {"fetch_and_op", OneSidedCall::kFetch},
+    {"win_create", OneSidedCall::kCreate},
+    {"win_fence", OneSidedCall::kFence},
+    {"win_free", OneSidedCall::kFence},
+    {"win_lock", OneSidedCall::kLock},
+    {"win_lock_all", OneSidedCall::kLock},
+    {"win_unlock", OneSidedCall::kUnlock},
+    {"win_unlock_all", OneSidedCall::kUnlock},
+    {"win_flush", OneSidedCall::kFlush},
+    {"win_flush_local", OneSidedCall::kFlush},
+    {"win_flush_all", OneSidedCall::kFlush},
+    {"win_post", OneSidedCall::kOpen},
+    {"win_start", OneSidedCall::kOpen},
+    {"win_complete", OneSidedCall::kClose},
+    {"win_wait", OneSidedCall::kClose}};
 
 struct Line {
   int number;
@@ -47,6 +83,10 @@ class TextSource : public EventSource {
   void rewind() override {
     calls_.clear();
     receives_.clear();
+    under_way_.clear();
+    operations_.clear();
+    groups_.clear();
+    trace_.groups.clear();
     events_.assign(trace_.timelines(), 0);
     for (int rank = 0; rank < trace_.ranks(); ++rank) {
       calls_.push_back(std::make_unique<RankCalls>(trace_, trace_.timelines_of(rank)));
@@ -114,7 +154,14 @@ class TextSource : public EventSource {
           members.push_back(static_cast<int>(number(line, line.words[i])));
         continue;
       }
-      if (line.words[0].back() != ':') fail(line, "a line starts with RANK: or nodes or comm");
+      if (line.words[0] == "window") {
+        const auto comm = static_cast<uint32_t>(option(line, "comm", 0));
+        if (line.words.size() != 2) fail(line, "write window NUMBER [comm NUMBER]");
+        windows_[static_cast<int>(number(line, line.words[1]))] = comm;
+        continue;
+      }
+      if (line.words[0].back() != ':')
+        fail(line, "a line starts with RANK: or nodes or comm or window");
       line.words[0].pop_back();
       const size_t dot = line.words[0].find('.');
       line.rank = static_cast<int>(number(line, line.words[0].substr(0, dot)));
@@ -150,6 +197,16 @@ class TextSource : public EventSource {
       comm.name = "comm " + std::to_string(index);
       comm.set_members(members);
       trace_.comms.push_back(comm);
+    }
+    for (auto& [number, comm] : windows_) {
+      if (comm >= 1 + comms.size())
+        throw InputError(origin_ + ": window " + std::to_string(number) + " is over communicator " +
+                         std::to_string(comm) + ", which is not defined");
+      Communicator window = trace_.comms[comm];
+      window.name = "window " + std::to_string(number);
+      window.window = true;
+      comm = static_cast<uint32_t>(trace_.comms.size());
+      trace_.comms.push_back(std::move(window));
     }
     std::vector<SideLocation> locations;
     for (const auto& [rank, most] : threads) {
@@ -198,6 +255,7 @@ class TextSource : public EventSource {
     const auto comm = static_cast<uint32_t>(option(line, "comm", 0));
     const auto root = static_cast<int32_t>(option(line, "root", kNoRoot));
     const double request = option(line, "req", -1);
+    const auto window = static_cast<int>(option(line, "win", 1));
     if (line.words.size() < 2) fail(line, "write RANK: ENTER..LEAVE CALL ...");
     const size_t dots = line.words[0].find("..");
     const double enter = number(line, line.words[0].substr(0, dots));
@@ -246,7 +304,12 @@ class TextSource : public EventSource {
       for (size_t i = 2; i < line.words.size(); ++i) {
         const auto id = static_cast<uint64_t>(number(line, line.words[i]));
         const auto receive = receives_.find({line.rank, id});
-        if (receive == receives_.end()) {
+        const auto operation = operations_.find({line.rank, id});
+        if (operation != operations_.end()) {
+          const auto [number, win] = operation->second;
+          record(leave, &CallBuilder::one_sided_done, win, number, false);
+          operations_.erase(operation);
+        } else if (receive == receives_.end()) {
           record(leave, &CallBuilder::isend_complete, id);
         } else {
           const PostedText& p = receive->second;
@@ -261,10 +324,92 @@ class TextSource : public EventSource {
         fail(line, "communicator " + std::to_string(comm) + " has no rank " + std::to_string(root));
       record(leave, &CallBuilder::collective_end, kCollectives.at(what), comm, root, bytes(line, 2),
              bytes(line, 3));
+    } else if (kOneSidedCalls.count(what)) {
+      one_sided(line, window, request, enter, leave, record, peer);
     } else if (what != "local" && what != "init" && what != "finalize") {
       fail(line, "'" + what + "' is not a call this format knows");
     }
     record(leave, &CallBuilder::leave, name);
+  }
+
+  /// A call of one-sided communication. Operations towards a target share a number until they
+  /// complete, as tracers have it; those with a request have their own.
+  template <typename Record, typename Peer>
+  void one_sided(const Line& line, int number_of_window, double request, double enter, double leave,
+                 Record record, Peer peer) {
+    const auto found = windows_.find(number_of_window);
+    if (found == windows_.end())
+      fail(line, "window " + std::to_string(number_of_window) + " is not defined");
+    const uint32_t window = found->second;
+    const std::string& what = line.words[1];
+    if (trace_.comms[window].local_rank(line.rank) < 0)
+      fail(line, "the rank is not in window " + std::to_string(number_of_window));
+    std::map<int32_t, std::vector<uint64_t>>& open = under_way_[{line.rank, window}];
+    const auto complete = [&](int32_t target, bool remotely) {
+      for (const uint64_t id : open[target]) {
+        record(leave, &CallBuilder::one_sided_done, window, id, false);
+        if (remotely) record(leave, &CallBuilder::one_sided_done, window, id, true);
+      }
+      if (remotely) open.erase(target);
+    };
+    const auto complete_all = [&] {
+      while (!open.empty()) complete(open.begin()->first, true);
+    };
+    switch (kOneSidedCalls.at(what)) {
+      case OneSidedCall::kPut:
+      case OneSidedCall::kGet:
+      case OneSidedCall::kFetch: {
+        const bool puts = kOneSidedCalls.at(what) == OneSidedCall::kPut;
+        const bool gets = kOneSidedCalls.at(what) == OneSidedCall::kGet;
+        std::vector<uint64_t>& ids = open[peer(2)];
+        if (ids.empty() || request >= 0) ids.push_back(++last_operation_);
+        const uint64_t id = request >= 0 ? ids.back() : ids.front();
+        record(enter, &CallBuilder::one_sided, window, peer(2), gets ? 0 : bytes(line, 3),
+               puts ? 0 : bytes(line, gets ? 3 : 4), !puts, id);
+        if (request >= 0) operations_[{line.rank, static_cast<uint64_t>(request)}] = {id, window};
+        break;
+      }
+      case OneSidedCall::kCreate:
+      case OneSidedCall::kFence:
+        complete_all();
+        record(leave, &CallBuilder::collective_end,
+               what == "win_create" ? CollectiveOp::kCreateHandle : CollectiveOp::kBarrier, window,
+               kNoRoot, uint64_t{0}, uint64_t{0});
+        break;
+      case OneSidedCall::kLock:
+        record(enter, &CallBuilder::lock, window, what == "win_lock_all" ? kNoRoot : peer(2),
+               line.words.back() == "exclusive");
+        break;
+      case OneSidedCall::kUnlock:
+        if (what == "win_unlock_all") {
+          complete_all();
+        } else {
+          complete(peer(2), true);
+        }
+        record(leave, &CallBuilder::unlock, window, what == "win_unlock_all" ? kNoRoot : peer(2));
+        break;
+      case OneSidedCall::kFlush:
+        if (what == "win_flush_all") {
+          complete_all();
+        } else {
+          complete(peer(2), what == "win_flush");
+        }
+        break;
+      case OneSidedCall::kOpen: {
+        uint32_t& group = groups_[{line.rank, window, what == "win_post"}];
+        group = static_cast<uint32_t>(trace_.groups.size());
+        trace_.groups.emplace_back();
+        for (size_t i = 2; i < line.words.size(); ++i) trace_.groups.back().push_back(peer(i));
+        record(leave, &CallBuilder::epoch, window, group);
+        break;
+      }
+      case OneSidedCall::kClose: {
+        const auto group = groups_.find({line.rank, window, what == "win_wait"});
+        if (group == groups_.end()) fail(line, "there is no win_post or win_start before");
+        if (what == "win_complete") complete_all();
+        record(leave, &CallBuilder::epoch, window, group->second);
+      }
+    }
   }
 
   struct PostedText {
@@ -280,6 +425,13 @@ class TextSource : public EventSource {
   std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
   std::vector<uint64_t> events_;                   ///< by timeline: how many there are
   std::map<std::pair<int, uint64_t>, PostedText> receives_;
+  std::map<int, uint32_t> windows_;  ///< index into comms, by number
+  /// By rank and window, then by target: numbers of operations.
+  std::map<std::pair<int, uint32_t>, std::map<int32_t, std::vector<uint64_t>>> under_way_;
+  /// Number and window of what has a request, by rank and request.
+  std::map<std::pair<int, uint64_t>, std::pair<uint64_t, uint32_t>> operations_;
+  std::map<std::tuple<int, uint32_t, bool>, uint32_t> groups_;  ///< by rank, window, exposure
+  uint64_t last_operation_ = 0;
   bool keep_records_ = false;
 };
 

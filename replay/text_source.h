@@ -20,6 +20,15 @@ namespace rubato {
 ///     0: 80..99 sendrecv 1 8B 1 8B     to, bytes, from, bytes
 ///     0: 99..120 barrier               collectives: NAME [root R] [sent] [received] [comm C]
 ///     0: 120..130 bcast root 0 64B 64B
+///     window 1 comm 0                  window 1 over communicator 0, as it is without "comm"
+///     0: 130..131 put 1 8B win 1       also accumulate, get; fetch_and_op with bytes sent,
+///     received 0: 131..132 rput 1 8B req 2      also rget; window 1 where there is no "win" 0:
+///     132..135 win_fence            also win_create, win_free, win_lock_all, win_unlock_all,
+///                                      win_flush_all, win_complete, win_wait
+///     0: 135..137 win_lock 1           also win_unlock, win_flush, win_flush_local; "exclusive"
+///     may
+///                                      stand behind win_lock
+///     0: 137..138 win_post 1 2         also win_start
 ///     0: 130..135 local MPI_Comm_rank  any call without actions
 ///     0: 136..138 function             a function of the program, without calls in it
 ///     0: 140..150 off                  measurement switched off

@@ -7,6 +7,7 @@
 #include "replay/collective_instances.h"
 #include "replay/matcher.h"
 #include "replay/operation.h"
+#include "replay/windows.h"
 
 namespace rubato {
 
@@ -16,6 +17,8 @@ struct Awaited {
     kSend,
     kReceive,
     kCollective,
+    kOneSided,    ///< operations that a model completes (`action` a kOneSidedDone or kLock)
+    kEpoch,       ///< the other side of a kEpoch
     kMainThread,  ///< a thread begins when the main one of its rank has come as far
   };
   Kind kind = Kind::kSend;
@@ -23,8 +26,8 @@ struct Awaited {
   TransferId transfer = kNoTransfer;
   uint32_t slot = kNoSlot;         ///< of one that is not posted
   int local = 0;                   ///< rank in the communicator of a collective
-  const Action* action = nullptr;  ///< of a collective
-  uint64_t instance = 0;
+  const Action* action = nullptr;  ///< of a collective, or one-sided
+  uint64_t instance = 0;           ///< of a collective, or number of an epoch
 };
 static_assert(sizeof(Awaited) == 32);
 
@@ -70,6 +73,7 @@ struct RuleContext {
   const TraceDefinitions* trace;
   Matcher<K>* matcher;
   CollectiveInstances<K>* collectives;
+  Windows<K>* windows;
 };
 
 }  // namespace rubato

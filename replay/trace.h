@@ -22,6 +22,7 @@ struct Communicator {
   std::vector<int32_t> members;
   bool self_like = false;  ///< every rank has its own, of one member (MPI_COMM_SELF and the like)
   bool inter = false;      ///< an intercommunicator; `members` is group A
+  bool window = false;     ///< not one at all, but a window of one-sided communication (windows.h)
 
   int size() const { return self_like ? 1 : static_cast<int>(members.size()); }
   void set_members(std::vector<int32_t> world_ranks);
@@ -61,7 +62,9 @@ struct TraceDefinitions {
   std::vector<uint64_t> location_of_rank;
   std::vector<int> node_of_rank;
   std::vector<std::string> nodes;
-  std::vector<Communicator> comms;
+  std::vector<Communicator> comms;  ///< and windows, each with the members of its communicator
+  /// World ranks of the groups that epochs on windows name.
+  std::vector<std::vector<int32_t>> groups;
   int world = -1;                  ///< index of MPI_COMM_WORLD in comms; -1 when there is none
   std::vector<MpiCallInfo> calls;  ///< the MPI calls of the archive; Call::name points here
   std::vector<Thread> threads;     ///< by rank and number; the main ones are not among them

@@ -93,4 +93,24 @@ expect 8 '^RMA_GROUP_SYNC '
 expect 16 '^RMA_OP_COMPLETE_NON_BLOCKING '
 expect 16 '^RMA_OP_COMPLETE_REMOTE '
 check_replay
+# Nothing of it keeps its recorded time, and on no machine do ranks wait for each other for ever.
+"$rubato" replay run.otf2dir --on measured --on perfect --on bandela:latency=1us,bandwidth=1GB/s \
+  --json out.json >replay.txt 2>&1 || fail "replay: $(cat replay.txt)"
+"$python" - <<'PYTHON' || fail "the replayed numbers"
+import json
+data = json.load(open("out.json"))
+measured, perfect, bandela = data["scenarios"]
+assert data["trace"]["kept"] == [], data["trace"]["kept"]
+assert data["trace"]["communicators"] <= 2, data["trace"]["communicators"]
+assert not any(scenario.get("deadlock") for scenario in data["scenarios"])
+assert perfect["elapsed"] <= measured["elapsed"], (perfect["elapsed"], measured["elapsed"])
+assert perfect["elapsed"] < bandela["elapsed"]
+# Each rank makes 4 + 3 + 4 operations, on one node: puts of 40 + 20 + 4 + 16 bytes, an accumulate of
+# 8, gets of 12 + 4 + 16, and atomics of 4 + 4, 4 + 4 and 0 + 24 bytes.
+traffic = {level: t for level, t in bandela["traffic"].items() if t["messages"]}
+assert traffic == {"node": {"messages": 2 * 11, "bytes": 2 * (80 + 8 + 32 + 40)}}, traffic
+for rank in measured["ranks"]:
+    assert rank["calls"]["MPI_Put"]["bytes_sent"] == 64
+    assert rank["calls"]["MPI_Get"]["bytes_received"] == 16
+PYTHON
 pass

@@ -57,7 +57,10 @@ class Program {
       action.tag = rarely() ? 70000 : 0;
       return action;
     }
-    action.kind = below(2) ? ActionKind::kSend : ActionKind::kWaitReceive;
+    action.kind = below(2)   ? ActionKind::kSend
+                  : below(4) ? ActionKind::kWaitReceive
+                  : below(2) ? ActionKind::kOneSided
+                             : ActionKind::kEpoch;
     action.flags = below(2) ? kBlocking : 0;
     action.tag = below(2);
     action.slot = rarely() ? 1000000 + below(5) : below(3) ? below(12) : kNoSlot;

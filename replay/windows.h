@@ -1,0 +1,210 @@
+#pragma once
+
+// One-sided communication: who waits for whom, and what is under way on which window.
+//
+// A window is a communicator of its own here (Communicator::window), so that what is collective on
+// it (its creation, its end, MPI_Win_fence) is an instance like any other, at the price of a
+// barrier or, for the creation, of a small allgather. Beyond that:
+//
+//   put, accumulate   leave the origin after o_s; start when the out-port is free, which they
+//   occupy
+//                     for g; are at the target at start + T
+//   get, atomics      ask with what they send (a get: nothing) and bring back what they receive:
+//   that fetch        there at start + T(sent) + T(received); the results of one origin come in one
+//                     after the other, as messages do
+//   flush_local, Wait ends when data have left the origin, and results are there
+//   flush, unlock     and an acknowledgment came back, L after they were at the target
+//   fence             the same, and what others aimed at this rank since the fence before is there
+//   post              tells each origin, a word on its way for L
+//   start             waits for nobody in a model: libraries differ, and put it off to
+//   complete          which ends when the targets have posted and the data have left. What began
+//                     earlier than its target was ready goes out when it is
+//   wait, test        end when each origin's complete and its data are there
+//   lock              a round trip (2 L) to another rank; lock_all to the most distant one
+//
+// The processor of a target takes no part, and its ports carry messages alone: what several origins
+// put at one target at a time does not get in each other's way here, which is contention.
+//
+// The k-th epoch of an origin towards a target on a window meets the k-th exposure of that target
+// to it. Which operations a call completes, the archive says: they share a number (Action::slot).
+//
+// In what was recorded, a call that left before what it might have waited for did not wait: starts
+// need not, completes without data need not, fences with an assertion need not. So for these an
+// early end is no clock violation, and on `measured` no cause. A wait that ends before a complete
+// was entered is one.
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "models/lanes.h"
+#include "models/placement.h"
+#include "replay/operation.h"
+
+namespace rubato {
+
+/// Some transfers that go out one behind the other. Ticks; what never happened lies at minus
+/// infinity.
+template <int K>
+struct Stream {
+  Lanes<K> landed = never();         ///< when the last one is there
+  Lanes<K> gaps = Lanes<K>::Zero();  ///< for how long they occupy the out-port
+  Lanes<K> behind = never();         ///< how long after the first may start the last one is there
+
+  static Lanes<K> never() { return Lanes<K>::Constant(-std::numeric_limits<double>::infinity()); }
+
+  void add(const Lanes<K>& start, const Lanes<K>& gap, const Lanes<K>& way) {
+    landed = landed.max(start + way);
+    behind = behind.max(gaps + way);
+    gaps += gap;
+  }
+  /// When the last one is there if none may start before `ready`.
+  Lanes<K> from(const Lanes<K>& ready) const { return landed.max(ready + behind); }
+};
+
+/// The operations that share a number, of one origin towards one target.
+template <int K>
+struct OneSided {
+  int32_t target = 0;
+  Level level = Level::kSelf;
+  bool fetches = false;                 ///< results are to come
+  Lanes<K> left = Stream<K>::never();   ///< when the out-port was free again
+  Stream<K> stores;                     ///< what is put
+  Stream<K> results;                    ///< what is fetched
+  Lanes<K> in_gaps = Lanes<K>::Zero();  ///< for how long results occupy the in-port
+};
+
+/// One epoch of an origin and the exposure of its target.
+template <int K>
+struct Epoch {
+  bool has_post = false;
+  bool has_complete = false;
+  bool abandoned = false;       ///< one side will never come: the other keeps its recorded time
+  int departed = 0;             ///< of complete and wait
+  int32_t waiting_origin = -1;  ///< timeline to wake
+  int32_t waiting_target = -1;
+  double recorded_post = 0;  ///< enter of the call, as recorded
+  double recorded_complete = 0;
+  /// When the word went out (model), or the call was entered (measured).
+  Lanes<K> posted = Stream<K>::never();
+  Lanes<K> completed = Stream<K>::never();  ///< likewise
+  Stream<K> stream;                         ///< what the origin aimed at the target
+};
+
+template <int K>
+class Windows {
+ public:
+  /// One origin and one target on one window.
+  struct Pair {
+    std::deque<Epoch<K>> epochs;
+    uint64_t first = 0;      ///< number of epochs.front()
+    uint64_t next[4] = {};   ///< by EpochStep
+    Stream<K> stream;        ///< since the last fence or epoch
+    bool touched = false;    ///< in `touched_` of its origin
+    bool completes = false;  ///< the current call of the origin ends the epoch `completing`
+    uint64_t completing = 0;
+  };
+
+  Pair& pair(uint32_t window, int origin, int target) { return pairs_[{window, origin, target}]; }
+
+  /// The pair of a kEpoch that `rank` performs.
+  Pair& pair_of(const Action& action, int rank) {
+    return is_origin(action) ? pair(action.comm, rank, action.peer)
+                             : pair(action.comm, action.peer, rank);
+  }
+  Epoch<K>& epoch(const Action& action, int rank, uint64_t number) {
+    Pair& of = pair_of(action, rank);
+    return of.epochs[number - of.first];
+  }
+
+  /// `rank` takes the next step with its peer; the number of the epoch.
+  uint64_t arrive(const Action& action, int rank) {
+    Pair& of = pair_of(action, rank);
+    // A start belongs to the complete that comes next, however many of either are on record.
+    uint64_t& next = of.next[action.tag];
+    const uint64_t number = action.order > 0                    ? action.order - 1
+                            : step(action) == EpochStep::kStart ? of.next[complete_]
+                                                                : next++;
+    while (number >= of.first + of.epochs.size()) of.epochs.emplace_back();
+    return number;
+  }
+
+  /// One of both sides leaves the epoch; it is forgotten when both have.
+  void depart(const Action& action, int rank, uint64_t number) {
+    Pair& of = pair_of(action, rank);
+    ++of.epochs[number - of.first].departed;
+    while (!of.epochs.empty() && of.epochs.front().departed == 2) {
+      of.epochs.pop_front();
+      ++of.first;
+    }
+  }
+
+  static EpochStep step(const Action& action) { return static_cast<EpochStep>(action.tag); }
+  /// Else the target.
+  static bool is_origin(const Action& action) {
+    return step(action) == EpochStep::kStart || step(action) == EpochStep::kComplete;
+  }
+
+  /// The operations of a number, new ones where there are none.
+  OneSided<K>& operation(int rank, uint32_t slot) {
+    return operations_[static_cast<uint64_t>(rank) << 32 | slot];
+  }
+  /// Null when there are none.
+  OneSided<K>* find(int rank, uint32_t slot) {
+    const auto found = operations_.find(static_cast<uint64_t>(rank) << 32 | slot);
+    return found == operations_.end() ? nullptr : &found->second;
+  }
+  void forget(int rank, uint32_t slot) {
+    operations_.erase(static_cast<uint64_t>(rank) << 32 | slot);
+  }
+
+  /// What an origin aims at a target on a window, from the last fence on.
+  Stream<K>& stream(uint32_t window, int origin, int target) {
+    Pair& of = pair(window, origin, target);
+    if (!of.touched) touched_[{window, origin, 0}].push_back(target);
+    of.touched = true;
+    return of.stream;
+  }
+
+  /// Ends the streams of an origin; `visit(target, stream)` for each.
+  template <typename Visit>
+  void end_streams(uint32_t window, int origin, Visit visit) {
+    const auto found = touched_.find({window, origin, 0});
+    if (found == touched_.end()) return;
+    for (const int32_t target : found->second) {
+      Pair& of = pair(window, origin, target);
+      visit(target, of.stream);
+      of.stream = {};
+      of.touched = false;
+    }
+    found->second.clear();
+  }
+
+ private:
+  static constexpr auto complete_ = static_cast<size_t>(EpochStep::kComplete);
+
+  struct Key {
+    uint32_t window;
+    int32_t origin;
+    int32_t target;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    size_t operator()(const Key& key) const {
+      const uint64_t h =
+          (static_cast<uint64_t>(key.origin) << 32 | static_cast<uint32_t>(key.target)) *
+              0x9E3779B97F4A7C15u ^
+          key.window * 0xC2B2AE3D27D4EB4Fu;
+      return h ^ h >> 32;
+    }
+  };
+
+  std::unordered_map<Key, Pair, Hash> pairs_;
+  std::unordered_map<Key, std::vector<int32_t>, Hash> touched_;  ///< targets; the key's is 0
+  std::unordered_map<uint64_t, OneSided<K>> operations_;         ///< by rank and slot
+};
+
+}  // namespace rubato

@@ -1,0 +1,325 @@
+// Times of one-sided communication on hand-made traces, worked out by hand. One tick is one
+// nanosecond.
+
+#include <catch2/catch.hpp>
+
+#include "models/error.h"
+#include "models/platform_file.h"
+#include "replay/replay_driver.h"
+#include "replay/text_source.h"
+
+using namespace rubato;
+
+namespace {
+
+/// o_s = 10, T = 100 + n, L = 100, o_r = 20, g = n (all ns). A barrier of two ranks is one round of
+/// o_s + T(0) + o_r = 130.
+const char* const kToy = R"(
+  format = 1
+  [level.self]
+  transfer = [ { from = "0B", latency = "0ns", bandwidth = "1GB/s" } ]
+  [level.node]
+  transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
+  send_overhead = "10ns"
+  receive_overhead = "20ns"
+)";
+
+Results replay(const std::string& text, const std::vector<Scenario>& scenarios) {
+  const auto source = parse_text_trace(text);
+  ReplayOptions options;
+  options.verify = true;
+  Results results = run_replay(*source, scenarios, options);
+  REQUIRE(results.identity);
+  INFO(results.identity->first);
+  CHECK(results.identity->differing == 0);
+  return results;
+}
+
+Scenario toy() {
+  Scenario scenario;
+  scenario.name = "toy";
+  scenario.platform = parse_platform(kToy, "toy");
+  return scenario;
+}
+
+/// When each rank ends, in ns.
+void check(const std::string& text, const Scenario& scenario, const std::vector<double>& expected) {
+  const Results results = replay(text, {scenario});
+  const ScenarioResult& result = results.scenarios[0];
+  INFO(result.deadlock);
+  REQUIRE(result.deadlock.empty());
+  REQUIRE(result.ranks.size() == expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    INFO("rank " << i);
+    CHECK(result.ranks[i].end * 1e9 == Approx(expected[i]).margin(1e-3));
+  }
+}
+
+const Scenario kPerfect = parse_scenario("perfect");
+
+}  // namespace
+
+TEST_CASE("a fence ends what its rank began, and waits for what others aim at it") {
+  const char* text = R"(
+    window 1
+    0: 0..5 win_fence
+    0: 105..106 put 1 500B
+    0: 106..210 win_fence
+    0: 210 end
+    1: 0..5 win_fence
+    1: 205..210 win_fence
+    1: 210 end
+  )";
+  // Toy: both leave the first fence at 130. Rank 0 computes 100, puts: 240 is start, 740 its port
+  // is free, 840 the data are there. It enters the second fence at 240; the acknowledgment is there
+  // at 940. Rank 1 computes 200 and enters at 330, + 130 = 460 for the barrier, but its data come
+  // at 840.
+  check(text, toy(), {940, 840});
+  // Perfect: enters at 100 and 200; both leave at 200.
+  check(text, kPerfect, {200, 200});
+}
+
+TEST_CASE("gets come back one behind the other, whatever else the in-port carries later") {
+  const char* text = R"(
+    window 1
+    0: 0..1 win_lock_all
+    0: 1..2 get 1 500B
+    0: 2..3 get 1 500B
+    0: 3..9 win_flush_all
+    0: 9..10 win_unlock_all
+    0: 10 end
+    1: 0..1 win_lock_all
+    1: 1..2 win_unlock_all
+    1: 2 end
+  )";
+  // The locks: 2 L = 200. First get: o_s, start 210, result at 210 + T(0) + T(500) = 910. Second:
+  // start 220, 920 but for the port: 910 + g = 1410. Flush: 1410; unlock: nothing more.
+  check(text, toy(), {1410, 200});
+  check(text, kPerfect, {0, 0});
+}
+
+TEST_CASE(
+    "flush_local waits until data have left, flush for the acknowledgment, Wait for its own") {
+  const auto text = [](const std::string& completes) {
+    return R"(
+      window 1
+      0: 0..1 win_lock 1 exclusive
+      0: 1..2 rput 1 500B req 1
+      0: 2..3 rput 1 300B req 2
+      0: 3..5 )" +
+           completes + R"(
+      0: 5 end
+      1: 0..1 local MPI_Comm_rank
+      1: 1 end
+    )";
+  };
+  // Lock 200. Puts start at 210 and 710 (the port), which is free at 710 and 1010; they are at the
+  // target at 810 and 710 + 400 = 1110.
+  check(text("wait 1"), toy(), {710, 1});
+  check(text("wait 2"), toy(), {1010, 1});
+  check(text("wait 2 1"), toy(), {1010, 1});
+  check(text("win_flush_local 1"), toy(), {1010, 1});
+  check(text("win_flush 1"), toy(), {1210, 1});
+  check(text("win_unlock 1"), toy(), {1210, 1});
+}
+
+TEST_CASE("an operation that fetches asks with what it sends and brings back what it receives") {
+  const char* text = R"(
+    window 1
+    0: 0..1 win_lock 0
+    0: 1..2 win_lock 1
+    0: 2..3 fetch_and_op 1 8B 16B
+    0: 3..5 win_flush 1
+    0: 5..6 fetch_and_op 0 100B 100B
+    0: 6..7 win_unlock 0
+    0: 7..8 win_unlock 1
+    0: 8 end
+    1: 0 local MPI_Comm_rank
+    1: 1 end
+  )";
+  // A lock of its own window is at hand. The other: 200. Fetch: start 210, + 108 + 116 = 434. Of
+  // its own memory (100 + 100 at 1 GB/s, no latency): 434 + 200 = 634.
+  check(text, toy(), {634, 1});
+}
+
+TEST_CASE("an epoch: what goes out before the target is ready goes when it is") {
+  const char* late_post = R"(
+    window 1
+    0: 0..1 win_start 1
+    0: 1..2 put 1 500B
+    0: 2..3 put 1 500B
+    0: 3..1200 win_complete
+    0: 1200 end
+    1: 1000..1001 win_post 0
+    1: 1001..1250 win_wait
+    1: 1250 end
+  )";
+  // Post: enter 1000 + o_s; rank 0 knows at 1110 and starts, again at 1610; its port is free at
+  // 2110: complete. The data are there at 1610 + 600 = 2210; wait: + o_r = 2230.
+  check(late_post, toy(), {2110, 2230});
+  check(late_post, kPerfect, {1000, 1000});
+
+  const char* early_post = R"(
+    window 1
+    0: 1000..1001 win_start 1
+    0: 1001..1002 put 1 500B
+    0: 1002..1200 win_complete
+    0: 1200 end
+    1: 0..1 win_post 0
+    1: 1..1250 win_wait
+    1: 1250 end
+  )";
+  // Put: start 1010; complete: 1510; there: 1610, + o_r = 1630. Perfect: 1000.
+  check(early_post, toy(), {1510, 1630});
+  check(early_post, kPerfect, {1000, 1000});
+
+  // Nothing to put, the complete at 3000 + o_s: the word is there at 3110, + o_r.
+  const char* empty = R"(
+    window 1
+    0: 10..11 win_start 1
+    0: 3001..3010 win_complete
+    0: 3010 end
+    1: 0..1 win_post 0
+    1: 1..3050 win_wait
+    1: 3050 end
+  )";
+  check(empty, toy(), {10 + 2990 + 10, 3000 + 10 + 100 + 20});
+}
+
+TEST_CASE("epochs of several targets are counted for each") {
+  // Rank 0 puts to 1, then to 1 and 2; rank 2 posts once. Perfect: rank 1 posts at 0 and, after its
+  // first wait, 500 later; rank 2 at 900.
+  const char* text = R"(
+    window 1
+    0: 0..1 win_start 1
+    0: 1..2 put 1 8B
+    0: 2..10 win_complete
+    0: 110..111 win_start 1 2
+    0: 111..112 put 2 8B
+    0: 112..950 win_complete
+    0: 950 end
+    1: 0..1 win_post 0
+    1: 1..12 win_wait
+    1: 512..513 win_post 0
+    1: 513..960 win_wait
+    1: 960 end
+    2: 900..901 win_post 0
+    2: 901..970 win_wait
+    2: 970 end
+  )";
+  // Rank 1's second wait ends when rank 0 entered its second complete, 100, or it itself did, 500.
+  check(text, kPerfect, {900, 500, 900});
+}
+
+TEST_CASE("on measured, waits follow what they waited for") {
+  // cpu*0.5 doubles compute. Rank 1 computes 1000 (2000) before its post; rank 0 waited for it in
+  // its complete, which ended 20 after the post was entered (the least of all: epochs take 10).
+  const char* text = R"(
+    window 1
+    0: 0..10 win_start 1
+    0: 10..1020 win_complete
+    0: 1020..1030 win_start 1
+    0: 1030..1040 win_complete
+    0: 1040 end
+    1: 0..0 init
+    1: 1000..1010 win_post 0
+    1: 1010..1015 win_wait
+    1: 1015..1020 win_post 0
+    1: 1020..1042 win_wait
+    1: 1042 end
+  )";
+  check(text, parse_scenario("measured"), {1040, 1042});
+  // Everything hangs on the first post, and moves with it.
+  check(text, parse_scenario("measured:cpu*0.5"), {2040, 2042});
+}
+
+TEST_CASE("a fence that was left before all had come did not wait, and hurts no clock") {
+  const char* text = R"(
+    window 1
+    0: 0..10 win_fence
+    0: 10 end
+    1: 500..510 win_fence
+    1: 510 end
+  )";
+  const Results results = replay(text, {parse_scenario("measured")});
+  CHECK(results.trace.clock_violations.total() == 0);
+}
+
+TEST_CASE(
+    "a wait that ends before a complete is a clock violation; a start before a post is none") {
+  const char* text = R"(
+    window 1
+    0: 0..1 win_start 1
+    0: 100..120 win_complete
+    0: 120 end
+    1: 10..11 win_post 0
+    1: 11..50 win_wait
+    1: 50 end
+  )";
+  const auto source = parse_text_trace(text);
+  const Results results = run_replay(*source, {parse_scenario("measured")}, {});
+  CHECK(results.trace.clock_violations.messages == 1);
+  REQUIRE(results.trace.clock_repair);
+  CHECK(results.trace.clock_repair->after.total() == 0);
+  CHECK(results.trace.clock_repair->largest_shift == Approx(50e-9));
+}
+
+TEST_CASE("who waits for an epoch that cannot come is named") {
+  // Each waits for the other's complete before its own.
+  const char* text = R"(
+    window 1
+    0: 0..1 win_post 1
+    0: 1..2 win_start 1
+    0: 2..10 win_wait
+    0: 10..20 win_complete
+    0: 20 end
+    1: 0..1 win_post 0
+    1: 1..2 win_start 0
+    1: 2..10 win_wait
+    1: 10..20 win_complete
+    1: 20 end
+  )";
+  const auto source = parse_text_trace(text);
+  const Results results = run_replay(*source, {parse_scenario("perfect")}, {});
+  CHECK(results.scenarios[0].deadlock.find(
+            "waits for the complete of rank 1 on window 'window 1'") != std::string::npos);
+}
+
+TEST_CASE("bytes and levels of one-sided communication are counted as those of messages") {
+  const char* text = R"(
+    window 1
+    0: 0..5 win_fence
+    0: 5..6 put 1 500B
+    0: 6..7 get 1 30B
+    0: 7..8 fetch_and_op 1 8B 16B
+    0: 8..10 win_fence
+    0: 10 end
+    1: 0..5 win_fence
+    1: 5..10 win_fence
+    1: 10 end
+  )";
+  const Results results = replay(text, {toy()});
+  const LevelTraffic& node = results.scenarios[0].traffic[static_cast<int>(Level::kNode)];
+  CHECK(node.messages == 3);
+  CHECK(node.bytes == 500 + 30 + 8 + 16);
+  const auto totals = [&](const std::string& name) {
+    const auto at = std::find(results.calls.begin(), results.calls.end(), name);
+    REQUIRE(at != results.calls.end());
+    return results.scenarios[0].ranks[0].calls[at - results.calls.begin()];
+  };
+  CHECK(totals("MPI_Put").bytes_sent == 500);
+  CHECK(totals("MPI_Get").bytes_received == 30);
+  CHECK(totals("MPI_Fetch_and_op").bytes_sent == 8);
+  CHECK(totals("MPI_Fetch_and_op").bytes_received == 16);
+  CHECK(results.trace.kept.empty());
+  CHECK(results.trace.communicators == 1);
+}
+
+TEST_CASE("mistakes in one-sided lines are named") {
+  CHECK_THROWS_WITH(parse_text_trace("0: 0..1 put 0 8B\n"), "trace:1: window 1 is not defined");
+  CHECK_THROWS_WITH(parse_text_trace("window 1\n0: 0..1 win_wait\n"),
+                    "trace:2: there is no win_post or win_start before");
+  CHECK_THROWS_WITH(
+      parse_text_trace("comm 1 0\nwindow 1 comm 1\n0: 0..1 init\n1: 0..1 win_fence\n"),
+      "trace:4: the rank is not in window 1");
+}
