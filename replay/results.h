@@ -39,8 +39,9 @@ struct ScenarioResult {
   double elapsed_with_init = 0;  ///< seconds; last record minus first record over ranks
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;
-  std::array<LevelTraffic, kLevels> traffic;  ///< point to point, per level of this scenario
-  std::vector<std::string> warnings;          ///< things the reader must know to trust this column
+  std::array<LevelTraffic, kLevels>
+      traffic;                        ///< messages and one-sided, per level of this scenario
+  std::vector<std::string> warnings;  ///< things the reader must know to trust this column
 };
 
 /// A call that keeps its recorded time because the archive or this version cannot replay it.
