@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "replay/collective_sizes.h"
@@ -153,6 +154,7 @@ class MeasuredRules {
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind >= Awaited::Kind::kCollective) {
         if (awaited.kind == Awaited::Kind::kCollective) add_collective(awaited, context);
+        if (awaited.kind == Awaited::Kind::kLock) add_lock(timeline, awaited, context);
         if (awaited.kind == Awaited::Kind::kEpoch) add_epoch(timeline, awaited, context);
         continue;
       }
@@ -198,6 +200,18 @@ class MeasuredRules {
     if (!epoch_cause(epoch, action, leave, cause.recorded, cause.replayed)) return;
     cause.least = survey_->epoch[static_cast<int>(level(timeline.rank, action.peer))].at(0);
     causes_.push_back(cause);
+  }
+
+  void add_lock(const TimelineState<K>& timeline, const Awaited& awaited,
+                const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
+    const LockTurn<K>& turn =
+        context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
+    // A turn that will never be over (records are missing) holds up nobody.
+    if (!std::isfinite(turn.recorded_release)) return;
+    causes_.push_back({turn.recorded_release, turn.released,
+                       survey_->epoch[static_cast<int>(level(timeline.rank, action.peer))].at(0),
+                       0});
   }
 
   const Survey* survey_;

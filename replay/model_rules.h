@@ -128,6 +128,12 @@ class ModelRules {
     return timeline.busy;
   }
 
+  /// When a word that goes out at `time` is at the other rank.
+  Lanes<K> reaches(int from, int to, const Lanes<K>& time) {
+    const Level level = this->level(from, to);
+    return level == Level::kSelf ? time : Lanes<K>(time + message_cost(level, 0).latency);
+  }
+
   Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
     if (call.role == CallRole::kFlush)
@@ -212,8 +218,13 @@ class ModelRules {
     if (action.kind == ActionKind::kLock) {
       const Level level = action.peer == kNoRoot ? comm_level_[action.comm]
                                                  : this->level(timeline.rank, action.peer);
-      if (level == Level::kSelf) return timeline.busy;
-      return timeline.busy + 2 * message_cost(level, 0).latency;
+      Lanes<K> there = timeline.busy;
+      if (level != Level::kSelf) there += message_cost(level, 0).latency;
+      if (awaited.instance > 0) {
+        const auto before = static_cast<uint32_t>(awaited.instance - 1);
+        there = there.max(context.windows->turn(action, before).released);
+      }
+      return level == Level::kSelf ? there : Lanes<K>(there + message_cost(level, 0).latency);
     }
     OneSided<K>* operation = context.windows->find(timeline.rank, action.slot);
     if (!operation) return timeline.busy;

@@ -179,9 +179,11 @@ void Replay<Rules>::perform(int timeline, const Call& call, const Action& action
     case ActionKind::kEpoch:
       return enter_epoch(timeline, call, action);
     case ActionKind::kOneSidedDone:
-    case ActionKind::kLock:
-    case ActionKind::kUnlock:
       return finish_one_sided(timeline, action);
+    case ActionKind::kLock:
+      return lock(timeline, action);
+    case ActionKind::kUnlock:
+      return unlock(timeline, call, action);
   }
 }
 
@@ -289,6 +291,49 @@ void Replay<Rules>::finish_one_sided(int timeline, const Action& action) {
 }
 
 template <class Rules>
+void Replay<Rules>::lock(int timeline, const Action& action) {
+  Awaited awaited;
+  awaited.kind = Awaited::Kind::kLock;
+  awaited.action = &action;
+  if (locks_ && action.peer != kNoRoot) {
+    const size_t number = windows_.lock_counts(action, timeline).taken++;
+    const LockOrder::Hold hold = locks_->hold(timeline, action.comm, action.peer, number);
+    if (hold.turn != LockOrder::kFree && hold.turn > 0) {
+      if (hold.waited || !Rules::kFollowsRecording) {
+        awaited.instance = hold.turn;  // which is the number of the one before, from 1
+      } else {
+        windows_.pass(*locks_, action, hold.turn - 1);
+      }
+    }
+  }
+  if (awaited.instance > 0 || !Rules::kFollowsRecording)
+    timelines_[timeline].awaited.push_back(awaited);
+}
+
+template <class Rules>
+void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action) {
+  finish_one_sided(timeline, action);
+  if (!locks_ || action.peer == kNoRoot) return;
+  const size_t number = windows_.lock_counts(action, timeline).given_back++;
+  const LockOrder::Hold hold = locks_->hold(timeline, action.comm, action.peer, number);
+  if (hold.turn == LockOrder::kFree) return;
+  TimelineState<K>& state = timelines_[timeline];
+  Lanes<K> released = state.enter;
+  if constexpr (!Rules::kFollowsRecording) {
+    released = rules_->reaches(state.rank, action.peer, state.busy)
+                   .max(windows_.pair(action.comm, state.rank, action.peer).stream.landed);
+  }
+  LockTurn<K>& turn = windows_.turn(*locks_, action, hold.turn);
+  turn.released = turn.released.max(released);
+  turn.recorded_release = std::max(turn.recorded_release, call.enter);
+  const auto holder = std::find(turn.holders.begin(), turn.holders.end(), timeline);
+  if (holder != turn.holders.end()) turn.holders.erase(holder);
+  if (!turn.holders.empty()) return;
+  for (const int32_t waiting : std::exchange(turn.waiting, {})) wake(waiting);
+  windows_.forget_turn(*locks_, action, hold.turn);
+}
+
+template <class Rules>
 void Replay<Rules>::end_streams(uint32_t window, int rank, CollectiveInstance<K>& instance) {
   const Communicator& comm = trace_->comms[window];
   windows_.end_streams(window, rank, [&](int32_t target, const Stream<K>& stream) {
@@ -346,10 +391,18 @@ bool Replay<Rules>::other_side_is_there(int timeline, const Awaited& awaited) {
 }
 
 template <class Rules>
+auto Replay<Rules>::turn_before(const Awaited& awaited) -> LockTurn<K>& {
+  return windows_.turn(*locks_, *awaited.action, static_cast<uint32_t>(awaited.instance - 1));
+}
+
+template <class Rules>
 void Replay<Rules>::let_go_one_sided(int timeline, const Awaited& awaited) {
   const Action& action = *awaited.action;
   const int rank = timelines_[timeline].rank;
-  if (awaited.kind == Awaited::Kind::kEpoch) {
+  if (awaited.kind == Awaited::Kind::kLock) {
+    if (awaited.instance > 0)
+      windows_.pass(*locks_, action, static_cast<uint32_t>(awaited.instance - 1));
+  } else if (awaited.kind == Awaited::Kind::kEpoch) {
     if (windows_.step(action) == EpochStep::kStart) return;
     if (windows_.is_origin(action)) windows_.pair_of(action, rank).completes = false;
     windows_.depart(action, rank, awaited.instance);
@@ -377,6 +430,13 @@ bool Replay<Rules>::everything_is_there(int timeline) {
       if (awaited.kind == Awaited::Kind::kOneSided) continue;
       if (awaited.kind == Awaited::Kind::kEpoch) {
         if (other_side_is_there(timeline, awaited)) continue;
+        return false;
+      }
+      if (awaited.kind == Awaited::Kind::kLock) {
+        if (awaited.instance == 0) continue;
+        LockTurn<K>& turn = turn_before(awaited);
+        if (turn.holders.empty()) continue;
+        turn.waiting.push_back(timeline);
         return false;
       }
       const uint32_t comm = awaited.action->comm;
@@ -544,6 +604,8 @@ int Replay<Rules>::waits_for(int timeline) {
   if (awaited.kind == Awaited::Kind::kReceive) return matcher_[awaited.transfer].source;
   if (awaited.kind == Awaited::Kind::kSend) return matcher_[awaited.transfer].destination;
   if (awaited.kind == Awaited::Kind::kEpoch) return awaited.action->peer;
+  if (awaited.kind == Awaited::Kind::kLock)
+    return trace_->rank_of(turn_before(awaited).holders.front());
   return missing_member(awaited);
 }
 
@@ -620,6 +682,12 @@ void Replay<Rules>::release(int timeline) {
     instance.waiting.clear();
     return;
   }
+  if (awaited.kind == Awaited::Kind::kLock) {
+    LockTurn<K>& turn = turn_before(awaited);
+    turn.holders.clear();
+    for (const int32_t waiting : std::exchange(turn.waiting, {})) wake(waiting);
+    return;
+  }
   if (awaited.kind == Awaited::Kind::kEpoch) {
     windows_.epoch(*awaited.action, timelines_[timeline].rank, awaited.instance).abandoned = true;
   } else if (awaited.kind == Awaited::Kind::kReceive) {
@@ -676,6 +744,10 @@ std::string Replay<Rules>::describe_wait(int timeline) {
     const Communicator& comm = trace_->comms[awaited.action->comm];
     return " waits for rank " + other + " on " + (comm.window ? "window" : "communicator") + " '" +
            comm.name + "'";
+  }
+  if (awaited.kind == Awaited::Kind::kLock) {
+    return " waits for a lock that rank " + other + " holds on window '" +
+           trace_->comms[awaited.action->comm].name + "'";
   }
   if (awaited.kind == Awaited::Kind::kEpoch) {
     return (windows_.is_origin(*awaited.action) ? " waits for the post of rank "

@@ -45,8 +45,9 @@ class Replay {
   static constexpr int K = Rules::kLanes;
 
   Replay(EventSource& source, Rules& rules, std::vector<Observer<K>*> observers,
-         std::function<void(double)> progress = {})
+         std::function<void(double)> progress = {}, const LockOrder* locks = nullptr)
       : source_(&source),
+        locks_(locks),
         trace_(&source.definitions()),
         rules_(&rules),
         observers_(std::move(observers)),
@@ -92,12 +93,15 @@ class Replay {
 
   // One-sided communication: windows.h.
   void begin_one_sided(int timeline, const Action& action);
-  /// What of it ends in this call, and locks: a model says when.
+  /// What of it ends in this call: a model says when.
   void finish_one_sided(int timeline, const Action& action);
   /// A fence will show what `rank` aimed at others since the one before.
   void end_streams(uint32_t window, int rank, CollectiveInstance<K>& instance);
   void enter_epoch(int timeline, const Call& call, const Action& action);
   bool other_side_is_there(int timeline, const Awaited& awaited);
+  void lock(int timeline, const Action& action);
+  void unlock(int timeline, const Call& call, const Action& action);
+  LockTurn<K>& turn_before(const Awaited& awaited);
   void let_go_one_sided(int timeline, const Awaited& awaited);
 
   /// True when nothing is missing; else `timeline` will be woken when the first missing thing
@@ -152,6 +156,7 @@ class Replay {
   std::string place(int timeline, const Call& call) const;
 
   EventSource* source_;
+  const LockOrder* locks_;  ///< null: nobody waits for a lock
   const TraceDefinitions* trace_;
   Rules* rules_;
   std::vector<Observer<K>*> observers_;

@@ -157,8 +157,10 @@ class Driver {
       coverage_ = Coverage(*trace_);
       observers.push_back(&coverage);
     }
-    Replay<Rules> replay(*source_, rules, std::move(observers),
-                         [this](double share) { report_progress(share); });
+    if (!locks_) locks_.emplace(*source_);
+    Replay<Rules> replay(
+        *source_, rules, std::move(observers), [this](double share) { report_progress(share); },
+        &*locks_);
     const ReplayOutcome outcome = replay.run();
     ++passes_done_;
     if (first && outcome.deadlock.empty()) {
@@ -204,6 +206,7 @@ class Driver {
     pass(rules, {&*shifts_});
     shifted_.emplace(*source_, *shifts_);
     source_ = &*shifted_;
+    locks_.reset();  // who held them before whom is seen better now
     first_outcome_.reset();
     survey();
     ClockRepair repair;
@@ -380,6 +383,7 @@ class Driver {
   ClockViolations violations_;         ///< before the repair
   std::optional<ClockShifts> shifts_;  ///< where times had to be repaired
   std::optional<ShiftedSource> shifted_;
+  std::optional<LockOrder> locks_;
   Results results_;
   std::optional<ReplayOutcome> first_outcome_;
   EventSource::Counts counts_;

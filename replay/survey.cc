@@ -1,6 +1,7 @@
 #include "replay/survey.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "replay/collective_sizes.h"
 
@@ -34,6 +35,15 @@ Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
       add(survey_->collective[Survey::collective_key(action.op, comm.size())], bytes,
           call.leave - cause);
       awaited_bytes += bytes;
+      depends = true;
+      continue;
+    }
+    if (awaited.kind == Awaited::Kind::kLock) {
+      const Action& action = *awaited.action;
+      const auto& turn = context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
+      if (!std::isfinite(turn.recorded_release)) continue;
+      add(survey_->epoch[static_cast<int>(level(timeline.rank, action.peer))], 0,
+          call.leave - turn.recorded_release);
       depends = true;
       continue;
     }

@@ -20,7 +20,7 @@ struct Survey {
   std::vector<LowerEnvelope> floor;                ///< by call: leave - enter over bytes awaited
   std::array<LowerEnvelope, kLevels> receive;      ///< leave - send's enter
   std::array<LowerEnvelope, kLevels> synchronous;  ///< send's leave - receive's post
-  std::array<LowerEnvelope, kLevels> epoch;        ///< leave - enter of the post or complete
+  std::array<LowerEnvelope, kLevels> epoch;  ///< leave - enter of the post, complete or unlock
   std::unordered_map<uint64_t, LowerEnvelope>
       collective;                                ///< by collective_key(): leave - awaited enter
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait

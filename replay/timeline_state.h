@@ -17,8 +17,9 @@ struct Awaited {
     kSend,
     kReceive,
     kCollective,
-    kOneSided,    ///< operations that a model completes (`action` a kOneSidedDone or kLock)
+    kOneSided,    ///< operations that a model completes (`action` a kOneSidedDone)
     kEpoch,       ///< the other side of a kEpoch
+    kLock,        ///< the turn of a lock before that of a kLock
     kMainThread,  ///< a thread begins when the main one of its rank has come as far
   };
   Kind kind = Kind::kSend;
@@ -27,7 +28,7 @@ struct Awaited {
   uint32_t slot = kNoSlot;         ///< of one that is not posted
   int local = 0;                   ///< rank in the communicator of a collective
   const Action* action = nullptr;  ///< of a collective, or one-sided
-  uint64_t instance = 0;           ///< of a collective, or number of an epoch
+  uint64_t instance = 0;  ///< of a collective; number of an epoch, or of a turn, from 1 (0: none)
 };
 static_assert(sizeof(Awaited) == 32);
 

@@ -20,7 +20,11 @@
 //   complete          which ends when the targets have posted and the data have left. What began
 //                     earlier than its target was ready goes out when it is
 //   wait, test        end when each origin's complete and its data are there
-//   lock              a round trip (2 L) to another rank; lock_all to the most distant one
+//   lock              a round trip (2 L) to another rank, where it waits until those that held the
+//                     lock before, as recorded, gave it back (lock_order.h); lock_all a round trip
+//                     to the most distant rank
+//   unlock            the lock is free at the target when the data are there, at the earliest L
+//                     after the enter
 //
 // The processor of a target takes no part, and its ports carry messages alone: what several origins
 // put at one target at a time does not get in each other's way here, which is contention.
@@ -42,6 +46,7 @@
 
 #include "models/lanes.h"
 #include "models/placement.h"
+#include "replay/lock_order.h"
 #include "replay/operation.h"
 
 namespace rubato {
@@ -92,6 +97,18 @@ struct Epoch {
   Lanes<K> posted = Stream<K>::never();
   Lanes<K> completed = Stream<K>::never();  ///< likewise
   Stream<K> stream;                         ///< what the origin aimed at the target
+};
+
+/// A turn of a lock (lock_order.h).
+template <int K>
+struct LockTurn {
+  std::vector<int32_t> holders;  ///< timelines that have still to give it back
+  bool begun = false;            ///< `holders` was filled
+  uint32_t passed = 0;           ///< holders of the next turn that need it no more
+  double recorded_release = -std::numeric_limits<double>::infinity();  ///< enter of the last unlock
+  /// When the lock was free again at the target (model), or the last unlock was entered (measured).
+  Lanes<K> released = Stream<K>::never();
+  std::vector<int32_t> waiting;  ///< timelines to wake
 };
 
 template <int K>
@@ -183,6 +200,36 @@ class Windows {
     found->second.clear();
   }
 
+  /// A turn of the lock of a window at a target.
+  LockTurn<K>& turn(const LockOrder& order, const Action& lock, uint32_t number) {
+    LockTurn<K>& turn = turns_[{lock.comm, lock.peer, static_cast<int32_t>(number)}];
+    if (!turn.begun) turn.holders = order.holders(lock.comm, lock.peer, number);
+    turn.begun = true;
+    return turn;
+  }
+  LockTurn<K>& turn(const Action& lock, uint32_t number) {
+    return turns_.at({lock.comm, lock.peer, static_cast<int32_t>(number)});
+  }
+  /// A holder of turn `number + 1` needs turn `number` no more.
+  void pass(const LockOrder& order, const Action& lock, uint32_t number) {
+    ++turn(order, lock, number).passed;
+    forget_turn(order, lock, number);
+  }
+  /// If it is over, and nobody will ask for it any more.
+  void forget_turn(const LockOrder& order, const Action& lock, uint32_t number) {
+    const LockTurn<K>& turn = this->turn(lock, number);
+    if (!turn.holders.empty() || number + 1 >= order.turns(lock.comm, lock.peer)) return;
+    if (turn.passed == order.holders(lock.comm, lock.peer, number + 1).size())
+      turns_.erase({lock.comm, lock.peer, static_cast<int32_t>(number)});
+  }
+  /// How often a timeline took and gave back the lock of a window at a target.
+  struct LockCounts {
+    size_t taken = 0, given_back = 0;
+  };
+  LockCounts& lock_counts(const Action& lock, int timeline) {
+    return lock_counts_[{lock.comm, timeline, lock.peer}];
+  }
+
  private:
   static constexpr auto complete_ = static_cast<size_t>(EpochStep::kComplete);
 
@@ -204,6 +251,8 @@ class Windows {
 
   std::unordered_map<Key, Pair, Hash> pairs_;
   std::unordered_map<Key, std::vector<int32_t>, Hash> touched_;  ///< targets; the key's is 0
+  std::unordered_map<Key, LockTurn<K>, Hash> turns_;             ///< by window, target and number
+  std::unordered_map<Key, LockCounts, Hash> lock_counts_;        ///< by window, timeline and target
   std::unordered_map<uint64_t, OneSided<K>> operations_;         ///< by rank and slot
 };
 

@@ -123,6 +123,68 @@ TEST_CASE(
   check(text("win_unlock 1"), toy(), {1210, 1});
 }
 
+TEST_CASE("an exclusive lock waits until those that held it before, as recorded, gave it back") {
+  const char* text = R"(
+    window 1
+    0: 0..0 init
+    0: 0..10 win_lock 2 exclusive
+    0: 510..520 win_unlock 2
+    0: 520 end
+    1: 0..0 init
+    1: 100..560 win_lock 2
+    1: 560..570 win_unlock 2
+    1: 570 end
+    2: 0..0 init
+    2: 1000..1030 win_lock 2 exclusive
+    2: 1030..1040 win_unlock 2
+    2: 1040 end
+  )";
+  // Rank 0: grant 200, + 500 of compute, unlocks at 700, at once. The lock is free at 800. Rank 1
+  // asks at 100, the word is there at 200; granted at 800, back at 900, unlocks. Free at 1000. Rank
+  // 2 asks itself, at 1000.
+  check(text, toy(), {700, 900, 1000});
+  // Without latency: 500; granted and over at 500; 1000.
+  check(text, kPerfect, {500, 500, 1000});
+  // Compute twice as long: rank 0 gives back 500 later. Rank 1, which entered at 200, left 50 after
+  // the unlock was entered (510), so at 1010 + 10 ... : init 0, lock 0..10, compute 1000, unlock
+  // entered at 1010, left at 1020. Lock of rank 1: 1010 + 50, + 10. Rank 2: enters at 2000, + 40.
+  check(text, parse_scenario("measured:cpu*0.5"), {1020, 1070, 2040});
+}
+
+TEST_CASE("shared locks do not keep each other out, and a lock that was put off did not wait") {
+  const char* shared = R"(
+    window 1
+    0: 0..10 win_lock 2
+    0: 510..520 win_unlock 2
+    0: 520 end
+    1: 100..110 win_lock 2
+    1: 160..170 win_unlock 2
+    1: 170 end
+    2: 0 local MPI_Comm_rank
+    2: 1 end
+  )";
+  // 0 + 200 + 500; 100 + 200 + 50.
+  check(shared, toy(), {700, 350, 1});
+
+  // Rank 1's lock was left before rank 0's unlock: measured keeps its length, whatever rank 0 does.
+  const char* lazy = R"(
+    window 1
+    0: 0..0 init
+    0: 0..10 win_lock 2 exclusive
+    0: 510..520 win_unlock 2
+    0: 520 end
+    1: 0..0 init
+    1: 100..110 win_lock 2 exclusive
+    1: 110..570 win_unlock 2
+    1: 570 end
+    2: 0 local MPI_Comm_rank
+    2: 1 end
+  )";
+  check(lazy, parse_scenario("measured:cpu*0.5"), {1020, 670, 2});
+  // A model grants it when it is free: 800, back at 900.
+  check(lazy, toy(), {700, 900, 1});
+}
+
 TEST_CASE("an operation that fetches asks with what it sends and brings back what it receives") {
   const char* text = R"(
     window 1
