@@ -32,7 +32,9 @@ struct Scenario {
 /// Reads "BASE" or "BASE:change,change,...". BASE is `measured`, `undisturbed`, `perfect`,
 /// `bandela` or a platform file; a change is key=value, key*factor or key/factor with the keys
 /// latency, bandwidth (each also as LEVEL.latency; without a level they mean all levels but self),
-/// cpu, ppn and name.
+/// cpu, ppn and name. OPERATION=ALGORITHM, as in allreduce=ring, sets the algorithm of a collective
+/// operation, and collectives= a library's choice of them (mpich, openmpi) or a way of pricing them
+/// (algorithm, analytic, perfect).
 ///
 /// latency*f adds (f - 1) times the latency of the smallest messages to every one-way trip, three
 /// of them in a handshake; bandwidth*f divides what grows with the size. Errors:

@@ -86,12 +86,13 @@ class CollectiveInstances {
     return comms_[comm].instances[number - comms_[comm].first];
   }
 
-  /// True when everything that `local` waits for is there.
-  bool ready(uint32_t comm, uint64_t number, int local) {
+  /// True when everything that `local` waits for is there, in an operation that it takes to
+  /// synchronise in this way.
+  bool ready(uint32_t comm, uint64_t number, int local, Synchronisation how) {
     const Instance& instance = get(comm, number);
     if (instance.abandoned) return true;
     const int size = trace_->comms[comm].size();
-    switch (synchronisation(instance.op)) {
+    switch (how) {
       case Synchronisation::kOneToAll:
         return local == instance.root || instance.root < 0 || instance.root_arrived;
       case Synchronisation::kAllToOne:

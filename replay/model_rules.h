@@ -20,6 +20,7 @@
 #include "models/interconnect.h"
 #include "models/scenario.h"
 #include "replay/collective_sizes.h"
+#include "replay/collective_uses.h"
 #include "replay/timeline_state.h"
 
 namespace rubato {
@@ -137,6 +138,18 @@ class ModelRules {
 
   Level level(int a, int b) const { return machines_->placement.level(a, b); }
 
+  /// Whom member `local` waits for in a collective. The same in all lanes.
+  Synchronisation synchronisation(const Action& action, int local,
+                                  const TraceDefinitions& trace) const {
+    if (!is_rooted(action.op)) return rubato::synchronisation(action.op);
+    const double bytes = payload_bytes(trace.sizes, action.op, trace.comms[action.comm].size(),
+                                       local, action.bytes, action.bytes_received);
+    return machines_->interconnects[0].collectives().synchronisation(action.op, bytes);
+  }
+
+  /// How the collectives of one lane were priced.
+  const CollectiveUses& collective_uses(int lane) const { return collective_uses_[lane]; }
+
  private:
   struct CollectiveCost {
     Lanes<K> total;      ///< for a member that waits
@@ -153,7 +166,7 @@ class ModelRules {
     const bool is_root = awaited.local == action.peer;
     const CollectiveCost& cost =
         collective_cost(action, comm, awaited.local, is_root, *context.trace);
-    switch (synchronisation(action.op)) {
+    switch (awaited.waits_for) {
       case Synchronisation::kOneToAll:
         if (is_root || instance.root < 0) return timeline.enter + cost.departure;
         return instance.root_enter.max(timeline.enter) + cost.total;
@@ -212,6 +225,7 @@ class ModelRules {
         cost.total[lane] = net.collective(action.op, comm.size(), bytes, level) * ticks;
         cost.departure[lane] =
             net.collective_departure(action.op, comm.size(), bytes, level, is_root) * ticks;
+        collective_uses_[lane].add(action.op, comm.size(), bytes, net.collectives());
       }
     }
     return cost;
@@ -259,6 +273,7 @@ class ModelRules {
   std::vector<Level> comm_level_;
   std::array<std::unordered_map<uint64_t, LaneMessageCost<K>>, kLevels> message_costs_;
   std::unordered_map<CollectiveKey, CollectiveCost, CollectiveHash> collective_costs_;
+  std::array<CollectiveUses, K> collective_uses_;
   Level last_level_ = Level::kSelf;
   uint64_t last_bytes_ = 0;
   const LaneMessageCost<K>* last_cost_ = nullptr;

@@ -237,6 +237,11 @@ void Replay<Rules>::arrive(int timeline, const Call& call, const Action& action)
   TimelineState<K>& state = timelines_[timeline];
   if (comm.size() > 1) {
     awaited.local = comm.local_rank(state.rank);
+    if constexpr (Rules::kFollowsRecording) {
+      awaited.waits_for = synchronisation(action.op);
+    } else {
+      awaited.waits_for = rules_->synchronisation(action, awaited.local, *trace_);
+    }
     awaited.instance =
         collectives_.arrive(action, awaited.local, state.rank, call.enter, state.enter);
     CollectiveInstance<K>& instance = collectives_.get(action.comm, awaited.instance);
@@ -269,7 +274,7 @@ bool Replay<Rules>::everything_is_there(int timeline) {
     if (awaited.kind == Awaited::Kind::kCollective) {
       const uint32_t comm = awaited.action->comm;
       if (trace_->comms[comm].size() <= 1) continue;
-      if (collectives_.ready(comm, awaited.instance, awaited.local)) continue;
+      if (collectives_.ready(comm, awaited.instance, awaited.local, awaited.waits_for)) continue;
       collectives_.get(comm, awaited.instance).waiting.push_back(timeline);
       return false;
     }
@@ -431,10 +436,10 @@ int Replay<Rules>::missing_member(const Awaited& awaited) {
   const CollectiveInstance<K>& instance = collectives_.get(awaited.action->comm, awaited.instance);
   int first = 0;
   int last = comm.size();
-  if (synchronisation(instance.op) == Synchronisation::kOneToAll) {
+  if (awaited.waits_for == Synchronisation::kOneToAll) {
     first = instance.root;
     last = first + 1;
-  } else if (synchronisation(instance.op) == Synchronisation::kPrefix) {
+  } else if (awaited.waits_for == Synchronisation::kPrefix) {
     last = awaited.local;
   }
   int missing = -1;
@@ -469,13 +474,20 @@ bool Replay<Rules>::release_hole() {
     if (!Rules::kFollowsRecording) {
       const bool rendezvous =
           awaited.kind == Awaited::Kind::kSend && matcher_[awaited.transfer].handshake;
-      if (rendezvous) continue;  // the recording need not have waited here
+      // The recording need not have waited here.
+      if (rendezvous || holds_more_than_it_must(awaited)) continue;
       if (first_leave(other, timeline) <= current_call(timeline).leave) continue;
     }
     if (first < 0 || current_call(timeline).leave < current_call(first).leave) first = timeline;
   }
   if (first >= 0) release(first);
   return first >= 0;
+}
+
+template <class Rules>
+bool Replay<Rules>::holds_more_than_it_must(const Awaited& awaited) {
+  return awaited.kind == Awaited::Kind::kCollective &&
+         awaited.waits_for != synchronisation(awaited.action->op);
 }
 
 template <class Rules>

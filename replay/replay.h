@@ -127,6 +127,8 @@ class Replay {
   /// of its partner is missing. A rendezvous of the scenario's own making is no such case. False
   /// when there was none: a deadlock.
   bool release_hole();
+  /// A collective in which, on this machine, members wait that need not.
+  static bool holds_more_than_it_must(const Awaited& awaited);
   /// When the first of the calls left, as recorded, that hold up the timelines of `rank` but one.
   double first_leave(int rank, int except) const;
   /// The call that `timeline` waits in keeps its recorded time.

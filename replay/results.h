@@ -33,6 +33,15 @@ struct LevelTraffic {
   uint64_t bytes = 0;
 };
 
+/// By which algorithm the calls of one collective operation were priced.
+struct CollectiveUse {
+  std::string operation;
+  int members = 0;        ///< of the communicator
+  std::string algorithm;  ///< "formula" or "perfect" where none was asked for
+  double smallest = 0;    ///< bytes of payload per member, of those calls
+  double largest = 0;
+};
+
 struct ScenarioResult {
   std::string name;
   double elapsed = 0;            ///< seconds; latest end minus earliest start over ranks
@@ -40,6 +49,7 @@ struct ScenarioResult {
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;
   std::array<LevelTraffic, kLevels> traffic;  ///< point to point, per level of this scenario
+  std::vector<CollectiveUse> collectives;     ///< empty where durations come from the archive
   std::vector<std::string> warnings;          ///< things the reader must know to trust this column
 };
 

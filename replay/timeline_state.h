@@ -20,6 +20,7 @@ struct Awaited {
   };
   Kind kind = Kind::kSend;
   bool posted = true;  ///< false: a send or receive of another thread, which has still to post it
+  Synchronisation waits_for = Synchronisation::kAllToAll;  ///< in a collective
   TransferId transfer = kNoTransfer;
   uint32_t slot = kNoSlot;         ///< of one that is not posted
   int local = 0;                   ///< rank in the communicator of a collective

@@ -58,6 +58,7 @@ Scenario platform(const Machine& machine) {
   Scenario scenario;
   scenario.name = "platform";
   scenario.platform = parse_platform(text.str(), "platform");
+  scenario.platform.collectives = machine.collectives;
   return scenario;
 }
 
@@ -213,6 +214,9 @@ TEST_CASE("random programs with overheads, ports and rendezvous") {
   near.per_byte = 0.5;
   near.gap = 0.25;
   near.rendezvous = 1000;
+  near.collectives.preset = CollectivePreset::kOpenMpi;
+  for (const CollectiveOp op : {CollectiveOp::kBcast, CollectiveOp::kGather, CollectiveOp::kReduce})
+    near.collectives.of(op).sync_limit = 12000;
   Machine far = near;
   far.node_latency = 650;
   far.network_latency = 90000;

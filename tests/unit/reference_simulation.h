@@ -4,6 +4,7 @@
 #include <queue>
 #include <vector>
 
+#include "models/collective_model.h"
 #include "tests/unit/random_programs.h"
 
 /// What a program takes on a machine, by a naive simulation that shares nothing with the engine but
@@ -18,6 +19,7 @@ struct Machine {
   double per_byte = 0, gap = 0;
   double rendezvous = kNever;  ///< from this size on
   bool whole = false;          ///< collectives take whole ticks
+  CollectiveModel collectives;
 };
 
 class Reference {
@@ -179,19 +181,25 @@ class Reference {
       mine = mine || member == rank;
     }
     const double trip = one_node ? machine_->node_latency : machine_->network_latency;
-    const RoundCost cost{
-        [&](double n) { return machine_->o_s + trip + n * machine_->per_byte + machine_->o_r; },
-        [](double) { return 0.0; }};
-    double total = collective_seconds(op.collective, p, op.bytes, cost);
-    if (machine_->whole) total = std::ceil(total);
+    const auto move = [&](double n) {
+      return machine_->o_s + trip + n * machine_->per_byte + machine_->o_r;
+    };
+    const auto gap = [&](double n) {
+      return std::min(move(n), std::max({machine_->o_s, machine_->o_r, n * machine_->gap}));
+    };
+    const RoundCost cost{move, gap, [&](double n) { return machine_->o_s + n * machine_->gap; },
+                         [](double) { return 0.0; }};
+    const CollectiveModel& model = machine_->collectives;
+    double total = model.seconds(op.collective, p, op.bytes, cost);
     const bool is_root = op.root >= 0 && members[op.root] == rank;
-    const double departure = machine_->o_s + op.bytes * machine_->gap;
-    int rounds = 0;
-    while (1 << rounds < p) ++rounds;
-    switch (synchronisation(op.collective)) {
+    double departure = model.departure(op.collective, p, op.bytes, is_root, cost);
+    if (machine_->whole) {
+      total = std::ceil(total);
+      departure = std::ceil(departure);
+    }
+    switch (model.synchronisation(op.collective, op.bytes)) {
       case Synchronisation::kOneToAll:
-        return is_root ? enter + rounds * departure
-                       : std::max(enters[members[op.root]], enter) + total;
+        return is_root ? enter + departure : std::max(enters[members[op.root]], enter) + total;
       case Synchronisation::kAllToOne:
         return is_root ? last + total : enter + departure;
       case Synchronisation::kPrefix:
