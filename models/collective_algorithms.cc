@@ -133,7 +133,8 @@ double binary_down(int p, const Segments& segments, const Prices& prices) {
   const int levels = floor_log2(p);
   const auto last = static_cast<unsigned>(lowest(p) - 1);
   // Member x of the lowest level is a second child once for each bit set in x.
-  const int behind_sibling = std::max(std::popcount(last), static_cast<int>(std::bit_width(last)) - 1);
+  const int behind_sibling =
+      std::max(std::popcount(last), static_cast<int>(std::bit_width(last)) - 1);
   const double move = prices.move(segments.bytes);
   const double next = prices.next(segments.bytes);
   return std::max((levels - 1) * (move + next), levels * move + behind_sibling * next) +
