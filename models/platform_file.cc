@@ -394,7 +394,6 @@ void write_level(std::ostream& out, int index, const LevelModel& level) {
   }
 }
 
-/// Names of the keys of one entry and what they are set to, "a = 1, b = 2".
 void write_rule(std::ostream& out, const AlgorithmRule& rule) {
   out << "  { ";
   if (rule.processes > 2) out << "processes = " << rule.processes << ", ";

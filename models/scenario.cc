@@ -204,6 +204,7 @@ void change_collective(Scenario& scenario, const std::string& text, const Change
   OperationModel& operation = scenario.platform.collectives.of(op);
   AlgorithmRule everywhere;
   everywhere.choice.algorithm = algorithm_named(op, change.value);
+  scenario.changed_collectives.push_back(op);
   operation.rules = {everywhere};
   operation.formula.clear();
 }

@@ -24,7 +24,8 @@ struct Scenario {
   double cpu = 1;     ///< compute runs this many times faster
   std::optional<int>
       ranks_per_node;  ///< blocks of that many ranks instead of the archive's placement
-  std::array<bool, kLevels> changed_levels{};  ///< whose latency or bandwidth was changed
+  std::array<bool, kLevels> changed_levels{};     ///< whose latency or bandwidth was changed
+  std::vector<CollectiveOp> changed_collectives;  ///< whose algorithm was changed by name
   /// The platform file, "" when there is none; reports look for its samples beside it.
   std::string platform_file;
 };

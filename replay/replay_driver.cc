@@ -326,6 +326,11 @@ class Driver {
     if (changed && touched == 0 && outcome.collectives == 0) {
       result.warnings.push_back("its changes touch no message of this run");
     }
+    for (const CollectiveOp op : scenario.changed_collectives) {
+      const auto is_this = [&](const CollectiveUse& use) { return use.operation == name_of(op); };
+      if (std::none_of(result.collectives.begin(), result.collectives.end(), is_this))
+        result.warnings.push_back("there is no " + name_of(op) + " in this run to change");
+    }
   }
 
   std::string property(const char* name) const {

@@ -321,6 +321,20 @@ TEST_CASE("results say which algorithms were used") {
   CHECK(uses(3).empty());
 }
 
+TEST_CASE("an algorithm for an operation that does not occur is warned about") {
+  const char* text = R"(
+    0: 0..5 barrier
+    0: 10 end
+    1: 0..5 barrier
+    1: 10 end
+  )";
+  const Results results = replay(
+      text, {on("bandela:latency=1us,barrier=linear"), on("bandela:latency=1us,allreduce=ring")});
+  CHECK(results.scenarios[0].warnings.empty());
+  CHECK(results.scenarios[1].warnings ==
+        std::vector<std::string>{"there is no allreduce in this run to change"});
+}
+
 TEST_CASE("levels: a message between nodes takes the network's price") {
   const char* text = R"(
     nodes 0 0 1
