@@ -256,25 +256,58 @@ bool translate(OTF2_CollectiveOp op, CollectiveOp& ours) {
   }
 }
 
+/// A collective as a record names it, in our terms.
+struct RecordedCollective {
+  RecordedCollective(Location& l, uint64_t event, const char* what, OTF2_CollectiveOp recorded_op,
+                     OTF2_CommRef recorded_comm, uint32_t recorded_root) {
+    if (!translate(recorded_op, op)) {
+      throw InputError(l.place(event, what) + ": operation " + std::to_string(recorded_op) +
+                       " is not an MPI collective this version knows");
+    }
+    comm = l.comm(recorded_comm, event, what);
+    const Communicator& communicator = l.archive->definitions.comms[comm];
+    kept = communicator.inter || communicator.local_rank(l.rank) < 0;
+    if (recorded_root < static_cast<uint32_t>(communicator.size()))
+      root = static_cast<int32_t>(recorded_root);
+  }
+
+  CollectiveOp op{};
+  uint32_t comm;
+  int32_t root = kNoRoot;
+  /// An intercommunicator's groups wait for each other; which group a root is in is not always
+  /// said. Such a call keeps its time. So does one of a rank that is no member.
+  bool kept;
+};
+
 OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
                                     uint32_t root, uint64_t sent, uint64_t received) {
   return guarded(user, [&](Location& l) {
-    CollectiveOp ours;
-    if (!translate(op, ours)) {
-      throw InputError(l.place(event, "MPI_COLLECTIVE_END") + ": operation " + std::to_string(op) +
-                       " is not an MPI collective this version knows");
-    }
-    const uint32_t c = l.comm(comm, event, "MPI_COLLECTIVE_END");
-    const Communicator& communicator = l.archive->definitions.comms[c];
-    // An intercommunicator's groups wait for each other; which group a root is in is not always
-    // said. Such a call keeps its time. So does one of a rank that is no member.
-    if (communicator.inter || communicator.local_rank(l.rank) < 0) {
+    const RecordedCollective c(l, event, "MPI_COLLECTIVE_END", op, comm, root);
+    if (c.kept) {
       l.record(event, time, &CallBuilder::other);
-      return;
+    } else {
+      l.record(event, time, &CallBuilder::collective_end, c.op, c.comm, c.root, sent, received);
     }
-    const int32_t local_root =
-        root < static_cast<uint32_t>(communicator.size()) ? static_cast<int32_t>(root) : kNoRoot;
-    l.record(event, time, &CallBuilder::collective_end, ours, c, local_root, sent, received);
+  });
+}
+
+OTF2_CallbackCode on_icollective_request(RUBATO_RECORD, uint64_t request) {
+  return guarded(user, [&](Location& l) {
+    l.record(event, time, &CallBuilder::icollective_request, request);
+  });
+}
+
+OTF2_CallbackCode on_icollective_complete(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                          uint32_t root, uint64_t sent, uint64_t received,
+                                          uint64_t request) {
+  return guarded(user, [&](Location& l) {
+    const RecordedCollective c(l, event, "NON_BLOCKING_COLLECTIVE_COMPLETE", op, comm, root);
+    if (c.kept) {
+      l.record(event, time, &CallBuilder::icollective_kept, request);
+    } else {
+      l.record(event, time, &CallBuilder::icollective_complete, c.op, c.comm, c.root, sent,
+               received, request);
+    }
   });
 }
 
@@ -312,6 +345,10 @@ class Callbacks {
     OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(callbacks_, on_irecv);
     OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(callbacks_, on_cancelled);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(callbacks_, on_collective_end);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(callbacks_,
+                                                                    on_icollective_request);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(callbacks_,
+                                                                     on_icollective_complete);
     OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(callbacks_, on_measurement);
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(callbacks_, on_buffer_flush);
   }
@@ -351,8 +388,6 @@ void Callbacks::set_others() {
   RUBATO_OTHER(Metric);
   RUBATO_OTHER(MpiCollectiveBegin);
   RUBATO_OTHER(MpiRequestTest);
-  RUBATO_OTHER(NonBlockingCollectiveComplete);
-  RUBATO_OTHER(NonBlockingCollectiveRequest);
   RUBATO_OTHER(OmpAcquireLock);
   RUBATO_OTHER(OmpFork);
   RUBATO_OTHER(OmpJoin);
@@ -460,9 +495,8 @@ class EventFiles {
       store.close(timelines[thread]);
       const CallBuilder& builder = calls.builder(thread);
       counts.records += builder.records();
-      counts.receives_never_completed += builder.never_completed();
-      if (counts.first_never_completed.empty())
-        counts.first_never_completed = builder.first_never_completed();
+      counts.receives.add(builder.open_receives());
+      counts.collectives.add(builder.open_collectives());
     }
   }
 

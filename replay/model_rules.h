@@ -150,16 +150,17 @@ class ModelRules {
     if (comm.size() <= 1) return timeline.busy;
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
+    const Lanes<K>& arrival = context.arrival(timeline, awaited);
     const bool is_root = awaited.local == action.peer;
     const CollectiveCost& cost =
         collective_cost(action, comm, awaited.local, is_root, *context.trace);
     switch (synchronisation(action.op)) {
       case Synchronisation::kOneToAll:
-        if (is_root || instance.root < 0) return timeline.enter + cost.departure;
-        return instance.root_enter.max(timeline.enter) + cost.total;
+        if (is_root || instance.root < 0) return arrival + cost.departure;
+        return instance.root_enter.max(arrival) + cost.total;
       case Synchronisation::kAllToOne:
         return is_root ? Lanes<K>(instance.last_enter + cost.total)
-                       : Lanes<K>(timeline.enter + cost.departure);
+                       : Lanes<K>(arrival + cost.departure);
       case Synchronisation::kPrefix:
         return instance.enters[awaited.local] + cost.total;
       case Synchronisation::kAllToAll:

@@ -19,6 +19,8 @@ enum class ActionKind : uint8_t {
   kWaitSend,     ///< completes the send in `slot`
   kWaitReceive,  ///< completes the receive in `slot`
   kCollective,
+  kStartCollective,  ///< a collective is started that the call does not wait for
+  kWaitCollective,   ///< completes the collective whose `slot` is in `tag`
 };
 
 /// Flags of a send or a post.
@@ -41,15 +43,15 @@ struct Action {
   uint8_t unused = 0;
   uint32_t comm = 0;  ///< index into TraceDefinitions::comms
   int32_t peer = 0;   ///< world rank of the other side; for a collective the root's rank in comm
-  uint32_t tag = 0;   ///< of a collective its `order`
+  uint32_t tag = 0;   ///< of a collective and of the start of one its `order`
   /// Of the message, also at the wait of a receive; bytes sent by a collective as the archive
-  /// counts them.
+  /// counts them, at its wait where it was started.
   uint64_t bytes = 0;
   union {
-    uint64_t bytes_received = 0;  ///< of a collective, as the archive counts them
+    uint64_t bytes_received = 0;  ///< where `bytes` are those of a collective; counted likewise
     struct {
-      uint32_t slot;  ///< request of a send, post or wait: small and reused where a rank has one
-                      ///< timeline, else a new number for each
+      uint32_t slot;  ///< request of a send, post, start or wait: small and reused where a rank has
+                      ///< one timeline, else a new number for each
       /// Of a send or post: the n-th of its rank on its channel, from 1, over all timelines of the
       /// rank; of a collective the n-th on its communicator. 0 where ranks have one timeline each:
       /// then it is the order in which they come.
@@ -58,6 +60,24 @@ struct Action {
   };
 };
 static_assert(sizeof(Action) == 32);
+
+/// The request that an action makes or completes, nullptr when it has none. `A` is Action or const
+/// Action.
+template <typename A>
+auto request_of(A& action) -> decltype(&action.tag) {
+  if (action.kind == ActionKind::kCollective) return nullptr;
+  if (action.kind == ActionKind::kWaitCollective) return &action.tag;
+  return action.slot == kNoSlot ? nullptr : &action.slot;
+}
+
+/// Where the order of an action stands, nullptr when it has none.
+template <typename A>
+auto order_of(A& action) -> decltype(&action.tag) {
+  const bool collective =
+      action.kind == ActionKind::kCollective || action.kind == ActionKind::kStartCollective;
+  if (collective) return &action.tag;
+  return action.kind == ActionKind::kWaitCollective ? nullptr : &action.order;
+}
 
 /// What a call is to the replay's clock.
 enum class CallRole : uint8_t {

@@ -172,7 +172,11 @@ void Replay<Rules>::perform(int timeline, const Call& call, const Action& action
     case ActionKind::kWaitReceive:
       return await_request(timeline, Awaited::Kind::kReceive, action.slot);
     case ActionKind::kCollective:
-      return arrive(timeline, call, action);
+      return collective(timeline, call, action);
+    case ActionKind::kStartCollective:
+      return start_collective(timeline, call, action);
+    case ActionKind::kWaitCollective:
+      return await_collective(timeline, action);
   }
 }
 
@@ -228,27 +232,53 @@ void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
 }
 
 template <class Rules>
-void Replay<Rules>::arrive(int timeline, const Call& call, const Action& action) {
+void Replay<Rules>::collective(int timeline, const Call& call, const Action& action) {
   ++outcome_.collectives;
   const Communicator& comm = trace_->comms[action.comm];
   Awaited awaited;
   awaited.kind = Awaited::Kind::kCollective;
   awaited.action = &action;
-  TimelineState<K>& state = timelines_[timeline];
   if (comm.size() > 1) {
-    awaited.local = comm.local_rank(state.rank);
-    awaited.instance =
-        collectives_.arrive(action, awaited.local, state.rank, call.enter, state.enter);
-    CollectiveInstance<K>& instance = collectives_.get(action.comm, awaited.instance);
-    if (collectives_.take_mismatch()) {
-      throw InputError(place(timeline, call) + ": a collective on communicator '" + comm.name +
-                       "' differs in operation or root from the one of rank " +
-                       std::to_string(instance.first_rank) + "; records are missing or damaged");
-    }
-    for (const int32_t waiting : instance.waiting) wake(waiting);
-    instance.waiting.clear();
+    awaited.local = comm.local_rank(timelines_[timeline].rank);
+    awaited.instance = arrive(timeline, call, action, awaited.local);
   }
-  state.awaited.push_back(awaited);
+  timelines_[timeline].awaited.push_back(awaited);
+}
+
+template <class Rules>
+void Replay<Rules>::start_collective(int timeline, const Call& call, const Action& action) {
+  ++outcome_.collectives;
+  const Communicator& comm = trace_->comms[action.comm];
+  if (comm.size() <= 1) return put_slot(timeline, action.slot, kNoTransfer);
+  StartedCollective<K> started;
+  started.local = comm.local_rank(timelines_[timeline].rank);
+  started.instance = arrive(timeline, call, action, started.local);
+  started.enter = timelines_[timeline].enter;
+  auto id = static_cast<TransferId>(started_.size());
+  if (free_started_.empty()) {
+    started_.push_back(started);
+  } else {
+    id = free_started_.back();
+    free_started_.pop_back();
+    started_[id] = started;
+  }
+  put_slot(timeline, action.slot, id);
+}
+
+template <class Rules>
+uint64_t Replay<Rules>::arrive(int timeline, const Call& call, const Action& action, int local) {
+  TimelineState<K>& state = timelines_[timeline];
+  const uint64_t number = collectives_.arrive(action, local, state.rank, call.enter, state.enter);
+  CollectiveInstance<K>& instance = collectives_.get(action.comm, number);
+  if (collectives_.take_mismatch()) {
+    throw InputError(place(timeline, call) + ": a collective on communicator '" +
+                     trace_->comms[action.comm].name +
+                     "' differs in operation or root from the one of rank " +
+                     std::to_string(instance.first_rank) + "; records are missing or damaged");
+  }
+  for (const int32_t waiting : instance.waiting) wake(waiting);
+  instance.waiting.clear();
+  return number;
 }
 
 template <class Rules>
@@ -291,7 +321,7 @@ bool Replay<Rules>::everything_is_there(int timeline) {
 template <class Rules>
 void Replay<Rules>::leave(int timeline, const Call& call) {
   TimelineState<K>& state = timelines_[timeline];
-  const RuleContext<K> context{trace_, &matcher_, &collectives_};
+  const RuleContext<K> context{trace_, &matcher_, &collectives_, &started_};
   const Lanes<K> leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                              ? state.enter
                              : rules_->leave(state, call, context);
@@ -316,6 +346,7 @@ void Replay<Rules>::let_go(const Awaited& awaited) {
     if (collectives_.get(awaited.action->comm, awaited.instance).abandoned)
       ++outcome_.abandoned_collectives;
     collectives_.depart(awaited.action->comm, awaited.instance);
+    if (awaited.transfer != kNoTransfer) free_started_.push_back(awaited.transfer);
   } else if (awaited.transfer != kNoTransfer) {
     if (awaited.kind == Awaited::Kind::kReceive) {
       matcher_.receiver_done(awaited.transfer);
@@ -381,6 +412,24 @@ void Replay<Rules>::await_request(int timeline, Awaited::Kind kind, uint32_t slo
 }
 
 template <class Rules>
+void Replay<Rules>::await_collective(int timeline, const Action& action) {
+  TimelineState<K>& state = timelines_[timeline];
+  const size_t before = state.awaited.size();
+  await_request(timeline, Awaited::Kind::kCollective, action.tag);
+  if (state.awaited.size() == before) return;  // it has one member
+  Awaited& awaited = state.awaited.back();
+  awaited.action = &action;
+  if (awaited.posted) find_instance(awaited);
+}
+
+template <class Rules>
+void Replay<Rules>::find_instance(Awaited& awaited) const {
+  if (awaited.transfer == kNoTransfer) return;
+  awaited.local = started_[awaited.transfer].local;
+  awaited.instance = started_[awaited.transfer].instance;
+}
+
+template <class Rules>
 void Replay<Rules>::share_request(int timeline, uint32_t slot, TransferId id) {
   TimelineState<K>& state = timelines_[timeline];
   const auto [request, is_new] = state.threads->requests.try_emplace(slot);
@@ -408,6 +457,7 @@ bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
   rules_->begin_call(state);
   awaited.transfer = request.transfer;
   awaited.posted = true;
+  if (awaited.kind == Awaited::Kind::kCollective) find_instance(awaited);
   state.threads->requests.erase(found);
   return true;
 }

@@ -23,6 +23,18 @@ const std::map<std::string, CollectiveOp> kCollectives = {
     {"exscan", CollectiveOp::kExscan},
     {"comm_create", CollectiveOp::kCreateHandle}};
 
+/// The collective of that name; `started` says whether it is a nonblocking one, such as
+/// "ibarrier".
+std::optional<CollectiveOp> collective_of(const std::string& name, bool& started) {
+  started = name == "comm_idup";
+  if (started) return CollectiveOp::kCreateHandle;
+  const auto found = kCollectives.find(name);
+  if (found != kCollectives.end()) return found->second;
+  const auto blocking = kCollectives.find(name.substr(1));
+  started = name[0] == 'i' && blocking != kCollectives.end();
+  return started ? std::optional(blocking->second) : std::nullopt;
+}
+
 struct Line {
   int number;
   int rank;
@@ -47,6 +59,7 @@ class TextSource : public EventSource {
   void rewind() override {
     calls_.clear();
     receives_.clear();
+    collectives_.clear();
     events_.assign(trace_.timelines(), 0);
     for (int rank = 0; rank < trace_.ranks(); ++rank) {
       calls_.push_back(std::make_unique<RankCalls>(trace_, trace_.timelines_of(rank)));
@@ -70,7 +83,8 @@ class TextSource : public EventSource {
       const CallBuilder& builder =
           calls_[trace_.rank_of(timeline)]->builder(trace_.thread_of(timeline));
       counts.records += builder.records();
-      counts.receives_never_completed += builder.never_completed();
+      counts.receives.add(builder.open_receives());
+      counts.collectives.add(builder.open_collectives());
     }
     return counts;
   }
@@ -229,6 +243,7 @@ class TextSource : public EventSource {
       return static_cast<int32_t>(rank);
     };
     record(enter, &CallBuilder::enter, name);
+    bool is_started = false;
     if (what == "send" || what == "ssend" || what == "bsend") {
       record(enter, &CallBuilder::send, comm, peer(2), tag, bytes(line, 3));
     } else if (what == "isend" || what == "issend") {
@@ -245,6 +260,14 @@ class TextSource : public EventSource {
     } else if (what == "wait" || what == "waitall" || what == "test") {
       for (size_t i = 2; i < line.words.size(); ++i) {
         const auto id = static_cast<uint64_t>(number(line, line.words[i]));
+        if (const auto started = collectives_.find({line.rank, id});
+            started != collectives_.end()) {
+          const CollectiveText& c = started->second;
+          record(leave, &CallBuilder::icollective_complete, c.op, c.comm, c.root, c.sent,
+                 c.received, id);
+          collectives_.erase(started);
+          continue;
+        }
         const auto receive = receives_.find({line.rank, id});
         if (receive == receives_.end()) {
           record(leave, &CallBuilder::isend_complete, id);
@@ -254,19 +277,31 @@ class TextSource : public EventSource {
           receives_.erase(receive);
         }
       }
-    } else if (kCollectives.count(what)) {
+    } else if (const auto op = collective_of(what, is_started); op.has_value()) {
       if (trace_.comms[comm].local_rank(line.rank) < 0)
         fail(line, "the rank is not in communicator " + std::to_string(comm));
       if (root >= trace_.comms[comm].size())
         fail(line, "communicator " + std::to_string(comm) + " has no rank " + std::to_string(root));
-      record(leave, &CallBuilder::collective_end, kCollectives.at(what), comm, root, bytes(line, 2),
-             bytes(line, 3));
+      const CollectiveText c{*op, comm, root, bytes(line, 2), bytes(line, 3)};
+      if (is_started) {
+        record(enter, &CallBuilder::icollective_request, static_cast<uint64_t>(request));
+        collectives_[{line.rank, static_cast<uint64_t>(request)}] = c;
+      } else {
+        record(leave, &CallBuilder::collective_end, c.op, c.comm, c.root, c.sent, c.received);
+      }
     } else if (what != "local" && what != "init" && what != "finalize") {
       fail(line, "'" + what + "' is not a call this format knows");
     }
     record(leave, &CallBuilder::leave, name);
   }
 
+  struct CollectiveText {
+    CollectiveOp op;
+    uint32_t comm;
+    int32_t root;
+    uint64_t sent;
+    uint64_t received;
+  };
   struct PostedText {
     int32_t source;
     uint32_t tag;
@@ -280,6 +315,7 @@ class TextSource : public EventSource {
   std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
   std::vector<uint64_t> events_;                   ///< by timeline: how many there are
   std::map<std::pair<int, uint64_t>, PostedText> receives_;
+  std::map<std::pair<int, uint64_t>, CollectiveText> collectives_;
   bool keep_records_ = false;
 };
 

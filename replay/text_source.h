@@ -20,6 +20,7 @@ namespace rubato {
 ///     0: 80..99 sendrecv 1 8B 1 8B     to, bytes, from, bytes
 ///     0: 99..120 barrier               collectives: NAME [root R] [sent] [received] [comm C]
 ///     0: 120..130 bcast root 0 64B 64B
+///     0: 130..135 ibarrier req 2       also nonblocking, with i before the name, and comm_idup
 ///     0: 130..135 local MPI_Comm_rank  any call without actions
 ///     0: 136..138 function             a function of the program, without calls in it
 ///     0: 140..150 off                  measurement switched off

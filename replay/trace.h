@@ -94,6 +94,17 @@ struct TraceDefinitions {
   std::string name_of(int timeline) const;  ///< "rank 3", "rank 3 thread 1"
 };
 
+/// Posted receives, or started collectives, whose completion the archive does not show.
+struct NeverCompleted {
+  uint64_t count = 0;
+  std::string first;  ///< "rank 3, event 112 (MPI_Irecv)"
+
+  void add(const NeverCompleted& other) {
+    if (count == 0) first = other.first;
+    count += other.count;
+  }
+};
+
 /// Where calls come from: an OTF2 archive, a text, a generator. Each timeline is read on its own,
 /// forwards, block by block, so that nobody has to hold a trace in memory.
 class EventSource {
@@ -121,11 +132,11 @@ class EventSource {
   /// takes part in collectives, which only threads may do.
   virtual std::vector<double> side_records(const SideLocation& location) = 0;
 
-  /// Records read since the last rewind, and receives that never completed.
+  /// Records read since the last rewind, and what never completed.
   struct Counts {
     uint64_t records = 0;
-    uint64_t receives_never_completed = 0;
-    std::string first_never_completed;  ///< "rank 3, event 112 (MPI_Irecv)"
+    NeverCompleted receives;
+    NeverCompleted collectives;
     Counts& operator+=(const Counts& other);
   };
   virtual Counts counts() const = 0;
