@@ -36,8 +36,11 @@ struct ArchiveIndex {
   std::unordered_map<uint64_t, uint64_t>
       events_of_location;  ///< as defined; may be too low (EZTrace)
   uint64_t global_offset = 0;
-  uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX,
-           send_mode = UINT32_MAX;  ///< our attributes (tracer/schema.h)
+  // Our attributes and parameters (tracer/schema.h).
+  uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX, send_mode = UINT32_MAX;
+  uint32_t comm = UINT32_MAX, bytes_sent = UINT32_MAX, bytes_received = UINT32_MAX,
+           request = UINT32_MAX;
+  uint32_t request_start = UINT32_MAX, request_end = UINT32_MAX;
 };
 
 struct Archive {

@@ -119,9 +119,29 @@ int32_t call_of(const Location& location, OTF2_RegionRef region) {
   OTF2_LocationRef, OTF2_TimeStamp time, uint64_t event, void *user, \
       [[maybe_unused]] OTF2_AttributeList *attributes
 
+/// What our tracer says of a collective among neighbours where it enters the call.
+void exchange_with_neighbours(Location& l, uint64_t event, OTF2_TimeStamp time, int32_t call,
+                              const OTF2_AttributeList* attributes) {
+  const ArchiveIndex& index = l.archive->index;
+  uint32_t comm = 0;
+  if (OTF2_AttributeList_GetCommRef(attributes, index.comm, &comm) != OTF2_SUCCESS) return;
+  NeighbourExchange exchange{l.comm(comm, event, "ENTER"), 0, 0};
+  uint64_t request = 0;
+  OTF2_AttributeList_GetUint64(attributes, index.bytes_sent, &exchange.sent);
+  OTF2_AttributeList_GetUint64(attributes, index.bytes_received, &exchange.received);
+  OTF2_AttributeList_GetUint64(attributes, index.request, &request);
+  const bool starts = l.archive->definitions.calls[call].among_neighbours;
+  l.record(event, time, starts ? &CallBuilder::neighbours : &CallBuilder::neighbours_init, exchange,
+           request);
+}
+
 OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
-  return guarded(
-      user, [&](Location& l) { l.record(event, time, &CallBuilder::enter, call_of(l, region)); });
+  return guarded(user, [&](Location& l) {
+    const int32_t call = call_of(l, region);
+    l.record(event, time, &CallBuilder::enter, call);
+    if (l.archive->index.comm != kUndefined && call >= 0)
+      exchange_with_neighbours(l, event, time, call, attributes);
+  });
 }
 
 OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
@@ -311,6 +331,19 @@ OTF2_CallbackCode on_icollective_complete(RUBATO_RECORD, OTF2_CollectiveOp op, O
   });
 }
 
+OTF2_CallbackCode on_parameter(RUBATO_RECORD, OTF2_ParameterRef parameter, uint64_t value) {
+  return guarded(user, [&](Location& l) {
+    const ArchiveIndex& index = l.archive->index;
+    if (parameter == index.request_start && parameter != kUndefined) {
+      l.record(event, time, &CallBuilder::neighbours_start, value);
+    } else if (parameter == index.request_end && parameter != kUndefined) {
+      l.record(event, time, &CallBuilder::neighbours_end, value);
+    } else {
+      l.record(event, time, &CallBuilder::other);
+    }
+  });
+}
+
 OTF2_CallbackCode on_measurement(RUBATO_RECORD, OTF2_MeasurementMode mode) {
   return guarded(user, [&](Location& l) {
     l.record(event, time, &CallBuilder::measurement, mode == OTF2_MEASUREMENT_ON);
@@ -349,6 +382,7 @@ class Callbacks {
                                                                     on_icollective_request);
     OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(callbacks_,
                                                                      on_icollective_complete);
+    OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(callbacks_, on_parameter);
     OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(callbacks_, on_measurement);
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(callbacks_, on_buffer_flush);
   }
@@ -397,7 +431,6 @@ void Callbacks::set_others() {
   RUBATO_OTHER(OmpTaskSwitch);
   RUBATO_OTHER(ParameterInt);
   RUBATO_OTHER(ParameterString);
-  RUBATO_OTHER(ParameterUnsignedInt);
   RUBATO_OTHER(ProgramBegin);
   RUBATO_OTHER(ProgramEnd);
   RUBATO_OTHER(RmaAcquireLock);

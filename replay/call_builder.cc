@@ -168,6 +168,78 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
   if (implicit_) close_call(time);
 }
 
+void CallBuilder::neighbours(uint64_t event, double time, NeighbourExchange exchange,
+                             uint64_t request) {
+  ensure_call(event, time);
+  if (request == 0) {
+    exchange_with_neighbours(exchange, nullptr);
+  } else {
+    neighbours_init(event, time, exchange, request);
+    exchange_with_neighbours(exchange, &book_->among_neighbours[request].slots);
+  }
+}
+
+void CallBuilder::neighbours_init(uint64_t, double, NeighbourExchange exchange, uint64_t request) {
+  book_->among_neighbours[request] = {exchange, {}};
+}
+
+void CallBuilder::neighbours_start(uint64_t event, double time, uint64_t request) {
+  ensure_call(event, time);
+  note_inside(event, time, false);
+  const auto found = book_->among_neighbours.find(request);
+  if (found != book_->among_neighbours.end())
+    exchange_with_neighbours(found->second.exchange, &found->second.slots);
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::neighbours_end(uint64_t event, double time, uint64_t request) {
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  const auto found = book_->among_neighbours.find(request);
+  if (found != book_->among_neighbours.end()) {
+    NeighbourRequest& ended = found->second;
+    add_action(ActionKind::kNone);  // there may be none to wait for
+    for (const uint32_t slot : ended.slots) {
+      Action& wait = add_action(ActionKind::kWaitReceive);
+      wait.bytes = ended.exchange.received / ended.slots.size();
+      wait.slot = slot;
+      book_->free_slot(slot);
+    }
+    ended.slots.clear();
+  }
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
+                                           std::vector<uint32_t>* slots) {
+  const auto known = trace_->neighbours.find({trace_->rank_of(timeline_), exchange.comm});
+  if (known == trace_->neighbours.end()) return;
+  add_action(ActionKind::kNone);  // there may be no neighbours
+  const auto message = [&](ActionKind kind, int32_t peer, uint64_t bytes) -> Action& {
+    Action& action = add_action(kind);
+    action.comm = exchange.comm;
+    action.peer = peer;
+    action.tag = kNeighbourTag;
+    action.bytes = bytes;
+    action.slot = kNoSlot;
+    return action;
+  };
+  const auto& [sources, destinations] = known->second;
+  for (const int32_t to : destinations) {
+    // The call waits for what it receives alone.
+    message(ActionKind::kSend, to, exchange.sent / destinations.size()).flags = kBuffered;
+  }
+  for (const int32_t from : sources) {
+    Action& post = message(ActionKind::kPost, from, exchange.received / sources.size());
+    if (slots == nullptr) {
+      post.flags = kBlocking;
+    } else {
+      post.slot = book_->allocate_slot();
+      slots->push_back(post.slot);
+    }
+  }
+}
+
 void CallBuilder::icollective_kept(uint64_t event, double time, uint64_t request) {
   note_inside(event, time, true);
   if (const auto found = book_->collectives.take(request))

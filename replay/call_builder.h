@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +14,19 @@
 namespace rubato {
 
 class CallBuilder;
+
+/// What a rank moves in a collective among neighbours.
+struct NeighbourExchange {
+  uint32_t comm;
+  uint64_t sent;  ///< bytes to all of them
+  uint64_t received;
+};
+
+/// One that is nonblocking or persistent.
+struct NeighbourRequest {
+  NeighbourExchange exchange;
+  std::vector<uint32_t> slots;  ///< of its receives, where it was started
+};
 
 /// The open requests of one rank; its threads share them.
 struct RequestBook {
@@ -36,6 +50,7 @@ struct RequestBook {
 
   RequestTable<OpenPost> receives;
   RequestTable<OpenPost> collectives;
+  std::map<uint64_t, NeighbourRequest> among_neighbours;
   RequestTable<uint32_t> send_slots;
   /// Threads are not replayed in the order in which they came here, so that a slot which was freed
   /// and used again would be mistaken for what it was before.
@@ -81,6 +96,13 @@ class CallBuilder {
   void icollective_request(uint64_t event, double time, uint64_t request);
   void icollective_complete(uint64_t event, double time, CollectiveOp op, uint32_t comm,
                             int32_t root, uint64_t sent, uint64_t received, uint64_t request);
+  /// A collective among neighbours in the call that was entered just now: a message to each of them
+  /// and one from each, if the archive says who they are. `request` 0: the call completes it.
+  void neighbours(uint64_t event, double time, NeighbourExchange exchange, uint64_t request);
+  /// The call only prepares it.
+  void neighbours_init(uint64_t event, double time, NeighbourExchange exchange, uint64_t request);
+  void neighbours_start(uint64_t event, double time, uint64_t request);
+  void neighbours_end(uint64_t event, double time, uint64_t request);
   /// The completion of one that cannot be replayed: keeps the time of the call that saw it.
   void icollective_kept(uint64_t event, double time, uint64_t request);
   void measurement(uint64_t event, double time, bool on);
@@ -124,6 +146,7 @@ class CallBuilder {
   Action& add_action(ActionKind kind);
   /// Does an action of this kind that is resolved later, by whom `book` finds.
   void post(ActionKind kind, uint64_t request, RequestTable<RequestBook::OpenPost>& book);
+  void exchange_with_neighbours(const NeighbourExchange& exchange, std::vector<uint32_t>* slots);
   void make_void(Posted& posted);
   void give_up(Posted& posted);  ///< voids it and counts it as never completed
   Posted& posted(size_t id) { return posted_[id - posted_base_]; }

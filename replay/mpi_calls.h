@@ -20,7 +20,8 @@ struct MpiCallInfo {
   /// Makes requests whose completion our tracer does not record as one of a message or of a
   /// collective: a file operation, ...; a wait without records may be for such a one.
   bool other_requests = false;
-  bool waits = false;  ///< MPI_Wait and its kin
+  bool among_neighbours = false;  ///< MPI_Neighbor_... and its kin, not those that only prepare it
+  bool waits = false;             ///< MPI_Wait and its kin
   bool init = false;
   bool finalize = false;
 };

@@ -33,6 +33,8 @@ enum ActionFlags : uint8_t {
 
 /// `slot` of an action whose completion the archive does not show.
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
+/// Tag of the messages that collectives among neighbours are made of. MPI's own are smaller.
+inline constexpr uint32_t kNeighbourTag = uint32_t{1} << 31;
 /// `peer` of a collective without root.
 inline constexpr int32_t kNoRoot = -1;
 

@@ -1,6 +1,7 @@
 #include "replay/text_source.h"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "models/error.h"
@@ -60,6 +61,7 @@ class TextSource : public EventSource {
     calls_.clear();
     receives_.clear();
     collectives_.clear();
+    among_neighbours_.clear();
     events_.assign(trace_.timelines(), 0);
     for (int rank = 0; rank < trace_.ranks(); ++rank) {
       calls_.push_back(std::make_unique<RankCalls>(trace_, trace_.timelines_of(rank)));
@@ -128,7 +130,20 @@ class TextSource : public EventSource {
           members.push_back(static_cast<int>(number(line, line.words[i])));
         continue;
       }
-      if (line.words[0].back() != ':') fail(line, "a line starts with RANK: or nodes or comm");
+      if (line.words[0] == "neighbours") {
+        if (line.words.size() < 5) fail(line, "write neighbours COMM RANK from RANK... to RANK...");
+        Neighbours& neighbours =
+            trace_.neighbours[{static_cast<int>(number(line, line.words[2])),
+                               static_cast<uint32_t>(number(line, line.words[1]))}];
+        std::vector<int32_t>* list = &neighbours.sources;
+        for (size_t i = 3; i < line.words.size(); ++i) {
+          if (line.words[i] == "to") list = &neighbours.destinations;
+          if (line.words[i] == "from" || line.words[i] == "to") continue;
+          list->push_back(static_cast<int32_t>(number(line, line.words[i])));
+        }
+        continue;
+      }
+      if (line.words[0].back() != ':') fail(line, "a line starts with RANK: or nodes or comm or neighbours");
       line.words[0].pop_back();
       const size_t dot = line.words[0].find('.');
       line.rank = static_cast<int>(number(line, line.words[0].substr(0, dot)));
@@ -226,6 +241,10 @@ class TextSource : public EventSource {
       record(enter, &CallBuilder::enter, int32_t{-1});
       return record(leave, &CallBuilder::leave, int32_t{-1});
     }
+    const auto record_silently = [&](auto method, auto... arguments) {
+      const int timeline = trace_.timelines_of(line.rank)[line.thread];
+      calls_[line.rank]->record(line.thread, events_[timeline], enter, method, arguments...);
+    };
     if (what == "end") return record(enter, &CallBuilder::other);
     if (what == "off") {
       record(enter, &CallBuilder::measurement, false);
@@ -268,6 +287,10 @@ class TextSource : public EventSource {
           collectives_.erase(started);
           continue;
         }
+        if (among_neighbours_.erase({line.rank, id})) {
+          record(leave, &CallBuilder::neighbours_end, id);
+          continue;
+        }
         const auto receive = receives_.find({line.rank, id});
         if (receive == receives_.end()) {
           record(leave, &CallBuilder::isend_complete, id);
@@ -289,6 +312,11 @@ class TextSource : public EventSource {
       } else {
         record(leave, &CallBuilder::collective_end, c.op, c.comm, c.root, c.sent, c.received);
       }
+    } else if (trace_.calls[name].among_neighbours) {
+      const NeighbourExchange exchange{comm, bytes(line, 2), bytes(line, 3)};
+      record_silently(&CallBuilder::neighbours, exchange,
+                      request < 0 ? 0 : static_cast<uint64_t>(request));
+      if (request >= 0) among_neighbours_.insert({line.rank, static_cast<uint64_t>(request)});
     } else if (what != "local" && what != "init" && what != "finalize") {
       fail(line, "'" + what + "' is not a call this format knows");
     }
@@ -316,6 +344,7 @@ class TextSource : public EventSource {
   std::vector<uint64_t> events_;                   ///< by timeline: how many there are
   std::map<std::pair<int, uint64_t>, PostedText> receives_;
   std::map<std::pair<int, uint64_t>, CollectiveText> collectives_;
+  std::set<std::pair<int, uint64_t>> among_neighbours_;
   bool keep_records_ = false;
 };
 

@@ -33,6 +33,13 @@ struct Communicator {
   std::vector<int32_t> by_world_rank_;
 };
 
+/// Whom a rank exchanges data with in the collectives among neighbours of a communicator: world
+/// ranks in MPI's order, without those that do not exist.
+struct Neighbours {
+  std::vector<int32_t> sources;
+  std::vector<int32_t> destinations;
+};
+
 /// How the archive counts the bytes of collectives.
 enum class SizeConvention : uint8_t {
   kLogical,  ///< Score-P: all that an operation moves for this rank, itself included
@@ -62,6 +69,7 @@ struct TraceDefinitions {
   std::vector<int> node_of_rank;
   std::vector<std::string> nodes;
   std::vector<Communicator> comms;
+  std::map<std::pair<int, uint32_t>, Neighbours> neighbours;  ///< by rank and index into comms
   int world = -1;                  ///< index of MPI_COMM_WORLD in comms; -1 when there is none
   std::vector<MpiCallInfo> calls;  ///< the MPI calls of the archive; Call::name points here
   std::vector<Thread> threads;     ///< by rank and number; the main ones are not among them
