@@ -35,6 +35,8 @@ struct ArchiveIndex {
       remote_group;  ///< of intercommunicators: group B
   std::unordered_map<uint64_t, uint64_t>
       events_of_location;  ///< as defined; may be too low (EZTrace)
+  std::unordered_map<uint32_t, uint32_t>
+      both_groups;  ///< of intercommunicators: the communicator that stands for both
   uint64_t global_offset = 0;
   // Our attributes and parameters (tracer/schema.h).
   uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX, send_mode = UINT32_MAX;

@@ -374,9 +374,20 @@ void resolve_communicators(const Collected& data, Archive& archive) {
     }
     archive.index.comm_of_ref.set(definition.ref, static_cast<uint32_t>(trace.comms.size()));
     if (definition.inter) {
-      archive.index.remote_group[static_cast<uint32_t>(trace.comms.size())] = std::move(remote);
+      Communicator both = comm;
+      both.inter = false;
+      both.first_group = comm.size();
+      std::vector<int32_t> everybody = comm.members;
+      everybody.insert(everybody.end(), remote.begin(), remote.end());
+      both.set_members(std::move(everybody));
+      const auto number = static_cast<uint32_t>(trace.comms.size());
+      archive.index.remote_group[number] = std::move(remote);
+      archive.index.both_groups[number] = number + 1;
+      trace.comms.push_back(std::move(comm));
+      trace.comms.push_back(std::move(both));
+      continue;
     }
-    if (trace.world < 0 && !comm.inter && comm.size() == trace.ranks() &&
+    if (trace.world < 0 && comm.size() == trace.ranks() &&
         comm.name == "MPI_COMM_WORLD") {
       trace.world = static_cast<int>(trace.comms.size());
     }

@@ -285,18 +285,27 @@ struct RecordedCollective {
                        " is not an MPI collective this version knows");
     }
     comm = l.comm(recorded_comm, event, what);
+    const ArchiveIndex& index = l.archive->index;
+    const auto both = index.both_groups.find(comm);
+    if (both != index.both_groups.end()) comm = both->second;
     const Communicator& communicator = l.archive->definitions.comms[comm];
-    kept = communicator.inter || communicator.local_rank(l.rank) < 0;
-    if (recorded_root < static_cast<uint32_t>(communicator.size()))
-      root = static_cast<int32_t>(recorded_root);
+    const int local = communicator.self_like ? 0 : communicator.local_rank(l.rank);
+    kept = local < 0;
+    if (recorded_root == OTF2_COLLECTIVE_ROOT_SELF) {
+      root = local;
+    } else if (recorded_root == OTF2_COLLECTIVE_ROOT_THIS_GROUP) {
+      root = kRootInOwnGroup;
+    } else if (recorded_root < static_cast<uint32_t>(communicator.peers(local))) {
+      // Between groups it counts in the other one.
+      root = static_cast<int32_t>(recorded_root) +
+             (local < communicator.first_group ? communicator.first_group : 0);
+    }
   }
 
   CollectiveOp op{};
   uint32_t comm;
   int32_t root = kNoRoot;
-  /// An intercommunicator's groups wait for each other; which group a root is in is not always
-  /// said. Such a call keeps its time. So does one of a rank that is no member.
-  bool kept;
+  bool kept;  ///< the rank is no member: its call keeps its time
 };
 
 OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,

@@ -99,9 +99,11 @@ bool returns_at_once_when_empty(CollectiveOp op) {
 
 }  // namespace
 
-bool CallBuilder::waits_for_nobody(CollectiveOp op, uint64_t sent, uint64_t received) const {
+bool CallBuilder::waits_for_nobody(CollectiveOp op, uint32_t comm, uint64_t sent,
+                                   uint64_t received) const {
+  // Between groups some move no data while others do.
   return sent == 0 && received == 0 && returns_at_once_when_empty(op) &&
-         trace_->sizes == SizeConvention::kLogical;
+         trace_->sizes == SizeConvention::kLogical && trace_->comms[comm].first_group == 0;
 }
 
 void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm,
@@ -113,7 +115,7 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
     // Score-P 8 makes MPI_COMM_WORLD here; Init keeps its time whatever it did.
   } else if (op == CollectiveOp::kDestroyHandle && role != CallRole::kFinalize) {
     // MPI_Comm_free is collective by name; MPI libraries only drop a reference, and nobody waits.
-  } else if (waits_for_nobody(op, sent, received)) {
+  } else if (waits_for_nobody(op, comm, sent, received)) {
     add_action(ActionKind::kNone);
   } else {
     Action& action = add_action(ActionKind::kCollective);
@@ -146,7 +148,7 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
   note_inside(event, time, true);
   CallBuilder& poster = *found->poster;
   Posted& post = poster.posted(found->number);
-  if (waits_for_nobody(op, sent, received)) {
+  if (waits_for_nobody(op, comm, sent, received)) {
     poster.make_void(post);
     add_action(ActionKind::kNone);
   } else {

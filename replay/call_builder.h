@@ -151,8 +151,8 @@ class CallBuilder {
   void give_up(Posted& posted);  ///< voids it and counts it as never completed
   Posted& posted(size_t id) { return posted_[id - posted_base_]; }
   Action& action_of(const Posted& posted) { return pending_.actions[posted.action - action_base_]; }
-  /// What a collective is to the replay of the open call: nothing where nobody waits for it.
-  bool waits_for_nobody(CollectiveOp op, uint64_t sent, uint64_t received) const;
+  /// True of a collective that moves no data and from which MPI libraries return at once.
+  bool waits_for_nobody(CollectiveOp op, uint32_t comm, uint64_t sent, uint64_t received) const;
 
   const TraceDefinitions* trace_;
   int timeline_;

@@ -156,17 +156,18 @@ class ModelRules {
         collective_cost(action, comm, awaited.local, is_root, *context.trace);
     switch (synchronisation(action.op)) {
       case Synchronisation::kOneToAll:
-        if (is_root || instance.root < 0) return arrival + cost.departure;
+        if (!instance.waits_for_root(awaited.local, comm)) return arrival + cost.departure;
         return instance.root_enter.max(arrival) + cost.total;
       case Synchronisation::kAllToOne:
-        return is_root ? Lanes<K>(instance.last_enter + cost.total)
-                       : Lanes<K>(arrival + cost.departure);
+        if (!is_root) return arrival + cost.departure;
+        break;
       case Synchronisation::kPrefix:
         return instance.enters[awaited.local] + cost.total;
       case Synchronisation::kAllToAll:
         break;
     }
-    return instance.last_enter + cost.total;
+    // Between groups one may come after all it waits for.
+    return instance.awaited_by(awaited.local, comm).last.max(arrival) + cost.total;
   }
 
   const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
@@ -198,7 +199,7 @@ class ModelRules {
 
   const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
                                         bool is_root, const TraceDefinitions& trace) {
-    const double bytes = payload_bytes(trace.sizes, action.op, comm.size(), local, action.bytes,
+    const double bytes = payload_bytes(trace.sizes, action.op, comm.peers(local), local, action.bytes,
                                        action.bytes_received);
     const Level level = comm_level_[action.comm];
     if (collective_costs_.size() >= kMostCosts) collective_costs_.clear();

@@ -37,6 +37,8 @@ inline constexpr uint32_t kNoSlot = UINT32_MAX;
 inline constexpr uint32_t kNeighbourTag = uint32_t{1} << 31;
 /// `peer` of a collective without root.
 inline constexpr int32_t kNoRoot = -1;
+/// `peer` of a collective between groups whose root is another one of the own group.
+inline constexpr int32_t kRootInOwnGroup = -2;
 
 struct Action {
   ActionKind kind = ActionKind::kNone;

@@ -370,11 +370,11 @@ void Replay<Rules>::count_violations(int timeline, const Call& call) {
 template <class Rules>
 bool Replay<Rules>::recorded_cause(const Awaited& awaited, double& cause) {
   if (awaited.kind == Awaited::Kind::kCollective) {
-    const int members = trace_->comms[awaited.action->comm].size();
-    if (members <= 1) return false;
+    const Communicator& comm = trace_->comms[awaited.action->comm];
+    if (comm.size() <= 1) return false;
     const auto& instance = collectives_.get(awaited.action->comm, awaited.instance);
     Lanes<K> unused;
-    return !instance.abandoned && collective_cause(instance, awaited.local, members, cause, unused);
+    return !instance.abandoned && collective_cause(instance, awaited.local, comm, cause, unused);
   }
   if (awaited.transfer == kNoTransfer) return false;
   const Transfer<K>& transfer = matcher_[awaited.transfer];
@@ -486,6 +486,13 @@ int Replay<Rules>::missing_member(const Awaited& awaited) {
     last = first + 1;
   } else if (synchronisation(instance.op) == Synchronisation::kPrefix) {
     last = awaited.local;
+  } else if (instance.op != CollectiveOp::kCreateHandle && comm.first_group > 0) {
+    // The other group.
+    if (awaited.local < comm.first_group) {
+      first = comm.first_group;
+    } else {
+      last = comm.first_group;
+    }
   }
   int missing = -1;
   for (int local = first; local < last; ++local) {

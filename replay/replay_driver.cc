@@ -335,7 +335,9 @@ class Driver {
     summary.ranks = trace_->ranks();
     summary.locations = trace_->timelines() + static_cast<int>(trace_->side_locations.size());
     summary.nodes = placement_.nodes();
-    summary.communicators = static_cast<int>(trace_->comms.size());
+    summary.communicators = static_cast<int>(
+        std::count_if(trace_->comms.begin(), trace_->comms.end(),
+                      [](const Communicator& comm) { return comm.first_group == 0; }));
     summary.records = counts_.records;
     summary.messages = first_outcome_->messages;
     summary.collectives = first_outcome_->collectives;

@@ -126,8 +126,14 @@ class TextSource : public EventSource {
       if (line.words[0] == "comm") {
         if (line.words.size() < 3) fail(line, "write comm NUMBER RANK...");
         auto& members = comms[static_cast<int>(number(line, line.words[1]))];
-        for (size_t i = 2; i < line.words.size(); ++i)
-          members.push_back(static_cast<int>(number(line, line.words[i])));
+        for (size_t i = 2; i < line.words.size(); ++i) {
+          if (line.words[i] == "|") {
+            first_groups_[static_cast<int>(number(line, line.words[1]))] =
+                static_cast<int>(members.size());
+          } else {
+            members.push_back(static_cast<int>(number(line, line.words[i])));
+          }
+        }
         continue;
       }
       if (line.words[0] == "neighbours") {
@@ -178,6 +184,8 @@ class TextSource : public EventSource {
       Communicator comm;
       comm.name = "comm " + std::to_string(index);
       comm.set_members(members);
+      if (const auto groups = first_groups_.find(index); groups != first_groups_.end())
+        comm.first_group = groups->second;
       trace_.comms.push_back(comm);
     }
     std::vector<SideLocation> locations;
@@ -342,6 +350,7 @@ class TextSource : public EventSource {
   std::vector<Line> lines_;
   std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
   std::vector<uint64_t> events_;                   ///< by timeline: how many there are
+  std::map<int, int> first_groups_;  ///< by communicator with two groups: the size of the first
   std::map<std::pair<int, uint64_t>, PostedText> receives_;
   std::map<std::pair<int, uint64_t>, CollectiveText> collectives_;
   std::set<std::pair<int, uint64_t>> among_neighbours_;

@@ -22,6 +22,15 @@ struct Communicator {
   std::vector<int32_t> members;
   bool self_like = false;  ///< every rank has its own, of one member (MPI_COMM_SELF and the like)
   bool inter = false;      ///< an intercommunicator; `members` is group A
+  /// How many members group A has, where this stands for both groups of an intercommunicator: A,
+  /// then B, which is what its collectives are about. Else 0.
+  int first_group = 0;
+
+  /// True when two local ranks are in different groups.
+  bool across(int a, int b) const { return (a < first_group) != (b < first_group); }
+  /// How many members a member's data goes to, or comes from; itself included unless they are a
+  /// group of their own.
+  int peers(int local) const { return local < first_group ? size() - first_group : others(); }
 
   int size() const { return self_like ? 1 : static_cast<int>(members.size()); }
   void set_members(std::vector<int32_t> world_ranks);
@@ -29,6 +38,8 @@ struct Communicator {
   int local_rank(int world_rank) const;
 
  private:
+  int others() const { return first_group > 0 ? first_group : size(); }
+
   /// Local ranks in the order of their world ranks; empty where the members are in that order.
   std::vector<int32_t> by_world_rank_;
 };
