@@ -1,5 +1,5 @@
-// Collectives that are started in one call and completed in another, worked out by hand. One tick is
-// one nanosecond.
+// Collectives that are started in one call and completed in another, worked out by hand. One tick
+// is one nanosecond.
 
 #include <catch2/catch.hpp>
 
