@@ -387,16 +387,15 @@ void resolve_communicators(const Collected& data, Archive& archive) {
       trace.comms.push_back(std::move(both));
       continue;
     }
-    if (trace.world < 0 && comm.size() == trace.ranks() &&
-        comm.name == "MPI_COMM_WORLD") {
+    if (trace.world < 0 && comm.size() == trace.ranks() && comm.name == "MPI_COMM_WORLD") {
       trace.world = static_cast<int>(trace.comms.size());
     }
     trace.comms.push_back(std::move(comm));
   }
 }
 
-/// World ranks of those that `text`, such as "from 1 - to 2 3" of `rank`, names behind "from" or "to". None
-/// for numbers that are no rank of the communicator.
+/// World ranks of those that `text`, such as "from 1 - to 2 3" of `rank`, names behind "from" or
+/// "to". None for numbers that are no rank of the communicator.
 Neighbours parse_neighbours(const std::string& text, const Communicator& comm, int rank) {
   Neighbours neighbours;
   std::vector<int32_t>* list = &neighbours.sources;

@@ -106,6 +106,17 @@ bool CallBuilder::waits_for_nobody(CollectiveOp op, uint32_t comm, uint64_t sent
          trace_->sizes == SizeConvention::kLogical && trace_->comms[comm].first_group == 0;
 }
 
+uint8_t CallBuilder::part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,
+                               uint64_t received) const {
+  const bool empty = (op == CollectiveOp::kGatherv && sent == 0) ||
+                     (op == CollectiveOp::kScatterv && received == 0);
+  if (!empty || trace_->sizes != SizeConvention::kLogical || root < 0) return 0;
+  const Communicator& members = trace_->comms[comm];
+  // Between groups only sums are known of the root's side, and a member of it has none.
+  if (members.first_group > 0 || members.size() <= 1) return 0;
+  return members.local_rank(trace_->rank_of(timeline_)) == root ? 0 : kNoPart;
+}
+
 void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm,
                                  int32_t root, uint64_t sent, uint64_t received) {
   ensure_call(event, time);
@@ -119,6 +130,7 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
     add_action(ActionKind::kNone);
   } else {
     Action& action = add_action(ActionKind::kCollective);
+    action.flags = part_flag(op, comm, root, sent, received);
     action.op = op;
     action.comm = comm;
     action.peer = root;
@@ -153,6 +165,7 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
     add_action(ActionKind::kNone);
   } else {
     Action& start = poster.action_of(post);
+    start.flags = part_flag(op, comm, root, sent, received);
     start.op = op;
     start.comm = comm;
     start.peer = root;

@@ -151,6 +151,9 @@ class CallBuilder {
   void give_up(Posted& posted);  ///< voids it and counts it as never completed
   Posted& posted(size_t id) { return posted_[id - posted_base_]; }
   Action& action_of(const Posted& posted) { return pending_.actions[posted.action - action_base_]; }
+  /// kNoPart for a member whose part of a Gatherv or Scatterv is empty.
+  uint8_t part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,
+                    uint64_t received) const;
   /// True of a collective that moves no data and from which MPI libraries return at once.
   bool waits_for_nobody(CollectiveOp op, uint32_t comm, uint64_t sent, uint64_t received) const;
 
@@ -177,7 +180,7 @@ class CallBuilder {
   size_t action_base_ = 0;
 
   std::deque<Posted> posted_;  ///< in post order; resolved ones leave at the front
-  size_t posted_base_ = 0;            ///< number of the first one in posted_
+  size_t posted_base_ = 0;     ///< number of the first one in posted_
   std::shared_ptr<RequestBook> book_;
 };
 

@@ -4,11 +4,12 @@
 // collectives of a communicator in the same order, so the k-th call of each is one instance. The
 // calls of a member may be those of several threads.
 //
-// On an intercommunicator the members are those of both groups. Who waits, waits for the other group
-// or a root there; only making a communicator waits for all of both.
+// On an intercommunicator the members are those of both groups. Who waits, waits for the other
+// group or a root there; only making a communicator waits for all of both.
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,12 +25,13 @@ namespace rubato {
 template <int K>
 struct Arrivals {
   int count = 0;
-  Lanes<K> last = Lanes<K>::Zero();  ///< latest enter
-  double recorded_last = 0;
+  /// Latest enter of those that have a part in it.
+  Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+  double recorded_last = -std::numeric_limits<double>::infinity();
 
   void add(double recorded, const Lanes<K>& enter) {
-    last = count == 0 ? enter : Lanes<K>(last.max(enter));
-    recorded_last = count == 0 ? recorded : std::max(recorded_last, recorded);
+    last = last.max(enter);
+    recorded_last = std::max(recorded_last, recorded);
     ++count;
   }
 };
@@ -94,7 +96,11 @@ class CollectiveInstances {
     }
     if (instance.root == kRootInOwnGroup) instance.root = root;  // this one may know
     if (instance.op != op || (instance.root != root && root != kRootInOwnGroup)) mismatch_ = true;
-    instance.arrived.add(recorded, enter);
+    if (action.flags & kNoPart) {
+      ++instance.arrived.count;
+    } else {
+      instance.arrived.add(recorded, enter);
+    }
     if (!instance.groups.empty())
       instance.groups[local < communicator.first_group ? 0 : 1].add(recorded, enter);
     instance.here[local] = 1;

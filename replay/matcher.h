@@ -12,8 +12,8 @@
 // arrived), so a send of another length is skipped: it stays unmatched, is counted and named.
 //
 // Messages of collectives among neighbours carry kNeighbourTag. Of them the archive tells the bytes
-// to all neighbours and from all, not those of each; so their lengths need not fit, and the sender's
-// counts.
+// to all neighbours and from all, not those of each; so their lengths need not fit, and the
+// sender's counts.
 //
 // Where a rank has several timelines, their sends and posts come here in an order that means
 // nothing, so each carries its number on its channel (rank_calls.h) and meets its equal.

@@ -199,8 +199,8 @@ class ModelRules {
 
   const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
                                         bool is_root, const TraceDefinitions& trace) {
-    const double bytes = payload_bytes(trace.sizes, action.op, comm.peers(local), local, action.bytes,
-                                       action.bytes_received);
+    const double bytes = payload_bytes(trace.sizes, action.op, comm.peers(local), local,
+                                       action.bytes, action.bytes_received);
     const Level level = comm_level_[action.comm];
     if (collective_costs_.size() >= kMostCosts) collective_costs_.clear();
     CollectiveKey key{bytes, comm.size(), action.op, level, is_root};

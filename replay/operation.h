@@ -23,12 +23,14 @@ enum class ActionKind : uint8_t {
   kWaitCollective,   ///< completes the collective whose `slot` is in `tag`
 };
 
-/// Flags of a send or a post.
+/// Flags of a send or a post; the last one of a collective and of the start of one.
 enum ActionFlags : uint8_t {
   kBlocking = 1,     ///< the call itself completes it
   kSynchronous = 2,  ///< Ssend, Issend: completes only once the receive is there
   kBuffered = 4,     ///< Bsend, Ibsend: completes at once
   kWildcard = 8,  ///< a receive that named MPI_ANY_SOURCE or MPI_ANY_TAG, where the archive says so
+  /// Has no part in the data: waits for nobody, and nobody waits for it.
+  kNoPart = 16,
 };
 
 /// `slot` of an action whose completion the archive does not show.

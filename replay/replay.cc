@@ -241,6 +241,7 @@ void Replay<Rules>::collective(int timeline, const Call& call, const Action& act
   if (comm.size() > 1) {
     awaited.local = comm.local_rank(timelines_[timeline].rank);
     awaited.instance = arrive(timeline, call, action, awaited.local);
+    if (action.flags & kNoPart) return collectives_.depart(action.comm, awaited.instance);
   }
   timelines_[timeline].awaited.push_back(awaited);
 }
@@ -254,6 +255,10 @@ void Replay<Rules>::start_collective(int timeline, const Call& call, const Actio
   started.local = comm.local_rank(timelines_[timeline].rank);
   started.instance = arrive(timeline, call, action, started.local);
   started.enter = timelines_[timeline].enter;
+  if (action.flags & kNoPart) {
+    collectives_.depart(action.comm, started.instance);
+    return put_slot(timeline, action.slot, kNoTransfer);
+  }
   auto id = static_cast<TransferId>(started_.size());
   if (free_started_.empty()) {
     started_.push_back(started);

@@ -15,7 +15,9 @@ const std::map<std::string, CollectiveOp> kCollectives = {
     {"barrier", CollectiveOp::kBarrier},
     {"bcast", CollectiveOp::kBcast},
     {"gather", CollectiveOp::kGather},
+    {"gatherv", CollectiveOp::kGatherv},
     {"scatter", CollectiveOp::kScatter},
+    {"scatterv", CollectiveOp::kScatterv},
     {"allgather", CollectiveOp::kAllgather},
     {"alltoall", CollectiveOp::kAlltoall},
     {"allreduce", CollectiveOp::kAllreduce},
@@ -149,7 +151,8 @@ class TextSource : public EventSource {
         }
         continue;
       }
-      if (line.words[0].back() != ':') fail(line, "a line starts with RANK: or nodes or comm or neighbours");
+      if (line.words[0].back() != ':')
+        fail(line, "a line starts with RANK: or nodes or comm or neighbours");
       line.words[0].pop_back();
       const size_t dot = line.words[0].find('.');
       line.rank = static_cast<int>(number(line, line.words[0].substr(0, dot)));

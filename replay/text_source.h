@@ -11,7 +11,8 @@ namespace rubato {
 ///
 ///     nodes 0 0 1                      node of each rank; all on one node without it
 ///     comm 1 0 2                       communicator 1 has world ranks 0 and 2; 0 is the world
-///     comm 2 0 1 | 2 3                 communicator 2 is between the groups 0 1 and 2 3; roots count
+///     comm 2 0 1 | 2 3                 communicator 2 is between the groups 0 1 and 2 3; roots
+///     count
 ///                                      over both, -2 is another one of the own group
 ///     neighbours 0 1 from 0 to 0 2     of rank 1 in communicator 0; world ranks
 ///     0: 0..10 init                    rank 0 is in MPI_Init from tick 0 (nanosecond) to tick 10

@@ -147,9 +147,10 @@ TEST_CASE("transplant: collectives absorb a delay up to the slack") {
   }
 }
 
-// Nonblocking allreduce of three: a wait leaves at max(enter + 20, last start + 100). Starts take 5.
-// Rank 0 (marked) starts at 7777 + d and waits 50 later; rank 1 starts at 8777 and waits at once;
-// rank 2 starts at 3000 and computes until 20000, by when all is long done, unless d is 15000.
+// Nonblocking allreduce of three: a wait leaves at max(enter + 20, last start + 100). Starts
+// take 5. Rank 0 (marked) starts at 7777 + d and waits 50 later; rank 1 starts at 8777 and waits at
+// once; rank 2 starts at 3000 and computes until 20000, by when all is long done, unless d is
+// 15000.
 TEST_CASE("transplant: a nonblocking collective holds its waits up only once it is late") {
   const char* text = R"(
     0: 0..0 init

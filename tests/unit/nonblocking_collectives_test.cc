@@ -254,6 +254,41 @@ TEST_CASE("members that start different collectives are refused with the place")
   CHECK_THROWS_AS(run_replay(*source, {parse_scenario("perfect")}, {}), InputError);
 }
 
+// Root 0 gathers from rank 1, who comes at 50, and not from rank 2, who comes at 400 with nothing.
+// Then rank 1 gets nothing in the scatter and does not wait for the root, who comes at 50 +
+// 100; rank 2 would, but comes later still, at 400 + 5. The same where they are started.
+TEST_CASE("Gatherv and Scatterv: a member without a part waits for nobody, and nobody for it") {
+  check_ends(replay(R"(
+    0: 0..60 gatherv root 0 8B 16B
+    0: 160..161 scatterv root 0 16B 8B
+    0: 161 end
+    1: 50..51 gatherv root 0 8B 0B
+    1: 53..54 scatterv root 0 0B 0B
+    1: 54 end
+    2: 400..401 gatherv root 0 0B 0B
+    2: 406..407 scatterv root 0 0B 8B
+    2: 407 end
+  )"),
+             {150, 52, 405});
+  check_ends(replay(R"(
+    0: 0..0 igatherv root 0 8B 16B req 1
+    0: 0..60 wait 1
+    0: 160..160 iscatterv root 0 16B 8B req 1
+    0: 160..161 wait 1
+    0: 161 end
+    1: 50..50 igatherv root 0 8B 0B req 1
+    1: 50..50 iscatterv root 0 0B 0B req 2
+    1: 53..54 waitall 1 2
+    1: 54 end
+    2: 400..400 igatherv root 0 0B 0B req 1
+    2: 400..401 wait 1
+    2: 401..401 iscatterv root 0 0B 8B req 2
+    2: 401..402 wait 2
+    2: 402 end
+  )"),
+             {150, 53, 400});
+}
+
 // 0 bytes: MPI libraries return from it without a look at the others, and so do both calls here.
 TEST_CASE("a collective of no data is complete at once") {
   check_ends(replay(R"(

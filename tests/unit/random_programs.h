@@ -328,18 +328,8 @@ inline std::string as_text(const Program& program, const std::vector<double>& en
     if (threads == 1) return message.tag;
     return 4 * message.tag + 2 * (message.source % 2) + message.destination % 2;
   };
-  const char* names[] = {"send",
-                         "ssend",
-                         "bsend",
-                         "isend",
-                         "issend",
-                         "recv",
-                         "irecv",
-                         "wait",
-                         "sendrecv",
-                         "",
-                         "",
-                         "local MPI_Comm_rank"};
+  const char* names[] = {"send",  "ssend", "bsend",    "isend", "issend", "recv",
+                         "irecv", "wait",  "sendrecv", "",      "",       "local MPI_Comm_rank"};
   for (size_t rank = 0; rank < program.ranks.size(); ++rank) {
     const size_t thread = rank % threads;
     const std::string name =

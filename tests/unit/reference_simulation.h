@@ -87,7 +87,8 @@ class Reference {
       transfer.waits = transfer.synchronous || (op.kind != Kind::kBsend && is_rendezvous(message));
     }
     if (op.in >= 0) transfers_[op.in].posted = time;
-    if (op.kind == Kind::kCollective || op.kind == Kind::kStart) instances_[op.instance][rank] = time;
+    if (op.kind == Kind::kCollective || op.kind == Kind::kStart)
+      instances_[op.instance][rank] = time;
     // Whoever waited for this may go on now.
     for (size_t other = 0; other < state_.size(); ++other) try_leave(static_cast<int>(other));
   }
