@@ -32,8 +32,7 @@ bool same_shape(const Action& a, const Action& b) {
     case ActionKind::kStartCollective:
       return differs == 0 && a.peer == b.peer;
     default:
-      return (differs | (x.word[1] ^ y.word[1])) == 0 &&
-             (a.slot == kNoSlot) == (b.slot == kNoSlot);
+      return (differs | (x.word[1] ^ y.word[1])) == 0 && (a.slot == kNoSlot) == (b.slot == kNoSlot);
   }
 }
 
@@ -49,7 +48,12 @@ size_t hash(const Call& call, const Action* actions) {
   uint64_t h = call.name * 0x9E3779B97F4A7C15u + call.actions;
   for (uint32_t i = 0; i < call.actions; ++i) {
     const ActionWords action(actions[i]);
-    h = (h ^ action.word[0] ^ action.word[1] ^ action.word[2]) * 0xC2B2AE3D27D4EB4Fu;
+    const ActionKind kind = actions[i].kind;
+    const bool collective = kind == ActionKind::kCollective ||
+                            kind == ActionKind::kStartCollective ||
+                            kind == ActionKind::kWaitCollective;
+    const uint64_t peer = collective ? static_cast<uint32_t>(actions[i].peer) : action.word[1];
+    h = (h ^ action.word[0] ^ peer ^ action.word[2]) * 0xC2B2AE3D27D4EB4Fu;
     h ^= h >> 29;
   }
   return h ^ h >> 32;
