@@ -163,22 +163,24 @@ class ModelRules {
     if (comm.size() <= 1) return timeline.busy;
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
+    const Lanes<K>& arrival = context.arrival(timeline, awaited);
     const bool is_root = awaited.local == action.peer;
     const CollectiveCost& cost =
         collective_cost(action, comm, awaited.local, is_root, *context.trace);
     switch (awaited.waits_for) {
       case Synchronisation::kOneToAll:
-        if (is_root || instance.root < 0) return timeline.enter + cost.departure;
-        return instance.root_enter.max(timeline.enter) + cost.total;
+        if (!instance.waits_for_root(awaited.local, comm)) return arrival + cost.departure;
+        return instance.root_enter.max(arrival) + cost.total;
       case Synchronisation::kAllToOne:
-        return is_root ? Lanes<K>(instance.last_enter + cost.total)
-                       : Lanes<K>(timeline.enter + cost.departure);
+        if (!is_root) return arrival + cost.departure;
+        break;
       case Synchronisation::kPrefix:
         return instance.enters[awaited.local] + cost.total;
       case Synchronisation::kAllToAll:
         break;
     }
-    return instance.last_enter + cost.total;
+    // Between groups one may come after all it waits for.
+    return instance.awaited_by(awaited.local, comm).last.max(arrival) + cost.total;
   }
 
   const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
@@ -210,8 +212,8 @@ class ModelRules {
 
   const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
                                         bool is_root, const TraceDefinitions& trace) {
-    const double bytes = payload_bytes(trace.sizes, action.op, comm.size(), local, action.bytes,
-                                       action.bytes_received);
+    const double bytes = payload_bytes(trace.sizes, action.op, comm.peers(local), local,
+                                       action.bytes, action.bytes_received);
     const Level level = comm_level_[action.comm];
     if (collective_costs_.size() >= kMostCosts) collective_costs_.clear();
     CollectiveKey key{bytes, comm.size(), action.op, level, is_root};

@@ -338,6 +338,13 @@ class Driver {
     return found == trace_->properties.end() ? "" : found->second;
   }
 
+  static void warn_of(const NeverCompleted& open, const char* what, TraceSummary& summary) {
+    if (open.count == 0) return;
+    summary.warnings.push_back(std::to_string(open.count) + ' ' + what +
+                               " never complete in the archive, the first at " + open.first +
+                               ": they are left out");
+  }
+
   void summarize() {
     TraceSummary& summary = results_.trace;
     summary.path = trace_->path;
@@ -347,7 +354,9 @@ class Driver {
     summary.ranks = trace_->ranks();
     summary.locations = trace_->timelines() + static_cast<int>(trace_->side_locations.size());
     summary.nodes = placement_.nodes();
-    summary.communicators = static_cast<int>(trace_->comms.size());
+    summary.communicators = static_cast<int>(
+        std::count_if(trace_->comms.begin(), trace_->comms.end(),
+                      [](const Communicator& comm) { return comm.first_group == 0; }));
     summary.records = counts_.records;
     summary.messages = first_outcome_->messages;
     summary.collectives = first_outcome_->collectives;
@@ -363,11 +372,8 @@ class Driver {
           "each other outside of MPI is not known: between their MPI calls each keeps its own "
           "time");
     }
-    if (counts_.receives_never_completed > 0) {
-      summary.warnings.push_back(std::to_string(counts_.receives_never_completed) +
-                                 " posted receives never complete in the archive, the first at " +
-                                 counts_.first_never_completed + ": they are left out");
-    }
+    warn_of(counts_.receives, "posted receives", summary);
+    warn_of(counts_.collectives, "started collectives", summary);
     if (first_outcome_->abandoned_collectives > 0) {
       summary.warnings.push_back(
           std::to_string(first_outcome_->abandoned_collectives) +

@@ -115,8 +115,10 @@ Recorded record(unsigned seed, bool safe, const Machine& machine) {
 Program threaded(unsigned seed) {
   Program program = Generator(seed, true).make();
   for (auto& ops : program.ranks) {
+    for (Op& op : ops) op.started.clear();
     std::erase_if(ops, [](const Op& op) {
-      return op.kind == Kind::kCollective || op.kind == Kind::kSendrecv;
+      return op.kind == Kind::kCollective || op.kind == Kind::kStart ||
+             op.kind == Kind::kSendrecv || (op.kind == Kind::kWait && op.requests.empty());
     });
   }
   for (size_t rank = 1; rank < program.nodes.size(); rank += 2)

@@ -29,7 +29,7 @@ class Reference {
         machine_(&machine),
         state_(program.ranks.size()),
         transfers_(program.messages.size()),
-        instances_(program.instances) {
+        instances_(program.instances.size()) {
     for (auto& instance : instances_) instance.assign(program.ranks.size(), kNever);
   }
 
@@ -89,7 +89,8 @@ class Reference {
       transfer.waits = transfer.synchronous || (op.kind != Kind::kBsend && is_rendezvous(message));
     }
     if (op.in >= 0) transfers_[op.in].posted = time;
-    if (op.kind == Kind::kCollective) instances_[op.instance][rank] = time;
+    if (op.kind == Kind::kCollective || op.kind == Kind::kStart)
+      instances_[op.instance][rank] = time;
     // Whoever waited for this may go on now.
     for (size_t other = 0; other < state_.size(); ++other) try_leave(static_cast<int>(other));
   }
@@ -118,6 +119,8 @@ class Reference {
         return state.enter + 11;
       case Kind::kCollective:
         return collective_leave(rank, op, state.enter);
+      case Kind::kStart:
+        return state.enter;
       default:
         break;
     }
@@ -137,6 +140,10 @@ class Reference {
       state.in_port = std::max(arrival(id), state.in_port + gap);
       overheads += machine_->o_r;
       latest = std::max(latest, state.in_port + machine_->o_r);
+    }
+    for (const int instance : op.started) {
+      const Op& started = program_->instances[instance];
+      latest = std::max(latest, collective_leave(rank, started, instances_[instance][rank]));
     }
     return std::max(overheads, latest);
   }
