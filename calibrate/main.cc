@@ -149,6 +149,8 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   platform.measured["hosts"] = host_list(hosts);
   platform.measured["ranks"] = std::to_string(hosts.size());
   platform.measured["command"] = options.command;
+  if (platform.measured["mpi"].starts_with("Open MPI"))
+    platform.collectives.preset = CollectivePreset::kOpenMpi;
   platform.measured["samples"] = options.csv.substr(options.csv.rfind('/') + 1);
   if (interrupted) platform.measured["interrupted"] = "yes: fewer samples than asked for";
   bool any = false;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <functional>
+#include <optional>
+#include <string>
 
 namespace rubato {
 
@@ -27,8 +29,20 @@ enum class CollectiveOp : uint8_t {
   kCreateHandle,   ///< a communicator is made: a small allgather on its parent
   kDestroyHandle,  ///< MPI_Finalize; freeing a communicator waits for nobody and is none
 };
+/// Those that a platform file may speak of: all but the two for handles.
+inline constexpr int kCollectiveOps = 17;
+/// What platform files and reports call them.
+inline constexpr std::array<const char*, kCollectiveOps> kCollectiveNames = {
+    "barrier",   "bcast",     "gather",     "gatherv",        "scatter",
+    "scatterv",  "allgather", "allgatherv", "alltoall",       "alltoallv",
+    "alltoallw", "allreduce", "reduce",     "reduce_scatter", "reduce_scatter_block",
+    "scan",      "exscan"};
 
-/// Who waits for whom: the least that the semantics of the operation demand.
+/// The same, and for those of handles "create_handle" and "destroy_handle".
+std::string name_of(CollectiveOp op);
+std::optional<CollectiveOp> collective_named(const std::string& name);
+
+/// Who waits for whom.
 enum class Synchronisation : uint8_t {
   kAllToAll,  ///< everybody for the last
   kOneToAll,  ///< everybody for the root
@@ -36,25 +50,13 @@ enum class Synchronisation : uint8_t {
   kPrefix,    ///< rank i for the ranks below it
 };
 
+/// The least that the semantics of the operation demand.
 Synchronisation synchronisation(CollectiveOp op);
 
-/// What a round of an algorithm costs: seconds to move `bytes` from one member to another,
-/// overheads included, and seconds to combine `bytes` with `bytes`.
-struct RoundCost {
-  std::function<double(double)> move;
-  std::function<double(double)> combine;
-};
-
-/// Seconds from the moment everybody needed is there until a member that waits has its result, for
-/// p members and `bytes` of payload per member (what one member contributes to or gets from each
-/// other; the whole vector for Bcast and reductions). Counts the rounds of the algorithms of
-/// Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH"
-/// (2005), with MPICH's sizes for changing from the short to the long one, each round at the price
-/// of a message of its size. 0 for one member.
-double collective_seconds(CollectiveOp op, int p, double bytes, const RoundCost& cost);
-
-/// Messages that a member which waits for nobody (the root of a one-to-all, a leaf of an
-/// all-to-one) has to send before it can leave.
-int departing_messages(CollectiveOp op, int p, bool is_root);
+/// True where one member gives to, or takes from, all others.
+inline bool is_rooted(CollectiveOp op) {
+  return synchronisation(op) == Synchronisation::kOneToAll ||
+         synchronisation(op) == Synchronisation::kAllToOne;
+}
 
 }  // namespace rubato

@@ -37,6 +37,12 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
   return best;
 }
 
+std::string quoted_list(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "'" : ", '") + word + "'";
+  return list;
+}
+
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
   const std::string best = nearest(word, candidates);
   return best.empty() ? "" : " (did you mean '" + best + "'?)";

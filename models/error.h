@@ -24,6 +24,9 @@ class UsageError : public std::runtime_error {
 /// The candidate nearest to `word` by edit distance, or "" when none is near enough to be its typo.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
+/// "'a', 'b', 'c'", for lists of what would be right.
+std::string quoted_list(const std::vector<std::string>& words);
+
 /// " (did you mean 'latency'?)" for the nearest candidate, or "" when none is near.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates);
 

@@ -43,24 +43,35 @@ Protocol Interconnect::protocol(Level level, double bytes) const {
   return model->protocol_at(bytes);
 }
 
-double Interconnect::collective(CollectiveOp op, int members, double bytes, Level level) const {
-  if (platform_.collectives_perfect || members <= 1) return 0;
-  RoundCost cost;
-  cost.move = [&](double n) {
+RoundCost Interconnect::round_cost(Level level) const {
+  const auto move = [this, level](double n) {
     const MessageCost message = this->message(level, n);
     return message.send_overhead + message.transfer + message.receive_overhead;
   };
-  cost.combine = [&](double n) {
+  RoundCost cost;
+  cost.move = move;
+  cost.gap = [this, level, move](double n) {
+    const MessageCost message = this->message(level, n);
+    const double gap = std::max({message.gap, message.send_overhead, message.receive_overhead});
+    return std::min(gap, move(n));
+  };
+  cost.send = [this, level](double n) {
+    const MessageCost message = this->message(level, n);
+    return message.send_overhead + message.gap;
+  };
+  cost.combine = [this](double n) {
     return platform_.reduction_bandwidth ? n / *platform_.reduction_bandwidth : 0.0;
   };
-  return collective_seconds(op, members, bytes, cost);
+  return cost;
+}
+
+double Interconnect::collective(CollectiveOp op, int members, double bytes, Level level) const {
+  return platform_.collectives.seconds(op, members, bytes, round_cost(level));
 }
 
 double Interconnect::collective_departure(CollectiveOp op, int members, double bytes, Level level,
                                           bool is_root) const {
-  if (platform_.collectives_perfect || members <= 1) return 0;
-  const MessageCost message = this->message(level, bytes);
-  return departing_messages(op, members, is_root) * (message.send_overhead + message.gap);
+  return platform_.collectives.departure(op, members, bytes, is_root, round_cost(level));
 }
 
 }  // namespace rubato

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "models/collectives.h"
 #include "models/platform.h"
 
 namespace rubato {
@@ -31,14 +30,18 @@ class Interconnect {
   MessageCost message(Level level, double bytes) const;
   Protocol protocol(Level level, double bytes) const;
 
-  /// Seconds of a collective over members of at most this distance; see collective_seconds().
+  /// Seconds of a collective over members of at most this distance; see algorithm_seconds().
   double collective(CollectiveOp op, int members, double bytes, Level level) const;
   /// Seconds after which a member that waits for nobody leaves (root of a Bcast, leaf of a Reduce).
   double collective_departure(CollectiveOp op, int members, double bytes, Level level,
                               bool is_root) const;
 
+  /// Which algorithms are used, and who waits for whom in them.
+  const CollectiveModel& collectives() const { return platform_.collectives; }
+
  private:
   const LevelModel* model_of(Level level) const;
+  RoundCost round_cost(Level level) const;
 
   Platform platform_;
   std::optional<Level> fallback_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/collective_model.h"
 #include "models/placement.h"
 #include "models/transfer_curve.h"
 
@@ -43,7 +44,7 @@ struct Platform {
   std::array<std::optional<LevelModel>, kLevels> levels;
   /// Bandwidth at which a reduction combines two operands; infinite when not known.
   std::optional<double> reduction_bandwidth;
-  bool collectives_perfect = false;  ///< collectives cost only their synchronisation
+  CollectiveModel collectives;
   Provenance measured;
 
   const std::optional<LevelModel>& level(Level l) const { return levels[static_cast<int>(l)]; }

@@ -176,6 +176,141 @@ LevelModel read_level(const Reader& reader, const toml::table& table, const std:
   return level;
 }
 
+// --- Collectives ---
+
+/// The one of `names` that `node` says, as its index.
+template <size_t N>
+int read_word(const Reader& reader, const toml::node& node, const std::string& what,
+              const std::array<const char*, N>& names) {
+  const std::string word = reader.text(node, what);
+  const auto found = std::find(names.begin(), names.end(), word);
+  if (found == names.end()) {
+    reader.fail(node, what + " '" + word + "' is not known; use one of " +
+                          quoted_list({names.begin(), names.end()}));
+  }
+  return static_cast<int>(found - names.begin());
+}
+
+/// The algorithm that `node` names, with the segment that stands in `table`.
+AlgorithmChoice read_algorithm(const Reader& reader, const toml::node& node,
+                               const toml::table& table, CollectiveOp op,
+                               const std::string& where) {
+  AlgorithmChoice choice;
+  try {
+    choice.algorithm = algorithm_named(op, reader.text(node, where + ".algorithm"));
+  } catch (const InputError& error) {
+    reader.fail(node, error.what());
+  }
+  if (const toml::node* segment = table.get("segment")) {
+    if (!takes_segments(choice.algorithm)) {
+      reader.fail(*segment, where + ": the algorithm '" + name_of(choice.algorithm) +
+                                "' does not cut messages into segments");
+    }
+    choice.segment = reader.quantity(*segment, where + ".segment", parse_bytes);
+  }
+  return choice;
+}
+
+/// An algorithm for everything, or a list of them by size and number of processes.
+std::vector<AlgorithmRule> read_rules(const Reader& reader, const toml::table& table,
+                                      CollectiveOp op, const std::string& where) {
+  const toml::node& node = *table.get("algorithm");
+  if (node.is_string()) {
+    AlgorithmRule everywhere;
+    everywhere.choice = read_algorithm(reader, node, table, op, where);
+    return {everywhere};
+  }
+  std::vector<AlgorithmRule> rules;
+  for (const toml::node& item : reader.array(node, where + ".algorithm")) {
+    const std::string what = "an entry of " + where + ".algorithm";
+    const toml::table& entry = reader.table(item, what);
+    reader.check_keys(entry, what, {"from", "processes", "name", "segment"});
+    const toml::node* name = entry.get("name");
+    if (!name) reader.fail(entry, what + " lacks 'name'");
+    AlgorithmRule rule;
+    rule.choice = read_algorithm(reader, *name, entry, op, where);
+    if (const toml::node* from = entry.get("from"))
+      rule.bytes = reader.quantity(*from, what + " 'from'", parse_bytes);
+    if (const toml::node* processes = entry.get("processes")) {
+      const auto count = processes->value_exact<int64_t>();
+      if (!count || *count < 1 || *count > std::numeric_limits<int>::max())
+        reader.fail(*processes, what + " 'processes' must be a whole number above 0");
+      rule.processes = static_cast<int>(*count);
+    }
+    rules.push_back(rule);
+  }
+  return rules;
+}
+
+/// Where the coefficients of a formula stand, by key.
+constexpr std::pair<const char*, double CollectiveFormula::*> kTerms[] = {
+    {"constant", &CollectiveFormula::constant},
+    {"log_p", &CollectiveFormula::log_p},
+    {"p", &CollectiveFormula::p},
+    {"d", &CollectiveFormula::d},
+    {"d_log_p", &CollectiveFormula::d_log_p},
+    {"d_p", &CollectiveFormula::d_p}};
+
+std::vector<CollectiveFormula> read_formula(const Reader& reader, const toml::node& node,
+                                            const std::string& where) {
+  std::vector<CollectiveFormula> formula;
+  std::vector<std::string> keys = {"from"};
+  for (const auto& [key, term] : kTerms) keys.push_back(key);
+  for (const toml::node& item : reader.array(node, where)) {
+    const toml::table& entry = reader.table(item, "an entry of " + where);
+    reader.check_keys(entry, "an entry of " + where, keys);
+    CollectiveFormula piece;
+    if (entry.get("from")) piece.from = reader.required(entry, "from", where, parse_bytes);
+    for (const auto& [key, term] : kTerms) {
+      if (entry.get(key)) piece.*term = reader.required(entry, key, where, parse_seconds);
+    }
+    if (!formula.empty() && !(piece.from > formula.back().from))
+      reader.fail(entry, where + ": sizes must increase");
+    formula.push_back(piece);
+  }
+  return formula;
+}
+
+CollectiveModel read_collectives(const Reader& reader, const toml::table& table) {
+  std::vector<std::string> keys = {"model", "preset", "reduction_bandwidth"};
+  for (const char* name : kCollectiveNames) keys.push_back(name);
+  reader.check_keys(table, "[collectives]", keys);
+  CollectiveModel model;
+  if (const toml::node* node = table.get("model")) {
+    model.pricing = static_cast<CollectivePricing>(
+        read_word(reader, *node, "collectives.model", kCollectivePricingNames));
+  }
+  if (const toml::node* node = table.get("preset")) {
+    model.preset = static_cast<CollectivePreset>(
+        read_word(reader, *node, "collectives.preset", kCollectivePresetNames));
+  }
+  for (int i = 0; i < kCollectiveOps; ++i) {
+    const toml::node* node = table.get(kCollectiveNames[i]);
+    if (!node) continue;
+    const auto op = static_cast<CollectiveOp>(i);
+    const std::string where = std::string("collectives.") + kCollectiveNames[i];
+    const toml::table& entry = reader.table(*node, where);
+    reader.check_keys(entry, "[" + where + "]", {"algorithm", "segment", "formula", "sync_limit"});
+    OperationModel& operation = model.of(op);
+    if (entry.get("algorithm")) {
+      operation.rules = read_rules(reader, entry, op, where);
+    } else if (const toml::node* segment = entry.get("segment")) {
+      reader.fail(*segment, where + ": 'segment' needs an 'algorithm' beside it");
+    }
+    if (const toml::node* formula = entry.get("formula"))
+      operation.formula = read_formula(reader, *formula, where + ".formula");
+    if (const toml::node* limit = entry.get("sync_limit")) {
+      if (!is_rooted(op)) {
+        reader.fail(*limit, where +
+                                ": 'sync_limit' is for operations with a root: in this one "
+                                "members wait for each other at any size");
+      }
+      operation.sync_limit = reader.quantity(*limit, where + ".sync_limit", parse_bytes);
+    }
+  }
+  return model;
+}
+
 Platform read_platform(const Reader& reader, const toml::table& root) {
   reader.check_keys(root, "the file", {"format", "name", "level", "collectives", "measured"});
   const toml::node* format = root.get("format");
@@ -196,15 +331,7 @@ Platform read_platform(const Reader& reader, const toml::table& root) {
   }
   if (const auto* node = root.get("collectives")) {
     const toml::table& table = reader.table(*node, "[collectives]");
-    reader.check_keys(table, "[collectives]", {"model", "reduction_bandwidth"});
-    if (const auto* model = table.get("model")) {
-      const std::string name = reader.text(*model, "collectives.model");
-      if (name != "analytic" && name != "perfect") {
-        reader.fail(*model, "collectives.model '" + name +
-                                "' is not known; use \"analytic\" or \"perfect\"");
-      }
-      platform.collectives_perfect = name == "perfect";
-    }
+    platform.collectives = read_collectives(reader, table);
     if (const auto* bandwidth = table.get("reduction_bandwidth")) {
       platform.reduction_bandwidth =
           reader.quantity(*bandwidth, "collectives.reduction_bandwidth", parse_bandwidth);
@@ -267,6 +394,50 @@ void write_level(std::ostream& out, int index, const LevelModel& level) {
   }
 }
 
+void write_rule(std::ostream& out, const AlgorithmRule& rule) {
+  out << "  { ";
+  if (rule.processes > 2) out << "processes = " << rule.processes << ", ";
+  out << "from = \"" << format_bytes(rule.bytes) << "\", name = \""
+      << name_of(rule.choice.algorithm) << '"';
+  if (rule.choice.segment > 0) out << ", segment = \"" << format_bytes(rule.choice.segment) << '"';
+  out << " },\n";
+}
+
+void write_operation(std::ostream& out, const char* name, const OperationModel& operation) {
+  if (operation.rules.empty() && operation.formula.empty() && !operation.sync_limit) return;
+  out << "\n[collectives." << name << "]\n";
+  if (operation.sync_limit)
+    out << "sync_limit = \"" << format_bytes(*operation.sync_limit) << "\"\n";
+  if (!operation.rules.empty()) {
+    out << "algorithm = [\n";
+    for (const AlgorithmRule& rule : operation.rules) write_rule(out, rule);
+    out << "]\n";
+  }
+  if (!operation.formula.empty()) {
+    out << "formula = [\n";
+    for (const CollectiveFormula& piece : operation.formula) {
+      out << "  { from = \"" << format_bytes(piece.from) << '"';
+      for (const auto& [key, term] : kTerms) {
+        if (piece.*term != 0) out << ", " << key << " = \"" << format_seconds(piece.*term) << '"';
+      }
+      out << " },\n";
+    }
+    out << "]\n";
+  }
+}
+
+void write_collectives(std::ostream& out, const Platform& platform) {
+  const CollectiveModel& model = platform.collectives;
+  out << "\n[collectives]\nmodel = \"" << kCollectivePricingNames[static_cast<int>(model.pricing)]
+      << "\"\npreset = \"" << kCollectivePresetNames[static_cast<int>(model.preset)]
+      << "\"  # whose choice of algorithms: openmpi or mpich\n";
+  if (platform.reduction_bandwidth) {
+    out << "reduction_bandwidth = \"" << format_bandwidth(*platform.reduction_bandwidth) << "\"\n";
+  }
+  for (int i = 0; i < kCollectiveOps; ++i)
+    write_operation(out, kCollectiveNames[i], model.operations[i]);
+}
+
 }  // namespace
 
 Platform parse_platform(const std::string& text, const std::string& origin) {
@@ -301,14 +472,7 @@ std::string format_platform(const Platform& platform) {
   for (int i = 0; i < kLevels; ++i) {
     if (platform.levels[i]) write_level(out, i, *platform.levels[i]);
   }
-  if (platform.collectives_perfect || platform.reduction_bandwidth) {
-    out << "\n[collectives]\nmodel = \"" << (platform.collectives_perfect ? "perfect" : "analytic")
-        << "\"\n";
-    if (platform.reduction_bandwidth) {
-      out << "reduction_bandwidth = \"" << format_bandwidth(*platform.reduction_bandwidth)
-          << "\"\n";
-    }
-  }
+  write_collectives(out, platform);
   if (!platform.measured.empty()) {
     out << "\n[measured]  # how the numbers were obtained\n";
     for (const auto& [key, value] : platform.measured) out << key << " = " << quoted(value) << "\n";

@@ -154,7 +154,8 @@ const std::vector<std::string> kKeys = {"latency",
                                         "node.latency",
                                         "node.bandwidth",
                                         "network.latency",
-                                        "network.bandwidth"};
+                                        "network.bandwidth",
+                                        "collectives"};
 
 /// Applies latency or bandwidth, for one level or for all but self.
 void change_network(Scenario& scenario, const std::string& text, const Change& change) {
@@ -174,9 +175,46 @@ void change_network(Scenario& scenario, const std::string& text, const Change& c
   if (!any) refuse(text, "'" + change.key + "' changes a level that the platform does not have");
 }
 
+/// collectives=mpich|openmpi|perfect|algorithm|analytic
+void change_all_collectives(CollectiveModel& model, const std::string& text, const Change& change) {
+  const auto& presets = kCollectivePresetNames;
+  const auto preset = std::find(presets.begin(), presets.end(), change.value);
+  const auto& pricings = kCollectivePricingNames;
+  const auto pricing = std::find(pricings.begin(), pricings.end(), change.value);
+  if (change.operation == '=' && preset != presets.end()) {
+    // Asked for by name, the library's tables go before what the file says.
+    model.preset = static_cast<CollectivePreset>(preset - presets.begin());
+    for (OperationModel& operation : model.operations) {
+      operation.rules.clear();
+      operation.formula.clear();
+    }
+  } else if (change.operation == '=' && pricing != pricings.end()) {
+    model.pricing = static_cast<CollectivePricing>(pricing - pricings.begin());
+  } else {
+    std::vector<std::string> words(presets.begin(), presets.end());
+    words.insert(words.end(), pricings.begin(), pricings.end());
+    refuse(text, "write collectives=WORD with one of " + quoted_list(words));
+  }
+}
+
+/// allreduce=ring, for all sizes and numbers of processes.
+void change_collective(Scenario& scenario, const std::string& text, const Change& change) {
+  if (change.operation != '=') refuse(text, "write " + change.key + "=ALGORITHM");
+  const CollectiveOp op = *collective_named(change.key);
+  OperationModel& operation = scenario.platform.collectives.of(op);
+  AlgorithmRule everywhere;
+  everywhere.choice.algorithm = algorithm_named(op, change.value);
+  scenario.changed_collectives.push_back(op);
+  operation.rules = {everywhere};
+  operation.formula.clear();
+}
+
 void apply(Scenario& scenario, const std::string& text, const Change& change) {
-  if (std::find(kKeys.begin(), kKeys.end(), change.key) == kKeys.end()) {
-    refuse(text, "there is no key '" + change.key + "'" + did_you_mean(change.key, kKeys));
+  const bool is_operation = collective_named(change.key).has_value();
+  if (!is_operation && std::find(kKeys.begin(), kKeys.end(), change.key) == kKeys.end()) {
+    std::vector<std::string> keys = kKeys;
+    for (const char* name : kCollectiveNames) keys.push_back(name);
+    refuse(text, "there is no key '" + change.key + "'" + did_you_mean(change.key, keys));
   }
   if (change.key == "name") {
     if (change.operation != '=') refuse(text, "write name=TEXT");
@@ -196,6 +234,10 @@ void apply(Scenario& scenario, const std::string& text, const Change& change) {
       refuse(text, "write ppn=RANKS_PER_NODE with a whole number above 0");
     }
     scenario.ranks_per_node = ppn;
+  } else if (is_operation) {
+    change_collective(scenario, text, change);
+  } else if (change.key == "collectives") {
+    change_all_collectives(scenario.platform.collectives, text, change);
   } else {
     change_network(scenario, text, change);
   }
@@ -209,7 +251,7 @@ Platform perfect_platform() {
   LevelModel free;
   free.gap = TransferCurve();
   platform.levels.fill(free);
-  platform.collectives_perfect = true;
+  platform.collectives.pricing = CollectivePricing::kPerfect;
   return platform;
 }
 

@@ -24,7 +24,8 @@ struct Scenario {
   double cpu = 1;     ///< compute runs this many times faster
   std::optional<int>
       ranks_per_node;  ///< blocks of that many ranks instead of the archive's placement
-  std::array<bool, kLevels> changed_levels{};  ///< whose latency or bandwidth was changed
+  std::array<bool, kLevels> changed_levels{};     ///< whose latency or bandwidth was changed
+  std::vector<CollectiveOp> changed_collectives;  ///< whose algorithm was changed by name
   /// The platform file, "" when there is none; reports look for its samples beside it.
   std::string platform_file;
 };
@@ -32,7 +33,9 @@ struct Scenario {
 /// Reads "BASE" or "BASE:change,change,...". BASE is `measured`, `undisturbed`, `perfect`,
 /// `bandela` or a platform file; a change is key=value, key*factor or key/factor with the keys
 /// latency, bandwidth (each also as LEVEL.latency; without a level they mean all levels but self),
-/// cpu, ppn and name.
+/// cpu, ppn and name. OPERATION=ALGORITHM, as in allreduce=ring, sets the algorithm of a collective
+/// operation, and collectives= a library's choice of them (mpich, openmpi) or a way of pricing them
+/// (algorithm, analytic, perfect).
 ///
 /// latency*f adds (f - 1) times the latency of the smallest messages to every one-way trip, three
 /// of them in a handshake; bandwidth*f divides what grows with the size. Errors:

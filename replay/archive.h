@@ -37,9 +37,14 @@ struct ArchiveIndex {
       remote_group;  ///< of intercommunicators: group B
   std::unordered_map<uint64_t, uint64_t>
       events_of_location;  ///< as defined; may be too low (EZTrace)
+  std::unordered_map<uint32_t, uint32_t>
+      both_groups;  ///< of intercommunicators: the communicator that stands for both
   uint64_t global_offset = 0;
-  uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX,
-           send_mode = UINT32_MAX;  ///< our attributes (tracer/schema.h)
+  // Our attributes and parameters (tracer/schema.h).
+  uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX, send_mode = UINT32_MAX;
+  uint32_t comm = UINT32_MAX, bytes_sent = UINT32_MAX, bytes_received = UINT32_MAX,
+           request = UINT32_MAX;
+  uint32_t request_start = UINT32_MAX, request_end = UINT32_MAX;
 };
 
 struct Archive {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <sstream>
 
 #include "models/error.h"
 #include "replay/archive.h"
@@ -75,6 +76,7 @@ struct Collected {
   std::unordered_map<uint32_t, LocationGroup> location_groups;
   std::unordered_map<uint32_t, TreeNode> tree;
   std::vector<std::pair<uint32_t, uint32_t>> attributes;  // ref, name
+  std::vector<std::pair<uint32_t, uint32_t>> parameters;  // ref, name
   std::vector<Property> location_properties;
   std::vector<Property> group_properties;
   uint64_t resolution = 0;
@@ -185,6 +187,12 @@ OTF2_CallbackCode on_attribute(void* user, OTF2_AttributeRef self, OTF2_StringRe
   return OTF2_CALLBACK_SUCCESS;
 }
 
+OTF2_CallbackCode on_parameter(void* user, OTF2_ParameterRef self, OTF2_StringRef name,
+                               OTF2_ParameterType) {
+  collected(user).parameters.push_back({self, name});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
 void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data) {
   OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader);
   if (!definitions)
@@ -201,6 +209,7 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
   OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, on_location_group);
   OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(callbacks, on_tree_node);
   OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(callbacks, on_attribute);
+  OTF2_GlobalDefReaderCallbacks_SetParameterCallback(callbacks, on_parameter);
   OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(callbacks, on_location_property);
   OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(callbacks, on_group_property);
   OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, &data);
@@ -292,14 +301,27 @@ std::optional<uint64_t> integer(const std::string& text) {
   return value;
 }
 
+std::unordered_map<uint64_t, uint32_t> groups_of_locations(const Collected& data) {
+  std::unordered_map<uint64_t, uint32_t> group_of_location;
+  for (const Location& location : data.locations) group_of_location[location.id] = location.group;
+  return group_of_location;
+}
+
+/// The rank of each location group that has one.
+std::unordered_map<uint32_t, size_t> ranks_of_groups(const Collected& data,
+                                                     const TraceDefinitions& trace) {
+  const auto group_of_location = groups_of_locations(data);
+  std::unordered_map<uint32_t, size_t> rank_of_group;
+  for (size_t rank = 0; rank < trace.location_of_rank.size(); ++rank)
+    rank_of_group[group_of_location.at(trace.location_of_rank[rank])] = rank;
+  return rank_of_group;
+}
+
 /// Says when ranks had to share cores, where our tracer tells of cores.
 void warn_of_shared_cores(const Collected& data, TraceDefinitions& trace) {
   if (data.location_properties.empty() && data.group_properties.empty()) return;
-  std::unordered_map<uint64_t, uint32_t> group_of_location;
-  for (const Location& location : data.locations) group_of_location[location.id] = location.group;
-  std::unordered_map<uint32_t, size_t> rank_of_group;
-  for (size_t rank = 0; rank < trace.location_of_rank.size(); ++rank)
-    rank_of_group[group_of_location[trace.location_of_rank[rank]]] = rank;
+  auto group_of_location = groups_of_locations(data);
+  const auto rank_of_group = ranks_of_groups(data, trace);
 
   std::vector<RankProcessors> ranks(trace.location_of_rank.size());
   for (const Property& property : data.group_properties) {
@@ -366,10 +388,20 @@ void resolve_communicators(const Collected& data, Archive& archive) {
     }
     archive.index.comm_of_ref.set(definition.ref, static_cast<uint32_t>(trace.comms.size()));
     if (definition.inter) {
-      archive.index.remote_group[static_cast<uint32_t>(trace.comms.size())] = std::move(remote);
+      Communicator both = comm;
+      both.inter = false;
+      both.first_group = comm.size();
+      std::vector<int32_t> everybody = comm.members;
+      everybody.insert(everybody.end(), remote.begin(), remote.end());
+      both.set_members(std::move(everybody));
+      const auto number = static_cast<uint32_t>(trace.comms.size());
+      archive.index.remote_group[number] = std::move(remote);
+      archive.index.both_groups[number] = number + 1;
+      trace.comms.push_back(std::move(comm));
+      trace.comms.push_back(std::move(both));
+      continue;
     }
-    if (trace.world < 0 && !comm.inter && comm.size() == trace.ranks() &&
-        comm.name == "MPI_COMM_WORLD") {
+    if (trace.world < 0 && comm.size() == trace.ranks() && comm.name == "MPI_COMM_WORLD") {
       trace.world = static_cast<int>(trace.comms.size());
     }
     trace.comms.push_back(std::move(comm));
@@ -398,6 +430,39 @@ void resolve_windows(const Collected& data, Archive& archive) {
     if (!in_range) continue;
     archive.index.group_of_ref.set(ref, static_cast<uint32_t>(trace.groups.size()));
     trace.groups.push_back(std::move(members));
+  }
+}
+
+/// World ranks of those that `text`, such as "from 1 - to 2 3" of `rank`, names behind "from" or
+/// "to". None for numbers that are no rank of the communicator.
+Neighbours parse_neighbours(const std::string& text, const Communicator& comm, int rank) {
+  Neighbours neighbours;
+  std::vector<int32_t>* list = &neighbours.sources;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (word == "to") list = &neighbours.destinations;
+    const auto local = integer(word);
+    if (!local || *local >= static_cast<uint64_t>(comm.size())) continue;
+    list->push_back(comm.self_like ? rank : comm.members[*local]);
+  }
+  return neighbours;
+}
+
+/// Who the neighbours of each rank are, where our tracer tells of them.
+void resolve_neighbours(const Collected& data, Archive& archive) {
+  const std::string start = std::string(schema::kNeighbours) + ' ';
+  const auto rank_of_group = ranks_of_groups(data, archive.definitions);
+  for (const Property& property : data.group_properties) {
+    const std::string name = data.text(property.name);
+    if (name.rfind(start, 0) != 0) continue;
+    const auto rank = rank_of_group.find(static_cast<uint32_t>(property.owner));
+    const auto ref = integer(name.substr(start.size()));
+    if (rank == rank_of_group.end() || !ref) continue;
+    const auto comm = archive.index.comm_of_ref.get(static_cast<uint32_t>(*ref));
+    if (!comm) continue;
+    const int r = static_cast<int>(rank->second);
+    archive.definitions.neighbours[{r, *comm}] =
+        parse_neighbours(data.text(property.text), archive.definitions.comms[*comm], r);
   }
 }
 
@@ -525,6 +590,7 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
   warn_of_shared_cores(data, trace);
   resolve_communicators(data, archive);
   resolve_windows(data, archive);
+  resolve_neighbours(data, archive);
   resolve_regions(data, archive);
   settle_empty_waits(trace);
   for (const auto& [ref, name] : data.attributes) {
@@ -532,6 +598,15 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
     if (text == schema::kPostedSource) archive.index.posted_source = ref;
     if (text == schema::kPostedTag) archive.index.posted_tag = ref;
     if (text == schema::kSendMode) archive.index.send_mode = ref;
+    if (text == schema::kComm) archive.index.comm = ref;
+    if (text == schema::kBytesSent) archive.index.bytes_sent = ref;
+    if (text == schema::kBytesReceived) archive.index.bytes_received = ref;
+    if (text == schema::kRequest) archive.index.request = ref;
+  }
+  for (const auto& [ref, name] : data.parameters) {
+    const std::string text = data.text(name);
+    if (text == schema::kRequestStart) archive.index.request_start = ref;
+    if (text == schema::kRequestEnd) archive.index.request_end = ref;
   }
   apply_properties(trace);
   for (const Location& location : data.locations) {

@@ -130,9 +130,29 @@ int32_t call_of(const Location& location, OTF2_RegionRef region) {
   OTF2_LocationRef, OTF2_TimeStamp time, uint64_t event, void *user, \
       [[maybe_unused]] OTF2_AttributeList *attributes
 
+/// What our tracer says of a collective among neighbours where it enters the call.
+void exchange_with_neighbours(Location& l, uint64_t event, OTF2_TimeStamp time, int32_t call,
+                              const OTF2_AttributeList* attributes) {
+  const ArchiveIndex& index = l.archive->index;
+  uint32_t comm = 0;
+  if (OTF2_AttributeList_GetCommRef(attributes, index.comm, &comm) != OTF2_SUCCESS) return;
+  NeighbourExchange exchange{l.comm(comm, event, "ENTER"), 0, 0};
+  uint64_t request = 0;
+  OTF2_AttributeList_GetUint64(attributes, index.bytes_sent, &exchange.sent);
+  OTF2_AttributeList_GetUint64(attributes, index.bytes_received, &exchange.received);
+  OTF2_AttributeList_GetUint64(attributes, index.request, &request);
+  const bool starts = l.archive->definitions.calls[call].among_neighbours;
+  l.record(event, time, starts ? &CallBuilder::neighbours : &CallBuilder::neighbours_init, exchange,
+           request);
+}
+
 OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
-  return guarded(
-      user, [&](Location& l) { l.record(event, time, &CallBuilder::enter, call_of(l, region)); });
+  return guarded(user, [&](Location& l) {
+    const int32_t call = call_of(l, region);
+    l.record(event, time, &CallBuilder::enter, call);
+    if (l.archive->index.comm != kUndefined && call >= 0)
+      exchange_with_neighbours(l, event, time, call, attributes);
+  });
 }
 
 OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
@@ -267,25 +287,80 @@ bool translate(OTF2_CollectiveOp op, CollectiveOp& ours) {
   }
 }
 
+/// A collective as a record names it, in our terms.
+struct RecordedCollective {
+  RecordedCollective(Location& l, uint64_t event, const char* what, OTF2_CollectiveOp recorded_op,
+                     OTF2_CommRef recorded_comm, uint32_t recorded_root) {
+    if (!translate(recorded_op, op)) {
+      throw InputError(l.place(event, what) + ": operation " + std::to_string(recorded_op) +
+                       " is not an MPI collective this version knows");
+    }
+    comm = l.comm(recorded_comm, event, what);
+    const ArchiveIndex& index = l.archive->index;
+    const auto both = index.both_groups.find(comm);
+    if (both != index.both_groups.end()) comm = both->second;
+    const Communicator& communicator = l.archive->definitions.comms[comm];
+    const int local = communicator.self_like ? 0 : communicator.local_rank(l.rank);
+    kept = local < 0;
+    if (recorded_root == OTF2_COLLECTIVE_ROOT_SELF) {
+      root = local;
+    } else if (recorded_root == OTF2_COLLECTIVE_ROOT_THIS_GROUP) {
+      root = kRootInOwnGroup;
+    } else if (recorded_root < static_cast<uint32_t>(communicator.peers(local))) {
+      // Between groups it counts in the other one.
+      root = static_cast<int32_t>(recorded_root) +
+             (local < communicator.first_group ? communicator.first_group : 0);
+    }
+  }
+
+  CollectiveOp op{};
+  uint32_t comm;
+  int32_t root = kNoRoot;
+  bool kept;  ///< the rank is no member: its call keeps its time
+};
+
 OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
                                     uint32_t root, uint64_t sent, uint64_t received) {
   return guarded(user, [&](Location& l) {
-    CollectiveOp ours;
-    if (!translate(op, ours)) {
-      throw InputError(l.place(event, "MPI_COLLECTIVE_END") + ": operation " + std::to_string(op) +
-                       " is not an MPI collective this version knows");
-    }
-    const uint32_t c = l.comm(comm, event, "MPI_COLLECTIVE_END");
-    const Communicator& communicator = l.archive->definitions.comms[c];
-    // An intercommunicator's groups wait for each other; which group a root is in is not always
-    // said. Such a call keeps its time. So does one of a rank that is no member.
-    if (communicator.inter || communicator.local_rank(l.rank) < 0) {
+    const RecordedCollective c(l, event, "MPI_COLLECTIVE_END", op, comm, root);
+    if (c.kept) {
       l.record(event, time, &CallBuilder::other);
-      return;
+    } else {
+      l.record(event, time, &CallBuilder::collective_end, c.op, c.comm, c.root, sent, received);
     }
-    const int32_t local_root =
-        root < static_cast<uint32_t>(communicator.size()) ? static_cast<int32_t>(root) : kNoRoot;
-    l.record(event, time, &CallBuilder::collective_end, ours, c, local_root, sent, received);
+  });
+}
+
+OTF2_CallbackCode on_icollective_request(RUBATO_RECORD, uint64_t request) {
+  return guarded(user, [&](Location& l) {
+    l.record(event, time, &CallBuilder::icollective_request, request);
+  });
+}
+
+OTF2_CallbackCode on_icollective_complete(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                          uint32_t root, uint64_t sent, uint64_t received,
+                                          uint64_t request) {
+  return guarded(user, [&](Location& l) {
+    const RecordedCollective c(l, event, "NON_BLOCKING_COLLECTIVE_COMPLETE", op, comm, root);
+    if (c.kept) {
+      l.record(event, time, &CallBuilder::icollective_kept, request);
+    } else {
+      l.record(event, time, &CallBuilder::icollective_complete, c.op, c.comm, c.root, sent,
+               received, request);
+    }
+  });
+}
+
+OTF2_CallbackCode on_parameter(RUBATO_RECORD, OTF2_ParameterRef parameter, uint64_t value) {
+  return guarded(user, [&](Location& l) {
+    const ArchiveIndex& index = l.archive->index;
+    if (parameter == index.request_start && parameter != kUndefined) {
+      l.record(event, time, &CallBuilder::neighbours_start, value);
+    } else if (parameter == index.request_end && parameter != kUndefined) {
+      l.record(event, time, &CallBuilder::neighbours_end, value);
+    } else {
+      l.record(event, time, &CallBuilder::other);
+    }
   });
 }
 
@@ -414,6 +489,11 @@ class Callbacks {
     OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(callbacks_, on_irecv);
     OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(callbacks_, on_cancelled);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(callbacks_, on_collective_end);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(callbacks_,
+                                                                    on_icollective_request);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(callbacks_,
+                                                                     on_icollective_complete);
+    OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(callbacks_, on_parameter);
     OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(callbacks_, on_rma_collective_end);
     OTF2_EvtReaderCallbacks_SetRmaPutCallback(callbacks_, on_rma_put);
     OTF2_EvtReaderCallbacks_SetRmaGetCallback(callbacks_, on_rma_get);
@@ -462,8 +542,6 @@ void Callbacks::set_others() {
   RUBATO_OTHER(Metric);
   RUBATO_OTHER(MpiCollectiveBegin);
   RUBATO_OTHER(MpiRequestTest);
-  RUBATO_OTHER(NonBlockingCollectiveComplete);
-  RUBATO_OTHER(NonBlockingCollectiveRequest);
   RUBATO_OTHER(OmpAcquireLock);
   RUBATO_OTHER(OmpFork);
   RUBATO_OTHER(OmpJoin);
@@ -473,7 +551,6 @@ void Callbacks::set_others() {
   RUBATO_OTHER(OmpTaskSwitch);
   RUBATO_OTHER(ParameterInt);
   RUBATO_OTHER(ParameterString);
-  RUBATO_OTHER(ParameterUnsignedInt);
   RUBATO_OTHER(ProgramBegin);
   RUBATO_OTHER(ProgramEnd);
   RUBATO_OTHER(RmaAcquireLock);
@@ -562,9 +639,8 @@ class EventFiles {
       store.close(timelines[thread]);
       const CallBuilder& builder = calls.builder(thread);
       counts.records += builder.records();
-      counts.receives_never_completed += builder.never_completed();
-      if (counts.first_never_completed.empty())
-        counts.first_never_completed = builder.first_never_completed();
+      counts.receives.add(builder.open_receives());
+      counts.collectives.add(builder.open_collectives());
     }
   }
 

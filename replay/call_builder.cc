@@ -55,23 +55,25 @@ void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
   note_inside(event, time, true);
   const auto found = book_->receives.take(request);
   if (!found) return;  // a cancelled send is left as it is: its message has no receiver
-  found->poster->void_receive(found->poster->posted(found->number));
+  found->poster->make_void(found->poster->posted(found->number));
   if (open_) add_action(ActionKind::kNone);  // this call saw it end, and waited for nobody
 }
 
-void CallBuilder::void_receive(PostedReceive& post) {
-  Action& action = pending_.actions[post.action - action_base_];
+void CallBuilder::make_void(Posted& post) {
+  Action& action = action_of(post);
   action.kind = ActionKind::kNone;
   book_->free_slot(action.slot);
   post.resolved = true;
 }
 
-void CallBuilder::give_up(PostedReceive& post) {
-  void_receive(post);
-  if (never_completed_++ > 0) return;
+void CallBuilder::give_up(Posted& post) {
+  NeverCompleted& open =
+      action_of(post).kind == ActionKind::kPost ? open_receives_ : open_collectives_;
+  make_void(post);
+  if (open.count++ > 0) return;
   const Call& call = pending_.calls[post.call - call_base_];
-  first_never_completed_ = trace_->name_of(timeline_) + ", event " + std::to_string(call.event) +
-                           " (" + trace_->calls[call.name].name + ")";
+  open.first = trace_->name_of(timeline_) + ", event " + std::to_string(call.event) + " (" +
+               trace_->calls[call.name].name + ")";
 }
 
 namespace {
@@ -97,6 +99,24 @@ bool returns_at_once_when_empty(CollectiveOp op) {
 
 }  // namespace
 
+bool CallBuilder::waits_for_nobody(CollectiveOp op, uint32_t comm, uint64_t sent,
+                                   uint64_t received) const {
+  // Between groups some move no data while others do.
+  return sent == 0 && received == 0 && returns_at_once_when_empty(op) &&
+         trace_->sizes == SizeConvention::kLogical && trace_->comms[comm].first_group == 0;
+}
+
+uint8_t CallBuilder::part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,
+                               uint64_t received) const {
+  const bool empty = (op == CollectiveOp::kGatherv && sent == 0) ||
+                     (op == CollectiveOp::kScatterv && received == 0);
+  if (!empty || trace_->sizes != SizeConvention::kLogical || root < 0) return 0;
+  const Communicator& members = trace_->comms[comm];
+  // Between groups only sums are known of the root's side, and a member of it has none.
+  if (members.first_group > 0 || members.size() <= 1) return 0;
+  return members.local_rank(trace_->rank_of(timeline_)) == root ? 0 : kNoPart;
+}
+
 void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm,
                                  int32_t root, uint64_t sent, uint64_t received) {
   ensure_call(event, time);
@@ -106,11 +126,11 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
     // Score-P 8 makes MPI_COMM_WORLD here; Init keeps its time whatever it did.
   } else if (op == CollectiveOp::kDestroyHandle && role != CallRole::kFinalize) {
     // MPI_Comm_free is collective by name; MPI libraries only drop a reference, and nobody waits.
-  } else if (sent == 0 && received == 0 && returns_at_once_when_empty(op) &&
-             trace_->sizes == SizeConvention::kLogical) {
+  } else if (waits_for_nobody(op, comm, sent, received)) {
     add_action(ActionKind::kNone);
   } else {
     Action& action = add_action(ActionKind::kCollective);
+    action.flags = part_flag(op, comm, root, sent, received);
     action.op = op;
     action.comm = comm;
     action.peer = root;
@@ -118,6 +138,127 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
     action.bytes_received = received;
   }
   if (implicit_) close_call(time);
+}
+
+void CallBuilder::icollective_request(uint64_t event, double time, uint64_t request) {
+  ensure_call(event, time);
+  note_inside(event, time, false);
+  post(ActionKind::kStartCollective, request, book_->collectives);
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp op, uint32_t comm,
+                                       int32_t root, uint64_t sent, uint64_t received,
+                                       uint64_t request) {
+  const auto found = book_->collectives.take(request);
+  if (!found) {
+    // Its start was not recorded: as good as a collective here.
+    collective_end(event, time, op, comm, root, sent, received);
+    return;
+  }
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  CallBuilder& poster = *found->poster;
+  Posted& post = poster.posted(found->number);
+  if (waits_for_nobody(op, comm, sent, received)) {
+    poster.make_void(post);
+    add_action(ActionKind::kNone);
+  } else {
+    Action& start = poster.action_of(post);
+    start.flags = part_flag(op, comm, root, sent, received);
+    start.op = op;
+    start.comm = comm;
+    start.peer = root;
+    const uint32_t slot = start.slot;
+    post.resolved = true;
+    Action& wait = add_action(ActionKind::kWaitCollective);
+    wait.op = op;
+    wait.comm = comm;
+    wait.peer = root;
+    wait.tag = slot;
+    wait.bytes = sent;
+    wait.bytes_received = received;
+    book_->free_slot(slot);
+  }
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::neighbours(uint64_t event, double time, NeighbourExchange exchange,
+                             uint64_t request) {
+  ensure_call(event, time);
+  if (request == 0) {
+    exchange_with_neighbours(exchange, nullptr);
+  } else {
+    neighbours_init(event, time, exchange, request);
+    exchange_with_neighbours(exchange, &book_->among_neighbours[request].slots);
+  }
+}
+
+void CallBuilder::neighbours_init(uint64_t, double, NeighbourExchange exchange, uint64_t request) {
+  book_->among_neighbours[request] = {exchange, {}};
+}
+
+void CallBuilder::neighbours_start(uint64_t event, double time, uint64_t request) {
+  ensure_call(event, time);
+  note_inside(event, time, false);
+  const auto found = book_->among_neighbours.find(request);
+  if (found != book_->among_neighbours.end())
+    exchange_with_neighbours(found->second.exchange, &found->second.slots);
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::neighbours_end(uint64_t event, double time, uint64_t request) {
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  const auto found = book_->among_neighbours.find(request);
+  if (found != book_->among_neighbours.end()) {
+    NeighbourRequest& ended = found->second;
+    add_action(ActionKind::kNone);  // there may be none to wait for
+    for (const uint32_t slot : ended.slots) {
+      Action& wait = add_action(ActionKind::kWaitReceive);
+      wait.bytes = ended.exchange.received / ended.slots.size();
+      wait.slot = slot;
+      book_->free_slot(slot);
+    }
+    ended.slots.clear();
+  }
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
+                                           std::vector<uint32_t>* slots) {
+  const auto known = trace_->neighbours.find({trace_->rank_of(timeline_), exchange.comm});
+  if (known == trace_->neighbours.end()) return;
+  add_action(ActionKind::kNone);  // there may be no neighbours
+  const auto message = [&](ActionKind kind, int32_t peer, uint64_t bytes) -> Action& {
+    Action& action = add_action(kind);
+    action.comm = exchange.comm;
+    action.peer = peer;
+    action.tag = kNeighbourTag;
+    action.bytes = bytes;
+    action.slot = kNoSlot;
+    return action;
+  };
+  const auto& [sources, destinations] = known->second;
+  for (const int32_t to : destinations) {
+    // The call waits for what it receives alone.
+    message(ActionKind::kSend, to, exchange.sent / destinations.size()).flags = kBuffered;
+  }
+  for (const int32_t from : sources) {
+    Action& post = message(ActionKind::kPost, from, exchange.received / sources.size());
+    if (slots == nullptr) {
+      post.flags = kBlocking;
+    } else {
+      post.slot = book_->allocate_slot();
+      slots->push_back(post.slot);
+    }
+  }
+}
+
+void CallBuilder::icollective_kept(uint64_t event, double time, uint64_t request) {
+  note_inside(event, time, true);
+  if (const auto found = book_->collectives.take(request))
+    found->poster->make_void(found->poster->posted(found->number));
 }
 
 void CallBuilder::one_sided(uint64_t event, double time, uint32_t window, int32_t target,
@@ -225,10 +366,11 @@ void CallBuilder::buffer_flush(uint64_t event, double time, double stop) {
 
 void CallBuilder::finish() {
   end();
-  for (PostedReceive& post : posted_) {
+  for (Posted& post : posted_) {
     if (!post.resolved) give_up(post);
   }
   book_->receives = {};
+  book_->collectives = {};
 }
 
 void CallBuilder::end() {

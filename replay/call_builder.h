@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,11 +15,25 @@ namespace rubato {
 
 class CallBuilder;
 
+/// What a rank moves in a collective among neighbours.
+struct NeighbourExchange {
+  uint32_t comm;
+  uint64_t sent;  ///< bytes to all of them
+  uint64_t received;
+};
+
+/// One that is nonblocking or persistent.
+struct NeighbourRequest {
+  NeighbourExchange exchange;
+  std::vector<uint32_t> slots;  ///< of its receives, where it was started
+};
+
 /// The open requests of one rank; its threads share them.
 struct RequestBook {
   explicit RequestBook(bool may_reuse_slots = true) : reuse_slots(may_reuse_slots) {}
 
-  struct OpenReceive {
+  /// Of a posted receive or a started collective.
+  struct OpenPost {
     CallBuilder* poster;
     size_t number;  ///< among the posts of the poster
   };
@@ -33,7 +48,9 @@ struct RequestBook {
     if (reuse_slots) free_slots.push_back(slot);
   }
 
-  RequestTable<OpenReceive> receives;
+  RequestTable<OpenPost> receives;
+  RequestTable<OpenPost> collectives;
+  std::map<uint64_t, NeighbourRequest> among_neighbours;
   RequestTable<uint32_t> send_slots;
   RequestTable<uint32_t> one_sided_slots;  ///< by the number that operations share
   /// Threads are not replayed in the order in which they came here, so that a slot which was freed
@@ -50,7 +67,8 @@ struct RequestBook {
 /// unresolved until its completion (or our attribute on the post) names the peer, and take() hands
 /// out only the calls before the first unresolved one. A receive that is cancelled, or whose
 /// request is used again before it completed, or that never completes, becomes void; the last two
-/// are counted.
+/// are counted. With the start of a nonblocking collective it is the same: what was started stands
+/// where it completed.
 ///
 /// Builders of one rank's threads share a book of requests, and then have to get their records in
 /// the order of time (rank_calls.h). Their addresses must not change once they got one.
@@ -76,6 +94,18 @@ class CallBuilder {
   void cancelled(uint64_t event, double time, uint64_t request);
   void collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm, int32_t root,
                       uint64_t sent, uint64_t received);
+  void icollective_request(uint64_t event, double time, uint64_t request);
+  void icollective_complete(uint64_t event, double time, CollectiveOp op, uint32_t comm,
+                            int32_t root, uint64_t sent, uint64_t received, uint64_t request);
+  /// A collective among neighbours in the call that was entered just now: a message to each of them
+  /// and one from each, if the archive says who they are. `request` 0: the call completes it.
+  void neighbours(uint64_t event, double time, NeighbourExchange exchange, uint64_t request);
+  /// The call only prepares it.
+  void neighbours_init(uint64_t event, double time, NeighbourExchange exchange, uint64_t request);
+  void neighbours_start(uint64_t event, double time, uint64_t request);
+  void neighbours_end(uint64_t event, double time, uint64_t request);
+  /// The completion of one that cannot be replayed: keeps the time of the call that saw it.
+  void icollective_kept(uint64_t event, double time, uint64_t request);
   // One-sided communication. `window` is an index into TraceDefinitions::comms; a collective on it
   // goes to collective_end().
   void one_sided(uint64_t event, double time, uint32_t window, int32_t target, uint64_t sent,
@@ -105,11 +135,12 @@ class CallBuilder {
 
   bool finished() const { return finished_; }
   uint64_t records() const { return records_seen_; }
-  uint64_t never_completed() const { return never_completed_; }
-  const std::string& first_never_completed() const { return first_never_completed_; }
+  /// Receives, and collectives, that were posted and never completed.
+  const NeverCompleted& open_receives() const { return open_receives_; }
+  const NeverCompleted& open_collectives() const { return open_collectives_; }
 
  private:
-  struct PostedReceive {
+  struct Posted {
     size_t call;    ///< index into calls_, counted from the first call of the location
     size_t action;  ///< likewise
     bool resolved = false;
@@ -123,9 +154,18 @@ class CallBuilder {
   /// The call that a communication record belongs to; one of no length when it stands outside any.
   void ensure_call(uint64_t event, double time);
   Action& add_action(ActionKind kind);
-  void void_receive(PostedReceive& posted);
-  void give_up(PostedReceive& posted);  ///< voids it and counts it as never completed
-  PostedReceive& posted(size_t id) { return posted_[id - posted_base_]; }
+  /// Does an action of this kind that is resolved later, by whom `book` finds.
+  void post(ActionKind kind, uint64_t request, RequestTable<RequestBook::OpenPost>& book);
+  void exchange_with_neighbours(const NeighbourExchange& exchange, std::vector<uint32_t>* slots);
+  void make_void(Posted& posted);
+  void give_up(Posted& posted);  ///< voids it and counts it as never completed
+  Posted& posted(size_t id) { return posted_[id - posted_base_]; }
+  Action& action_of(const Posted& posted) { return pending_.actions[posted.action - action_base_]; }
+  /// kNoPart for a member whose part of a Gatherv or Scatterv is empty.
+  uint8_t part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,
+                    uint64_t received) const;
+  /// True of a collective that moves no data and from which MPI libraries return at once.
+  bool waits_for_nobody(CollectiveOp op, uint32_t comm, uint64_t sent, uint64_t received) const;
 
   const TraceDefinitions* trace_;
   int timeline_;
@@ -139,8 +179,8 @@ class CallBuilder {
   double last_time_ = 0;
   uint64_t last_event_ = 0;
   uint64_t records_seen_ = 0;
-  uint64_t never_completed_ = 0;
-  std::string first_never_completed_;
+  NeverCompleted open_receives_;
+  NeverCompleted open_collectives_;
 
   // Calls that were not handed out yet, with the number of calls, actions before them.
   Block pending_;
@@ -149,8 +189,8 @@ class CallBuilder {
   size_t call_base_ = 0;
   size_t action_base_ = 0;
 
-  std::deque<PostedReceive> posted_;  ///< in post order; resolved ones leave at the front
-  size_t posted_base_ = 0;            ///< number of the first one in posted_
+  std::deque<Posted> posted_;  ///< in post order; resolved ones leave at the front
+  size_t posted_base_ = 0;     ///< number of the first one in posted_
   std::shared_ptr<RequestBook> book_;
 };
 
@@ -269,15 +309,20 @@ inline void CallBuilder::irecv_request(uint64_t event, double time, uint64_t req
                                        bool wildcard) {
   ensure_call(event, time);
   note_inside(event, time, false);
-  if (const auto reused = book_->receives.take(request))
+  post(ActionKind::kPost, request, book_->receives);
+  pending_.actions.back().flags = wildcard ? kWildcard : 0;
+  if (implicit_) close_call(time);
+}
+
+inline void CallBuilder::post(ActionKind kind, uint64_t request,
+                              RequestTable<RequestBook::OpenPost>& book) {
+  if (const auto reused = book.take(request))
     reused->poster->give_up(reused->poster->posted(reused->number));
-  Action& action = add_action(ActionKind::kPost);
-  action.flags = wildcard ? kWildcard : 0;
+  Action& action = add_action(kind);
   action.slot = book_->allocate_slot();
-  book_->receives.put(request, {this, posted_base_ + posted_.size()});
+  book.put(request, {this, posted_base_ + posted_.size()});
   posted_.push_back(
       {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
-  if (implicit_) close_call(time);
 }
 
 inline void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_t peer,
@@ -305,8 +350,8 @@ inline void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32
   ensure_call(event, time);
   note_inside(event, time, true);
   CallBuilder& poster = *found->poster;
-  PostedReceive& post = poster.posted(found->number);
-  Action& action = poster.pending_.actions[post.action - poster.action_base_];
+  Posted& post = poster.posted(found->number);
+  Action& action = poster.action_of(post);
   action.comm = comm;
   action.peer = peer;
   action.tag = tag;

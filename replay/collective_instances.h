@@ -3,9 +3,13 @@
 // Which calls of the members of a communicator belong together: MPI wants every member to call the
 // collectives of a communicator in the same order, so the k-th call of each is one instance. The
 // calls of a member may be those of several threads.
+//
+// On an intercommunicator the members are those of both groups. Who waits, waits for the other
+// group or a root there; only making a communicator waits for all of both.
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,19 +21,33 @@
 
 namespace rubato {
 
+/// Those who came to a collective, or of one group of them.
+template <int K>
+struct Arrivals {
+  int count = 0;
+  /// Latest enter of those that have a part in it.
+  Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+  double recorded_last = -std::numeric_limits<double>::infinity();
+
+  void add(double recorded, const Lanes<K>& enter) {
+    last = last.max(enter);
+    recorded_last = std::max(recorded_last, recorded);
+    ++count;
+  }
+};
+
 /// One collective call of all members.
 template <int K>
 struct CollectiveInstance {
   CollectiveOp op = CollectiveOp::kBarrier;
   int32_t root = -1;  ///< local rank
-  int arrived = 0;
+  Arrivals<K> arrived;
+  std::vector<Arrivals<K>> groups;  ///< of A and of B, where there are two
   int departed = 0;
   int prefix = 0;  ///< how many members, from rank 0 on without a hole, are there
   bool root_arrived = false;
   bool abandoned = false;  ///< a member will never come: those that wait keep their recorded time
-  Lanes<K> last_enter = Lanes<K>::Zero();  ///< latest enter of those that are there
   Lanes<K> root_enter = Lanes<K>::Zero();
-  double recorded_last_enter = 0;
   double recorded_root_enter = 0;
   double recorded_first_leave = 0;
   int first_rank = 0;      ///< world rank of the first that came, for messages
@@ -44,7 +62,17 @@ struct CollectiveInstance {
   bool window = false;  ///< on a window
 
   /// True when a fence, as recorded, let somebody go before all had come (windows.h).
-  bool held_nobody() const { return window && recorded_first_leave < recorded_last_enter; }
+  bool held_nobody() const { return window && recorded_first_leave < arrived.recorded_last; }
+
+  /// Those whom `local` waits for when it waits for all: everybody, or the group across.
+  const Arrivals<K>& awaited_by(int local, const Communicator& comm) const {
+    if (groups.empty() || op == CollectiveOp::kCreateHandle) return arrived;
+    return groups[local < comm.first_group ? 1 : 0];
+  }
+  /// True when `local` waits for the root.
+  bool waits_for_root(int local, const Communicator& comm) const {
+    return local != root && root >= 0 && (groups.empty() || comm.across(local, root));
+  }
 };
 
 template <int K>
@@ -62,27 +90,32 @@ class CollectiveInstances {
     const CollectiveOp op = action.op;
     const int32_t root = action.peer;
     State& state = comms_[comm];
-    const int size = trace_->comms[comm].size();
+    const Communicator& communicator = trace_->comms[comm];
+    const int size = communicator.size();
     if (state.next.empty()) state.next.assign(size, 0);
     const uint64_t number = action.tag > 0 ? action.tag - 1 : state.next[local]++;
     while (number >= state.first + state.instances.size()) state.instances.emplace_back();
     Instance& instance = get(comm, number);
-    if (instance.arrived == 0) {
+    if (instance.arrived.count == 0) {
       instance.op = op;
       instance.root = root;
       instance.first_rank = world_rank;
-      instance.window = trace_->comms[comm].window;
+      instance.window = communicator.window;
       instance.here.assign(size, 0);
-      instance.last_enter = enter;
-      instance.recorded_last_enter = recorded;
       instance.recorded_first_leave = call.leave;
+      if (communicator.first_group > 0) instance.groups.resize(2);
     }
     instance.recorded_first_leave = std::min(instance.recorded_first_leave, call.leave);
-    if (instance.op != op || instance.root != root) mismatch_ = true;
-    ++instance.arrived;
+    if (instance.root == kRootInOwnGroup) instance.root = root;  // this one may know
+    if (instance.op != op || (instance.root != root && root != kRootInOwnGroup)) mismatch_ = true;
+    if (action.flags & kNoPart) {
+      ++instance.arrived.count;
+    } else {
+      instance.arrived.add(recorded, enter);
+    }
+    if (!instance.groups.empty())
+      instance.groups[local < communicator.first_group ? 0 : 1].add(recorded, enter);
     instance.here[local] = 1;
-    instance.last_enter = instance.last_enter.max(enter);
-    instance.recorded_last_enter = std::max(instance.recorded_last_enter, recorded);
     if (local == root) {
       instance.root_arrived = true;
       instance.root_enter = enter;
@@ -99,22 +132,26 @@ class CollectiveInstances {
     return comms_[comm].instances[number - comms_[comm].first];
   }
 
-  /// True when everything that `local` waits for is there.
-  bool ready(uint32_t comm, uint64_t number, int local) {
+  /// True when everything that `local` waits for is there, in an operation that it takes to
+  /// synchronise in this way.
+  bool ready(uint32_t comm, uint64_t number, int local, Synchronisation how) {
     const Instance& instance = get(comm, number);
     if (instance.abandoned) return true;
-    const int size = trace_->comms[comm].size();
-    switch (synchronisation(instance.op)) {
+    const Communicator& communicator = trace_->comms[comm];
+    switch (how) {
       case Synchronisation::kOneToAll:
-        return local == instance.root || instance.root < 0 || instance.root_arrived;
+        return instance.root_arrived || !instance.waits_for_root(local, communicator);
       case Synchronisation::kAllToOne:
-        return local != instance.root || instance.arrived == size;
+        if (local != instance.root) return true;
+        break;
       case Synchronisation::kPrefix:
         return instance.prefix > local;
       case Synchronisation::kAllToAll:
         break;
     }
-    return instance.arrived == size;
+    const Arrivals<K>& awaited = instance.awaited_by(local, communicator);
+    const bool all = &awaited == &instance.arrived;
+    return awaited.count == (all ? communicator.size() : communicator.peers(local));
   }
 
   /// `local` leaves the instance; it is forgotten when all have left.

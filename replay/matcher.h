@@ -11,6 +11,10 @@
 // hole shows as a length that does not fit. The receive is the better witness (its length is what
 // arrived), so a send of another length is skipped: it stays unmatched, is counted and named.
 //
+// Messages of collectives among neighbours carry kNeighbourTag. Of them the archive tells the bytes
+// to all neighbours and from all, not those of each; so their lengths need not fit, and the
+// sender's counts.
+//
 // Where a rank has several timelines, their sends and posts come here in an order that means
 // nothing, so each carries its number on its channel (rank_calls.h) and meets its equal.
 
@@ -71,7 +75,8 @@ class Matcher {
     Channel& channel = channel_of(source, destination, action.comm, action.tag);
     const TransferId first = next_of(channel, action.order);
     const bool posted = first != kNoTransfer && pool_[first].has_post;
-    if (posted && pool_[first].bytes == action.bytes) {
+    if (posted && fits(pool_[first], action)) {
+      pool_[first].bytes = action.bytes;
       unlink(channel, first);
       return first;
     }
@@ -95,7 +100,7 @@ class Matcher {
     for (TransferId id = next_of(channel, action.order); id != kNoTransfer && pool_[id].has_send;
          id = next_of(channel, action.order)) {
       unlink(channel, id);
-      if (pool_[id].bytes == action.bytes) return id;
+      if (fits(pool_[id], action)) return id;
       pool_[id].abandoned = true;
       ++skipped_sends_;
       abandoned.push_back(id);
@@ -138,6 +143,10 @@ class Matcher {
   }
 
  private:
+  static bool fits(const TransferFacts& transfer, const Action& action) {
+    return transfer.bytes == action.bytes || action.tag == kNeighbourTag;
+  }
+
   Channel& channel_of(int source, int destination, uint32_t comm, uint32_t tag) {
     return channels_[destination][ChannelKey{source, comm, tag}];
   }

@@ -180,11 +180,11 @@ class MeasuredRules {
     const auto& instance = context.collectives->get(action.comm, awaited.instance);
     CauseOf cause{};
     if (instance.abandoned ||
-        !collective_cause(instance, awaited.local, comm.size(), cause.recorded, cause.replayed)) {
+        !collective_cause(instance, awaited.local, comm, cause.recorded, cause.replayed)) {
       return;
     }
-    cause.bytes = payload_bytes(context.trace->sizes, action.op, comm.size(), awaited.local,
-                                action.bytes, action.bytes_received);
+    cause.bytes = payload_bytes(context.trace->sizes, action.op, comm.peers(awaited.local),
+                                awaited.local, action.bytes, action.bytes_received);
     const auto table = survey_->collective.find(Survey::collective_key(action.op, comm.size()));
     cause.least = table == survey_->collective.end() ? std::numeric_limits<double>::infinity()
                                                      : table->second.at(cause.bytes);

@@ -20,6 +20,7 @@
 #include "models/interconnect.h"
 #include "models/scenario.h"
 #include "replay/collective_sizes.h"
+#include "replay/collective_uses.h"
 #include "replay/timeline_state.h"
 
 namespace rubato {
@@ -178,6 +179,18 @@ class ModelRules {
 
   Level level(int a, int b) const { return machines_->placement.level(a, b); }
 
+  /// Whom member `local` waits for in a collective. The same in all lanes.
+  Synchronisation synchronisation(const Action& action, int local,
+                                  const TraceDefinitions& trace) const {
+    if (!is_rooted(action.op)) return rubato::synchronisation(action.op);
+    const double bytes = payload_bytes(trace.sizes, action.op, trace.comms[action.comm].size(),
+                                       local, action.bytes, action.bytes_received);
+    return machines_->interconnects[0].collectives().synchronisation(action.op, bytes);
+  }
+
+  /// How the collectives of one lane were priced.
+  const CollectiveUses& collective_uses(int lane) const { return collective_uses_[lane]; }
+
  private:
   struct CollectiveCost {
     Lanes<K> total;      ///< for a member that waits
@@ -191,22 +204,24 @@ class ModelRules {
     if (comm.size() <= 1) return timeline.busy;
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
+    const Lanes<K>& arrival = context.arrival(timeline, awaited);
     const bool is_root = awaited.local == action.peer;
     const CollectiveCost& cost =
         collective_cost(action, comm, awaited.local, is_root, *context.trace);
-    switch (synchronisation(action.op)) {
+    switch (awaited.waits_for) {
       case Synchronisation::kOneToAll:
-        if (is_root || instance.root < 0) return timeline.enter + cost.departure;
-        return instance.root_enter.max(timeline.enter) + cost.total;
+        if (!instance.waits_for_root(awaited.local, comm)) return arrival + cost.departure;
+        return instance.root_enter.max(arrival) + cost.total;
       case Synchronisation::kAllToOne:
-        return is_root ? Lanes<K>(instance.last_enter + cost.total)
-                       : Lanes<K>(timeline.enter + cost.departure);
+        if (!is_root) return arrival + cost.departure;
+        break;
       case Synchronisation::kPrefix:
         return instance.enters[awaited.local] + cost.total;
       case Synchronisation::kAllToAll:
         break;
     }
-    const Lanes<K> leave = instance.last_enter + cost.total;
+    // Between groups one may come after all it waits for.
+    const Lanes<K> leave = instance.awaited_by(awaited.local, comm).last.max(arrival) + cost.total;
     return instance.arrivals.empty() ? leave
                                      : Lanes<K>(leave.max(instance.arrivals[awaited.local]));
   }
@@ -289,8 +304,8 @@ class ModelRules {
 
   const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
                                         bool is_root, const TraceDefinitions& trace) {
-    const double bytes = payload_bytes(trace.sizes, action.op, comm.size(), local, action.bytes,
-                                       action.bytes_received);
+    const double bytes = payload_bytes(trace.sizes, action.op, comm.peers(local), local,
+                                       action.bytes, action.bytes_received);
     const Level level = comm_level_[action.comm];
     if (collective_costs_.size() >= kMostCosts) collective_costs_.clear();
     CollectiveKey key{bytes, comm.size(), action.op, level, is_root};
@@ -304,6 +319,7 @@ class ModelRules {
         cost.total[lane] = net.collective(action.op, comm.size(), bytes, level) * ticks;
         cost.departure[lane] =
             net.collective_departure(action.op, comm.size(), bytes, level, is_root) * ticks;
+        collective_uses_[lane].add(action.op, comm.size(), bytes, net.collectives());
       }
     }
     return cost;
@@ -351,6 +367,7 @@ class ModelRules {
   std::vector<Level> comm_level_;
   std::array<std::unordered_map<uint64_t, LaneMessageCost<K>>, kLevels> message_costs_;
   std::unordered_map<CollectiveKey, CollectiveCost, CollectiveHash> collective_costs_;
+  std::array<CollectiveUses, K> collective_uses_;
   Level last_level_ = Level::kSelf;
   uint64_t last_bytes_ = 0;
   const LaneMessageCost<K>* last_cost_ = nullptr;

@@ -110,14 +110,10 @@ MpiCallInfo mpi_call_info(const std::string& name) {
   if (name == "MPI_Win_start") info.epoch = EpochStep::kStart;
   if (name == "MPI_Win_complete") info.epoch = EpochStep::kComplete;
   info.other_requests =
-      starts_with_any(name, {"MPI_Ibarrier", "MPI_Ibcast", "MPI_Igather", "MPI_Iscatter",
-                             "MPI_Iall", "MPI_Ireduce", "MPI_Iscan", "MPI_Iexscan",
-                             "MPI_Ineighbor_", "MPI_Rput", "MPI_Rget", "MPI_Raccumulate",
-                             "MPI_File_i", "MPI_Comm_idup", "MPI_Grequest_start"}) ||
-      // Persistent collectives; persistent messages are recorded.
-      (name.ends_with("_init") &&
-       !starts_with_any(name, {"MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Recv",
-                               "MPI_Psend", "MPI_Precv"}));
+      starts_with_any(name, {"MPI_Ineighbor_alltoallw", "MPI_Neighbor_alltoallw_init", "MPI_Rput",
+                             "MPI_Rget", "MPI_Raccumulate", "MPI_File_i", "MPI_Grequest_start"});
+  info.among_neighbours =
+      starts_with_any(name, {"MPI_Neighbor_", "MPI_Ineighbor_"}) && !name.ends_with("_init");
   if (communicates(name)) info.without_records = CallClass::kCommunicates;
   return info;
 }

@@ -19,10 +19,11 @@ struct MpiCallInfo {
       false;  ///< an MPI_SEND record in it is a send that nobody waits for (TAU, old Score-P)
   bool synchronous = false;  ///< MPI_Ssend and its kin
   bool buffered = false;     ///< MPI_Bsend and its kin
-  /// Makes requests whose completion no tracer records as one of a message: a nonblocking
-  /// collective, a file operation, ...; a wait without records may be for such a one.
+  /// Makes requests whose completion our tracer does not record as one of a message or of a
+  /// collective: a file operation, ...; a wait without records may be for such a one.
   bool other_requests = false;
-  bool waits = false;  ///< MPI_Wait and its kin
+  bool among_neighbours = false;  ///< MPI_Neighbor_... and its kin, not those that only prepare it
+  bool waits = false;             ///< MPI_Wait and its kin
   /// Of one-sided communication with one member or all: without records it was for MPI_PROC_NULL,
   /// or there was nothing under way.
   bool one_sided = false;

@@ -13,12 +13,14 @@ namespace rubato {
 
 /// One thing that a call does.
 enum class ActionKind : uint8_t {
-  kNone,         ///< nothing, and known to be: a cancelled receive, a broadcast of no data
-  kSend,         ///< a message leaves; the call waits for it when kBlocking
-  kPost,         ///< a receive is posted; the call waits for it when kBlocking
-  kWaitSend,     ///< completes the send in `slot`
-  kWaitReceive,  ///< completes the receive in `slot`
-  kCollective,   ///< also of a window: its creation and end, a fence
+  kNone,             ///< nothing, and known to be: a cancelled receive, a broadcast of no data
+  kSend,             ///< a message leaves; the call waits for it when kBlocking
+  kPost,             ///< a receive is posted; the call waits for it when kBlocking
+  kWaitSend,         ///< completes the send in `slot`
+  kWaitReceive,      ///< completes the receive in `slot`
+  kCollective,       ///< also of a window: its creation and end, a fence
+  kStartCollective,  ///< a collective is started that the call does not wait for
+  kWaitCollective,   ///< completes the collective whose `slot` is in `tag`
   // One-sided communication; `comm` is the window (windows.h).
   kOneSided,      ///< a put, get or atomic operation in `slot` begins, and sends `bytes`
   kFetch,         ///< what the kOneSided before it brings back: `bytes`
@@ -28,12 +30,14 @@ enum class ActionKind : uint8_t {
   kUnlock,
 };
 
-/// Flags of a send or a post.
+/// Flags of a send or a post; the last one of a collective and of the start of one.
 enum ActionFlags : uint8_t {
   kBlocking = 1,     ///< the call itself completes it
   kSynchronous = 2,  ///< Ssend, Issend: completes only once the receive is there
   kBuffered = 4,     ///< Bsend, Ibsend: completes at once
   kWildcard = 8,  ///< a receive that named MPI_ANY_SOURCE or MPI_ANY_TAG, where the archive says so
+  /// Has no part in the data: waits for nobody, and nobody waits for it.
+  kNoPart = 16,
 };
 
 /// Flags of one-sided communication.
@@ -48,8 +52,12 @@ enum class EpochStep : uint32_t { kPost, kStart, kComplete, kWait };
 
 /// `slot` of an action whose completion the archive does not show.
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
+/// Tag of the messages that collectives among neighbours are made of. MPI's own are smaller.
+inline constexpr uint32_t kNeighbourTag = uint32_t{1} << 31;
 /// `peer` of a collective without root.
 inline constexpr int32_t kNoRoot = -1;
+/// `peer` of a collective between groups whose root is another one of the own group.
+inline constexpr int32_t kRootInOwnGroup = -2;
 
 struct Action {
   ActionKind kind = ActionKind::kNone;
@@ -58,15 +66,17 @@ struct Action {
   uint8_t unused = 0;
   uint32_t comm = 0;  ///< index into TraceDefinitions::comms
   int32_t peer = 0;   ///< world rank of the other side; for a collective the root's rank in comm
-  uint32_t tag = 0;   ///< of a collective its `order`; of a kEpoch see ActionKind
+  /// Of a collective and of the start of one its `order`; of a kEpoch and of the wait of a
+  /// collective see ActionKind.
+  uint32_t tag = 0;
   /// Of the message, also at the wait of a receive; bytes sent by a collective as the archive
-  /// counts them.
+  /// counts them, at its wait where it was started.
   uint64_t bytes = 0;
   union {
-    uint64_t bytes_received = 0;  ///< of a collective, as the archive counts them
+    uint64_t bytes_received = 0;  ///< where `bytes` are those of a collective; counted likewise
     struct {
-      uint32_t slot;  ///< request of a send, post or wait: small and reused where a rank has one
-                      ///< timeline, else a new number for each
+      uint32_t slot;  ///< request of a send, post, start or wait: small and reused where a rank has
+                      ///< one timeline, else a new number for each
       /// Of a send or post: the n-th of its rank on its channel, from 1, over all timelines of the
       /// rank; of a collective the n-th on its communicator. 0 where ranks have one timeline each:
       /// then it is the order in which they come.
@@ -75,6 +85,24 @@ struct Action {
   };
 };
 static_assert(sizeof(Action) == 32);
+
+/// The request that an action makes or completes, nullptr when it has none. `A` is Action or const
+/// Action.
+template <typename A>
+auto request_of(A& action) -> decltype(&action.tag) {
+  if (action.kind == ActionKind::kCollective) return nullptr;
+  if (action.kind == ActionKind::kWaitCollective) return &action.tag;
+  return action.slot == kNoSlot ? nullptr : &action.slot;
+}
+
+/// Where the order of an action stands, nullptr when it has none.
+template <typename A>
+auto order_of(A& action) -> decltype(&action.tag) {
+  const bool collective =
+      action.kind == ActionKind::kCollective || action.kind == ActionKind::kStartCollective;
+  if (collective) return &action.tag;
+  return action.kind == ActionKind::kWaitCollective ? nullptr : &action.order;
+}
 
 /// What a call is to the replay's clock.
 enum class CallRole : uint8_t {

@@ -24,24 +24,22 @@ static_assert(sizeof(ActionWords) == sizeof(Action));
 /// True when two actions differ in nothing but slot and order.
 bool same_shape(const Action& a, const Action& b) {
   const ActionWords x(a), y(b);
-  const uint64_t differs =
-      (x.word[0] ^ y.word[0]) | (x.word[1] ^ y.word[1]) | (x.word[2] ^ y.word[2]);
-  if (a.kind == ActionKind::kCollective) return (differs | (x.word[3] ^ y.word[3])) == 0;
-  return differs == 0 && (a.slot == kNoSlot) == (b.slot == kNoSlot);
-}
-
-/// 0 where nothing is numbered. (That of a collective is its tag, a part of its shape.)
-uint32_t order_of(const Action& action) {
-  return action.kind == ActionKind::kCollective ? 0 : action.order;
-}
-
-bool has_slot(const Action& action) {
-  return action.kind != ActionKind::kCollective && action.slot != kNoSlot;
+  const uint64_t differs = (x.word[0] ^ y.word[0]) | (x.word[2] ^ y.word[2]);
+  switch (a.kind) {
+    case ActionKind::kCollective:
+    case ActionKind::kWaitCollective:
+      return (differs | (x.word[3] ^ y.word[3])) == 0 && a.peer == b.peer;
+    case ActionKind::kStartCollective:
+      return differs == 0 && a.peer == b.peer;
+    default:
+      return (differs | (x.word[1] ^ y.word[1])) == 0 && (a.slot == kNoSlot) == (b.slot == kNoSlot);
+  }
 }
 
 bool numbered(const Call& call, const Action* actions) {
   for (uint32_t i = 0; i < call.actions; ++i) {
-    if (order_of(actions[i]) > 0) return true;
+    const uint32_t* order = order_of(actions[i]);
+    if (order && *order > 0) return true;
   }
   return false;
 }
@@ -50,7 +48,12 @@ size_t hash(const Call& call, const Action* actions) {
   uint64_t h = call.name * 0x9E3779B97F4A7C15u + call.actions;
   for (uint32_t i = 0; i < call.actions; ++i) {
     const ActionWords action(actions[i]);
-    h = (h ^ action.word[0] ^ action.word[1] ^ action.word[2]) * 0xC2B2AE3D27D4EB4Fu;
+    const ActionKind kind = actions[i].kind;
+    const bool collective = kind == ActionKind::kCollective ||
+                            kind == ActionKind::kStartCollective ||
+                            kind == ActionKind::kWaitCollective;
+    const uint64_t peer = collective ? static_cast<uint32_t>(actions[i].peer) : action.word[1];
+    h = (h ^ action.word[0] ^ peer ^ action.word[2]) * 0xC2B2AE3D27D4EB4Fu;
     h ^= h >> 29;
   }
   return h ^ h >> 32;
@@ -102,12 +105,13 @@ void CallPacker::add(const Block& block, size_t number) {
   const bool is_numbered = shapes_[shape].numbered;
   for (uint32_t i = 0; i < call.actions; ++i) {
     const Action& action = actions[i];
-    if (has_slot(action)) {
-      const bool is_far = action.slot >= kFarSlot;
-      units_[used_++] = is_far ? kFarSlot : static_cast<uint16_t>(action.slot);
-      if (is_far) put(action.slot, 2);
+    if (const uint32_t* slot = request_of(action)) {
+      const bool is_far = *slot >= kFarSlot;
+      units_[used_++] = is_far ? kFarSlot : static_cast<uint16_t>(*slot);
+      if (is_far) put(*slot, 2);
     }
-    if (is_numbered) put(order_of(action), 2);
+    if (!is_numbered) continue;
+    if (const uint32_t* order = order_of(action)) put(*order, 2);
   }
   if (with_records_) add_records(block, number);
 }
@@ -264,13 +268,12 @@ void CallUnpacker::read_actions(const CallShape& shape, Block& block) {
   const Action* first = actions_ + shape.first_action;
   for (const Action* from = first; from != first + shape.actions; ++from) {
     Action& action = block.actions.emplace_back(*from);
-    if (has_slot(action)) {
+    if (uint32_t* request = request_of(action)) {
       const uint16_t slot = *next_++;
-      action.slot = slot == kFarSlot ? static_cast<uint32_t>(get(2)) : slot;
+      *request = slot == kFarSlot ? static_cast<uint32_t>(get(2)) : slot;
     }
     if (!shape.numbered) continue;
-    const auto order = static_cast<uint32_t>(get(2));
-    if (action.kind != ActionKind::kCollective) action.order = order;
+    if (uint32_t* order = order_of(action)) *order = static_cast<uint32_t>(get(2));
   }
 }
 

@@ -13,8 +13,8 @@
 //   each)
 //                      kMiddle: the same in 2 units each
 //                      kFull: enter, leave as double, 4 units each
-//   for each action    of the shape that has a slot: the slot, 1 unit, or kFarSlot and 2 more;
-//                      where they are numbered: its order, 2 units
+//   for each action    of the shape that has a request: its slot, 1 unit, or kFarSlot and 2 more;
+//                      that is numbered: its order, 2 units
 //   records, if kept   their number, 2 units; of each the time as double, 4 units, and phase, 1
 //
 // A piece stands on its own, and is read forwards.

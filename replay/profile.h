@@ -112,8 +112,8 @@ class Profile : public Observer<K> {
     std::vector<PerCall> calls;
   };
 
-  /// Received bytes are booked where the receive completes, as MPInside does it with the posting
-  /// call's name lost: in MPI_Wait for a nonblocking receive.
+  /// Received bytes, and those of a collective that was started, are booked where the request
+  /// completes, as MPInside does it with the posting call's name lost: in MPI_Wait.
   static void add_bytes(PerCall& totals, const Action& action) {
     switch (action.kind) {
       case ActionKind::kSend:
@@ -132,6 +132,7 @@ class Profile : public Observer<K> {
         totals.bytes_received += action.bytes;
         break;
       case ActionKind::kCollective:
+      case ActionKind::kWaitCollective:
         totals.bytes_sent += action.bytes;
         totals.bytes_received += action.bytes_received;
         break;

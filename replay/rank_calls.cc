@@ -90,8 +90,8 @@ void RankCalls::number(Timeline& timeline) {
   const Call& call = pending.calls[timeline.numbered++];
   for (size_t i = call.first_action; i < call.first_action + call.actions; ++i) {
     Action& action = pending.actions[i];
-    if (action.kind == ActionKind::kCollective) {
-      action.tag = ++counts_[{action.kind, 0, action.comm, 0}].last;
+    if (action.kind == ActionKind::kCollective || action.kind == ActionKind::kStartCollective) {
+      action.tag = ++counts_[{ActionKind::kCollective, 0, action.comm, 0}].last;
     } else if (action.kind == ActionKind::kEpoch) {
       action.order = ++counts_[{action.kind, action.peer, action.comm, action.tag}].last;
     } else if (action.kind == ActionKind::kSend || action.kind == ActionKind::kPost) {

@@ -13,7 +13,7 @@ struct RecordingOverhead {
   double request = 0;     ///< each message that a nonblocking call posts
   double completion = 0;  ///< each request that completes
   double collective = 0;  ///< each collective
-  double function = 0;       ///< for each enter or leave of a function between calls
+  double function = 0;    ///< for each enter or leave of a function between calls
 
   bool any() const {
     return outside > 0 || inside_before > 0 || inside_after > 0 || message > 0 || request > 0 ||

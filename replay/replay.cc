@@ -173,7 +173,11 @@ void Replay<Rules>::perform(int timeline, const Call& call, const Action& action
     case ActionKind::kWaitReceive:
       return await_request(timeline, Awaited::Kind::kReceive, action.slot);
     case ActionKind::kCollective:
-      return arrive(timeline, call, action);
+      return collective(timeline, call, action);
+    case ActionKind::kStartCollective:
+      return start_collective(timeline, call, action);
+    case ActionKind::kWaitCollective:
+      return await_collective(timeline, action);
     case ActionKind::kOneSided:
       return begin_one_sided(timeline, action);
     case ActionKind::kEpoch:
@@ -239,27 +243,69 @@ void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
 }
 
 template <class Rules>
-void Replay<Rules>::arrive(int timeline, const Call& call, const Action& action) {
+void Replay<Rules>::collective(int timeline, const Call& call, const Action& action) {
   ++outcome_.collectives;
   const Communicator& comm = trace_->comms[action.comm];
   Awaited awaited;
   awaited.kind = Awaited::Kind::kCollective;
   awaited.action = &action;
-  TimelineState<K>& state = timelines_[timeline];
   if (comm.size() > 1) {
-    awaited.local = comm.local_rank(state.rank);
-    awaited.instance = collectives_.arrive(action, awaited.local, state.rank, call, state.enter);
-    CollectiveInstance<K>& instance = collectives_.get(action.comm, awaited.instance);
-    if (collectives_.take_mismatch()) {
-      throw InputError(place(timeline, call) + ": a collective on communicator '" + comm.name +
-                       "' differs in operation or root from the one of rank " +
-                       std::to_string(instance.first_rank) + "; records are missing or damaged");
-    }
-    if (comm.window) end_streams(action.comm, state.rank, instance);
-    for (const int32_t waiting : instance.waiting) wake(waiting);
-    instance.waiting.clear();
+    awaited.local = comm.local_rank(timelines_[timeline].rank);
+    awaited.waits_for = synchronisation_of(action, awaited.local);
+    awaited.instance = arrive(timeline, call, action, awaited.local);
+    if (action.flags & kNoPart) return collectives_.depart(action.comm, awaited.instance);
   }
-  state.awaited.push_back(awaited);
+  timelines_[timeline].awaited.push_back(awaited);
+}
+
+template <class Rules>
+void Replay<Rules>::start_collective(int timeline, const Call& call, const Action& action) {
+  ++outcome_.collectives;
+  const Communicator& comm = trace_->comms[action.comm];
+  if (comm.size() <= 1) return put_slot(timeline, action.slot, kNoTransfer);
+  StartedCollective<K> started;
+  started.local = comm.local_rank(timelines_[timeline].rank);
+  started.instance = arrive(timeline, call, action, started.local);
+  started.enter = timelines_[timeline].enter;
+  if (action.flags & kNoPart) {
+    collectives_.depart(action.comm, started.instance);
+    return put_slot(timeline, action.slot, kNoTransfer);
+  }
+  auto id = static_cast<TransferId>(started_.size());
+  if (free_started_.empty()) {
+    started_.push_back(started);
+  } else {
+    id = free_started_.back();
+    free_started_.pop_back();
+    started_[id] = started;
+  }
+  put_slot(timeline, action.slot, id);
+}
+
+template <class Rules>
+Synchronisation Replay<Rules>::synchronisation_of(const Action& action, int local) const {
+  if constexpr (Rules::kFollowsRecording) {
+    return synchronisation(action.op);
+  } else {
+    return rules_->synchronisation(action, local, *trace_);
+  }
+}
+
+template <class Rules>
+uint64_t Replay<Rules>::arrive(int timeline, const Call& call, const Action& action, int local) {
+  TimelineState<K>& state = timelines_[timeline];
+  const uint64_t number = collectives_.arrive(action, local, state.rank, call, state.enter);
+  CollectiveInstance<K>& instance = collectives_.get(action.comm, number);
+  if (collectives_.take_mismatch()) {
+    throw InputError(place(timeline, call) + ": a collective on communicator '" +
+                     trace_->comms[action.comm].name +
+                     "' differs in operation or root from the one of rank " +
+                     std::to_string(instance.first_rank) + "; records are missing or damaged");
+  }
+  if (instance.window) end_streams(action.comm, state.rank, instance);
+  for (const int32_t waiting : instance.waiting) wake(waiting);
+  instance.waiting.clear();
+  return number;
 }
 
 // --- One-sided communication ---
@@ -441,7 +487,7 @@ bool Replay<Rules>::everything_is_there(int timeline) {
       }
       const uint32_t comm = awaited.action->comm;
       if (trace_->comms[comm].size() <= 1) continue;
-      if (collectives_.ready(comm, awaited.instance, awaited.local)) continue;
+      if (collectives_.ready(comm, awaited.instance, awaited.local, awaited.waits_for)) continue;
       collectives_.get(comm, awaited.instance).waiting.push_back(timeline);
       return false;
     }
@@ -463,7 +509,7 @@ bool Replay<Rules>::everything_is_there(int timeline) {
 template <class Rules>
 void Replay<Rules>::leave(int timeline, const Call& call) {
   TimelineState<K>& state = timelines_[timeline];
-  const RuleContext<K> context{trace_, &matcher_, &collectives_, &windows_};
+  const RuleContext<K> context{trace_, &matcher_, &collectives_, &started_, &windows_};
   const Lanes<K> leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                              ? state.enter
                              : rules_->leave(state, call, context);
@@ -490,6 +536,7 @@ void Replay<Rules>::let_go(int timeline, const Awaited& awaited) {
     if (collectives_.get(awaited.action->comm, awaited.instance).abandoned)
       ++outcome_.abandoned_collectives;
     collectives_.depart(awaited.action->comm, awaited.instance);
+    if (awaited.transfer != kNoTransfer) free_started_.push_back(awaited.transfer);
   } else if (awaited.transfer != kNoTransfer) {
     if (awaited.kind == Awaited::Kind::kReceive) {
       matcher_.receiver_done(awaited.transfer);
@@ -520,11 +567,11 @@ bool Replay<Rules>::recorded_cause(int timeline, const Awaited& awaited, double&
     return !epoch.abandoned;
   }
   if (awaited.kind == Awaited::Kind::kCollective) {
-    const int members = trace_->comms[awaited.action->comm].size();
-    if (members <= 1) return false;
+    const Communicator& comm = trace_->comms[awaited.action->comm];
+    if (comm.size() <= 1) return false;
     const auto& instance = collectives_.get(awaited.action->comm, awaited.instance);
     Lanes<K> unused;
-    return !instance.abandoned && collective_cause(instance, awaited.local, members, cause, unused);
+    return !instance.abandoned && collective_cause(instance, awaited.local, comm, cause, unused);
   }
   if (awaited.transfer == kNoTransfer) return false;
   const Transfer<K>& transfer = matcher_[awaited.transfer];
@@ -562,6 +609,25 @@ void Replay<Rules>::await_request(int timeline, Awaited::Kind kind, uint32_t slo
 }
 
 template <class Rules>
+void Replay<Rules>::await_collective(int timeline, const Action& action) {
+  TimelineState<K>& state = timelines_[timeline];
+  const size_t before = state.awaited.size();
+  await_request(timeline, Awaited::Kind::kCollective, action.tag);
+  if (state.awaited.size() == before) return;  // it has one member
+  Awaited& awaited = state.awaited.back();
+  awaited.action = &action;
+  if (awaited.posted) find_instance(awaited);
+}
+
+template <class Rules>
+void Replay<Rules>::find_instance(Awaited& awaited) const {
+  if (awaited.transfer == kNoTransfer) return;
+  awaited.local = started_[awaited.transfer].local;
+  awaited.instance = started_[awaited.transfer].instance;
+  awaited.waits_for = synchronisation_of(*awaited.action, awaited.local);
+}
+
+template <class Rules>
 void Replay<Rules>::share_request(int timeline, uint32_t slot, TransferId id) {
   TimelineState<K>& state = timelines_[timeline];
   const auto [request, is_new] = state.threads->requests.try_emplace(slot);
@@ -589,6 +655,7 @@ bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
   rules_->begin_call(state);
   awaited.transfer = request.transfer;
   awaited.posted = true;
+  if (awaited.kind == Awaited::Kind::kCollective) find_instance(awaited);
   state.threads->requests.erase(found);
   return true;
 }
@@ -615,11 +682,18 @@ int Replay<Rules>::missing_member(const Awaited& awaited) {
   const CollectiveInstance<K>& instance = collectives_.get(awaited.action->comm, awaited.instance);
   int first = 0;
   int last = comm.size();
-  if (synchronisation(instance.op) == Synchronisation::kOneToAll) {
+  if (awaited.waits_for == Synchronisation::kOneToAll) {
     first = instance.root;
     last = first + 1;
-  } else if (synchronisation(instance.op) == Synchronisation::kPrefix) {
+  } else if (awaited.waits_for == Synchronisation::kPrefix) {
     last = awaited.local;
+  } else if (instance.op != CollectiveOp::kCreateHandle && comm.first_group > 0) {
+    // The other group.
+    if (awaited.local < comm.first_group) {
+      first = comm.first_group;
+    } else {
+      last = comm.first_group;
+    }
   }
   int missing = -1;
   for (int local = first; local < last; ++local) {
@@ -653,13 +727,20 @@ bool Replay<Rules>::release_hole() {
     if (!Rules::kFollowsRecording) {
       const bool rendezvous =
           awaited.kind == Awaited::Kind::kSend && matcher_[awaited.transfer].handshake;
-      if (rendezvous) continue;  // the recording need not have waited here
+      // The recording need not have waited here.
+      if (rendezvous || holds_more_than_it_must(awaited)) continue;
       if (first_leave(other, timeline) <= current_call(timeline).leave) continue;
     }
     if (first < 0 || current_call(timeline).leave < current_call(first).leave) first = timeline;
   }
   if (first >= 0) release(first);
   return first >= 0;
+}
+
+template <class Rules>
+bool Replay<Rules>::holds_more_than_it_must(const Awaited& awaited) {
+  return awaited.kind == Awaited::Kind::kCollective &&
+         awaited.waits_for != synchronisation(awaited.action->op);
 }
 
 template <class Rules>

@@ -88,7 +88,12 @@ class Replay {
   void perform(int timeline, const Call& call, const Action& action);
   void send(int timeline, const Call& call, const Action& action);
   void post(int timeline, const Call& call, const Action& action);
-  void arrive(int timeline, const Call& call, const Action& action);
+  void collective(int timeline, const Call& call, const Action& action);
+  void start_collective(int timeline, const Call& call, const Action& action);
+  /// Comes to a collective of several members; the number of its instance.
+  uint64_t arrive(int timeline, const Call& call, const Action& action, int local);
+  /// Whom member `local` waits for in a collective.
+  Synchronisation synchronisation_of(const Action& action, int local) const;
   void await(int timeline, Awaited::Kind kind, TransferId id);
 
   // One-sided communication: windows.h.
@@ -117,6 +122,9 @@ class Replay {
 
   void put_slot(int timeline, uint32_t slot, TransferId id);
   void await_request(int timeline, Awaited::Kind kind, uint32_t slot);
+  void await_collective(int timeline, const Action& action);
+  /// Copies to `awaited` which instance was started.
+  void find_instance(Awaited& awaited) const;
   /// put_slot() where any thread of the rank may complete the request.
   void share_request(int timeline, uint32_t slot, TransferId id);
   /// False when no thread of the rank has posted it yet; the one that does so wakes `timeline`.
@@ -141,6 +149,8 @@ class Replay {
   /// of its partner is missing. A rendezvous of the scenario's own making is no such case. False
   /// when there was none: a deadlock.
   bool release_hole();
+  /// A collective in which, on this machine, members wait that need not.
+  static bool holds_more_than_it_must(const Awaited& awaited);
   /// When the first of the calls left, as recorded, that hold up the timelines of `rank` but one.
   double first_leave(int rank, int except) const;
   /// The call that `timeline` waits in keeps its recorded time.
@@ -169,6 +179,8 @@ class Replay {
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
   std::priority_queue<std::pair<double, int>, std::vector<std::pair<double, int>>, std::greater<>>
       ready_;
+  std::vector<StartedCollective<K>> started_;
+  std::vector<TransferId> free_started_;  ///< entries of started_ that can be used again
   std::vector<TransferId> skipped_;
   int finished_ = 0;
   ReplayOutcome outcome_;

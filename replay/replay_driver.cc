@@ -45,6 +45,14 @@ struct Group {
   std::vector<size_t> scenarios;  ///< indices into what was asked
 };
 
+/// From which sizes on root and children hold each other, by operation.
+std::vector<std::optional<double>> sync_limits(const Platform& platform) {
+  std::vector<std::optional<double>> limits;
+  for (const OperationModel& operation : platform.collectives.operations)
+    limits.push_back(operation.sync_limit);
+  return limits;
+}
+
 /// The protocols of a platform as the replay will see them, level by level.
 std::vector<std::vector<std::pair<double, Protocol>>> protocols(const Platform& platform,
                                                                 std::optional<Level> fallback) {
@@ -125,13 +133,15 @@ class Driver {
     std::vector<Group> groups;
     std::vector<std::vector<std::vector<std::pair<double, Protocol>>>> keys;
     std::vector<std::optional<int>> ppns;
+    std::vector<std::vector<std::optional<double>>> limits;
     for (size_t i = 0; i < scenarios_->size(); ++i) {
       const Scenario& scenario = (*scenarios_)[i];
       const bool measured = scenario.basis != Basis::kModel;
       const auto key = protocols(scenario.platform, options_->fallback_level);
+      const auto limit = sync_limits(scenario.platform);
       size_t g = 0;
       while (g < groups.size() && !(groups[g].measured == measured && keys[g] == key &&
-                                    ppns[g] == scenario.ranks_per_node)) {
+                                    ppns[g] == scenario.ranks_per_node && limits[g] == limit)) {
         ++g;
       }
       if (g == groups.size()) {
@@ -142,6 +152,7 @@ class Driver {
                           {}});
         keys.push_back(key);
         ppns.push_back(scenario.ranks_per_node);
+        limits.push_back(limit);
       }
       groups[g].scenarios.push_back(i);
     }
@@ -232,6 +243,7 @@ class Driver {
     Profile<K> profile(*trace_);
     ReplayOutcome outcome;
     double clipped = 0;
+    std::vector<std::vector<CollectiveUse>> collectives(K);
     // Lanes beyond the asked ones repeat the last: their results are not looked at.
     const auto scenario_of = [&](int lane) -> const Scenario& {
       return (*scenarios_)[chosen[std::min<size_t>(lane, chosen.size() - 1)]];
@@ -261,11 +273,13 @@ class Driver {
       ModelRules<K> rules(machines, *trace_);
       outcome = pass(rules, {&profile});
       clipped = rules.clipped();
+      for (int lane = 0; lane < K; ++lane) collectives[lane] = rules.collective_uses(lane).list();
     }
     const std::vector<int> names = coverage_.calls_by_time();
     for (size_t lane = 0; lane < chosen.size(); ++lane) {
       ScenarioResult& result = results_.scenarios[chosen[lane]];
       result.deadlock = outcome.deadlock;
+      result.collectives = std::move(collectives[lane]);
       if (outcome.deadlock.empty()) {
         profile.fill(result, static_cast<int>(lane), trace_->ticks_per_second, names);
       }
@@ -315,11 +329,23 @@ class Driver {
     if (changed && touched == 0 && outcome.collectives == 0) {
       result.warnings.push_back("its changes touch no message of this run");
     }
+    for (const CollectiveOp op : scenario.changed_collectives) {
+      const auto is_this = [&](const CollectiveUse& use) { return use.operation == name_of(op); };
+      if (std::none_of(result.collectives.begin(), result.collectives.end(), is_this))
+        result.warnings.push_back("there is no " + name_of(op) + " in this run to change");
+    }
   }
 
   std::string property(const char* name) const {
     const auto found = trace_->properties.find(name);
     return found == trace_->properties.end() ? "" : found->second;
+  }
+
+  static void warn_of(const NeverCompleted& open, const char* what, TraceSummary& summary) {
+    if (open.count == 0) return;
+    summary.warnings.push_back(std::to_string(open.count) + ' ' + what +
+                               " never complete in the archive, the first at " + open.first +
+                               ": they are left out");
   }
 
   void summarize() {
@@ -331,9 +357,9 @@ class Driver {
     summary.ranks = trace_->ranks();
     summary.locations = trace_->timelines() + static_cast<int>(trace_->side_locations.size());
     summary.nodes = placement_.nodes();
-    summary.communicators =
-        static_cast<int>(std::count_if(trace_->comms.begin(), trace_->comms.end(),
-                                       [](const Communicator& comm) { return !comm.window; }));
+    summary.communicators = static_cast<int>(std::count_if(
+        trace_->comms.begin(), trace_->comms.end(),
+        [](const Communicator& comm) { return comm.first_group == 0 && !comm.window; }));
     summary.records = counts_.records;
     summary.messages = first_outcome_->messages;
     summary.collectives = first_outcome_->collectives;
@@ -349,11 +375,8 @@ class Driver {
           "each other outside of MPI is not known: between their MPI calls each keeps its own "
           "time");
     }
-    if (counts_.receives_never_completed > 0) {
-      summary.warnings.push_back(std::to_string(counts_.receives_never_completed) +
-                                 " posted receives never complete in the archive, the first at " +
-                                 counts_.first_never_completed + ": they are left out");
-    }
+    warn_of(counts_.receives, "posted receives", summary);
+    warn_of(counts_.collectives, "started collectives", summary);
     if (first_outcome_->abandoned_collectives > 0) {
       summary.warnings.push_back(
           std::to_string(first_outcome_->abandoned_collectives) +

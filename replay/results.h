@@ -33,15 +33,25 @@ struct LevelTraffic {
   uint64_t bytes = 0;
 };
 
+/// By which algorithm the calls of one collective operation were priced.
+struct CollectiveUse {
+  std::string operation;
+  int members = 0;        ///< of the communicator
+  std::string algorithm;  ///< "formula" or "perfect" where none was asked for
+  double smallest = 0;    ///< bytes of payload per member, of those calls
+  double largest = 0;
+};
+
 struct ScenarioResult {
   std::string name;
   double elapsed = 0;            ///< seconds; latest end minus earliest start over ranks
   double elapsed_with_init = 0;  ///< seconds; last record minus first record over ranks
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;
-  std::array<LevelTraffic, kLevels>
-      traffic;                        ///< messages and one-sided, per level of this scenario
-  std::vector<std::string> warnings;  ///< things the reader must know to trust this column
+  /// Messages and one-sided operations, per level of this scenario.
+  std::array<LevelTraffic, kLevels> traffic;
+  std::vector<CollectiveUse> collectives;  ///< empty where durations come from the archive
+  std::vector<std::string> warnings;       ///< things the reader must know to trust this column
 };
 
 /// A call that keeps its recorded time because the archive or this version cannot replay it.

@@ -27,10 +27,9 @@ Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
       const auto& instance = context.collectives->get(action.comm, awaited.instance);
       double cause = 0;
       Lanes<1> unused;
-      if (instance.abandoned ||
-          !collective_cause(instance, awaited.local, comm.size(), cause, unused))
+      if (instance.abandoned || !collective_cause(instance, awaited.local, comm, cause, unused))
         continue;
-      const double bytes = payload_bytes(context.trace->sizes, action.op, comm.size(),
+      const double bytes = payload_bytes(context.trace->sizes, action.op, comm.peers(awaited.local),
                                          awaited.local, action.bytes, action.bytes_received);
       add(survey_->collective[Survey::collective_key(action.op, comm.size())], bytes,
           call.leave - cause);

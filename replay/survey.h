@@ -41,12 +41,12 @@ struct Cause {
 
 /// W of what `local` waits for in a collective; false when it waits for nobody.
 template <int K>
-bool collective_cause(const CollectiveInstance<K>& instance, int local, int members,
+bool collective_cause(const CollectiveInstance<K>& instance, int local, const Communicator& comm,
                       double& recorded, Lanes<K>& replayed) {
-  if (members <= 1 || instance.held_nobody()) return false;
+  if (comm.size() <= 1 || instance.held_nobody()) return false;
   switch (synchronisation(instance.op)) {
     case Synchronisation::kOneToAll:
-      if (local == instance.root || instance.root < 0) return false;
+      if (!instance.waits_for_root(local, comm)) return false;
       recorded = instance.recorded_root_enter;
       replayed = instance.root_enter;
       return true;
@@ -61,8 +61,9 @@ bool collective_cause(const CollectiveInstance<K>& instance, int local, int memb
     case Synchronisation::kAllToAll:
       break;
   }
-  recorded = instance.recorded_last_enter;
-  replayed = instance.last_enter;
+  const Arrivals<K>& all = instance.awaited_by(local, comm);
+  recorded = all.recorded_last;
+  replayed = all.last;
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include "replay/text_source.h"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -15,7 +16,9 @@ const std::map<std::string, CollectiveOp> kCollectives = {
     {"barrier", CollectiveOp::kBarrier},
     {"bcast", CollectiveOp::kBcast},
     {"gather", CollectiveOp::kGather},
+    {"gatherv", CollectiveOp::kGatherv},
     {"scatter", CollectiveOp::kScatter},
+    {"scatterv", CollectiveOp::kScatterv},
     {"allgather", CollectiveOp::kAllgather},
     {"alltoall", CollectiveOp::kAlltoall},
     {"allreduce", CollectiveOp::kAllreduce},
@@ -59,6 +62,18 @@ const std::map<std::string, OneSidedCall> kOneSidedCalls = {
     {"win_complete", OneSidedCall::kClose},
     {"win_wait", OneSidedCall::kClose}};
 
+/// The collective of that name; `started` says whether it is a nonblocking one, such as
+/// "ibarrier".
+std::optional<CollectiveOp> collective_of(const std::string& name, bool& started) {
+  started = name == "comm_idup";
+  if (started) return CollectiveOp::kCreateHandle;
+  const auto found = kCollectives.find(name);
+  if (found != kCollectives.end()) return found->second;
+  const auto blocking = kCollectives.find(name.substr(1));
+  started = name[0] == 'i' && blocking != kCollectives.end();
+  return started ? std::optional(blocking->second) : std::nullopt;
+}
+
 struct Line {
   int number;
   int rank;
@@ -87,6 +102,8 @@ class TextSource : public EventSource {
     operations_.clear();
     groups_.clear();
     trace_.groups.clear();
+    collectives_.clear();
+    among_neighbours_.clear();
     events_.assign(trace_.timelines(), 0);
     for (int rank = 0; rank < trace_.ranks(); ++rank) {
       calls_.push_back(std::make_unique<RankCalls>(trace_, trace_.timelines_of(rank)));
@@ -110,7 +127,8 @@ class TextSource : public EventSource {
       const CallBuilder& builder =
           calls_[trace_.rank_of(timeline)]->builder(trace_.thread_of(timeline));
       counts.records += builder.records();
-      counts.receives_never_completed += builder.never_completed();
+      counts.receives.add(builder.open_receives());
+      counts.collectives.add(builder.open_collectives());
     }
     return counts;
   }
@@ -150,8 +168,14 @@ class TextSource : public EventSource {
       if (line.words[0] == "comm") {
         if (line.words.size() < 3) fail(line, "write comm NUMBER RANK...");
         auto& members = comms[static_cast<int>(number(line, line.words[1]))];
-        for (size_t i = 2; i < line.words.size(); ++i)
-          members.push_back(static_cast<int>(number(line, line.words[i])));
+        for (size_t i = 2; i < line.words.size(); ++i) {
+          if (line.words[i] == "|") {
+            first_groups_[static_cast<int>(number(line, line.words[1]))] =
+                static_cast<int>(members.size());
+          } else {
+            members.push_back(static_cast<int>(number(line, line.words[i])));
+          }
+        }
         continue;
       }
       if (line.words[0] == "window") {
@@ -160,8 +184,21 @@ class TextSource : public EventSource {
         windows_[static_cast<int>(number(line, line.words[1]))] = comm;
         continue;
       }
+      if (line.words[0] == "neighbours") {
+        if (line.words.size() < 5) fail(line, "write neighbours COMM RANK from RANK... to RANK...");
+        Neighbours& neighbours =
+            trace_.neighbours[{static_cast<int>(number(line, line.words[2])),
+                               static_cast<uint32_t>(number(line, line.words[1]))}];
+        std::vector<int32_t>* list = &neighbours.sources;
+        for (size_t i = 3; i < line.words.size(); ++i) {
+          if (line.words[i] == "to") list = &neighbours.destinations;
+          if (line.words[i] == "from" || line.words[i] == "to") continue;
+          list->push_back(static_cast<int32_t>(number(line, line.words[i])));
+        }
+        continue;
+      }
       if (line.words[0].back() != ':')
-        fail(line, "a line starts with RANK: or nodes or comm or window");
+        fail(line, "a line starts with RANK: or nodes or comm or neighbours or window");
       line.words[0].pop_back();
       const size_t dot = line.words[0].find('.');
       line.rank = static_cast<int>(number(line, line.words[0].substr(0, dot)));
@@ -196,6 +233,8 @@ class TextSource : public EventSource {
       Communicator comm;
       comm.name = "comm " + std::to_string(index);
       comm.set_members(members);
+      if (const auto groups = first_groups_.find(index); groups != first_groups_.end())
+        comm.first_group = groups->second;
       trace_.comms.push_back(comm);
     }
     for (auto& [number, comm] : windows_) {
@@ -270,6 +309,10 @@ class TextSource : public EventSource {
       record(enter, &CallBuilder::enter, int32_t{-1});
       return record(leave, &CallBuilder::leave, int32_t{-1});
     }
+    const auto record_silently = [&](auto method, auto... arguments) {
+      const int timeline = trace_.timelines_of(line.rank)[line.thread];
+      calls_[line.rank]->record(line.thread, events_[timeline], enter, method, arguments...);
+    };
     if (what == "end") return record(enter, &CallBuilder::other);
     if (what == "off") {
       record(enter, &CallBuilder::measurement, false);
@@ -287,6 +330,7 @@ class TextSource : public EventSource {
       return static_cast<int32_t>(rank);
     };
     record(enter, &CallBuilder::enter, name);
+    bool is_started = false;
     if (what == "send" || what == "ssend" || what == "bsend") {
       record(enter, &CallBuilder::send, comm, peer(2), tag, bytes(line, 3));
     } else if (what == "isend" || what == "issend") {
@@ -303,6 +347,18 @@ class TextSource : public EventSource {
     } else if (what == "wait" || what == "waitall" || what == "test") {
       for (size_t i = 2; i < line.words.size(); ++i) {
         const auto id = static_cast<uint64_t>(number(line, line.words[i]));
+        if (const auto started = collectives_.find({line.rank, id});
+            started != collectives_.end()) {
+          const CollectiveText& c = started->second;
+          record(leave, &CallBuilder::icollective_complete, c.op, c.comm, c.root, c.sent,
+                 c.received, id);
+          collectives_.erase(started);
+          continue;
+        }
+        if (among_neighbours_.erase({line.rank, id})) {
+          record(leave, &CallBuilder::neighbours_end, id);
+          continue;
+        }
         const auto receive = receives_.find({line.rank, id});
         const auto operation = operations_.find({line.rank, id});
         if (operation != operations_.end()) {
@@ -317,13 +373,23 @@ class TextSource : public EventSource {
           receives_.erase(receive);
         }
       }
-    } else if (kCollectives.count(what)) {
+    } else if (const auto op = collective_of(what, is_started); op.has_value()) {
       if (trace_.comms[comm].local_rank(line.rank) < 0)
         fail(line, "the rank is not in communicator " + std::to_string(comm));
       if (root >= trace_.comms[comm].size())
         fail(line, "communicator " + std::to_string(comm) + " has no rank " + std::to_string(root));
-      record(leave, &CallBuilder::collective_end, kCollectives.at(what), comm, root, bytes(line, 2),
-             bytes(line, 3));
+      const CollectiveText c{*op, comm, root, bytes(line, 2), bytes(line, 3)};
+      if (is_started) {
+        record(enter, &CallBuilder::icollective_request, static_cast<uint64_t>(request));
+        collectives_[{line.rank, static_cast<uint64_t>(request)}] = c;
+      } else {
+        record(leave, &CallBuilder::collective_end, c.op, c.comm, c.root, c.sent, c.received);
+      }
+    } else if (trace_.calls[name].among_neighbours) {
+      const NeighbourExchange exchange{comm, bytes(line, 2), bytes(line, 3)};
+      record_silently(&CallBuilder::neighbours, exchange,
+                      request < 0 ? 0 : static_cast<uint64_t>(request));
+      if (request >= 0) among_neighbours_.insert({line.rank, static_cast<uint64_t>(request)});
     } else if (kOneSidedCalls.count(what)) {
       one_sided(line, window, request, enter, leave, record, peer);
     } else if (what != "local" && what != "init" && what != "finalize") {
@@ -332,6 +398,13 @@ class TextSource : public EventSource {
     record(leave, &CallBuilder::leave, name);
   }
 
+  struct CollectiveText {
+    CollectiveOp op;
+    uint32_t comm;
+    int32_t root;
+    uint64_t sent;
+    uint64_t received;
+  };
   /// A call of one-sided communication. Operations towards a target share a number until they
   /// complete, as tracers have it; those with a request have their own.
   template <typename Record, typename Peer>
@@ -424,7 +497,10 @@ class TextSource : public EventSource {
   std::vector<Line> lines_;
   std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
   std::vector<uint64_t> events_;                   ///< by timeline: how many there are
+  std::map<int, int> first_groups_;  ///< by communicator with two groups: the size of the first
   std::map<std::pair<int, uint64_t>, PostedText> receives_;
+  std::map<std::pair<int, uint64_t>, CollectiveText> collectives_;
+  std::set<std::pair<int, uint64_t>> among_neighbours_;
   std::map<int, uint32_t> windows_;  ///< index into comms, by number
   /// By rank and window, then by target: numbers of operations.
   std::map<std::pair<int, uint32_t>, std::map<int32_t, std::vector<uint64_t>>> under_way_;

@@ -11,6 +11,10 @@ namespace rubato {
 ///
 ///     nodes 0 0 1                      node of each rank; all on one node without it
 ///     comm 1 0 2                       communicator 1 has world ranks 0 and 2; 0 is the world
+///     comm 2 0 1 | 2 3                 communicator 2 is between the groups 0 1 and 2 3; roots
+///     count
+///                                      over both, -2 is another one of the own group
+///     neighbours 0 1 from 0 to 0 2     of rank 1 in communicator 0; world ranks
 ///     0: 0..10 init                    rank 0 is in MPI_Init from tick 0 (nanosecond) to tick 10
 ///     0: 50..60 send 1 8B tag 7        also ssend, bsend; tag and comm may be left out
 ///     1: 20..70 recv 0 8B tag 7
@@ -20,14 +24,17 @@ namespace rubato {
 ///     0: 80..99 sendrecv 1 8B 1 8B     to, bytes, from, bytes
 ///     0: 99..120 barrier               collectives: NAME [root R] [sent] [received] [comm C]
 ///     0: 120..130 bcast root 0 64B 64B
+///     0: 130..135 ibarrier req 2       also nonblocking, with i before the name, and comm_idup
+///     1: 130..135 neighbor_alltoall 16B 8B     bytes to all neighbours and from all; also
+///                                      ineighbor_alltoall with a request, and the other kinds
 ///     window 1 comm 0                  window 1 over communicator 0, as it is without "comm"
-///     0: 130..131 put 1 8B win 1       also accumulate, get; fetch_and_op with bytes sent,
-///     received 0: 131..132 rput 1 8B req 2      also rget; window 1 where there is no "win" 0:
-///     132..135 win_fence            also win_create, win_free, win_lock_all, win_unlock_all,
+///     0: 130..131 put 1 8B win 1       also accumulate, get; fetch_and_op with bytes sent and
+///                                      received
+///     0: 131..132 rput 1 8B req 2      also rget; window 1 where there is no "win"
+///     0: 132..135 win_fence            also win_create, win_free, win_lock_all, win_unlock_all,
 ///                                      win_flush_all, win_complete, win_wait
-///     0: 135..137 win_lock 1           also win_unlock, win_flush, win_flush_local; "exclusive"
-///     may
-///                                      stand behind win_lock
+///     0: 135..137 win_lock 1           also win_unlock, win_flush, win_flush_local; behind
+///                                      win_lock may stand "exclusive"
 ///     0: 137..138 win_post 1 2         also win_start
 ///     0: 130..135 local MPI_Comm_rank  any call without actions
 ///     0: 136..138 function             a function of the program, without calls in it

@@ -24,6 +24,8 @@ struct Awaited {
   };
   Kind kind = Kind::kSend;
   bool posted = true;  ///< false: a send or receive of another thread, which has still to post it
+  Synchronisation waits_for = Synchronisation::kAllToAll;  ///< in a collective
+  /// Of a collective that was started before: which of the started ones. Else kNoTransfer.
   TransferId transfer = kNoTransfer;
   uint32_t slot = kNoSlot;         ///< of one that is not posted
   int local = 0;                   ///< rank in the communicator of a collective
@@ -31,6 +33,14 @@ struct Awaited {
   uint64_t instance = 0;  ///< of a collective; number of an epoch, or of a turn, from 1 (0: none)
 };
 static_assert(sizeof(Awaited) == 32);
+
+/// A collective that a rank has started and not completed.
+template <int K>
+struct StartedCollective {
+  uint64_t instance = 0;
+  int local = 0;
+  Lanes<K> enter;  ///< of the call that started it
+};
 
 /// What the threads of a rank have in common, where it has several timelines.
 template <int K>
@@ -74,7 +84,13 @@ struct RuleContext {
   const TraceDefinitions* trace;
   Matcher<K>* matcher;
   CollectiveInstances<K>* collectives;
+  const std::vector<StartedCollective<K>>* started;
   Windows<K>* windows;
+
+  /// When the rank of `timeline` came to the collective `awaited`.
+  const Lanes<K>& arrival(const TimelineState<K>& timeline, const Awaited& awaited) const {
+    return awaited.transfer == kNoTransfer ? timeline.enter : (*started)[awaited.transfer].enter;
+  }
 };
 
 }  // namespace rubato

@@ -58,8 +58,8 @@ std::string TraceDefinitions::name_of(int timeline) const {
 
 EventSource::Counts& EventSource::Counts::operator+=(const Counts& other) {
   records += other.records;
-  receives_never_completed += other.receives_never_completed;
-  if (first_never_completed.empty()) first_never_completed = other.first_never_completed;
+  receives.add(other.receives);
+  collectives.add(other.collectives);
   return *this;
 }
 

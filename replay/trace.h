@@ -23,6 +23,15 @@ struct Communicator {
   bool self_like = false;  ///< every rank has its own, of one member (MPI_COMM_SELF and the like)
   bool inter = false;      ///< an intercommunicator; `members` is group A
   bool window = false;     ///< not one at all, but a window of one-sided communication (windows.h)
+  /// How many members group A has, where this stands for both groups of an intercommunicator: A,
+  /// then B, which is what its collectives are about. Else 0.
+  int first_group = 0;
+
+  /// True when two local ranks are in different groups.
+  bool across(int a, int b) const { return (a < first_group) != (b < first_group); }
+  /// How many members a member's data goes to, or comes from; itself included unless they are a
+  /// group of their own.
+  int peers(int local) const { return local < first_group ? size() - first_group : others(); }
 
   int size() const { return self_like ? 1 : static_cast<int>(members.size()); }
   void set_members(std::vector<int32_t> world_ranks);
@@ -30,8 +39,17 @@ struct Communicator {
   int local_rank(int world_rank) const;
 
  private:
+  int others() const { return first_group > 0 ? first_group : size(); }
+
   /// Local ranks in the order of their world ranks; empty where the members are in that order.
   std::vector<int32_t> by_world_rank_;
+};
+
+/// Whom a rank exchanges data with in the collectives among neighbours of a communicator: world
+/// ranks in MPI's order, without those that do not exist.
+struct Neighbours {
+  std::vector<int32_t> sources;
+  std::vector<int32_t> destinations;
 };
 
 /// How the archive counts the bytes of collectives.
@@ -65,6 +83,7 @@ struct TraceDefinitions {
   std::vector<Communicator> comms;  ///< and windows, each with the members of its communicator
   /// World ranks of the groups that epochs on windows name.
   std::vector<std::vector<int32_t>> groups;
+  std::map<std::pair<int, uint32_t>, Neighbours> neighbours;  ///< by rank and index into comms
   int world = -1;                  ///< index of MPI_COMM_WORLD in comms; -1 when there is none
   std::vector<MpiCallInfo> calls;  ///< the MPI calls of the archive; Call::name points here
   std::vector<Thread> threads;     ///< by rank and number; the main ones are not among them
@@ -97,6 +116,17 @@ struct TraceDefinitions {
   std::string name_of(int timeline) const;  ///< "rank 3", "rank 3 thread 1"
 };
 
+/// Posted receives, or started collectives, whose completion the archive does not show.
+struct NeverCompleted {
+  uint64_t count = 0;
+  std::string first;  ///< "rank 3, event 112 (MPI_Irecv)"
+
+  void add(const NeverCompleted& other) {
+    if (count == 0) first = other.first;
+    count += other.count;
+  }
+};
+
 /// Where calls come from: an OTF2 archive, a text, a generator. Each timeline is read on its own,
 /// forwards, block by block, so that nobody has to hold a trace in memory.
 class EventSource {
@@ -124,11 +154,11 @@ class EventSource {
   /// takes part in collectives, which only threads may do.
   virtual std::vector<double> side_records(const SideLocation& location) = 0;
 
-  /// Records read since the last rewind, and receives that never completed.
+  /// Records read since the last rewind, and what never completed.
   struct Counts {
     uint64_t records = 0;
-    uint64_t receives_never_completed = 0;
-    std::string first_never_completed;  ///< "rank 3, event 112 (MPI_Irecv)"
+    NeverCompleted receives;
+    NeverCompleted collectives;
     Counts& operator+=(const Counts& other);
   };
   virtual Counts counts() const = 0;

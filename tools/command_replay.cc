@@ -40,6 +40,7 @@ const CommandHelp kHelp = {
     "  cluster.toml                 a platform file, as 'rubato calibrate' writes it\n"
     "  bandela:latency=2us,bandwidth=10GB/s\n"
     "  cluster.toml:latency*0.5,bandwidth*2,cpu*1.5,ppn=4,name=new\n"
+    "  cluster.toml:collectives=openmpi,allreduce=ring      as Open MPI would, but for one\n"
     "Files that exist are replaced; they appear only when complete. Archives are never changed."};
 
 po::options_description replay_options() {
@@ -54,6 +55,7 @@ po::options_description replay_options() {
   add("html", po::value<std::string>()->value_name("FILE"),
       "write a page with charts; one file that needs no network");
   add("per-rank", "tables of every rank and every call, however many");
+  add("collectives", "a table of the algorithms that collectives were priced by");
   add("strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
   add("verify",
       "also compare every record of 'measured' with the recording; exit with 1 unless all are "
@@ -245,6 +247,7 @@ int command_replay(const Arguments& arguments) {
     TextReportOptions text;
     text.width = page_width();
     text.per_rank = values.count("per-rank") > 0;
+    text.collectives = values.count("collectives") > 0;
     print_to_stdout(report_text(results, text));
   }
   outputs.write(results, platforms);

@@ -44,6 +44,14 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
     traffic[kLevelNames[level]] = {{"messages", scenario.traffic[level].messages},
                                    {"bytes", scenario.traffic[level].bytes}};
   }
+  Json collectives = Json::array();
+  for (const CollectiveUse& use : scenario.collectives) {
+    collectives.push_back({{"operation", use.operation},
+                           {"members", use.members},
+                           {"algorithm", use.algorithm},
+                           {"smallest", number(use.smallest)},
+                           {"largest", number(use.largest)}});
+  }
   Json ranks = Json::array();
   for (size_t rank = 0; ended && rank < scenario.ranks.size(); ++rank) {
     ranks.push_back(rank_to_json(static_cast<int>(rank), scenario.ranks[rank], names));
@@ -53,6 +61,7 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
           {"elapsed_with_init", ended ? number(scenario.elapsed_with_init) : Json(nullptr)},
           {"deadlock", text_or_null(scenario.deadlock)},
           {"traffic", std::move(traffic)},
+          {"collectives", std::move(collectives)},
           {"warnings", scenario.warnings},
           {"ranks", std::move(ranks)}};
 }

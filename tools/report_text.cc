@@ -200,6 +200,20 @@ std::string rank_table(const std::vector<CallColumn>& calls, const ScenarioResul
          "\n" + table.format(options.width);
 }
 
+/// "" for a scenario that prices no collective.
+std::string collectives_table(const ScenarioResult& scenario, int width) {
+  if (scenario.collectives.empty()) return "";
+  TextTable table({"Operation", "Members", "From", "To", "Algorithm"});
+  for (const CollectiveUse& use : scenario.collectives) {
+    table.add_row({use.operation, std::to_string(use.members), show_bytes(use.smallest),
+                   show_bytes(use.largest), use.algorithm});
+  }
+  return "\n" +
+         wrap(fmt::format("{}: algorithms of collectives, by bytes per member", scenario.name),
+              width, 2) +
+         "\n" + table.format(width);
+}
+
 }  // namespace
 
 std::string report_text(const Results& results, const TextReportOptions& options) {
@@ -226,6 +240,7 @@ std::string report_text(const Results& results, const TextReportOptions& options
     if (!scenario.deadlock.empty() || scenario.ranks.empty()) continue;
     out += "\n" + rank_table(calls, scenario, unit, options);
     folded = folded || scenario.ranks.size() > kRanksShown;
+    if (options.collectives) out += collectives_table(scenario, options.width);
   }
   if (std::any_of(results.calls.begin(), results.calls.end(), outside_elapsed)) {
     out += "\n" +

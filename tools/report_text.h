@@ -7,8 +7,9 @@
 namespace rubato {
 
 struct TextReportOptions {
-  int width = 100;        ///< columns of the page
-  bool per_rank = false;  ///< every rank and every call, however many
+  int width = 100;           ///< columns of the page
+  bool per_rank = false;     ///< every rank and every call, however many
+  bool collectives = false;  ///< which algorithms collectives were priced by
 };
 
 /// The report for a terminal: what to know first, elapsed per scenario, then for each scenario the

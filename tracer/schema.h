@@ -20,9 +20,9 @@ inline constexpr char kOverheadOutside[] = "RUBATO::OVERHEAD_OUTSIDE";
 inline constexpr char kOverheadInsideBefore[] = "RUBATO::OVERHEAD_INSIDE_BEFORE";
 /// Seconds that recording adds between the MPI call and the Leave stamp.
 inline constexpr char kOverheadInsideAfter[] = "RUBATO::OVERHEAD_INSIDE_AFTER";
-/// Seconds that recording adds to kOverheadInsideAfter for what a call has on record: a message sent
-/// or received by a blocking call; a message posted by a nonblocking one, with its request; each
-/// request that completes; a collective.
+/// Seconds that recording adds to kOverheadInsideAfter for what a call has on record: a message
+/// sent or received by a blocking call; a message posted by a nonblocking one, with its request;
+/// each request that completes; a collective.
 inline constexpr char kOverheadMessage[] = "RUBATO::OVERHEAD_MESSAGE";
 inline constexpr char kOverheadRequest[] = "RUBATO::OVERHEAD_REQUEST";
 inline constexpr char kOverheadCompletion[] = "RUBATO::OVERHEAD_COMPLETION";

@@ -28,6 +28,8 @@ assert platform["name"] == "cluster", platform["name"]
 measured = platform["measured"]
 for key in "date", "mpi", "hosts", "ranks", "command", "compiler", "samples":
     assert measured[key], key
+library = "openmpi" if measured["mpi"].startswith("Open MPI") else "mpich"
+assert platform["collectives"]["preset"] == library, platform["collectives"]
 assert measured["ranks"] == "2" and measured["samples"] == "cluster.csv"
 assert "network" not in platform["level"]          # one node
 protocol = platform["level"]["node"]["protocol"]

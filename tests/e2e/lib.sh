@@ -103,6 +103,17 @@ check_archive() {
     fail "check_archive.py: $(tail -3 check.txt)"
 }
 
+# No call keeps its recorded time, apart from those that match PATTERN: every other one is replayed.
+check_replayed() {
+  "$rubato" replay run.otf2dir --on measured --on perfect --verify --json - >replay.json 2>replay.txt ||
+    fail "replay: $(cat replay.txt)"
+  "$python" - "$1" <<'PYTHON' || fail "calls that keep their time"
+import json, re, sys
+kept = [k["call"] for k in json.load(open("replay.json"))["trace"]["kept"]]
+sys.exit(", ".join(kept) if [k for k in kept if not re.fullmatch(sys.argv[1], k)] else 0)
+PYTHON
+}
+
 # The replay reads the archive and gives every record back at its tick.
 check_replay() {
   "$rubato" replay run.otf2dir --on measured --verify >replay.txt 2>&1 || fail "replay: $(cat replay.txt)"

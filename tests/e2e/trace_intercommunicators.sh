@@ -35,4 +35,5 @@ expect 1 'BCAST.*Root: SELF, Sent: 8, Received: 0'
 expect 1 'BCAST.*Root: THIS_GROUP, Sent: 0, Received: 0'
 expect 2 'BCAST.*Root: 0 .*Sent: 0, Received: 4'
 expect 4 'ALLREDUCE.*Sent: 8, Received: 8'
+check_replayed none
 pass

@@ -147,6 +147,41 @@ TEST_CASE("transplant: collectives absorb a delay up to the slack") {
   }
 }
 
+// Nonblocking allreduce of three: a wait leaves at max(enter + 20, last start + 100). Starts
+// take 5. Rank 0 (marked) starts at 7777 + d and waits 50 later; rank 1 starts at 8777 and waits at
+// once; rank 2 starts at 3000 and computes until 20000, by when all is long done, unless d is
+// 15000.
+TEST_CASE("transplant: a nonblocking collective holds its waits up only once it is late") {
+  const char* text = R"(
+    0: 0..0 init
+    0: {e0}..{s0} iallreduce 24B 24B req 1
+    0: {w0}..{l0} wait 1
+    0: {l0} end
+    1: 0..0 init
+    1: 8777..8782 iallreduce 24B 24B req 1
+    1: 8782..{l1} wait 1
+    1: {l1} end
+    2: 0..0 init
+    2: 3000..3005 iallreduce 24B 24B req 1
+    2: 20000..{l2} wait 1
+    2: {l2} end
+  )";
+  const auto recorded = [&](int d) {
+    const int e0 = 7777 + d;
+    const int done = std::max(e0, 8777) + 100;
+    return with(text, {{"e0", e0},
+                       {"s0", e0 + 5},
+                       {"w0", e0 + 55},
+                       {"l0", std::max(e0 + 75, done)},
+                       {"l1", std::max(8802, done)},
+                       {"l2", std::max(20020, done)}});
+  };
+  for (const int d : {0, 500, 1000, 1001, 5000, 15000, -3000}) {
+    INFO("delta " << d);
+    CHECK(transplant(recorded(0), d) == transplant(recorded(d), 0));
+  }
+}
+
 // Waitall over two receives: leave = max(enter + 20, latest send + 100). Only the later message
 // holds the call up; delaying the earlier one (marked) matters once it becomes the later.
 TEST_CASE("transplant: a Waitall waits for its latest message only") {

@@ -57,6 +57,18 @@ class Program {
       action.tag = rarely() ? 70000 : 0;
       return action;
     }
+    if (below(8) == 0) {
+      const bool start = below(2);
+      action.kind = start ? ActionKind::kStartCollective : ActionKind::kWaitCollective;
+      action.tag = rarely() ? 70000 : start ? 0 : below(9);
+      if (start) {
+        action.slot = below(9);
+        action.order = 0;
+      } else {
+        action.bytes_received = rarely() ? uint64_t{1} << 40 : 8;
+      }
+      return action;
+    }
     action.kind = below(2)   ? ActionKind::kSend
                   : below(4) ? ActionKind::kWaitReceive
                   : below(2) ? ActionKind::kOneSided

@@ -58,6 +58,7 @@ Scenario platform(const Machine& machine) {
   Scenario scenario;
   scenario.name = "platform";
   scenario.platform = parse_platform(text.str(), "platform");
+  scenario.platform.collectives = machine.collectives;
   return scenario;
 }
 
@@ -114,8 +115,10 @@ Recorded record(unsigned seed, bool safe, const Machine& machine) {
 Program threaded(unsigned seed) {
   Program program = Generator(seed, true).make();
   for (auto& ops : program.ranks) {
+    for (Op& op : ops) op.started.clear();
     std::erase_if(ops, [](const Op& op) {
-      return op.kind == Kind::kCollective || op.kind == Kind::kSendrecv;
+      return op.kind == Kind::kCollective || op.kind == Kind::kStart ||
+             op.kind == Kind::kSendrecv || (op.kind == Kind::kWait && op.requests.empty());
     });
   }
   for (size_t rank = 1; rank < program.nodes.size(); rank += 2)
@@ -213,6 +216,9 @@ TEST_CASE("random programs with overheads, ports and rendezvous") {
   near.per_byte = 0.5;
   near.gap = 0.25;
   near.rendezvous = 1000;
+  near.collectives.preset = CollectivePreset::kOpenMpi;
+  for (const CollectiveOp op : {CollectiveOp::kBcast, CollectiveOp::kGather, CollectiveOp::kReduce})
+    near.collectives.of(op).sync_limit = 12000;
   Machine far = near;
   far.node_latency = 650;
   far.network_latency = 90000;

@@ -36,6 +36,7 @@ enum class Kind {
   kWait,
   kSendrecv,
   kCollective,
+  kStart,  ///< of a collective
   kLocal
 };
 
@@ -51,6 +52,7 @@ struct Op {
   int compute = 0;                ///< before it, ns
   int out = -1, in = -1;          ///< messages sent and received
   std::vector<Request> requests;  ///< what a wait completes, in order
+  std::vector<int> started;       ///< and then: instances of collectives
   CollectiveOp collective = CollectiveOp::kBarrier;
   int comm = 0, root = kNoRoot, bytes = 0;
   int instance = 0;
@@ -62,7 +64,7 @@ struct Program {
   std::vector<std::vector<int>> comms;  ///< 0 is the world
   std::vector<Message> messages;
   std::vector<std::vector<Op>> ranks;
-  int instances = 0;  ///< of collectives
+  std::vector<Op> instances;  ///< collectives, by Op::instance
   int compute_at_end = 7;
 };
 
@@ -90,6 +92,7 @@ class Generator {
     const int ranks = below(7) + 2;
     program_.ranks.resize(ranks);
     open_.resize(ranks);
+    started_.resize(ranks);
     for (int rank = 0; rank < ranks; ++rank) program_.nodes.push_back(below(2));
     program_.nodes[0] = 0;
     std::vector<int> all(ranks);
@@ -211,16 +214,21 @@ class Generator {
     const bool rooted = synchronisation(chosen->first) == Synchronisation::kOneToAll ||
                         synchronisation(chosen->first) == Synchronisation::kAllToOne;
     const int root = rooted ? below(static_cast<int>(members.size())) : kNoRoot;
-    const int bytes = 8 * (1 + below(3000));
+    Op what;
+    what.kind = below(3) ? Kind::kCollective : Kind::kStart;
+    what.collective = chosen->first;
+    what.comm = comm;
+    what.root = root;
+    what.bytes = 8 * (1 + below(3000));
+    what.instance = static_cast<int>(program_.instances.size());
     for (const int rank : members) {
-      Op& op = add(rank, Kind::kCollective);
-      op.collective = chosen->first;
-      op.comm = comm;
-      op.root = root;
-      op.bytes = bytes;
-      op.instance = program_.instances;
+      Op& op = add(rank, what.kind);
+      const int compute = op.compute;
+      op = what;
+      op.compute = compute;
+      if (what.kind == Kind::kStart) started_[rank].push_back(what.instance);
     }
-    ++program_.instances;
+    program_.instances.push_back(what);
   }
 
   /// Completes some of the open requests that cannot hang, in any order.
@@ -239,7 +247,16 @@ class Generator {
         ++i;
       }
     }
-    if (!completed.empty()) add(rank, Kind::kWait).requests = completed;
+    // All members come to a collective in one step, so that waiting for it cannot hang.
+    auto& started = started_[rank];
+    std::shuffle(started.begin(), started.end(), random_);
+    const size_t left = all ? 0 : static_cast<size_t>(below(static_cast<int>(started.size()) + 1));
+    const std::vector<int> done(started.begin() + static_cast<long>(left), started.end());
+    started.resize(left);
+    if (completed.empty() && done.empty()) return;
+    Op& op = add(rank, Kind::kWait);
+    op.requests = completed;
+    op.started = done;
   }
 
   void finish() {
@@ -262,6 +279,7 @@ class Generator {
   Program program_;
   std::map<std::array<int, 4>, Pending> pending_;
   std::vector<std::vector<std::pair<int, Kind>>> open_;  ///< requests by rank
+  std::vector<std::vector<int>> started_;                ///< instances of collectives by rank
 };
 
 /// What Score-P counts as sent and received by rank `me` of `n` (conventions B.2).
@@ -285,6 +303,11 @@ inline std::pair<long, long> logical_bytes(CollectiveOp op, long n, long me, boo
   }
 }
 
+/// Number of the request that starts an instance of a collective; those of messages are smaller.
+inline int collective_request(int instance) {
+  return 1000000 + instance;
+}
+
 /// With `threads` 2 each two ranks become the threads of one: a message's tag then names them. Such
 /// a program has no collectives, which are the ranks', and no MPI_Sendrecv, which has one tag here;
 /// and every rank is in every communicator.
@@ -305,17 +328,8 @@ inline std::string as_text(const Program& program, const std::vector<double>& en
     if (threads == 1) return message.tag;
     return 4 * message.tag + 2 * (message.source % 2) + message.destination % 2;
   };
-  const char* names[] = {"send",
-                         "ssend",
-                         "bsend",
-                         "isend",
-                         "issend",
-                         "recv",
-                         "irecv",
-                         "wait",
-                         "sendrecv",
-                         "",
-                         "local MPI_Comm_rank"};
+  const char* names[] = {"send",  "ssend", "bsend",    "isend", "issend", "recv",
+                         "irecv", "wait",  "sendrecv", "",      "",       "local MPI_Comm_rank"};
   for (size_t rank = 0; rank < program.ranks.size(); ++rank) {
     const size_t thread = rank % threads;
     const std::string name =
@@ -323,18 +337,26 @@ inline std::string as_text(const Program& program, const std::vector<double>& en
     out << '\n' << name << ": 0..0 " << (thread > 0 ? "local MPI_Comm_rank" : "init");
     for (const Op& op : program.ranks[rank]) {
       out << '\n' << name << ": " << op.enter << ".." << op.leave << ' ';
-      if (op.kind == Kind::kCollective) {
+      if (op.kind == Kind::kCollective || op.kind == Kind::kStart) {
         const auto& members = program.comms[op.comm];
         const long me =
             std::find(members.begin(), members.end(), static_cast<int>(rank)) - members.begin();
         const auto [sent, received] = logical_bytes(
             op.collective, static_cast<long>(members.size()), me, me == op.root, op.bytes);
-        out << kNames.at(op.collective) << ' ' << sent << "B " << received << "B comm " << op.comm;
+        const std::string blocking = kNames.at(op.collective);
+        if (op.kind == Kind::kCollective) {
+          out << blocking;
+        } else {
+          out << (blocking == "comm_create" ? "comm_idup" : "i" + blocking) << " req "
+              << collective_request(op.instance);
+        }
+        out << ' ' << sent << "B " << received << "B comm " << op.comm;
         if (op.root >= 0) out << " root " << op.root;
         continue;
       }
       out << names[static_cast<int>(op.kind)];
       for (const auto& [id, is_receive] : op.requests) out << ' ' << 2 * id + is_receive;
+      for (const int instance : op.started) out << ' ' << collective_request(instance);
       if (op.out >= 0)
         out << ' ' << program.messages[op.out].destination / threads << ' '
             << program.messages[op.out].bytes << 'B';

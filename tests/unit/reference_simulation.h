@@ -4,6 +4,7 @@
 #include <queue>
 #include <vector>
 
+#include "models/collective_model.h"
 #include "tests/unit/random_programs.h"
 
 /// What a program takes on a machine, by a naive simulation that shares nothing with the engine but
@@ -18,6 +19,7 @@ struct Machine {
   double per_byte = 0, gap = 0;
   double rendezvous = kNever;  ///< from this size on
   bool whole = false;          ///< collectives take whole ticks
+  CollectiveModel collectives;
 };
 
 class Reference {
@@ -27,7 +29,7 @@ class Reference {
         machine_(&machine),
         state_(program.ranks.size()),
         transfers_(program.messages.size()),
-        instances_(program.instances) {
+        instances_(program.instances.size()) {
     for (auto& instance : instances_) instance.assign(program.ranks.size(), kNever);
   }
 
@@ -87,7 +89,8 @@ class Reference {
       transfer.waits = transfer.synchronous || (op.kind != Kind::kBsend && is_rendezvous(message));
     }
     if (op.in >= 0) transfers_[op.in].posted = time;
-    if (op.kind == Kind::kCollective) instances_[op.instance][rank] = time;
+    if (op.kind == Kind::kCollective || op.kind == Kind::kStart)
+      instances_[op.instance][rank] = time;
     // Whoever waited for this may go on now.
     for (size_t other = 0; other < state_.size(); ++other) try_leave(static_cast<int>(other));
   }
@@ -116,6 +119,8 @@ class Reference {
         return state.enter + 11;
       case Kind::kCollective:
         return collective_leave(rank, op, state.enter);
+      case Kind::kStart:
+        return state.enter;
       default:
         break;
     }
@@ -135,6 +140,10 @@ class Reference {
       state.in_port = std::max(arrival(id), state.in_port + gap);
       overheads += machine_->o_r;
       latest = std::max(latest, state.in_port + machine_->o_r);
+    }
+    for (const int instance : op.started) {
+      const Op& started = program_->instances[instance];
+      latest = std::max(latest, collective_leave(rank, started, instances_[instance][rank]));
     }
     return std::max(overheads, latest);
   }
@@ -179,19 +188,25 @@ class Reference {
       mine = mine || member == rank;
     }
     const double trip = one_node ? machine_->node_latency : machine_->network_latency;
-    const RoundCost cost{
-        [&](double n) { return machine_->o_s + trip + n * machine_->per_byte + machine_->o_r; },
-        [](double) { return 0.0; }};
-    double total = collective_seconds(op.collective, p, op.bytes, cost);
-    if (machine_->whole) total = std::ceil(total);
+    const auto move = [&](double n) {
+      return machine_->o_s + trip + n * machine_->per_byte + machine_->o_r;
+    };
+    const auto gap = [&](double n) {
+      return std::min(move(n), std::max({machine_->o_s, machine_->o_r, n * machine_->gap}));
+    };
+    const RoundCost cost{move, gap, [&](double n) { return machine_->o_s + n * machine_->gap; },
+                         [](double) { return 0.0; }};
+    const CollectiveModel& model = machine_->collectives;
+    double total = model.seconds(op.collective, p, op.bytes, cost);
     const bool is_root = op.root >= 0 && members[op.root] == rank;
-    const double departure = machine_->o_s + op.bytes * machine_->gap;
-    int rounds = 0;
-    while (1 << rounds < p) ++rounds;
-    switch (synchronisation(op.collective)) {
+    double departure = model.departure(op.collective, p, op.bytes, is_root, cost);
+    if (machine_->whole) {
+      total = std::ceil(total);
+      departure = std::ceil(departure);
+    }
+    switch (model.synchronisation(op.collective, op.bytes)) {
       case Synchronisation::kOneToAll:
-        return is_root ? enter + rounds * departure
-                       : std::max(enters[members[op.root]], enter) + total;
+        return is_root ? enter + departure : std::max(enters[members[op.root]], enter) + total;
       case Synchronisation::kAllToOne:
         return is_root ? last + total : enter + departure;
       case Synchronisation::kPrefix:

@@ -245,6 +245,96 @@ TEST_CASE("analytic collectives cost the rounds of their algorithms") {
   check(ends(allreduce, on("bandela:latency=1us,bandwidth=1GB/s")), {2016, 2016, 2016, 2016});
 }
 
+TEST_CASE("from the sync limit on, root and children hold each other") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 100..140 gather 8B 16B root 0
+    0: 150 end
+    1: 0..0 init
+    1: 10..20 gather 8B 0B root 0
+    1: 30 end
+  )";
+  const auto with_limit = [](double bytes) {
+    Scenario scenario = toy();
+    scenario.name = "limit " + std::to_string(bytes);
+    scenario.platform.collectives.of(CollectiveOp::kGather).sync_limit = bytes;
+    return scenario;
+  };
+  // One message of 8 bytes: 10 + 108 + 20 = 138; who only sends it is held up for 10 + 8.
+  // Below the limit the root leaves at 100 + 138, the child at 10 + 18; then 10 each. From it on
+  // both leave at 238. Asked for together, each scenario still gets its own way.
+  const Results results = replay(text, {toy(), with_limit(8), with_limit(9)});
+  const auto ns = [&](int scenario, int rank) {
+    return results.scenarios[scenario].ranks[rank].end * 1e9;
+  };
+  for (const int scenario : {0, 2}) {
+    CHECK(ns(scenario, 0) == Approx(248));
+    CHECK(ns(scenario, 1) == Approx(38));
+  }
+  CHECK(ns(1, 0) == Approx(248));
+  CHECK(ns(1, 1) == Approx(248));
+
+  // A child that sends to the root after the gather, which the root receives before it: that only
+  // works while the child need not wait.
+  const char* crossed = R"(
+    0: 0..40 recv 1 8B
+    0: 50..60 gather 8B 16B root 0
+    0: 70 end
+    1: 0..5 gather 8B 0B root 0
+    1: 10..20 send 0 8B
+    1: 30 end
+  )";
+  const Results two = replay(crossed, {with_limit(9), with_limit(8)});
+  CHECK(two.scenarios[0].deadlock.empty());
+  CHECK(two.scenarios[1].deadlock ==
+        "rank 0, event 1 (MPI_Recv) waits for 8 bytes from rank 1; rank 1, event 1 (MPI_Gather) "
+        "waits for rank 0 on communicator 'MPI_COMM_WORLD'");
+}
+
+TEST_CASE("results say which algorithms were used") {
+  const char* text = R"(
+    0: 0..5 allreduce 16B 16B
+    0: 6..7 allreduce 8000B 8000B
+    0: 8..9 allreduce 80000B 80000B
+    0: 10 end
+    1: 0..5 allreduce 16B 16B
+    1: 6..7 allreduce 8000B 8000B
+    1: 8..9 allreduce 80000B 80000B
+    1: 10 end
+  )";
+  Scenario openmpi = toy();
+  openmpi.platform.collectives.preset = CollectivePreset::kOpenMpi;
+  const Results results = replay(text, {toy(), openmpi, on("perfect"), on("measured")});
+  const auto uses = [&](int scenario) {
+    std::string lines;
+    for (const CollectiveUse& use : results.scenarios[scenario].collectives) {
+      lines += use.operation + " " + std::to_string(use.members) + " " + use.algorithm + " " +
+               std::to_string(static_cast<int>(use.smallest)) + "-" +
+               std::to_string(static_cast<int>(use.largest)) + "\n";
+    }
+    return lines;
+  };
+  // The archive counts what all members get: 8, 4000 and 40000 bytes of payload.
+  CHECK(uses(0) == "allreduce 2 rabenseifner 4000-40000\nallreduce 2 recursive_doubling 8-8\n");
+  CHECK(uses(1) == "allreduce 2 recursive_doubling 8-4000\nallreduce 2 ring 40000-40000\n");
+  CHECK(uses(2) == "allreduce 2 perfect 8-40000\n");
+  CHECK(uses(3).empty());
+}
+
+TEST_CASE("an algorithm for an operation that does not occur is warned about") {
+  const char* text = R"(
+    0: 0..5 barrier
+    0: 10 end
+    1: 0..5 barrier
+    1: 10 end
+  )";
+  const Results results = replay(
+      text, {on("bandela:latency=1us,barrier=linear"), on("bandela:latency=1us,allreduce=ring")});
+  CHECK(results.scenarios[0].warnings.empty());
+  CHECK(results.scenarios[1].warnings ==
+        std::vector<std::string>{"there is no allreduce in this run to change"});
+}
+
 TEST_CASE("levels: a message between nodes takes the network's price") {
   const char* text = R"(
     nodes 0 0 1

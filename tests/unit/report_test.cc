@@ -119,6 +119,20 @@ TEST_CASE("MPI_Init and MPI_Finalize come last, and are said not to count") {
   CHECK(text.find("\nMPI_Init and MPI_Finalize are not part of Elapsed") != std::string::npos);
 }
 
+TEST_CASE("the algorithms of collectives are shown to who asks") {
+  const Results results = made_up_results(4, false);
+  CHECK(report_text(results).find("rabenseifner") == std::string::npos);
+  TextReportOptions options;
+  options.collectives = true;
+  const std::string text = report_text(results, options);
+  INFO(text);
+  CHECK(text.find("algorithms of collectives, by bytes per member") != std::string::npos);
+  CHECK(text.find("allreduce        4       8 B  4.00 KiB  recursive_doubling") !=
+        std::string::npos);
+  CHECK(text.find("allreduce        4  64.0 KiB  1.00 MiB        rabenseifner") !=
+        std::string::npos);
+}
+
 TEST_CASE("no line of a report is wider than the page, and many ranks are folded") {
   for (const int width : {60, 100, 140}) {
     TextReportOptions options;
@@ -234,6 +248,13 @@ TEST_CASE("JSON holds what its description promises") {
   // A call that a rank never made is not among its calls.
   CHECK_FALSE(json["scenarios"][0]["ranks"][0]["calls"].contains("MPI_Send"));
 
+  const nlohmann::json made_up = nlohmann::json::parse(report_json(made_up_results(3, false)));
+  const nlohmann::json expected = {{"operation", "allreduce"},
+                                   {"members", 3},
+                                   {"algorithm", "rabenseifner"},
+                                   {"smallest", 65536.0},
+                                   {"largest", 1048576.0}};
+  CHECK(made_up["scenarios"][2]["collectives"][1] == expected);
   const nlohmann::json stuck = nlohmann::json::parse(report_json(made_up_results(2, true)));
   CHECK(stuck["scenarios"][4]["elapsed"].is_null());
   CHECK(stuck["scenarios"][4]["ranks"].empty());

@@ -112,28 +112,28 @@ TEST_CASE("bad scenarios are refused with what would be right") {
   CHECK_THROWS_AS(parse_scenario("nothere.toml"), InputError);
 }
 
-TEST_CASE("collectives cost the rounds of their algorithms") {
-  // One byte costs one second to move and half a second to combine, a message one second more.
-  const RoundCost cost{[](double n) { return 1 + n; }, [](double n) { return n / 2; }};
-  const auto seconds = [&](CollectiveOp op, int p, double bytes) {
-    return collective_seconds(op, p, bytes, cost);
+TEST_CASE("a scenario chooses algorithms of collectives") {
+  const PlatformFile file;
+  const auto algorithm = [](const Scenario& s, CollectiveOp op) {
+    return s.platform.collectives.describe(op, 4, 1000);
   };
-  CHECK(seconds(CollectiveOp::kBarrier, 1, 0) == 0);
-  CHECK(seconds(CollectiveOp::kBarrier, 8, 0) == 3);  // log2 8 rounds
-  CHECK(seconds(CollectiveOp::kBarrier, 9, 0) == 4);  // ceil(log2 9)
-  CHECK(seconds(CollectiveOp::kBcast, 4, 100) == 2 * 101);
-  // Long, 8 members: halves 8000, 4000, 2000 and 7 rounds of 2000.
-  CHECK(seconds(CollectiveOp::kBcast, 8, 16000) == 14003 + 7 * 2001);
-  // Gather over 4 of 10 B each: 20 next to the root, then 10.
-  CHECK(seconds(CollectiveOp::kGather, 4, 10) == 21 + 11);
-  CHECK(seconds(CollectiveOp::kAllgather, 4, 10) == 21 + 11);
-  CHECK(seconds(CollectiveOp::kAllgather, 4, 40000) == 3 * 40001);  // ring
-  CHECK(seconds(CollectiveOp::kAllreduce, 4, 8) == 2 * (9 + 4));    // recursive doubling
-  CHECK(seconds(CollectiveOp::kAllreduce, 4, 4000) == (2001 + 1000) + (1001 + 500) + 2001 + 1001);
-  CHECK(seconds(CollectiveOp::kAlltoall, 4, 8) == 3 * 9);         // pairwise
-  CHECK(seconds(CollectiveOp::kAlltoall, 8, 8) == 3 * 33);        // Bruck: 8 * 8 / 2 = 32 a round
-  CHECK(seconds(CollectiveOp::kReduceScatter, 2, 10) == 11 + 5);  // half of 20
-  CHECK(seconds(CollectiveOp::kScan, 4, 8) == 2 * (9 + 4));
-  CHECK(departing_messages(CollectiveOp::kBcast, 8, true) == 3);
-  CHECK(departing_messages(CollectiveOp::kReduce, 8, false) == 1);
+  const Scenario plain = parse_scenario(file.path());
+  CHECK(algorithm(plain, CollectiveOp::kAllreduce) == "rabenseifner");  // MPICH's
+  const Scenario ring = parse_scenario(file.path() + ":allreduce=ring,latency*2");
+  CHECK(algorithm(ring, CollectiveOp::kAllreduce) == "ring");
+  CHECK(algorithm(ring, CollectiveOp::kBarrier) == "dissemination");
+  const Scenario openmpi = parse_scenario(file.path() + ":collectives=openmpi,bcast=chain");
+  CHECK(algorithm(openmpi, CollectiveOp::kAllreduce) == "recursive_doubling");
+  CHECK(algorithm(openmpi, CollectiveOp::kBarrier) == "linear");
+  CHECK(algorithm(openmpi, CollectiveOp::kBcast) == "chain");
+  CHECK(algorithm(parse_scenario(file.path() + ":collectives=perfect"), CollectiveOp::kBcast) ==
+        "perfect");
+  CHECK_THROWS_WITH(parse_scenario(file.path() + ":allreduce=binary"),
+                    Catch::Contains("'allreduce' has no algorithm 'binary'; use one of 'linear'"));
+  CHECK_THROWS_WITH(parse_scenario(file.path() + ":alreduce=ring"),
+                    Catch::Contains("did you mean 'allreduce'?"));
+  CHECK_THROWS_WITH(parse_scenario(file.path() + ":collectives=intel"),
+                    Catch::Contains("with one of 'mpich', 'openmpi', 'analytic'"));
+  CHECK_THROWS_WITH(parse_scenario("measured:allreduce=ring"),
+                    Catch::Contains("only cpu can be changed"));
 }

@@ -1,0 +1,99 @@
+// Collectives between two groups, worked out by hand. One tick is one nanosecond.
+
+#include <catch2/catch.hpp>
+
+#include "replay/replay_driver.h"
+#include "replay/text_source.h"
+
+using namespace rubato;
+
+namespace {
+
+/// Ends on a scenario, in ns; `measured` has to give the recording back.
+std::vector<double> ends(const std::string& text, const std::string& scenario = "perfect") {
+  const auto source = parse_text_trace(text);
+  ReplayOptions options;
+  options.verify = true;
+  const Results results =
+      run_replay(*source, {parse_scenario("measured"), parse_scenario(scenario)}, options);
+  CHECK(results.identity->differing == 0);
+  CHECK(results.trace.clock_violations.total() == 0);
+  CHECK(results.trace.kept.empty());
+  CHECK(results.trace.warnings.empty());
+  std::vector<double> ns;
+  for (const RankResult& rank : results.scenarios[1].ranks)
+    ns.push_back(std::round(rank.end * 1e12) / 1e3);
+  return ns;
+}
+
+using Ends = std::vector<double>;
+
+}  // namespace
+
+// Groups {0, 1} and {2}. Rank 2 comes at 50: ranks 0 (10) leaves at 50. Rank 1 comes at 400, later
+// than all it waits for, and leaves at once; rank 2 waits for it.
+TEST_CASE("all-to-all between groups: each waits for the other group") {
+  const std::string text = R"(
+    comm 1 0 1 | 2
+    0: 10..60 barrier comm 1
+    0: 60 end
+    1: 400..410 barrier comm 1
+    1: 410 end
+    2: 50..410 barrier comm 1
+    2: 410 end
+  )";
+  CHECK(ends(text) == Ends{50, 400, 400});
+  // Dissemination over 3: 2 rounds of a microsecond.
+  CHECK(ends(text, "bandela:latency=1us") == Ends{2050, 2400, 2400});
+}
+
+// Rank 1 of the first group is root (its own group: -2), and comes at 300. Rank 0 waits for nobody,
+// rank 2 for the root, rank 3 comes later. Then rank 2 gathers from the first group: it waits for
+// rank 1, who enters at 301, not for rank 3, who comes at 501.
+TEST_CASE("rooted between groups: the root and the other group have to do with each other") {
+  CHECK(ends(R"(
+    comm 1 0 1 | 2 3
+    0: 10..11 bcast root -2 0B 0B comm 1
+    0: 11..12 gather root 2 8B 0B comm 1
+    0: 12 end
+    1: 300..301 bcast root 1 16B 0B comm 1
+    1: 302..303 gather root 2 8B 0B comm 1
+    1: 303 end
+    2: 20..310 bcast root 1 0B 8B comm 1
+    2: 310..320 gather root 2 0B 16B comm 1
+    2: 320 end
+    3: 500..501 bcast root 1 0B 8B comm 1
+    3: 502..503 gather root -2 0B 0B comm 1
+    3: 503 end
+  )") == Ends{10, 301, 301, 501});
+}
+
+// Merging the groups makes a communicator of both: everybody waits for everybody, rank 0 too for
+// rank 1 of its own group.
+TEST_CASE("making a communicator of both groups waits for all") {
+  CHECK(ends(R"(
+    comm 1 0 1 | 2
+    0: 10..410 comm_create comm 1
+    0: 410 end
+    1: 400..410 comm_create comm 1
+    1: 410 end
+    2: 50..410 comm_create comm 1
+    2: 410 end
+  )") == Ends{400, 400, 400});
+}
+
+// Rank 0's wait needs the start of rank 2, at 50; rank 2's the one of rank 1, at 400.
+TEST_CASE("nonblocking between groups") {
+  CHECK(ends(R"(
+    comm 1 0 1 | 2
+    0: 10..10 ibarrier comm 1 req 1
+    0: 20..60 wait 1
+    0: 60 end
+    1: 400..400 ibarrier comm 1 req 1
+    1: 410..420 wait 1
+    1: 420 end
+    2: 50..50 ibarrier comm 1 req 1
+    2: 60..410 wait 1
+    2: 410 end
+  )") == Ends{50, 410, 400});
+}
