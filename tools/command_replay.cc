@@ -251,9 +251,7 @@ int command_replay(const Arguments& arguments) {
   if (results.identity && results.identity->differing > 0) {
     throw InputError(fmt::format("{}: {}", archives[0], identity_line(*results.identity)));
   }
-  if (values.count("strict") && !results.trace.kept.empty()) {
-    throw InputError(fmt::format("{}: --strict: {}", archives[0], kept_calls_line(results.trace)));
-  }
+  if (values.count("strict")) refuse_kept_calls(results.trace);
   return 0;
 }
 

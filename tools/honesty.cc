@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "models/error.h"
 #include "tools/numbers.h"
 
 namespace rubato {
@@ -51,6 +52,11 @@ std::string kept_calls_line(const TraceSummary& trace) {
   }
   return fmt::format("{} of MPI time keeps its recorded length because it cannot be replayed: {}.",
                      show_share(time, trace.mpi_time), names);
+}
+
+void refuse_kept_calls(const TraceSummary& trace) {
+  if (trace.kept.empty()) return;
+  throw InputError(fmt::format("{}: --strict: {}", trace.path, kept_calls_line(trace)));
 }
 
 std::vector<std::string> caveats(const TraceSummary& trace) {
