@@ -555,7 +555,9 @@ std::string Replay<Rules>::describe_wait(int timeline) {
   const Transfer<K>& transfer = matcher_[awaited.transfer];
   return (awaited.kind == Awaited::Kind::kReceive ? " waits for " : " waits to send ") +
          std::to_string(transfer.bytes) + " bytes " +
-         (awaited.kind == Awaited::Kind::kReceive ? "from rank " : "to rank ") + other;
+         (awaited.kind == Awaited::Kind::kReceive ? "from rank " : "to rank ") + other +
+         " with tag " + std::to_string(transfer.tag) + " on communicator '" +
+         trace_->comms[transfer.comm].name + "'";
 }
 
 template <class Rules>
