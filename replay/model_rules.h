@@ -28,7 +28,7 @@ namespace rubato {
 template <int K>
 struct LaneMessageCost {
   Lanes<K> send_overhead, receive_overhead, transfer, gap, latency;
-  bool handshake = false;
+  Protocol protocol = Protocol::kEager;
 };
 
 /// What a group of scenarios with one structure has in common, and what differs per lane.
@@ -79,10 +79,10 @@ class ModelRules {
     timeline.busy += cost.send_overhead;
     transfer.start = timeline.busy.max(timeline.out_port);
     timeline.out_port = transfer.start + cost.gap;
-    transfer.handshake = cost.handshake;
+    transfer.handshake = cost.protocol != Protocol::kEager;
     transfer.sender_waits =
-        (action.flags & kSynchronous) || (cost.handshake && !(action.flags & kBuffered));
-    if (!cost.handshake) transfer.arrival = transfer.start + cost.transfer;
+        (action.flags & kSynchronous) || (transfer.handshake && !(action.flags & kBuffered));
+    if (!transfer.handshake) transfer.arrival = transfer.start + cost.transfer;
   }
 
   void post(TimelineState<K>& timeline, const Call&, Transfer<K>& transfer) {
@@ -137,6 +137,12 @@ class ModelRules {
 
   Level level(int a, int b) const { return machines_->placement.level(a, b); }
 
+ protected:
+  const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
+    if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
+    return new_message_cost(level, bytes);
+  }
+
  private:
   struct CollectiveCost {
     Lanes<K> total;      ///< for a member that waits
@@ -168,8 +174,7 @@ class ModelRules {
     return instance.last_enter + cost.total;
   }
 
-  const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
-    if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
+  const LaneMessageCost<K>& new_message_cost(Level level, uint64_t bytes) {
     auto& costs = message_costs_[static_cast<int>(level)];
     if (costs.size() >= kMostCosts)
       costs.clear();  // every size another one: no use in keeping them
@@ -187,7 +192,7 @@ class ModelRules {
         cost.gap[lane] = seconds.gap * ticks;
         cost.latency[lane] = seconds.latency * ticks;
       }
-      cost.handshake = machines_->interconnects[0].protocol(level, size) != Protocol::kEager;
+      cost.protocol = machines_->interconnects[0].protocol(level, size);
     }
     last_level_ = level;
     last_bytes_ = bytes;

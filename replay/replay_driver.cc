@@ -11,6 +11,7 @@
 #include "replay/measured_rules.h"
 #include "replay/model_rules.h"
 #include "replay/profile.h"
+#include "replay/progress_rules.h"
 #include "replay/replay.h"
 #include "replay/shifted_source.h"
 #include "replay/survey.h"
@@ -41,14 +42,20 @@ class CoverageObserver : public Observer<K> {
 /// Scenarios that one pass evaluates together: they agree in all that decides who waits for whom.
 struct Group {
   bool measured = false;
+  bool needs_presence = false;  ///< one at a time: see progress.h
   Placement placement;
   std::vector<size_t> scenarios;  ///< indices into what was asked
+
+  /// How many of them a pass evaluates at most.
+  size_t lanes() const { return needs_presence ? 1 : measured ? 16 : 32; }
 };
 
-/// The protocols of a platform as the replay will see them, level by level.
-std::vector<std::vector<std::pair<double, Protocol>>> protocols(const Platform& platform,
-                                                                std::optional<Level> fallback) {
-  std::vector<std::vector<std::pair<double, Protocol>>> all;
+/// By level: which protocol is in force from which size on.
+using LevelProtocols = std::vector<std::vector<std::pair<double, Protocol>>>;
+
+/// The protocols of a platform as the replay will see them.
+LevelProtocols protocols(const Platform& platform, std::optional<Level> fallback) {
+  LevelProtocols all;
   for (int i = 0; i < kLevels; ++i) {
     const auto& level =
         platform.levels[i] || !fallback ? platform.levels[i] : platform.level(*fallback);
@@ -63,6 +70,14 @@ std::vector<std::vector<std::pair<double, Protocol>>> protocols(const Platform& 
     all.push_back(std::move(list));
   }
   return all;
+}
+
+bool needs_presence(const LevelProtocols& protocols) {
+  return std::any_of(protocols.begin(), protocols.end(), [](const auto& level) {
+    return std::any_of(level.begin(), level.end(), [](const auto& segment) {
+      return segment.second == Protocol::kPull || segment.second == Protocol::kPush;
+    });
+  });
 }
 
 /// One run of the command: opens the archive once, passes over it as often as there are groups.
@@ -85,7 +100,9 @@ class Driver {
     const bool needs_survey = options_->verify || groups.empty() ||
                               std::any_of(groups.begin(), groups.end(),
                                           [](const Group& group) { return group.measured; });
-    passes_ = 1 + groups.size() + (needs_survey ? 1 : 0) + (options_->verify ? 1 : 0);
+    passes_ = 1 + (needs_survey ? 1 : 0) + (options_->verify ? 1 : 0);
+    for (const Group& group : groups)
+      passes_ += (group.scenarios.size() + group.lanes() - 1) / group.lanes();
     if (options_->verify) source_->keep_records(true);
     source_->load([this](double share) { report_progress(share); });
     ++passes_done_;
@@ -94,9 +111,8 @@ class Driver {
     if (options_->verify) verify();
     for (const Group& group : groups) {
       // The width of a pass is a template argument of the engine.
-      const size_t most = group.measured ? 16 : 32;
-      for (size_t first = 0; first < group.scenarios.size(); first += most) {
-        const size_t lanes = std::min(most, group.scenarios.size() - first);
+      for (size_t first = 0; first < group.scenarios.size(); first += group.lanes()) {
+        const size_t lanes = std::min(group.lanes(), group.scenarios.size() - first);
         const std::vector<size_t> chosen(group.scenarios.begin() + first,
                                          group.scenarios.begin() + first + lanes);
         if (lanes == 1)
@@ -123,7 +139,7 @@ class Driver {
 
   std::vector<Group> make_groups() const {
     std::vector<Group> groups;
-    std::vector<std::vector<std::vector<std::pair<double, Protocol>>>> keys;
+    std::vector<LevelProtocols> keys;
     std::vector<std::optional<int>> ppns;
     for (size_t i = 0; i < scenarios_->size(); ++i) {
       const Scenario& scenario = (*scenarios_)[i];
@@ -136,6 +152,7 @@ class Driver {
       }
       if (g == groups.size()) {
         groups.push_back({measured,
+                          !measured && needs_presence(key),
                           scenario.ranks_per_node
                               ? Placement::blocks(trace_->ranks(), *scenario.ranks_per_node)
                               : placement_,
@@ -255,9 +272,18 @@ class Driver {
       machines.function_ticks = options_->compensate ? ticks(overhead_.function) : 0;
       machines.inside_ticks =
           options_->compensate ? ticks(overhead_.inside_before + overhead_.inside_after) : 0;
-      ModelRules<K> rules(machines, *trace_);
-      outcome = pass(rules, {&profile});
-      clipped = rules.clipped();
+      const auto replay_by = [&](auto rules) {
+        outcome = pass(rules, {&profile});
+        clipped = rules.clipped();
+      };
+      if constexpr (K == 1) {
+        if (group.needs_presence)
+          replay_by(ProgressRules(machines, *trace_));
+        else
+          replay_by(ModelRules<1>(machines, *trace_));
+      } else {
+        replay_by(ModelRules<K>(machines, *trace_));
+      }
     }
     const std::vector<int> names = coverage_.calls_by_time();
     for (size_t lane = 0; lane < chosen.size(); ++lane) {
