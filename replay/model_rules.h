@@ -38,10 +38,11 @@ struct LaneMachines {
   std::vector<double> cpu;                  ///< one per lane
   Placement placement;                      ///< the same in all lanes
   double ticks_per_second = 1e9;
-  double outside_ticks = 0;   ///< tracing overhead to take out of each stretch of compute
-  double function_ticks = 0;  ///< and for each record of a function in it
-  double inside_ticks = 0;    ///< and out of each call that keeps its time
-  bool keep_flushes = false;  ///< the time in which the tracer wrote its buffer
+  double outside_ticks = 0;    ///< tracing overhead to take out of each stretch of compute
+  double function_ticks = 0;   ///< and for each record of a function in it
+  double inside_ticks = 0;     ///< and out of each call that keeps its time
+  bool keep_flushes = false;   ///< the time in which the tracer wrote its buffer
+  bool spinning_waits = true;  ///< polling loops are waits (polling.h); else they stay as they are
 };
 
 template <int K>
@@ -71,6 +72,11 @@ class ModelRules {
 
   /// Ticks of compute that were shorter than the overhead they should have held.
   double clipped() const { return clipped_; }
+
+  /// True when that part of a call only waits for what the calls behind it get.
+  bool spins(const Call& call, SpinningFlags part) const {
+    return (call.spinning & part) != 0 && machines_->spinning_waits;
+  }
 
   void begin_call(TimelineState<K>& timeline) { timeline.busy = timeline.enter; }
 
@@ -103,6 +109,7 @@ class ModelRules {
       return timeline.enter + (machines_->keep_flushes ? recorded : 0);
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
       return timeline.enter + recorded;
+    if (call.actions == 0 && spins(call, kSpinning)) return timeline.enter;
     if (call.actions == 0)
       return timeline.enter + std::max(0.0, recorded - machines_->inside_ticks);
 

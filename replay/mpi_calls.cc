@@ -101,6 +101,9 @@ MpiCallInfo mpi_call_info(const std::string& name) {
   info.synchronous = starts_with_any(name, {"MPI_Ssend", "MPI_Issend"});
   info.buffered = starts_with_any(name, {"MPI_Bsend", "MPI_Ibsend"});
   info.waits = starts_with_any(name, {"MPI_Wait"});
+  info.tests = is_any(
+      name, {"MPI_Test", "MPI_Testany", "MPI_Testsome", "MPI_Testall", "MPI_Request_get_status"});
+  info.probes = is_any(name, {"MPI_Iprobe", "MPI_Improbe"});
   info.other_requests =
       starts_with_any(name, {"MPI_Ibarrier", "MPI_Ibcast", "MPI_Igather", "MPI_Iscatter",
                              "MPI_Iall", "MPI_Ireduce", "MPI_Iscan", "MPI_Iexscan",

@@ -20,7 +20,9 @@ struct MpiCallInfo {
   /// Makes requests whose completion no tracer records as one of a message: a nonblocking
   /// collective, a file operation, ...; a wait without records may be for such a one.
   bool other_requests = false;
-  bool waits = false;  ///< MPI_Wait and its kin
+  bool waits = false;   ///< MPI_Wait and its kin
+  bool tests = false;   ///< MPI_Test and its kin: looks whether a request is complete
+  bool probes = false;  ///< MPI_Iprobe and its kin: looks for a message, and leaves no record
   bool init = false;
   bool finalize = false;
 };

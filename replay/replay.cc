@@ -159,8 +159,13 @@ void Replay<Rules>::enter(int timeline, const Call& call) {
   }
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
-  state.enter = state.clock +
-                rules_->compute(call.enter - state.recorded_clock, is_mpi, call.function_records);
+  state.enter = state.clock;
+  bool spins = false;
+  if constexpr (!Rules::kFollowsRecording) spins = rules_->spins(call, kSpinningBefore);
+  if (!spins) {
+    state.enter +=
+        rules_->compute(call.enter - state.recorded_clock, is_mpi, call.function_records);
+  }
   rules_->begin_call(state);
   if constexpr (kNeedsPresence<Rules>) {
     if (makes_progress(call)) {

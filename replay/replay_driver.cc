@@ -89,7 +89,7 @@ class Driver {
         scenarios_(&scenarios),
         options_(&options),
         placement_(trace_->node_of_rank),
-        coverage_(*trace_) {
+        coverage_(*trace_, options.spinning_waits) {
     overhead_ = options.overhead.value_or(trace_->overhead);
     results_.scenarios.resize(scenarios.size());
     for (size_t i = 0; i < scenarios.size(); ++i) results_.scenarios[i].name = scenarios[i].name;
@@ -171,7 +171,7 @@ class Driver {
     CoverageObserver<Rules::kLanes> coverage(coverage_);
     const bool first = !first_outcome_;  // that comes to its end
     if (first) {
-      coverage_ = Coverage(*trace_);
+      coverage_ = Coverage(*trace_, options_->spinning_waits);
       observers.push_back(&coverage);
     }
     Replay<Rules> replay(*source_, rules, std::move(observers),
@@ -268,6 +268,7 @@ class Driver {
       machines.placement = group.placement;
       machines.ticks_per_second = trace_->ticks_per_second;
       machines.keep_flushes = !options_->compensate;
+      machines.spinning_waits = options_->spinning_waits;
       machines.outside_ticks = options_->compensate ? ticks(overhead_.outside) : 0;
       machines.function_ticks = options_->compensate ? ticks(overhead_.function) : 0;
       machines.inside_ticks =

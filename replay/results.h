@@ -93,6 +93,9 @@ struct TraceSummary {
   double elapsed = 0;          ///< recorded seconds, as ScenarioResult::elapsed
   double mpi_time = 0;         ///< recorded seconds inside MPI, all ranks, inside the window
   std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
+  /// Polls that found nothing and are taken as waiting (polling.h); 0 where they are kept.
+  uint64_t spinning_calls = 0;
+  double spinning_time = 0;  ///< recorded seconds inside them
   uint64_t unmatched_sends = 0;
   uint64_t unmatched_receives = 0;
   ClockViolations clock_violations;         ///< by the archive's clocks

@@ -111,6 +111,8 @@ Json trace_to_json(const TraceSummary& trace) {
           {"elapsed", number(trace.elapsed)},
           {"mpi_time", number(trace.mpi_time)},
           {"kept", std::move(kept)},
+          {"spinning_calls", trace.spinning_calls},
+          {"spinning_time", number(trace.spinning_time)},
           {"unmatched_sends", trace.unmatched_sends},
           {"unmatched_receives", trace.unmatched_receives},
           {"clock_violations", trace.clock_violations.total()},
