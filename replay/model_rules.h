@@ -20,6 +20,7 @@
 #include "models/interconnect.h"
 #include "models/scenario.h"
 #include "replay/collective_sizes.h"
+#include "replay/outcomes.h"
 #include "replay/timeline_state.h"
 
 namespace rubato {
@@ -113,6 +114,10 @@ class ModelRules {
     if (call.actions == 0)
       return timeline.enter + std::max(0.0, recorded - machines_->inside_ticks);
 
+    if (!timeline.awaited.empty()) {
+      outcomes_.look_at(timeline, context.trace->calls[call.name], spins(call, kSpinningBefore),
+                        *context.matcher);
+    }
     Lanes<K> leave = timeline.busy;
     Lanes<K> latest = timeline.busy;
     for (const Awaited& awaited : timeline.awaited) {
@@ -143,6 +148,8 @@ class ModelRules {
   }
 
   Level level(int a, int b) const { return machines_->placement.level(a, b); }
+
+  const Outcomes<K>& outcomes() const { return outcomes_; }
 
  protected:
   const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
@@ -274,6 +281,7 @@ class ModelRules {
   Level last_level_ = Level::kSelf;
   uint64_t last_bytes_ = 0;
   const LaneMessageCost<K>* last_cost_ = nullptr;
+  Outcomes<K> outcomes_;
   double clipped_ = 0;
 };
 

@@ -103,6 +103,7 @@ MpiCallInfo mpi_call_info(const std::string& name) {
   info.waits = starts_with_any(name, {"MPI_Wait"});
   info.tests = is_any(
       name, {"MPI_Test", "MPI_Testany", "MPI_Testsome", "MPI_Testall", "MPI_Request_get_status"});
+  info.takes_some = is_any(name, {"MPI_Waitany", "MPI_Waitsome", "MPI_Testany", "MPI_Testsome"});
   info.probes = is_any(name, {"MPI_Iprobe", "MPI_Improbe"});
   info.other_requests =
       starts_with_any(name, {"MPI_Ibarrier", "MPI_Ibcast", "MPI_Igather", "MPI_Iscatter",

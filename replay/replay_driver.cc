@@ -245,6 +245,7 @@ class Driver {
   void replay_group(const Group& group, const std::vector<size_t>& chosen) {
     Profile<K> profile(*trace_);
     ReplayOutcome outcome;
+    Outcomes<K> outcomes;
     double clipped = 0;
     // Lanes beyond the asked ones repeat the last: their results are not looked at.
     const auto scenario_of = [&](int lane) -> const Scenario& {
@@ -275,6 +276,7 @@ class Driver {
           options_->compensate ? ticks(overhead_.inside_before + overhead_.inside_after) : 0;
       const auto replay_by = [&](auto rules) {
         outcome = pass(rules, {&profile});
+        outcomes = rules.outcomes();
         clipped = rules.clipped();
       };
       if constexpr (K == 1) {
@@ -292,6 +294,8 @@ class Driver {
       result.deadlock = outcome.deadlock;
       if (outcome.deadlock.empty()) {
         profile.fill(result, static_cast<int>(lane), trace_->ticks_per_second, names);
+        result.contradicted_outcomes = outcomes.count(static_cast<int>(lane));
+        result.contradicted_time = outcomes.time(static_cast<int>(lane)) / trace_->ticks_per_second;
       }
       for (int level = 0; level < kLevels; ++level) {
         result.traffic[level] = {outcome.level_messages[level], outcome.level_bytes[level]};

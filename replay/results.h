@@ -40,7 +40,10 @@ struct ScenarioResult {
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;
   std::array<LevelTraffic, kLevels> traffic;  ///< point to point, per level of this scenario
-  std::vector<std::string> warnings;          ///< things the reader must know to trust this column
+  /// Calls of MPI_Test, MPI_Waitany, ... whose recorded outcome is impossible here (outcomes.h).
+  uint64_t contradicted_outcomes = 0;
+  double contradicted_time = 0;       ///< seconds, summed over ranks
+  std::vector<std::string> warnings;  ///< things the reader must know to trust this column
 };
 
 /// A call that keeps its recorded time because the archive or this version cannot replay it.

@@ -88,6 +88,13 @@ std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios) {
       lines.push_back(fmt::format("{}: the program deadlocks on this machine: {}", scenario.name,
                                   scenario.deadlock));
     }
+    if (scenario.contradicted_outcomes > 0) {
+      lines.push_back(fmt::format(
+          "{}: {} of MPI_Test, MPI_Waitany and their like as recorded, though on this machine "
+          "another message comes first or none yet; that touches {} of all ranks' time.",
+          scenario.name, counted(scenario.contradicted_outcomes, "outcome stays", "outcomes stay"),
+          show_seconds(scenario.contradicted_time)));
+    }
     for (const std::string& warning : scenario.warnings) {
       lines.push_back(fmt::format("{}: {}", scenario.name, warning));
     }

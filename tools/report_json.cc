@@ -53,6 +53,8 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
           {"elapsed_with_init", ended ? number(scenario.elapsed_with_init) : Json(nullptr)},
           {"deadlock", text_or_null(scenario.deadlock)},
           {"traffic", std::move(traffic)},
+          {"contradicted_outcomes", scenario.contradicted_outcomes},
+          {"contradicted_time", number(scenario.contradicted_time)},
           {"warnings", scenario.warnings},
           {"ranks", std::move(ranks)}};
 }
