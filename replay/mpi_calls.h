@@ -20,8 +20,8 @@ struct MpiCallInfo {
   /// Makes requests whose completion no tracer records as one of a message: a nonblocking
   /// collective, a file operation, ...; a wait without records may be for such a one.
   bool other_requests = false;
-  bool waits = false;   ///< MPI_Wait and its kin
-  bool tests = false;   ///< MPI_Test and its kin: looks whether a request is complete
+  bool waits = false;  ///< MPI_Wait and its kin
+  bool tests = false;  ///< MPI_Test and its kin: looks whether a request is complete
   /// MPI_Waitany, MPI_Waitsome, their tests: which of the requests it takes is up to the machine.
   bool takes_some = false;
   bool probes = false;  ///< MPI_Iprobe and its kin: looks for a message, and leaves no record
