@@ -101,6 +101,10 @@ MpiCallInfo mpi_call_info(const std::string& name) {
   info.synchronous = starts_with_any(name, {"MPI_Ssend", "MPI_Issend"});
   info.buffered = starts_with_any(name, {"MPI_Bsend", "MPI_Ibsend"});
   info.waits = starts_with_any(name, {"MPI_Wait"});
+  info.tests = is_any(
+      name, {"MPI_Test", "MPI_Testany", "MPI_Testsome", "MPI_Testall", "MPI_Request_get_status"});
+  info.takes_some = is_any(name, {"MPI_Waitany", "MPI_Waitsome", "MPI_Testany", "MPI_Testsome"});
+  info.probes = is_any(name, {"MPI_Iprobe", "MPI_Improbe"});
   info.other_requests =
       starts_with_any(name, {"MPI_Ineighbor_alltoallw", "MPI_Neighbor_alltoallw_init", "MPI_Rput",
                              "MPI_Rget", "MPI_Raccumulate", "MPI_File_i", "MPI_Grequest_start"});
