@@ -14,7 +14,14 @@ namespace rubato {
 
 /// Who has to be where before the data of a message flows. Eager against the rest is
 /// the classical eager/rendezvous switch.
-enum class Protocol : uint8_t { kEager, kAsync };
+enum class Protocol : uint8_t {
+  kEager,  ///< nobody: it flows at once
+  kAsync,  ///< both sides have posted
+  kPull,   ///< and the receiver is inside MPI after that
+  kPush,   ///< likewise, and then the sender
+};
+/// What a platform file calls them.
+inline constexpr std::array<const char*, 4> kProtocolNames = {"eager", "async", "pull", "push"};
 
 /// The protocol in force from `from` bytes up to the next entry.
 struct ProtocolSegment {

@@ -13,8 +13,6 @@
 namespace rubato {
 namespace {
 
-constexpr const char* kProtocolNames[] = {"eager", "async"};
-
 /// One file being read: turns TOML nodes into numbers, and complaints into file:line messages.
 class Reader {
  public:
@@ -141,13 +139,12 @@ std::vector<ProtocolSegment> read_protocols(const Reader& reader, const toml::no
     const toml::node* kind = entry.get("kind");
     if (!kind) reader.fail(entry, what + " lacks 'kind'");
     const std::string name = reader.text(*kind, what + " 'kind'");
-    if (name == kProtocolNames[0]) {
-      segment.protocol = Protocol::kEager;
-    } else if (name == kProtocolNames[1]) {
-      segment.protocol = Protocol::kAsync;
-    } else {
-      reader.fail(*kind, "protocol '" + name + "' is not known; use \"eager\" or \"async\"");
+    const auto known = std::find(kProtocolNames.begin(), kProtocolNames.end(), name);
+    if (known == kProtocolNames.end()) {
+      reader.fail(*kind, "protocol '" + name +
+                             "' is not known; use \"eager\", \"pull\", \"push\" or \"async\"");
     }
+    segment.protocol = static_cast<Protocol>(known - kProtocolNames.begin());
     if (!protocols.empty() && !(segment.from > protocols.back().from)) {
       reader.fail(entry, what + ": sizes must increase");
     }
@@ -378,7 +375,9 @@ void write_level(std::ostream& out, int index, const LevelModel& level) {
   out << "# One way, without overheads: latency + n / bandwidth, from the given size up.\n";
   write_curve(out, "transfer", level.transfer);
   if (!level.protocols.empty()) {
-    out << "# eager: the sender does not wait; async: data flows once both sides have posted.\n";
+    out << "# eager: the sender does not wait; async: data flows once both sides have posted; "
+           "pull:\n"
+           "# and the receiver is inside MPI after that; push: likewise, and then the sender.\n";
     out << "protocol = [\n";
     for (const ProtocolSegment& segment : level.protocols) {
       out << "  { from = \"" << format_bytes(segment.from) << "\", kind = \""

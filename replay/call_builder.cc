@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "replay/polling.h"
+
 namespace rubato {
 namespace {
 
@@ -49,6 +51,32 @@ void CallBuilder::close_call(double time) {
   gap_start_ = pending_.records.size();
   open_ = false;
   implicit_ = false;
+  follow_polls();
+}
+
+void CallBuilder::follow_polls() {
+  const Call& call = pending_.calls.back();
+  if (call.role != CallRole::kMpi) {
+    polls_ = 0;
+    return;
+  }
+  const MpiCallInfo& info = trace_->calls[call.name];
+  const bool is_poll = call.actions == 0 && (info.tests || info.probes);
+  if (polls_ == 0 && !is_poll) return;
+  // Nobody spins as long and then gives up.
+  constexpr size_t kMostPolls = 1 << 16;
+  bool found = polls_ == kMostPolls;
+  if (call.actions > 0 && polls_ > 0) {
+    const Call& last = pending_.calls[pending_.calls.size() - 2];
+    const auto action = pending_.actions.begin() + call.first_action;
+    const bool receives = std::all_of(action, pending_.actions.end(), [](const Action& each) {
+      return each.kind == ActionKind::kPost;
+    });
+    // A lone probe before a receive found its message at once.
+    found = found || info.tests || (receives && trace_->calls[last.name].probes && polls_ > 1);
+  }
+  if (found) mark_spinning(std::span(pending_.calls).last(polls_ + 1));
+  polls_ = is_poll ? (found ? 1 : polls_ + 1) : 0;
 }
 
 void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
@@ -377,6 +405,7 @@ void CallBuilder::end() {
   if (finished_) return;
   finished_ = true;
   if (open_) close_call(last_time_);
+  polls_ = 0;
   if (!begun_) return;
   Call end;
   end.enter = end.leave = last_time_;
@@ -393,7 +422,7 @@ size_t CallBuilder::ready() {
     posted_.pop_front();
     ++posted_base_;
   }
-  const size_t closed = pending_.calls.size() - (open_ ? 1 : 0);
+  const size_t closed = pending_.calls.size() - (open_ ? 1 : 0) - polls_;
   return posted_.empty() ? closed : std::min(closed, posted_.front().call - call_base_);
 }
 

@@ -151,6 +151,8 @@ class CallBuilder {
   void note_inside(uint64_t event, double time, bool tail);
   void open_call(uint64_t event, double time, uint16_t name, CallRole role);
   void close_call(double time);
+  /// The last call was closed: counts it as a poll, or ends the run of polls before it.
+  void follow_polls();
   /// The call that a communication record belongs to; one of no length when it stands outside any.
   void ensure_call(uint64_t event, double time);
   Action& add_action(ActionKind kind);
@@ -185,6 +187,7 @@ class CallBuilder {
   // Calls that were not handed out yet, with the number of calls, actions before them.
   Block pending_;
   uint32_t function_records_ = 0;  ///< after the last closed call
+  size_t polls_ = 0;               ///< the last closed calls, if they may have been spinning
   size_t gap_start_ = 0;  ///< index into pending_.records: the first one after the last closed call
   size_t call_base_ = 0;
   size_t action_base_ = 0;

@@ -6,13 +6,14 @@
 
 namespace rubato {
 
-Coverage::Coverage(const TraceDefinitions& trace)
+Coverage::Coverage(const TraceDefinitions& trace, bool spinning_waits)
     : trace_(&trace),
       calls_(trace.calls.size()),
       over_(trace.timelines()),
       // A timeline without events has no window.
       start_(trace.timelines(), std::numeric_limits<double>::infinity()),
-      end_(trace.timelines(), -std::numeric_limits<double>::infinity()) {}
+      end_(trace.timelines(), -std::numeric_limits<double>::infinity()),
+      spinning_waits_(spinning_waits) {}
 
 void Coverage::call(int timeline, const Call& call) {
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
@@ -34,6 +35,11 @@ void Coverage::call(int timeline, const Call& call) {
   if (call.role != CallRole::kMpi || over_[timeline]) return;
   mpi_ticks_ += ticks;
   if (call.actions > 0 || trace_->calls[call.name].without_records == CallClass::kLocal) return;
+  if (spinning_waits_ && call.spinning & kSpinning) {
+    ++spinning_calls_;
+    spinning_ticks_ += ticks;
+    return;
+  }
   if (totals.kept++ == 0) {
     totals.first_kept = trace_->name_of(timeline) + ", event " + std::to_string(call.event);
   }
@@ -46,6 +52,8 @@ void Coverage::fill(TraceSummary& summary) const {
       *std::max_element(end_.begin(), end_.end()) - *std::min_element(start_.begin(), start_.end());
   summary.elapsed = std::isfinite(window) ? window / trace_->ticks_per_second : 0;
   summary.mpi_time = mpi_ticks_ / trace_->ticks_per_second;
+  summary.spinning_calls = spinning_calls_;
+  summary.spinning_time = spinning_ticks_ / trace_->ticks_per_second;
   for (size_t i = 0; i < calls_.size(); ++i) {
     const PerCall& call = calls_[i];
     if (call.kept == 0) continue;

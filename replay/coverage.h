@@ -14,7 +14,8 @@ namespace rubato {
 /// times in any one pass.
 class Coverage {
  public:
-  explicit Coverage(const TraceDefinitions& trace);
+  /// `spinning_waits`: as ReplayOptions::spinning_waits.
+  Coverage(const TraceDefinitions& trace, bool spinning_waits);
 
   void call(int timeline, const Call& call);
 
@@ -38,6 +39,9 @@ class Coverage {
   std::vector<char> over_;     ///< by timeline: MPI_Finalize was entered
   std::vector<double> start_;  ///< by timeline: ticks; the window as elapsed counts it
   std::vector<double> end_;
+  bool spinning_waits_;
+  uint64_t spinning_calls_ = 0;
+  double spinning_ticks_ = 0;
   uint64_t mpi_calls_ = 0;
   double mpi_ticks_ = 0;
 };

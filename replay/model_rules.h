@@ -21,6 +21,7 @@
 #include "models/scenario.h"
 #include "replay/collective_sizes.h"
 #include "replay/collective_uses.h"
+#include "replay/outcomes.h"
 #include "replay/timeline_state.h"
 
 namespace rubato {
@@ -29,7 +30,7 @@ namespace rubato {
 template <int K>
 struct LaneMessageCost {
   Lanes<K> send_overhead, receive_overhead, transfer, gap, latency;
-  bool handshake = false;
+  Protocol protocol = Protocol::kEager;
 };
 
 /// What a group of scenarios with one structure has in common, and what differs per lane.
@@ -39,10 +40,11 @@ struct LaneMachines {
   std::vector<double> cpu;                  ///< one per lane
   Placement placement;                      ///< the same in all lanes
   double ticks_per_second = 1e9;
-  double outside_ticks = 0;   ///< tracing overhead to take out of each stretch of compute
-  double function_ticks = 0;  ///< and for each record of a function in it
-  double inside_ticks = 0;    ///< and out of each call that keeps its time
-  bool keep_flushes = false;  ///< the time in which the tracer wrote its buffer
+  double outside_ticks = 0;    ///< tracing overhead to take out of each stretch of compute
+  double function_ticks = 0;   ///< and for each record of a function in it
+  double inside_ticks = 0;     ///< and out of each call that keeps its time
+  bool keep_flushes = false;   ///< the time in which the tracer wrote its buffer
+  bool spinning_waits = true;  ///< polling loops are waits (polling.h); else they stay as they are
 };
 
 template <int K>
@@ -73,6 +75,11 @@ class ModelRules {
   /// Ticks of compute that were shorter than the overhead they should have held.
   double clipped() const { return clipped_; }
 
+  /// True when that part of a call only waits for what the calls behind it get.
+  bool spins(const Call& call, SpinningFlags part) const {
+    return (call.spinning & part) != 0 && machines_->spinning_waits;
+  }
+
   void begin_call(TimelineState<K>& timeline) { timeline.busy = timeline.enter; }
 
   void send(TimelineState<K>& timeline, const Call&, const Action& action, Transfer<K>& transfer) {
@@ -80,10 +87,10 @@ class ModelRules {
     timeline.busy += cost.send_overhead;
     transfer.start = timeline.busy.max(timeline.out_port);
     timeline.out_port = transfer.start + cost.gap;
-    transfer.handshake = cost.handshake;
+    transfer.handshake = cost.protocol != Protocol::kEager;
     transfer.sender_waits =
-        (action.flags & kSynchronous) || (cost.handshake && !(action.flags & kBuffered));
-    if (!cost.handshake) transfer.arrival = transfer.start + cost.transfer;
+        (action.flags & kSynchronous) || (transfer.handshake && !(action.flags & kBuffered));
+    if (!transfer.handshake) transfer.arrival = transfer.start + cost.transfer;
   }
 
   void post(TimelineState<K>& timeline, const Call&, Transfer<K>& transfer) {
@@ -141,9 +148,14 @@ class ModelRules {
       return timeline.enter + (machines_->keep_flushes ? recorded : 0);
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
       return timeline.enter + recorded;
+    if (call.actions == 0 && spins(call, kSpinning)) return timeline.enter;
     if (call.actions == 0)
       return timeline.enter + std::max(0.0, recorded - machines_->inside_ticks);
 
+    if (!timeline.awaited.empty()) {
+      outcomes_.look_at(timeline, context.trace->calls[call.name], spins(call, kSpinningBefore),
+                        *context.matcher);
+    }
     Lanes<K> leave = timeline.busy;
     Lanes<K> latest = timeline.busy;
     for (const Awaited& awaited : timeline.awaited) {
@@ -190,6 +202,14 @@ class ModelRules {
 
   /// How the collectives of one lane were priced.
   const CollectiveUses& collective_uses(int lane) const { return collective_uses_[lane]; }
+
+  const Outcomes<K>& outcomes() const { return outcomes_; }
+
+ protected:
+  const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
+    if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
+    return new_message_cost(level, bytes);
+  }
 
  private:
   struct CollectiveCost {
@@ -275,8 +295,7 @@ class ModelRules {
     return (epoch.completed + word.latency).max(epoch.stream.from(ready)) + word.receive_overhead;
   }
 
-  const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
-    if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
+  const LaneMessageCost<K>& new_message_cost(Level level, uint64_t bytes) {
     auto& costs = message_costs_[static_cast<int>(level)];
     if (costs.size() >= kMostCosts)
       costs.clear();  // every size another one: no use in keeping them
@@ -294,7 +313,7 @@ class ModelRules {
         cost.gap[lane] = seconds.gap * ticks;
         cost.latency[lane] = seconds.latency * ticks;
       }
-      cost.handshake = machines_->interconnects[0].protocol(level, size) != Protocol::kEager;
+      cost.protocol = machines_->interconnects[0].protocol(level, size);
     }
     last_level_ = level;
     last_bytes_ = bytes;
@@ -371,6 +390,7 @@ class ModelRules {
   Level last_level_ = Level::kSelf;
   uint64_t last_bytes_ = 0;
   const LaneMessageCost<K>* last_cost_ = nullptr;
+  Outcomes<K> outcomes_;
   double clipped_ = 0;
 };
 

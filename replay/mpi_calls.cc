@@ -101,6 +101,10 @@ MpiCallInfo mpi_call_info(const std::string& name) {
   info.synchronous = starts_with_any(name, {"MPI_Ssend", "MPI_Issend"});
   info.buffered = starts_with_any(name, {"MPI_Bsend", "MPI_Ibsend"});
   info.waits = starts_with_any(name, {"MPI_Wait"});
+  info.tests = is_any(
+      name, {"MPI_Test", "MPI_Testany", "MPI_Testsome", "MPI_Testall", "MPI_Request_get_status"});
+  info.takes_some = is_any(name, {"MPI_Waitany", "MPI_Waitsome", "MPI_Testany", "MPI_Testsome"});
+  info.probes = is_any(name, {"MPI_Iprobe", "MPI_Improbe"});
   info.one_sided =
       starts_with_any(name, {"MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op",
                              "MPI_Compare_and_swap", "MPI_Rput", "MPI_Rget", "MPI_Raccumulate",

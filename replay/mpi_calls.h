@@ -24,6 +24,10 @@ struct MpiCallInfo {
   bool other_requests = false;
   bool among_neighbours = false;  ///< MPI_Neighbor_... and its kin, not those that only prepare it
   bool waits = false;             ///< MPI_Wait and its kin
+  bool tests = false;             ///< MPI_Test and its kin: looks whether a request is complete
+  /// MPI_Waitany, MPI_Waitsome, their tests: which of the requests it takes is up to the machine.
+  bool takes_some = false;
+  bool probes = false;  ///< MPI_Iprobe and its kin: looks for a message, and leaves no record
   /// Of one-sided communication with one member or all: without records it was for MPI_PROC_NULL,
   /// or there was nothing under way.
   bool one_sided = false;

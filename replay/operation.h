@@ -116,6 +116,12 @@ enum class CallRole : uint8_t {
   kEnd,       ///< the last record of the location; not a call
 };
 
+/// Flags of a call that is part of a loop that waits by polling (polling.h).
+enum SpinningFlags : uint8_t {
+  kSpinning = 1,        ///< it looked and found nothing
+  kSpinningBefore = 2,  ///< between the call before and this one nothing was done
+};
+
 /// One MPI call (or switched-off stretch) of one timeline, in ticks after the trace's start as
 /// recorded and corrected.
 struct Call {
@@ -128,7 +134,7 @@ struct Call {
   uint32_t function_records = 0;  ///< enters and leaves of functions since the call before
   uint16_t name = 0;              ///< index into TraceDefinitions::calls
   CallRole role = CallRole::kMpi;
-  uint8_t unused = 0;
+  uint8_t spinning = 0;  ///< SpinningFlags
 };
 static_assert(sizeof(Call) == 48);
 

@@ -134,8 +134,9 @@ uint16_t CallPacker::shape_of(const Call& call, uint64_t records, const Action* 
 
 bool CallPacker::equals(const CallShape& shape, const Call& call, uint64_t records,
                         const Action* actions) const {
-  if (shape.name != call.name || shape.role != call.role || shape.records != records ||
-      shape.actions != call.actions || shape.function_records != call.function_records) {
+  if (shape.name != call.name || shape.role != call.role || shape.spinning != call.spinning ||
+      shape.records != records || shape.actions != call.actions ||
+      shape.function_records != call.function_records) {
     return false;
   }
   for (uint32_t i = 0; i < call.actions; ++i) {
@@ -152,6 +153,7 @@ uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action*
   shape.function_records = call.function_records;
   shape.name = call.name;
   shape.role = call.role;
+  shape.spinning = call.spinning;
   shape.numbered = numbered(call, actions);
   may_be_numbered_ = may_be_numbered_ || shape.numbered;
   shapes_.push_back(shape);
@@ -234,6 +236,7 @@ void CallUnpacker::read_call(Block& block) {
   Call call;
   call.name = shape.name;
   call.role = shape.role;
+  call.spinning = shape.spinning;
   call.function_records = shape.function_records;
   event_ += shape.records;
   call.event = event_;

@@ -45,6 +45,7 @@ struct CallShape {
   uint32_t function_records = 0;
   uint16_t name = 0;
   CallRole role = CallRole::kMpi;
+  uint8_t spinning = 0;
   bool numbered = false;  ///< its actions have an order
 };
 

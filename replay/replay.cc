@@ -9,6 +9,7 @@
 #include "replay/logical_clock.h"
 #include "replay/measured_rules.h"
 #include "replay/model_rules.h"
+#include "replay/progress_rules.h"
 #include "replay/survey.h"
 
 namespace rubato {
@@ -20,6 +21,7 @@ ReplayOutcome Replay<Rules>::run() {
   while (finished_ < trace_->timelines()) {
     while (!ready_.empty()) run_until_blocked(pop_ready());
     if (finished_ == trace_->timelines()) break;
+    if (serve_earliest()) continue;
     if (!release_hopeless() && !release_hole()) {
       outcome_.deadlock = describe_deadlock();
       break;
@@ -37,7 +39,10 @@ void Replay<Rules>::start(int timeline) {
   state.rank = trace_->rank_of(timeline);
   ++running_[state.rank];
   const auto threads = threads_of_rank_.find(state.rank);
-  if (threads != threads_of_rank_.end()) state.threads = &threads->second;
+  if (threads != threads_of_rank_.end()) {
+    state.threads = &threads->second;
+    presence_.always_inside(timeline);
+  }
   state.clock = Lanes<K>::Constant(0);
   // Nothing went through the ports yet, whenever the timeline starts.
   state.out_port = state.in_port = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
@@ -101,6 +106,10 @@ void Replay<Rules>::finish(int timeline) {
     nothing.leave = std::numeric_limits<double>::infinity();
     begin_threads(timeline, nothing);
   }
+  if constexpr (kNeedsPresence<Rules>) {
+    presence_.end(timeline);
+    take_arrivals();
+  }
   if (progress_) progress_(static_cast<double>(finished_) / trace_->timelines());
 }
 
@@ -150,9 +159,20 @@ void Replay<Rules>::enter(int timeline, const Call& call) {
   }
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
-  state.enter = state.clock +
-                rules_->compute(call.enter - state.recorded_clock, is_mpi, call.function_records);
+  state.enter = state.clock;
+  bool spins = false;
+  if constexpr (!Rules::kFollowsRecording) spins = rules_->spins(call, kSpinningBefore);
+  if (!spins) {
+    state.enter +=
+        rules_->compute(call.enter - state.recorded_clock, is_mpi, call.function_records);
+  }
   rules_->begin_call(state);
+  if constexpr (kNeedsPresence<Rules>) {
+    if (makes_progress(call)) {
+      presence_.enter(timeline, state.enter[0]);
+      take_arrivals();
+    }
+  }
   if (has_unborn(timeline)) begin_threads(timeline, call);
   for (uint32_t i = 0; i < call.actions; ++i)
     perform(timeline, call, state.block.actions[call.first_action + i]);
@@ -204,8 +224,12 @@ void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
   ++outcome_.level_messages[static_cast<int>(transfer.level)];
   outcome_.level_bytes[static_cast<int>(transfer.level)] += action.bytes;
   rules_->send(timelines_[timeline], call, action, transfer);
+  if constexpr (kNeedsPresence<Rules>) {
+    const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
+    if (!transfer.abandoned && protocol >= Protocol::kPull) presence_.send(id, timeline, protocol);
+  }
   if (transfer.has_post) {
-    rules_->matched(transfer);
+    match(id);
     wake(transfer.waiting_receiver);
   }
   // An eager send is over for its sender; so is one whose completion the archive does not show.
@@ -225,20 +249,37 @@ void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
   const TransferId id = matcher_.post(action.peer, timelines_[timeline].rank, action, skipped_);
   for (const TransferId skipped : skipped_) {
     wake(matcher_[skipped].waiting_sender);
+    if constexpr (kNeedsPresence<Rules>) presence_.drop(skipped);
     matcher_.receiver_done(skipped);
   }
   Transfer<K>& transfer = matcher_[id];
   transfer.has_post = true;
   transfer.recorded_post = call.enter;
   rules_->post(timelines_[timeline], call, transfer);
+  if constexpr (kNeedsPresence<Rules>) {
+    const Level level = rules_->level(action.peer, timelines_[timeline].rank);
+    const Protocol protocol = rules_->protocol(level, transfer.bytes);
+    if (protocol >= Protocol::kPull) presence_.post(id, timeline, protocol);
+  }
   if (transfer.has_send) {
-    rules_->matched(transfer);
+    match(id);
     wake(transfer.waiting_sender);
   }
   if (action.flags & kBlocking) {
     await(timeline, Awaited::Kind::kReceive, id);
   } else {
     put_slot(timeline, action.slot, id);
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::match(TransferId id) {
+  Transfer<K>& transfer = matcher_[id];
+  rules_->matched(transfer);
+  if constexpr (kNeedsPresence<Rules>) {
+    if (rules_->protocol(transfer.level, transfer.bytes) < Protocol::kPull) return;
+    presence_.match(id, rules_->legs(transfer));
+    take_arrivals();
   }
 }
 
@@ -463,6 +504,11 @@ void Replay<Rules>::await(int timeline, Awaited::Kind kind, TransferId id) {
   awaited.kind = kind;
   awaited.transfer = id;
   timelines_[timeline].awaited.push_back(awaited);
+  if constexpr (kNeedsPresence<Rules>) {
+    if (kind == Awaited::Kind::kReceive) presence_.await_receive(id);
+    if (kind == Awaited::Kind::kSend) presence_.await_send(id);
+    take_arrivals();
+  }
 }
 
 template <class Rules>
@@ -494,11 +540,13 @@ bool Replay<Rules>::everything_is_there(int timeline) {
     if (awaited.transfer == kNoTransfer) continue;
     Transfer<K>& transfer = matcher_[awaited.transfer];
     if (transfer.abandoned) continue;
-    if (awaited.kind == Awaited::Kind::kReceive && !transfer.has_send) {
+    if (awaited.kind == Awaited::Kind::kReceive &&
+        (!transfer.has_send || is_held_up(awaited.transfer))) {
       transfer.waiting_receiver = timeline;
       return false;
     }
-    if (awaited.kind == Awaited::Kind::kSend && transfer.sender_waits && !transfer.has_post) {
+    if (awaited.kind == Awaited::Kind::kSend && transfer.sender_waits &&
+        (!transfer.has_post || is_held_up(awaited.transfer))) {
       transfer.waiting_sender = timeline;
       return false;
     }
@@ -525,6 +573,12 @@ void Replay<Rules>::leave(int timeline, const Call& call) {
   state.clock = leave;
   state.recorded_clock = call.leave;
   state.in_call = false;
+  if constexpr (kNeedsPresence<Rules>) {
+    if (makes_progress(call)) {
+      presence_.leave(timeline, leave[0]);
+      take_arrivals();
+    }
+  }
 }
 
 template <class Rules>
@@ -580,6 +634,41 @@ bool Replay<Rules>::recorded_cause(int timeline, const Awaited& awaited, double&
   if (awaited.kind == Awaited::Kind::kSend && !transfer.synchronous) return false;
   cause = awaited.kind == Awaited::Kind::kSend ? transfer.recorded_post : transfer.recorded_send;
   return true;
+}
+
+// --- Messages that need somebody inside MPI ---
+
+template <class Rules>
+bool Replay<Rules>::makes_progress(const Call& call) const {
+  if (call.role != CallRole::kMpi)
+    return call.role == CallRole::kInit || call.role == CallRole::kFinalize;
+  return call.actions > 0 || trace_->calls[call.name].without_records == CallClass::kCommunicates;
+}
+
+template <class Rules>
+bool Replay<Rules>::is_held_up(TransferId id) const {
+  if constexpr (kNeedsPresence<Rules>) return presence_.open(id);
+  return false;
+}
+
+template <class Rules>
+void Replay<Rules>::take_arrivals() {
+  for (const auto& [id, time] : presence_.take_arrivals()) {
+    Transfer<K>& transfer = matcher_[id];
+    transfer.arrival = Lanes<K>::Constant(time);
+    wake(transfer.waiting_sender);
+    wake(transfer.waiting_receiver);
+  }
+}
+
+template <class Rules>
+bool Replay<Rules>::serve_earliest() {
+  if constexpr (kNeedsPresence<Rules>) {
+    if (!presence_.serve_earliest()) return false;
+    take_arrivals();
+    return true;
+  }
+  return false;
 }
 
 // --- Requests ---
@@ -773,6 +862,7 @@ void Replay<Rules>::release(int timeline) {
     windows_.epoch(*awaited.action, timelines_[timeline].rank, awaited.instance).abandoned = true;
   } else if (awaited.kind == Awaited::Kind::kReceive) {
     matcher_.abandon_receive(awaited.transfer);
+    if constexpr (kNeedsPresence<Rules>) presence_.drop(awaited.transfer);
   } else {
     matcher_[awaited.transfer].sender_waits = false;
   }
@@ -838,7 +928,9 @@ std::string Replay<Rules>::describe_wait(int timeline) {
   const Transfer<K>& transfer = matcher_[awaited.transfer];
   return (awaited.kind == Awaited::Kind::kReceive ? " waits for " : " waits to send ") +
          std::to_string(transfer.bytes) + " bytes " +
-         (awaited.kind == Awaited::Kind::kReceive ? "from rank " : "to rank ") + other;
+         (awaited.kind == Awaited::Kind::kReceive ? "from rank " : "to rank ") + other +
+         " with tag " + std::to_string(transfer.tag) + " on communicator '" +
+         trace_->comms[transfer.comm].name + "'";
 }
 
 template <class Rules>
@@ -862,5 +954,6 @@ template class Replay<ModelRules<4>>;
 template class Replay<ModelRules<8>>;
 template class Replay<ModelRules<16>>;
 template class Replay<ModelRules<32>>;
+template class Replay<ProgressRules>;
 
 }  // namespace rubato

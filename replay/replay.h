@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "replay/observer.h"
+#include "replay/progress.h"
 #include "replay/results.h"
 #include "replay/timeline_state.h"
 
@@ -55,6 +56,7 @@ class Replay {
         matcher_(trace_->ranks()),
         collectives_(*trace_),
         timelines_(trace_->timelines()),
+        presence_(trace_->timelines()),
         running_(trace_->ranks()) {
     for (const Thread& thread : trace_->threads) threads_of_rank_.try_emplace(thread.rank);
   }
@@ -88,6 +90,8 @@ class Replay {
   void perform(int timeline, const Call& call, const Action& action);
   void send(int timeline, const Call& call, const Action& action);
   void post(int timeline, const Call& call, const Action& action);
+  /// Both sides of a message are there.
+  void match(TransferId id);
   void collective(int timeline, const Call& call, const Action& action);
   void start_collective(int timeline, const Call& call, const Action& action);
   /// Comes to a collective of several members; the number of its instance.
@@ -117,6 +121,17 @@ class Replay {
   void count_violations(int timeline, const Call& call);
   /// When, as recorded, that happened which `awaited` waits for; false when it waits for nobody.
   bool recorded_cause(int timeline, const Awaited& awaited, double& cause);
+
+  // --- Messages that need somebody inside MPI (progress.h) ---
+
+  /// True for calls in which an MPI library looks at what came in.
+  bool makes_progress(const Call& call) const;
+  /// True when it is not known yet when the message arrives, of which both sides are there.
+  bool is_held_up(TransferId id) const;
+  /// Tells when messages arrive of which that became known, and wakes who waits for them.
+  void take_arrivals();
+  /// Nobody can go on; true when that let a message go on.
+  bool serve_earliest();
 
   // --- Requests ---
 
@@ -175,6 +190,7 @@ class Replay {
   CollectiveInstances<K> collectives_;
   Windows<K> windows_;
   std::vector<TimelineState<K>> timelines_;
+  Progress presence_;         ///< of use to rules that need it only
   std::vector<int> running_;  ///< by rank: how many of its timelines have not ended
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
   std::priority_queue<std::pair<double, int>, std::vector<std::pair<double, int>>, std::greater<>>

@@ -11,6 +11,7 @@
 #include "replay/measured_rules.h"
 #include "replay/model_rules.h"
 #include "replay/profile.h"
+#include "replay/progress_rules.h"
 #include "replay/replay.h"
 #include "replay/shifted_source.h"
 #include "replay/survey.h"
@@ -41,8 +42,12 @@ class CoverageObserver : public Observer<K> {
 /// Scenarios that one pass evaluates together: they agree in all that decides who waits for whom.
 struct Group {
   bool measured = false;
+  bool needs_presence = false;  ///< one at a time: see progress.h
   Placement placement;
   std::vector<size_t> scenarios;  ///< indices into what was asked
+
+  /// How many of them a pass evaluates at most.
+  size_t lanes() const { return needs_presence ? 1 : measured ? 16 : 32; }
 };
 
 /// From which sizes on root and children hold each other, by operation.
@@ -53,10 +58,12 @@ std::vector<std::optional<double>> sync_limits(const Platform& platform) {
   return limits;
 }
 
-/// The protocols of a platform as the replay will see them, level by level.
-std::vector<std::vector<std::pair<double, Protocol>>> protocols(const Platform& platform,
-                                                                std::optional<Level> fallback) {
-  std::vector<std::vector<std::pair<double, Protocol>>> all;
+/// By level: which protocol is in force from which size on.
+using LevelProtocols = std::vector<std::vector<std::pair<double, Protocol>>>;
+
+/// The protocols of a platform as the replay will see them.
+LevelProtocols protocols(const Platform& platform, std::optional<Level> fallback) {
+  LevelProtocols all;
   for (int i = 0; i < kLevels; ++i) {
     const auto& level =
         platform.levels[i] || !fallback ? platform.levels[i] : platform.level(*fallback);
@@ -73,6 +80,14 @@ std::vector<std::vector<std::pair<double, Protocol>>> protocols(const Platform& 
   return all;
 }
 
+bool needs_presence(const LevelProtocols& protocols) {
+  return std::any_of(protocols.begin(), protocols.end(), [](const auto& level) {
+    return std::any_of(level.begin(), level.end(), [](const auto& segment) {
+      return segment.second == Protocol::kPull || segment.second == Protocol::kPush;
+    });
+  });
+}
+
 /// One run of the command: opens the archive once, passes over it as often as there are groups.
 class Driver {
  public:
@@ -82,7 +97,7 @@ class Driver {
         scenarios_(&scenarios),
         options_(&options),
         placement_(trace_->node_of_rank),
-        coverage_(*trace_) {
+        coverage_(*trace_, options.spinning_waits) {
     overhead_ = options.overhead.value_or(trace_->overhead);
     results_.scenarios.resize(scenarios.size());
     for (size_t i = 0; i < scenarios.size(); ++i) results_.scenarios[i].name = scenarios[i].name;
@@ -93,7 +108,9 @@ class Driver {
     const bool needs_survey = options_->verify || groups.empty() ||
                               std::any_of(groups.begin(), groups.end(),
                                           [](const Group& group) { return group.measured; });
-    passes_ = 1 + groups.size() + (needs_survey ? 1 : 0) + (options_->verify ? 1 : 0);
+    passes_ = 1 + (needs_survey ? 1 : 0) + (options_->verify ? 1 : 0);
+    for (const Group& group : groups)
+      passes_ += (group.scenarios.size() + group.lanes() - 1) / group.lanes();
     if (options_->verify) source_->keep_records(true);
     source_->load([this](double share) { report_progress(share); });
     ++passes_done_;
@@ -102,9 +119,8 @@ class Driver {
     if (options_->verify) verify();
     for (const Group& group : groups) {
       // The width of a pass is a template argument of the engine.
-      const size_t most = group.measured ? 16 : 32;
-      for (size_t first = 0; first < group.scenarios.size(); first += most) {
-        const size_t lanes = std::min(most, group.scenarios.size() - first);
+      for (size_t first = 0; first < group.scenarios.size(); first += group.lanes()) {
+        const size_t lanes = std::min(group.lanes(), group.scenarios.size() - first);
         const std::vector<size_t> chosen(group.scenarios.begin() + first,
                                          group.scenarios.begin() + first + lanes);
         if (lanes == 1)
@@ -131,7 +147,7 @@ class Driver {
 
   std::vector<Group> make_groups() const {
     std::vector<Group> groups;
-    std::vector<std::vector<std::vector<std::pair<double, Protocol>>>> keys;
+    std::vector<LevelProtocols> keys;
     std::vector<std::optional<int>> ppns;
     std::vector<std::vector<std::optional<double>>> limits;
     for (size_t i = 0; i < scenarios_->size(); ++i) {
@@ -146,6 +162,7 @@ class Driver {
       }
       if (g == groups.size()) {
         groups.push_back({measured,
+                          !measured && needs_presence(key),
                           scenario.ranks_per_node
                               ? Placement::blocks(trace_->ranks(), *scenario.ranks_per_node)
                               : placement_,
@@ -165,7 +182,7 @@ class Driver {
     CoverageObserver<Rules::kLanes> coverage(coverage_);
     const bool first = !first_outcome_;  // that comes to its end
     if (first) {
-      coverage_ = Coverage(*trace_);
+      coverage_ = Coverage(*trace_, options_->spinning_waits);
       observers.push_back(&coverage);
     }
     if (!locks_) locks_.emplace(*source_);
@@ -242,6 +259,7 @@ class Driver {
   void replay_group(const Group& group, const std::vector<size_t>& chosen) {
     Profile<K> profile(*trace_);
     ReplayOutcome outcome;
+    Outcomes<K> outcomes;
     double clipped = 0;
     std::vector<std::vector<CollectiveUse>> collectives(K);
     // Lanes beyond the asked ones repeat the last: their results are not looked at.
@@ -266,14 +284,25 @@ class Driver {
       machines.placement = group.placement;
       machines.ticks_per_second = trace_->ticks_per_second;
       machines.keep_flushes = !options_->compensate;
+      machines.spinning_waits = options_->spinning_waits;
       machines.outside_ticks = options_->compensate ? ticks(overhead_.outside) : 0;
       machines.function_ticks = options_->compensate ? ticks(overhead_.function) : 0;
       machines.inside_ticks =
           options_->compensate ? ticks(overhead_.inside_before + overhead_.inside_after) : 0;
-      ModelRules<K> rules(machines, *trace_);
-      outcome = pass(rules, {&profile});
-      clipped = rules.clipped();
-      for (int lane = 0; lane < K; ++lane) collectives[lane] = rules.collective_uses(lane).list();
+      const auto replay_by = [&](auto rules) {
+        outcome = pass(rules, {&profile});
+        outcomes = rules.outcomes();
+        clipped = rules.clipped();
+        for (int lane = 0; lane < K; ++lane) collectives[lane] = rules.collective_uses(lane).list();
+      };
+      if constexpr (K == 1) {
+        if (group.needs_presence)
+          replay_by(ProgressRules(machines, *trace_));
+        else
+          replay_by(ModelRules<1>(machines, *trace_));
+      } else {
+        replay_by(ModelRules<K>(machines, *trace_));
+      }
     }
     const std::vector<int> names = coverage_.calls_by_time();
     for (size_t lane = 0; lane < chosen.size(); ++lane) {
@@ -282,6 +311,8 @@ class Driver {
       result.collectives = std::move(collectives[lane]);
       if (outcome.deadlock.empty()) {
         profile.fill(result, static_cast<int>(lane), trace_->ticks_per_second, names);
+        result.contradicted_outcomes = outcomes.count(static_cast<int>(lane));
+        result.contradicted_time = outcomes.time(static_cast<int>(lane)) / trace_->ticks_per_second;
       }
       for (int level = 0; level < kLevels; ++level) {
         result.traffic[level] = {outcome.level_messages[level], outcome.level_bytes[level]};

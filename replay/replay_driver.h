@@ -18,6 +18,7 @@ struct ReplayOptions {
   std::optional<RecordingOverhead> overhead;  ///< instead of what the archive says
   std::optional<double> eager_limit;          ///< bytes, instead of what the archive says
   std::optional<Level> fallback_level;        ///< for levels that a platform file lacks
+  bool spinning_waits = true;                 ///< polling loops are waits (polling.h)
   bool ignore_offsets = false;                ///< do not apply the archive's clock offsets
   bool repair = true;   ///< of times that violate the order of cause and effect (logical_clock.h)
   int threads = 0;      ///< that decode the archive; 0: as many as there are processors

@@ -51,7 +51,10 @@ struct ScenarioResult {
   /// Messages and one-sided operations, per level of this scenario.
   std::array<LevelTraffic, kLevels> traffic;
   std::vector<CollectiveUse> collectives;  ///< empty where durations come from the archive
-  std::vector<std::string> warnings;       ///< things the reader must know to trust this column
+  /// Calls of MPI_Test, MPI_Waitany, ... whose recorded outcome is impossible here (outcomes.h).
+  uint64_t contradicted_outcomes = 0;
+  double contradicted_time = 0;       ///< seconds, summed over ranks
+  std::vector<std::string> warnings;  ///< things the reader must know to trust this column
 };
 
 /// A call that keeps its recorded time because the archive or this version cannot replay it.
@@ -104,6 +107,9 @@ struct TraceSummary {
   double elapsed = 0;          ///< recorded seconds, as ScenarioResult::elapsed
   double mpi_time = 0;         ///< recorded seconds inside MPI, all ranks, inside the window
   std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
+  /// Polls that found nothing and are taken as waiting (polling.h); 0 where they are kept.
+  uint64_t spinning_calls = 0;
+  double spinning_time = 0;  ///< recorded seconds inside them
   uint64_t unmatched_sends = 0;
   uint64_t unmatched_receives = 0;
   ClockViolations clock_violations;         ///< by the archive's clocks

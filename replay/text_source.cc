@@ -344,7 +344,8 @@ class TextSource : public EventSource {
     } else if (what == "sendrecv") {
       record(enter, &CallBuilder::send, comm, peer(2), tag, bytes(line, 3));
       record(leave, &CallBuilder::recv, comm, peer(4), tag, bytes(line, 5));
-    } else if (what == "wait" || what == "waitall" || what == "test") {
+    } else if (what == "wait" || what == "waitall" || what == "waitany" || what == "waitsome" ||
+               what == "test") {
       for (size_t i = 2; i < line.words.size(); ++i) {
         const auto id = static_cast<uint64_t>(number(line, line.words[i]));
         if (const auto started = collectives_.find({line.rank, id});

@@ -3,6 +3,7 @@
 #include "models/error.h"
 #include "replay/replay_driver.h"
 #include "tools/commands.h"
+#include "tools/honesty.h"
 #include "tools/options.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
@@ -29,6 +30,8 @@ int command_info(const Arguments& arguments) {
   options.add_options()(
       "no-repair",
       "leave calls where the archive's clocks put them, even before what they waited for");
+  options.add_options()(
+      "strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
   options.add_options()("help,h", "show this help");
   po::variables_map values;
   if (!parse_options(arguments, kHelp, options, "archive", false, values)) return 0;
@@ -42,6 +45,7 @@ int command_info(const Arguments& arguments) {
   read.ignore_offsets = values.count("ignore-offsets") > 0;
   const TraceSummary trace = summarize_archive(archives[0], read);
   print_to_stdout(values.count("json") ? info_json(trace) : describe_trace(trace, page_width()));
+  if (values.count("strict")) refuse_kept_calls(trace);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "models/error.h"
 #include "tools/numbers.h"
 
 namespace rubato {
@@ -53,8 +54,20 @@ std::string kept_calls_line(const TraceSummary& trace) {
                      show_share(time, trace.mpi_time), names);
 }
 
+void refuse_kept_calls(const TraceSummary& trace) {
+  if (trace.kept.empty()) return;
+  throw InputError(fmt::format("{}: --strict: {}", trace.path, kept_calls_line(trace)));
+}
+
 std::vector<std::string> caveats(const TraceSummary& trace) {
   std::vector<std::string> lines;
+  if (trace.spinning_calls > 0) {
+    lines.push_back(fmt::format(
+        "{} in a loop until something came ({} inside): on a modelled machine such a loop is a "
+        "wait; --polling keep leaves it as it is.",
+        counted(trace.spinning_calls, "call looked", "calls looked"),
+        show_seconds(trace.spinning_time)));
+  }
   if (trace.unmatched_sends > 0) {
     lines.push_back(fmt::format("{} without a receive: treated as eager and dropped.",
                                 counted(trace.unmatched_sends, "send", "sends")));
@@ -74,6 +87,13 @@ std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios) {
     if (!scenario.deadlock.empty()) {
       lines.push_back(fmt::format("{}: the program deadlocks on this machine: {}", scenario.name,
                                   scenario.deadlock));
+    }
+    if (scenario.contradicted_outcomes > 0) {
+      lines.push_back(fmt::format(
+          "{}: {} of MPI_Test, MPI_Waitany and their like as recorded, though on this machine "
+          "another message comes first or none yet; that touches {} of all ranks' time.",
+          scenario.name, counted(scenario.contradicted_outcomes, "outcome stays", "outcomes stay"),
+          show_seconds(scenario.contradicted_time)));
     }
     for (const std::string& warning : scenario.warnings) {
       lines.push_back(fmt::format("{}: {}", scenario.name, warning));

@@ -14,6 +14,9 @@ namespace rubato {
 /// recorded time, with their share of MPI time, counts and places.
 std::string kept_calls_line(const TraceSummary& trace);
 
+/// What --strict asks for: an InputError of that line where any call keeps its recorded time.
+void refuse_kept_calls(const TraceSummary& trace);
+
 /// The rest, empty for a clean archive: unmatched messages, clock violations, the reader's
 /// warnings.
 std::vector<std::string> caveats(const TraceSummary& trace);

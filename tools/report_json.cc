@@ -62,6 +62,8 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
           {"deadlock", text_or_null(scenario.deadlock)},
           {"traffic", std::move(traffic)},
           {"collectives", std::move(collectives)},
+          {"contradicted_outcomes", scenario.contradicted_outcomes},
+          {"contradicted_time", number(scenario.contradicted_time)},
           {"warnings", scenario.warnings},
           {"ranks", std::move(ranks)}};
 }
@@ -120,6 +122,8 @@ Json trace_to_json(const TraceSummary& trace) {
           {"elapsed", number(trace.elapsed)},
           {"mpi_time", number(trace.mpi_time)},
           {"kept", std::move(kept)},
+          {"spinning_calls", trace.spinning_calls},
+          {"spinning_time", number(trace.spinning_time)},
           {"unmatched_sends", trace.unmatched_sends},
           {"unmatched_receives", trace.unmatched_receives},
           {"clock_violations", trace.clock_violations.total()},

@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
 C
 mkdir disk
 mount -t tmpfs -o size=2m tmpfs disk || skip "cannot mount a tmpfs"
-trap 'umount "$work/disk"' EXIT
+unmount() { umount "$work/disk"; }
+before_exit=unmount
 # Full at the end of the files, in the middle of them, and from the start.
 for messages in 40000 300000 1; do
   rm -rf disk/* disk/.??* elsewhere.otf2dir
@@ -62,6 +63,4 @@ grep -q '^rubato:' err.txt && fail "message: $(cat err.txt)"
 otf2-print moved.otf2dir/traces.otf2 >print.txt
 expect 300000 '^MPI_RECV '
 [ -z "$(ls -A disk)" ] || fail "records are left: $(ls -A disk)"
-umount disk
-trap - EXIT
 pass

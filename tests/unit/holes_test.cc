@@ -145,8 +145,9 @@ TEST_CASE("a rendezvous of the scenario's own making is a deadlock, not a hole")
   const Results results =
       run_replay(*source, {platform(kRendezvous), parse_scenario("perfect")}, {});
   CHECK(results.scenarios[0].deadlock ==
-        "rank 0, event 1 (MPI_Send) waits to send 2000 bytes to rank 1; "
-        "rank 1, event 1 (MPI_Recv) waits for 8 bytes from rank 0");
+        "rank 0, event 1 (MPI_Send) waits to send 2000 bytes to rank 1 with tag 1 on communicator "
+        "'MPI_COMM_WORLD'; rank 1, event 1 (MPI_Recv) waits for 8 bytes from rank 0 with tag 2 on "
+        "communicator 'MPI_COMM_WORLD'");
   CHECK(results.scenarios[1].deadlock.empty());
   // What stands in the archive is told by a pass that reached its end.
   CHECK(results.trace.messages == 2);
@@ -177,7 +178,8 @@ TEST_CASE("a Bcast waits for its root alone, and says so in a deadlock") {
   const Results results = run_replay(*source, {platform(kRendezvous)}, {});
   CHECK(results.scenarios[0].deadlock ==
         "rank 0, event 1 (MPI_Bcast) waits for rank 2 on communicator 'MPI_COMM_WORLD'; "
-        "rank 2, event 1 (MPI_Send) waits to send 2000 bytes to rank 0");
+        "rank 2, event 1 (MPI_Send) waits to send 2000 bytes to rank 0 with tag 0 on communicator "
+        "'MPI_COMM_WORLD'");
 }
 
 TEST_CASE("the eager limit never lies below a send that was done before its receive") {

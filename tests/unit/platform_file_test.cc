@@ -68,6 +68,23 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
   }
 }
 
+TEST_CASE("a platform file names who has to be inside MPI, and an unknown kind is refused") {
+  const auto text = [](const std::string& kind) {
+    return "format = 1\n[level.node]\ntransfer = \"1us\"\nprotocol = [\n"
+           "  { from = \"0B\", kind = \"push\" },\n  { from = \"9B\", kind = \"" +
+           kind + "\" },\n]\n";
+  };
+  const Platform platform = parse_platform(text("pull"), "p");
+  CHECK(platform.level(Level::kNode)->protocol_at(8) == Protocol::kPush);
+  CHECK(platform.level(Level::kNode)->protocol_at(9) == Protocol::kPull);
+  const Platform again = parse_platform(format_platform(platform), "again");
+  CHECK(again.level(Level::kNode)->protocol_at(8) == Protocol::kPush);
+  CHECK(again.level(Level::kNode)->protocol_at(9) == Protocol::kPull);
+  CHECK(complaint(text("pul")) ==
+        "cluster.toml:6: protocol 'pul' is not known; use \"eager\", \"pull\", \"push\" or "
+        "\"async\"");
+}
+
 TEST_CASE("points are joined by straight lines") {
   const Platform platform = parse_platform(R"(
     format = 1

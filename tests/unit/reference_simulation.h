@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <queue>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "models/collective_model.h"
+#include "models/platform.h"
 #include "tests/unit/random_programs.h"
 
 /// What a program takes on a machine, by a naive simulation that shares nothing with the engine but
@@ -17,8 +20,9 @@ struct Machine {
   double o_s = 0, o_r = 0;
   double node_latency = 0, network_latency = 0;
   double per_byte = 0, gap = 0;
-  double rendezvous = kNever;  ///< from this size on
-  bool whole = false;          ///< collectives take whole ticks
+  double rendezvous = kNever;            ///< from this size on
+  Protocol protocol = Protocol::kAsync;  ///< of those
+  bool whole = false;                    ///< collectives take whole ticks
   CollectiveModel collectives;
 };
 
@@ -38,9 +42,15 @@ class Reference {
     recording_ = recording;
     for (size_t rank = 0; rank < state_.size(); ++rank) schedule(static_cast<int>(rank), 0);
     while (!events_.empty()) {
-      const auto [time, rank] = events_.top();
+      const auto [time, rank, message] = events_.top();
       events_.pop();
-      enter(rank, time);
+      if (message < 0) {
+        enter(rank, time);
+      } else {
+        look(rank, message, time);
+      }
+      // Whoever waited for this may go on now.
+      for (size_t other = 0; other < state_.size(); ++other) try_leave(static_cast<int>(other));
     }
     std::vector<double> ends;
     for (const State& state : state_) {
@@ -53,12 +63,16 @@ class Reference {
  private:
   struct Transfer {
     double start = kNever, posted = kNever;
+    double arrival = kNever;  ///< by pull and push
+    bool receiver_was_there = false;
     bool synchronous = false, waits = false;
   };
   struct State {
     size_t next = 0;
     bool inside = false, ended = false;
     double enter = 0, busy = 0, end = 0;
+    double left = -kNever;   ///< the last call in which the library looked at messages
+    std::vector<int> lying;  ///< messages that wait for the rank to be inside MPI
     double out_port = -kNever, in_port = -kNever;
   };
 
@@ -67,11 +81,46 @@ class Reference {
     const auto& ops = program_->ranks[rank];
     state.inside = false;
     if (state.next < ops.size()) {
-      events_.push({leave + ops[state.next].compute, rank});
+      events_.push({leave + ops[state.next].compute, rank, -1});
     } else {
       state.ended = true;
       state.end = leave + program_->compute_at_end;
     }
+  }
+
+  /// Pull and push: a message is at `rank`, whose library has to see it.
+  void look(int rank, int message, double time) {
+    State& state = state_[rank];
+    if (state.inside || state.left >= time || state.ended) {
+      seen(rank, message, time);
+    } else {
+      state.lying.push_back(message);
+    }
+  }
+
+  void seen(int rank, int id, double time) {
+    const Message& message = program_->messages[id];
+    Transfer& transfer = transfers_[id];
+    const double flight = message.bytes * machine_->per_byte;
+    const double answer = std::min(latency(message), flight);
+    if (machine_->protocol == Protocol::kPull) {
+      transfer.arrival = time + flight;
+    } else if (rank == message.destination && !transfer.receiver_was_there) {
+      transfer.receiver_was_there = true;
+      events_.push({time + answer, message.source, id});
+    } else {
+      transfer.arrival = time + (flight - answer);
+    }
+  }
+
+  /// Both sides of a message may be known by now: its request comes to the receiver.
+  void request(int id) {
+    if (id < 0 || machine_->protocol == Protocol::kAsync) return;
+    const Message& message = program_->messages[id];
+    const Transfer& transfer = transfers_[id];
+    if (!is_rendezvous(message) || transfer.start == kNever || transfer.posted == kNever) return;
+    events_.push(
+        {std::max(transfer.start + latency(message), transfer.posted), message.destination, id});
   }
 
   void enter(int rank, double time) {
@@ -91,8 +140,11 @@ class Reference {
     if (op.in >= 0) transfers_[op.in].posted = time;
     if (op.kind == Kind::kCollective || op.kind == Kind::kStart)
       instances_[op.instance][rank] = time;
-    // Whoever waited for this may go on now.
-    for (size_t other = 0; other < state_.size(); ++other) try_leave(static_cast<int>(other));
+    if (op.kind != Kind::kLocal || looks(op)) {
+      for (const int message : std::exchange(state.lying, {})) seen(rank, message, time);
+    }
+    request(op.out);
+    if (op.in != op.out) request(op.in);
   }
 
   void try_leave(int rank) {
@@ -110,7 +162,10 @@ class Reference {
       recording_->ranks[rank][state.next].leave = leave;
     }
     ++state.next;
+    if (op.kind != Kind::kLocal || looks(op)) state.left = leave;
     schedule(rank, leave);
+    if (!state.ended) return;
+    for (const int message : std::exchange(state.lying, {})) seen(rank, message, leave);
   }
 
   double leave_of(int rank, const Op& op, State& state) {
@@ -162,6 +217,7 @@ class Reference {
     const double flight = message.bytes * machine_->per_byte;
     if (transfer.start == kNever) return kNever;
     if (!is_rendezvous(message)) return transfer.start + latency(message) + flight;
+    if (machine_->protocol != Protocol::kAsync) return transfer.arrival;
     return std::max(transfer.start + latency(message), transfer.posted) + flight;
   }
 
@@ -223,8 +279,9 @@ class Reference {
   std::vector<State> state_;
   std::vector<Transfer> transfers_;
   std::vector<std::vector<double>> instances_;  ///< enters by rank
-  std::priority_queue<std::pair<double, int>, std::vector<std::pair<double, int>>, std::greater<>>
-      events_;
+  /// Enters of ranks; and messages that come to them, by number, where it is not -1.
+  using Event = std::tuple<double, int, int>;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
 };
 
 }  // namespace rubato::property

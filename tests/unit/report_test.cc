@@ -186,6 +186,18 @@ TEST_CASE("a deadlock and everything doubtful is said") {
         std::string::npos);
 }
 
+TEST_CASE("--strict refuses an archive with kept calls in one line that names them") {
+  TraceSummary trace = made_up_results(4, true).trace;
+  REQUIRE(trace.kept.size() == 2);
+  CHECK_THROWS_WITH(refuse_kept_calls(trace),
+                    Catch::StartsWith(trace.path + ": --strict: ") &&
+                        Catch::Contains(trace.kept[0].call + " (") &&
+                        Catch::Contains("; " + trace.kept[1].call + " (") &&
+                        !Catch::Contains("\n"));
+  trace.kept.clear();
+  CHECK_NOTHROW(refuse_kept_calls(trace));
+}
+
 TEST_CASE("info says what stands in an archive") {
   TraceSummary trace = made_up_results(4, true).trace;
   trace.warnings.clear();

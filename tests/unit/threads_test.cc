@@ -278,8 +278,9 @@ TEST_CASE("a deadlock of threads names them") {
   )");
   const Results results = run_replay(*source, {scenario}, {});
   CHECK(results.scenarios[0].deadlock ==
-        "rank 1, event 3 (MPI_Recv) waits for 8 bytes from rank 0; "
-        "rank 0 thread 1, event 1 (MPI_Send) waits to send 2000 bytes to rank 1");
+        "rank 1, event 3 (MPI_Recv) waits for 8 bytes from rank 0 with tag 2 on communicator "
+        "'MPI_COMM_WORLD'; rank 0 thread 1, event 1 (MPI_Send) waits to send 2000 bytes to rank 1 "
+        "with tag 1 on communicator 'MPI_COMM_WORLD'");
 }
 
 TEST_CASE("a message of a thread whose length does not fit is passed over") {

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+
+#include "replay/model_rules.h"
+#include "replay/progress.h"
+
+namespace rubato {
+
+/// Rules of a scenario whose messages may need somebody inside MPI (progress.h). One lane: who goes
+/// on first is up to the clocks.
+class ProgressRules : public ModelRules<1> {
+ public:
+  static constexpr bool kNeedsPresence = true;
+
+  using ModelRules<1>::ModelRules;
+
+  Protocol protocol(Level level, uint64_t bytes) { return message_cost(level, bytes).protocol; }
+
+  /// Both ends of a message are known, which goes by pull or push.
+  Progress::Legs legs(const Transfer<1>& transfer) {
+    const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
+    const double latency = cost.latency[0];
+    const double after_request = cost.transfer[0] - latency;
+    Progress::Legs legs;
+    legs.ready = std::max(transfer.start[0] + latency, transfer.posted[0]);
+    legs.answer = std::min(latency, after_request);
+    legs.data = after_request - legs.answer;
+    return legs;
+  }
+};
+
+/// True for rules that ask who is inside MPI.
+template <class Rules>
+inline constexpr bool kNeedsPresence = requires {
+  Rules::kNeedsPresence;
+};
+
+}  // namespace rubato

@@ -1,0 +1,164 @@
+// Loops that wait by polling: times worked out by hand. One tick is one nanosecond.
+
+#include "replay/polling.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "replay/call_builder.h"
+#include "replay/replay_driver.h"
+#include "replay/text_source.h"
+
+using namespace rubato;
+
+namespace {
+
+Results replay(const std::string& text, const std::string& scenario, bool spinning_waits = true) {
+  const auto source = parse_text_trace(text);
+  ReplayOptions options;
+  options.verify = true;
+  options.spinning_waits = spinning_waits;
+  const Results results = run_replay(*source, {parse_scenario(scenario)}, options);
+  CHECK(results.identity->differing == 0);
+  return results;
+}
+
+double end_of(const Results& results, int rank) {
+  return results.scenarios[0].ranks[rank].end * 1e9;
+}
+
+/// A receiver that polls every 10 ticks for 2 from 10 on, 100 times in vain and then with success,
+/// for a message that is sent at 1000.
+std::string polling_loop() {
+  std::string text =
+      "0: 0..0 init\n0: 1000..1001 send 1 8B\n0: 1001 end\n1: 0..1 irecv 0 8B req 1\n";
+  for (int time = 10; time <= 1000; time += 10)
+    text += "1: " + std::to_string(time) + ".." + std::to_string(time + 2) + " test\n";
+  return text + "1: 1010..1012 test 1\n1: 1022 end\n";
+}
+
+}  // namespace
+
+TEST_CASE("a polling loop is a wait on another machine, and what it was on the recorded one") {
+  // Ten times as fast a processor: the message comes at 100. The wait begins at 9 / 10, ends then,
+  // and 10 / 10 of compute follow.
+  const Results waits = replay(polling_loop(), "perfect:cpu*10");
+  CHECK(end_of(waits, 1) == Approx(101));
+  CHECK(waits.trace.kept.empty());
+  CHECK(waits.trace.spinning_calls == 100);
+  CHECK(waits.trace.spinning_time == Approx(200e-9));
+  // As recorded: 9 / 10, a hundred times 2 inside and 8 / 10 behind it, then the message is there.
+  const Results keeps = replay(polling_loop(), "perfect:cpu*10", false);
+  CHECK(end_of(keeps, 1) == Approx(0.9 + 100 * 2.8 + 1));
+  REQUIRE(keeps.trace.kept.size() == 1);
+  CHECK(keeps.trace.kept[0].count == 100);
+  CHECK(keeps.trace.spinning_calls == 0);
+  CHECK(end_of(replay(polling_loop(), "measured"), 1) == Approx(1022));
+}
+
+TEST_CASE("work between polls stays work, and the looks before it stay as they are") {
+  const char* text = R"(
+    0: 0..1 send 1 8B
+    0: 1 end
+    1: 0..1 irecv 0 8B req 1
+    1: 10..12 test
+    1: 512..514 test
+    1: 520..522 test
+    1: 530..532 test 1
+    1: 540 end
+  )";
+  // The message is there at once. Irecv takes nothing: 9, a look of 2, 500 of work (over 10 x 2),
+  // then nothing is left to wait for: 511, and 8 of compute.
+  const Results results = replay(text, "perfect");
+  CHECK(end_of(results, 1) == Approx(519));
+  CHECK(results.trace.spinning_calls == 2);
+  REQUIRE(results.trace.kept.size() == 1);
+  CHECK(results.trace.kept[0].count == 1);
+}
+
+TEST_CASE("another call ends a run of polls") {
+  const char* text = R"(
+    0: 0..1 send 1 8B
+    0: 1 end
+    1: 0..0 irecv 0 8B req 1
+    1: 10..12 test
+    1: 14..15 barrier comm 1
+    1: 16..18 test
+    1: 20..22 test 1
+    1: 22 end
+    comm 1 1
+  )";
+  // 10 and a look of 2 and 2 more; then one poll that is gone, 1 before it.
+  const Results results = replay(text, "perfect");
+  CHECK(end_of(results, 1) == Approx(10 + 2 + 2 + 1));
+  CHECK(results.trace.spinning_calls == 1);
+}
+
+TEST_CASE("probes that lead to a receive were a wait for it") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 100..101 send 1 8B
+    0: 101 end
+    1: 0..2 local MPI_Iprobe
+    1: 4..6 local MPI_Iprobe
+    1: 100..102 local MPI_Iprobe
+    1: 104..106 local MPI_Iprobe
+    1: 108..110 recv 0 8B
+    1: 110 end
+  )";
+  // Looks at 0 and 4, work until 100 - 6 + 6; the loop ends when the message comes, at 100. On a
+  // processor of ten times the speed: 2 + 0.2 + 2 + 9.4 = 13.6 at the third look; it is sent at 10.
+  CHECK(end_of(replay(text, "perfect"), 1) == Approx(100));
+  const Results fast = replay(text, "perfect:cpu*10");
+  CHECK(end_of(fast, 1) == Approx(13.6));
+  CHECK(fast.trace.spinning_calls == 2);
+  // One that found its message at once was no loop.
+  const Results lone =
+      replay("0: 0..1 send 1 8B\n0: 1 end\n1: 5..7 local MPI_Iprobe\n1: 8..9 recv 0 8B\n1: 9 end\n",
+             "perfect");
+  CHECK(lone.trace.spinning_calls == 0);
+  CHECK(end_of(lone, 1) == Approx(8));
+}
+
+TEST_CASE("a function of the program between two polls is work") {
+  // Polls of 4 and 2: the median of {4, 4, 2} is 4, so that gaps of 40 are spinning.
+  std::vector<Call> run(4);
+  const double times[][2] = {{0, 4}, {44, 48}, {60, 62}, {70, 75}};
+  for (size_t i = 0; i < run.size(); ++i) {
+    run[i].enter = times[i][0];
+    run[i].leave = times[i][1];
+  }
+  std::vector<Call> plain = run;
+  mark_spinning(plain);
+  CHECK(plain[0].spinning == kSpinning);
+  CHECK(plain[1].spinning == (kSpinning | kSpinningBefore));
+  CHECK(plain[3].spinning == kSpinningBefore);
+  run[2].function_records = 2;
+  mark_spinning(run);
+  CHECK(run[0].spinning == 0);
+  CHECK(run[1].spinning == 0);
+  CHECK(run[2].spinning == kSpinning);
+  CHECK(run[3].spinning == kSpinningBefore);
+}
+
+TEST_CASE("polls are not handed out before it is known what they were") {
+  TraceDefinitions trace;
+  trace.calls = {mpi_call_info("MPI_Isend"), mpi_call_info("MPI_Test")};
+  CallBuilder builder(trace, 0, std::make_shared<RequestBook>());
+  builder.enter(1, 0, 0);
+  builder.isend(2, 0, 0, 1, 0, 8, 5);
+  builder.leave(3, 1, 0);
+  builder.enter(4, 2, 1);
+  builder.leave(5, 3, 1);
+  Block block;
+  REQUIRE(builder.take(block));
+  CHECK(block.calls.size() == 2);  // the begin and MPI_Isend
+  CHECK_FALSE(builder.take(block));
+  builder.enter(6, 4, 1);
+  builder.isend_complete(7, 5, 5);
+  builder.leave(8, 5, 1);
+  REQUIRE(builder.take(block));
+  REQUIRE(block.calls.size() == 2);
+  CHECK(block.calls[0].spinning == kSpinning);
+  CHECK(block.calls[1].spinning == kSpinningBefore);
+}
