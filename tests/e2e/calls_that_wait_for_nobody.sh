@@ -24,9 +24,17 @@ int main(int argc, char** argv) {
   MPI_Irecv(&none, 1, MPI_DOUBLE, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
-  if (argc > 1) {
+  if (argc > 1 && argv[1][0] == 'b') {
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  if (argc > 1 && argv[1][0] == 'f') {
+    MPI_File file;
+    none = rank;
+    MPI_File_open(MPI_COMM_SELF, rank == 0 ? "file.0" : "file.1", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+    MPI_File_iwrite(file, &none, 1, MPI_DOUBLE, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
   }
   if (rank == 1) usleep(50000);
   return MPI_Finalize();
@@ -41,9 +49,13 @@ measured, perfect = (scenario["elapsed"] for scenario in data["scenarios"])
 assert perfect <= measured, (perfect, measured)
 assert data["trace"]["clock_violations"] == 0 and data["trace"]["kept"] == []
 PYTHON
-# Beside a nonblocking collective nobody can tell such a wait from a real one: both are named.
+# A nonblocking barrier has records of its own, so what has none waits for nobody.
 rm -rf run.otf2dir
-trace 2 ./app with
+trace 2 ./app barrier
+"$rubato" info --strict run.otf2dir >info.txt || fail "a call is named beside a nonblocking barrier: $(cat info.txt)"
+# Beside a file operation nobody can tell the wait for it from one for nobody: both of each rank are named.
+rm -rf run.otf2dir
+trace 2 ./app file
 "$rubato" info run.otf2dir >info.txt
-grep -q 'MPI_Wait (4 calls' info.txt || fail "waits of a nonblocking barrier are not named: $(cat info.txt)"
+grep -q 'MPI_Wait (4 calls' info.txt || fail "waits beside a file operation are not named: $(cat info.txt)"
 pass

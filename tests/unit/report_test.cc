@@ -186,7 +186,7 @@ TEST_CASE("a deadlock and everything doubtful is said") {
         std::string::npos);
 }
 
-TEST_CASE("--strict refuses an archive with kept calls in one line that names them") {
+TEST_CASE("strict refuses an archive with kept calls in one line that names them") {
   TraceSummary trace = made_up_results(4, true).trace;
   REQUIRE(trace.kept.size() == 2);
   CHECK_THROWS_WITH(refuse_kept_calls(trace),
