@@ -8,7 +8,7 @@
 #include "replay/reference_tables.h"
 #include "replay/trace.h"
 
-// OTF2 is included by archive_definitions.cc and archive_stream.cc alone.
+// OTF2 is included by archive_definitions.cc and event_files.cc alone.
 struct OTF2_Reader_struct;
 
 namespace rubato {
@@ -23,8 +23,7 @@ std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_o
 /// The anchor file of what the user named: the file itself, or the one *.otf2 in a directory.
 std::string find_anchor(const std::string& path);
 
-// --- Shared by the two files that know OTF2
-// -------------------------------------------------------
+// --- Shared by the two files that know OTF2 ---
 
 /// What the event callbacks need to turn references of records into indices of TraceDefinitions.
 struct ArchiveIndex {

@@ -9,7 +9,7 @@ namespace rubato {
 
 // What the replay sees of one timeline (a location that calls MPI: the main thread of a rank, or
 // another one of its threads): a sequence of calls, each with the actions it performs. The stream
-// (archive_stream.cc, text_source.cc) makes them; everything behind it works on nothing else.
+// (event_files.cc, text_source.cc) makes them; everything behind it works on nothing else.
 
 /// One thing that a call does.
 enum class ActionKind : uint8_t {

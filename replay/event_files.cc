@@ -1,8 +1,6 @@
 // The events of an OTF2 archive, location by location.
 //
 // Each is read once, from its start to its end, before the replay begins: call_store.h says why.
-// Ranks have nothing to do with each other here, so threads share them, each with a reader of its
-// own.
 //
 // OTF2 calls back per record; a callback translates references and hands the record to the
 // location's CallBuilder. Exceptions must not cross the C library: they are kept and thrown again
@@ -10,21 +8,15 @@
 
 #include <otf2/otf2.h>
 
-#include <sched.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cassert>
-#include <cerrno>
-#include <cstring>
 #include <exception>
-#include <fstream>
-#include <optional>
-#include <thread>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "models/error.h"
 #include "replay/archive.h"
 #include "replay/call_store.h"
+#include "replay/event_files.h"
 #include "replay/rank_calls.h"
 
 namespace rubato {
@@ -66,7 +58,7 @@ struct Location {
     calls->record(thread, event, ticks(time), method, arguments...);
   }
   uint32_t comm(uint32_t ref, uint64_t event, const char* what) {
-    if (ref == last_ref) return last_comm;  // as nearly always
+    if (ref == last_ref && last_peers) return last_comm;  // as nearly always
     const auto found = archive->index.comm_of_ref.get(ref);
     if (!found) {
       throw InputError(
@@ -585,289 +577,128 @@ OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode 
   return code;
 }
 
-/// The event files of an archive, opened by one thread for itself.
-class EventFiles {
- public:
-  struct Closing {
-    void operator()(OTF2_Reader* reader) const { OTF2_Reader_Close(reader); }
-  };
-  using Reader = std::unique_ptr<OTF2_Reader, Closing>;
-
-  /// To read `locations` with a reader that has read no more than the anchor, or the definitions.
-  EventFiles(const Archive& archive, bool ignore_offsets, Reader reader,
-             const std::vector<uint64_t>& locations)
-      : archive_(&archive), ignore_offsets_(ignore_offsets), reader_(std::move(reader)) {
-    for (const uint64_t location : locations) OTF2_Reader_SelectLocation(reader_.get(), location);
-    read_local_definitions(archive, reader_.get(), locations);
-    if (OTF2_Reader_OpenEvtFiles(reader_.get()) != OTF2_SUCCESS) {
-      throw InputError(archive.anchor + ": the event files beside it cannot be opened");
-    }
-  }
-  ~EventFiles() { OTF2_Reader_CloseEvtFiles(reader_.get()); }
-  EventFiles(const EventFiles&) = delete;
-  EventFiles& operator=(const EventFiles&) = delete;
-
-  static Reader open_anchor(const std::string& anchor) {
-    Reader reader(OTF2_Reader_Open(anchor.c_str()));
-    if (!reader) throw InputError(anchor + ": is not an OTF2 anchor file, or is damaged");
-    OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
-    return reader;
-  }
-
-  /// Decodes all locations of a rank into `store`.
-  void load_rank(int rank, bool keep_records, CallStore& store, EventSource::Counts& counts) {
-    const std::vector<int> timelines = archive_->definitions.timelines_of(rank);
-    RankCalls calls(archive_->definitions, timelines);
-    calls.keep_records(keep_records);
-    std::vector<Location> locations;
-    for (int thread = 0; thread < calls.threads(); ++thread) {
-      const uint64_t id = archive_->definitions.location_of(timelines[thread]);
-      locations.emplace_back(*archive_, id, rank, thread, calls);
-    }
-    Block block;
-    const auto store_ready_calls = [&] {
-      for (int thread = 0; thread < calls.threads(); ++thread) {
-        while (calls.take(thread, block)) store.append(timelines[thread], block);
-      }
-    };
-    for (int missing = calls.missing(); missing >= 0; missing = calls.missing()) {
-      decode_burst(locations[missing]);
-      store_ready_calls();
-    }
-    store_ready_calls();
-    for (int thread = 0; thread < calls.threads(); ++thread) {
-      store.close(timelines[thread]);
-      const CallBuilder& builder = calls.builder(thread);
-      counts.records += builder.records();
-      counts.receives.add(builder.open_receives());
-      counts.collectives.add(builder.open_collectives());
-    }
-  }
-
-  /// Reads a side location on its own, to its end or until `look`, which gets its calls and
-  /// records, returns false.
-  template <typename Look>
-  void read_apart(const SideLocation& side, Look look) {
-    RankCalls calls(archive_->definitions, {side.rank});
-    calls.keep_records(true);
-    Location location(*archive_, side.id, side.rank, 0, calls);
-    Block block;
-    bool more = true;
-    while (more && calls.missing() >= 0) {
-      decode_burst(location);
-      while (more && calls.take(0, block)) more = look(block);
-    }
-  }
-
- private:
-  void open(Location& location) {
-    const uint64_t id = location.id;
-    location.reader = {OTF2_Reader_GetEvtReader(reader_.get(), id), CloseEvents{reader_.get()}};
-    if (!location.reader) {
-      throw InputError(archive_->anchor + ": the event file of location " + std::to_string(id) +
-                       " (rank " + std::to_string(location.rank) +
-                       ") is missing or cannot be read");
-    }
-    OTF2_EvtReader_ApplyMappingTables(location.reader.get(), true);
-    OTF2_EvtReader_ApplyClockOffsets(location.reader.get(), !ignore_offsets_);
-    OTF2_Reader_RegisterEvtCallbacks(reader_.get(), location.reader.get(), callbacks_.get(),
-                                     &location);
-  }
-
-  [[noreturn]] void damaged(const Location& location, OTF2_ErrorCode error) const {
-    throw InputError(archive_->anchor + ": the events of location " + std::to_string(location.id) +
-                     " (rank " + std::to_string(location.rank) + ") cannot be read beyond event " +
-                     std::to_string(location.position) + " (" + OTF2_Error_GetDescription(error) +
-                     "); the file is truncated or damaged");
-  }
-
-  void decode_burst(Location& location) {
-    if (!location.reader) open(location);
-    uint64_t read = 0;
-    const OTF2_ErrorCode error =
-        OTF2_Reader_ReadLocalEvents(reader_.get(), location.reader.get(), kBurst, &read);
-    location.position += read;
-    if (location.error) std::rethrow_exception(location.error);
-    if (error != OTF2_SUCCESS) damaged(location, error);
-    if (read < kBurst) {
-      // A file that was cut between two records reads well up to there.
-      if (location.position < archive_->index.events_of_location.at(location.id)) {
-        damaged(location, OTF2_ERROR_END_OF_BUFFER);
-      }
-      location.calls->end(location.thread);
-      location.reader.reset();
-    }
-  }
-
-  const Archive* archive_;
-  bool ignore_offsets_;
-  Reader reader_;
-  Callbacks callbacks_;
-};
-
-/// How many processors this process may use.
-int available_processors() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
-class ArchiveSource : public EventSource {
- public:
-  ArchiveSource(const std::string& path, bool ignore_offsets, int threads)
-      : ignore_offsets_(ignore_offsets), threads_(threads) {
-    const std::string anchor = find_anchor(path);
-    if (!std::ifstream(anchor)) throw InputError(anchor + ": " + std::strerror(errno));
-    OTF2_Error_RegisterCallback(silent, nullptr);
-    EventFiles::Reader reader = EventFiles::open_anchor(anchor);
-    archive_ = read_definitions(anchor, reader.get());
-    // Records outside of any MPI region need a name; call_builder.cc takes the last entry.
-    archive_.definitions.calls.push_back({"(outside MPI calls)", CallClass::kLocal});
-    std::vector<uint64_t> locations = archive_.definitions.location_of_rank;
-    for (const SideLocation& side : archive_.definitions.side_locations)
-      locations.push_back(side.id);
-    files_.emplace(archive_, ignore_offsets, std::move(reader), locations);
-    std::vector<SideLocation> mpi_threads;
-    for (const SideLocation& side : archive_.definitions.side_locations) {
-      if (side.thread && calls_mpi(side)) mpi_threads.push_back(side);
-    }
-    archive_.definitions.make_timelines(mpi_threads);
-  }
-
-  const TraceDefinitions& definitions() const override { return archive_.definitions; }
-
-  void load(const std::function<void(double)>& progress) override {
-    if (store_) return;
-    const TraceDefinitions& trace = archive_.definitions;
-    auto store = std::make_unique<CallStore>(trace.timelines(), keep_records_);
-    const std::vector<int> shares = shares_of_ranks();
-    const int helpers = static_cast<int>(shares.size()) - 2;
-    std::vector<Counts> counts(helpers + 1);
-    std::vector<std::exception_ptr> errors(helpers + 1);
-    std::atomic<int> ranks_done = 0;
-    std::atomic<bool> stop = false;
-    const auto work = [&](int share, EventFiles& files) {
-      for (int rank = shares[share]; rank < shares[share + 1] && !stop; ++rank) {
-        files.load_rank(rank, keep_records_, *store, counts[share]);
-        ++ranks_done;
-        if (share == 0 && progress) progress(static_cast<double>(ranks_done) / trace.ranks());
-      }
-    };
-    const auto guarded_work = [&](int share) {
-      try {
-        if (share == 0) return work(0, *files_);
-        std::vector<uint64_t> locations;
-        for (int rank = shares[share]; rank < shares[share + 1]; ++rank) {
-          for (const int timeline : trace.timelines_of(rank))
-            locations.push_back(trace.location_of(timeline));
-        }
-        EventFiles files(archive_, ignore_offsets_, EventFiles::open_anchor(archive_.anchor),
-                         locations);
-        work(share, files);
-      } catch (...) {
-        errors[share] = std::current_exception();
-        stop = true;
-      }
-    };
-    {
-      std::vector<std::jthread> threads;
-      for (int share = 1; share <= helpers; ++share) threads.emplace_back(guarded_work, share);
-      guarded_work(0);
-    }
-    for (const std::exception_ptr& error : errors) {
-      if (error) std::rethrow_exception(error);
-    }
-    counts_ = {};
-    for (const Counts& part : counts) counts_ += part;
-    store_ = std::move(store);
-  }
-
-  bool read(int timeline, Block& block) override {
-    load({});
-    return store_->read(timeline, block);
-  }
-
-  void rewind() override {
-    if (store_) store_->rewind();
-  }
-
-  void keep_records(bool keep) override {
-    if (keep && !keep_records_) store_.reset();  // it has none
-    keep_records_ = keep_records_ || keep;
-  }
-
-  std::vector<double> side_records(const SideLocation& side) override {
-    std::vector<double> times;
-    files_->read_apart(side, [&](const Block& block) {
-      for (const Record& record : block.records) times.push_back(record.time);
-      for (const Call& call : block.calls) {
-        if (call.actions == 0) continue;
-        throw InputError(archive_.anchor + ": location " + std::to_string(side.id) + ", event " +
-                         std::to_string(call.event) +
-                         ": MPI records on a location that is no thread of rank " +
-                         std::to_string(side.rank) + "; they cannot be replayed");
-      }
-      return true;
-    });
-    return times;
-  }
-
-  Counts counts() const override { return counts_; }
-
- private:
-  bool calls_mpi(const SideLocation& side) {
-    bool found = false;
-    files_->read_apart(side, [&](const Block& block) {
-      found = std::any_of(block.calls.begin(), block.calls.end(), [](const Call& call) {
-        return call.role == CallRole::kMpi || call.role == CallRole::kInit ||
-               call.role == CallRole::kFinalize;
-      });
-      return !found;
-    });
-    return found;
-  }
-
-  /// The ranks that each thread decodes: from one entry up to the next. About the same number of
-  /// records each; one thread where there are too few for more.
-  std::vector<int> shares_of_ranks() const {
-    const TraceDefinitions& trace = archive_.definitions;
-    std::vector<uint64_t> sum = {0};
-    for (int rank = 0; rank < trace.ranks(); ++rank) {
-      uint64_t records = 0;
-      for (const int timeline : trace.timelines_of(rank))
-        records += archive_.index.events_of_location.at(trace.location_of(timeline));
-      sum.push_back(sum.back() + records);
-    }
-    const int most = threads_ > 0 ? threads_ : std::min(available_processors(), kMostThreads);
-    const uint64_t enough = threads_ > 0 ? 1 : kRecordsOfThread;
-    const int threads = static_cast<int>(
-        std::clamp<uint64_t>(sum.back() / enough, 1, std::min(most, std::max(1, trace.ranks()))));
-    std::vector<int> shares = {0};
-    for (int thread = 1; thread < threads; ++thread) {
-      const uint64_t until = sum.back() * static_cast<uint64_t>(thread) / threads;
-      const auto rank = std::lower_bound(sum.begin(), sum.end(), until) - sum.begin();
-      shares.push_back(std::max(shares.back(), static_cast<int>(rank)));
-    }
-    shares.push_back(trace.ranks());
-    return shares;
-  }
-
-  static constexpr int kMostThreads = 8;                 ///< more only wait for the disk
-  static constexpr uint64_t kRecordsOfThread = 1000000;  ///< at least, to be worth starting one
-
-  bool ignore_offsets_;
-  int threads_;
-  Archive archive_;
-  std::optional<EventFiles> files_;
-  std::unique_ptr<CallStore> store_;  ///< once it is filled
-  Counts counts_;
-  bool keep_records_ = false;
-};
-
 }  // namespace
 
-std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets,
-                                          int threads) {
-  return std::make_unique<ArchiveSource>(path, ignore_offsets, threads);
+void EventFiles::Closing::operator()(OTF2_Reader_struct* reader) const {
+  OTF2_Reader_Close(reader);
+}
+
+struct EventFiles::Decoding {
+  Decoding(const Archive& a, bool ignore, Reader r)
+      : archive(&a), ignore_offsets(ignore), reader(std::move(r)) {}
+
+  void open(Location& location);
+  [[noreturn]] void damaged(const Location& location, OTF2_ErrorCode error) const;
+  void burst(Location& location);
+
+  const Archive* archive;
+  bool ignore_offsets;
+  Reader reader;
+  Callbacks callbacks;
+};
+
+EventFiles::Reader EventFiles::open_anchor(const std::string& anchor) {
+  OTF2_Error_RegisterCallback(silent, nullptr);
+  Reader reader(OTF2_Reader_Open(anchor.c_str()));
+  if (!reader) throw InputError(anchor + ": is not an OTF2 anchor file, or is damaged");
+  OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
+  return reader;
+}
+
+EventFiles::EventFiles(const Archive& archive, bool ignore_offsets, Reader opened,
+                       const std::vector<uint64_t>& locations)
+    : decoding_(std::make_unique<Decoding>(archive, ignore_offsets, std::move(opened))) {
+  OTF2_Reader* reader = decoding_->reader.get();
+  for (const uint64_t location : locations) OTF2_Reader_SelectLocation(reader, location);
+  read_local_definitions(archive, reader, locations);
+  if (OTF2_Reader_OpenEvtFiles(reader) != OTF2_SUCCESS) {
+    throw InputError(archive.anchor + ": the event files beside it cannot be opened");
+  }
+}
+
+EventFiles::~EventFiles() {
+  OTF2_Reader_CloseEvtFiles(decoding_->reader.get());
+}
+
+void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
+                           EventSource::Counts& counts) {
+  const TraceDefinitions& trace = decoding_->archive->definitions;
+  const std::vector<int> timelines = trace.timelines_of(rank);
+  RankCalls calls(trace, timelines);
+  calls.keep_records(keep_records);
+  std::vector<Location> locations;
+  for (int thread = 0; thread < calls.threads(); ++thread) {
+    const uint64_t id = trace.location_of(timelines[thread]);
+    locations.emplace_back(*decoding_->archive, id, rank, thread, calls);
+  }
+  Block block;
+  const auto store_ready_calls = [&] {
+    for (int thread = 0; thread < calls.threads(); ++thread) {
+      while (calls.take(thread, block)) store.append(timelines[thread], block);
+    }
+  };
+  for (int missing = calls.missing(); missing >= 0; missing = calls.missing()) {
+    decoding_->burst(locations[missing]);
+    store_ready_calls();
+  }
+  store_ready_calls();
+  for (int thread = 0; thread < calls.threads(); ++thread) {
+    store.close(timelines[thread]);
+    const CallBuilder& builder = calls.builder(thread);
+    counts.records += builder.records();
+    counts.receives.add(builder.open_receives());
+    counts.collectives.add(builder.open_collectives());
+  }
+}
+
+void EventFiles::read_apart(const SideLocation& side,
+                            const std::function<bool(const Block&)>& look) {
+  RankCalls calls(decoding_->archive->definitions, {side.rank});
+  calls.keep_records(true);
+  Location location(*decoding_->archive, side.id, side.rank, 0, calls);
+  Block block;
+  bool more = true;
+  while (more && calls.missing() >= 0) {
+    decoding_->burst(location);
+    while (more && calls.take(0, block)) more = look(block);
+  }
+}
+
+void EventFiles::Decoding::open(Location& location) {
+  const uint64_t id = location.id;
+  location.reader = {OTF2_Reader_GetEvtReader(reader.get(), id), CloseEvents{reader.get()}};
+  if (!location.reader) {
+    throw InputError(archive->anchor + ": the event file of location " + std::to_string(id) +
+                     " (rank " + std::to_string(location.rank) + ") is missing or cannot be read");
+  }
+  OTF2_EvtReader_ApplyMappingTables(location.reader.get(), true);
+  OTF2_EvtReader_ApplyClockOffsets(location.reader.get(), !ignore_offsets);
+  OTF2_Reader_RegisterEvtCallbacks(reader.get(), location.reader.get(), callbacks.get(), &location);
+}
+
+void EventFiles::Decoding::damaged(const Location& location, OTF2_ErrorCode error) const {
+  throw InputError(archive->anchor + ": the events of location " + std::to_string(location.id) +
+                   " (rank " + std::to_string(location.rank) + ") cannot be read beyond event " +
+                   std::to_string(location.position) + " (" + OTF2_Error_GetDescription(error) +
+                   "); the file is truncated or damaged");
+}
+
+void EventFiles::Decoding::burst(Location& location) {
+  if (!location.reader) open(location);
+  uint64_t read = 0;
+  const OTF2_ErrorCode error =
+      OTF2_Reader_ReadLocalEvents(reader.get(), location.reader.get(), kBurst, &read);
+  location.position += read;
+  if (location.error) std::rethrow_exception(location.error);
+  if (error != OTF2_SUCCESS) damaged(location, error);
+  if (read < kBurst) {
+    // A file that was cut between two records reads well up to there.
+    if (location.position < archive->index.events_of_location.at(location.id)) {
+      damaged(location, OTF2_ERROR_END_OF_BUFFER);
+    }
+    location.calls->end(location.thread);
+    location.reader.reset();
+  }
 }
 
 }  // namespace rubato
