@@ -13,7 +13,7 @@ namespace rubato {
 namespace {
 
 constexpr size_t kBuffer = 4 << 20;  ///< bytes; an archive that needs no more needs no file
-constexpr size_t kCallsAtOnce = 128;
+constexpr size_t kCallsAtOnce = 32;
 
 }  // namespace
 
@@ -79,7 +79,6 @@ void CallStore::fail(const char* what) const {
 }
 
 bool CallStore::read(int timeline, Block& block) {
-  block.clear();
   Timeline& t = timelines_[timeline];
   if (!t.unpacker) t.unpacker = std::make_unique<CallUnpacker>(with_records_);
   while (!t.unpacker->read(block, kCallsAtOnce)) {

@@ -154,6 +154,14 @@ class CollectiveInstances {
     return awaited.count == (all ? communicator.size() : communicator.peers(local));
   }
 
+  /// True when the arrival of `local` may have been what somebody waited for; most of a large
+  /// communicator comes while all the others wait for the last.
+  bool may_let_go(const Instance& instance, const Action& action, int local) const {
+    return local == instance.root || !instance.groups.empty() ||
+           synchronisation(instance.op) == Synchronisation::kPrefix ||
+           instance.arrived.count == trace_->comms[action.comm].size();
+  }
+
   /// `local` leaves the instance; it is forgotten when all have left.
   void depart(uint32_t comm, uint64_t number) {
     State& state = comms_[comm];

@@ -29,6 +29,7 @@ enum class ActionKind : uint8_t {
   kLock,          ///< of the window at `peer`, kNoRoot: at all members
   kUnlock,
 };
+inline constexpr int kActionKinds = static_cast<int>(ActionKind::kUnlock) + 1;
 
 /// Flags of a send or a post; the last one of a collective and of the start of one.
 enum ActionFlags : uint8_t {
@@ -132,6 +133,7 @@ struct Call {
   uint32_t actions = 0;
   uint32_t first_record = 0;  ///< index into Block::records: the first record after the call before
   uint32_t function_records = 0;  ///< enters and leaves of functions since the call before
+  uint32_t first_request = 0;     ///< index into Block::requests
   uint16_t name = 0;              ///< index into TraceDefinitions::calls
   CallRole role = CallRole::kMpi;
   uint8_t spinning = 0;  ///< SpinningFlags
@@ -156,10 +158,31 @@ struct Block {
   std::vector<Action> actions;
   std::vector<Record> records;  ///< only when the source was asked to keep them
 
+  /// Not 0 where calls that do the same share their actions; another number for other actions.
+  /// Then slots and orders are right only in the call that was taken up last.
+  uint64_t shared = 0;
+  /// Where actions are shared: call by call the slot of each action that has one, and behind it, if
+  /// they are numbered, its order.
+  std::vector<uint32_t> requests;
+  bool numbered = false;
+
+  /// Gives the actions of `call` its slots and orders.
+  void take_up(const Call& call) {
+    if (shared == 0) return;
+    const uint32_t* request = requests.data() + call.first_request;
+    for (uint32_t i = call.first_action; i < call.first_action + call.actions; ++i) {
+      if (uint32_t* slot = request_of(actions[i])) *slot = *request++;
+      if (!numbered) continue;
+      if (uint32_t* order = order_of(actions[i])) *order = *request++;
+    }
+  }
+
   void clear() {
     calls.clear();
     actions.clear();
     records.clear();
+    requests.clear();
+    shared = 0;
   }
 };
 

@@ -1,5 +1,6 @@
 #include "replay/packed_calls.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -21,19 +22,30 @@ struct ActionWords {
 };
 static_assert(sizeof(ActionWords) == sizeof(Action));
 
+/// What of the second and fourth word belongs to the shape, by kind: neither slots nor orders.
+struct ShapeMasks {
+  uint64_t second;
+  uint64_t fourth;
+};
+
+constexpr std::array<ShapeMasks, kActionKinds> shape_masks() {
+  constexpr uint64_t kPeer = 0xFFFFFFFFu, kAll = UINT64_MAX;
+  std::array<ShapeMasks, kActionKinds> masks{};
+  masks.fill({kAll, 0});
+  masks[static_cast<size_t>(ActionKind::kCollective)] = {kPeer, kAll};
+  masks[static_cast<size_t>(ActionKind::kWaitCollective)] = {kPeer, kAll};
+  masks[static_cast<size_t>(ActionKind::kStartCollective)] = {kPeer, 0};
+  return masks;
+}
+constexpr std::array<ShapeMasks, kActionKinds> kShapeMasks = shape_masks();
+
 /// True when two actions differ in nothing but slot and order.
 bool same_shape(const Action& a, const Action& b) {
   const ActionWords x(a), y(b);
-  const uint64_t differs = (x.word[0] ^ y.word[0]) | (x.word[2] ^ y.word[2]);
-  switch (a.kind) {
-    case ActionKind::kCollective:
-    case ActionKind::kWaitCollective:
-      return (differs | (x.word[3] ^ y.word[3])) == 0 && a.peer == b.peer;
-    case ActionKind::kStartCollective:
-      return differs == 0 && a.peer == b.peer;
-    default:
-      return (differs | (x.word[1] ^ y.word[1])) == 0 && (a.slot == kNoSlot) == (b.slot == kNoSlot);
-  }
+  const ShapeMasks& mask = kShapeMasks[static_cast<size_t>(a.kind)];
+  const uint64_t differs = (x.word[0] ^ y.word[0]) | ((x.word[1] ^ y.word[1]) & mask.second) |
+                           (x.word[2] ^ y.word[2]) | ((x.word[3] ^ y.word[3]) & mask.fourth);
+  return differs == 0 && (request_of(a) == nullptr) == (request_of(b) == nullptr);
 }
 
 bool numbered(const Call& call, const Action* actions) {
@@ -48,12 +60,9 @@ size_t hash(const Call& call, const Action* actions) {
   uint64_t h = call.name * 0x9E3779B97F4A7C15u + call.actions;
   for (uint32_t i = 0; i < call.actions; ++i) {
     const ActionWords action(actions[i]);
-    const ActionKind kind = actions[i].kind;
-    const bool collective = kind == ActionKind::kCollective ||
-                            kind == ActionKind::kStartCollective ||
-                            kind == ActionKind::kWaitCollective;
-    const uint64_t peer = collective ? static_cast<uint32_t>(actions[i].peer) : action.word[1];
-    h = (h ^ action.word[0] ^ peer ^ action.word[2]) * 0xC2B2AE3D27D4EB4Fu;
+    const uint64_t second =
+        action.word[1] & kShapeMasks[static_cast<size_t>(actions[i].kind)].second;
+    h = (h ^ action.word[0] ^ second ^ action.word[2]) * 0xC2B2AE3D27D4EB4Fu;
     h ^= h >> 29;
   }
   return h ^ h >> 32;
@@ -155,6 +164,7 @@ uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action*
   shape.role = call.role;
   shape.spinning = call.spinning;
   shape.numbered = numbered(call, actions);
+  for (uint32_t i = 0; i < call.actions; ++i) shape.requests += request_of(actions[i]) != nullptr;
   may_be_numbered_ = may_be_numbered_ || shape.numbered;
   shapes_.push_back(shape);
   follower_.push_back(kNone);
@@ -199,7 +209,8 @@ std::span<const std::byte> CallPacker::take() {
   taken_ = true;
   header_.shapes = static_cast<uint32_t>(shapes_.size());
   header_.actions = static_cast<uint32_t>(actions_.size());
-  header_.units = used_;
+  header_.units = static_cast<uint32_t>(used_);
+  header_.numbered = may_be_numbered_ ? 1 : 0;
   const size_t bytes = sizeof header_ + shapes_.size() * sizeof(CallShape) +
                        actions_.size() * sizeof(Action) + used_ * sizeof(uint16_t);
   if (piece_.size() < bytes) piece_.resize(bytes);
@@ -218,14 +229,25 @@ void CallUnpacker::start() {
   static_assert(sizeof(PieceHeader) % 8 == 0 && sizeof(CallShape) % 8 == 0);
   shapes_ = reinterpret_cast<const CallShape*>(piece_.data() + sizeof header);
   actions_ = reinterpret_cast<const Action*>(shapes_ + header.shapes);
+  action_count_ = header.actions;
   next_ = reinterpret_cast<const uint16_t*>(actions_ + header.actions);
   end_ = next_ + header.units;
   time_ = header.time;
   event_ = header.event;
+  numbered_ = header.numbered != 0;
+  ++pieces_;
 }
 
 bool CallUnpacker::read(Block& block, size_t at_most) {
   if (next_ == end_) return false;
+  block.calls.clear();
+  block.requests.clear();
+  block.records.clear();
+  if (block.shared != pieces_) {
+    block.shared = pieces_;
+    block.numbered = numbered_;
+    block.actions.assign(actions_, actions_ + action_count_);
+  }
   for (size_t i = 0; i < at_most && next_ != end_; ++i) read_call(block);
   return true;
 }
@@ -233,7 +255,7 @@ bool CallUnpacker::read(Block& block, size_t at_most) {
 void CallUnpacker::read_call(Block& block) {
   const uint16_t head = *next_++;
   const CallShape& shape = shapes_[head & ~kFormBits];
-  Call call;
+  Call& call = block.calls.emplace_back();
   call.name = shape.name;
   call.role = shape.role;
   call.spinning = shape.spinning;
@@ -255,11 +277,11 @@ void CallUnpacker::read_call(Block& block) {
       call.leave = std::bit_cast<double>(get(4));
   }
   time_ = call.leave;
-  call.first_action = static_cast<uint32_t>(block.actions.size());
+  call.first_action = shape.first_action;
   call.actions = shape.actions;
-  if (shape.actions > 0) read_actions(shape, block);
+  call.first_request = static_cast<uint32_t>(block.requests.size());
+  if (shape.actions > 0) read_requests(shape, block);
   call.first_record = static_cast<uint32_t>(block.records.size());
-  block.calls.push_back(call);
   if (!with_records_) return;
   for (uint64_t left = get(2); left > 0; --left) {
     const double time = std::bit_cast<double>(get(4));
@@ -267,16 +289,21 @@ void CallUnpacker::read_call(Block& block) {
   }
 }
 
-void CallUnpacker::read_actions(const CallShape& shape, Block& block) {
+uint32_t CallUnpacker::get_slot() {
+  const uint16_t slot = *next_++;
+  return slot == kFarSlot ? static_cast<uint32_t>(get(2)) : slot;
+}
+
+void CallUnpacker::read_requests(const CallShape& shape, Block& block) {
+  if (!numbered_) {
+    for (uint32_t i = 0; i < shape.requests; ++i) block.requests.push_back(get_slot());
+    return;
+  }
   const Action* first = actions_ + shape.first_action;
-  for (const Action* from = first; from != first + shape.actions; ++from) {
-    Action& action = block.actions.emplace_back(*from);
-    if (uint32_t* request = request_of(action)) {
-      const uint16_t slot = *next_++;
-      *request = slot == kFarSlot ? static_cast<uint32_t>(get(2)) : slot;
-    }
-    if (!shape.numbered) continue;
-    if (uint32_t* order = order_of(action)) *order = static_cast<uint32_t>(get(2));
+  for (const Action* action = first; action != first + shape.actions; ++action) {
+    if (request_of(*action)) block.requests.push_back(get_slot());
+    if (order_of(*action))
+      block.requests.push_back(shape.numbered ? static_cast<uint32_t>(get(2)) : 0);
   }
 }
 

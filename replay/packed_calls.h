@@ -34,7 +34,8 @@ struct PieceHeader {
   uint64_t event = 0;  ///< and its event
   uint32_t shapes = 0;
   uint32_t actions = 0;
-  uint64_t units = 0;
+  uint32_t units = 0;
+  uint32_t numbered = 0;  ///< 1 where an action is
 };
 
 /// What calls have in common that do the same.
@@ -47,6 +48,7 @@ struct CallShape {
   CallRole role = CallRole::kMpi;
   uint8_t spinning = 0;
   bool numbered = false;  ///< its actions have an order
+  uint32_t requests = 0;  ///< how many of its actions have a slot
 };
 
 /// Packs the calls of one timeline, in order.
@@ -107,7 +109,8 @@ class CallUnpacker {
   std::vector<std::byte>& piece() { return piece_; }
   void start();
 
-  /// Appends calls of the piece to `block`, up to `at_most`; false when there are no more.
+  /// Replaces `block` by the next calls of the piece, up to `at_most`, which share their actions;
+  /// false when there are no more.
   bool read(Block& block, size_t at_most);
 
  private:
@@ -116,10 +119,14 @@ class CallUnpacker {
     for (int i = 0; i < units; ++i) value |= static_cast<uint64_t>(*next_++) << (16 * i);
     return value;
   }
+  uint32_t get_slot();
   void read_call(Block& block);
-  void read_actions(const CallShape& shape, Block& block);
+  void read_requests(const CallShape& shape, Block& block);
 
   bool with_records_;
+  uint64_t pieces_ = 0;  ///< started
+  bool numbered_ = false;
+  uint32_t action_count_ = 0;
   double time_ = 0;
   uint64_t event_ = 0;
   const CallShape* shapes_ = nullptr;

@@ -176,6 +176,7 @@ void Replay<Rules>::enter(int timeline, const Call& call) {
     }
   }
   if (has_unborn(timeline)) begin_threads(timeline, call);
+  state.block.take_up(call);
   for (uint32_t i = 0; i < call.actions; ++i)
     perform(timeline, call, state.block.actions[call.first_action + i]);
 }
@@ -346,8 +347,10 @@ uint64_t Replay<Rules>::arrive(int timeline, const Call& call, const Action& act
                      std::to_string(instance.first_rank) + "; records are missing or damaged");
   }
   if (instance.window) end_streams(action.comm, state.rank, instance);
-  for (const int32_t waiting : instance.waiting) wake(waiting);
-  instance.waiting.clear();
+  if (collectives_.may_let_go(instance, action, local)) {
+    for (const int32_t waiting : instance.waiting) wake(waiting);
+    instance.waiting.clear();
+  }
   return number;
 }
 
@@ -414,9 +417,9 @@ void Replay<Rules>::leave(int timeline, const Call& call) {
   const Lanes<K> leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                              ? state.enter
                              : rules_->leave(state, call, context);
-  if (!state.awaited.empty()) {
-    count_violations(timeline, call);
-    for (const Awaited& awaited : state.awaited) let_go(timeline, awaited);
+  for (const Awaited& awaited : state.awaited) {
+    count_violation(timeline, call, awaited);
+    let_go(timeline, awaited);
   }
   const double recorded_before = call.role == CallRole::kBegin ? call.enter : state.recorded_clock;
   const Lanes<K> clock_before = call.role == CallRole::kBegin ? state.enter : state.clock;
@@ -454,14 +457,12 @@ void Replay<Rules>::let_go(int timeline, const Awaited& awaited) {
 }
 
 template <class Rules>
-void Replay<Rules>::count_violations(int timeline, const Call& call) {
+void Replay<Rules>::count_violation(int timeline, const Call& call, const Awaited& awaited) {
+  double cause = 0;
+  if (!recorded_cause(timeline, awaited, cause) || call.leave >= cause) return;
   ClockViolations& violations = outcome_.clock_violations;
-  for (const Awaited& awaited : timelines_[timeline].awaited) {
-    double cause = 0;
-    if (!recorded_cause(timeline, awaited, cause) || call.leave >= cause) continue;
-    if (violations.total() == 0) violations.first = place(timeline, call);
-    ++(awaited.kind == Awaited::Kind::kCollective ? violations.collectives : violations.messages);
-  }
+  if (violations.total() == 0) violations.first = place(timeline, call);
+  ++(awaited.kind == Awaited::Kind::kCollective ? violations.collectives : violations.messages);
 }
 
 template <class Rules>

@@ -118,7 +118,7 @@ class Replay {
   bool everything_is_there(int timeline);
   void leave(int timeline, const Call& call);
   void let_go(int timeline, const Awaited& awaited);
-  void count_violations(int timeline, const Call& call);
+  void count_violation(int timeline, const Call& call, const Awaited& awaited);
   /// When, as recorded, that happened which `awaited` waits for; false when it waits for nobody.
   bool recorded_cause(int timeline, const Awaited& awaited, double& cause);
 

@@ -92,9 +92,10 @@ bool same(const T& a, const T& b) {
 }
 
 /// Compares everything but the places of actions and records in their blocks.
-void require_same(const Block& in, size_t call, const Block& out, size_t other) {
+void require_same(const Block& in, size_t call, Block& out, size_t other) {
   const Call& a = in.calls[call];
   const Call& b = out.calls[other];
+  out.take_up(b);
   for (uint32_t i = 0; i < a.actions && i < b.actions; ++i)
     REQUIRE(same(in.actions[a.first_action + i], out.actions[b.first_action + i]));
   const auto end_of_records = [](const Block& block, size_t n) {
