@@ -55,8 +55,14 @@ struct Archive {
 /// Reads anchor and global definitions. Errors: InputError.
 Archive read_definitions(const std::string& anchor, OTF2_Reader_struct* reader);
 
-/// Reads the local definitions (id mappings, clock offsets) of some locations.
-void read_local_definitions(const Archive& archive, OTF2_Reader_struct* reader,
-                            const std::vector<uint64_t>& locations);
+/// What of its own a location defines; libotf2 applies it to the records.
+struct LocalDefinitions {
+  bool mappings = false;  ///< of its references to global ones
+  bool clock_offsets = false;
+};
+
+/// Reads the local definitions of some locations; those that have none may be missing.
+std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
+    const Archive& archive, OTF2_Reader_struct* reader, const std::vector<uint64_t>& locations);
 
 }  // namespace rubato

@@ -615,9 +615,24 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
   return archive;
 }
 
-void read_local_definitions(const Archive& archive, OTF2_Reader* reader,
-                            const std::vector<uint64_t>& locations) {
-  if (OTF2_Reader_OpenDefFiles(reader) != OTF2_SUCCESS) return;  // an archive may have none
+namespace {
+
+OTF2_CallbackCode on_mapping_table(void* user, OTF2_MappingType, const OTF2_IdMap*) {
+  static_cast<LocalDefinitions*>(user)->mappings = true;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_clock_offset(void* user, OTF2_TimeStamp, int64_t, double) {
+  static_cast<LocalDefinitions*>(user)->clock_offsets = true;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+}  // namespace
+
+std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
+    const Archive& archive, OTF2_Reader* reader, const std::vector<uint64_t>& locations) {
+  std::unordered_map<uint64_t, LocalDefinitions> found;
+  if (OTF2_Reader_OpenDefFiles(reader) != OTF2_SUCCESS) return found;  // an archive may have none
   // libotf2 fills a buffer of 4 MiB for each location, and keeps it where it finds no file. One
   // whose file has no room for a definition is better left alone.
   constexpr uintmax_t kEmptyFile = 20;  // bytes: the header of a chunk, and its end
@@ -625,16 +640,22 @@ void read_local_definitions(const Archive& archive, OTF2_Reader* reader,
   const fs::path directory = fs::path(archive.anchor).replace_extension();
   std::error_code error;
   const bool has_directory = fs::is_directory(directory, error);
+  OTF2_DefReaderCallbacks* callbacks = OTF2_DefReaderCallbacks_New();
+  OTF2_DefReaderCallbacks_SetMappingTableCallback(callbacks, on_mapping_table);
+  OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks, on_clock_offset);
   for (const uint64_t location : locations) {
     const fs::path file = directory / (std::to_string(location) + ".def");
     if (has_directory && !(fs::file_size(file, error) > kEmptyFile && !error)) continue;
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
     if (!definitions) continue;
+    OTF2_Reader_RegisterDefCallbacks(reader, definitions, callbacks, &found[location]);
     uint64_t count = 0;
     OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &count);
     OTF2_Reader_CloseDefReader(reader, definitions);
   }
+  OTF2_DefReaderCallbacks_Delete(callbacks);
   OTF2_Reader_CloseDefFiles(reader);
+  return found;
 }
 
 }  // namespace rubato

@@ -36,22 +36,14 @@ void CallBuilder::begin(uint64_t event, double time) {
   pending_.calls.push_back(begin);
 }
 
-void CallBuilder::close_call(double time) {
-  Call& call = pending_.calls.back();
-  call.leave = time;
+void CallBuilder::close_finalize() {
   // Where the archive does not say so: MPI_Finalize is collective over the world.
-  const bool silent = call.first_action == pending_.actions.size();
-  if (call.role == CallRole::kFinalize && silent && trace_->world >= 0) {
-    Action& action = add_action(ActionKind::kCollective);
-    action.op = CollectiveOp::kDestroyHandle;
-    action.comm = static_cast<uint32_t>(trace_->world);
-    action.peer = kNoRoot;
-  }
-  call.actions = static_cast<uint32_t>(pending_.actions.size()) - call.first_action;
-  gap_start_ = pending_.records.size();
-  open_ = false;
-  implicit_ = false;
-  follow_polls();
+  const bool silent = pending_.calls.back().first_action == pending_.actions.size();
+  if (!silent || trace_->world < 0) return;
+  Action& action = add_action(ActionKind::kCollective);
+  action.op = CollectiveOp::kDestroyHandle;
+  action.comm = static_cast<uint32_t>(trace_->world);
+  action.peer = kNoRoot;
 }
 
 void CallBuilder::follow_polls() {
@@ -418,12 +410,14 @@ void CallBuilder::end() {
 }
 
 size_t CallBuilder::ready() {
-  while (!posted_.empty() && posted_.front().resolved) {
-    posted_.pop_front();
-    ++posted_base_;
+  while (first_posted_ < posted_.size() && posted_[first_posted_].resolved) ++first_posted_;
+  if (2 * first_posted_ >= posted_.size()) {
+    posted_base_ += first_posted_;
+    posted_.erase(posted_.begin(), posted_.begin() + static_cast<std::ptrdiff_t>(first_posted_));
+    first_posted_ = 0;
   }
   const size_t closed = pending_.calls.size() - (open_ ? 1 : 0) - polls_;
-  return posted_.empty() ? closed : std::min(closed, posted_.front().call - call_base_);
+  return posted_.empty() ? closed : std::min(closed, posted_[first_posted_].call - call_base_);
 }
 
 bool CallBuilder::take(Block& block, size_t at_most) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -151,6 +150,8 @@ class CallBuilder {
   void note_inside(uint64_t event, double time, bool tail);
   void open_call(uint64_t event, double time, uint16_t name, CallRole role);
   void close_call(double time);
+  /// The open call is MPI_Finalize.
+  void close_finalize();
   /// The last call was closed: counts it as a poll, or ends the run of polls before it.
   void follow_polls();
   /// The call that a communication record belongs to; one of no length when it stands outside any.
@@ -192,8 +193,10 @@ class CallBuilder {
   size_t call_base_ = 0;
   size_t action_base_ = 0;
 
-  std::deque<Posted> posted_;  ///< in post order; resolved ones leave at the front
-  size_t posted_base_ = 0;     ///< number of the first one in posted_
+  /// In post order; resolved ones leave at the front: those before first_posted_ have.
+  std::vector<Posted> posted_;
+  size_t first_posted_ = 0;
+  size_t posted_base_ = 0;  ///< number of posted_[0]
   std::shared_ptr<RequestBook> book_;
 };
 
@@ -241,6 +244,17 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   Action& action = pending_.actions.emplace_back();
   action.kind = kind;
   return action;
+}
+
+inline void CallBuilder::close_call(double time) {
+  Call& call = pending_.calls.back();
+  call.leave = time;
+  if (call.role == CallRole::kFinalize) close_finalize();
+  call.actions = static_cast<uint32_t>(pending_.actions.size()) - call.first_action;
+  gap_start_ = pending_.records.size();
+  open_ = false;
+  implicit_ = false;
+  if (polls_ > 0 || call.actions == 0) follow_polls();
 }
 
 inline void CallBuilder::enter(uint64_t event, double time, int32_t call) {

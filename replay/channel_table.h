@@ -24,30 +24,59 @@ struct Channel {
   TransferId tail = kNoTransfer;
 };
 
+using ChannelId = uint32_t;
+
+/// All channels of a replay.
+class ChannelPool {
+ public:
+  Channel& operator[](ChannelId id) { return channels_[id]; }
+  const Channel& operator[](ChannelId id) const { return channels_[id]; }
+
+  ChannelId make() {
+    if (free_.empty()) {
+      channels_.emplace_back();
+      return static_cast<ChannelId>(channels_.size() - 1);
+    }
+    const ChannelId id = free_.back();
+    free_.pop_back();
+    channels_[id] = {};
+    return id;
+  }
+
+  /// It will be somebody else's.
+  void give_up(ChannelId id) { free_.push_back(id); }
+
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const Channel& channel : channels_) visit(channel);
+  }
+
+ private:
+  std::vector<Channel> channels_;  ///< those given up are empty
+  std::vector<ChannelId> free_;
+};
+
 /// The channels that lead to one rank: a hash table with open addressing. A program may use a new
-/// tag for every message, so channels that fell empty are dropped instead of growing the table.
+/// tag for every message, so channels that fell empty are given up; who remembers a number has to
+/// look whether the table is still of the same generation.
 class ChannelTable {
  public:
-  /// The channel, made when it is not there. Valid until the next call.
-  Channel& operator[](const ChannelKey& key) {
+  /// The channel, made when it is not there.
+  ChannelId find(const ChannelKey& key, ChannelPool& pool) {
     if (!slots_.empty()) {
-      Slot& slot = find(key);
+      Slot& slot = slot_of(key);
+      slot.asked_for = true;
       if (slot.used) return slot.channel;
     }
-    if (2 * (used_ + 1) > slots_.size()) rebuild();
-    Slot& slot = find(key);
-    slot.used = true;
-    slot.key = key;
+    if (2 * (used_ + 1) > slots_.size()) rebuild(pool);
+    Slot& slot = slot_of(key);
+    slot = {key, true, true, pool.make()};
     ++used_;
     return slot.channel;
   }
 
-  template <typename Visit>
-  void for_each(Visit visit) const {
-    for (const Slot& slot : slots_) {
-      if (slot.used) visit(slot.channel);
-    }
-  }
+  /// Another number when channels are to be asked for again; never 0.
+  uint32_t generation() const { return generation_; }
 
   size_t capacity() const { return slots_.size(); }
 
@@ -55,7 +84,8 @@ class ChannelTable {
   struct Slot {
     ChannelKey key{};
     bool used = false;
-    Channel channel;
+    bool asked_for = false;  ///< since the last rebuild()
+    ChannelId channel = 0;
   };
 
   static size_t hash(const ChannelKey& key) {
@@ -65,30 +95,41 @@ class ChannelTable {
   }
 
   /// The slot of `key`, or the free one where it belongs. The table must not be full.
-  Slot& find(const ChannelKey& key) {
+  Slot& slot_of(const ChannelKey& key) {
     const size_t mask = slots_.size() - 1;
     size_t i = hash(key) & mask;
     while (slots_[i].used && !(slots_[i].key == key)) i = (i + 1) & mask;
     return slots_[i];
   }
 
-  /// Drops the empty channels and leaves room for as many again.
-  void rebuild() {
-    size_t live = 0;
-    for (const Slot& slot : slots_) live += slot.channel.head != kNoTransfer;
-    size_t size = 16;
-    while (size < 4 * (live + 1)) size *= 2;
-    std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(size));
+  /// Gives up the empty channels that nobody asked for since the last time, and leaves room for as
+  /// many as are left.
+  void rebuild(ChannelPool& pool) {
+    const auto stays = [&](const Slot& slot) {
+      return slot.used && (slot.asked_for || pool[slot.channel].head != kNoTransfer);
+    };
+    // Small ones keep all: to make a channel again costs more than the room it takes.
+    const bool keeps_all = slots_.size() < kSmall;
     used_ = 0;
+    for (const Slot& slot : slots_) used_ += keeps_all ? slot.used : stays(slot);
+    size_t size = 16;
+    while (3 * size < 8 * used_) size *= 2;
+    std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(size));
     for (const Slot& slot : old) {
-      if (slot.channel.head == kNoTransfer) continue;
-      find(slot.key) = slot;
-      ++used_;
+      if (keeps_all ? slot.used : stays(slot)) {
+        slot_of(slot.key) = {slot.key, true, false, slot.channel};
+      } else if (slot.used) {
+        pool.give_up(slot.channel);
+      }
     }
+    ++generation_;
   }
+
+  static constexpr size_t kSmall = 1024;  ///< slots, of 24 bytes
 
   std::vector<Slot> slots_;  ///< a power of two of them, at most half of them used
   size_t used_ = 0;
+  uint32_t generation_ = 1;
 };
 
 }  // namespace rubato

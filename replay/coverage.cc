@@ -8,6 +8,7 @@ namespace rubato {
 
 Coverage::Coverage(const TraceDefinitions& trace, bool spinning_waits)
     : trace_(&trace),
+      ranks_(trace.ranks()),
       calls_(trace.calls.size()),
       over_(trace.timelines()),
       // A timeline without events has no window.
@@ -15,7 +16,7 @@ Coverage::Coverage(const TraceDefinitions& trace, bool spinning_waits)
       end_(trace.timelines(), -std::numeric_limits<double>::infinity()),
       spinning_waits_(spinning_waits) {}
 
-void Coverage::call(int timeline, const Call& call) {
+void Coverage::rare_call(int timeline, const Call& call) {
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
   if (timeline >= trace_->ranks()) {

@@ -10,6 +10,7 @@
 
 #include <exception>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -59,18 +60,7 @@ struct Location {
   }
   uint32_t comm(uint32_t ref, uint64_t event, const char* what) {
     if (ref == last_ref && last_peers) return last_comm;  // as nearly always
-    const auto found = archive->index.comm_of_ref.get(ref);
-    if (!found) {
-      throw InputError(
-          place(event, what) + ": communicator " + std::to_string(ref) +
-          " is not defined, so that nobody can say who took part; the archive cannot be replayed");
-    }
-    last_ref = ref;
-    last_comm = *found;
-    const Communicator& c = archive->definitions.comms[last_comm];
-    const bool across = c.inter && c.local_rank(rank) >= 0;
-    last_peers = across ? &archive->index.remote_group.at(last_comm) : &c.members;
-    return last_comm;
+    return another_comm(ref, event, what);
   }
   /// World rank of the `local`-th rank of the communicator that comm() was asked for last, seen
   /// from this rank.
@@ -87,8 +77,23 @@ struct Location {
   }
 
  private:
+  [[gnu::noinline]] uint32_t another_comm(uint32_t ref, uint64_t event, const char* what) {
+    const auto found = archive->index.comm_of_ref.get(ref);
+    if (!found) {
+      throw InputError(
+          place(event, what) + ": communicator " + std::to_string(ref) +
+          " is not defined, so that nobody can say who took part; the archive cannot be replayed");
+    }
+    last_ref = ref;
+    last_comm = *found;
+    const Communicator& c = archive->definitions.comms[last_comm];
+    const bool across = c.inter && c.local_rank(rank) >= 0;
+    last_peers = across ? &archive->index.remote_group.at(last_comm) : &c.members;
+    return last_comm;
+  }
   /// A rank that a communicator does not have.
-  int32_t beyond(const Communicator& comm, uint32_t local, uint64_t event, const char* what) const {
+  [[gnu::noinline]] int32_t beyond(const Communicator& comm, uint32_t local, uint64_t event,
+                                   const char* what) const {
     if (comm.self_like) return rank;
     throw InputError(place(event, what) + ": rank " + std::to_string(local) + " is not in " +
                      (comm.window ? "window" : "communicator") + " '" + comm.name + "' of " +
@@ -595,6 +600,7 @@ struct EventFiles::Decoding {
   bool ignore_offsets;
   Reader reader;
   Callbacks callbacks;
+  std::unordered_map<uint64_t, LocalDefinitions> local_definitions;  ///< by location
 };
 
 EventFiles::Reader EventFiles::open_anchor(const std::string& anchor) {
@@ -610,7 +616,7 @@ EventFiles::EventFiles(const Archive& archive, bool ignore_offsets, Reader opene
     : decoding_(std::make_unique<Decoding>(archive, ignore_offsets, std::move(opened))) {
   OTF2_Reader* reader = decoding_->reader.get();
   for (const uint64_t location : locations) OTF2_Reader_SelectLocation(reader, location);
-  read_local_definitions(archive, reader, locations);
+  decoding_->local_definitions = read_local_definitions(archive, reader, locations);
   if (OTF2_Reader_OpenEvtFiles(reader) != OTF2_SUCCESS) {
     throw InputError(archive.anchor + ": the event files beside it cannot be opened");
   }
@@ -671,8 +677,12 @@ void EventFiles::Decoding::open(Location& location) {
     throw InputError(archive->anchor + ": the event file of location " + std::to_string(id) +
                      " (rank " + std::to_string(location.rank) + ") is missing or cannot be read");
   }
-  OTF2_EvtReader_ApplyMappingTables(location.reader.get(), true);
-  OTF2_EvtReader_ApplyClockOffsets(location.reader.get(), !ignore_offsets);
+  // What a location does not have is not looked for record by record.
+  const auto found = local_definitions.find(id);
+  const LocalDefinitions local =
+      found == local_definitions.end() ? LocalDefinitions() : found->second;
+  OTF2_EvtReader_ApplyMappingTables(location.reader.get(), local.mappings);
+  OTF2_EvtReader_ApplyClockOffsets(location.reader.get(), local.clock_offsets && !ignore_offsets);
   OTF2_Reader_RegisterEvtCallbacks(reader.get(), location.reader.get(), callbacks.get(), &location);
 }
 

@@ -63,16 +63,33 @@ struct Transfer : TransferFacts {
   Lanes<K> arrival;  ///< model: at the receiver
 };
 
+/// A channel that was asked for before.
+struct KnownChannel {
+  ChannelId id = 0;
+  uint32_t generation = 0;  ///< of the table it is in
+};
+
 template <int K>
 class Matcher {
  public:
-  explicit Matcher(int ranks) : channels_(ranks) {}
+  explicit Matcher(int ranks) : table_(ranks) {}
 
   Transfer<K>& operator[](TransferId id) { return pool_[id]; }
 
+  /// The channel of a message between two ranks; `known` is what was said of the same question
+  /// before.
+  ChannelId channel_of(int source, int destination, const Action& action, KnownChannel& known) {
+    ChannelTable& table = table_[destination];
+    if (known.generation != table.generation()) {
+      known.id = table.find({source, action.comm, action.tag}, channels_);
+      known.generation = table.generation();
+    }
+    return known.id;
+  }
+
   /// The transfer of a send: with its receive when that was posted before, else a new one.
-  TransferId send(int source, int destination, const Action& action) {
-    Channel& channel = channel_of(source, destination, action.comm, action.tag);
+  TransferId send(int source, int destination, const Action& action, ChannelId on) {
+    Channel& channel = channels_[on];
     const TransferId first = next_of(channel, action.order);
     const bool posted = first != kNoTransfer && pool_[first].has_post;
     if (posted && fits(pool_[first], action)) {
@@ -94,9 +111,9 @@ class Matcher {
   /// The transfer of a posted receive: with its send when that came before, else a new one. Sends
   /// of another length are skipped and appended to `abandoned`; the caller wakes whoever waits for
   /// such a one, and calls receiver_done() for it.
-  TransferId post(int source, int destination, const Action& action,
+  TransferId post(int source, int destination, const Action& action, ChannelId on,
                   std::vector<TransferId>& abandoned) {
-    Channel& channel = channel_of(source, destination, action.comm, action.tag);
+    Channel& channel = channels_[on];
     for (TransferId id = next_of(channel, action.order); id != kNoTransfer && pool_[id].has_send;
          id = next_of(channel, action.order)) {
       unlink(channel, id);
@@ -114,7 +131,8 @@ class Matcher {
   /// send meets the next one.
   void abandon_receive(TransferId id) {
     Transfer<K>& transfer = pool_[id];
-    unlink(channel_of(transfer.source, transfer.destination, transfer.comm, transfer.tag), id);
+    const ChannelKey key{transfer.source, transfer.comm, transfer.tag};
+    unlink(channels_[table_[transfer.destination].find(key, channels_)], id);
     transfer.abandoned = true;
     transfer.sender_done = true;
     ++abandoned_receives_;
@@ -133,22 +151,16 @@ class Matcher {
   void count_unmatched(uint64_t& sends, uint64_t& receives) const {
     sends = skipped_sends_;
     receives = abandoned_receives_;
-    for (const ChannelTable& table : channels_) {
-      table.for_each([&](const Channel& channel) {
-        for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next) {
-          ++(pool_[id].has_send ? sends : receives);
-        }
-      });
-    }
+    channels_.for_each([&](const Channel& channel) {
+      for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next) {
+        ++(pool_[id].has_send ? sends : receives);
+      }
+    });
   }
 
  private:
   static bool fits(const TransferFacts& transfer, const Action& action) {
     return transfer.bytes == action.bytes || action.tag == kNeighbourTag;
-  }
-
-  Channel& channel_of(int source, int destination, uint32_t comm, uint32_t tag) {
-    return channels_[destination][ChannelKey{source, comm, tag}];
   }
 
   /// What the next send or post of a channel meets, or has to queue behind: its first entry, or
@@ -190,9 +202,14 @@ class Matcher {
   }
 
   void unlink(Channel& channel, TransferId id) {
+    if (channel.head == id) {  // as nearly always
+      channel.head = pool_[id].next;
+      pool_[id].next = kNoTransfer;
+      return;
+    }
     TransferId before = kNoTransfer;
     for (TransferId at = channel.head; at != id; at = pool_[at].next) before = at;
-    (before == kNoTransfer ? channel.head : pool_[before].next) = pool_[id].next;
+    pool_[before].next = pool_[id].next;
     if (channel.tail == id) channel.tail = before;
     pool_[id].next = kNoTransfer;
   }
@@ -202,7 +219,8 @@ class Matcher {
     if (transfer.sender_done && transfer.receiver_done) free_.push_back(id);
   }
 
-  std::vector<ChannelTable> channels_;  ///< by destination
+  std::vector<ChannelTable> table_;  ///< by destination
+  ChannelPool channels_;
   std::vector<Transfer<K>> pool_;
   std::vector<TransferId> free_;
   uint64_t skipped_sends_ = 0;

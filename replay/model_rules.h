@@ -142,7 +142,8 @@ class ModelRules {
     return level == Level::kSelf ? time : Lanes<K>(time + message_cost(level, 0).latency);
   }
 
-  Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
+  [[gnu::always_inline]] Lanes<K> leave(TimelineState<K>& timeline, const Call& call,
+                                        const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
     if (call.role == CallRole::kFlush)
       return timeline.enter + (machines_->keep_flushes ? recorded : 0);
@@ -152,7 +153,8 @@ class ModelRules {
     if (call.actions == 0)
       return timeline.enter + std::max(0.0, recorded - machines_->inside_ticks);
 
-    if (!timeline.awaited.empty()) {
+    if (!timeline.awaited.empty() &&
+        Outcomes<K>::is_up_to_the_machine(context.trace->calls[call.name])) {
       outcomes_.look_at(timeline, context.trace->calls[call.name], spins(call, kSpinningBefore),
                         *context.matcher);
     }
@@ -160,11 +162,7 @@ class ModelRules {
     Lanes<K> latest = timeline.busy;
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind >= Awaited::Kind::kCollective) {
-        latest = latest.max(awaited.kind == Awaited::Kind::kCollective
-                                ? collective_leave(timeline, call, awaited, context)
-                            : awaited.kind == Awaited::Kind::kEpoch
-                                ? epoch_leave(timeline, call, awaited, context)
-                                : one_sided_leave(timeline, awaited, context));
+        latest = latest.max(other_leave(timeline, call, awaited, context));
         continue;
       }
       if (awaited.transfer == kNoTransfer) continue;
@@ -206,7 +204,7 @@ class ModelRules {
   const Outcomes<K>& outcomes() const { return outcomes_; }
 
  protected:
-  const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
+  [[gnu::always_inline]] const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
     if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
     return new_message_cost(level, bytes);
   }
@@ -216,6 +214,15 @@ class ModelRules {
     Lanes<K> total;      ///< for a member that waits
     Lanes<K> departure;  ///< for one that does not
   };
+
+  /// Not of a message.
+  [[gnu::noinline]] Lanes<K> other_leave(TimelineState<K>& timeline, const Call& call,
+                                         const Awaited& awaited, const RuleContext<K>& context) {
+    if (awaited.kind == Awaited::Kind::kCollective)
+      return collective_leave(timeline, call, awaited, context);
+    if (awaited.kind == Awaited::Kind::kEpoch) return epoch_leave(timeline, call, awaited, context);
+    return one_sided_leave(timeline, awaited, context);
+  }
 
   Lanes<K> collective_leave(const TimelineState<K>& timeline, const Call& call,
                             const Awaited& awaited, const RuleContext<K>& context) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "models/collectives.h"
@@ -60,13 +61,16 @@ inline constexpr int32_t kNoRoot = -1;
 /// `peer` of a collective between groups whose root is another one of the own group.
 inline constexpr int32_t kRootInOwnGroup = -2;
 
+/// Where an action has its request.
+enum class RequestField : uint8_t { kNone, kSlot, kTag };
+
 struct Action {
   ActionKind kind = ActionKind::kNone;
   uint8_t flags = 0;
   CollectiveOp op = CollectiveOp::kBarrier;
-  uint8_t unused = 0;
-  uint32_t comm = 0;  ///< index into TraceDefinitions::comms
-  int32_t peer = 0;   ///< world rank of the other side; for a collective the root's rank in comm
+  RequestField request = RequestField::kNone;  ///< set where actions are shared (Block)
+  uint32_t comm = 0;                           ///< index into TraceDefinitions::comms
+  int32_t peer = 0;  ///< world rank of the other side; for a collective the root's rank in comm
   /// Of a collective and of the start of one its `order`; of a kEpoch and of the wait of a
   /// collective see ActionKind.
   uint32_t tag = 0;
@@ -104,6 +108,16 @@ auto order_of(A& action) -> decltype(&action.tag) {
   if (collective) return &action.tag;
   return action.kind == ActionKind::kWaitCollective ? nullptr : &action.order;
 }
+
+/// Bytes that a call moves.
+struct Traffic {
+  uint64_t sent = 0;
+  uint64_t received = 0;
+};
+
+/// What actions move. Received bytes, and those of a collective that was started, are booked where
+/// the request completes, as MPInside does it with the posting call's name lost: in MPI_Wait.
+Traffic traffic_of(std::span<const Action> actions);
 
 /// What a call is to the replay's clock.
 enum class CallRole : uint8_t {
@@ -166,15 +180,26 @@ struct Block {
   std::vector<uint32_t> requests;
   bool numbered = false;
 
+  /// And what calls move: at the index of their first action.
+  std::vector<Traffic> traffic;
+
   /// Gives the actions of `call` its slots and orders.
   void take_up(const Call& call) {
     if (shared == 0) return;
     const uint32_t* request = requests.data() + call.first_request;
-    for (uint32_t i = call.first_action; i < call.first_action + call.actions; ++i) {
-      if (uint32_t* slot = request_of(actions[i])) *slot = *request++;
+    Action* action = actions.data() + call.first_action;
+    for (const Action* end = action + call.actions; action != end; ++action) {
+      if (action->request == RequestField::kSlot) action->slot = *request++;
+      if (action->request == RequestField::kTag) action->tag = *request++;
       if (!numbered) continue;
-      if (uint32_t* order = order_of(actions[i])) *order = *request++;
+      if (uint32_t* order = order_of(*action)) *order = *request++;
     }
+  }
+  /// What `call` moves.
+  Traffic traffic_of(const Call& call) const {
+    if (call.actions == 0) return {};
+    if (shared != 0) return traffic[call.first_action];
+    return rubato::traffic_of({actions.data() + call.first_action, call.actions});
   }
 
   void clear() {

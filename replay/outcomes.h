@@ -31,11 +31,16 @@ namespace rubato {
 template <int K>
 class Outcomes {
  public:
+  /// True of calls with an outcome that another machine may contradict: the others are not looked
+  /// at.
+  static bool is_up_to_the_machine(const MpiCallInfo& call) {
+    return call.tests || call.takes_some;
+  }
+
   /// A call that completes requests is about to leave. `is_wait`: a test in which a polling loop
   /// ends, which is replayed as a wait.
   void look_at(const TimelineState<K>& timeline, const MpiCallInfo& call, bool is_wait,
                Matcher<K>& matcher) {
-    if (!call.tests && !call.takes_some) return;
     Lanes<K> first = Lanes<K>::Constant(std::numeric_limits<double>::infinity());
     Lanes<K> last = -first;
     Lanes<K> touched = Lanes<K>::Constant(0);

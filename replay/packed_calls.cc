@@ -1,5 +1,6 @@
 #include "replay/packed_calls.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -11,7 +12,6 @@ constexpr size_t kUnits = 6144;   ///< of a piece: 12 KiB
 constexpr size_t kActions = 320;  ///< of a piece: 10 KiB
 constexpr size_t kShapes = 256;   ///< of a piece: 6 KiB; far below what 14 bits hold
 constexpr size_t kTable = 1024;   ///< a power of two, at least 2 * (kShapes + 1)
-constexpr uint16_t kFarSlot = UINT16_MAX;
 
 enum Form : uint16_t { kShort = 0, kMiddle = 1 << 14, kFull = 2 << 14, kFormBits = 3 << 14 };
 
@@ -68,14 +68,6 @@ size_t hash(const Call& call, const Action* actions) {
   return h ^ h >> 32;
 }
 
-/// The ticks from `from` to `to` when they are whole and give `to` again; else more than fits.
-uint64_t distance(double from, double to) {
-  const double length = to - from;
-  if (!(length >= 0 && length < 4294967296.0)) return UINT64_MAX;
-  const auto ticks = static_cast<uint64_t>(length);
-  return from + static_cast<double>(ticks) == to ? ticks : UINT64_MAX;
-}
-
 template <typename T>
 void append(std::vector<std::byte>& bytes, size_t& at, const T* values, size_t count) {
   if (count > 0) std::memcpy(bytes.data() + at, values, count * sizeof(T));
@@ -111,18 +103,26 @@ void CallPacker::add(const Block& block, size_t number) {
   event_ = call.event;
   make_room(9 + size_t{5} * call.actions);  // what times and actions need at most
   add_times(call, shape);
-  const bool is_numbered = shapes_[shape].numbered;
-  for (uint32_t i = 0; i < call.actions; ++i) {
-    const Action& action = actions[i];
-    if (const uint32_t* slot = request_of(action)) {
+  const CallShape& what = shapes_[shape];
+  if (what.numbered) {
+    add_requests<true>(actions, call.actions);
+  } else if (what.requests > 0) {
+    add_requests<false>(actions, call.actions);
+  }
+  if (with_records_) add_records(block, number);
+}
+
+template <bool kNumbered>
+void CallPacker::add_requests(const Action* actions, uint32_t count) {
+  for (const Action* action = actions; action != actions + count; ++action) {
+    if (const uint32_t* slot = request_of(*action)) {
       const bool is_far = *slot >= kFarSlot;
       units_[used_++] = is_far ? kFarSlot : static_cast<uint16_t>(*slot);
       if (is_far) put(*slot, 2);
     }
-    if (!is_numbered) continue;
-    if (const uint32_t* order = order_of(action)) put(*order, 2);
+    if (!kNumbered) continue;
+    if (const uint32_t* order = order_of(*action)) put(*order, 2);
   }
-  if (with_records_) add_records(block, number);
 }
 
 uint16_t CallPacker::shape_of(const Call& call, uint64_t records, const Action* actions) {
@@ -143,15 +143,16 @@ uint16_t CallPacker::shape_of(const Call& call, uint64_t records, const Action* 
 
 bool CallPacker::equals(const CallShape& shape, const Call& call, uint64_t records,
                         const Action* actions) const {
-  if (shape.name != call.name || shape.role != call.role || shape.spinning != call.spinning ||
-      shape.records != records || shape.actions != call.actions ||
-      shape.function_records != call.function_records) {
+  if (shape.records != records || shape.name != call.name || shape.actions != call.actions ||
+      shape.function_records != call.function_records || shape.role != call.role ||
+      shape.spinning != call.spinning) {
     return false;
   }
-  for (uint32_t i = 0; i < call.actions; ++i) {
-    if (!same_shape(actions_[shape.first_action + i], actions[i])) return false;
+  const Action* known = actions_.data() + shape.first_action;
+  for (const Action* end = known + shape.actions; known != end; ++known, ++actions) {
+    if (!same_shape(*known, *actions)) return false;
   }
-  return !may_be_numbered_ || shape.numbered == numbered(call, actions);
+  return !may_be_numbered_ || shape.numbered == numbered(call, actions - call.actions);
 }
 
 uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action* actions) {
@@ -173,16 +174,21 @@ uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action*
 }
 
 void CallPacker::add_times(const Call& call, uint16_t shape) {
-  const uint64_t before = distance(time_, call.enter);
-  const uint64_t length = distance(call.enter, call.leave);
+  const int64_t enter = whole(call.enter);
+  const int64_t leave = whole(call.leave);
+  // As distances only if they give the same times again.
+  const bool all_whole = std::min({ticks_, enter, leave}) != INT64_MIN;
+  const auto before = static_cast<uint64_t>(enter) - static_cast<uint64_t>(ticks_);
+  const auto length = static_cast<uint64_t>(leave) - static_cast<uint64_t>(enter);
   time_ = call.leave;
-  if ((before | length) >> 16 == 0) {
+  ticks_ = leave;
+  if (all_whole && (before | length) >> 16 == 0) {
     uint16_t* out = units_.data() + used_;
     out[0] = shape | kShort;
     out[1] = static_cast<uint16_t>(before);
     out[2] = static_cast<uint16_t>(length);
     used_ += 3;
-  } else if ((before | length) >> 32 == 0) {
+  } else if (all_whole && (before | length) >> 32 == 0) {
     put(shape | kMiddle, 1);
     put(before, 2);
     put(length, 2);
@@ -223,45 +229,51 @@ std::span<const std::byte> CallPacker::take() {
 }
 
 void CallUnpacker::start() {
-  PieceHeader header;
-  std::memcpy(&header, piece_.data(), sizeof header);
+  std::memcpy(&header_, piece_.data(), sizeof header_);
   // All aligned: operator new aligns the first byte, and what lies before has a multiple of eight.
   static_assert(sizeof(PieceHeader) % 8 == 0 && sizeof(CallShape) % 8 == 0);
-  shapes_ = reinterpret_cast<const CallShape*>(piece_.data() + sizeof header);
-  actions_ = reinterpret_cast<const Action*>(shapes_ + header.shapes);
-  action_count_ = header.actions;
-  next_ = reinterpret_cast<const uint16_t*>(actions_ + header.actions);
-  end_ = next_ + header.units;
-  time_ = header.time;
-  event_ = header.event;
-  numbered_ = header.numbered != 0;
+  shapes_ = reinterpret_cast<const CallShape*>(piece_.data() + sizeof header_);
+  actions_ = reinterpret_cast<const Action*>(shapes_ + header_.shapes);
+  next_ = reinterpret_cast<const uint16_t*>(actions_ + header_.actions);
+  end_ = next_ + header_.units;
+  time_ = header_.time;
+  event_ = header_.event;
   ++pieces_;
 }
 
 bool CallUnpacker::read(Block& block, size_t at_most) {
   if (next_ == end_) return false;
-  block.calls.clear();
+  if (block.shared != pieces_) share_actions(block);
   block.requests.clear();
   block.records.clear();
-  if (block.shared != pieces_) {
-    block.shared = pieces_;
-    block.numbered = numbered_;
-    block.actions.assign(actions_, actions_ + action_count_);
-  }
-  for (size_t i = 0; i < at_most && next_ != end_; ++i) read_call(block);
+  block.calls.resize(at_most);
+  size_t count = 0;
+  while (count < at_most && next_ != end_) read_call(block.calls[count++], block);
+  block.calls.resize(count);
   return true;
 }
 
-void CallUnpacker::read_call(Block& block) {
+void CallUnpacker::share_actions(Block& block) const {
+  block.shared = pieces_;
+  block.numbered = header_.numbered != 0;
+  block.actions.assign(actions_, actions_ + header_.actions);
+  for (Action& action : block.actions) {
+    const uint32_t* request = request_of(action);
+    action.request = !request                  ? RequestField::kNone
+                     : request == &action.slot ? RequestField::kSlot
+                                               : RequestField::kTag;
+  }
+  block.traffic.resize(header_.actions);
+  for (const CallShape* shape = shapes_; shape != shapes_ + header_.shapes; ++shape) {
+    if (shape->actions > 0)
+      block.traffic[shape->first_action] =
+          traffic_of({actions_ + shape->first_action, shape->actions});
+  }
+}
+
+inline void CallUnpacker::read_call(Call& call, Block& block) {
   const uint16_t head = *next_++;
   const CallShape& shape = shapes_[head & ~kFormBits];
-  Call& call = block.calls.emplace_back();
-  call.name = shape.name;
-  call.role = shape.role;
-  call.spinning = shape.spinning;
-  call.function_records = shape.function_records;
-  event_ += shape.records;
-  call.event = event_;
   switch (head & kFormBits) {
     case kShort:
       call.enter = time_ + next_[0];
@@ -277,26 +289,30 @@ void CallUnpacker::read_call(Block& block) {
       call.leave = std::bit_cast<double>(get(4));
   }
   time_ = call.leave;
+  event_ += shape.records;
+  call.event = event_;
   call.first_action = shape.first_action;
   call.actions = shape.actions;
+  call.name = shape.name;
+  call.role = shape.role;
+  call.spinning = shape.spinning;
+  call.function_records = shape.function_records;
   call.first_request = static_cast<uint32_t>(block.requests.size());
-  if (shape.actions > 0) read_requests(shape, block);
-  call.first_record = static_cast<uint32_t>(block.records.size());
-  if (!with_records_) return;
-  for (uint64_t left = get(2); left > 0; --left) {
-    const double time = std::bit_cast<double>(get(4));
-    block.records.push_back({time, static_cast<RecordPhase>(get(1))});
+  read_requests(shape, block);
+  if (with_records_) {
+    call.first_record = static_cast<uint32_t>(block.records.size());
+    read_records(block);
+  } else {
+    call.first_record = 0;
   }
 }
 
-uint32_t CallUnpacker::get_slot() {
-  const uint16_t slot = *next_++;
-  return slot == kFarSlot ? static_cast<uint32_t>(get(2)) : slot;
-}
-
-void CallUnpacker::read_requests(const CallShape& shape, Block& block) {
-  if (!numbered_) {
-    for (uint32_t i = 0; i < shape.requests; ++i) block.requests.push_back(get_slot());
+inline void CallUnpacker::read_requests(const CallShape& shape, Block& block) {
+  if (header_.numbered == 0) {
+    if (shape.requests == 0) return;
+    block.requests.resize(block.requests.size() + shape.requests);
+    uint32_t* slot = block.requests.data() + block.requests.size() - shape.requests;
+    for (const uint32_t* end = slot + shape.requests; slot != end; ++slot) *slot = get_slot();
     return;
   }
   const Action* first = actions_ + shape.first_action;
@@ -304,6 +320,13 @@ void CallUnpacker::read_requests(const CallShape& shape, Block& block) {
     if (request_of(*action)) block.requests.push_back(get_slot());
     if (order_of(*action))
       block.requests.push_back(shape.numbered ? static_cast<uint32_t>(get(2)) : 0);
+  }
+}
+
+void CallUnpacker::read_records(Block& block) {
+  for (uint64_t left = get(2); left > 0; --left) {
+    const double time = std::bit_cast<double>(get(4));
+    block.records.push_back({time, static_cast<RecordPhase>(get(1))});
   }
 }
 

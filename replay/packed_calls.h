@@ -19,6 +19,7 @@
 //
 // A piece stands on its own, and is read forwards.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,6 +28,9 @@
 #include "replay/operation.h"
 
 namespace rubato {
+
+/// A slot that does not fit into one unit.
+inline constexpr uint16_t kFarSlot = UINT16_MAX;
 
 /// What a piece of packed calls starts with.
 struct PieceHeader {
@@ -41,14 +45,14 @@ struct PieceHeader {
 /// What calls have in common that do the same.
 struct CallShape {
   uint64_t records = 0;  ///< of the archive since the Enter of the call before
-  uint32_t first_action = 0;
   uint32_t actions = 0;
-  uint32_t function_records = 0;
   uint16_t name = 0;
   CallRole role = CallRole::kMpi;
   uint8_t spinning = 0;
-  bool numbered = false;  ///< its actions have an order
+  uint32_t function_records = 0;
+  uint32_t first_action = 0;
   uint32_t requests = 0;  ///< how many of its actions have a slot
+  bool numbered = false;  ///< its actions have an order
 };
 
 /// Packs the calls of one timeline, in order.
@@ -68,6 +72,7 @@ class CallPacker {
 
  private:
   static constexpr uint16_t kNone = UINT16_MAX;
+  static constexpr double kMostTicks = 9007199254740992.0;  ///< 2^53
 
   void start_piece();
   uint16_t shape_of(const Call& call, uint64_t records, const Action* actions);
@@ -75,10 +80,18 @@ class CallPacker {
               const Action* actions) const;
   uint16_t add_shape(const Call& call, uint64_t records, const Action* actions);
   void add_times(const Call& call, uint16_t shape);
+  template <bool kNumbered>
+  void add_requests(const Action* actions, uint32_t count);
   void add_records(const Block& block, size_t number);
   void make_room(size_t units) {
     if (used_ + units > units_.size()) units_.resize(2 * (used_ + units));
   }
+  /// The time in whole ticks, INT64_MIN when it is none.
+  static int64_t whole(double time) {
+    const auto ticks = static_cast<int64_t>(std::abs(time) < kMostTicks ? time : 0.0);
+    return static_cast<double>(ticks) == time ? ticks : INT64_MIN;
+  }
+
   /// There must be room for it.
   void put(uint64_t value, int units) {
     for (; units > 0; --units, value >>= 16) units_[used_++] = static_cast<uint16_t>(value);
@@ -88,6 +101,7 @@ class CallPacker {
   bool taken_ = true;             ///< the next add() starts a piece
   bool may_be_numbered_ = false;  ///< an action was
   double time_ = 0;
+  int64_t ticks_ = 0;  ///< the same, see whole()
   uint64_t event_ = 0;
   PieceHeader header_;
   std::vector<CallShape> shapes_;
@@ -119,14 +133,18 @@ class CallUnpacker {
     for (int i = 0; i < units; ++i) value |= static_cast<uint64_t>(*next_++) << (16 * i);
     return value;
   }
-  uint32_t get_slot();
-  void read_call(Block& block);
+  uint32_t get_slot() {
+    const uint16_t slot = *next_++;
+    return slot == kFarSlot ? static_cast<uint32_t>(get(2)) : slot;
+  }
+  void share_actions(Block& block) const;
+  void read_call(Call& call, Block& block);
   void read_requests(const CallShape& shape, Block& block);
+  void read_records(Block& block);
 
   bool with_records_;
   uint64_t pieces_ = 0;  ///< started
-  bool numbered_ = false;
-  uint32_t action_count_ = 0;
+  PieceHeader header_;
   double time_ = 0;
   uint64_t event_ = 0;
   const CallShape* shapes_ = nullptr;

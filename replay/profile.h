@@ -2,7 +2,8 @@
 
 #include <vector>
 
-#include "replay/observer.h"
+#include "models/lanes.h"
+#include "replay/operation.h"
 #include "replay/results.h"
 #include "replay/trace.h"
 
@@ -13,9 +14,10 @@ namespace rubato {
 /// exceed the window), and the window, which is the main thread's, ends no earlier than their last
 /// call.
 template <int K>
-class Profile : public Observer<K> {
+class Profile {
  public:
-  explicit Profile(const TraceDefinitions& trace) : trace_(&trace), timelines_(trace.timelines()) {
+  explicit Profile(const TraceDefinitions& trace)
+      : trace_(&trace), ranks_(trace.ranks()), timelines_(trace.timelines()) {
     for (Timeline& timeline : timelines_) {
       timeline.calls.resize(trace.calls.size());
       for (PerCall& call : timeline.calls) call.time = Lanes<K>::Constant(0);
@@ -24,41 +26,16 @@ class Profile : public Observer<K> {
     }
   }
 
-  void call(int number, const Call& call, const Block& block, const Lanes<K>& clock_before, double,
-            const Lanes<K>& enter, const Lanes<K>& leave) override {
+  /// `call` of a timeline left; `clock_before` is the leave of the one before it.
+  void call(int number, const Call& call, const Block& block, const Lanes<K>& clock_before,
+            const Lanes<K>& enter, const Lanes<K>& leave) {
     Timeline& timeline = timelines_[number];
-    const bool is_main = number < trace_->ranks();
-    if (call.role == CallRole::kBegin) {
-      timeline.first = timeline.start = timeline.end = enter;
-      timeline.has_events = true;
-      return;
-    }
-    if (!timeline.over) timeline.compute += enter - clock_before;
-    switch (call.role) {
-      case CallRole::kEnd:
-        timeline.last = leave;
-        if (!timeline.over && is_main) timeline.end = leave;
-        return;
-      case CallRole::kOff:
-      case CallRole::kFlush:
-        return;
-      case CallRole::kInit:
-        timeline.start = leave;
-        timeline.compute = timeline.mpi = Lanes<K>::Constant(0);
-        break;
-      case CallRole::kFinalize:
-        timeline.end = enter;
-        timeline.over = true;
-        break;
-      default:
-        if (!timeline.over) timeline.mpi += leave - enter;
-    }
-    if (!is_main) timeline.end = leave;
-    PerCall& totals = timeline.calls[call.name];
-    totals.time += leave - enter;
-    ++totals.calls;
-    for (uint32_t i = 0; i < call.actions; ++i)
-      add_bytes(totals, block.actions[call.first_action + i]);
+    if (call.role != CallRole::kMpi || timeline.over || number >= ranks_)
+      return rare_call(number, call, block, clock_before, enter, leave);
+    timeline.compute += enter - clock_before;
+    const Lanes<K> inside = leave - enter;
+    timeline.mpi += inside;
+    book(timeline, call, block, inside);
   }
 
   /// The columns of one lane. `names` are the indices of the calls that occur, in report order.
@@ -112,36 +89,53 @@ class Profile : public Observer<K> {
     std::vector<PerCall> calls;
   };
 
-  /// Received bytes, and those of a collective that was started, are booked where the request
-  /// completes, as MPInside does it with the posting call's name lost: in MPI_Wait.
-  static void add_bytes(PerCall& totals, const Action& action) {
-    switch (action.kind) {
-      case ActionKind::kSend:
-        totals.bytes_sent += action.bytes;
+  static void book(Timeline& timeline, const Call& call, const Block& block,
+                   const Lanes<K>& inside) {
+    PerCall& totals = timeline.calls[call.name];
+    const Traffic traffic = block.traffic_of(call);
+    totals.time += inside;
+    ++totals.calls;
+    totals.bytes_sent += traffic.sent;
+    totals.bytes_received += traffic.received;
+  }
+
+  /// Any other than an MPI call of a main thread before MPI_Finalize.
+  [[gnu::noinline]] void rare_call(int number, const Call& call, const Block& block,
+                                   const Lanes<K>& clock_before, const Lanes<K>& enter,
+                                   const Lanes<K>& leave) {
+    Timeline& timeline = timelines_[number];
+    const bool is_main = number < ranks_;
+    if (call.role == CallRole::kBegin) {
+      timeline.first = timeline.start = timeline.end = enter;
+      timeline.has_events = true;
+      return;
+    }
+    if (!timeline.over) timeline.compute += enter - clock_before;
+    switch (call.role) {
+      case CallRole::kEnd:
+        timeline.last = leave;
+        if (!timeline.over && is_main) timeline.end = leave;
+        return;
+      case CallRole::kOff:
+      case CallRole::kFlush:
+        return;
+      case CallRole::kInit:
+        timeline.start = leave;
+        timeline.compute = timeline.mpi = Lanes<K>::Constant(0);
         break;
-      case ActionKind::kPost:
-        if (action.flags & kBlocking) totals.bytes_received += action.bytes;
-        break;
-      case ActionKind::kWaitReceive:
-        totals.bytes_received += action.bytes;
-        break;
-      case ActionKind::kOneSided:
-        totals.bytes_sent += action.bytes;
-        break;
-      case ActionKind::kFetch:
-        totals.bytes_received += action.bytes;
-        break;
-      case ActionKind::kCollective:
-      case ActionKind::kWaitCollective:
-        totals.bytes_sent += action.bytes;
-        totals.bytes_received += action.bytes_received;
+      case CallRole::kFinalize:
+        timeline.end = enter;
+        timeline.over = true;
         break;
       default:
-        break;
+        if (!timeline.over) timeline.mpi += leave - enter;
     }
+    if (!is_main) timeline.end = leave;
+    book(timeline, call, block, leave - enter);
   }
 
   const TraceDefinitions* trace_;
+  int ranks_;
   std::vector<Timeline> timelines_;
 };
 

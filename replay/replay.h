@@ -1,6 +1,6 @@
 #pragma once
 
-// Plays the calls of all ranks against each other. Start reading at Replay::run() in replay.cc.
+// Plays the calls of all ranks against each other. Start reading at Replay::run() in engine.h.
 //
 // What is run is a timeline: a rank, or where several of its threads call MPI, each of them. A
 // blocked one does not hold up the others of its rank.
@@ -20,7 +20,9 @@
 #include <utility>
 #include <vector>
 
+#include "replay/coverage.h"
 #include "replay/observer.h"
+#include "replay/profile.h"
 #include "replay/progress.h"
 #include "replay/results.h"
 #include "replay/timeline_state.h"
@@ -59,6 +61,16 @@ class Replay {
         presence_(trace_->timelines()),
         running_(trace_->ranks()) {
     for (const Thread& thread : trace_->threads) threads_of_rank_.try_emplace(thread.rank);
+  }
+
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+
+  /// Who sees every call, beside the observers; null for nobody. Not observers, as they watch
+  /// nearly every pass.
+  void keep(Profile<K>* profile, Coverage* coverage) {
+    profile_ = profile;
+    coverage_ = coverage;
   }
 
   /// The main loop.
@@ -117,10 +129,14 @@ class Replay {
   /// comes.
   bool everything_is_there(int timeline);
   void leave(int timeline, const Call& call);
+  /// Of a collective or one-sided communication.
+  bool others_are_there(int timeline, const Awaited& awaited);
   void let_go(int timeline, const Awaited& awaited);
+  void let_go_others(int timeline, const Awaited& awaited);
   void count_violation(int timeline, const Call& call, const Awaited& awaited);
   /// When, as recorded, that happened which `awaited` waits for; false when it waits for nobody.
   bool recorded_cause(int timeline, const Awaited& awaited, double& cause);
+  bool recorded_cause_of_others(int timeline, const Awaited& awaited, double& cause);
 
   // --- Messages that need somebody inside MPI (progress.h) ---
 
@@ -185,6 +201,8 @@ class Replay {
   const TraceDefinitions* trace_;
   Rules* rules_;
   std::vector<Observer<K>*> observers_;
+  Profile<K>* profile_ = nullptr;
+  Coverage* coverage_ = nullptr;
   std::function<void(double)> progress_;
   Matcher<K> matcher_;
   CollectiveInstances<K> collectives_;
@@ -197,6 +215,7 @@ class Replay {
       ready_;
   std::vector<StartedCollective<K>> started_;
   std::vector<TransferId> free_started_;  ///< entries of started_ that can be used again
+  const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};
   std::vector<TransferId> skipped_;
   int finished_ = 0;
   ReplayOutcome outcome_;

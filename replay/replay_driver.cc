@@ -25,20 +25,6 @@ namespace {
 constexpr double kUnsynchronised = 1e-3;
 constexpr double kUnsynchronisedPart = 0.1;
 
-/// Lets the coverage, which wants recorded times only, watch a pass of any width.
-template <int K>
-class CoverageObserver : public Observer<K> {
- public:
-  explicit CoverageObserver(Coverage& coverage) : coverage_(&coverage) {}
-  void call(int timeline, const Call& call, const Block&, const Lanes<K>&, double, const Lanes<K>&,
-            const Lanes<K>&) override {
-    coverage_->call(timeline, call);
-  }
-
- private:
-  Coverage* coverage_;
-};
-
 /// Scenarios that one pass evaluates together: they agree in all that decides who waits for whom.
 struct Group {
   bool measured = false;
@@ -178,17 +164,15 @@ class Driver {
 
   /// One pass of any rules. The first pass also tells what stands in the archive.
   template <class Rules>
-  ReplayOutcome pass(Rules& rules, std::vector<Observer<Rules::kLanes>*> observers) {
-    CoverageObserver<Rules::kLanes> coverage(coverage_);
+  ReplayOutcome pass(Rules& rules, Profile<Rules::kLanes>* profile,
+                     std::vector<Observer<Rules::kLanes>*> observers) {
     const bool first = !first_outcome_;  // that comes to its end
-    if (first) {
-      coverage_ = Coverage(*trace_, options_->spinning_waits);
-      observers.push_back(&coverage);
-    }
+    if (first) coverage_ = Coverage(*trace_, options_->spinning_waits);
     if (!locks_) locks_.emplace(*source_);
     Replay<Rules> replay(
         *source_, rules, std::move(observers), [this](double share) { report_progress(share); },
         &*locks_);
+    replay.keep(profile, first ? &coverage_ : nullptr);
     const ReplayOutcome outcome = replay.run();
     ++passes_done_;
     if (first && outcome.deadlock.empty()) {
@@ -214,7 +198,7 @@ class Driver {
     limits_.bytes[static_cast<int>(Level::kNetwork)] = options_->eager_limit.value_or(
         trace_->eager_limit_network.value_or(std::numeric_limits<double>::infinity()));
     SurveyRules rules(survey_, placement_, limits_, *trace_);
-    const ReplayOutcome outcome = pass(rules, {});
+    const ReplayOutcome outcome = pass(rules, nullptr, {});
     if (!outcome.deadlock.empty()) {
       throw InputError(trace_->path + ": the recording itself cannot be followed: " +
                        outcome.deadlock + "; records are missing");
@@ -231,7 +215,7 @@ class Driver {
     violations_ = first_outcome_->clock_violations;
     shifts_.emplace(trace_->timelines());
     LogicalClockRules rules(survey_, placement_, limits_);
-    pass(rules, {&*shifts_});
+    pass(rules, nullptr, {&*shifts_});
     shifted_.emplace(*source_, *shifts_);
     source_ = &*shifted_;
     locks_.reset();  // who held them before whom is seen better now
@@ -251,7 +235,7 @@ class Driver {
   void verify() {
     IdentityCheck check(*trace_);
     MeasuredRules<1> rules({MeasuredLane{}}, survey_, placement_, limits_);
-    pass(rules, {&check});
+    pass(rules, nullptr, {&check});
     results_.identity = check.finish(*source_);
   }
 
@@ -271,7 +255,7 @@ class Driver {
       std::vector<MeasuredLane> lanes;
       for (int lane = 0; lane < kWidth; ++lane) lanes.push_back(measured_lane(scenario_of(lane)));
       MeasuredRules<kWidth> rules(lanes, survey_, placement_, limits_);
-      if constexpr (kWidth == K) outcome = pass(rules, {&profile});
+      if constexpr (kWidth == K) outcome = pass(rules, &profile, {});
       clipped = rules.clipped();
     } else {
       LaneMachines machines;
@@ -290,7 +274,7 @@ class Driver {
       machines.inside_ticks =
           options_->compensate ? ticks(overhead_.inside_before + overhead_.inside_after) : 0;
       const auto replay_by = [&](auto rules) {
-        outcome = pass(rules, {&profile});
+        outcome = pass(rules, &profile, {});
         outcomes = rules.outcomes();
         clipped = rules.clipped();
         for (int lane = 0; lane < K; ++lane) collectives[lane] = rules.collective_uses(lane).list();

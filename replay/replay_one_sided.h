@@ -1,6 +1,6 @@
 #pragma once
 
-// The part of the engine that is about one-sided communication; replay.cc compiles it. What waits
+// The part of the engine that is about one-sided communication; engine.h includes it. What waits
 // for what is told in windows.h.
 
 #include <algorithm>

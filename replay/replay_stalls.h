@@ -1,7 +1,7 @@
 #pragma once
 
 // The part of the engine that looks what is wrong when nobody can go on: a partner whose records
-// are missing, or a deadlock. replay.cc compiles it.
+// are missing, or a deadlock. engine.h includes it.
 
 #include <algorithm>
 #include <limits>

@@ -70,12 +70,27 @@ struct TimelineState {
   Lanes<K> enter;                      ///< of the current call
   Lanes<K> busy;                       ///< enter plus what starting its messages cost the processor
   Block block;
-  size_t next_call = 0;  ///< index into block.calls
-  bool in_call = false;  ///< the current call was entered
+  /// By index into block.actions: the channel of a send or post; what one call found out serves the
+  /// others that share its actions.
+  std::vector<KnownChannel> channels;
+  uint64_t channels_of = 0;  ///< Block::shared
+  size_t next_call = 0;      ///< index into block.calls
+  size_t calls = 0;          ///< how many there are in it
+  bool in_call = false;      ///< the current call was entered
   Status status = Status::kReady;
   std::vector<Awaited> awaited;   ///< by the current call
   size_t next_awaited = 0;        ///< the first one that is not known to be there
   std::vector<TransferId> slots;  ///< open requests of the only timeline of a rank
+
+  KnownChannel& channel_of(const Action& action) {
+    return channels[static_cast<size_t>(&action - block.actions.data())];
+  }
+  /// `block` was read.
+  void forget_channels() {
+    if (block.shared != 0 && block.shared == channels_of) return;
+    channels.assign(block.actions.size(), {});
+    channels_of = block.shared;
+  }
 };
 
 /// What rules may look up while they decide when a call leaves.

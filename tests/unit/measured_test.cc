@@ -7,8 +7,7 @@
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
 
-// The engine again, for the rules of this test.
-#include "replay/replay.cc"
+#include "replay/engine.h"  // for the rules of this test
 
 using namespace rubato;
 

@@ -1,4 +1,8 @@
-// The engine: see the essay in replay.h. The main loop is Replay::run(), just below.
+#pragma once
+
+// The engine: see the essay in replay.h. The main loop is Replay::run(), just below. It is compiled
+// for every set of rules and every number of lanes: replay_recorded.cc, replay_models.cc,
+// replay_wide.cc.
 
 #include "replay/replay.h"
 
@@ -6,9 +10,6 @@
 #include <limits>
 
 #include "models/error.h"
-#include "replay/logical_clock.h"
-#include "replay/measured_rules.h"
-#include "replay/model_rules.h"
 #include "replay/progress_rules.h"
 #include "replay/replay_one_sided.h"
 #include "replay/replay_stalls.h"
@@ -70,21 +71,23 @@ int Replay<Rules>::pop_ready() {
 }
 
 template <class Rules>
-void Replay<Rules>::wake(int timeline) {
+inline void Replay<Rules>::wake(int timeline) {
   if (timeline >= 0 && timelines_[timeline].status == Status::kBlocked) make_ready(timeline);
 }
 
 template <class Rules>
 void Replay<Rules>::run_until_blocked(int timeline) {
   TimelineState<K>& state = timelines_[timeline];
-  if (state.next_call == state.block.calls.size()) {
+  if (state.next_call == state.calls) {
     state.next_call = 0;
     if (!source_->read(timeline, state.block)) {
       finish(timeline);
       return;
     }
+    state.calls = state.block.calls.size();
+    state.forget_channels();
   }
-  for (; state.next_call < state.block.calls.size(); ++state.next_call) {
+  for (; state.next_call < state.calls; ++state.next_call) {
     const Call& call = state.block.calls[state.next_call];
     if (!state.in_call) enter(timeline, call);
     if (!everything_is_there(timeline)) {
@@ -116,7 +119,7 @@ void Replay<Rules>::finish(int timeline) {
 }
 
 template <class Rules>
-bool Replay<Rules>::has_unborn(int timeline) const {
+inline bool Replay<Rules>::has_unborn(int timeline) const {
   const TimelineState<K>& state = timelines_[timeline];
   return state.threads && timeline == state.rank && !state.threads->unborn.empty();
 }
@@ -144,7 +147,7 @@ void Replay<Rules>::begin_threads(int timeline, const Call& call) {
 // --- One call ---
 
 template <class Rules>
-void Replay<Rules>::enter(int timeline, const Call& call) {
+inline void Replay<Rules>::enter(int timeline, const Call& call) {
   TimelineState<K>& state = timelines_[timeline];
   state.in_call = true;
   state.awaited.clear();
@@ -182,7 +185,7 @@ void Replay<Rules>::enter(int timeline, const Call& call) {
 }
 
 template <class Rules>
-void Replay<Rules>::perform(int timeline, const Call& call, const Action& action) {
+inline void Replay<Rules>::perform(int timeline, const Call& call, const Action& action) {
   switch (action.kind) {
     case ActionKind::kNone:
     case ActionKind::kFetch:  // of the action before it
@@ -215,9 +218,12 @@ void Replay<Rules>::perform(int timeline, const Call& call, const Action& action
 }
 
 template <class Rules>
-void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
-  const int rank = timelines_[timeline].rank;
-  const TransferId id = matcher_.send(rank, action.peer, action);
+inline void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
+  TimelineState<K>& state = timelines_[timeline];
+  const int rank = state.rank;
+  const ChannelId channel =
+      matcher_.channel_of(rank, action.peer, action, state.channel_of(action));
+  const TransferId id = matcher_.send(rank, action.peer, action, channel);
   Transfer<K>& transfer = matcher_[id];
   transfer.has_send = true;
   transfer.synchronous = action.flags & kSynchronous;
@@ -226,7 +232,7 @@ void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
   ++outcome_.messages;
   ++outcome_.level_messages[static_cast<int>(transfer.level)];
   outcome_.level_bytes[static_cast<int>(transfer.level)] += action.bytes;
-  rules_->send(timelines_[timeline], call, action, transfer);
+  rules_->send(state, call, action, transfer);
   if constexpr (kNeedsPresence<Rules>) {
     const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
     if (!transfer.abandoned && protocol >= Protocol::kPull) presence_.send(id, timeline, protocol);
@@ -247,20 +253,24 @@ void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
 }
 
 template <class Rules>
-void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
-  skipped_.clear();
-  const TransferId id = matcher_.post(action.peer, timelines_[timeline].rank, action, skipped_);
+inline void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
+  TimelineState<K>& state = timelines_[timeline];
+  const int rank = state.rank;
+  const ChannelId channel =
+      matcher_.channel_of(action.peer, rank, action, state.channel_of(action));
+  const TransferId id = matcher_.post(action.peer, rank, action, channel, skipped_);
   for (const TransferId skipped : skipped_) {
     wake(matcher_[skipped].waiting_sender);
     if constexpr (kNeedsPresence<Rules>) presence_.drop(skipped);
     matcher_.receiver_done(skipped);
   }
+  skipped_.clear();
   Transfer<K>& transfer = matcher_[id];
   transfer.has_post = true;
   transfer.recorded_post = call.enter;
-  rules_->post(timelines_[timeline], call, transfer);
+  rules_->post(state, call, transfer);
   if constexpr (kNeedsPresence<Rules>) {
-    const Level level = rules_->level(action.peer, timelines_[timeline].rank);
+    const Level level = rules_->level(action.peer, rank);
     const Protocol protocol = rules_->protocol(level, transfer.bytes);
     if (protocol >= Protocol::kPull) presence_.post(id, timeline, protocol);
   }
@@ -276,7 +286,7 @@ void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
 }
 
 template <class Rules>
-void Replay<Rules>::match(TransferId id) {
+inline void Replay<Rules>::match(TransferId id) {
   Transfer<K>& transfer = matcher_[id];
   rules_->matched(transfer);
   if constexpr (kNeedsPresence<Rules>) {
@@ -355,7 +365,7 @@ uint64_t Replay<Rules>::arrive(int timeline, const Call& call, const Action& act
 }
 
 template <class Rules>
-void Replay<Rules>::await(int timeline, Awaited::Kind kind, TransferId id) {
+inline void Replay<Rules>::await(int timeline, Awaited::Kind kind, TransferId id) {
   Awaited awaited;
   awaited.kind = kind;
   awaited.transfer = id;
@@ -368,29 +378,14 @@ void Replay<Rules>::await(int timeline, Awaited::Kind kind, TransferId id) {
 }
 
 template <class Rules>
-bool Replay<Rules>::everything_is_there(int timeline) {
+inline bool Replay<Rules>::everything_is_there(int timeline) {
   TimelineState<K>& state = timelines_[timeline];
   for (; state.next_awaited < state.awaited.size(); ++state.next_awaited) {
     Awaited& awaited = state.awaited[state.next_awaited];
     if (awaited.kind == Awaited::Kind::kMainThread) return false;
     if (!awaited.posted && !find_request(timeline, awaited)) return false;
     if (awaited.kind >= Awaited::Kind::kCollective) {
-      if (awaited.kind == Awaited::Kind::kOneSided) continue;
-      if (awaited.kind == Awaited::Kind::kEpoch) {
-        if (other_side_is_there(timeline, awaited)) continue;
-        return false;
-      }
-      if (awaited.kind == Awaited::Kind::kLock) {
-        if (awaited.instance == 0) continue;
-        LockTurn<K>& turn = turn_before(awaited);
-        if (turn.holders.empty()) continue;
-        turn.waiting.push_back(timeline);
-        return false;
-      }
-      const uint32_t comm = awaited.action->comm;
-      if (trace_->comms[comm].size() <= 1) continue;
-      if (collectives_.ready(comm, awaited.instance, awaited.local, awaited.waits_for)) continue;
-      collectives_.get(comm, awaited.instance).waiting.push_back(timeline);
+      if (others_are_there(timeline, awaited)) continue;
       return false;
     }
     if (awaited.transfer == kNoTransfer) continue;
@@ -411,20 +406,46 @@ bool Replay<Rules>::everything_is_there(int timeline) {
 }
 
 template <class Rules>
-void Replay<Rules>::leave(int timeline, const Call& call) {
+bool Replay<Rules>::others_are_there(int timeline, const Awaited& awaited) {
+  switch (awaited.kind) {
+    case Awaited::Kind::kEpoch:
+      return other_side_is_there(timeline, awaited);
+    case Awaited::Kind::kLock: {
+      if (awaited.instance == 0) return true;
+      LockTurn<K>& turn = turn_before(awaited);
+      if (turn.holders.empty()) return true;
+      turn.waiting.push_back(timeline);
+      return false;
+    }
+    case Awaited::Kind::kCollective: {
+      const uint32_t comm = awaited.action->comm;
+      if (trace_->comms[comm].size() <= 1) return true;
+      if (collectives_.ready(comm, awaited.instance, awaited.local, awaited.waits_for)) return true;
+      collectives_.get(comm, awaited.instance).waiting.push_back(timeline);
+      return false;
+    }
+    default:
+      return true;
+  }
+}
+
+template <class Rules>
+inline void Replay<Rules>::leave(int timeline, const Call& call) {
   TimelineState<K>& state = timelines_[timeline];
-  const RuleContext<K> context{trace_, &matcher_, &collectives_, &started_, &windows_};
   const Lanes<K> leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                              ? state.enter
-                             : rules_->leave(state, call, context);
+                             : rules_->leave(state, call, context_);
   for (const Awaited& awaited : state.awaited) {
     count_violation(timeline, call, awaited);
     let_go(timeline, awaited);
   }
-  const double recorded_before = call.role == CallRole::kBegin ? call.enter : state.recorded_clock;
-  const Lanes<K> clock_before = call.role == CallRole::kBegin ? state.enter : state.clock;
+  const bool begins = call.role == CallRole::kBegin;
+  const double recorded_before = begins ? call.enter : state.recorded_clock;
+  if (begins) state.clock = state.enter;
+  if (profile_) profile_->call(timeline, call, state.block, state.clock, state.enter, leave);
+  if (coverage_) coverage_->call(timeline, call);
   for (Observer<K>* observer : observers_) {
-    observer->call(timeline, call, state.block, clock_before, recorded_before, state.enter, leave);
+    observer->call(timeline, call, state.block, state.clock, recorded_before, state.enter, leave);
   }
   state.clock = leave;
   state.recorded_clock = call.leave;
@@ -438,15 +459,9 @@ void Replay<Rules>::leave(int timeline, const Call& call) {
 }
 
 template <class Rules>
-void Replay<Rules>::let_go(int timeline, const Awaited& awaited) {
-  if (awaited.kind > Awaited::Kind::kCollective) {
-    let_go_one_sided(timeline, awaited);
-  } else if (awaited.kind == Awaited::Kind::kCollective) {
-    if (trace_->comms[awaited.action->comm].size() <= 1) return;
-    if (collectives_.get(awaited.action->comm, awaited.instance).abandoned)
-      ++outcome_.abandoned_collectives;
-    collectives_.depart(awaited.action->comm, awaited.instance);
-    if (awaited.transfer != kNoTransfer) free_started_.push_back(awaited.transfer);
+inline void Replay<Rules>::let_go(int timeline, const Awaited& awaited) {
+  if (awaited.kind >= Awaited::Kind::kCollective) {
+    let_go_others(timeline, awaited);
   } else if (awaited.transfer != kNoTransfer) {
     if (awaited.kind == Awaited::Kind::kReceive) {
       matcher_.receiver_done(awaited.transfer);
@@ -457,7 +472,17 @@ void Replay<Rules>::let_go(int timeline, const Awaited& awaited) {
 }
 
 template <class Rules>
-void Replay<Rules>::count_violation(int timeline, const Call& call, const Awaited& awaited) {
+void Replay<Rules>::let_go_others(int timeline, const Awaited& awaited) {
+  if (awaited.kind != Awaited::Kind::kCollective) return let_go_one_sided(timeline, awaited);
+  if (trace_->comms[awaited.action->comm].size() <= 1) return;
+  if (collectives_.get(awaited.action->comm, awaited.instance).abandoned)
+    ++outcome_.abandoned_collectives;
+  collectives_.depart(awaited.action->comm, awaited.instance);
+  if (awaited.transfer != kNoTransfer) free_started_.push_back(awaited.transfer);
+}
+
+template <class Rules>
+inline void Replay<Rules>::count_violation(int timeline, const Call& call, const Awaited& awaited) {
   double cause = 0;
   if (!recorded_cause(timeline, awaited, cause) || call.leave >= cause) return;
   ClockViolations& violations = outcome_.clock_violations;
@@ -466,21 +491,9 @@ void Replay<Rules>::count_violation(int timeline, const Call& call, const Awaite
 }
 
 template <class Rules>
-bool Replay<Rules>::recorded_cause(int timeline, const Awaited& awaited, double& cause) {
-  if (awaited.kind == Awaited::Kind::kEpoch) {
-    if (windows_.is_origin(*awaited.action)) return false;  // it need not have waited
-    const Epoch<K>& epoch =
-        windows_.epoch(*awaited.action, timelines_[timeline].rank, awaited.instance);
-    cause = epoch.recorded_complete;
-    return !epoch.abandoned;
-  }
-  if (awaited.kind == Awaited::Kind::kCollective) {
-    const Communicator& comm = trace_->comms[awaited.action->comm];
-    if (comm.size() <= 1) return false;
-    const auto& instance = collectives_.get(awaited.action->comm, awaited.instance);
-    Lanes<K> unused;
-    return !instance.abandoned && collective_cause(instance, awaited.local, comm, cause, unused);
-  }
+inline bool Replay<Rules>::recorded_cause(int timeline, const Awaited& awaited, double& cause) {
+  if (awaited.kind >= Awaited::Kind::kCollective)
+    return recorded_cause_of_others(timeline, awaited, cause);
   if (awaited.transfer == kNoTransfer) return false;
   const Transfer<K>& transfer = matcher_[awaited.transfer];
   if (transfer.abandoned || !transfer.has_send || !transfer.has_post) return false;
@@ -488,6 +501,23 @@ bool Replay<Rules>::recorded_cause(int timeline, const Awaited& awaited, double&
   if (awaited.kind == Awaited::Kind::kSend && !transfer.synchronous) return false;
   cause = awaited.kind == Awaited::Kind::kSend ? transfer.recorded_post : transfer.recorded_send;
   return true;
+}
+
+template <class Rules>
+bool Replay<Rules>::recorded_cause_of_others(int timeline, const Awaited& awaited, double& cause) {
+  if (awaited.kind == Awaited::Kind::kEpoch) {
+    if (windows_.is_origin(*awaited.action)) return false;  // it need not have waited
+    const Epoch<K>& epoch =
+        windows_.epoch(*awaited.action, timelines_[timeline].rank, awaited.instance);
+    cause = epoch.recorded_complete;
+    return !epoch.abandoned;
+  }
+  if (awaited.kind != Awaited::Kind::kCollective) return false;
+  const Communicator& comm = trace_->comms[awaited.action->comm];
+  if (comm.size() <= 1) return false;
+  const auto& instance = collectives_.get(awaited.action->comm, awaited.instance);
+  Lanes<K> unused;
+  return !instance.abandoned && collective_cause(instance, awaited.local, comm, cause, unused);
 }
 
 // --- Messages that need somebody inside MPI ---
@@ -528,7 +558,7 @@ bool Replay<Rules>::serve_earliest() {
 // --- Requests ---
 
 template <class Rules>
-void Replay<Rules>::put_slot(int timeline, uint32_t slot, TransferId id) {
+inline void Replay<Rules>::put_slot(int timeline, uint32_t slot, TransferId id) {
   TimelineState<K>& state = timelines_[timeline];
   if (state.threads) return share_request(timeline, slot, id);
   std::vector<TransferId>& slots = state.slots;
@@ -539,7 +569,7 @@ void Replay<Rules>::put_slot(int timeline, uint32_t slot, TransferId id) {
 }
 
 template <class Rules>
-void Replay<Rules>::await_request(int timeline, Awaited::Kind kind, uint32_t slot) {
+inline void Replay<Rules>::await_request(int timeline, Awaited::Kind kind, uint32_t slot) {
   TimelineState<K>& state = timelines_[timeline];
   if (!state.threads) {
     // An eager send is over, and nobody waits for it.
@@ -602,22 +632,5 @@ bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
   state.threads->requests.erase(found);
   return true;
 }
-
-// --- Every set of rules, at every number of lanes ---
-
-template class Replay<SurveyRules>;
-template class Replay<LogicalClockRules>;
-template class Replay<MeasuredRules<1>>;
-template class Replay<MeasuredRules<2>>;
-template class Replay<MeasuredRules<4>>;
-template class Replay<MeasuredRules<8>>;
-template class Replay<MeasuredRules<16>>;
-template class Replay<ModelRules<1>>;
-template class Replay<ModelRules<2>>;
-template class Replay<ModelRules<4>>;
-template class Replay<ModelRules<8>>;
-template class Replay<ModelRules<16>>;
-template class Replay<ModelRules<32>>;
-template class Replay<ProgressRules>;
 
 }  // namespace rubato

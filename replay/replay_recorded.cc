@@ -1,0 +1,18 @@
+// The engine for the passes that follow the recording.
+
+#include "replay/engine.h"
+#include "replay/logical_clock.h"
+#include "replay/measured_rules.h"
+#include "replay/survey.h"
+
+namespace rubato {
+
+template class Replay<SurveyRules>;
+template class Replay<LogicalClockRules>;
+template class Replay<MeasuredRules<1>>;
+template class Replay<MeasuredRules<2>>;
+template class Replay<MeasuredRules<4>>;
+template class Replay<MeasuredRules<8>>;
+template class Replay<MeasuredRules<16>>;
+
+}  // namespace rubato
