@@ -133,7 +133,7 @@ class CallBuilder {
   size_t actions_taken() const { return action_base_; }
 
   bool finished() const { return finished_; }
-  uint64_t records() const { return records_seen_; }
+  uint64_t records() const { return last_event_; }  ///< so far
   /// Receives, and collectives, that were posted and never completed.
   const NeverCompleted& open_receives() const { return open_receives_; }
   const NeverCompleted& open_collectives() const { return open_collectives_; }
@@ -181,7 +181,6 @@ class CallBuilder {
   int nested_ = 0;         ///< MPI regions inside the open call
   double last_time_ = 0;
   uint64_t last_event_ = 0;
-  uint64_t records_seen_ = 0;
   NeverCompleted open_receives_;
   NeverCompleted open_collectives_;
 
@@ -202,15 +201,16 @@ class CallBuilder {
 
 // --- What is called for every record, to be inlined into the reader of the archive ---
 
-inline void CallBuilder::note(uint64_t event, double time, RecordPhase phase) {
+[[gnu::always_inline]] inline void CallBuilder::note(uint64_t event, double time,
+                                                     RecordPhase phase) {
   if (!begun_) begin(event, time);
-  ++records_seen_;
   last_time_ = time;
   last_event_ = event;
   if (keep_records_) pending_.records.push_back({time, phase});
 }
 
-inline void CallBuilder::note_inside(uint64_t event, double time, bool tail) {
+[[gnu::always_inline]] inline void CallBuilder::note_inside(uint64_t event, double time,
+                                                            bool tail) {
   tail_ = tail_ || tail;
   note(event, time,
        !open_  ? RecordPhase::kBetween
@@ -218,7 +218,8 @@ inline void CallBuilder::note_inside(uint64_t event, double time, bool tail) {
                : RecordPhase::kHead);
 }
 
-inline void CallBuilder::open_call(uint64_t event, double time, uint16_t name, CallRole role) {
+[[gnu::always_inline]] inline void CallBuilder::open_call(uint64_t event, double time,
+                                                          uint16_t name, CallRole role) {
   if (!begun_) begin(event, time);
   Call& call = pending_.calls.emplace_back();
   call.enter = call.leave = time;
@@ -233,7 +234,7 @@ inline void CallBuilder::open_call(uint64_t event, double time, uint16_t name, C
   nested_ = 0;
 }
 
-inline void CallBuilder::ensure_call(uint64_t event, double time) {
+[[gnu::always_inline]] inline void CallBuilder::ensure_call(uint64_t event, double time) {
   if (open_) return;
   // The last entry of the table stands for records outside of any MPI region.
   open_call(event, time, static_cast<uint16_t>(trace_->calls.size() - 1), CallRole::kMpi);
@@ -246,7 +247,7 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   return action;
 }
 
-inline void CallBuilder::close_call(double time) {
+[[gnu::always_inline]] inline void CallBuilder::close_call(double time) {
   Call& call = pending_.calls.back();
   call.leave = time;
   if (call.role == CallRole::kFinalize) close_finalize();
@@ -257,7 +258,7 @@ inline void CallBuilder::close_call(double time) {
   if (polls_ > 0 || call.actions == 0) follow_polls();
 }
 
-inline void CallBuilder::enter(uint64_t event, double time, int32_t call) {
+[[gnu::always_inline]] inline void CallBuilder::enter(uint64_t event, double time, int32_t call) {
   if (call >= 0 && !open_) {
     const MpiCallInfo& info = trace_->calls[call];
     const CallRole role = info.init       ? CallRole::kInit
@@ -272,7 +273,7 @@ inline void CallBuilder::enter(uint64_t event, double time, int32_t call) {
   note_inside(event, time, false);
 }
 
-inline void CallBuilder::leave(uint64_t event, double time, int32_t call) {
+[[gnu::always_inline]] inline void CallBuilder::leave(uint64_t event, double time, int32_t call) {
   const bool closes = call >= 0 && open_ && nested_ == 0;
   note_inside(event, time, closes);
   if (closes) {
@@ -284,8 +285,8 @@ inline void CallBuilder::leave(uint64_t event, double time, int32_t call) {
   }
 }
 
-inline void CallBuilder::send(uint64_t event, double time, uint32_t comm, int32_t peer,
-                              uint32_t tag, uint64_t bytes) {
+[[gnu::always_inline]] inline void CallBuilder::send(uint64_t event, double time, uint32_t comm,
+                                                     int32_t peer, uint32_t tag, uint64_t bytes) {
   ensure_call(event, time);
   note_inside(event, time, false);
   const MpiCallInfo& info = trace_->calls[pending_.calls.back().name];
@@ -300,8 +301,9 @@ inline void CallBuilder::send(uint64_t event, double time, uint32_t comm, int32_
   if (implicit_) close_call(time);
 }
 
-inline void CallBuilder::isend(uint64_t event, double time, uint32_t comm, int32_t peer,
-                               uint32_t tag, uint64_t bytes, uint64_t request, uint8_t flags) {
+[[gnu::always_inline]] inline void CallBuilder::isend(uint64_t event, double time, uint32_t comm,
+                                                      int32_t peer, uint32_t tag, uint64_t bytes,
+                                                      uint64_t request, uint8_t flags) {
   send(event, time, comm, peer, tag, bytes);
   Action& action = pending_.actions.back();
   action.flags = (action.flags & ~kBlocking) | flags;
@@ -312,7 +314,8 @@ inline void CallBuilder::isend(uint64_t event, double time, uint32_t comm, int32
   if (!open) book_->send_slots.put(request, action.slot);
 }
 
-inline void CallBuilder::isend_complete(uint64_t event, double time, uint64_t request) {
+[[gnu::always_inline]] inline void CallBuilder::isend_complete(uint64_t event, double time,
+                                                               uint64_t request) {
   ensure_call(event, time);
   note_inside(event, time, true);
   if (const auto slot = book_->send_slots.take(request)) {
@@ -322,8 +325,8 @@ inline void CallBuilder::isend_complete(uint64_t event, double time, uint64_t re
   if (implicit_) close_call(time);
 }
 
-inline void CallBuilder::irecv_request(uint64_t event, double time, uint64_t request,
-                                       bool wildcard) {
+[[gnu::always_inline]] inline void CallBuilder::irecv_request(uint64_t event, double time,
+                                                              uint64_t request, bool wildcard) {
   ensure_call(event, time);
   note_inside(event, time, false);
   post(ActionKind::kPost, request, book_->receives);
@@ -342,8 +345,8 @@ inline void CallBuilder::post(ActionKind kind, uint64_t request,
       {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
 }
 
-inline void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_t peer,
-                              uint32_t tag, uint64_t bytes) {
+[[gnu::always_inline]] inline void CallBuilder::recv(uint64_t event, double time, uint32_t comm,
+                                                     int32_t peer, uint32_t tag, uint64_t bytes) {
   ensure_call(event, time);
   note_inside(event, time, true);
   Action& action = add_action(ActionKind::kPost);
@@ -356,8 +359,9 @@ inline void CallBuilder::recv(uint64_t event, double time, uint32_t comm, int32_
   if (implicit_) close_call(time);
 }
 
-inline void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32_t peer,
-                               uint32_t tag, uint64_t bytes, uint64_t request) {
+[[gnu::always_inline]] inline void CallBuilder::irecv(uint64_t event, double time, uint32_t comm,
+                                                      int32_t peer, uint32_t tag, uint64_t bytes,
+                                                      uint64_t request) {
   const auto found = book_->receives.take(request);
   if (!found) {
     // Its post was not recorded: as good as a receive here.
@@ -382,7 +386,7 @@ inline void CallBuilder::irecv(uint64_t event, double time, uint32_t comm, int32
   if (implicit_) close_call(time);
 }
 
-inline void CallBuilder::other(uint64_t event, double time) {
+[[gnu::always_inline]] inline void CallBuilder::other(uint64_t event, double time) {
   note_inside(event, time, false);
 }
 

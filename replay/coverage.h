@@ -17,7 +17,7 @@ class Coverage {
   /// `spinning_waits`: as ReplayOptions::spinning_waits.
   Coverage(const TraceDefinitions& trace, bool spinning_waits);
 
-  void call(int timeline, const Call& call) {
+  [[gnu::always_inline]] void call(int timeline, const Call& call) {
     if (call.role != CallRole::kMpi || call.actions == 0 || timeline >= ranks_ || over_[timeline])
       return rare_call(timeline, call);
     // Nearly all: replayed, of a main thread, before MPI_Finalize.

@@ -15,6 +15,10 @@
 #include "replay/replay_stalls.h"
 #include "replay/survey.h"
 
+// What happens in nearly every call becomes one piece of code; what is rare stays out of its way.
+#define RUBATO_HOT [[gnu::always_inline]] inline
+#define RUBATO_RARE [[gnu::noinline]]
+
 namespace rubato {
 
 template <class Rules>
@@ -71,7 +75,7 @@ int Replay<Rules>::pop_ready() {
 }
 
 template <class Rules>
-inline void Replay<Rules>::wake(int timeline) {
+RUBATO_HOT void Replay<Rules>::wake(int timeline) {
   if (timeline >= 0 && timelines_[timeline].status == Status::kBlocked) make_ready(timeline);
 }
 
@@ -119,13 +123,13 @@ void Replay<Rules>::finish(int timeline) {
 }
 
 template <class Rules>
-inline bool Replay<Rules>::has_unborn(int timeline) const {
+RUBATO_HOT bool Replay<Rules>::has_unborn(int timeline) const {
   const TimelineState<K>& state = timelines_[timeline];
   return state.threads && timeline == state.rank && !state.threads->unborn.empty();
 }
 
 template <class Rules>
-void Replay<Rules>::begin_threads(int timeline, const Call& call) {
+RUBATO_RARE void Replay<Rules>::begin_threads(int timeline, const Call& call) {
   const TimelineState<K>& main = timelines_[timeline];
   std::erase_if(main.threads->unborn, [&](int thread) {
     TimelineState<K>& born = timelines_[thread];
@@ -147,7 +151,7 @@ void Replay<Rules>::begin_threads(int timeline, const Call& call) {
 // --- One call ---
 
 template <class Rules>
-inline void Replay<Rules>::enter(int timeline, const Call& call) {
+RUBATO_HOT void Replay<Rules>::enter(int timeline, const Call& call) {
   TimelineState<K>& state = timelines_[timeline];
   state.in_call = true;
   state.awaited.clear();
@@ -185,7 +189,7 @@ inline void Replay<Rules>::enter(int timeline, const Call& call) {
 }
 
 template <class Rules>
-inline void Replay<Rules>::perform(int timeline, const Call& call, const Action& action) {
+RUBATO_HOT void Replay<Rules>::perform(int timeline, const Call& call, const Action& action) {
   switch (action.kind) {
     case ActionKind::kNone:
     case ActionKind::kFetch:  // of the action before it
@@ -218,7 +222,7 @@ inline void Replay<Rules>::perform(int timeline, const Call& call, const Action&
 }
 
 template <class Rules>
-inline void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
+RUBATO_HOT void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
   TimelineState<K>& state = timelines_[timeline];
   const int rank = state.rank;
   const ChannelId channel =
@@ -253,7 +257,7 @@ inline void Replay<Rules>::send(int timeline, const Call& call, const Action& ac
 }
 
 template <class Rules>
-inline void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
+RUBATO_HOT void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
   TimelineState<K>& state = timelines_[timeline];
   const int rank = state.rank;
   const ChannelId channel =
@@ -286,18 +290,20 @@ inline void Replay<Rules>::post(int timeline, const Call& call, const Action& ac
 }
 
 template <class Rules>
-inline void Replay<Rules>::match(TransferId id) {
+RUBATO_HOT void Replay<Rules>::match(TransferId id) {
   Transfer<K>& transfer = matcher_[id];
-  rules_->matched(transfer);
   if constexpr (kNeedsPresence<Rules>) {
-    if (rules_->protocol(transfer.level, transfer.bytes) < Protocol::kPull) return;
-    presence_.match(id, rules_->legs(transfer));
-    take_arrivals();
+    if (rules_->protocol(transfer.level, transfer.bytes) >= Protocol::kPull) {
+      presence_.match(id, rules_->legs(transfer));  // which will know when it arrives
+      take_arrivals();
+      return;
+    }
   }
+  rules_->matched(transfer);
 }
 
 template <class Rules>
-void Replay<Rules>::collective(int timeline, const Call& call, const Action& action) {
+RUBATO_RARE void Replay<Rules>::collective(int timeline, const Call& call, const Action& action) {
   ++outcome_.collectives;
   const Communicator& comm = trace_->comms[action.comm];
   Awaited awaited;
@@ -313,7 +319,8 @@ void Replay<Rules>::collective(int timeline, const Call& call, const Action& act
 }
 
 template <class Rules>
-void Replay<Rules>::start_collective(int timeline, const Call& call, const Action& action) {
+RUBATO_RARE void Replay<Rules>::start_collective(int timeline, const Call& call,
+                                                 const Action& action) {
   ++outcome_.collectives;
   const Communicator& comm = trace_->comms[action.comm];
   if (comm.size() <= 1) return put_slot(timeline, action.slot, kNoTransfer);
@@ -365,7 +372,7 @@ uint64_t Replay<Rules>::arrive(int timeline, const Call& call, const Action& act
 }
 
 template <class Rules>
-inline void Replay<Rules>::await(int timeline, Awaited::Kind kind, TransferId id) {
+RUBATO_HOT void Replay<Rules>::await(int timeline, Awaited::Kind kind, TransferId id) {
   Awaited awaited;
   awaited.kind = kind;
   awaited.transfer = id;
@@ -378,7 +385,7 @@ inline void Replay<Rules>::await(int timeline, Awaited::Kind kind, TransferId id
 }
 
 template <class Rules>
-inline bool Replay<Rules>::everything_is_there(int timeline) {
+RUBATO_HOT bool Replay<Rules>::everything_is_there(int timeline) {
   TimelineState<K>& state = timelines_[timeline];
   for (; state.next_awaited < state.awaited.size(); ++state.next_awaited) {
     Awaited& awaited = state.awaited[state.next_awaited];
@@ -406,7 +413,7 @@ inline bool Replay<Rules>::everything_is_there(int timeline) {
 }
 
 template <class Rules>
-bool Replay<Rules>::others_are_there(int timeline, const Awaited& awaited) {
+RUBATO_RARE bool Replay<Rules>::others_are_there(int timeline, const Awaited& awaited) {
   switch (awaited.kind) {
     case Awaited::Kind::kEpoch:
       return other_side_is_there(timeline, awaited);
@@ -430,7 +437,7 @@ bool Replay<Rules>::others_are_there(int timeline, const Awaited& awaited) {
 }
 
 template <class Rules>
-inline void Replay<Rules>::leave(int timeline, const Call& call) {
+RUBATO_HOT void Replay<Rules>::leave(int timeline, const Call& call) {
   TimelineState<K>& state = timelines_[timeline];
   const Lanes<K> leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                              ? state.enter
@@ -459,7 +466,7 @@ inline void Replay<Rules>::leave(int timeline, const Call& call) {
 }
 
 template <class Rules>
-inline void Replay<Rules>::let_go(int timeline, const Awaited& awaited) {
+RUBATO_HOT void Replay<Rules>::let_go(int timeline, const Awaited& awaited) {
   if (awaited.kind >= Awaited::Kind::kCollective) {
     let_go_others(timeline, awaited);
   } else if (awaited.transfer != kNoTransfer) {
@@ -472,7 +479,7 @@ inline void Replay<Rules>::let_go(int timeline, const Awaited& awaited) {
 }
 
 template <class Rules>
-void Replay<Rules>::let_go_others(int timeline, const Awaited& awaited) {
+RUBATO_RARE void Replay<Rules>::let_go_others(int timeline, const Awaited& awaited) {
   if (awaited.kind != Awaited::Kind::kCollective) return let_go_one_sided(timeline, awaited);
   if (trace_->comms[awaited.action->comm].size() <= 1) return;
   if (collectives_.get(awaited.action->comm, awaited.instance).abandoned)
@@ -482,7 +489,8 @@ void Replay<Rules>::let_go_others(int timeline, const Awaited& awaited) {
 }
 
 template <class Rules>
-inline void Replay<Rules>::count_violation(int timeline, const Call& call, const Awaited& awaited) {
+RUBATO_HOT void Replay<Rules>::count_violation(int timeline, const Call& call,
+                                               const Awaited& awaited) {
   double cause = 0;
   if (!recorded_cause(timeline, awaited, cause) || call.leave >= cause) return;
   ClockViolations& violations = outcome_.clock_violations;
@@ -491,7 +499,7 @@ inline void Replay<Rules>::count_violation(int timeline, const Call& call, const
 }
 
 template <class Rules>
-inline bool Replay<Rules>::recorded_cause(int timeline, const Awaited& awaited, double& cause) {
+RUBATO_HOT bool Replay<Rules>::recorded_cause(int timeline, const Awaited& awaited, double& cause) {
   if (awaited.kind >= Awaited::Kind::kCollective)
     return recorded_cause_of_others(timeline, awaited, cause);
   if (awaited.transfer == kNoTransfer) return false;
@@ -504,7 +512,8 @@ inline bool Replay<Rules>::recorded_cause(int timeline, const Awaited& awaited, 
 }
 
 template <class Rules>
-bool Replay<Rules>::recorded_cause_of_others(int timeline, const Awaited& awaited, double& cause) {
+RUBATO_RARE bool Replay<Rules>::recorded_cause_of_others(int timeline, const Awaited& awaited,
+                                                         double& cause) {
   if (awaited.kind == Awaited::Kind::kEpoch) {
     if (windows_.is_origin(*awaited.action)) return false;  // it need not have waited
     const Epoch<K>& epoch =
@@ -539,7 +548,7 @@ template <class Rules>
 void Replay<Rules>::take_arrivals() {
   for (const auto& [id, time] : presence_.take_arrivals()) {
     Transfer<K>& transfer = matcher_[id];
-    transfer.arrival = Lanes<K>::Constant(time);
+    transfer.arrival() = Lanes<K>::Constant(time);
     wake(transfer.waiting_sender);
     wake(transfer.waiting_receiver);
   }
@@ -558,7 +567,7 @@ bool Replay<Rules>::serve_earliest() {
 // --- Requests ---
 
 template <class Rules>
-inline void Replay<Rules>::put_slot(int timeline, uint32_t slot, TransferId id) {
+RUBATO_HOT void Replay<Rules>::put_slot(int timeline, uint32_t slot, TransferId id) {
   TimelineState<K>& state = timelines_[timeline];
   if (state.threads) return share_request(timeline, slot, id);
   std::vector<TransferId>& slots = state.slots;
@@ -569,7 +578,7 @@ inline void Replay<Rules>::put_slot(int timeline, uint32_t slot, TransferId id) 
 }
 
 template <class Rules>
-inline void Replay<Rules>::await_request(int timeline, Awaited::Kind kind, uint32_t slot) {
+RUBATO_HOT void Replay<Rules>::await_request(int timeline, Awaited::Kind kind, uint32_t slot) {
   TimelineState<K>& state = timelines_[timeline];
   if (!state.threads) {
     // An eager send is over, and nobody waits for it.
@@ -582,7 +591,7 @@ inline void Replay<Rules>::await_request(int timeline, Awaited::Kind kind, uint3
 }
 
 template <class Rules>
-void Replay<Rules>::await_collective(int timeline, const Action& action) {
+RUBATO_RARE void Replay<Rules>::await_collective(int timeline, const Action& action) {
   TimelineState<K>& state = timelines_[timeline];
   const size_t before = state.awaited.size();
   await_request(timeline, Awaited::Kind::kCollective, action.tag);
@@ -601,7 +610,7 @@ void Replay<Rules>::find_instance(Awaited& awaited) const {
 }
 
 template <class Rules>
-void Replay<Rules>::share_request(int timeline, uint32_t slot, TransferId id) {
+RUBATO_RARE void Replay<Rules>::share_request(int timeline, uint32_t slot, TransferId id) {
   TimelineState<K>& state = timelines_[timeline];
   const auto [request, is_new] = state.threads->requests.try_emplace(slot);
   if (!is_new && request->second.transfer != kNoTransfer)
@@ -614,7 +623,7 @@ void Replay<Rules>::share_request(int timeline, uint32_t slot, TransferId id) {
 }
 
 template <class Rules>
-bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
+RUBATO_RARE bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
   TimelineState<K>& state = timelines_[timeline];
   const auto found = state.threads->requests.find(awaited.slot);
   if (found == state.threads->requests.end()) {
@@ -634,3 +643,6 @@ bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
 }
 
 }  // namespace rubato
+
+#undef RUBATO_HOT
+#undef RUBATO_RARE

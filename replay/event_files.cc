@@ -55,7 +55,8 @@ struct Location {
   }
   /// Hands a record to the builder of calls.
   template <typename Method, typename... Arguments>
-  void record(uint64_t event, OTF2_TimeStamp time, Method method, Arguments... arguments) {
+  [[gnu::always_inline]] void record(uint64_t event, OTF2_TimeStamp time, Method method,
+                                     Arguments... arguments) {
     calls->record(thread, event, ticks(time), method, arguments...);
   }
   uint32_t comm(uint32_t ref, uint64_t event, const char* what) {

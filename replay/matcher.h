@@ -58,9 +58,12 @@ struct TransferFacts {
 template <int K>
 struct Transfer : TransferFacts {
   // Ticks; each is valid once the side that knows it has come.
-  Lanes<K> start;   ///< when the sender's port takes it (model), or its send was entered (measured)
+  Lanes<K> sent;    ///< when the sender's port takes it (model), or its send was entered (measured)
   Lanes<K> posted;  ///< when the receive was posted
-  Lanes<K> arrival;  ///< model: at the receiver
+
+  /// Model: when it is at the receiver; takes the place of `sent` as soon as it is known.
+  Lanes<K>& arrival() { return sent; }
+  const Lanes<K>& arrival() const { return sent; }
 };
 
 /// A channel that was asked for before.
@@ -88,7 +91,8 @@ class Matcher {
   }
 
   /// The transfer of a send: with its receive when that was posted before, else a new one.
-  TransferId send(int source, int destination, const Action& action, ChannelId on) {
+  [[gnu::always_inline]] TransferId send(int source, int destination, const Action& action,
+                                         ChannelId on) {
     Channel& channel = channels_[on];
     const TransferId first = next_of(channel, action.order);
     const bool posted = first != kNoTransfer && pool_[first].has_post;
@@ -111,8 +115,8 @@ class Matcher {
   /// The transfer of a posted receive: with its send when that came before, else a new one. Sends
   /// of another length are skipped and appended to `abandoned`; the caller wakes whoever waits for
   /// such a one, and calls receiver_done() for it.
-  TransferId post(int source, int destination, const Action& action, ChannelId on,
-                  std::vector<TransferId>& abandoned) {
+  [[gnu::always_inline]] TransferId post(int source, int destination, const Action& action,
+                                         ChannelId on, std::vector<TransferId>& abandoned) {
     Channel& channel = channels_[on];
     for (TransferId id = next_of(channel, action.order); id != kNoTransfer && pool_[id].has_send;
          id = next_of(channel, action.order)) {
@@ -172,7 +176,7 @@ class Matcher {
     return id;
   }
 
-  TransferId create(int source, int destination, const Action& action) {
+  [[gnu::always_inline]] TransferId create(int source, int destination, const Action& action) {
     TransferId id;
     if (free_.empty()) {
       id = static_cast<TransferId>(pool_.size());
@@ -214,7 +218,7 @@ class Matcher {
     pool_[id].next = kNoTransfer;
   }
 
-  void release(TransferId id) {
+  [[gnu::always_inline]] void release(TransferId id) {
     const Transfer<K>& transfer = pool_[id];
     if (transfer.sender_done && transfer.receiver_done) free_.push_back(id);
   }

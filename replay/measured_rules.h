@@ -91,7 +91,7 @@ class MeasuredRules {
   void begin_call(TimelineState<K>&) {}
 
   void send(TimelineState<K>& timeline, const Call&, const Action& action, Transfer<K>& transfer) {
-    transfer.start = timeline.enter;
+    transfer.sent = timeline.enter;
     const double limit = limits_->bytes[static_cast<int>(transfer.level)];
     transfer.sender_waits =
         (action.flags & kSynchronous) ||
@@ -165,7 +165,7 @@ class MeasuredRules {
       const int level = static_cast<int>(transfer.level);
       if (awaited.kind == Awaited::Kind::kReceive) {
         causes_.push_back(
-            {transfer.recorded_send, transfer.start, survey_->receive[level].at(bytes), bytes});
+            {transfer.recorded_send, transfer.sent, survey_->receive[level].at(bytes), bytes});
       } else if (transfer.sender_waits) {
         causes_.push_back({transfer.recorded_post, transfer.posted,
                            survey_->synchronous[level].at(bytes), bytes});

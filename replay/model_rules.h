@@ -82,15 +82,20 @@ class ModelRules {
 
   void begin_call(TimelineState<K>& timeline) { timeline.busy = timeline.enter; }
 
-  void send(TimelineState<K>& timeline, const Call&, const Action& action, Transfer<K>& transfer) {
+  [[gnu::always_inline]] void send(TimelineState<K>& timeline, const Call&, const Action& action,
+                                   Transfer<K>& transfer) {
     const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
     timeline.busy += cost.send_overhead;
-    transfer.start = timeline.busy.max(timeline.out_port);
-    timeline.out_port = transfer.start + cost.gap;
+    const Lanes<K> start = timeline.busy.max(timeline.out_port);
+    timeline.out_port = start + cost.gap;
     transfer.handshake = cost.protocol != Protocol::kEager;
     transfer.sender_waits =
         (action.flags & kSynchronous) || (transfer.handshake && !(action.flags & kBuffered));
-    if (!transfer.handshake) transfer.arrival = transfer.start + cost.transfer;
+    if (transfer.handshake) {
+      transfer.sent = start;
+    } else {
+      transfer.arrival() = start + cost.transfer;
+    }
   }
 
   void post(TimelineState<K>& timeline, const Call&, Transfer<K>& transfer) {
@@ -101,8 +106,8 @@ class ModelRules {
   void matched(Transfer<K>& transfer) {
     if (!transfer.handshake) return;
     const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
-    transfer.arrival =
-        (transfer.start + cost.latency).max(transfer.posted) + (cost.transfer - cost.latency);
+    transfer.arrival() =
+        (transfer.sent + cost.latency).max(transfer.posted) + (cost.transfer - cost.latency);
   }
 
   // --- One-sided communication: windows.h ---
@@ -174,14 +179,14 @@ class ModelRules {
       }
       const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
       if (is_receive) {
-        const Lanes<K> drained = transfer.arrival.max(timeline.in_port + cost.gap);
+        const Lanes<K> drained = transfer.arrival().max(timeline.in_port + cost.gap);
         timeline.in_port = drained;
         leave += cost.receive_overhead;
         latest = latest.max(drained + cost.receive_overhead);
       } else if (transfer.handshake) {
-        latest = latest.max(transfer.arrival);
+        latest = latest.max(transfer.arrival());
       } else {
-        latest = latest.max(transfer.arrival.max(transfer.posted) + cost.latency);
+        latest = latest.max(transfer.arrival().max(transfer.posted) + cost.latency);
       }
     }
     return leave.max(latest);

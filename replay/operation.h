@@ -184,8 +184,8 @@ struct Block {
   std::vector<Traffic> traffic;
 
   /// Gives the actions of `call` its slots and orders.
-  void take_up(const Call& call) {
-    if (shared == 0) return;
+  [[gnu::always_inline]] void take_up(const Call& call) {
+    if (shared == 0 || call.actions == 0) return;
     const uint32_t* request = requests.data() + call.first_request;
     Action* action = actions.data() + call.first_action;
     for (const Action* end = action + call.actions; action != end; ++action) {

@@ -49,12 +49,12 @@ class Outcomes {
       if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
       const Transfer<K>& transfer = matcher[awaited.transfer];
       if (transfer.abandoned) continue;
-      first = first.min(transfer.arrival);
-      last = last.max(transfer.arrival);
+      first = first.min(transfer.arrival());
+      last = last.max(transfer.arrival());
       if (!call.takes_some) continue;
       const auto was_open = transfer.posted <= before.enter;
       touched = touched.max(
-          was_open.select(before.arrival - transfer.arrival.max(before.enter), touched));
+          was_open.select(before.arrival - transfer.arrival().max(before.enter), touched));
     }
     if (call.tests && !is_wait) {
       touched = touched.max(last - timeline.enter);

@@ -40,12 +40,13 @@ constexpr std::array<ShapeMasks, kActionKinds> shape_masks() {
 constexpr std::array<ShapeMasks, kActionKinds> kShapeMasks = shape_masks();
 
 /// True when two actions differ in nothing but slot and order.
-bool same_shape(const Action& a, const Action& b) {
+inline bool same_shape(const Action& a, const Action& b) {
   const ActionWords x(a), y(b);
   const ShapeMasks& mask = kShapeMasks[static_cast<size_t>(a.kind)];
   const uint64_t differs = (x.word[0] ^ y.word[0]) | ((x.word[1] ^ y.word[1]) & mask.second) |
                            (x.word[2] ^ y.word[2]) | ((x.word[3] ^ y.word[3]) & mask.fourth);
-  return differs == 0 && (request_of(a) == nullptr) == (request_of(b) == nullptr);
+  // Where there is no slot, the fourth word is compared as a whole.
+  return differs == 0 && (a.slot == kNoSlot) == (b.slot == kNoSlot);
 }
 
 bool numbered(const Call& call, const Action* actions) {
@@ -95,6 +96,58 @@ void CallPacker::start_piece() {
   last_ = kNone;
 }
 
+inline bool CallPacker::equals(const CallShape& shape, const Call& call, uint64_t records,
+                               const Action* actions) const {
+  if (shape.records != records || shape.name != call.name || shape.actions != call.actions ||
+      shape.function_records != call.function_records || shape.role != call.role ||
+      shape.spinning != call.spinning) {
+    return false;
+  }
+  const Action* known = actions_.data() + shape.first_action;
+  for (const Action* end = known + shape.actions; known != end; ++known, ++actions) {
+    if (!same_shape(*known, *actions)) return false;
+  }
+  return !may_be_numbered_ || shape.numbered == numbered(call, actions - call.actions);
+}
+
+inline uint16_t CallPacker::shape_of(const Call& call, uint64_t records, const Action* actions) {
+  // What came behind the last one before comes mostly again.
+  const uint16_t before = last_;
+  if (before != kNone) {
+    const uint16_t guess = follower_[before];
+    if (guess != kNone && equals(shapes_[guess], call, records, actions)) return last_ = guess;
+  }
+  last_ = look_up(call, records, actions);
+  if (before != kNone) follower_[before] = last_;
+  return last_;
+}
+
+inline void CallPacker::add_times(const Call& call, uint16_t shape) {
+  const int64_t enter = whole(call.enter);
+  const int64_t leave = whole(call.leave);
+  // As distances only if they give the same times again.
+  const bool all_whole = std::min({ticks_, enter, leave}) != INT64_MIN;
+  const auto before = static_cast<uint64_t>(enter) - static_cast<uint64_t>(ticks_);
+  const auto length = static_cast<uint64_t>(leave) - static_cast<uint64_t>(enter);
+  time_ = call.leave;
+  ticks_ = leave;
+  if (all_whole && (before | length) >> 16 == 0) {
+    uint16_t* out = units_.data() + used_;
+    out[0] = shape | kShort;
+    out[1] = static_cast<uint16_t>(before);
+    out[2] = static_cast<uint16_t>(length);
+    used_ += 3;
+  } else if (all_whole && (before | length) >> 32 == 0) {
+    put(shape | kMiddle, 1);
+    put(before, 2);
+    put(length, 2);
+  } else {
+    put(shape | kFull, 1);
+    put(std::bit_cast<uint64_t>(call.enter), 4);
+    put(std::bit_cast<uint64_t>(call.leave), 4);
+  }
+}
+
 void CallPacker::add(const Block& block, size_t number) {
   if (taken_) start_piece();
   const Call& call = block.calls[number];
@@ -125,34 +178,12 @@ void CallPacker::add_requests(const Action* actions, uint32_t count) {
   }
 }
 
-uint16_t CallPacker::shape_of(const Call& call, uint64_t records, const Action* actions) {
-  // What came behind the last one before comes mostly again.
-  const uint16_t before = last_;
-  if (before != kNone) {
-    const uint16_t guess = follower_[before];
-    if (guess != kNone && equals(shapes_[guess], call, records, actions)) return last_ = guess;
-  }
+uint16_t CallPacker::look_up(const Call& call, uint64_t records, const Action* actions) {
   size_t i = hash(call, actions) % kTable;
   while (table_[i] != kNone && !equals(shapes_[table_[i]], call, records, actions))
     i = (i + 1) % kTable;
   if (table_[i] == kNone) table_[i] = add_shape(call, records, actions);
-  last_ = table_[i];
-  if (before != kNone) follower_[before] = last_;
-  return last_;
-}
-
-bool CallPacker::equals(const CallShape& shape, const Call& call, uint64_t records,
-                        const Action* actions) const {
-  if (shape.records != records || shape.name != call.name || shape.actions != call.actions ||
-      shape.function_records != call.function_records || shape.role != call.role ||
-      shape.spinning != call.spinning) {
-    return false;
-  }
-  const Action* known = actions_.data() + shape.first_action;
-  for (const Action* end = known + shape.actions; known != end; ++known, ++actions) {
-    if (!same_shape(*known, *actions)) return false;
-  }
-  return !may_be_numbered_ || shape.numbered == numbered(call, actions - call.actions);
+  return table_[i];
 }
 
 uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action* actions) {
@@ -171,32 +202,6 @@ uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action*
   follower_.push_back(kNone);
   actions_.insert(actions_.end(), actions, actions + call.actions);
   return static_cast<uint16_t>(shapes_.size() - 1);
-}
-
-void CallPacker::add_times(const Call& call, uint16_t shape) {
-  const int64_t enter = whole(call.enter);
-  const int64_t leave = whole(call.leave);
-  // As distances only if they give the same times again.
-  const bool all_whole = std::min({ticks_, enter, leave}) != INT64_MIN;
-  const auto before = static_cast<uint64_t>(enter) - static_cast<uint64_t>(ticks_);
-  const auto length = static_cast<uint64_t>(leave) - static_cast<uint64_t>(enter);
-  time_ = call.leave;
-  ticks_ = leave;
-  if (all_whole && (before | length) >> 16 == 0) {
-    uint16_t* out = units_.data() + used_;
-    out[0] = shape | kShort;
-    out[1] = static_cast<uint16_t>(before);
-    out[2] = static_cast<uint16_t>(length);
-    used_ += 3;
-  } else if (all_whole && (before | length) >> 32 == 0) {
-    put(shape | kMiddle, 1);
-    put(before, 2);
-    put(length, 2);
-  } else {
-    put(shape | kFull, 1);
-    put(std::bit_cast<uint64_t>(call.enter), 4);
-    put(std::bit_cast<uint64_t>(call.leave), 4);
-  }
 }
 
 void CallPacker::add_records(const Block& block, size_t number) {
@@ -241,33 +246,12 @@ void CallUnpacker::start() {
   ++pieces_;
 }
 
-bool CallUnpacker::read(Block& block, size_t at_most) {
-  if (next_ == end_) return false;
-  if (block.shared != pieces_) share_actions(block);
-  block.requests.clear();
-  block.records.clear();
-  block.calls.resize(at_most);
-  size_t count = 0;
-  while (count < at_most && next_ != end_) read_call(block.calls[count++], block);
-  block.calls.resize(count);
-  return true;
-}
-
-void CallUnpacker::share_actions(Block& block) const {
-  block.shared = pieces_;
-  block.numbered = header_.numbered != 0;
-  block.actions.assign(actions_, actions_ + header_.actions);
-  for (Action& action : block.actions) {
-    const uint32_t* request = request_of(action);
-    action.request = !request                  ? RequestField::kNone
-                     : request == &action.slot ? RequestField::kSlot
-                                               : RequestField::kTag;
-  }
-  block.traffic.resize(header_.actions);
-  for (const CallShape* shape = shapes_; shape != shapes_ + header_.shapes; ++shape) {
-    if (shape->actions > 0)
-      block.traffic[shape->first_action] =
-          traffic_of({actions_ + shape->first_action, shape->actions});
+void CallUnpacker::read_numbered(const CallShape& shape, Block& block) {
+  const Action* first = actions_ + shape.first_action;
+  for (const Action* action = first; action != first + shape.actions; ++action) {
+    if (request_of(*action)) block.requests.push_back(get_slot());
+    if (order_of(*action))
+      block.requests.push_back(shape.numbered ? static_cast<uint32_t>(get(2)) : 0);
   }
 }
 
@@ -297,8 +281,15 @@ inline void CallUnpacker::read_call(Call& call, Block& block) {
   call.role = shape.role;
   call.spinning = shape.spinning;
   call.function_records = shape.function_records;
-  call.first_request = static_cast<uint32_t>(block.requests.size());
-  read_requests(shape, block);
+  const size_t first_request = block.requests.size();
+  call.first_request = static_cast<uint32_t>(first_request);
+  if (header_.numbered != 0) {
+    read_numbered(shape, block);
+  } else if (shape.requests > 0) {
+    block.requests.resize(first_request + shape.requests);
+    uint32_t* slot = block.requests.data() + first_request;
+    for (const uint32_t* end = slot + shape.requests; slot != end; ++slot) *slot = get_slot();
+  }
   if (with_records_) {
     call.first_record = static_cast<uint32_t>(block.records.size());
     read_records(block);
@@ -307,19 +298,33 @@ inline void CallUnpacker::read_call(Call& call, Block& block) {
   }
 }
 
-inline void CallUnpacker::read_requests(const CallShape& shape, Block& block) {
-  if (header_.numbered == 0) {
-    if (shape.requests == 0) return;
-    block.requests.resize(block.requests.size() + shape.requests);
-    uint32_t* slot = block.requests.data() + block.requests.size() - shape.requests;
-    for (const uint32_t* end = slot + shape.requests; slot != end; ++slot) *slot = get_slot();
-    return;
+bool CallUnpacker::read(Block& block, size_t at_most) {
+  if (next_ == end_) return false;
+  if (block.shared != pieces_) share_actions(block);
+  block.requests.clear();
+  block.records.clear();
+  block.calls.resize(at_most);
+  size_t count = 0;
+  while (count < at_most && next_ != end_) read_call(block.calls[count++], block);
+  block.calls.resize(count);
+  return true;
+}
+
+void CallUnpacker::share_actions(Block& block) const {
+  block.shared = pieces_;
+  block.numbered = header_.numbered != 0;
+  block.actions.assign(actions_, actions_ + header_.actions);
+  for (Action& action : block.actions) {
+    const uint32_t* request = request_of(action);
+    action.request = !request                  ? RequestField::kNone
+                     : request == &action.slot ? RequestField::kSlot
+                                               : RequestField::kTag;
   }
-  const Action* first = actions_ + shape.first_action;
-  for (const Action* action = first; action != first + shape.actions; ++action) {
-    if (request_of(*action)) block.requests.push_back(get_slot());
-    if (order_of(*action))
-      block.requests.push_back(shape.numbered ? static_cast<uint32_t>(get(2)) : 0);
+  block.traffic.resize(header_.actions);
+  for (const CallShape* shape = shapes_; shape != shapes_ + header_.shapes; ++shape) {
+    if (shape->actions > 0)
+      block.traffic[shape->first_action] =
+          traffic_of({actions_ + shape->first_action, shape->actions});
   }
 }
 

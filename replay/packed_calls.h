@@ -76,6 +76,7 @@ class CallPacker {
 
   void start_piece();
   uint16_t shape_of(const Call& call, uint64_t records, const Action* actions);
+  uint16_t look_up(const Call& call, uint64_t records, const Action* actions);
   bool equals(const CallShape& shape, const Call& call, uint64_t records,
               const Action* actions) const;
   uint16_t add_shape(const Call& call, uint64_t records, const Action* actions);
@@ -139,7 +140,7 @@ class CallUnpacker {
   }
   void share_actions(Block& block) const;
   void read_call(Call& call, Block& block);
-  void read_requests(const CallShape& shape, Block& block);
+  void read_numbered(const CallShape& shape, Block& block);
   void read_records(Block& block);
 
   bool with_records_;

@@ -27,8 +27,9 @@ class Profile {
   }
 
   /// `call` of a timeline left; `clock_before` is the leave of the one before it.
-  void call(int number, const Call& call, const Block& block, const Lanes<K>& clock_before,
-            const Lanes<K>& enter, const Lanes<K>& leave) {
+  [[gnu::always_inline]] void call(int number, const Call& call, const Block& block,
+                                   const Lanes<K>& clock_before, const Lanes<K>& enter,
+                                   const Lanes<K>& leave) {
     Timeline& timeline = timelines_[number];
     if (call.role != CallRole::kMpi || timeline.over || number >= ranks_)
       return rare_call(number, call, block, clock_before, enter, leave);

@@ -23,7 +23,7 @@ class ProgressRules : public ModelRules<1> {
     const double latency = cost.latency[0];
     const double after_request = cost.transfer[0] - latency;
     Progress::Legs legs;
-    legs.ready = std::max(transfer.start[0] + latency, transfer.posted[0]);
+    legs.ready = std::max(transfer.sent[0] + latency, transfer.posted[0]);
     legs.answer = std::min(latency, after_request);
     legs.data = after_request - legs.answer;
     return legs;

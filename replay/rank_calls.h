@@ -35,13 +35,13 @@ class RankCalls {
   /// A record of a thread, in the order of its location: calls `method` of the thread's builder,
   /// at once or when the other threads have come as far.
   template <typename Method, typename... Arguments>
-  void record(int thread, uint64_t event, double time, Method method, Arguments... arguments) {
+  [[gnu::always_inline]] void record(int thread, uint64_t event, double time, Method method,
+                                     Arguments... arguments) {
     if (only_) {
       (only_->*method)(event, time, arguments...);
-      return;
+    } else {
+      keep_record(thread, event, time, method, arguments...);
     }
-    threads_[thread]->queue.push_back(
-        {time, [=](CallBuilder& builder) { (builder.*method)(event, time, arguments...); }});
   }
 
   /// A thread has no more records.
@@ -63,6 +63,13 @@ class RankCalls {
   int threads() const { return static_cast<int>(threads_.size()); }
 
  private:
+  template <typename Method, typename... Arguments>
+  [[gnu::noinline]] void keep_record(int thread, uint64_t event, double time, Method method,
+                                     Arguments... arguments) {
+    threads_[thread]->queue.push_back(
+        {time, [=](CallBuilder& builder) { (builder.*method)(event, time, arguments...); }});
+  }
+
   struct Waiting {
     double time;
     std::function<void(CallBuilder&)> give_to;

@@ -61,7 +61,7 @@ Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
     if (awaited.transfer == kNoTransfer) continue;
     Transfer<1>& transfer = (*context.matcher)[awaited.transfer];
     if (awaited.kind == Awaited::Kind::kSend && transfer.handshake) {
-      transfer.arrival[0] = std::min(transfer.arrival[0], call.leave);
+      transfer.arrival()[0] = std::min(transfer.arrival()[0], call.leave);
       if (transfer.has_post) matched(transfer);
     }
     if (transfer.abandoned) continue;

@@ -102,11 +102,11 @@ class SurveyRules {
   Lanes<1> tell(TimelineState<1>& timeline, Level) { return timeline.enter; }
 
   void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
-    transfer.start[0] = call.enter;
     // Here: when the sender is known to have been done with it.
-    transfer.arrival[0] = (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered))
-                              ? call.leave
-                              : std::numeric_limits<double>::infinity();
+    transfer.arrival()[0] =
+        (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered))
+            ? call.leave
+            : std::numeric_limits<double>::infinity();
     transfer.sender_waits = waits(action, transfer);
     transfer.handshake = transfer.sender_waits && !(action.flags & kSynchronous);
   }
@@ -114,7 +114,7 @@ class SurveyRules {
 
   void matched(Transfer<1>& transfer) {
     // A send that was done before its receive was posted did not wait for it.
-    if (transfer.arrival[0] < transfer.recorded_post) {
+    if (transfer.arrival()[0] < transfer.recorded_post) {
       double& evidence = survey_->eager_evidence[static_cast<int>(transfer.level)];
       evidence = std::max(evidence, static_cast<double>(transfer.bytes));
     }
