@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/progress_rules.h"
 #include "replay/replay.h"
 
 namespace rubato {

@@ -12,8 +12,11 @@ namespace rubato {
 
 inline void note_collective(Call& call, unsigned op, uint32_t communicator, uint32_t root,
                             uint64_t sent, uint64_t received) {
+  const TinyCollective tiny{op, communicator, root, sent, received};
   const uint64_t what = collective_word(op, communicator, root);
-  if ((sent | received) >> 32 == 0) {
+  if (tiny.fits()) {
+    call.item(Item::kTinyCollective, tiny.value());
+  } else if ((sent | received) >> 32 == 0) {
     call.item(Item::kSmallCollective, what);
     call.word(sent << 32 | received);
   } else {

@@ -114,7 +114,8 @@ class EventWriter {
     if (items.done()) return false;
     const Item first = items.item();
     return first == Item::kCollective || first == Item::kSmallCollective ||
-           first == Item::kCommCreate || first == Item::kCommDestroy;
+           first == Item::kTinyCollective || first == Item::kCommCreate ||
+           first == Item::kCommDestroy;
   }
 
   uint64_t next_request() { return uint64_t{thread_} << 40 | ++posted_; }
@@ -156,6 +157,7 @@ class EventWriter {
         break;
       case Item::kCollective:
       case Item::kSmallCollective:
+      case Item::kTinyCollective:
         collective(kind, items);
         break;
       case Item::kCommCreate:
@@ -253,20 +255,26 @@ class EventWriter {
 
   void collective(Item kind, record::Reader& items) {
     const uint64_t value = items.value();
-    uint64_t sent = items.word();
-    uint64_t received;
-    if (kind == Item::kSmallCollective) {
-      received = sent & 0xffffffff;
-      sent >>= 32;
+    TinyCollective what{};
+    if (kind == Item::kTinyCollective) {
+      what = TinyCollective::of(value);
     } else {
-      received = items.word();
+      what.op = value & 0xff;
+      what.communicator = value >> 8 & 0xfffff;
+      what.root = static_cast<uint32_t>(value >> 28);
+      what.sent = items.word();
+      if (kind == Item::kSmallCollective) {
+        what.received = what.sent & 0xffffffff;
+        what.sent >>= 32;
+      } else {
+        what.received = items.word();
+      }
     }
     uint32_t comm;
     // The begin is written: an end has to follow, if need be on the world.
-    if (!known(value >> 8 & 0xfffff, comm)) comm = 0;
-    put(OTF2_EvtWriter_MpiCollectiveEnd, nullptr, leave_,
-        static_cast<OTF2_CollectiveOp>(value & 0xff), comm, static_cast<uint32_t>(value >> 28),
-        sent, received);
+    if (!known(what.communicator, comm)) comm = 0;
+    put(OTF2_EvtWriter_MpiCollectiveEnd, nullptr, leave_, static_cast<OTF2_CollectiveOp>(what.op),
+        comm, what.root, what.sent, what.received);
   }
 
   /// What a collective among neighbours says on its Enter record.

@@ -25,7 +25,8 @@
 /// then the leave time. An item says in its lowest four bits what it is; where those are all ones
 /// (kExtended), the next six say it. Messages have a short form of one word (communicator 6 bits,
 /// peer 16, tag 15, bytes 23), which is nearly every message there is, and a long form of three. So
-/// a send or a receive costs 16 bytes in memory, a call that is a region only 8.
+/// a send or a receive costs 16 bytes in memory, and so does a collective of less than 32 KiB; a
+/// call that is a region only 8.
 ///
 /// Requests are numbered per thread in the order of their posting. A request that is posted by
 /// MPI_Isend or MPI_Irecv therefore needs no number in its item: whoever decodes the thread counts
@@ -69,6 +70,7 @@ enum class Item : unsigned {
                         ///< a communicator, kCommCreate follows
   kCallSite,  ///< address that the call returns to; the last item of each call, or of none
   kParts,  ///< first of its call: PartsHead; the request, if it says so; then a part_run() per word
+  kTinyCollective,  ///< as kCollective, all of it in a TinyCollective
 };
 
 /// What kRmaOperation did; to kRmaAtomic OTF2's type is added.
@@ -101,6 +103,33 @@ inline constexpr unsigned kHeadWords = 2;  ///< of the long form
 inline uint64_t collective_word(unsigned op, uint32_t communicator, uint32_t root) {
   return uint64_t{op} | uint64_t{communicator} << 8 | uint64_t{root} << 28;
 }
+
+/// A collective as the value of an item of one word: operation 5, communicator 6, root 13 (all
+/// ones: none), bytes sent 15, received 15 bits.
+struct TinyCollective {
+  unsigned op;
+  uint32_t communicator;
+  uint32_t root;  ///< UINT32_MAX: none
+  uint64_t sent;
+  uint64_t received;
+
+  bool fits() const {
+    return op < 32 && communicator < 64 && (root < kNoRoot || root == UINT32_MAX) &&
+           (sent | received) >> 15 == 0;
+  }
+  uint64_t value() const {
+    return uint64_t{op} | uint64_t{communicator} << 5 | uint64_t{root & kNoRoot} << 11 |
+           sent << 24 | received << 39;
+  }
+  static TinyCollective of(uint64_t value) {
+    const auto root = static_cast<uint32_t>(value >> 11 & kNoRoot);
+    return {static_cast<unsigned>(value & 31), static_cast<uint32_t>(value >> 5 & 63),
+            root == kNoRoot ? UINT32_MAX : root, value >> 24 & 0x7fff, value >> 39 & 0x7fff};
+  }
+
+ private:
+  static constexpr uint32_t kNoRoot = 0x1fff;
+};
 
 /// The bytes that a vector collective sends to each peer, as runs of equal parts: how many there
 /// are, and whether a request number stands before them (of a persistent collective).
