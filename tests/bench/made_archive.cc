@@ -210,8 +210,9 @@ uint64_t made_calls(const MadeArchive& what) {
 }
 
 void make_archive(const MadeArchive& what, const std::string& directory) {
+  // Of definitions libotf2 touches a whole chunk for each rank, so it is a small one.
   OTF2_Archive* archive =
-      OTF2_Archive_Open(directory.c_str(), "traces", OTF2_FILEMODE_WRITE, what.chunk, 4 << 20,
+      OTF2_Archive_Open(directory.c_str(), "traces", OTF2_FILEMODE_WRITE, what.chunk, 256 << 10,
                         OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
   OTF2_FlushCallbacks callbacks = {pre_flush, post_flush};
   OTF2_Archive_SetFlushCallbacks(archive, &callbacks, nullptr);

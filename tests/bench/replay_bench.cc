@@ -2,17 +2,17 @@
 //
 //   rubato-bench                                   all rows; some minutes and 2 GB in $TMPDIR
 //   rubato-bench WORKLOAD RANKS CALLS [CHUNK_KIB]  one row: halo, ring, alltoall or master-worker
+//   rubato-bench simgrid                           only the rows beside SimGrid's replay
 //
 // Archives are made with a fixed seed (made_archive.h). Each measurement is a process of its own,
 // the cheapest of three, in processor seconds:
 //   bare     libotf2 reads every location once, one after the other, with callbacks that only count
 //   1, 16, 64  contention-free replays of so many scenarios of one structure, archive included
 //   engine   the replay alone of one scenario, from decoded calls in memory
+// Where SimGrid is installed, its replay of two halos is measured beside ours (simgrid_peer.h).
 // With the archive kept (RUBATO_BENCH_KEEP=1) its directory is printed.
 
 #include <otf2/otf2.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -23,48 +23,14 @@
 #include <string>
 #include <vector>
 
+#include "cost.h"
 #include "made_archive.h"
 #include "models/scenario.h"
 #include "replay/archive.h"
 #include "replay/replay_driver.h"
+#include "simgrid_peer.h"
 
 namespace {
-
-struct Cost {
-  double seconds;    ///< of the processor
-  double megabytes;  ///< at most
-};
-
-double seconds(const timeval& t) {
-  return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-}
-
-/// What `work` costs in a process of its own.
-Cost cost_of(const std::function<void()>& work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    work();
-    _exit(0);
-  }
-  int status = 0;
-  rusage usage{};
-  if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0) {
-    std::fprintf(stderr, "rubato-bench: a measurement failed\n");
-    std::exit(1);
-  }
-  return {seconds(usage.ru_utime) + seconds(usage.ru_stime),
-          static_cast<double>(usage.ru_maxrss) / 1024};
-}
-
-/// The cheapest of three, as others use the machine too.
-Cost best_of_three(const std::function<void()>& work) {
-  Cost best = cost_of(work);
-  for (int i = 0; i < 2; ++i) {
-    const Cost again = cost_of(work);
-    if (again.seconds < best.seconds) best = again;
-  }
-  return best;
-}
 
 template <typename... Rest>
 OTF2_CallbackCode count(OTF2_LocationRef, OTF2_TimeStamp, uint64_t, void* user, OTF2_AttributeList*,
@@ -146,12 +112,6 @@ class InMemory : public rubato::EventSource {
   std::vector<size_t> next_;
 };
 
-double cpu_now() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 /// Calls per second of the engine alone, through a pipe from a process of its own.
 double engine_rate(const std::string& archive, double calls) {
   int ends[2];
@@ -183,14 +143,36 @@ struct Result {
   Cost bare{}, one{};
 };
 
-Result measure(const Row& row) {
-  std::string directory = std::filesystem::temp_directory_path() / "rubato-bench-XXXXXX";
-  if (!mkdtemp(directory.data())) {
-    std::perror(directory.c_str());
-    std::exit(1);
+/// An archive in a directory of its own, which goes with it unless it is to be kept.
+class Made {
+ public:
+  explicit Made(const MadeArchive& what)
+      : directory_(std::filesystem::temp_directory_path() / "rubato-bench-XXXXXX") {
+    if (!mkdtemp(directory_.data())) {
+      std::perror(directory_.c_str());
+      std::exit(1);
+    }
+    cost_of([&] { make_archive(what, archive()); });
   }
-  const std::string archive = directory + "/made";
-  cost_of([&] { make_archive(row.what, archive); });
+  ~Made() {
+    if (std::getenv("RUBATO_BENCH_KEEP"))
+      std::printf("%s\n", archive().c_str());
+    else
+      std::filesystem::remove_all(directory_);
+  }
+  Made(const Made&) = delete;
+  Made& operator=(const Made&) = delete;
+
+  const std::string& directory() const { return directory_; }
+  std::string archive() const { return directory_ + "/made"; }
+
+ private:
+  std::string directory_;
+};
+
+Result measure(const Row& row) {
+  const Made made(row.what);
+  const std::string archive = made.archive();
   Result result;
   result.calls = static_cast<double>(made_calls(row.what));
   const auto run = [&](int lanes) {
@@ -217,12 +199,39 @@ Result measure(const Row& row) {
     std::printf("  %s%.1f", row.lanes ? "" : "            ",
                 engine_rate(archive, result.calls) / 1e6);
   std::printf("\n");
-  if (std::getenv("RUBATO_BENCH_KEEP")) {
-    std::printf("%s\n", archive.c_str());
-  } else {
-    std::filesystem::remove_all(directory);
-  }
   return result;
+}
+
+/// A halo in SimGrid's replay and in ours, from the same archive.
+void measure_beside_simgrid(int ranks, uint64_t calls) {
+  const MadeArchive what{Workload::kHalo, ranks, calls};
+  const Made made(what);
+  cost_of([&] { write_for_simgrid(*rubato::open_archive(made.archive()), made.directory()); });
+  const Cost ours = best_of_three([&] { replay(*rubato::open_archive(made.archive()), 1); });
+  const double mcalls = static_cast<double>(made_calls(what)) / 1e6;
+  std::printf("%-14s %6d %6.2f  %8.3f %8.1f", "halo", ranks, mcalls, mcalls / ours.seconds,
+              ours.megabytes);
+  for (const SimgridNetwork network : {SimgridNetwork::kFree, SimgridNetwork::kShared}) {
+    const Cost theirs = cost_of([&] { become_simgrid(made.directory(), ranks, network); });
+    std::printf("  %8.4f %8.1f", mcalls / theirs.seconds, theirs.megabytes);
+    std::fflush(stdout);
+  }
+  std::printf("\n");
+}
+
+void beside_simgrid() {
+  if (!simgrid_is_here()) {
+    std::printf("\nNot measured beside SimGrid's replay: there is no smpirun (libsimgrid-dev).\n");
+    return;
+  }
+  std::printf(
+      "\nBeside SimGrid's replay (smpirun -replay) of the same calls as time-independent traces,\n"
+      "Mcalls/s and MB: ours with opening and reading the archive; SimGrid's without contention\n"
+      "(CM02, FATPIPE), as ours is, and with its default model, where links are shared.\n");
+  std::printf("%-14s %6s %6s  %8s %8s  %8s %8s  %8s %8s\n", "", "ranks", "Mcalls", "Rubato", "MB",
+              "SimGrid", "MB", "shared", "MB");
+  measure_beside_simgrid(64, 448000);
+  measure_beside_simgrid(1024, 28672);
 }
 
 bool workload_of(const char* name, Workload& workload) {
@@ -271,6 +280,7 @@ void all_rows() {
               per_call / (h64.one.seconds / h64.calls));
   std::printf("peak of 12 chunks / of 3: %.3f (bar 1.05)\n",
               twelve.one.megabytes / three.one.megabytes);
+  beside_simgrid();
 }
 
 }  // namespace
@@ -280,10 +290,15 @@ int main(int argc, char** argv) {
     all_rows();
     return 0;
   }
+  if (argc == 2 && std::strcmp(argv[1], "simgrid") == 0) {
+    beside_simgrid();
+    return 0;
+  }
   Row row{argv[1], {}, true, true};
   if (argc < 4 || argc > 5 || !workload_of(argv[1], row.what.workload)) {
     std::fprintf(stderr,
-                 "use: rubato-bench [halo|ring|alltoall|master-worker RANKS CALLS [CHUNK_KIB]]\n");
+                 "use: rubato-bench [simgrid | halo|ring|alltoall|master-worker RANKS CALLS "
+                 "[CHUNK_KIB]]\n");
     return 1;
   }
   row.what.ranks = std::atoi(argv[2]);
