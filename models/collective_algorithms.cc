@@ -477,6 +477,29 @@ double algorithm_seconds(CollectiveOp op, AlgorithmChoice choice, int p, double 
   return 0;
 }
 
+namespace {
+
+/// What is left to do for a member of a one-to-all that comes last.
+double late_receiver_seconds(AlgorithmChoice choice, int p, double bytes, const RoundCost& cost) {
+  switch (choice.algorithm) {
+    case Algorithm::kScatterRing:  // after the scatter all need each other
+      return Prices{cost}.rounds(p - 1, bytes / p);
+    case Algorithm::kScatterRecursiveDoubling:
+      return allgather_doubling(p, bytes / p, {cost});
+    case Algorithm::kSplitBinary: {  // one half goes to its partner
+      const Segments segments(bytes / 2, choice.segment);
+      return segments.count * cost.receive(segments.bytes) + cost.receive(bytes / 2) +
+             cost.send(bytes / 2);
+    }
+    default: {
+      const Segments segments(bytes, choice.segment);
+      return segments.count * cost.receive(segments.bytes);
+    }
+  }
+}
+
+}  // namespace
+
 double departure_seconds(CollectiveOp op, AlgorithmChoice choice, int p, double bytes, bool is_root,
                          const RoundCost& cost) {
   const Synchronisation who = synchronisation(op);
@@ -487,7 +510,8 @@ double departure_seconds(CollectiveOp op, AlgorithmChoice choice, int p, double 
     const Segments segments(bytes, choice.segment);
     return segments.count * cost.send(segments.bytes);
   }
-  if (who != Synchronisation::kOneToAll || !is_root) return 0;
+  if (who != Synchronisation::kOneToAll) return 0;
+  if (!is_root) return late_receiver_seconds(choice, p, bytes, cost);
   const bool is_bcast = op == CollectiveOp::kBcast;
   const SubtreeBytes message = [&](int members) { return is_bcast ? bytes : members * bytes; };
   const SubtreeBytes share = [&](int members) { return members * (bytes / p); };

@@ -19,6 +19,8 @@ struct RoundCost {
   std::function<double(double)> send;
   /// To combine `bytes` with `bytes`.
   std::function<double(double)> combine;
+  /// How long it holds up a member that takes it when it is there already.
+  std::function<double(double)> receive;
 };
 
 /// The ways in which libraries perform collective operations. Which of them an operation knows,
@@ -81,8 +83,9 @@ using PartCost = std::function<double(CollectiveOp op, double bytes)>;
 double algorithm_seconds(CollectiveOp op, AlgorithmChoice choice, int p, double bytes,
                          const RoundCost& cost, const PartCost& part);
 
-/// Seconds after its enter at which a member leaves that waits for nobody: the root of a
-/// one-to-all, a leaf of an all-to-one (`is_root` says which one is asked for); 0 for the others.
+/// Seconds after its enter at which a member leaves that waits for nobody (`is_root` says which one
+/// is asked for): the root of a one-to-all, one of the others that comes when its data is there
+/// already, a leaf of an all-to-one; else 0.
 double departure_seconds(CollectiveOp op, AlgorithmChoice choice, int p, double bytes, bool is_root,
                          const RoundCost& cost);
 

@@ -59,6 +59,7 @@ RoundCost Interconnect::round_cost(Level level) const {
     const MessageCost message = this->message(level, n);
     return message.send_overhead + message.gap;
   };
+  cost.receive = [this, level](double n) { return this->message(level, n).receive_overhead; };
   cost.combine = [this](double n) {
     return platform_.reduction_bandwidth ? n / *platform_.reduction_bandwidth : 0.0;
   };

@@ -242,8 +242,10 @@ class ModelRules {
         collective_cost(action, comm, awaited.local, is_root, *context.trace);
     switch (awaited.waits_for) {
       case Synchronisation::kOneToAll:
-        if (!instance.waits_for_root(awaited.local, comm)) return arrival + cost.departure;
-        return instance.root_enter.max(arrival) + cost.total;
+        if (is_root) return arrival + cost.departure;
+        if (!instance.waits_for_root(awaited.local, comm)) return arrival;
+        // The root and those on the way did not wait for one that comes late.
+        return (instance.root_enter + cost.total).max(arrival + cost.departure);
       case Synchronisation::kAllToOne:
         if (!is_root) return arrival + cost.departure;
         break;

@@ -27,7 +27,8 @@ double gap(double n) {
 double combine(double n) {
   return n / 2;
 }
-const RoundCost kCost{move, gap, [](double n) { return 7 + n; }, combine};
+const RoundCost kCost{move, gap, [](double n) { return 7 + n; }, combine,
+                      [](double n) { return 3 + n; }};
 
 double seconds(Op op, AlgorithmChoice choice, int p, double n) {
   return algorithm_seconds(op, choice, p, n, kCost, [](Op part, double bytes) {
@@ -566,6 +567,13 @@ TEST_CASE("members that wait for nobody leave when their own messages are sent")
   CHECK(leaf(Op::kReduce, {A::kBinomial}, 8, 50) == 57);
   CHECK(leaf(Op::kGather, {A::kLinearSync}, 8, 50) == 100 + 57);
   CHECK(leaf(Op::kReduce, {A::kRabenseifner}, 4, 400) == 500 + 100 + 300 + 50 + 107);
-  CHECK(leaf(Op::kBcast, {A::kBinomial}, 8, 50) == 0);
+  // One that comes when its data is there takes it: 3 + n each.
+  CHECK(leaf(Op::kBcast, {A::kBinomial}, 8, 50) == 53);
+  CHECK(leaf(Op::kBcast, {A::kChain, 10}, 8, 50) == 5 * 13);
+  CHECK(leaf(Op::kScatter, {A::kLinear}, 8, 50) == 53);
+  // Half from its parent, half from its partner, which gets the first one: 28 + 28 + 32.
+  CHECK(leaf(Op::kBcast, {A::kSplitBinary}, 8, 50) == 88);
+  // A ring of 3 rounds of 100 B needs everybody.
+  CHECK(leaf(Op::kBcast, {A::kScatterRing}, 4, 400) == 3 * 300);
   CHECK(leaf(Op::kAllreduce, {A::kRing}, 8, 50) == 0);
 }

@@ -251,7 +251,7 @@ class Reference {
       return std::min(move(n), std::max({machine_->o_s, machine_->o_r, n * machine_->gap}));
     };
     const RoundCost cost{move, gap, [&](double n) { return machine_->o_s + n * machine_->gap; },
-                         [](double) { return 0.0; }};
+                         [](double) { return 0.0; }, [&](double) { return machine_->o_r; }};
     const CollectiveModel& model = machine_->collectives;
     double total = model.seconds(op.collective, p, op.bytes, cost);
     const bool is_root = op.root >= 0 && members[op.root] == rank;
@@ -262,7 +262,7 @@ class Reference {
     }
     switch (model.synchronisation(op.collective, op.bytes)) {
       case Synchronisation::kOneToAll:
-        return is_root ? enter + departure : std::max(enters[members[op.root]], enter) + total;
+        return std::max(enter + departure, is_root ? 0.0 : enters[members[op.root]] + total);
       case Synchronisation::kAllToOne:
         return is_root ? last + total : enter + departure;
       case Synchronisation::kPrefix:

@@ -245,6 +245,21 @@ TEST_CASE("analytic collectives cost the rounds of their algorithms") {
   check(ends(allreduce, on("bandela:latency=1us,bandwidth=1GB/s")), {2016, 2016, 2016, 2016});
 }
 
+TEST_CASE("who comes to a broadcast after its data takes it and goes") {
+  const char* text = R"(
+    0: 0..10 bcast root 0 24B 8B
+    0: 20 end
+    1: 5..15 bcast root 0 0B 8B
+    1: 20 end
+    2: 5000..5010 bcast root 0 0B 8B
+    2: 5020 end
+  )";
+  // Binomial over 3: 2 rounds of 1000 + 8 after the root's enter at 0. The root leaves at once
+  // (o = g = 0) and computes 10 more; rank 1 leaves at 2016 and computes 5; at rank 2 the data was
+  // there at 2016, so that it leaves at its enter, and computes 10.
+  check(ends(text, on("bandela:latency=1us,bandwidth=1GB/s,bcast=binomial")), {10, 2021, 5010});
+}
+
 TEST_CASE("from the sync limit on, root and children hold each other") {
   const char* text = R"(
     0: 0..0 init
