@@ -55,7 +55,8 @@ struct Archive {
 /// Reads anchor and global definitions. Errors: InputError.
 Archive read_definitions(const std::string& anchor, OTF2_Reader_struct* reader);
 
-/// Reads the local definitions (id mappings, clock offsets) of some locations.
+/// Reads the local definitions (id mappings, clock offsets) of some locations; one may have none.
+/// Errors: InputError with the location of a file that cannot be read to its end.
 void read_local_definitions(const Archive& archive, OTF2_Reader_struct* reader,
                             const std::vector<uint64_t>& locations);
 

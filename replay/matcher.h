@@ -63,6 +63,16 @@ struct Transfer : TransferFacts {
   Lanes<K> arrival;  ///< model: at the receiver
 };
 
+/// Messages of which one side is not on record.
+struct Unmatched {
+  uint64_t count = 0;
+  TransferFacts example;  ///< one of them
+
+  void add(const TransferFacts& transfer) {
+    if (count++ == 0) example = transfer;
+  }
+};
+
 template <int K>
 class Matcher {
  public:
@@ -84,7 +94,7 @@ class Matcher {
     if (posted) {
       pool_[id].abandoned = true;
       pool_[id].receiver_done = true;
-      ++skipped_sends_;
+      unmatched_sends_.add(pool_[id]);
     } else {
       push(channel, id);
     }
@@ -102,7 +112,7 @@ class Matcher {
       unlink(channel, id);
       if (fits(pool_[id], action)) return id;
       pool_[id].abandoned = true;
-      ++skipped_sends_;
+      unmatched_sends_.add(pool_[id]);
       abandoned.push_back(id);
     }
     const TransferId id = create(source, destination, action);
@@ -117,7 +127,7 @@ class Matcher {
     unlink(channel_of(transfer.source, transfer.destination, transfer.comm, transfer.tag), id);
     transfer.abandoned = true;
     transfer.sender_done = true;
-    ++abandoned_receives_;
+    unmatched_receives_.add(transfer);
   }
 
   void sender_done(TransferId id) {
@@ -130,13 +140,13 @@ class Matcher {
   }
 
   /// Sends and receives that never met, at the end of a run.
-  void count_unmatched(uint64_t& sends, uint64_t& receives) const {
-    sends = skipped_sends_;
-    receives = abandoned_receives_;
+  void list_unmatched(Unmatched& sends, Unmatched& receives) const {
+    sends = unmatched_sends_;
+    receives = unmatched_receives_;
     for (const ChannelTable& table : channels_) {
       table.for_each([&](const Channel& channel) {
         for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next) {
-          ++(pool_[id].has_send ? sends : receives);
+          (pool_[id].has_send ? sends : receives).add(pool_[id]);
         }
       });
     }
@@ -205,8 +215,8 @@ class Matcher {
   std::vector<ChannelTable> channels_;  ///< by destination
   std::vector<Transfer<K>> pool_;
   std::vector<TransferId> free_;
-  uint64_t skipped_sends_ = 0;
-  uint64_t abandoned_receives_ = 0;
+  Unmatched unmatched_sends_;     ///< that were skipped
+  Unmatched unmatched_receives_;  ///< that were abandoned
 };
 
 }  // namespace rubato

@@ -29,7 +29,7 @@ ReplayOutcome Replay<Rules>::run() {
       break;
     }
   }
-  matcher_.count_unmatched(outcome_.unmatched_sends, outcome_.unmatched_receives);
+  matcher_.list_unmatched(outcome_.unmatched_sends, outcome_.unmatched_receives);
   return outcome_;
 }
 
@@ -261,7 +261,9 @@ void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
   if constexpr (kNeedsPresence<Rules>) {
     const Level level = rules_->level(action.peer, timelines_[timeline].rank);
     const Protocol protocol = rules_->protocol(level, transfer.bytes);
-    if (protocol >= Protocol::kPull) presence_.post(id, timeline, protocol);
+    // Its sender may know another length.
+    const bool may_change = action.tag == kNeighbourTag && !transfer.has_send;
+    if (protocol >= Protocol::kPull || may_change) presence_.post(id, timeline, protocol);
   }
   if (transfer.has_send) {
     match(id);
@@ -279,7 +281,8 @@ void Replay<Rules>::match(TransferId id) {
   Transfer<K>& transfer = matcher_[id];
   rules_->matched(transfer);
   if constexpr (kNeedsPresence<Rules>) {
-    if (rules_->protocol(transfer.level, transfer.bytes) < Protocol::kPull) return;
+    if (rules_->protocol(transfer.level, transfer.bytes) < Protocol::kPull)
+      return presence_.drop(id);
     presence_.match(id, rules_->legs(transfer));
     take_arrivals();
   }
@@ -340,8 +343,8 @@ uint64_t Replay<Rules>::arrive(int timeline, const Call& call, const Action& act
   const uint64_t number = collectives_.arrive(action, local, state.rank, call, state.enter);
   CollectiveInstance<K>& instance = collectives_.get(action.comm, number);
   if (collectives_.take_mismatch()) {
-    throw InputError(place(timeline, call) + ": a collective on communicator '" +
-                     trace_->comms[action.comm].name +
+    throw InputError(trace_->path + ": " + place(timeline, call) +
+                     ": a collective on communicator '" + trace_->comms[action.comm].name +
                      "' differs in operation or root from the one of rank " +
                      std::to_string(instance.first_rank) + "; records are missing or damaged");
   }
