@@ -687,7 +687,8 @@ void read_local_definitions(const Archive& archive, OTF2_Reader* reader,
     const fs::path file = directory / (std::to_string(location) + ".def");
     const uintmax_t size = fs::file_size(file, error);
     const bool is_there = !error;
-    if (has_directory && (is_there ? size == kEmptyFile : !has_any())) continue;
+    const bool has_none = is_there ? size == kEmptyFile && ends_as_written(file) : !has_any();
+    if (has_directory && has_none) continue;
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
     if (!definitions && !has_directory) continue;
     uint64_t count = 0;
