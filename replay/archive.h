@@ -62,6 +62,7 @@ struct LocalDefinitions {
 };
 
 /// Reads the local definitions of some locations; those that have none may be missing.
+/// Errors: InputError with the location of a file that cannot be read to its end.
 std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
     const Archive& archive, OTF2_Reader_struct* reader, const std::vector<uint64_t>& locations);
 

@@ -6,12 +6,15 @@
 #include <otf2/otf2.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <memory>
 #include <sstream>
 
 #include "models/error.h"
 #include "replay/archive.h"
+#include "replay/file_ends.h"
 #include "replay/oversubscription.h"
 #include "tracer/schema.h"
 
@@ -93,8 +96,12 @@ Collected& collected(void* user) {
   return *static_cast<Collected*>(user);
 }
 
+/// Names go into tables and into errors of one line.
 OTF2_CallbackCode on_string(void* user, OTF2_StringRef self, const char* text) {
-  collected(user).strings[self] = text;
+  std::string& kept = collected(user).strings[self];
+  kept = text;
+  std::replace_if(
+      kept.begin(), kept.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
   return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -197,6 +204,10 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
   OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader);
   if (!definitions)
     throw InputError(anchor + ": the global definitions (.def) are missing or damaged");
+  if (!ends_as_written(std::filesystem::path(anchor).replace_extension(".def"))) {
+    throw InputError(anchor +
+                     ": the global definitions (.def) end early; the file is truncated or damaged");
+  }
   OTF2_GlobalDefReaderCallbacks* callbacks = OTF2_GlobalDefReaderCallbacks_New();
   OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks, on_string);
   OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks, on_clock);
@@ -227,13 +238,25 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
 /// ids (a program that was traced without MPI, or an archive without MPI definitions).
 void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefinitions& trace) {
   std::unordered_map<uint64_t, const Location*> by_id;
-  for (const Location& location : data.locations) by_id[location.id] = &location;
+  for (const Location& location : data.locations) {
+    if (!by_id.emplace(location.id, &location).second) {
+      throw InputError(anchor + ": location " + std::to_string(location.id) +
+                       " is defined twice; the archive is damaged");
+    }
+  }
 
   if (!data.mpi_locations.empty()) {
+    std::unordered_map<uint64_t, int> rank_of_location;
     for (const uint64_t id : data.mpi_locations.front().members) {
       if (!by_id.count(id)) {
         throw InputError(anchor + ": the MPI location group names location " + std::to_string(id) +
                          ", which is not defined");
+      }
+      const auto [before, is_new] = rank_of_location.emplace(id, trace.ranks());
+      if (!is_new) {
+        throw InputError(anchor + ": the MPI location group names location " + std::to_string(id) +
+                         " twice, for ranks " + std::to_string(before->second) + " and " +
+                         std::to_string(trace.ranks()));
       }
       trace.location_of_rank.push_back(id);
     }
@@ -267,24 +290,29 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
 }
 
 /// The node of a location group: the nearest ancestor of class "node", else its parent.
-uint32_t node_of(const Collected& data, uint32_t location_group) {
+uint32_t node_of(const std::string& anchor, const Collected& data, uint32_t location_group) {
   const auto group = data.location_groups.find(location_group);
   if (group == data.location_groups.end()) return OTF2_UNDEFINED_SYSTEM_TREE_NODE;
+  size_t steps = 0;
   for (uint32_t ref = group->second.system_tree_node; ref != OTF2_UNDEFINED_SYSTEM_TREE_NODE;) {
     const auto node = data.tree.find(ref);
     if (node == data.tree.end()) break;
+    if (++steps > data.tree.size()) {
+      throw InputError(anchor + ": system tree node " + std::to_string(ref) +
+                       " is an ancestor of itself; the archive is damaged");
+    }
     if (data.text(node->second.class_name) == "node") return ref;
     ref = node->second.parent;
   }
   return group->second.system_tree_node;
 }
 
-void resolve_placement(const Collected& data, TraceDefinitions& trace) {
+void resolve_placement(const std::string& anchor, const Collected& data, TraceDefinitions& trace) {
   std::unordered_map<uint64_t, uint32_t> group_of_location;
   for (const Location& location : data.locations) group_of_location[location.id] = location.group;
   std::unordered_map<uint32_t, int> index;
   for (const uint64_t id : trace.location_of_rank) {
-    const uint32_t ref = node_of(data, group_of_location[id]);
+    const uint32_t ref = node_of(anchor, data, group_of_location[id]);
     const auto [entry, is_new] = index.emplace(ref, static_cast<int>(trace.nodes.size()));
     if (is_new) {
       const auto node = data.tree.find(ref);
@@ -353,7 +381,8 @@ std::vector<int32_t> members_of(const Collected& data, const TraceDefinitions& t
   if (found == data.groups.end()) return ranks;
   for (const uint64_t member : found->second.members) {
     if (!found->second.global_members) {
-      ranks.push_back(static_cast<int32_t>(member));
+      // What is no rank at all must not look like one.
+      ranks.push_back(member <= INT32_MAX ? static_cast<int32_t>(member) : -1);
       continue;
     }
     const auto& ids = trace.location_of_rank;
@@ -361,6 +390,13 @@ std::vector<int32_t> members_of(const Collected& data, const TraceDefinitions& t
     if (at != ids.end()) ranks.push_back(static_cast<int32_t>(at - ids.begin()));
   }
   return ranks;
+}
+
+std::optional<int32_t> rank_that_is_twice(std::vector<int32_t> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  const auto found = std::adjacent_find(ranks.begin(), ranks.end());
+  if (found == ranks.end()) return {};
+  return *found;
 }
 
 void resolve_communicators(const Collected& data, Archive& archive) {
@@ -385,6 +421,12 @@ void resolve_communicators(const Collected& data, Archive& archive) {
       throw InputError(archive.anchor + ": communicator " + std::to_string(definition.ref) + " '" +
                        comm.name + "' has members beyond the " + std::to_string(trace.ranks()) +
                        " ranks of the archive");
+    }
+    for (const std::vector<int32_t>* group_members : {&comm.members, &remote}) {
+      const auto twice = rank_that_is_twice(*group_members);
+      if (!twice) continue;
+      throw InputError(archive.anchor + ": communicator " + std::to_string(definition.ref) + " '" +
+                       comm.name + "' has rank " + std::to_string(*twice) + " twice");
     }
     archive.index.comm_of_ref.set(definition.ref, static_cast<uint32_t>(trace.comms.size()));
     if (definition.inter) {
@@ -494,6 +536,17 @@ void settle_empty_waits(TraceDefinitions& trace) {
   }
 }
 
+/// The rank that a location belongs to.
+int rank_of(const TraceDefinitions& trace, uint64_t location) {
+  for (const SideLocation& side : trace.side_locations) {
+    if (side.id == location) return side.rank;
+  }
+  for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
+    if (trace.location_of(timeline) == location) return trace.rank_of(timeline);
+  }
+  return -1;
+}
+
 double number(const TraceDefinitions& trace, const char* property, double otherwise) {
   const auto found = trace.properties.find(property);
   if (found == trace.properties.end()) return otherwise;
@@ -586,7 +639,7 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
   trace.ticks_per_second = static_cast<double>(data.resolution);
   archive.index.global_offset = data.global_offset;
   resolve_ranks(anchor, data, trace);
-  resolve_placement(data, trace);
+  resolve_placement(anchor, data, trace);
   warn_of_shared_cores(data, trace);
   resolve_communicators(data, archive);
   resolve_windows(data, archive);
@@ -640,20 +693,40 @@ std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
   const fs::path directory = fs::path(archive.anchor).replace_extension();
   std::error_code error;
   const bool has_directory = fs::is_directory(directory, error);
-  OTF2_DefReaderCallbacks* callbacks = OTF2_DefReaderCallbacks_New();
-  OTF2_DefReaderCallbacks_SetMappingTableCallback(callbacks, on_mapping_table);
-  OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks, on_clock_offset);
+  const std::unique_ptr<OTF2_DefReaderCallbacks, decltype(&OTF2_DefReaderCallbacks_Delete)>
+      callbacks(OTF2_DefReaderCallbacks_New(), OTF2_DefReaderCallbacks_Delete);
+  OTF2_DefReaderCallbacks_SetMappingTableCallback(callbacks.get(), on_mapping_table);
+  OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks.get(), on_clock_offset);
+  const bool has_any =
+      has_directory && std::any_of(fs::directory_iterator(directory, error),
+                                   fs::directory_iterator(), [](const fs::directory_entry& entry) {
+                                     return entry.path().extension() == ".def";
+                                   });
   for (const uint64_t location : locations) {
     const fs::path file = directory / (std::to_string(location) + ".def");
-    if (has_directory && !(fs::file_size(file, error) > kEmptyFile && !error)) continue;
+    const uintmax_t size = fs::file_size(file, error);
+    const bool is_there = !error;
+    const bool has_none = is_there ? size == kEmptyFile && ends_as_written(file) : !has_any;
+    if (has_directory && has_none) continue;
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
-    if (!definitions) continue;
-    OTF2_Reader_RegisterDefCallbacks(reader, definitions, callbacks, &found[location]);
+    if (!definitions && !has_directory) continue;
+    if (definitions)
+      OTF2_Reader_RegisterDefCallbacks(reader, definitions, callbacks.get(), &found[location]);
     uint64_t count = 0;
-    OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &count);
-    OTF2_Reader_CloseDefReader(reader, definitions);
+    const bool complete =
+        definitions && ends_as_written(file) &&
+        OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &count) == OTF2_SUCCESS;
+    if (definitions) OTF2_Reader_CloseDefReader(reader, definitions);
+    if (complete) continue;
+    // Clock offsets stand there; without them times would be wrong, and nobody know.
+    const std::string owner =
+        " (rank " + std::to_string(rank_of(archive.definitions, location)) + ")";
+    throw InputError(archive.anchor + ": the local definitions of location " +
+                     std::to_string(location) + owner +
+                     (is_there ? " cannot be read beyond record " + std::to_string(count) +
+                                     "; the file is truncated or damaged"
+                               : " are missing, though others have theirs"));
   }
-  OTF2_DefReaderCallbacks_Delete(callbacks);
   OTF2_Reader_CloseDefFiles(reader);
   return found;
 }

@@ -58,9 +58,9 @@ class ArchiveSource : public EventSource {
     std::vector<Counts> counts(helpers + 1);
     std::vector<std::exception_ptr> errors(helpers + 1);
     std::atomic<int> ranks_done = 0;
-    std::atomic<bool> stop = false;
+    std::atomic<int> failed = helpers + 1;  // the first share that did
     const auto work = [&](int share, EventFiles& files) {
-      for (int rank = shares[share]; rank < shares[share + 1] && !stop; ++rank) {
+      for (int rank = shares[share]; rank < shares[share + 1] && share < failed; ++rank) {
         files.load_rank(rank, keep_records_, *store, counts[share]);
         ++ranks_done;
         if (share == 0 && progress) progress(static_cast<double>(ranks_done) / trace.ranks());
@@ -79,7 +79,9 @@ class ArchiveSource : public EventSource {
         work(share, files);
       } catch (...) {
         errors[share] = std::current_exception();
-        stop = true;
+        // Shares before go on: what is wrong first is the same however many threads look.
+        for (int first = failed; share < first && !failed.compare_exchange_weak(first, share);) {
+        }
       }
     };
     {
@@ -148,10 +150,12 @@ class ArchiveSource : public EventSource {
     for (int rank = 0; rank < trace.ranks(); ++rank) {
       uint64_t records = 0;
       for (const int timeline : trace.timelines_of(rank))
-        records += archive_.index.events_of_location.at(trace.location_of(timeline));
+        records += std::min(archive_.index.events_of_location.at(trace.location_of(timeline)),
+                            kMostRecords);
       sum.push_back(sum.back() + records);
     }
-    const int most = threads_ > 0 ? threads_ : std::min(available_processors(), kMostThreads);
+    const int most = threads_ > 0 ? std::min(threads_, kMostAskedThreads)
+                                  : std::min(available_processors(), kMostThreads);
     const uint64_t enough = threads_ > 0 ? 1 : kRecordsOfThread;
     const int threads = static_cast<int>(
         std::clamp<uint64_t>(sum.back() / enough, 1, std::min(most, std::max(1, trace.ranks()))));
@@ -165,7 +169,10 @@ class ArchiveSource : public EventSource {
     return shares;
   }
 
-  static constexpr int kMostThreads = 8;                 ///< more only wait for the disk
+  static constexpr int kMostThreads = 8;        ///< more only wait for the disk
+  static constexpr int kMostAskedThreads = 64;  ///< each keeps files open
+  /// Of a location, as far as shares go: what damaged archives claim must not overflow sums.
+  static constexpr uint64_t kMostRecords = uint64_t{1} << 32;
   static constexpr uint64_t kRecordsOfThread = 1000000;  ///< at least, to be worth starting one
 
   bool ignore_offsets_;

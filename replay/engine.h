@@ -34,7 +34,7 @@ ReplayOutcome Replay<Rules>::run() {
       break;
     }
   }
-  matcher_.count_unmatched(outcome_.unmatched_sends, outcome_.unmatched_receives);
+  matcher_.list_unmatched(outcome_.unmatched_sends, outcome_.unmatched_receives);
   return outcome_;
 }
 
@@ -276,7 +276,9 @@ RUBATO_HOT void Replay<Rules>::post(int timeline, const Call& call, const Action
   if constexpr (kNeedsPresence<Rules>) {
     const Level level = rules_->level(action.peer, rank);
     const Protocol protocol = rules_->protocol(level, transfer.bytes);
-    if (protocol >= Protocol::kPull) presence_.post(id, timeline, protocol);
+    // Its sender may know another length.
+    const bool may_change = action.tag == kNeighbourTag && !transfer.has_send;
+    if (protocol >= Protocol::kPull || may_change) presence_.post(id, timeline, protocol);
   }
   if (transfer.has_send) {
     match(id);
@@ -298,6 +300,7 @@ RUBATO_HOT void Replay<Rules>::match(TransferId id) {
       take_arrivals();
       return;
     }
+    presence_.drop(id);
   }
   rules_->matched(transfer);
 }
@@ -358,8 +361,8 @@ uint64_t Replay<Rules>::arrive(int timeline, const Call& call, const Action& act
   const uint64_t number = collectives_.arrive(action, local, state.rank, call, state.enter);
   CollectiveInstance<K>& instance = collectives_.get(action.comm, number);
   if (collectives_.take_mismatch()) {
-    throw InputError(place(timeline, call) + ": a collective on communicator '" +
-                     trace_->comms[action.comm].name +
+    throw InputError(trace_->path + ": " + place(timeline, call) +
+                     ": a collective on communicator '" + trace_->comms[action.comm].name +
                      "' differs in operation or root from the one of rank " +
                      std::to_string(instance.first_rank) + "; records are missing or damaged");
   }

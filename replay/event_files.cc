@@ -8,7 +8,10 @@
 
 #include <otf2/otf2.h>
 
+#include <algorithm>
 #include <exception>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -18,6 +21,7 @@
 #include "replay/archive.h"
 #include "replay/call_store.h"
 #include "replay/event_files.h"
+#include "replay/file_ends.h"
 #include "replay/rank_calls.h"
 
 namespace rubato {
@@ -42,7 +46,8 @@ struct Location {
   int thread;
   RankCalls* calls;
   std::unique_ptr<OTF2_EvtReader, CloseEvents> reader{nullptr, CloseEvents{nullptr}};
-  uint64_t position = 0;  ///< records read
+  uint64_t position = 0;                ///< records read
+  std::optional<uint64_t> events = {};  ///< by the headers of its file, where that says so
   std::exception_ptr error;
 
   double ticks(OTF2_TimeStamp time) const {
@@ -593,7 +598,9 @@ struct EventFiles::Decoding {
   Decoding(const Archive& a, bool ignore, Reader r)
       : archive(&a), ignore_offsets(ignore), reader(std::move(r)) {}
 
-  void open(Location& location);
+  std::optional<uint64_t> events_of(uint64_t location) const;
+  /// False for a location that has no events and no file.
+  bool open(Location& location);
   [[noreturn]] void damaged(const Location& location, OTF2_ErrorCode error) const;
   void burst(Location& location);
 
@@ -671,13 +678,29 @@ void EventFiles::read_apart(const SideLocation& side,
   }
 }
 
-void EventFiles::Decoding::open(Location& location) {
+std::optional<uint64_t> EventFiles::Decoding::events_of(uint64_t location) const {
+  OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
+  OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
+  uint64_t chunk = 0;
+  uint64_t unused = 0;
+  OTF2_Reader_GetFileSubstrate(reader.get(), &substrate);
+  OTF2_Reader_GetCompression(reader.get(), &compression);
+  OTF2_Reader_GetChunkSize(reader.get(), &chunk, &unused);
+  if (substrate != OTF2_SUBSTRATE_POSIX || compression != OTF2_COMPRESSION_NONE) return {};
+  const std::filesystem::path directory =
+      std::filesystem::path(archive->anchor).replace_extension();
+  return events_by_headers(directory / (std::to_string(location) + ".evt"), chunk);
+}
+
+bool EventFiles::Decoding::open(Location& location) {
   const uint64_t id = location.id;
   location.reader = {OTF2_Reader_GetEvtReader(reader.get(), id), CloseEvents{reader.get()}};
   if (!location.reader) {
+    if (archive->index.events_of_location.at(id) == 0) return false;
     throw InputError(archive->anchor + ": the event file of location " + std::to_string(id) +
                      " (rank " + std::to_string(location.rank) + ") is missing or cannot be read");
   }
+  location.events = events_of(id);
   // What a location does not have is not looked for record by record.
   const auto found = local_definitions.find(id);
   const LocalDefinitions local =
@@ -685,6 +708,7 @@ void EventFiles::Decoding::open(Location& location) {
   OTF2_EvtReader_ApplyMappingTables(location.reader.get(), local.mappings);
   OTF2_EvtReader_ApplyClockOffsets(location.reader.get(), local.clock_offsets && !ignore_offsets);
   OTF2_Reader_RegisterEvtCallbacks(reader.get(), location.reader.get(), callbacks.get(), &location);
+  return true;
 }
 
 void EventFiles::Decoding::damaged(const Location& location, OTF2_ErrorCode error) const {
@@ -695,18 +719,21 @@ void EventFiles::Decoding::damaged(const Location& location, OTF2_ErrorCode erro
 }
 
 void EventFiles::Decoding::burst(Location& location) {
-  if (!location.reader) open(location);
+  if (!location.reader && !open(location)) return location.calls->end(location.thread);
   uint64_t read = 0;
   const OTF2_ErrorCode error =
       OTF2_Reader_ReadLocalEvents(reader.get(), location.reader.get(), kBurst, &read);
   location.position += read;
   if (location.error) std::rethrow_exception(location.error);
   if (error != OTF2_SUCCESS) damaged(location, error);
-  if (read < kBurst) {
-    // A file that was cut between two records reads well up to there.
-    if (location.position < archive->index.events_of_location.at(location.id)) {
-      damaged(location, OTF2_ERROR_END_OF_BUFFER);
-    }
+  // A file that was cut between two records reads well up to there, or on without end.
+  const bool ends = read < kBurst;
+  const uint64_t events = archive->index.events_of_location.at(location.id);
+  if (location.events.value_or(UINT64_MAX) < location.position ||
+      (ends && location.position < std::max(events, location.events.value_or(0)))) {
+    damaged(location, OTF2_ERROR_END_OF_BUFFER);
+  }
+  if (ends) {
     location.calls->end(location.thread);
     location.reader.reset();
   }

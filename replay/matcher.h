@@ -72,6 +72,16 @@ struct KnownChannel {
   uint32_t generation = 0;  ///< of the table it is in
 };
 
+/// Messages of which one side is not on record.
+struct Unmatched {
+  uint64_t count = 0;
+  TransferFacts example;  ///< one of them
+
+  void add(const TransferFacts& transfer) {
+    if (count++ == 0) example = transfer;
+  }
+};
+
 template <int K>
 class Matcher {
  public:
@@ -105,7 +115,7 @@ class Matcher {
     if (posted) {
       pool_[id].abandoned = true;
       pool_[id].receiver_done = true;
-      ++skipped_sends_;
+      unmatched_sends_.add(pool_[id]);
     } else {
       push(channel, id);
     }
@@ -123,7 +133,7 @@ class Matcher {
       unlink(channel, id);
       if (fits(pool_[id], action)) return id;
       pool_[id].abandoned = true;
-      ++skipped_sends_;
+      unmatched_sends_.add(pool_[id]);
       abandoned.push_back(id);
     }
     const TransferId id = create(source, destination, action);
@@ -139,7 +149,7 @@ class Matcher {
     unlink(channels_[table_[transfer.destination].find(key, channels_)], id);
     transfer.abandoned = true;
     transfer.sender_done = true;
-    ++abandoned_receives_;
+    unmatched_receives_.add(transfer);
   }
 
   void sender_done(TransferId id) {
@@ -152,13 +162,12 @@ class Matcher {
   }
 
   /// Sends and receives that never met, at the end of a run.
-  void count_unmatched(uint64_t& sends, uint64_t& receives) const {
-    sends = skipped_sends_;
-    receives = abandoned_receives_;
+  void list_unmatched(Unmatched& sends, Unmatched& receives) const {
+    sends = unmatched_sends_;
+    receives = unmatched_receives_;
     channels_.for_each([&](const Channel& channel) {
-      for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next) {
-        ++(pool_[id].has_send ? sends : receives);
-      }
+      for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next)
+        (pool_[id].has_send ? sends : receives).add(pool_[id]);
     });
   }
 
@@ -227,8 +236,8 @@ class Matcher {
   ChannelPool channels_;
   std::vector<Transfer<K>> pool_;
   std::vector<TransferId> free_;
-  uint64_t skipped_sends_ = 0;
-  uint64_t abandoned_receives_ = 0;
+  Unmatched unmatched_sends_;     ///< that were skipped
+  Unmatched unmatched_receives_;  ///< that were abandoned
 };
 
 }  // namespace rubato

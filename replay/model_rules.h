@@ -4,9 +4,8 @@
 //
 //   start   = max(enter + sum of o_s so far, out-port);  out-port = start + g
 //   eager:      arrival = start + T
-//   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send
-//   (L),
-//                                                          clear to send and data (T - L)
+//   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send,
+//                                                          L; clear to send and data, T - L
 //   a receive is there at max(arrival, in-port + g), and the in-port is busy until then
 //   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r)
 //   a rendezvous send leaves at its arrival; an eager synchronous one a trip L after both are there
@@ -280,7 +279,7 @@ class ModelRules {
     auto& pair = context.windows->pair(action.comm, timeline.rank, operation->target);
     Lanes<K> ready = Stream<K>::never();
     if (pair.completes) {
-      const Epoch<K>& epoch = pair.epochs[pair.completing - pair.first];
+      const Epoch<K>& epoch = context.windows->epoch(pair, pair.completing);
       if (epoch.abandoned) return timeline.busy;  // as epoch_leave() says
       ready = epoch.posted + message_cost(operation->level, 0).latency;
     }

@@ -9,9 +9,9 @@
 //   * a test that succeeded before the message comes: from its enter to the arrival, for which the
 //     replay waits. (Not at the end of a loop that is a wait anyhow, see polling.h.)
 //   * several requests taken by one MPI_Waitsome of which one comes first: from then to the last
-//   * a request taken by MPI_Waitany, MPI_Waitsome or their tests that was open when the call of
-//   this
-//     kind before waited for another one, and came first: from then to the other one's arrival
+//   * a request taken by MPI_Waitany, MPI_Waitsome or their tests that was open when the call
+//     before of this kind waited for another one, and came first: from then to the other one's
+//     arrival
 //
 // Archives do not say for which requests such a call waited besides the ones that it took; those
 // that the next such call takes are assumed to be among them. Tests that failed leave no record

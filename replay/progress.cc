@@ -29,7 +29,9 @@ void Progress::end(int timeline) {
 // --- What happens to a message ---
 
 void Progress::send(TransferId message, int timeline, Protocol protocol) {
-  if (protocol == Protocol::kPush) begin(message, kSender, timeline, protocol);
+  if (protocol == Protocol::kPush) return begin(message, kSender, timeline, protocol);
+  const auto posted = messages_.find(message);
+  if (posted != messages_.end()) posted->second.protocol = protocol;
 }
 
 void Progress::post(TransferId message, int timeline, Protocol protocol) {

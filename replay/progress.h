@@ -76,7 +76,8 @@ class Progress {
 
   // --- What happens to a message by pull or push ---
 
-  /// The current call of `timeline` sends it, or posts its receive.
+  /// The current call of `timeline` sends it, or posts its receive. What the sender says holds,
+  /// where the receiver took it for another protocol.
   void send(TransferId message, int timeline, Protocol protocol);
   void post(TransferId message, int timeline, Protocol protocol);
   /// The current call of its sender or receiver does not leave before it arrives. Any other message

@@ -34,9 +34,10 @@ struct ReplayOutcome {
   std::string deadlock;  ///< empty, or who waits for whom in a circle
   uint64_t messages = 0;
   uint64_t collectives = 0;  ///< calls, counted once per member
-  uint64_t unmatched_sends = 0;
-  uint64_t unmatched_receives = 0;
+  Unmatched unmatched_sends;
+  Unmatched unmatched_receives;
   uint64_t abandoned_collectives = 0;  ///< calls of members whose partners never came
+  uint64_t abandoned_epochs = 0;       ///< likewise, of one-sided communication
   ClockViolations clock_violations;    ///< as recorded
   std::array<uint64_t, kLevels> level_messages{};
   std::array<uint64_t, kLevels> level_bytes{};

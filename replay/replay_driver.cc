@@ -363,6 +363,18 @@ class Driver {
                                ": they are left out");
   }
 
+  /// One of the messages that lack a side, "" when there is none.
+  std::string describe(const Unmatched& unmatched) const {
+    if (unmatched.count == 0) return "";
+    const TransferFacts& message = unmatched.example;
+    const std::string tag = message.tag == kNeighbourTag
+                                ? ", in a collective among neighbours"
+                                : " with tag " + std::to_string(message.tag);
+    return std::to_string(message.bytes) + " bytes from rank " + std::to_string(message.source) +
+           " to rank " + std::to_string(message.destination) + tag + " on communicator '" +
+           trace_->comms[message.comm].name + "'";
+  }
+
   void summarize() {
     TraceSummary& summary = results_.trace;
     summary.path = trace_->path;
@@ -378,8 +390,10 @@ class Driver {
     summary.records = counts_.records;
     summary.messages = first_outcome_->messages;
     summary.collectives = first_outcome_->collectives;
-    summary.unmatched_sends = first_outcome_->unmatched_sends;
-    summary.unmatched_receives = first_outcome_->unmatched_receives;
+    summary.unmatched_sends = first_outcome_->unmatched_sends.count;
+    summary.unmatched_receives = first_outcome_->unmatched_receives.count;
+    summary.unmatched_send = describe(first_outcome_->unmatched_sends);
+    summary.unmatched_receive = describe(first_outcome_->unmatched_receives);
     summary.clock_violations =
         summary.clock_repair ? violations_ : first_outcome_->clock_violations;
     summary.warnings = trace_->warnings;
@@ -396,6 +410,12 @@ class Driver {
       summary.warnings.push_back(
           std::to_string(first_outcome_->abandoned_collectives) +
           " collective calls lack the calls of other members: they keep their time");
+    }
+    if (first_outcome_->abandoned_epochs > 0) {
+      summary.warnings.push_back(
+          std::to_string(first_outcome_->abandoned_epochs) +
+          " calls of MPI_Win_start, MPI_Win_complete or MPI_Win_wait lack the calls of the other "
+          "side: they keep their time");
     }
     coverage_.fill(summary);
     if (summary.clock_repair &&

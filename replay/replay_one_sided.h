@@ -42,8 +42,9 @@ void Replay<Rules>::lock(int timeline, const Action& action) {
   awaited.kind = Awaited::Kind::kLock;
   awaited.action = &action;
   if (locks_ && action.peer != kNoRoot) {
-    const size_t number = windows_.lock_counts(action, timeline).taken++;
-    const LockOrder::Hold hold = locks_->hold(timeline, action.comm, action.peer, number);
+    auto& count = windows_.lock_counts(action, timeline);
+    count.held = true;
+    const LockOrder::Hold hold = locks_->hold(timeline, action.comm, action.peer, count.taken++);
     if (hold.turn != LockOrder::kFree && hold.turn > 0) {
       if (hold.waited || !Rules::kFollowsRecording) {
         awaited.instance = hold.turn;  // which is the number of the one before, from 1
@@ -60,8 +61,10 @@ template <class Rules>
 void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action) {
   finish_one_sided(timeline, action);
   if (!locks_ || action.peer == kNoRoot) return;
-  const size_t number = windows_.lock_counts(action, timeline).given_back++;
-  const LockOrder::Hold hold = locks_->hold(timeline, action.comm, action.peer, number);
+  // As in LockOrder: it gives back the last one, or nothing where records are missing.
+  auto& count = windows_.lock_counts(action, timeline);
+  if (!std::exchange(count.held, false)) return;
+  const LockOrder::Hold hold = locks_->hold(timeline, action.comm, action.peer, count.taken - 1);
   if (hold.turn == LockOrder::kFree) return;
   TimelineState<K>& state = timelines_[timeline];
   Lanes<K> released = state.enter;
@@ -149,6 +152,7 @@ void Replay<Rules>::let_go_one_sided(int timeline, const Awaited& awaited) {
     if (awaited.instance > 0)
       windows_.pass(*locks_, action, static_cast<uint32_t>(awaited.instance - 1));
   } else if (awaited.kind == Awaited::Kind::kEpoch) {
+    if (windows_.epoch(action, rank, awaited.instance).abandoned) ++outcome_.abandoned_epochs;
     if (windows_.step(action) == EpochStep::kStart) return;
     if (windows_.is_origin(action)) windows_.pair_of(action, rank).completes = false;
     windows_.depart(action, rank, awaited.instance);

@@ -112,6 +112,8 @@ struct TraceSummary {
   double spinning_time = 0;  ///< recorded seconds inside them
   uint64_t unmatched_sends = 0;
   uint64_t unmatched_receives = 0;
+  std::string unmatched_send;  ///< one of them: "8 bytes from rank 2 to rank 3 with tag 40 on ..."
+  std::string unmatched_receive;
   ClockViolations clock_violations;         ///< by the archive's clocks
   std::optional<ClockRepair> clock_repair;  ///< where there were violations and measured is asked
   std::vector<std::string> warnings;

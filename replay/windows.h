@@ -4,39 +4,41 @@
 //
 // A window is a communicator of its own here (Communicator::window), so that what is collective on
 // it (its creation, its end, MPI_Win_fence) is an instance like any other, at the price of a
-// barrier or, for the creation, of a small allgather. Beyond that:
+// barrier or, for the creation, of a small allgather. What calls do in a model:
 //
-//   put, accumulate   leave the origin after o_s; start when the out-port is free, which they
-//   occupy
-//                     for g; are at the target at start + T
-//   get, atomics      ask with what they send (a get: nothing) and bring back what they receive:
-//   that fetch        there at start + T(sent) + T(received); the results of one origin come in one
-//                     after the other, as messages do
-//   flush_local, Wait ends when data have left the origin, and results are there
-//   flush, unlock     and an acknowledgment came back, L after they were at the target
-//   fence             the same, and what others aimed at this rank since the fence before is there
-//   post              tells each origin, a word on its way for L
-//   start             waits for nobody in a model: libraries differ, and put it off to
-//   complete          which ends when the targets have posted and the data have left. What began
-//                     earlier than its target was ready goes out when it is
-//   wait, test        end when each origin's complete and its data are there
-//   lock              a round trip (2 L) to another rank, where it waits until those that held the
-//                     lock before, as recorded, gave it back (lock_order.h); lock_all a round trip
-//                     to the most distant rank
-//   unlock            the lock is free at the target when the data are there, at the earliest L
-//                     after the enter
+//   put, accumulate   take o_s of the origin, start when its out-port is free, and occupy that for
+//                     g; they are at the target at start + T
+//   get, atomics      start likewise with what they send (a get: nothing); what they bring back is
+//   that fetch        there at start + T(sent) + T(received), the results of one origin one after
+//                     the other, as messages are
+//   flush_local, Wait end when the data have left the origin and the results are there
+//   flush, unlock     end when, besides, an acknowledgment came back: L after the data were at the
+//                     target
+//   fence             ends likewise, and when that is there which others aimed at this rank since
+//                     the fence before
+//   post              sends each origin a word, which is there after L
+//   start             waits for nobody: libraries differ, and may leave that to the complete
+//   complete          ends when the words of all targets are there and the data have left; what was
+//                     begun before its target was ready goes out when it is
+//   wait, test        end when the complete of each origin, and its data, are there
+//   lock              is a round trip (2 L) to another rank, and waits there until those that held
+//                     the lock before, as recorded, gave it back (lock_order.h); lock_all is a
+//                     round trip to the most distant rank
+//   unlock            frees the lock at the target when the data are there, no earlier than L after
+//                     its enter
 //
 // The processor of a target takes no part, and its ports carry messages alone: what several origins
-// put at one target at a time does not get in each other's way here, which is contention.
+// put at one target at the same time does not get in each other's way, which would be contention.
 //
 // The k-th epoch of an origin towards a target on a window meets the k-th exposure of that target
 // to it. Which operations a call completes, the archive says: they share a number (Action::slot).
 //
-// In what was recorded, a call that left before what it might have waited for did not wait: starts
-// need not, completes without data need not, fences with an assertion need not. So for these an
-// early end is no clock violation, and on `measured` no cause. A wait that ends before a complete
-// was entered is one.
+// As for the recording: a call that left before what it might have waited for did not wait. Starts
+// need not wait, nor completes without data, nor fences with an assertion. So an early end of these
+// is no clock violation, and on `measured` what came later is no cause of it. A wait that ends
+// before the complete was entered is a violation.
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -125,6 +127,8 @@ class Windows {
     uint64_t completing = 0;
   };
 
+  Windows() { over_.abandoned = true; }
+
   Pair& pair(uint32_t window, int origin, int target) { return pairs_[{window, origin, target}]; }
 
   /// The pair of a kEpoch that `rank` performs.
@@ -133,18 +137,24 @@ class Windows {
                              : pair(action.comm, action.peer, rank);
   }
   Epoch<K>& epoch(const Action& action, int rank, uint64_t number) {
-    Pair& of = pair_of(action, rank);
-    return of.epochs[number - of.first];
+    return epoch(pair_of(action, rank), number);
+  }
+  /// Abandoned if both have left it, which nobody asks for but where records contradict each other.
+  Epoch<K>& epoch(Pair& of, uint64_t number) {
+    return number < of.first ? over_ : of.epochs[number - of.first];
   }
 
   /// `rank` takes the next step with its peer; the number of the epoch.
   uint64_t arrive(const Action& action, int rank) {
     Pair& of = pair_of(action, rank);
     // A start belongs to the complete that comes next, however many of either are on record.
-    uint64_t& next = of.next[action.tag];
-    const uint64_t number = action.order > 0                    ? action.order - 1
-                            : step(action) == EpochStep::kStart ? of.next[complete_]
-                                                                : next++;
+    const bool starts = step(action) == EpochStep::kStart;
+    uint64_t& next = of.next[starts ? complete_ : action.tag];
+    // An epoch that both have left lacks this step: then it belongs to the next one.
+    next = std::max(next, of.first);
+    const uint64_t number =
+        action.order > 0 ? std::max<uint64_t>(action.order - 1, of.first) : next;
+    if (!starts) ++next;
     while (number >= of.first + of.epochs.size()) of.epochs.emplace_back();
     return number;
   }
@@ -152,7 +162,7 @@ class Windows {
   /// One of both sides leaves the epoch; it is forgotten when both have.
   void depart(const Action& action, int rank, uint64_t number) {
     Pair& of = pair_of(action, rank);
-    ++of.epochs[number - of.first].departed;
+    ++epoch(of, number).departed;
     while (!of.epochs.empty() && of.epochs.front().departed == 2) {
       of.epochs.pop_front();
       ++of.first;
@@ -222,9 +232,10 @@ class Windows {
     if (turn.passed == order.holders(lock.comm, lock.peer, number + 1).size())
       turns_.erase({lock.comm, lock.peer, static_cast<int32_t>(number)});
   }
-  /// How often a timeline took and gave back the lock of a window at a target.
+  /// How often a timeline took the lock of a window at a target, and whether it has it.
   struct LockCounts {
-    size_t taken = 0, given_back = 0;
+    size_t taken = 0;
+    bool held = false;
   };
   LockCounts& lock_counts(const Action& lock, int timeline) {
     return lock_counts_[{lock.comm, timeline, lock.peer}];
@@ -250,6 +261,7 @@ class Windows {
   };
 
   std::unordered_map<Key, Pair, Hash> pairs_;
+  Epoch<K> over_;
   std::unordered_map<Key, std::vector<int32_t>, Hash> touched_;  ///< targets; the key's is 0
   std::unordered_map<Key, LockTurn<K>, Hash> turns_;             ///< by window, target and number
   std::unordered_map<Key, LockCounts, Hash> lock_counts_;        ///< by window, timeline and target

@@ -70,7 +70,8 @@ po::options_description replay_options() {
   add("fallback-level", po::value<std::string>()->value_name("LEVEL"),
       "self, node or network: used for levels that a platform file lacks");
   add("threads", po::value<int>()->value_name("N"),
-      "that decode the archive; default: one for each processor, where it is large enough");
+      "that decode the archive, at most 64; default: one for each processor, where it is large "
+      "enough");
   add("polling", po::value<std::string>()->value_name("wait|keep"),
       "what a loop of MPI_Test or MPI_Iprobe is on a modelled machine: a wait (the default), or as "
       "many calls as recorded");

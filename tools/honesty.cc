@@ -21,6 +21,10 @@ std::string counted(uint64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", show_count(count), count == 1 ? one : many);
 }
 
+std::string such_as(const std::string& example) {
+  return example.empty() ? "" : fmt::format(" (such as {})", example);
+}
+
 std::string clock_line(const TraceSummary& trace) {
   const std::string violations =
       fmt::format("{} before what was waited for, by the clocks of the archive",
@@ -69,12 +73,14 @@ std::vector<std::string> caveats(const TraceSummary& trace) {
         show_seconds(trace.spinning_time)));
   }
   if (trace.unmatched_sends > 0) {
-    lines.push_back(fmt::format("{} without a receive: treated as eager and dropped.",
-                                counted(trace.unmatched_sends, "send", "sends")));
+    lines.push_back(fmt::format("{} without a receive{}: treated as eager and dropped.",
+                                counted(trace.unmatched_sends, "send", "sends"),
+                                such_as(trace.unmatched_send)));
   }
   if (trace.unmatched_receives > 0) {
-    lines.push_back(fmt::format("{} without a send: the recorded time is kept.",
-                                counted(trace.unmatched_receives, "receive", "receives")));
+    lines.push_back(fmt::format("{} without a send{}: the recorded time is kept.",
+                                counted(trace.unmatched_receives, "receive", "receives"),
+                                such_as(trace.unmatched_receive)));
   }
   if (trace.clock_violations.total() > 0) lines.push_back(clock_line(trace));
   lines.insert(lines.end(), trace.warnings.begin(), trace.warnings.end());

@@ -126,6 +126,8 @@ Json trace_to_json(const TraceSummary& trace) {
           {"spinning_time", number(trace.spinning_time)},
           {"unmatched_sends", trace.unmatched_sends},
           {"unmatched_receives", trace.unmatched_receives},
+          {"unmatched_send", trace.unmatched_send},
+          {"unmatched_receive", trace.unmatched_receive},
           {"clock_violations", trace.clock_violations.total()},
           {"clock_repair", repair_to_json(trace)},
           {"warnings", trace.warnings}};

@@ -69,4 +69,7 @@ for name in "traces/0.evt", "traces.def":
         if run.returncode == 1:
             assert run.stderr.count("\n") == 1 and run.stderr.startswith("rubato: error: "), (where, run.stderr)
 END
+
+# More of the same, and faster, without the command around it.
+"$build/bin/damaged_archives" --archive run.otf2dir --flips 300 --cuts 5 >damage.txt || fail "$(cat damage.txt)"
 pass

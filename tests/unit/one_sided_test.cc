@@ -151,6 +151,23 @@ TEST_CASE("an exclusive lock waits until those that held it before, as recorded,
   check(text, parse_scenario("measured:cpu*0.5"), {1020, 1070, 2040});
 }
 
+TEST_CASE("an unlock gives back the lock before it, where the one of an earlier lock is missing") {
+  const char* text = R"(
+    window 1
+    0: 0..1 win_lock 2 exclusive
+    0: 100..110 win_lock 2 exclusive
+    0: 200..210 win_unlock 2
+    0: 210 end
+    1: 120..240 win_lock 2 exclusive
+    1: 300..310 win_unlock 2
+    1: 310 end
+    2: 0 end
+  )";
+  // Perfect: rank 0 takes it at 0, again after 99 of compute, and gives it back after 90 more, at
+  // 189. For that rank 1 waits, and computes 60.
+  check(text, kPerfect, {189, 249, 0});
+}
+
 TEST_CASE("shared locks do not keep each other out, and a lock that was put off did not wait") {
   const char* shared = R"(
     window 1

@@ -182,3 +182,28 @@ TEST_CASE("scenarios that need somebody inside MPI stand beside others") {
   for (const int pull : {0, 2, 3}) CHECK(results.scenarios[pull].ranks[0].end == Approx(7004e-9));
   CHECK(results.scenarios[1].ranks[0].end == Approx(2119e-9));
 }
+
+// Rank 1 is told 2008 bytes from two neighbours, a share of 1004 that would be pulled; rank 0 sends
+// 8 of them eagerly. And 1408 bytes, a share of 704 that would be eager; rank 2 sends 1400 of them,
+// which are agreed upon.
+TEST_CASE("a message between neighbours goes by the protocol that its sender knows") {
+  const auto text = [](const std::string& sent, const std::string& received) {
+    return "neighbours 0 0 from 1 to 1\nneighbours 0 1 from 0 2 to 0 2\n"
+           "neighbours 0 2 from 1 to 1\n"
+           "0: 500..510 neighbor_alltoallv 8B 8B\n0: 510 end\n"
+           "1: 0..3000 neighbor_alltoallv 16B " +
+           received +
+           "\n1: 3000 end\n"
+           "2: 500..510 neighbor_alltoallv " +
+           sent + " 8B\n2: 510 end\n";
+  };
+  // What rank 1 sends is there long before 500: ranks 0 and 2 leave at 500 + o_s + o_r. The 8 bytes
+  // start at 510 and are there at 618. The request for the others is there at 610 and rank 1
+  // inside: the data are there at 610 + n, but no sooner than n behind what came in before: 618 +
+  // n, + o_r.
+  for (const std::string kind : {"async", "pull", "push"}) {
+    INFO(kind);
+    check(ends(text("2000B", "2008B"), kind), {530, 2638, 530});
+    check(ends(text("1400B", "1408B"), kind), {530, 2038, 530});
+  }
+}

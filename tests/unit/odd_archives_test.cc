@@ -1,0 +1,330 @@
+// OTF2 archives that are odd or wrong in one place: either replayed all the same, or refused with
+// one line that names the place. tests/damage looks at damage of every kind and everywhere.
+
+#include <otf2/otf2.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "models/error.h"
+#include "replay/replay_driver.h"
+#include "tests/fixture/otf2_archive.h"
+
+using namespace rubato;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A directory that goes away with the test.
+class Directory {
+ public:
+  Directory() : path_((fs::temp_directory_path() / "rubato-odd-XXXXXX").string()) {
+    REQUIRE(mkdtemp(path_.data()));
+  }
+  ~Directory() { fs::remove_all(path_); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  std::string archive() const { return path_ + "/run"; }
+  fs::path file(const std::string& name) const { return fs::path(archive()) / name; }
+
+ private:
+  std::string path_;
+};
+
+Results replay(const Directory& directory, int threads = 0) {
+  ReplayOptions options;
+  options.threads = threads;
+  options.verify = true;
+  return run_replay(directory.archive(), {parse_scenario("measured"), parse_scenario("perfect")},
+                    options);
+}
+
+/// What the archive is refused with; the name of the archive, which has to stand first, is left
+/// out.
+std::string refusal(const Directory& directory, int threads = 0) {
+  try {
+    replay(directory, threads);
+  } catch (const InputError& error) {
+    const std::string text = error.what();
+    const std::string anchor = directory.archive() + "/traces.otf2: ";
+    CHECK(text.find('\n') == std::string::npos);
+    CHECK(text.find(anchor) == 0);
+    return text.substr(std::min(text.size(), anchor.size()));
+  }
+  return "no refusal";
+}
+
+std::string refusal(const Otf2Archive& what) {
+  const Directory directory;
+  write_archive(what, directory.archive());
+  return refusal(directory);
+}
+
+/// Two ranks; `record` is what rank 1 has in an MPI_Send, as its second record.
+Otf2Archive with_record(const std::function<void(OTF2_EvtWriter*)>& record) {
+  Otf2Archive what = Otf2Archive::of_ranks(2);
+  what.events = [record](OTF2_EvtWriter* writer, const MadeLocation& location) {
+    OTF2_EvtWriter_Enter(writer, nullptr, 10, kMpiSend);
+    if (location.id == 1) record(writer);
+    OTF2_EvtWriter_Leave(writer, nullptr, 30, kMpiSend);
+  };
+  return what;
+}
+
+/// Rank 0 sends 8 bytes to rank 1.
+void one_message(OTF2_EvtWriter* writer, const MadeLocation& location) {
+  const bool sends = location.id == 0;
+  OTF2_EvtWriter_Enter(writer, nullptr, 10, sends ? kMpiSend : kMpiRecv);
+  if (sends)
+    OTF2_EvtWriter_MpiSend(writer, nullptr, 10, 1, 0, 5, 8);
+  else
+    OTF2_EvtWriter_MpiRecv(writer, nullptr, 30, 0, 0, 5, 8);
+  OTF2_EvtWriter_Leave(writer, nullptr, 30, sends ? kMpiSend : kMpiRecv);
+}
+
+Otf2Archive with_one_message() {
+  Otf2Archive what = Otf2Archive::of_ranks(2);
+  what.events = one_message;
+  return what;
+}
+
+}  // namespace
+
+TEST_CASE("a record on no communicator is refused with rank, event and record") {
+  const std::string undefined = ": communicator 4294967295 is not defined";
+  CHECK(refusal(with_record([](OTF2_EvtWriter* writer) {
+          OTF2_EvtWriter_MpiSend(writer, nullptr, 20, 0, OTF2_UNDEFINED_COMM, 0, 8);
+        })).find("rank 1, event 2 (MPI_SEND)" + undefined) == 0);
+  CHECK(refusal(with_record([](OTF2_EvtWriter* writer) {
+          OTF2_EvtWriter_MpiIsend(writer, nullptr, 20, 0, OTF2_UNDEFINED_COMM, 0, 8, 1);
+        })).find("rank 1, event 2 (MPI_ISEND)" + undefined) == 0);
+  CHECK(refusal(with_record([](OTF2_EvtWriter* writer) {
+          OTF2_EvtWriter_MpiRecv(writer, nullptr, 20, 0, OTF2_UNDEFINED_COMM, 0, 8);
+        })).find("rank 1, event 2 (MPI_RECV)" + undefined) == 0);
+  CHECK(refusal(with_record([](OTF2_EvtWriter* writer) {
+          OTF2_EvtWriter_MpiIrecv(writer, nullptr, 20, 0, OTF2_UNDEFINED_COMM, 0, 8, 1);
+        })).find("rank 1, event 2 (MPI_IRECV)" + undefined) == 0);
+  CHECK(refusal(with_record([](OTF2_EvtWriter* writer) {
+          OTF2_EvtWriter_MpiCollectiveEnd(writer, nullptr, 20, OTF2_COLLECTIVE_OP_BARRIER,
+                                          OTF2_UNDEFINED_COMM, OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+        })).find("rank 1, event 2 (MPI_COLLECTIVE_END)" + undefined) == 0);
+}
+
+TEST_CASE("a record with a rank that the communicator does not have is refused by place") {
+  CHECK(refusal(with_record([](OTF2_EvtWriter* writer) {
+          OTF2_EvtWriter_MpiSend(writer, nullptr, 20, 2, 0, 0, 8);
+        })) ==
+        "rank 1, event 2 (MPI_SEND): rank 2 is not in communicator 'MPI_COMM_WORLD' of 2 members");
+  CHECK(refusal(with_record([](OTF2_EvtWriter* writer) {
+          OTF2_EvtWriter_RmaPut(writer, nullptr, 20, 0, 7, 8, 1);
+        })) == "rank 1, event 2 (an RMA operation): rank 7 is not in window 'window' of 2 members");
+}
+
+TEST_CASE("what a refusal quotes from the archive stays in its line") {
+  Otf2Archive what = with_record(
+      [](OTF2_EvtWriter* writer) { OTF2_EvtWriter_MpiSend(writer, nullptr, 20, 2, 0, 0, 8); });
+  what.world_name = "two\nlines\t";
+  CHECK(refusal(what).find("communicator 'two?lines?' of 2 members") != std::string::npos);
+}
+
+TEST_CASE("the group of MPI locations names one that is not defined") {
+  Otf2Archive what = with_one_message();
+  what.locations[1].defined = false;
+  CHECK(refusal(what) == "the MPI location group names location 1, which is not defined");
+}
+
+TEST_CASE("the group of MPI locations names one twice") {
+  Otf2Archive what = with_one_message();
+  what.ranks = {0, 1, 0};
+  CHECK(refusal(what) == "the MPI location group names location 0 twice, for ranks 0 and 2");
+}
+
+TEST_CASE("a communicator that has a rank twice, or one that does not exist, is refused") {
+  Otf2Archive what = with_one_message();
+  what.world = {1, 1};
+  CHECK(refusal(what) == "communicator 0 'MPI_COMM_WORLD' has rank 1 twice");
+  // The lowest 32 bits alone would be rank 1.
+  what.world = {0, (uint64_t{1} << 32) + 1};
+  CHECK(refusal(what).find("communicator 0 'MPI_COMM_WORLD' has members beyond the 2 ranks") == 0);
+}
+
+TEST_CASE("an archive without ranks or locations is refused") {
+  CHECK(refusal(Otf2Archive::of_ranks(0)) == "the archive defines no locations");
+  Otf2Archive what = with_one_message();
+  what.ranks = {};
+  CHECK(refusal(what) == "the archive defines no locations");
+}
+
+TEST_CASE("a node that is its own ancestor is refused") {
+  Otf2Archive what = with_one_message();
+  what.parent_of_node = 0;
+  CHECK(refusal(what) == "system tree node 0 is an ancestor of itself; the archive is damaged");
+}
+
+TEST_CASE(
+    "a location without records, or without an event file for them, is a rank that did nothing") {
+  Otf2Archive what = Otf2Archive::of_ranks(3);
+  what.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
+    if (location.id < 2) one_message(writer, location);
+  };
+  const Directory directory;
+  write_archive(what, directory.archive());
+  fs::remove(directory.file("traces/2.evt"));  // libotf2 may have written none
+  const Results results = replay(directory);
+  // The message goes from 10 to 30, which is the whole run.
+  CHECK(results.scenarios[0].elapsed == Approx(20e-9));
+  CHECK(results.scenarios[0].ranks.size() == 3);
+  CHECK(results.scenarios[0].ranks[2].mpi == 0);
+  CHECK(results.trace.unmatched_receives == 0);
+}
+
+TEST_CASE("no rank has any record") {
+  const Directory directory;
+  write_archive(Otf2Archive::of_ranks(2), directory.archive());
+  CHECK(replay(directory).scenarios[0].elapsed == 0);
+}
+
+TEST_CASE("event files that are missing or cannot be read are named") {
+  const std::string missing = "the event file of location 1 (rank 1) is missing or cannot be read";
+  const Directory directory;
+  write_archive(with_one_message(), directory.archive());
+  SECTION("one is missing") {
+    fs::remove(directory.file("traces/1.evt"));
+    CHECK(refusal(directory) == missing);
+  }
+  SECTION("one was cut off") {
+    const uintmax_t size = fs::file_size(directory.file("traces/1.evt"));
+    for (uintmax_t cut = size - 2; cut > 0; --cut) {
+      fs::resize_file(directory.file("traces/1.evt"), cut);
+      CHECK(refusal(directory).find("location 1 (rank 1)") != std::string::npos);
+    }
+  }
+  SECTION("one is a directory") {
+    fs::remove(directory.file("traces/1.evt"));
+    fs::create_directory(directory.file("traces/1.evt"));
+    CHECK(refusal(directory).find("location 1 (rank 1)") != std::string::npos);
+  }
+  SECTION("one leads nowhere") {
+    fs::remove(directory.file("traces/1.evt"));
+    fs::create_symlink("1.evt", directory.file("traces/1.evt"));
+    CHECK(refusal(directory) == missing);
+  }
+  SECTION("all are missing") {
+    fs::remove_all(directory.file("traces"));
+    CHECK(refusal(directory) ==
+          "the event file of location 0 (rank 0) is missing or cannot be read");
+  }
+}
+
+TEST_CASE("local definitions that are damaged are named: without them clocks would be wrong") {
+  const Directory directory;
+  write_archive(with_one_message(), directory.archive());
+  const fs::path file = directory.file("traces/1.def");
+  fs::resize_file(file, fs::file_size(file) - 5);
+  CHECK(refusal(directory).find("the local definitions of location 1 (rank 1)") == 0);
+}
+
+TEST_CASE("local definitions that are missing are named where other locations have some") {
+  const Directory directory;
+  write_archive(with_one_message(), directory.archive());
+  fs::remove(directory.file("traces/1.def"));
+  CHECK(refusal(directory) ==
+        "the local definitions of location 1 (rank 1) are missing, though others have theirs");
+  fs::remove(directory.file("traces/0.def"));
+  CHECK(replay(directory).scenarios[0].elapsed == Approx(20e-9));
+}
+
+TEST_CASE("global definitions that end early are refused, wherever they do") {
+  const Directory directory;
+  write_archive(with_one_message(), directory.archive());
+  const fs::path file = directory.file("traces.def");
+  for (uintmax_t size = fs::file_size(file); size-- > 0;) {
+    fs::resize_file(file, size);
+    INFO(size);
+    const std::string text = refusal(directory);
+    CHECK(text.find("the global definitions (.def)") == 0);
+  }
+}
+
+TEST_CASE("numbers of events that cannot be are refused by location, however many threads decode") {
+  Otf2Archive what = with_one_message();
+  for (MadeLocation& location : what.locations) location.claimed_events = UINT64_MAX / 2 + 5;
+  const Directory directory;
+  write_archive(what, directory.archive());
+  for (const int threads : {0, 1, 2, 100000}) {
+    INFO(threads);
+    CHECK(refusal(directory, threads).find("the events of location 0 (rank 0)") == 0);
+  }
+}
+
+TEST_CASE("more threads than ranks decode as well as one") {
+  const Directory directory;
+  write_archive(small_program({}), directory.archive());
+  const Results one = replay(directory, 1);
+  const Results many = replay(directory, 100000);
+  CHECK(one.identity->differing == 0);
+  CHECK(many.identity->records == one.identity->records);
+  for (size_t i = 0; i < one.scenarios.size(); ++i)
+    CHECK(many.scenarios[i].elapsed == one.scenarios[i].elapsed);
+}
+
+// Rank 1's first post is not on record. Rank 0's start and complete give up on it, rank 1's wait
+// meets the complete; both have left that epoch when rank 1 posts again, for the next one.
+TEST_CASE("a post that is missing leaves later epochs alone") {
+  Otf2Archive what = Otf2Archive::of_ranks(2);
+  what.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
+    const auto call = [&](Region region, uint64_t from, uint64_t to) {
+      OTF2_EvtWriter_Enter(writer, nullptr, from, region);
+      if (region == kMpiSend)
+        OTF2_EvtWriter_MpiSend(writer, nullptr, from, 1, 0, 0, 8);
+      else if (region == kMpiRecv)
+        OTF2_EvtWriter_MpiRecv(writer, nullptr, to, 0, 0, 0, 8);
+      else
+        OTF2_EvtWriter_RmaGroupSync(writer, nullptr, to, OTF2_RMA_SYNC_LEVEL_PROCESS, 0,
+                                    location.id == 0 ? 3 : 2);
+      OTF2_EvtWriter_Leave(writer, nullptr, to, region);
+    };
+    if (location.id == 0) {
+      call(kMpiWinStart, 10, 20);
+      call(kMpiWinComplete, 30, 100);
+      call(kMpiSend, 110, 120);
+      call(kMpiWinStart, 200, 210);
+      call(kMpiWinComplete, 230, 320);
+    } else {
+      call(kMpiWinWait, 30, 105);
+      call(kMpiRecv, 110, 130);
+      call(kMpiWinPost, 220, 225);
+      call(kMpiWinWait, 230, 330);
+    }
+  };
+  const Directory directory;
+  write_archive(what, directory.archive());
+  const Results results = replay(directory);
+  CHECK(results.identity->differing == 0);
+  // As recorded: from 10 to 330.
+  CHECK(results.scenarios[0].elapsed == Approx(320e-9));
+  // Perfect, rank 0 from its start at 10: 10 of compute, the complete keeps its 70, 10 of compute:
+  // sends at 100. 80 of compute, the start waits for nobody, 20 of compute: complete at 200. Rank 1
+  // receives at 100, 90 of compute, posts at 190, 5 of compute, waits from 195 to 200.
+  CHECK(results.scenarios[1].elapsed == Approx(190e-9));
+  // The start, the complete and the wait of the first epoch, as recorded.
+  CHECK(std::any_of(results.trace.warnings.begin(), results.trace.warnings.end(),
+                    [](const std::string& text) {
+                      return text.find("3 calls of MPI_Win_start, MPI_Win_complete") == 0;
+                    }));
+}
+
+// The recording of small_program() is one of a machine in step: its records end where it says so.
+TEST_CASE("the small program of the damage tests is replayed in full") {
+  const Directory directory;
+  write_archive(small_program({}), directory.archive());
+  const Results results = replay(directory);
+  CHECK(results.trace.kept.empty());
+  CHECK(results.trace.unmatched_sends + results.trace.unmatched_receives == 0);
+  CHECK(results.trace.clock_violations.total() == 0);
+  // From the leave of MPI_Init at 100,000 to the last rank's enter of MPI_Finalize, 3 behind
+  // 3,000,000 (two steps of a million behind the first million).
+  CHECK(results.scenarios[0].elapsed == Approx(2900003e-9));
+}
