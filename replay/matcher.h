@@ -120,6 +120,18 @@ class Matcher {
     ++abandoned_receives_;
   }
 
+  /// Nobody will receive a send that was made just now: it leaves its channel, and waits for
+  /// nobody. One that was received all the same stays.
+  void abandon_send(TransferId id) {
+    Transfer<K>& transfer = pool_[id];
+    if (transfer.has_post || transfer.abandoned) return;
+    unlink(channel_of(transfer.source, transfer.destination, transfer.comm, transfer.tag), id);
+    transfer.abandoned = true;
+    transfer.sender_waits = false;
+    transfer.receiver_done = true;
+    ++skipped_sends_;
+  }
+
   void sender_done(TransferId id) {
     pool_[id].sender_done = true;
     release(id);

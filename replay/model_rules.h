@@ -171,7 +171,8 @@ class ModelRules {
       const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
       const bool is_receive = awaited.kind == Awaited::Kind::kReceive;
       if (transfer.abandoned || (!is_receive && !transfer.sender_waits)) {
-        latest = latest.max(timeline.enter + recorded);
+        // A send that nobody receives is eager.
+        if (is_receive) latest = latest.max(timeline.enter + recorded);
         continue;
       }
       const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);

@@ -23,8 +23,12 @@ ReplayOutcome Replay<Rules>::run() {
   while (finished_ < trace_->timelines()) {
     while (!ready_.empty()) run_until_blocked(pop_ready());
     if (finished_ == trace_->timelines()) break;
-    if (serve_earliest()) continue;
-    if (!release_hopeless() && !release_hole()) {
+    if (serve_earliest() || release_hopeless()) continue;
+    if (may_send_to_nobody()) {
+      outcome_.asks_for_receivers = true;
+      break;
+    }
+    if (!release_hole()) {
       outcome_.deadlock = describe_deadlock();
       break;
     }
@@ -226,6 +230,7 @@ void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
   ++outcome_.level_messages[static_cast<int>(transfer.level)];
   outcome_.level_bytes[static_cast<int>(transfer.level)] += action.bytes;
   rules_->send(timelines_[timeline], call, action, transfer);
+  if (kFindsReceivers<Rules> || received_) number_send(timeline, id);
   if constexpr (kNeedsPresence<Rules>) {
     const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
     if (!transfer.abandoned && protocol >= Protocol::kPull) presence_.send(id, timeline, protocol);
@@ -271,6 +276,16 @@ void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
     await(timeline, Awaited::Kind::kReceive, id);
   } else {
     put_slot(timeline, action.slot, id);
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::number_send(int timeline, TransferId id) {
+  const size_t number = sends_[timeline]++;
+  if constexpr (kFindsReceivers<Rules>) {
+    rules_->number(timeline, number, matcher_[id]);
+  } else {
+    if (!received_->has(timeline, number)) matcher_.abandon_send(id);
   }
 }
 
@@ -604,6 +619,7 @@ bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
 
 // --- Every set of rules, at every number of lanes ---
 
+template class Replay<ReceiverRules>;
 template class Replay<SurveyRules>;
 template class Replay<LogicalClockRules>;
 template class Replay<MeasuredRules<1>>;
