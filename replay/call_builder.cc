@@ -51,6 +51,7 @@ void CallBuilder::close_call(double time) {
   gap_start_ = pending_.records.size();
   open_ = false;
   implicit_ = false;
+  if (parts_ > 0 || prepared_) end_parts();
   follow_polls();
 }
 
@@ -164,14 +165,49 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
     action.peer = root;
     action.bytes = sent;
     action.bytes_received = received;
+    const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
+    if (says_parts) add_nothing_to(nothing_to_);
   }
   if (implicit_) close_call(time);
+}
+
+void CallBuilder::part(uint64_t event, double time, uint64_t bytes, uint32_t peers) {
+  note_inside(event, time, false);
+  if (bytes == 0) nothing_to_.push_back({static_cast<int32_t>(parts_), peers});
+  parts_ += peers;
+}
+
+void CallBuilder::prepares_parts(uint64_t, double, uint64_t request) {
+  prepared_ = request;
+}
+
+void CallBuilder::end_parts() {
+  if (prepared_) book_->nothing_to.erase(*prepared_);
+  if (prepared_ && !nothing_to_.empty()) book_->nothing_to[*prepared_] = nothing_to_;
+  prepared_.reset();
+  nothing_to_.clear();
+  parts_ = 0;
+}
+
+void CallBuilder::add_nothing_to(const std::vector<NothingTo>& nothing_to) {
+  if (nothing_to.empty()) return;
+  pending_.actions.back().flags |= kSendsToSome;
+  for (size_t i = 0; i < nothing_to.size(); ++i) {
+    Action& action = add_action(ActionKind::kNothingTo);
+    action.peer = nothing_to[i].first;
+    action.bytes = nothing_to[i].count;
+    action.tag = static_cast<uint32_t>(nothing_to.size() - 1 - i);
+    action.slot = kNoSlot;
+    action.order = 0;
+  }
 }
 
 void CallBuilder::icollective_request(uint64_t event, double time, uint64_t request) {
   ensure_call(event, time);
   note_inside(event, time, false);
   post(ActionKind::kStartCollective, request, book_->collectives);
+  const auto prepared = book_->nothing_to.find(request);
+  add_nothing_to(prepared == book_->nothing_to.end() ? nothing_to_ : prepared->second);
   if (implicit_) close_call(time);
 }
 
@@ -193,7 +229,9 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
     add_action(ActionKind::kNone);
   } else {
     Action& start = poster.action_of(post);
-    start.flags = part_flag(op, comm, root, sent, received);
+    const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
+    start.flags &= says_parts ? kSendsToSome : 0;
+    start.flags |= part_flag(op, comm, root, sent, received);
     start.op = op;
     start.comm = comm;
     start.peer = root;

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,12 @@ struct NeighbourRequest {
   std::vector<uint32_t> slots;  ///< of its receives, where it was started
 };
 
+/// Members, from `first` on, that get nothing from a member of a vector collective.
+struct NothingTo {
+  int32_t first;
+  uint32_t count;
+};
+
 /// The open requests of one rank; its threads share them.
 struct RequestBook {
   explicit RequestBook(bool may_reuse_slots = true) : reuse_slots(may_reuse_slots) {}
@@ -51,6 +58,7 @@ struct RequestBook {
   RequestTable<OpenPost> receives;
   RequestTable<OpenPost> collectives;
   std::map<uint64_t, NeighbourRequest> among_neighbours;
+  std::map<uint64_t, std::vector<NothingTo>> nothing_to;  ///< by persistent request
   RequestTable<uint32_t> send_slots;
   RequestTable<uint32_t> one_sided_slots;  ///< by the number that operations share
   /// Threads are not replayed in the order in which they came here, so that a slot which was freed
@@ -94,6 +102,11 @@ class CallBuilder {
   void cancelled(uint64_t event, double time, uint64_t request);
   void collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm, int32_t root,
                       uint64_t sent, uint64_t received);
+  /// In a vector collective that the open call makes, or prepares, the next `peers` members get so
+  /// many bytes each.
+  void part(uint64_t event, double time, uint64_t bytes, uint32_t peers);
+  /// The open call prepares a collective, whose parts follow.
+  void prepares_parts(uint64_t event, double time, uint64_t request);
   void icollective_request(uint64_t event, double time, uint64_t request);
   void icollective_complete(uint64_t event, double time, CollectiveOp op, uint32_t comm,
                             int32_t root, uint64_t sent, uint64_t received, uint64_t request);
@@ -166,6 +179,11 @@ class CallBuilder {
   /// kNoPart for a member whose part of a Gatherv or Scatterv is empty.
   uint8_t part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,
                     uint64_t received) const;
+  /// Behind the last action, a collective: whom it sends nothing to.
+  void add_nothing_to(const std::vector<NothingTo>& nothing_to);
+  /// The open call is over: what was said of its parts goes to the request it prepared, or is
+  /// forgotten.
+  void end_parts();
   /// True of a collective that moves no data and from which MPI libraries return at once.
   bool waits_for_nobody(CollectiveOp op, uint32_t comm, uint64_t sent, uint64_t received) const;
 
@@ -186,8 +204,11 @@ class CallBuilder {
 
   // Calls that were not handed out yet, with the number of calls, actions before them.
   Block pending_;
-  uint32_t function_records_ = 0;  ///< after the last closed call
-  size_t polls_ = 0;               ///< the last closed calls, if they may have been spinning
+  std::vector<NothingTo> nothing_to_;  ///< parts of the open call
+  uint32_t parts_ = 0;                 ///< how many of its parts were seen
+  std::optional<uint64_t> prepared_;   ///< request that it prepares
+  uint32_t function_records_ = 0;      ///< after the last closed call
+  size_t polls_ = 0;                   ///< the last closed calls, if they may have been spinning
   size_t gap_start_ = 0;  ///< index into pending_.records: the first one after the last closed call
   size_t call_base_ = 0;
   size_t action_base_ = 0;

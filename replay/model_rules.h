@@ -242,7 +242,12 @@ class ModelRules {
         break;
     }
     // Between groups one may come after all it waits for.
-    const Lanes<K> leave = instance.awaited_by(awaited.local, comm).last.max(arrival) + cost.total;
+    Lanes<K> last = instance.awaited_by(awaited.local, comm).last.max(arrival);
+    if (!instance.parts.empty()) {
+      double unused = 0;
+      instance.parts.latest(awaited.local, unused, last);
+    }
+    const Lanes<K> leave = last + cost.total;
     return instance.arrivals.empty() ? leave
                                      : Lanes<K>(leave.max(instance.arrivals[awaited.local]));
   }

@@ -21,6 +21,9 @@ enum class ActionKind : uint8_t {
   kCollective,       ///< also of a window: its creation and end, a fence
   kStartCollective,  ///< a collective is started that the call does not wait for
   kWaitCollective,   ///< completes the collective whose `slot` is in `tag`
+  /// The collective before it sends nothing to `bytes` members, from `peer` on; `tag` more of these
+  /// follow.
+  kNothingTo,
   // One-sided communication; `comm` is the window (windows.h).
   kOneSided,      ///< a put, get or atomic operation in `slot` begins, and sends `bytes`
   kFetch,         ///< what the kOneSided before it brings back: `bytes`
@@ -30,7 +33,7 @@ enum class ActionKind : uint8_t {
   kUnlock,
 };
 
-/// Flags of a send or a post; the last one of a collective and of the start of one.
+/// Flags of a send or a post; the last two of a collective and of the start of one.
 enum ActionFlags : uint8_t {
   kBlocking = 1,     ///< the call itself completes it
   kSynchronous = 2,  ///< Ssend, Issend: completes only once the receive is there
@@ -38,6 +41,7 @@ enum ActionFlags : uint8_t {
   kWildcard = 8,  ///< a receive that named MPI_ANY_SOURCE or MPI_ANY_TAG, where the archive says so
   /// Has no part in the data: waits for nobody, and nobody waits for it.
   kNoPart = 16,
+  kSendsToSome = 32,  ///< an Alltoallv or Alltoallw that some get nothing from: kNothingTo follow
 };
 
 /// Flags of one-sided communication.

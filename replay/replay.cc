@@ -188,7 +188,8 @@ template <class Rules>
 void Replay<Rules>::perform(int timeline, const Call& call, const Action& action) {
   switch (action.kind) {
     case ActionKind::kNone:
-    case ActionKind::kFetch:  // of the action before it
+    case ActionKind::kFetch:      // of the action before it
+    case ActionKind::kNothingTo:  // likewise
       return;
     case ActionKind::kSend:
       return send(timeline, call, action);
