@@ -73,8 +73,14 @@ void CallBuilder::follow_polls() {
     const bool receives = std::all_of(action, pending_.actions.end(), [](const Action& each) {
       return each.kind == ActionKind::kPost;
     });
+    const bool probed = receives && trace_->calls[last.name].probes;
+    if (info.tests || probed) {
+      mark_looks(std::span(pending_.calls).last(polls_ + 1), probed, [&](uint16_t name) {
+        return probed ? trace_->calls[name].probes : trace_->calls[name].tests;
+      });
+    }
     // A lone probe before a receive found its message at once.
-    found = found || info.tests || (receives && trace_->calls[last.name].probes && polls_ > 1);
+    found = found || info.tests || (probed && polls_ > 1);
   }
   if (found) mark_spinning(std::span(pending_.calls).last(polls_ + 1));
   polls_ = is_poll ? (found ? 1 : polls_ + 1) : 0;

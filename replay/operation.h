@@ -120,10 +120,13 @@ enum class CallRole : uint8_t {
   kEnd,       ///< the last record of the location; not a call
 };
 
-/// Flags of a call that is part of a loop that waits by polling (polling.h).
+/// Flags of a call that looks for something, or gets it behind such calls (polling.h).
 enum SpinningFlags : uint8_t {
-  kSpinning = 1,        ///< it looked and found nothing
+  kSpinning = 1,        ///< it looked and found nothing, in a loop that waits
   kSpinningBefore = 2,  ///< between the call before and this one nothing was done
+  kInVain = 4,          ///< it looked and found nothing, whether it waits or not
+  kFound = 8,           ///< a probe that found what the call behind it receives
+  kLookedFor = 16,      ///< it gets what calls before it looked for
 };
 
 /// One MPI call (or switched-off stretch) of one timeline, in ticks after the trace's start as

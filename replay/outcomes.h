@@ -10,15 +10,21 @@
 //     replay waits. (Not at the end of a loop that is a wait anyhow, see polling.h.)
 //   * several requests taken by one MPI_Waitsome of which one comes first: from then to the last
 //   * a request taken by MPI_Waitany, MPI_Waitsome or their tests that was open when the call of
-//   this
-//     kind before waited for another one, and came first: from then to the other one's arrival
+//     this kind before waited for another one, and came first: from then to the other one's arrival
+//   * a test or a probe that found nothing although all that its loop ends with was there: from the
+//     first such one to the call that gets it. (Not where the loop is a wait anyhow.)
+//   * a probe right before a blocking receive, for a message that comes later: from its enter to
+//     the arrival, for which the receive waits. (Likewise.)
 //
-// Archives do not say for which requests such a call waited besides the ones that it took; those
-// that the next such call takes are assumed to be among them. Tests that failed leave no record
-// that names their requests.
+// Archives do not say for which requests a Waitany waited besides the ones that it took; those that
+// the next such call takes are assumed to be among them. Nor do they say what a test that failed or
+// a probe looked for: it is assumed to be what the call gets in which the run of them ends
+// (polling.h).
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <unordered_map>
 
@@ -31,6 +37,16 @@ namespace rubato {
 template <int K>
 class Outcomes {
  public:
+  /// A test or probe (kInVain, kFound) is replayed as it stands.
+  void look(const TimelineState<K>& timeline, const Call& call) {
+    if (!(call.spinning & (kInVain | kFound))) return;
+    Looks& looks = looks_[&timeline];
+    if (call.spinning & kFound) looks.found = timeline.enter;
+    if (!(call.spinning & kInVain)) return;
+    if (looks.in_vain.size() == kMostLooks) looks.in_vain.pop_front();
+    looks.in_vain.push_back(timeline.enter);
+  }
+
   /// A call that completes requests is about to leave. `is_wait`: a test in which a polling loop
   /// ends, which is replayed as a wait.
   void look_at(const TimelineState<K>& timeline, const MpiCallInfo& call, bool is_wait,
@@ -57,11 +73,31 @@ class Outcomes {
       touched = touched.max(last - first.max(timeline.enter));
     }
     if (call.takes_some) before = {timeline.enter, last};
-    for (int lane = 0; lane < K; ++lane) {
-      if (!(touched[lane] >= 1)) continue;  // what clocks cannot tell
-      ++count_[lane];
-      time_[lane] += touched[lane];
+    add(touched);
+  }
+
+  /// A call is about to leave that gets what others looked for (kLookedFor).
+  void end_looks(const TimelineState<K>& timeline, Matcher<K>& matcher) {
+    const auto found = looks_.find(&timeline);
+    if (found == looks_.end()) return;
+    Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+    for (const Awaited& awaited : timeline.awaited) {
+      if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
+      if (!matcher[awaited.transfer].abandoned) last = last.max(matcher[awaited.transfer].arrival);
     }
+    const Looks& looks = found->second;
+    for (int lane = 0; lane < K; ++lane) {
+      if (!std::isfinite(last[lane])) continue;  // nothing that it received
+      bool first = true;
+      for (const Lanes<K>& look : looks.in_vain) {
+        if (!(look[lane] >= last[lane] + 1)) continue;
+        ++count_[lane];
+        if (first) time_[lane] += timeline.enter[lane] - look[lane];
+        first = false;
+      }
+    }
+    add(last - looks.found);
+    looks_.erase(found);
   }
 
   uint64_t count(int lane) const { return count_[lane]; }
@@ -69,6 +105,22 @@ class Outcomes {
   double time(int lane) const { return time_[lane]; }
 
  private:
+  /// Polls of the current run.
+  struct Looks {
+    std::deque<Lanes<K>> in_vain;  ///< when they were entered; the last kMostLooks
+    Lanes<K> found = Lanes<K>::Constant(std::numeric_limits<double>::infinity());
+  };
+  static constexpr size_t kMostLooks = 4096;
+
+  /// Counts an outcome that touches so many ticks.
+  void add(const Lanes<K>& touched) {
+    for (int lane = 0; lane < K; ++lane) {
+      if (!(touched[lane] >= 1)) continue;  // what clocks cannot tell
+      ++count_[lane];
+      time_[lane] += touched[lane];
+    }
+  }
+
   /// What the last call that takes some requests of many took.
   struct Taken {
     Lanes<K> enter = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
@@ -76,6 +128,7 @@ class Outcomes {
   };
 
   std::unordered_map<const TimelineState<K>*, Taken> taken_;
+  std::unordered_map<const TimelineState<K>*, Looks> looks_;  ///< of polls that are under way
   std::array<uint64_t, K> count_{};
   Lanes<K> time_ = Lanes<K>::Constant(0);
 };
