@@ -52,6 +52,7 @@ void CallBuilder::close_call(double time) {
   open_ = false;
   implicit_ = false;
   if (parts_ > 0 || prepared_) end_parts();
+  if (call.spinning & kNamesTests) settle_tests(call);
   follow_polls();
 }
 
@@ -62,12 +63,12 @@ void CallBuilder::follow_polls() {
     return;
   }
   const MpiCallInfo& info = trace_->calls[call.name];
-  const bool is_poll = call.actions == 0 && (info.tests || info.probes);
+  const bool is_poll = call.is_kept() && (info.tests || info.probes);
   if (polls_ == 0 && !is_poll) return;
   // Nobody spins as long and then gives up.
   constexpr size_t kMostPolls = 1 << 16;
   bool found = polls_ == kMostPolls;
-  if (call.actions > 0 && polls_ > 0) {
+  if (!call.is_kept() && polls_ > 0) {
     const Call& last = pending_.calls[pending_.calls.size() - 2];
     const auto action = pending_.actions.begin() + call.first_action;
     const bool receives = std::all_of(action, pending_.actions.end(), [](const Action& each) {
@@ -84,6 +85,27 @@ void CallBuilder::follow_polls() {
   }
   if (found) mark_spinning(std::span(pending_.calls).last(polls_ + 1));
   polls_ = is_poll ? (found ? 1 : polls_ + 1) : 0;
+}
+
+void CallBuilder::request_test(uint64_t event, double time, uint64_t request) {
+  note_inside(event, time, false);
+  const RequestBook::OpenPost* open = book_->receives.find(request);
+  if (!open_ || !open) return;
+  add_action(ActionKind::kTested).slot =
+      open->poster->action_of(open->poster->posted(open->number)).slot;
+  pending_.calls.back().spinning |= kNamesTests;
+}
+
+void CallBuilder::settle_tests(Call& call) {
+  const auto first = pending_.actions.begin() + call.first_action;
+  const auto others = std::remove_if(first, pending_.actions.end(), [](const Action& action) {
+    return action.kind == ActionKind::kTested;
+  });
+  if (others == first) return;
+  // It completed something: what it found not complete besides is left out.
+  call.spinning &= ~kNamesTests;
+  pending_.actions.erase(others, pending_.actions.end());
+  call.actions = static_cast<uint32_t>(others - first);
 }
 
 void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {

@@ -100,6 +100,7 @@ class CallBuilder {
   void irecv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes,
              uint64_t request);
   void cancelled(uint64_t event, double time, uint64_t request);
+  void request_test(uint64_t event, double time, uint64_t request);  ///< that was not complete
   void collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm, int32_t root,
                       uint64_t sent, uint64_t received);
   /// In a vector collective that the open call makes, or prepares, the next `peers` members get so
@@ -164,6 +165,8 @@ class CallBuilder {
   void note_inside(uint64_t event, double time, bool tail);
   void open_call(uint64_t event, double time, uint16_t name, CallRole role);
   void close_call(double time);
+  /// A call that named what it tested in vain was closed.
+  void settle_tests(Call& call);
   /// The last call was closed: counts it as a poll, or ends the run of polls before it.
   void follow_polls();
   /// The call that a communication record belongs to; one of no length when it stands outside any.

@@ -220,6 +220,11 @@ OTF2_CallbackCode on_cancelled(RUBATO_RECORD, uint64_t request) {
                  [&](Location& l) { l.record(event, time, &CallBuilder::cancelled, request); });
 }
 
+OTF2_CallbackCode on_request_test(RUBATO_RECORD, uint64_t request) {
+  return guarded(user,
+                 [&](Location& l) { l.record(event, time, &CallBuilder::request_test, request); });
+}
+
 /// OTF2's operation as ours; false for one that OTF2 does not define for MPI.
 bool translate(OTF2_CollectiveOp op, CollectiveOp& ours) {
   switch (op) {
@@ -490,6 +495,7 @@ class Callbacks {
     OTF2_EvtReaderCallbacks_SetMpiRecvCallback(callbacks_, on_recv);
     OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(callbacks_, on_irecv);
     OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(callbacks_, on_cancelled);
+    OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(callbacks_, on_request_test);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(callbacks_, on_collective_end);
     OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(callbacks_,
                                                                     on_icollective_request);
@@ -543,7 +549,6 @@ void Callbacks::set_others() {
   RUBATO_OTHER(IoTryLock);
   RUBATO_OTHER(Metric);
   RUBATO_OTHER(MpiCollectiveBegin);
-  RUBATO_OTHER(MpiRequestTest);
   RUBATO_OTHER(OmpAcquireLock);
   RUBATO_OTHER(OmpFork);
   RUBATO_OTHER(OmpJoin);

@@ -42,6 +42,7 @@ inline RecordedAction recorded_action(const Action& action) {
     case ActionKind::kCollective:
       return RecordedAction::kCollective;
     case ActionKind::kNothingTo:
+    case ActionKind::kTested:
       return RecordedAction::kNothing;
     default:
       return RecordedAction::kCompletion;

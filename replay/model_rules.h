@@ -148,13 +148,14 @@ class ModelRules {
       return timeline.enter + (machines_->keep_flushes ? recorded : 0);
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
       return timeline.enter + recorded;
-    if (call.actions == 0 && spins(call, kSpinning)) return timeline.enter;
-    if (call.actions == 0) {
+    if (call.is_kept()) {
+      if (spins(call, kSpinning)) return timeline.enter;
       if (call.spinning != 0) outcomes_.look(timeline, call);
       return timeline.enter + std::max(0.0, recorded - machines_->inside_ticks);
     }
 
     if (call.spinning & kLookedFor) outcomes_.end_looks(timeline, *context.matcher);
+    if (outcomes_.knows_tests()) outcomes_.end_tests(timeline, *context.matcher);
     if (!timeline.awaited.empty()) {
       outcomes_.look_at(timeline, context.trace->calls[call.name], spins(call, kSpinningBefore),
                         *context.matcher);

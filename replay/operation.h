@@ -21,6 +21,7 @@ enum class ActionKind : uint8_t {
   kCollective,       ///< also of a window: its creation and end, a fence
   kStartCollective,  ///< a collective is started that the call does not wait for
   kWaitCollective,   ///< completes the collective whose `slot` is in `tag`
+  kTested,           ///< looked in vain whether the receive in `slot` is complete
   /// The collective before it sends nothing to `bytes` members, from `peer` on; `tag` more of these
   /// follow.
   kNothingTo,
@@ -127,11 +128,15 @@ enum SpinningFlags : uint8_t {
   kInVain = 4,          ///< it looked and found nothing, whether it waits or not
   kFound = 8,           ///< a probe that found what the call behind it receives
   kLookedFor = 16,      ///< it gets what calls before it looked for
+  kNamesTests = 32,     ///< all its actions are kTested
 };
 
 /// One MPI call (or switched-off stretch) of one timeline, in ticks after the trace's start as
 /// recorded and corrected.
 struct Call {
+  /// True when nothing in the archive says what it did, or that it did nothing.
+  bool is_kept() const { return actions == 0 || spinning & kNamesTests; }
+
   double enter = 0;
   double leave = 0;
   uint64_t event = 0;         ///< number of the Enter record in its location, from 1

@@ -17,9 +17,11 @@
 //     the arrival, for which the receive waits. (Likewise.)
 //
 // Archives do not say for which requests a Waitany waited besides the ones that it took; those that
-// the next such call takes are assumed to be among them. Nor do they say what a test that failed or
+// the next such call takes are assumed to be among them. Nor do most say what a test that failed or
 // a probe looked for: it is assumed to be what the call gets in which the run of them ends
-// (polling.h).
+// (polling.h). Score-P can record which requests a test found not complete; then each receive has
+// its tests, whatever was called between them and the call that completes it. (Not where several
+// threads of a rank call MPI.)
 
 #include <array>
 #include <cmath>
@@ -39,12 +41,11 @@ class Outcomes {
  public:
   /// A test or probe (kInVain, kFound) is replayed as it stands.
   void look(const TimelineState<K>& timeline, const Call& call) {
+    if (call.spinning & kNamesTests) return note_tests(timeline, call);
     if (!(call.spinning & (kInVain | kFound))) return;
     Looks& looks = looks_[&timeline];
     if (call.spinning & kFound) looks.found = timeline.enter;
-    if (!(call.spinning & kInVain)) return;
-    if (looks.in_vain.size() == kMostLooks) looks.in_vain.pop_front();
-    looks.in_vain.push_back(timeline.enter);
+    if (call.spinning & kInVain) note(looks.in_vain, timeline.enter);
   }
 
   /// A call that completes requests is about to leave. `is_wait`: a test in which a polling loop
@@ -85,19 +86,22 @@ class Outcomes {
       if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
       if (!matcher[awaited.transfer].abandoned) last = last.max(matcher[awaited.transfer].arrival);
     }
-    const Looks& looks = found->second;
-    for (int lane = 0; lane < K; ++lane) {
-      if (!std::isfinite(last[lane])) continue;  // nothing that it received
-      bool first = true;
-      for (const Lanes<K>& look : looks.in_vain) {
-        if (!(look[lane] >= last[lane] + 1)) continue;
-        ++count_[lane];
-        if (first) time_[lane] += timeline.enter[lane] - look[lane];
-        first = false;
-      }
-    }
-    add(last - looks.found);
+    add_in_vain(found->second.in_vain, last, timeline.enter);
+    add(last - found->second.found);
     looks_.erase(found);
+  }
+
+  bool knows_tests() const { return !tests_.empty(); }
+  /// A call is about to leave that may complete receives which were tested in vain.
+  void end_tests(const TimelineState<K>& timeline, Matcher<K>& matcher) {
+    for (const Awaited& awaited : timeline.awaited) {
+      if (awaited.kind != Awaited::Kind::kReceive) continue;
+      const auto found = tests_.find(awaited.transfer);
+      if (found == tests_.end()) continue;
+      const Transfer<K>& transfer = matcher[awaited.transfer];
+      if (!transfer.abandoned) add_in_vain(found->second, transfer.arrival, timeline.enter);
+      tests_.erase(found);
+    }
   }
 
   uint64_t count(int lane) const { return count_[lane]; }
@@ -111,6 +115,36 @@ class Outcomes {
     Lanes<K> found = Lanes<K>::Constant(std::numeric_limits<double>::infinity());
   };
   static constexpr size_t kMostLooks = 4096;
+
+  /// Of a call that names the receives it tested.
+  void note_tests(const TimelineState<K>& timeline, const Call& call) {
+    if (timeline.threads) return;
+    for (uint32_t i = 0; i < call.actions; ++i) {
+      const uint32_t slot = timeline.block.actions[call.first_action + i].slot;
+      if (slot >= timeline.slots.size() || timeline.slots[slot] == kNoTransfer) continue;
+      note(tests_[timeline.slots[slot]], timeline.enter);
+    }
+  }
+
+  static void note(std::deque<Lanes<K>>& looks, const Lanes<K>& enter) {
+    if (looks.size() == kMostLooks) looks.pop_front();
+    looks.push_back(enter);
+  }
+
+  /// Counts those of `looks` that came after `arrival`, with the time from the first one to `end`.
+  void add_in_vain(const std::deque<Lanes<K>>& looks, const Lanes<K>& arrival,
+                   const Lanes<K>& end) {
+    for (int lane = 0; lane < K; ++lane) {
+      if (!std::isfinite(arrival[lane])) continue;  // nothing was received
+      bool first = true;
+      for (const Lanes<K>& look : looks) {
+        if (!(look[lane] >= arrival[lane] + 1)) continue;
+        ++count_[lane];
+        if (first) time_[lane] += end[lane] - look[lane];
+        first = false;
+      }
+    }
+  }
 
   /// Counts an outcome that touches so many ticks.
   void add(const Lanes<K>& touched) {
@@ -129,6 +163,8 @@ class Outcomes {
 
   std::unordered_map<const TimelineState<K>*, Taken> taken_;
   std::unordered_map<const TimelineState<K>*, Looks> looks_;  ///< of polls that are under way
+  /// When open receives were tested in vain, where that is on record.
+  std::unordered_map<TransferId, std::deque<Lanes<K>>> tests_;
   std::array<uint64_t, K> count_{};
   Lanes<K> time_ = Lanes<K>::Constant(0);
 };

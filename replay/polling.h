@@ -36,7 +36,7 @@ void mark_spinning(std::span<Call> run);
 template <typename IsSameKind>
 void mark_looks(std::span<Call> run, bool probed, IsSameKind is_same_kind) {
   for (Call& poll : run.first(run.size() - 1)) {
-    if (is_same_kind(poll.name)) poll.spinning |= kInVain;
+    if (!(poll.spinning & kNamesTests) && is_same_kind(poll.name)) poll.spinning |= kInVain;
   }
   if (probed) {
     uint8_t& last = run[run.size() - 2].spinning;

@@ -190,6 +190,7 @@ void Replay<Rules>::perform(int timeline, const Call& call, const Action& action
     case ActionKind::kNone:
     case ActionKind::kFetch:      // of the action before it
     case ActionKind::kNothingTo:  // likewise
+    case ActionKind::kTested:     // outcomes.h
       return;
     case ActionKind::kSend:
       return send(timeline, call, action);

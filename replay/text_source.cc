@@ -362,8 +362,13 @@ class TextSource : public EventSource {
       record(leave, &CallBuilder::recv, comm, peer(4), tag, bytes(line, 5));
     } else if (what == "wait" || what == "waitall" || what == "waitany" || what == "waitsome" ||
                what == "test") {
-      for (size_t i = 2; i < line.words.size(); ++i) {
+      const bool in_vain = line.words.size() > 2 && line.words[2] == "not";
+      for (size_t i = in_vain ? 3 : 2; i < line.words.size(); ++i) {
         const auto id = static_cast<uint64_t>(number(line, line.words[i]));
+        if (in_vain) {
+          record(leave, &CallBuilder::request_test, id);
+          continue;
+        }
         if (const auto started = collectives_.find({line.rank, id});
             started != collectives_.end()) {
           const CollectiveText& c = started->second;

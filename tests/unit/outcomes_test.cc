@@ -127,3 +127,25 @@ TEST_CASE("a polling loop that is replayed call by call looks in vain from the a
   const auto waits = run_replay(*source, {parse_scenario("perfect:cpu*10")}, options).scenarios[0];
   CHECK(waits.contradicted_outcomes == 0);
 }
+
+TEST_CASE("tests whose requests are on record belong to the calls that complete these") {
+  // Request 2 comes at 40, request 1 at 100. Looks for 2 at 30, 60 and 120, for 1 at 90 and 160;
+  // other calls between them. The wait for 2 is entered at 200, 140 after the first one that was
+  // wrong. It takes no time here, so the one for 1 is entered at 239, 79 after the look at 160.
+  const std::string looks =
+      "1: 30..31 test not 2\n1: 32..33 local MPI_Comm_rank\n1: 60..61 test not 2\n"
+      "1: 90..91 test not 1\n1: 92..93 local MPI_Comm_rank\n1: 120..121 test not 2\n"
+      "1: 122..123 local MPI_Comm_rank\n1: 160..161 test not 1\n";
+  const ScenarioResult result = result_of(looks + "1: 200..201 wait 2\n1: 240..241 wait 1\n");
+  CHECK(result.contradicted_outcomes == 3);
+  CHECK(result.contradicted_time == Approx(219e-9));
+  CHECK(result_of(looks + "1: 200..201 wait 2\n1: 240..241 wait 1\n", "measured")
+            .contradicted_outcomes == 0);
+  // In a run that ends with a test they count for what they name, too: here none for request 2.
+  CHECK(result_of("1: 30..31 test not 2\n1: 110..111 test not 1\n1: 150..151 test 2\n"
+                  "1: 500..501 wait 1\n")
+            .contradicted_outcomes == 1);
+  // A test that completes something is replayed as such, whatever it found not complete besides.
+  CHECK(result_of("1: 30..31 test\n1: 60..61 test 2\n1: 500..501 wait 1\n", "perfect")
+            .contradicted_outcomes == 0);
+}
