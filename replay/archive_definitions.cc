@@ -655,11 +655,13 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
     if (text == schema::kBytesSent) archive.index.bytes_sent = ref;
     if (text == schema::kBytesReceived) archive.index.bytes_received = ref;
     if (text == schema::kRequest) archive.index.request = ref;
+    if (text == schema::kPartPeers) archive.index.part_peers = ref;
   }
   for (const auto& [ref, name] : data.parameters) {
     const std::string text = data.text(name);
     if (text == schema::kRequestStart) archive.index.request_start = ref;
     if (text == schema::kRequestEnd) archive.index.request_end = ref;
+    if (text == schema::kPartSent) archive.index.part_sent = ref;
   }
   apply_properties(trace);
   for (const Location& location : data.locations) {

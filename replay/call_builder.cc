@@ -53,22 +53,49 @@ void CallBuilder::follow_polls() {
     return;
   }
   const MpiCallInfo& info = trace_->calls[call.name];
-  const bool is_poll = call.actions == 0 && (info.tests || info.probes);
+  const bool is_poll = call.is_kept() && (info.tests || info.probes);
   if (polls_ == 0 && !is_poll) return;
   // Nobody spins as long and then gives up.
   constexpr size_t kMostPolls = 1 << 16;
   bool found = polls_ == kMostPolls;
-  if (call.actions > 0 && polls_ > 0) {
+  if (!call.is_kept() && polls_ > 0) {
     const Call& last = pending_.calls[pending_.calls.size() - 2];
     const auto action = pending_.actions.begin() + call.first_action;
     const bool receives = std::all_of(action, pending_.actions.end(), [](const Action& each) {
       return each.kind == ActionKind::kPost;
     });
+    const bool probed = receives && trace_->calls[last.name].probes;
+    if (info.tests || probed) {
+      mark_looks(std::span(pending_.calls).last(polls_ + 1), probed, [&](uint16_t name) {
+        return probed ? trace_->calls[name].probes : trace_->calls[name].tests;
+      });
+    }
     // A lone probe before a receive found its message at once.
-    found = found || info.tests || (receives && trace_->calls[last.name].probes && polls_ > 1);
+    found = found || info.tests || (probed && polls_ > 1);
   }
   if (found) mark_spinning(std::span(pending_.calls).last(polls_ + 1));
   polls_ = is_poll ? (found ? 1 : polls_ + 1) : 0;
+}
+
+void CallBuilder::request_test(uint64_t event, double time, uint64_t request) {
+  note_inside(event, time, false);
+  const RequestBook::OpenPost* open = book_->receives.find(request);
+  if (!open_ || !open) return;
+  add_action(ActionKind::kTested).slot =
+      open->poster->action_of(open->poster->posted(open->number)).slot;
+  pending_.calls.back().spinning |= kNamesTests;
+}
+
+void CallBuilder::settle_tests(Call& call) {
+  const auto first = pending_.actions.begin() + call.first_action;
+  const auto others = std::remove_if(first, pending_.actions.end(), [](const Action& action) {
+    return action.kind == ActionKind::kTested;
+  });
+  if (others == first) return;
+  // It completed something: what it found not complete besides is left out.
+  call.spinning &= ~kNamesTests;
+  pending_.actions.erase(others, pending_.actions.end());
+  call.actions = static_cast<uint32_t>(others - first);
 }
 
 void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
@@ -156,14 +183,49 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
     action.peer = root;
     action.bytes = sent;
     action.bytes_received = received;
+    const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
+    if (says_parts) add_nothing_to(nothing_to_);
   }
   if (implicit_) close_call(time);
+}
+
+void CallBuilder::part(uint64_t event, double time, uint64_t bytes, uint32_t peers) {
+  note_inside(event, time, false);
+  if (bytes == 0) nothing_to_.push_back({static_cast<int32_t>(parts_), peers});
+  parts_ += peers;
+}
+
+void CallBuilder::prepares_parts(uint64_t, double, uint64_t request) {
+  prepared_ = request;
+}
+
+void CallBuilder::end_parts() {
+  if (prepared_) book_->nothing_to.erase(*prepared_);
+  if (prepared_ && !nothing_to_.empty()) book_->nothing_to[*prepared_] = nothing_to_;
+  prepared_.reset();
+  nothing_to_.clear();
+  parts_ = 0;
+}
+
+void CallBuilder::add_nothing_to(const std::vector<NothingTo>& nothing_to) {
+  if (nothing_to.empty()) return;
+  pending_.actions.back().flags |= kSendsToSome;
+  for (size_t i = 0; i < nothing_to.size(); ++i) {
+    Action& action = add_action(ActionKind::kNothingTo);
+    action.peer = nothing_to[i].first;
+    action.bytes = nothing_to[i].count;
+    action.tag = static_cast<uint32_t>(nothing_to.size() - 1 - i);
+    action.slot = kNoSlot;
+    action.order = 0;
+  }
 }
 
 void CallBuilder::icollective_request(uint64_t event, double time, uint64_t request) {
   ensure_call(event, time);
   note_inside(event, time, false);
   post(ActionKind::kStartCollective, request, book_->collectives);
+  const auto prepared = book_->nothing_to.find(request);
+  add_nothing_to(prepared == book_->nothing_to.end() ? nothing_to_ : prepared->second);
   if (implicit_) close_call(time);
 }
 
@@ -185,7 +247,9 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
     add_action(ActionKind::kNone);
   } else {
     Action& start = poster.action_of(post);
-    start.flags = part_flag(op, comm, root, sent, received);
+    const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
+    start.flags &= says_parts ? kSendsToSome : 0;
+    start.flags |= part_flag(op, comm, root, sent, received);
     start.op = op;
     start.comm = comm;
     start.peer = root;

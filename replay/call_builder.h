@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,12 @@ struct NeighbourRequest {
   std::vector<uint32_t> slots;  ///< of its receives, where it was started
 };
 
+/// Members, from `first` on, that get nothing from a member of a vector collective.
+struct NothingTo {
+  int32_t first;
+  uint32_t count;
+};
+
 /// The open requests of one rank; its threads share them.
 struct RequestBook {
   explicit RequestBook(bool may_reuse_slots = true) : reuse_slots(may_reuse_slots) {}
@@ -50,6 +57,7 @@ struct RequestBook {
   RequestTable<OpenPost> receives;
   RequestTable<OpenPost> collectives;
   std::map<uint64_t, NeighbourRequest> among_neighbours;
+  std::map<uint64_t, std::vector<NothingTo>> nothing_to;  ///< by persistent request
   RequestTable<uint32_t> send_slots;
   RequestTable<uint32_t> one_sided_slots;  ///< by the number that operations share
   /// Threads are not replayed in the order in which they came here, so that a slot which was freed
@@ -91,8 +99,14 @@ class CallBuilder {
   void irecv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes,
              uint64_t request);
   void cancelled(uint64_t event, double time, uint64_t request);
+  void request_test(uint64_t event, double time, uint64_t request);  ///< that was not complete
   void collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm, int32_t root,
                       uint64_t sent, uint64_t received);
+  /// In a vector collective that the open call makes, or prepares, the next `peers` members get so
+  /// many bytes each.
+  void part(uint64_t event, double time, uint64_t bytes, uint32_t peers);
+  /// The open call prepares a collective, whose parts follow.
+  void prepares_parts(uint64_t event, double time, uint64_t request);
   void icollective_request(uint64_t event, double time, uint64_t request);
   void icollective_complete(uint64_t event, double time, CollectiveOp op, uint32_t comm,
                             int32_t root, uint64_t sent, uint64_t received, uint64_t request);
@@ -152,6 +166,8 @@ class CallBuilder {
   void close_call(double time);
   /// The open call is MPI_Finalize.
   void close_finalize();
+  /// A call that named what it tested in vain was closed.
+  void settle_tests(Call& call);
   /// The last call was closed: counts it as a poll, or ends the run of polls before it.
   void follow_polls();
   /// The call that a communication record belongs to; one of no length when it stands outside any.
@@ -167,6 +183,11 @@ class CallBuilder {
   /// kNoPart for a member whose part of a Gatherv or Scatterv is empty.
   uint8_t part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,
                     uint64_t received) const;
+  /// Behind the last action, a collective: whom it sends nothing to.
+  void add_nothing_to(const std::vector<NothingTo>& nothing_to);
+  /// The open call is over: what was said of its parts goes to the request it prepared, or is
+  /// forgotten.
+  void end_parts();
   /// True of a collective that moves no data and from which MPI libraries return at once.
   bool waits_for_nobody(CollectiveOp op, uint32_t comm, uint64_t sent, uint64_t received) const;
 
@@ -186,8 +207,11 @@ class CallBuilder {
 
   // Calls that were not handed out yet, with the number of calls, actions before them.
   Block pending_;
-  uint32_t function_records_ = 0;  ///< after the last closed call
-  size_t polls_ = 0;               ///< the last closed calls, if they may have been spinning
+  std::vector<NothingTo> nothing_to_;  ///< parts of the open call
+  uint32_t parts_ = 0;                 ///< how many of its parts were seen
+  std::optional<uint64_t> prepared_;   ///< request that it prepares
+  uint32_t function_records_ = 0;      ///< after the last closed call
+  size_t polls_ = 0;                   ///< the last closed calls, if they may have been spinning
   size_t gap_start_ = 0;  ///< index into pending_.records: the first one after the last closed call
   size_t call_base_ = 0;
   size_t action_base_ = 0;
@@ -255,7 +279,9 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   gap_start_ = pending_.records.size();
   open_ = false;
   implicit_ = false;
-  if (polls_ > 0 || call.actions == 0) follow_polls();
+  if (parts_ > 0 || prepared_) end_parts();
+  if (call.spinning & kNamesTests) settle_tests(call);
+  if (polls_ > 0 || call.is_kept()) follow_polls();
 }
 
 [[gnu::always_inline]] inline void CallBuilder::enter(uint64_t event, double time, int32_t call) {

@@ -4,9 +4,14 @@
 // collectives of a communicator in the same order, so the k-th call of each is one instance. The
 // calls of a member may be those of several threads.
 //
+// In an Alltoallv or Alltoallw a member waits for those that send it something, where the archive
+// says who does (the calls have the parts they send). It is not known before all have come, so the
+// replay goes on then; times do not depend on the others.
+//
 // On an intercommunicator the members are those of both groups. Who waits, waits for the other
 // group or a root there; only making a communicator waits for all of both.
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -36,6 +41,36 @@ struct Arrivals {
   }
 };
 
+/// The latest of those that came, for each of the members that they send something to.
+template <int K>
+class PartArrivals {
+ public:
+  bool empty() const { return nodes_.empty(); }
+
+  /// Of `members` members, those from `first` to before `end` get something from one that came so.
+  void add(int members, int first, int end, double recorded, const Lanes<K>& enter) {
+    if (nodes_.empty()) nodes_.resize(2 * static_cast<size_t>(members));
+    // A tree over the members: 2 i and 2 i + 1 are below i, the members at the bottom.
+    first += members;
+    end += members;
+    for (; first < end; first /= 2, end /= 2) {
+      if (first % 2) nodes_[first++].add(recorded, enter);
+      if (end % 2) nodes_[--end].add(recorded, enter);
+    }
+  }
+
+  /// Raises the two to the latest that sends something to `member`.
+  void latest(int member, double& recorded, Lanes<K>& enter) const {
+    for (size_t node = nodes_.size() / 2 + member; node > 0; node /= 2) {
+      recorded = std::max(recorded, nodes_[node].recorded_last);
+      enter = enter.max(nodes_[node].last);
+    }
+  }
+
+ private:
+  std::vector<Arrivals<K>> nodes_;
+};
+
 /// One collective call of all members.
 template <int K>
 struct CollectiveInstance {
@@ -56,6 +91,7 @@ struct CollectiveInstance {
   std::vector<Lanes<K>> enters;
   std::vector<double> recorded_enters;
   std::vector<int32_t> waiting;  ///< timelines to wake
+  PartArrivals<K> parts;  ///< of those that send nothing to some; they are not in `last` of others
   /// Of a fence in a model: when that is there which others aimed at a member, by local rank; empty
   /// where nobody aimed at anybody.
   std::vector<Lanes<K>> arrivals;
@@ -108,13 +144,21 @@ class CollectiveInstances {
     instance.recorded_first_leave = std::min(instance.recorded_first_leave, call.leave);
     if (instance.root == kRootInOwnGroup) instance.root = root;  // this one may know
     if (instance.op != op || (instance.root != root && root != kRootInOwnGroup)) mismatch_ = true;
-    if (action.flags & kNoPart) {
+    const bool sends_to_some = action.flags & kSendsToSome;
+    if (sends_to_some) add_parts(action, local, communicator, recorded, enter, instance.parts);
+    if (action.flags & kNoPart || sends_to_some) {
       ++instance.arrived.count;
     } else {
       instance.arrived.add(recorded, enter);
     }
-    if (!instance.groups.empty())
-      instance.groups[local < communicator.first_group ? 0 : 1].add(recorded, enter);
+    if (!instance.groups.empty()) {
+      Arrivals<K>& group = instance.groups[local < communicator.first_group ? 0 : 1];
+      if (sends_to_some) {
+        ++group.count;
+      } else {
+        group.add(recorded, enter);
+      }
+    }
     instance.here[local] = 1;
     if (local == root) {
       instance.root_arrived = true;
@@ -182,6 +226,25 @@ class CollectiveInstances {
     std::deque<Instance> instances;
     uint64_t first = 0;  ///< number of instances.front()
   };
+
+  /// `action` is followed by those that say whom the member sends nothing to.
+  static void add_parts(const Action& action, int local, const Communicator& comm, double recorded,
+                        const Lanes<K>& enter, PartArrivals<K>& parts) {
+    // Between groups peers are those of the other one.
+    const int first = local < comm.first_group ? comm.first_group : 0;
+    const int peers = comm.peers(local);
+    int next = 0;  // the first one after those that get nothing
+    const Action* nothing = &action;
+    do {
+      ++nothing;
+      const int end = std::clamp(nothing->peer, next, peers);
+      parts.add(comm.size(), first + next, first + end, recorded, enter);
+      next = static_cast<int>(std::min<uint64_t>(end + nothing->bytes, peers));
+    } while (nothing->tag > 0);
+    parts.add(comm.size(), first + next, first + peers, recorded, enter);
+    // Nobody is done before it has come itself.
+    if (comm.first_group == 0) parts.add(comm.size(), local, local + 1, recorded, enter);
+  }
 
   void arrive_prefix(Instance& instance, int size, int local, double recorded,
                      const Lanes<K>& enter) {

@@ -35,7 +35,7 @@ void Coverage::rare_call(int timeline, const Call& call) {
   if (call.role == CallRole::kFinalize) over_[timeline] = 1;
   if (call.role != CallRole::kMpi || over_[timeline]) return;
   mpi_ticks_ += ticks;
-  if (call.actions > 0 || trace_->calls[call.name].without_records == CallClass::kLocal) return;
+  if (!call.is_kept() || trace_->calls[call.name].without_records == CallClass::kLocal) return;
   if (spinning_waits_ && call.spinning & kSpinning) {
     ++spinning_calls_;
     spinning_ticks_ += ticks;

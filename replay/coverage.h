@@ -18,7 +18,7 @@ class Coverage {
   Coverage(const TraceDefinitions& trace, bool spinning_waits);
 
   [[gnu::always_inline]] void call(int timeline, const Call& call) {
-    if (call.role != CallRole::kMpi || call.actions == 0 || timeline >= ranks_ || over_[timeline])
+    if (call.role != CallRole::kMpi || call.is_kept() || timeline >= ranks_ || over_[timeline])
       return rare_call(timeline, call);
     // Nearly all: replayed, of a main thread, before MPI_Finalize.
     const double ticks = call.leave - call.enter;

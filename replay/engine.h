@@ -28,8 +28,12 @@ ReplayOutcome Replay<Rules>::run() {
   while (finished_ < trace_->timelines()) {
     while (!ready_.empty()) run_until_blocked(pop_ready());
     if (finished_ == trace_->timelines()) break;
-    if (serve_earliest()) continue;
-    if (!release_hopeless() && !release_hole()) {
+    if (serve_earliest() || release_hopeless()) continue;
+    if (may_send_to_nobody()) {
+      outcome_.asks_for_receivers = true;
+      break;
+    }
+    if (!release_hole()) {
       outcome_.deadlock = describe_deadlock();
       break;
     }
@@ -192,7 +196,9 @@ template <class Rules>
 RUBATO_HOT void Replay<Rules>::perform(int timeline, const Call& call, const Action& action) {
   switch (action.kind) {
     case ActionKind::kNone:
-    case ActionKind::kFetch:  // of the action before it
+    case ActionKind::kFetch:      // of the action before it
+    case ActionKind::kNothingTo:  // likewise
+    case ActionKind::kTested:     // outcomes.h
       return;
     case ActionKind::kSend:
       return send(timeline, call, action);
@@ -237,6 +243,7 @@ RUBATO_HOT void Replay<Rules>::send(int timeline, const Call& call, const Action
   ++outcome_.level_messages[static_cast<int>(transfer.level)];
   outcome_.level_bytes[static_cast<int>(transfer.level)] += action.bytes;
   rules_->send(state, call, action, transfer);
+  if (kFindsReceivers<Rules> || received_) number_send(timeline, id);
   if constexpr (kNeedsPresence<Rules>) {
     const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
     if (!transfer.abandoned && protocol >= Protocol::kPull) presence_.send(id, timeline, protocol);
@@ -288,6 +295,16 @@ RUBATO_HOT void Replay<Rules>::post(int timeline, const Call& call, const Action
     await(timeline, Awaited::Kind::kReceive, id);
   } else {
     put_slot(timeline, action.slot, id);
+  }
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::number_send(int timeline, TransferId id) {
+  const size_t number = sends_[timeline]++;
+  if constexpr (kFindsReceivers<Rules>) {
+    rules_->number(timeline, number, matcher_[id]);
+  } else {
+    if (!received_->has(timeline, number)) matcher_.abandon_send(id);
   }
 }
 

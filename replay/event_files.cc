@@ -133,17 +133,21 @@ int32_t call_of(const Location& location, OTF2_RegionRef region) {
   OTF2_LocationRef, OTF2_TimeStamp time, uint64_t event, void *user, \
       [[maybe_unused]] OTF2_AttributeList *attributes
 
-/// What our tracer says of a collective among neighbours where it enters the call.
-void exchange_with_neighbours(Location& l, uint64_t event, OTF2_TimeStamp time, int32_t call,
+/// What our tracer says where it enters a collective among neighbours, or prepares one with parts.
+void attributes_of_collective(Location& l, uint64_t event, OTF2_TimeStamp time, int32_t call,
                               const OTF2_AttributeList* attributes) {
   const ArchiveIndex& index = l.archive->index;
   uint32_t comm = 0;
-  if (OTF2_AttributeList_GetCommRef(attributes, index.comm, &comm) != OTF2_SUCCESS) return;
-  NeighbourExchange exchange{l.comm(comm, event, "ENTER"), 0, 0};
   uint64_t request = 0;
+  const bool has_request =
+      OTF2_AttributeList_GetUint64(attributes, index.request, &request) == OTF2_SUCCESS;
+  if (OTF2_AttributeList_GetCommRef(attributes, index.comm, &comm) != OTF2_SUCCESS) {
+    if (has_request) l.record(event, time, &CallBuilder::prepares_parts, request);
+    return;
+  }
+  NeighbourExchange exchange{l.comm(comm, event, "ENTER"), 0, 0};
   OTF2_AttributeList_GetUint64(attributes, index.bytes_sent, &exchange.sent);
   OTF2_AttributeList_GetUint64(attributes, index.bytes_received, &exchange.received);
-  OTF2_AttributeList_GetUint64(attributes, index.request, &request);
   const bool starts = l.archive->definitions.calls[call].among_neighbours;
   l.record(event, time, starts ? &CallBuilder::neighbours : &CallBuilder::neighbours_init, exchange,
            request);
@@ -153,8 +157,11 @@ OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
   return guarded(user, [&](Location& l) {
     const int32_t call = call_of(l, region);
     l.record(event, time, &CallBuilder::enter, call);
-    if (l.archive->index.comm != kUndefined && call >= 0)
-      exchange_with_neighbours(l, event, time, call, attributes);
+    const ArchiveIndex& index = l.archive->index;
+    if ((index.request & index.comm) != kUndefined && call >= 0 &&
+        OTF2_AttributeList_GetNumberOfElements(attributes) > 0) {
+      attributes_of_collective(l, event, time, call, attributes);
+    }
   });
 }
 
@@ -223,6 +230,11 @@ OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, ui
 OTF2_CallbackCode on_cancelled(RUBATO_RECORD, uint64_t request) {
   return guarded(user,
                  [&](Location& l) { l.record(event, time, &CallBuilder::cancelled, request); });
+}
+
+OTF2_CallbackCode on_request_test(RUBATO_RECORD, uint64_t request) {
+  return guarded(user,
+                 [&](Location& l) { l.record(event, time, &CallBuilder::request_test, request); });
 }
 
 /// OTF2's operation as ours; false for one that OTF2 does not define for MPI.
@@ -361,6 +373,10 @@ OTF2_CallbackCode on_parameter(RUBATO_RECORD, OTF2_ParameterRef parameter, uint6
       l.record(event, time, &CallBuilder::neighbours_start, value);
     } else if (parameter == index.request_end && parameter != kUndefined) {
       l.record(event, time, &CallBuilder::neighbours_end, value);
+    } else if (parameter == index.part_sent && parameter != kUndefined) {
+      uint32_t peers = 1;
+      OTF2_AttributeList_GetUint32(attributes, index.part_peers, &peers);
+      l.record(event, time, &CallBuilder::part, value, peers);
     } else {
       l.record(event, time, &CallBuilder::other);
     }
@@ -491,6 +507,7 @@ class Callbacks {
     OTF2_EvtReaderCallbacks_SetMpiRecvCallback(callbacks_, on_recv);
     OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(callbacks_, on_irecv);
     OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(callbacks_, on_cancelled);
+    OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(callbacks_, on_request_test);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(callbacks_, on_collective_end);
     OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(callbacks_,
                                                                     on_icollective_request);
@@ -544,7 +561,6 @@ void Callbacks::set_others() {
   RUBATO_OTHER(IoTryLock);
   RUBATO_OTHER(Metric);
   RUBATO_OTHER(MpiCollectiveBegin);
-  RUBATO_OTHER(MpiRequestTest);
   RUBATO_OTHER(OmpAcquireLock);
   RUBATO_OTHER(OmpFork);
   RUBATO_OTHER(OmpJoin);

@@ -145,11 +145,22 @@ class Matcher {
   /// send meets the next one.
   void abandon_receive(TransferId id) {
     Transfer<K>& transfer = pool_[id];
-    const ChannelKey key{transfer.source, transfer.comm, transfer.tag};
-    unlink(channels_[table_[transfer.destination].find(key, channels_)], id);
+    unlink(channel_of(transfer), id);
     transfer.abandoned = true;
     transfer.sender_done = true;
     unmatched_receives_.add(transfer);
+  }
+
+  /// Nobody will receive a send that was made just now: it leaves its channel, and waits for
+  /// nobody. One that was received all the same stays.
+  void abandon_send(TransferId id) {
+    Transfer<K>& transfer = pool_[id];
+    if (transfer.has_post || transfer.abandoned) return;
+    unlink(channel_of(transfer), id);
+    transfer.abandoned = true;
+    transfer.sender_waits = false;
+    transfer.receiver_done = true;
+    unmatched_sends_.add(pool_[id]);
   }
 
   void sender_done(TransferId id) {
@@ -174,6 +185,11 @@ class Matcher {
  private:
   static bool fits(const TransferFacts& transfer, const Action& action) {
     return transfer.bytes == action.bytes || action.tag == kNeighbourTag;
+  }
+
+  Channel& channel_of(const TransferFacts& transfer) {
+    const ChannelKey key{transfer.source, transfer.comm, transfer.tag};
+    return channels_[table_[transfer.destination].find(key, channels_)];
   }
 
   /// What the next send or post of a channel meets, or has to queue behind: its first entry, or

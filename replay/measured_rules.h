@@ -31,8 +31,8 @@
 namespace rubato {
 
 /// Actions by what recording them costs.
-enum class RecordedAction { kMessage, kRequest, kCompletion, kCollective };
-inline constexpr int kRecordedActions = 4;
+enum class RecordedAction { kMessage, kRequest, kCompletion, kCollective, kNothing };
+inline constexpr int kRecordedActions = 5;
 
 inline RecordedAction recorded_action(const Action& action) {
   switch (action.kind) {
@@ -41,6 +41,9 @@ inline RecordedAction recorded_action(const Action& action) {
       return action.slot == kNoSlot ? RecordedAction::kMessage : RecordedAction::kRequest;
     case ActionKind::kCollective:
       return RecordedAction::kCollective;
+    case ActionKind::kNothingTo:
+    case ActionKind::kTested:
+      return RecordedAction::kNothing;
     default:
       return RecordedAction::kCompletion;
   }

@@ -153,10 +153,14 @@ class ModelRules {
       return timeline.enter + (machines_->keep_flushes ? recorded : 0);
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
       return timeline.enter + recorded;
-    if (call.actions == 0 && spins(call, kSpinning)) return timeline.enter;
-    if (call.actions == 0)
+    if (call.is_kept()) {
+      if (spins(call, kSpinning)) return timeline.enter;
+      if (call.spinning != 0) outcomes_.look(timeline, call);
       return timeline.enter + std::max(0.0, recorded - machines_->inside_ticks);
+    }
 
+    if (call.spinning & kLookedFor) outcomes_.end_looks(timeline, *context.matcher);
+    if (outcomes_.knows_tests()) outcomes_.end_tests(timeline, *context.matcher);
     if (!timeline.awaited.empty() &&
         Outcomes<K>::is_up_to_the_machine(context.trace->calls[call.name])) {
       outcomes_.look_at(timeline, context.trace->calls[call.name], spins(call, kSpinningBefore),
@@ -173,7 +177,8 @@ class ModelRules {
       const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
       const bool is_receive = awaited.kind == Awaited::Kind::kReceive;
       if (transfer.abandoned || (!is_receive && !transfer.sender_waits)) {
-        latest = latest.max(timeline.enter + recorded);
+        // A send that nobody receives is eager.
+        if (is_receive) latest = latest.max(timeline.enter + recorded);
         continue;
       }
       const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
@@ -254,7 +259,12 @@ class ModelRules {
         break;
     }
     // Between groups one may come after all it waits for.
-    const Lanes<K> leave = instance.awaited_by(awaited.local, comm).last.max(arrival) + cost.total;
+    Lanes<K> last = instance.awaited_by(awaited.local, comm).last.max(arrival);
+    if (!instance.parts.empty()) {
+      double unused = 0;
+      instance.parts.latest(awaited.local, unused, last);
+    }
+    const Lanes<K> leave = last + cost.total;
     return instance.arrivals.empty() ? leave
                                      : Lanes<K>(leave.max(instance.arrivals[awaited.local]));
   }

@@ -22,6 +22,10 @@ enum class ActionKind : uint8_t {
   kCollective,       ///< also of a window: its creation and end, a fence
   kStartCollective,  ///< a collective is started that the call does not wait for
   kWaitCollective,   ///< completes the collective whose `slot` is in `tag`
+  kTested,           ///< looked in vain whether the receive in `slot` is complete
+  /// The collective before it sends nothing to `bytes` members, from `peer` on; `tag` more of these
+  /// follow.
+  kNothingTo,
   // One-sided communication; `comm` is the window (windows.h).
   kOneSided,      ///< a put, get or atomic operation in `slot` begins, and sends `bytes`
   kFetch,         ///< what the kOneSided before it brings back: `bytes`
@@ -32,7 +36,7 @@ enum class ActionKind : uint8_t {
 };
 inline constexpr int kActionKinds = static_cast<int>(ActionKind::kUnlock) + 1;
 
-/// Flags of a send or a post; the last one of a collective and of the start of one.
+/// Flags of a send or a post; the last two of a collective and of the start of one.
 enum ActionFlags : uint8_t {
   kBlocking = 1,     ///< the call itself completes it
   kSynchronous = 2,  ///< Ssend, Issend: completes only once the receive is there
@@ -40,6 +44,7 @@ enum ActionFlags : uint8_t {
   kWildcard = 8,  ///< a receive that named MPI_ANY_SOURCE or MPI_ANY_TAG, where the archive says so
   /// Has no part in the data: waits for nobody, and nobody waits for it.
   kNoPart = 16,
+  kSendsToSome = 32,  ///< an Alltoallv or Alltoallw that some get nothing from: kNothingTo follow
 };
 
 /// Flags of one-sided communication.
@@ -131,15 +136,22 @@ enum class CallRole : uint8_t {
   kEnd,       ///< the last record of the location; not a call
 };
 
-/// Flags of a call that is part of a loop that waits by polling (polling.h).
+/// Flags of a call that looks for something, or gets it behind such calls (polling.h).
 enum SpinningFlags : uint8_t {
-  kSpinning = 1,        ///< it looked and found nothing
+  kSpinning = 1,        ///< it looked and found nothing, in a loop that waits
   kSpinningBefore = 2,  ///< between the call before and this one nothing was done
+  kInVain = 4,          ///< it looked and found nothing, whether it waits or not
+  kFound = 8,           ///< a probe that found what the call behind it receives
+  kLookedFor = 16,      ///< it gets what calls before it looked for
+  kNamesTests = 32,     ///< all its actions are kTested
 };
 
 /// One MPI call (or switched-off stretch) of one timeline, in ticks after the trace's start as
 /// recorded and corrected.
 struct Call {
+  /// True when nothing in the archive says what it did, or that it did nothing.
+  bool is_kept() const { return actions == 0 || spinning & kNamesTests; }
+
   double enter = 0;
   double leave = 0;
   uint64_t event = 0;         ///< number of the Enter record in its location, from 1

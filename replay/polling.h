@@ -15,6 +15,11 @@
 // times what a poll of this run takes (the median), or a function of the program. What stood before
 // the work was a look now and then, not a wait.
 
+//
+// Whether the replay takes them as a wait or not, such polls looked in vain for what the call
+// behind the run gets, if they are of its kind: tests before a test, probes before a receive. On
+// another machine it may have been there (outcomes.h).
+
 #include <span>
 
 #include "replay/operation.h"
@@ -24,5 +29,20 @@ namespace rubato {
 /// Marks (Call::spinning) what was spinning in `run`: polls, and the call behind them that got what
 /// they looked for.
 void mark_spinning(std::span<Call> run);
+
+/// Marks what looked for the same in such a run: `is_same_kind` says it of an index into
+/// TraceDefinitions::calls. `probed`: the last poll is a probe that found what the call behind it
+/// receives.
+template <typename IsSameKind>
+void mark_looks(std::span<Call> run, bool probed, IsSameKind is_same_kind) {
+  for (Call& poll : run.first(run.size() - 1)) {
+    if (!(poll.spinning & kNamesTests) && is_same_kind(poll.name)) poll.spinning |= kInVain;
+  }
+  if (probed) {
+    uint8_t& last = run[run.size() - 2].spinning;
+    last = static_cast<uint8_t>((last & ~kInVain) | kFound);
+  }
+  run.back().spinning |= kLookedFor;
+}
 
 }  // namespace rubato

@@ -24,6 +24,7 @@
 #include "replay/observer.h"
 #include "replay/profile.h"
 #include "replay/progress.h"
+#include "replay/received_sends.h"
 #include "replay/results.h"
 #include "replay/timeline_state.h"
 
@@ -32,6 +33,9 @@ namespace rubato {
 /// What a run found out besides its clocks.
 struct ReplayOutcome {
   std::string deadlock;  ///< empty, or who waits for whom in a circle
+  /// The run came to a stop that a send without a receive may have caused: it has to be made anew,
+  /// with a ReceivedSends.
+  bool asks_for_receivers = false;
   uint64_t messages = 0;
   uint64_t collectives = 0;  ///< calls, counted once per member
   Unmatched unmatched_sends;
@@ -49,9 +53,11 @@ class Replay {
   static constexpr int K = Rules::kLanes;
 
   Replay(EventSource& source, Rules& rules, std::vector<Observer<K>*> observers,
-         std::function<void(double)> progress = {}, const LockOrder* locks = nullptr)
+         std::function<void(double)> progress = {}, const LockOrder* locks = nullptr,
+         const ReceivedSends* received = nullptr)
       : source_(&source),
         locks_(locks),
+        received_(received),
         trace_(&source.definitions()),
         rules_(&rules),
         observers_(std::move(observers)),
@@ -60,7 +66,8 @@ class Replay {
         collectives_(*trace_),
         timelines_(trace_->timelines()),
         presence_(trace_->timelines()),
-        running_(trace_->ranks()) {
+        running_(trace_->ranks()),
+        sends_(trace_->timelines()) {
     for (const Thread& thread : trace_->threads) threads_of_rank_.try_emplace(thread.rank);
   }
 
@@ -103,6 +110,9 @@ class Replay {
   void perform(int timeline, const Call& call, const Action& action);
   void send(int timeline, const Call& call, const Action& action);
   void post(int timeline, const Call& call, const Action& action);
+  /// The next send of `timeline`: tells rules that ask for it which one it is, and drops one that
+  /// nobody receives.
+  void number_send(int timeline, TransferId id);
   /// Both sides of a message are there.
   void match(TransferId id);
   void collective(int timeline, const Call& call, const Action& action);
@@ -176,6 +186,9 @@ class Replay {
   /// receive without a send): their calls keep the recorded time. False when there was none.
   bool release_hopeless();
 
+  /// True when a timeline waits to send, and it is not known whether somebody receives that.
+  bool may_send_to_nobody();
+
   /// Frees the timeline whose call was recorded to leave first of all blocked ones. What it waits
   /// for stands behind a call that left later, so in the recording it went on without: the record
   /// of its partner is missing. A rendezvous of the scenario's own making is no such case. False
@@ -198,7 +211,8 @@ class Replay {
   std::string place(int timeline, const Call& call) const;
 
   EventSource* source_;
-  const LockOrder* locks_;  ///< null: nobody waits for a lock
+  const LockOrder* locks_;         ///< null: nobody waits for a lock
+  const ReceivedSends* received_;  ///< null: not known
   const TraceDefinitions* trace_;
   Rules* rules_;
   std::vector<Observer<K>*> observers_;
@@ -209,8 +223,9 @@ class Replay {
   CollectiveInstances<K> collectives_;
   Windows<K> windows_;
   std::vector<TimelineState<K>> timelines_;
-  Progress presence_;         ///< of use to rules that need it only
-  std::vector<int> running_;  ///< by rank: how many of its timelines have not ended
+  Progress presence_;          ///< of use to rules that need it only
+  std::vector<int> running_;   ///< by rank: how many of its timelines have not ended
+  std::vector<size_t> sends_;  ///< by timeline: how many were numbered
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
   std::priority_queue<std::pair<double, int>, std::vector<std::pair<double, int>>, std::greater<>>
       ready_;

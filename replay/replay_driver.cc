@@ -12,6 +12,7 @@
 #include "replay/model_rules.h"
 #include "replay/profile.h"
 #include "replay/progress_rules.h"
+#include "replay/received_sends.h"
 #include "replay/replay.h"
 #include "replay/shifted_source.h"
 #include "replay/survey.h"
@@ -171,11 +172,11 @@ class Driver {
     if (!locks_) locks_.emplace(*source_);
     Replay<Rules> replay(
         *source_, rules, std::move(observers), [this](double share) { report_progress(share); },
-        &*locks_);
+        &*locks_, received_ ? &*received_ : nullptr);
     replay.keep(profile, first ? &coverage_ : nullptr);
     const ReplayOutcome outcome = replay.run();
     ++passes_done_;
-    if (first && outcome.deadlock.empty()) {
+    if (first && outcome.deadlock.empty() && !outcome.asks_for_receivers) {
       first_outcome_ = outcome;
       counts_ = source_->counts();
     }
@@ -230,6 +231,22 @@ class Driver {
                                   [&](int timeline) { return !shifts_->of(timeline).empty(); });
     }
     results_.trace.clock_repair = repair;
+  }
+
+  /// Fills received_: a pass that needs it stopped without it, and will be made again.
+  void find_receivers() {
+    ++passes_;
+    const bool first = !first_outcome_;
+    if (!first && first_outcome_->unmatched_sends.count == 0) {
+      received_.emplace();
+      return;
+    }
+    ++passes_;
+    ReceivedSends received(trace_->timelines());
+    ReceiverRules rules(received, placement_);
+    const bool followed = pass(rules, nullptr, {}).deadlock.empty();
+    received_ = followed ? std::move(received) : ReceivedSends();
+    if (first) first_outcome_.reset();  // synchronous sends are not looked at there
   }
 
   void verify() {
@@ -287,6 +304,10 @@ class Driver {
       } else {
         replay_by(ModelRules<K>(machines, *trace_));
       }
+    }
+    if (outcome.asks_for_receivers) {
+      find_receivers();
+      return replay_group<K>(group, chosen);
     }
     const std::vector<int> names = coverage_.calls_by_time();
     for (size_t lane = 0; lane < chosen.size(); ++lane) {
@@ -442,6 +463,7 @@ class Driver {
   std::optional<ClockShifts> shifts_;  ///< where times had to be repaired
   std::optional<ShiftedSource> shifted_;
   std::optional<LockOrder> locks_;
+  std::optional<ReceivedSends> received_;  ///< once a pass asked for it
   Results results_;
   std::optional<ReplayOutcome> first_outcome_;
   EventSource::Counts counts_;

@@ -69,6 +69,16 @@ bool Replay<Rules>::release_hopeless() {
 }
 
 template <class Rules>
+bool Replay<Rules>::may_send_to_nobody() {
+  if (Rules::kFollowsRecording || received_) return false;
+  return std::any_of(timelines_.begin(), timelines_.end(), [](const TimelineState<K>& state) {
+    if (state.status != Status::kBlocked) return false;
+    const Awaited& awaited = state.awaited[state.next_awaited];
+    return awaited.kind == Awaited::Kind::kSend && awaited.posted;
+  });
+}
+
+template <class Rules>
 bool Replay<Rules>::release_hole() {
   int first = -1;
   for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {

@@ -64,7 +64,8 @@ bool collective_cause(const CollectiveInstance<K>& instance, int local, const Co
   const Arrivals<K>& all = instance.awaited_by(local, comm);
   recorded = all.recorded_last;
   replayed = all.last;
-  return true;
+  if (!instance.parts.empty()) instance.parts.latest(local, recorded, replayed);
+  return recorded > -std::numeric_limits<double>::infinity();
 }
 
 /// When what an epoch waits for happened; false where the recording shows that the call did not

@@ -21,6 +21,8 @@ const std::map<std::string, CollectiveOp> kCollectives = {
     {"scatterv", CollectiveOp::kScatterv},
     {"allgather", CollectiveOp::kAllgather},
     {"alltoall", CollectiveOp::kAlltoall},
+    {"alltoallv", CollectiveOp::kAlltoallv},
+    {"alltoallw", CollectiveOp::kAlltoallw},
     {"allreduce", CollectiveOp::kAllreduce},
     {"reduce", CollectiveOp::kReduce},
     {"scan", CollectiveOp::kScan},
@@ -289,12 +291,23 @@ class TextSource : public EventSource {
     }
   }
 
+  /// Bytes to each member, which stand behind "parts", taken out of the words.
+  std::vector<uint64_t> take_parts(Line& line) const {
+    const auto found = std::find(line.words.begin(), line.words.end(), "parts");
+    std::vector<uint64_t> parts;
+    for (auto word = found; word != line.words.end() && ++word != line.words.end();)
+      parts.push_back(bytes(line, static_cast<size_t>(word - line.words.begin())));
+    line.words.erase(found, line.words.end());
+    return parts;
+  }
+
   void build(Line line) {
     const auto tag = static_cast<uint32_t>(option(line, "tag", 0));
     const auto comm = static_cast<uint32_t>(option(line, "comm", 0));
     const auto root = static_cast<int32_t>(option(line, "root", kNoRoot));
     const double request = option(line, "req", -1);
     const auto window = static_cast<int>(option(line, "win", 1));
+    const std::vector<uint64_t> parts = take_parts(line);
     if (line.words.size() < 2) fail(line, "write RANK: ENTER..LEAVE CALL ...");
     const size_t dots = line.words[0].find("..");
     const double enter = number(line, line.words[0].substr(0, dots));
@@ -330,6 +343,9 @@ class TextSource : public EventSource {
       return static_cast<int32_t>(rank);
     };
     record(enter, &CallBuilder::enter, name);
+    if (what == "alltoallv_init")
+      record_silently(&CallBuilder::prepares_parts, static_cast<uint64_t>(request));
+    for (const uint64_t part : parts) record(enter, &CallBuilder::part, part, uint32_t{1});
     bool is_started = false;
     if (what == "send" || what == "ssend" || what == "bsend") {
       record(enter, &CallBuilder::send, comm, peer(2), tag, bytes(line, 3));
@@ -346,8 +362,13 @@ class TextSource : public EventSource {
       record(leave, &CallBuilder::recv, comm, peer(4), tag, bytes(line, 5));
     } else if (what == "wait" || what == "waitall" || what == "waitany" || what == "waitsome" ||
                what == "test") {
-      for (size_t i = 2; i < line.words.size(); ++i) {
+      const bool in_vain = line.words.size() > 2 && line.words[2] == "not";
+      for (size_t i = in_vain ? 3 : 2; i < line.words.size(); ++i) {
         const auto id = static_cast<uint64_t>(number(line, line.words[i]));
+        if (in_vain) {
+          record(leave, &CallBuilder::request_test, id);
+          continue;
+        }
         if (const auto started = collectives_.find({line.rank, id});
             started != collectives_.end()) {
           const CollectiveText& c = started->second;
@@ -393,7 +414,8 @@ class TextSource : public EventSource {
       if (request >= 0) among_neighbours_.insert({line.rank, static_cast<uint64_t>(request)});
     } else if (kOneSidedCalls.count(what)) {
       one_sided(line, window, request, enter, leave, record, peer);
-    } else if (what != "local" && what != "init" && what != "finalize") {
+    } else if (what != "local" && what != "init" && what != "finalize" &&
+               what != "alltoallv_init") {
       fail(line, "'" + what + "' is not a call this format knows");
     }
     record(leave, &CallBuilder::leave, name);

@@ -21,10 +21,14 @@ namespace rubato {
 ///     0: 70..72 isend 1 1KiB req 1     also issend
 ///     1: 70..71 irecv 0 1KiB req 1
 ///     1: 80..90 wait 1                 requests that complete here, in order
+///     1: 91..92 test not 2             a test whose records say that request 2 is not complete
 ///     0: 80..99 sendrecv 1 8B 1 8B     to, bytes, from, bytes
 ///     0: 99..120 barrier               collectives: NAME [root R] [sent] [received] [comm C]
 ///     0: 120..130 bcast root 0 64B 64B
 ///     0: 130..135 ibarrier req 2       also nonblocking, with i before the name, and comm_idup
+///     0: 130..135 alltoallv 8B 16B parts 0B 8B    sent, received, and what goes to each member;
+///                                      also ialltoallv, and alltoallw
+///     0: 130..131 alltoallv_init req 3 parts 0B 8B    a later "ialltoallv 8B 16B req 3" starts it
 ///     1: 130..135 neighbor_alltoall 16B 8B     bytes to all neighbours and from all; also
 ///                                      ineighbor_alltoall with a request, and the other kinds
 ///     window 1 comm 0                  window 1 over communicator 0, as it is without "comm"

@@ -96,8 +96,9 @@ std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios) {
     }
     if (scenario.contradicted_outcomes > 0) {
       lines.push_back(fmt::format(
-          "{}: {} of MPI_Test, MPI_Waitany and their like as recorded, though on this machine "
-          "another message comes first or none yet; that touches {} of all ranks' time.",
+          "{}: {} of MPI_Test, MPI_Iprobe, MPI_Waitany and their like as recorded, though on this "
+          "machine another message comes first, none yet, or one before; that touches {} of all "
+          "ranks' time.",
           scenario.name, counted(scenario.contradicted_outcomes, "outcome stays", "outcomes stay"),
           show_seconds(scenario.contradicted_time)));
     }

@@ -159,10 +159,102 @@ TEST_CASE("a rendezvous of the scenario's own making is a deadlock, not a hole")
   CHECK(alone.calls.size() == 2);
 }
 
+namespace {
+
+/// kRendezvous by another protocol: T = 1000 + n, L = 1000, g = n; from 1000 bytes on.
+Scenario by_protocol(const std::string& kind) {
+  return platform(R"(
+    transfer = [ { from = "0B", latency = "1us", bandwidth = "1GB/s" } ]
+    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = ")" +
+                  kind + "\" } ]\n");
+}
+
+}  // namespace
+
+TEST_CASE("a send that nobody receives is eager, however a machine sends its size") {
+  // The receive of the first message has no record. Waiting for it would be a deadlock: rank 1
+  // waits for the second one.
+  const char* text = R"(
+    0: 0..1 send 1 2000B tag 1
+    0: 1..2 send 1 8B tag 2
+    0: 10 end
+    1: 0..5 recv 0 8B tag 2
+    1: 10 end
+  )";
+  for (const std::string kind : {"async", "pull", "push"}) {
+    INFO(kind);
+    const auto source = parse_text_trace(text);
+    const Results results = run_replay(*source, {by_protocol(kind)}, {});
+    CHECK(results.trace.unmatched_sends == 1);
+    // Both sends leave at 0, and rank 0 computes 8. The out-port is busy with the first message
+    // until 2000; the second arrives at 2000 + 1008. Rank 1 computes 5 behind it.
+    CHECK(end_of(results, 0, 0) == Approx(8));
+    CHECK(end_of(results, 0, 1) == Approx(3013));
+    // What other scenarios found out before makes no difference, nor what they find out behind.
+    const Results beside = run_replay(
+        *source, {parse_scenario("perfect"), by_protocol(kind), by_protocol("async")}, {});
+    for (const int scenario : {1, 2}) {
+      CHECK(end_of(beside, scenario, 0) == Approx(8));
+      CHECK(end_of(beside, scenario, 1) == Approx(3013));
+    }
+  }
+}
+
+TEST_CASE("a send that nobody receives is eager, whether it would hold somebody up or not") {
+  // Here its receiver ends, and nobody waits for the sender.
+  const Results results = [] {
+    const auto source = parse_text_trace("0: 0..70 send 1 2000B\n0: 75 end\n1: 0 end\n");
+    return run_replay(*source, {platform(kRendezvous)}, {});
+  }();
+  CHECK(end_of(results, 0, 0) == Approx(5));
+}
+
+TEST_CASE("a send that is passed over by its length is eager, too") {
+  const char* text = R"(
+    0: 0..1 send 1 3000B
+    0: 1..2 send 1 8B tag 2
+    0: 2..3 send 1 2000B
+    0: 3 end
+    1: 0..2 recv 0 8B tag 2
+    1: 2..4 recv 0 2000B
+    1: 4 end
+  )";
+  const auto source = parse_text_trace(text);
+  const Results results = run_replay(*source, {platform(kRendezvous)}, {});
+  CHECK(results.trace.unmatched_sends == 1);
+  // The out-port is busy until 3000 and 3008. 8 bytes arrive at 3000 + 1008, where rank 1 posts the
+  // second receive. The request of the last send comes at the same time, 3008 + 1000; its data 2000
+  // later.
+  CHECK(end_of(results, 0, 0) == Approx(6008));
+  CHECK(end_of(results, 0, 1) == Approx(6008));
+}
+
+TEST_CASE("a deadlock beside sends that nobody receives is still one") {
+  const char* text = R"(
+    0: 0..1 send 1 2000B tag 9
+    0: 1..2 send 1 2000B tag 1
+    0: 2..5 recv 1 2000B tag 1
+    0: 5 end
+    1: 0..1 send 0 2000B tag 1
+    1: 1..5 recv 0 2000B tag 1
+    1: 5 end
+  )";
+  for (const std::string kind : {"async", "pull", "push"}) {
+    const auto source = parse_text_trace(text);
+    const Results results = run_replay(*source, {by_protocol(kind)}, {});
+    CHECK(results.scenarios[0].deadlock ==
+          "rank 0, event 4 (MPI_Send) waits to send 2000 bytes to rank 1 with tag 1 on "
+          "communicator 'MPI_COMM_WORLD'; rank 1, event 1 (MPI_Send) waits to send 2000 bytes to "
+          "rank 0 with tag 1 on communicator 'MPI_COMM_WORLD'");
+    CHECK(results.trace.unmatched_sends == 1);
+  }
+}
+
 TEST_CASE("a Bcast waits for its root alone, and says so in a deadlock") {
   const char* text = R"(
     0: 0..9 bcast root 2 0B 8B
     0: 9..10 send 2 2000B
+    0: 10..11 recv 2 2000B
     0: 11 end
     1: 0..20 barrier comm 1
     1: 20..21 bcast root 2 0B 8B

@@ -56,3 +56,96 @@ TEST_CASE("Waitsome that took two of which one comes first") {
   CHECK(result_of("1: 70..200 waitsome 1 2\n").contradicted_time == Approx(30e-9));
   CHECK(result_of("1: 170..200 waitsome 1 2\n").contradicted_outcomes == 0);
 }
+
+TEST_CASE("tests that found nothing although it was there are counted, with the time to the end") {
+  // Looks at 30, 60 and 110 with work between, for request 2, which comes at 40. The call that gets
+  // it is entered at 140: 80 after the first look in vain that was not.
+  const std::string looks = "1: 30..31 test\n1: 60..61 test\n1: 110..111 test\n";
+  const ScenarioResult result = result_of(looks + "1: 140..141 test 2\n1: 500..501 wait 1\n");
+  CHECK(result.contradicted_outcomes == 2);
+  CHECK(result.contradicted_time == Approx(80e-9));
+  // For request 1, which comes at 100: only the one at 110, 30 before the end.
+  const ScenarioResult later = result_of(looks + "1: 140..141 test 1\n1: 500..501 wait 2\n");
+  CHECK(later.contradicted_outcomes == 1);
+  CHECK(later.contradicted_time == Approx(30e-9));
+  // For both: what the last one brought.
+  const ScenarioResult both = result_of(looks + "1: 140..141 test 2 1\n");
+  CHECK(both.contradicted_outcomes == 1);
+  // A call that is no test ends what is known of them.
+  CHECK(result_of(looks + "1: 140..141 wait 2\n1: 500..501 wait 1\n").contradicted_outcomes == 0);
+  CHECK(result_of(looks + "1: 140..141 test 2\n1: 500..501 wait 1\n", "measured")
+            .contradicted_outcomes == 0);
+}
+
+TEST_CASE("probes that found nothing, or found it too early") {
+  const auto probed = [](const std::string& calls, bool spinning_waits = true) {
+    const auto source = parse_text_trace(
+        "0: 0..0 init\n0: 100..101 send 1 8B\n0: 101 end\n"
+        "1: 0..0 init\n" +
+        calls + "1: 1000 end\n");
+    ReplayOptions options;
+    options.spinning_waits = spinning_waits;
+    return run_replay(*source, {parse_scenario("perfect")}, options).scenarios[0];
+  };
+  // The second probe and the receive are a wait from 180 on. The first one looked in vain at 150:
+  // 30 before.
+  const std::string late =
+      "1: 150..151 local MPI_Iprobe\n1: 180..181 local MPI_Iprobe\n"
+      "1: 182..183 recv 0 8B\n";
+  CHECK(probed(late).contradicted_outcomes == 1);
+  CHECK(probed(late).contradicted_time == Approx(30e-9));
+  // Call by call the receive comes 2 later.
+  CHECK(probed(late, false).contradicted_outcomes == 1);
+  CHECK(probed(late, false).contradicted_time == Approx(32e-9));
+  // A test in the same run looked for something else.
+  CHECK(probed("1: 150..151 test\n1: 180..181 local MPI_Iprobe\n1: 182..183 recv 0 8B\n")
+            .contradicted_outcomes == 0);
+  // A lone probe at 30 found what comes at 100.
+  const ScenarioResult early = probed("1: 30..31 local MPI_Iprobe\n1: 35..120 recv 0 8B\n");
+  CHECK(early.contradicted_outcomes == 1);
+  CHECK(early.contradicted_time == Approx(70e-9));
+  CHECK(probed("1: 130..131 local MPI_Iprobe\n1: 135..136 recv 0 8B\n").contradicted_outcomes == 0);
+}
+
+TEST_CASE("a polling loop that is replayed call by call looks in vain from the arrival on") {
+  // Every 10 from 10 on a test of 2, 100 of them, then one that succeeds; ten times as fast a
+  // processor, so that it is 2 + 0.8. The message is sent at 1000 / 10: tests are entered at 0.9 +
+  // 2.8 k, the first a tick after the arrival with k = 36, at 101.7; so 64 of them, and the loop
+  // ends at 280.9.
+  std::string text =
+      "0: 0..0 init\n0: 1000..1001 send 1 8B\n0: 1001 end\n1: 0..1 irecv 0 8B req 1\n";
+  for (int time = 10; time <= 1000; time += 10)
+    text += "1: " + std::to_string(time) + ".." + std::to_string(time + 2) + " test\n";
+  text += "1: 1010..1012 test 1\n1: 1022 end\n";
+  const auto source = parse_text_trace(text);
+  ReplayOptions options;
+  options.spinning_waits = false;
+  const auto keeps = run_replay(*source, {parse_scenario("perfect:cpu*10")}, options).scenarios[0];
+  CHECK(keeps.contradicted_outcomes == 64);
+  CHECK(keeps.contradicted_time == Approx((280.9 - 101.7) * 1e-9));
+  options.spinning_waits = true;
+  const auto waits = run_replay(*source, {parse_scenario("perfect:cpu*10")}, options).scenarios[0];
+  CHECK(waits.contradicted_outcomes == 0);
+}
+
+TEST_CASE("tests whose requests are on record belong to the calls that complete these") {
+  // Request 2 comes at 40, request 1 at 100. Looks for 2 at 30, 60 and 120, for 1 at 90 and 160;
+  // other calls between them. The wait for 2 is entered at 200, 140 after the first one that was
+  // wrong. It takes no time here, so the one for 1 is entered at 239, 79 after the look at 160.
+  const std::string looks =
+      "1: 30..31 test not 2\n1: 32..33 local MPI_Comm_rank\n1: 60..61 test not 2\n"
+      "1: 90..91 test not 1\n1: 92..93 local MPI_Comm_rank\n1: 120..121 test not 2\n"
+      "1: 122..123 local MPI_Comm_rank\n1: 160..161 test not 1\n";
+  const ScenarioResult result = result_of(looks + "1: 200..201 wait 2\n1: 240..241 wait 1\n");
+  CHECK(result.contradicted_outcomes == 3);
+  CHECK(result.contradicted_time == Approx(219e-9));
+  CHECK(result_of(looks + "1: 200..201 wait 2\n1: 240..241 wait 1\n", "measured")
+            .contradicted_outcomes == 0);
+  // In a run that ends with a test they count for what they name, too: here none for request 2.
+  CHECK(result_of("1: 30..31 test not 2\n1: 110..111 test not 1\n1: 150..151 test 2\n"
+                  "1: 500..501 wait 1\n")
+            .contradicted_outcomes == 1);
+  // A test that completes something is replayed as such, whatever it found not complete besides.
+  CHECK(result_of("1: 30..31 test\n1: 60..61 test 2\n1: 500..501 wait 1\n", "perfect")
+            .contradicted_outcomes == 0);
+}

@@ -159,6 +159,6 @@ TEST_CASE("polls are not handed out before it is known what they were") {
   builder.leave(8, 5, 1);
   REQUIRE(builder.take(block));
   REQUIRE(block.calls.size() == 2);
-  CHECK(block.calls[0].spinning == kSpinning);
-  CHECK(block.calls[1].spinning == kSpinningBefore);
+  CHECK(block.calls[0].spinning == (kSpinning | kInVain));
+  CHECK(block.calls[1].spinning == (kSpinningBefore | kLookedFor));
 }
