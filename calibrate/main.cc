@@ -28,6 +28,7 @@ struct Options {
   bool force = false;
   size_t max_bytes = 4 << 20;
   unsigned seed = 1;
+  int launch = 1;
 };
 
 /// A level and the rank that stands for it.
@@ -64,6 +65,8 @@ Options read_options(int argc, char** argv) {
       options.max_bytes = std::stoull(value);
     else if (key == "--seed")
       options.seed = static_cast<unsigned>(std::stoul(value));
+    else if (key == "--launch")
+      options.launch = std::stoi(value);
     else
       throw UsageError("'" + word + "' is not understood; 'rubato calibrate' starts this program");
   }
@@ -165,7 +168,7 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
     any = true;
   }
   if (!any) throw InputError("interrupted before a level was measured; nothing was written");
-  csv.write(samples_csv(results));
+  csv.write(samples_csv(results, options.launch));
   toml.write(format_platform(platform));
   csv.commit();
   toml.commit();

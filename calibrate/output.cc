@@ -115,10 +115,10 @@ void NewFile::commit() {
   partial_.clear();
 }
 
-std::string samples_csv(const std::vector<LevelResult>& results) {
+std::string samples_csv(const std::vector<LevelResult>& results, int launch) {
   std::string text =
       "level,pattern,bytes,messages,seconds_min,seconds_avg,seconds_max,loops,round_trips,"
-      "seconds_fit,relative_error\n";
+      "seconds_fit,relative_error,launch\n";
   for (const LevelResult& result : results) {
     for (const Series& series : result.series) {
       const SegmentedFit* fit = fit_of(result, series);
@@ -137,7 +137,7 @@ std::string samples_csv(const std::vector<LevelResult>& results) {
           std::snprintf(line + length, sizeof line - length, ",");
         }
         text += line;
-        text += '\n';
+        text += "," + std::to_string(launch) + "\n";
       }
     }
   }

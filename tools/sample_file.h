@@ -19,4 +19,20 @@ struct Sample {
 /// skipped: samples are shown, never computed with. A file without these columns gives none.
 std::vector<Sample> read_samples(const std::string& file);
 
+/// A row of such a file as it is computed with.
+struct SampleRow {
+  std::string level;
+  std::string pattern;
+  double bytes = 0;
+  double seconds = 0;  ///< of the column that was asked for
+  /// Counted from 1 in the order of the file. Each header starts a new launch, so that files can be
+  /// strung together; so does each number in the column `launch`, where there is one.
+  int launch = 1;
+};
+
+/// All rows of a file of samples that carry a time in `column` ("seconds_min"). Errors: InputError
+/// with file and line for a file without the columns level, pattern, bytes and `column`, for a row
+/// that does not parse, and for a file without rows.
+std::vector<SampleRow> read_sample_rows(const std::string& file, const std::string& column);
+
 }  // namespace rubato

@@ -36,12 +36,16 @@ expect 2 "--eager-limit: '5' is not" replay run.otf2dir --eager-limit 5
 expect 2 "--polling: 'spin' is neither wait nor keep" replay run.otf2dir --polling spin
 expect 2 "did you mean 'network'" replay run.otf2dir --fallback-level netwrk
 expect 2 "'inside=1us' is none of" replay run.otf2dir --overhead outside=1us,inside=1us
+expect 2 "two files of samples, please" compare run.csv
+expect 2 "--time: 'mean' is none of min, avg, max" compare a.csv b.csv --time mean
+expect 2 "two reports cannot be written to one file" compare a.csv b.csv --csv out --json out
+expect 1 "a.csv: No such file" compare a.csv b.csv --json a.json
 expect 1 "missing/a.json: cannot be written: No such file" replay run.otf2dir --json missing/a.json
 expect 1 "run.otf2dir: cannot be written: Is a directory" replay no.otf2dir --json run.otf2dir
 expect 1 "nothing.otf2dir" replay nothing.otf2dir --json a.json
 expect 1 "nothing.otf2dir" info nothing.otf2dir
 
-for words in "" "--help" "replay --help" "info --help" "help trace"; do
+for words in "" "--help" "replay --help" "info --help" "compare --help" "help trace"; do
   # shellcheck disable=SC2086  # words on purpose
   "$rubato" $words >out 2>&1 </dev/null || {
     echo "rubato $words fails"
