@@ -30,7 +30,8 @@ const CommandHelp kHelp = {
 
 std::vector<Observation> observations_in(const std::string& file, const std::string& column) {
   std::vector<Observation> observations;
-  for (const SampleRow& row : read_sample_rows(file, column)) {
+  const SampleFile samples = read_sample_file(file, column);
+  for (const SampleRow& row : samples.rows) {
     observations.push_back({row.level + " " + row.pattern, row.bytes, row.launch, row.seconds});
   }
   return observations;
@@ -78,8 +79,9 @@ int command_compare(const Arguments& arguments) {
   }
 
   ComparedFiles compared{files[0], files[1], "seconds_" + time, {}};
-  compared.comparison = compare(observations_in(files[0], compared.column),
-                                observations_in(files[1], compared.column));
+  const std::vector<Observation> a = observations_in(files[0], compared.column);
+  const std::vector<Observation> b = observations_in(files[1], compared.column);
+  compared.comparison = compare(a, b);
   if (compared.comparison.cells.empty()) {
     throw InputError(
         fmt::format("{} and {} have no level, pattern and size in common", files[0], files[1]));
