@@ -7,8 +7,7 @@
 
 #include "calibrate/pair.h"
 #include "calibrate/sweep.h"
-#include "models/fit.h"
-#include "models/platform.h"
+#include "models/level_fit.h"
 
 namespace rubato {
 
@@ -32,16 +31,11 @@ struct LevelResult {
   Level level = Level::kNode;
   int partner = 0;  ///< the rank that rank 0 talked to
   std::vector<Series> series;
-  std::optional<SegmentedFit> transfer;  ///< absent when interrupted before there was enough
-  std::optional<SegmentedFit> gap;
-  /// The largest length that a send does not wait for; absent when even 0 bytes wait.
-  std::optional<size_t> eager_limit;
-  bool all_eager = false;  ///< up to the largest length that was tried
-  bool protocol_known = false;
+  ProtocolProbe probe;
+  LevelFit fit;  ///< without curves when interrupted before there was enough
 
-  /// Of the transfer times; see sweep.h.
-  double repeatable_within() const { return series.empty() ? 0 : repeatability(series[0].timings); }
-  LevelModel model() const;
+  /// What the fit is made of, as `rubato fit` gets it from the file of samples.
+  LevelSamples samples() const;
 };
 
 /// Measures and fits one level; called on rank 0 while the partner serves. Errors: InputError when

@@ -28,6 +28,7 @@ struct Options {
   bool force = false;
   size_t max_bytes = 4 << 20;
   unsigned seed = 1;
+  int launch = 1;
 };
 
 /// A level and the rank that stands for it.
@@ -64,6 +65,8 @@ Options read_options(int argc, char** argv) {
       options.max_bytes = std::stoull(value);
     else if (key == "--seed")
       options.seed = static_cast<unsigned>(std::stoul(value));
+    else if (key == "--launch")
+      options.launch = std::stoi(value);
     else
       throw UsageError("'" + word + "' is not understood; 'rubato calibrate' starts this program");
   }
@@ -149,23 +152,17 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   platform.measured["hosts"] = host_list(hosts);
   platform.measured["ranks"] = std::to_string(hosts.size());
   platform.measured["command"] = options.command;
-  if (platform.measured["mpi"].starts_with("Open MPI"))
-    platform.collectives.preset = CollectivePreset::kOpenMpi;
-  platform.measured["samples"] = options.csv.substr(options.csv.rfind('/') + 1);
   if (interrupted) platform.measured["interrupted"] = "yes: fewer samples than asked for";
+  const Provenance measured = platform.measured;
+  choose_preset(platform);
+  platform.measured["samples"] = options.csv.substr(options.csv.rfind('/') + 1);
   bool any = false;
   for (const LevelResult& result : results) {
-    if (!result.transfer) continue;
-    platform.level(result.level) = result.model();
-    char halves[32];
-    std::snprintf(halves, sizeof halves, "%.1f%%", 100 * result.repeatable_within());
-    platform
-        .measured[std::string(kLevelNames[static_cast<int>(result.level)]) + "_halves_differ_by"] =
-        halves;
-    any = true;
+    add_level(platform, result.level, result.fit, result.probe);
+    any |= result.fit.transfer.has_value();
   }
   if (!any) throw InputError("interrupted before a level was measured; nothing was written");
-  csv.write(samples_csv(results));
+  csv.write(samples_csv(results, options.launch, measured));
   toml.write(format_platform(platform));
   csv.commit();
   toml.commit();

@@ -16,7 +16,7 @@ namespace {
 /// The curve that was fitted to a series, or none ("burst" and "single" make the gap together).
 const SegmentedFit* fit_of(const LevelResult& result, const Series& series) {
   const bool direct = series.pattern == "pingpong" || series.pattern == "sendrecv";
-  return direct && result.transfer ? &*result.transfer : nullptr;
+  return direct && result.fit.transfer ? &*result.fit.transfer : nullptr;
 }
 
 int messages_of(const Series& series, size_t bytes) {
@@ -43,7 +43,7 @@ bool in_table(size_t bytes, size_t largest) {
 
 void print_level(std::FILE* out, const LevelResult& result) {
   const Series& series = result.series.front();
-  const SegmentedFit& fit = *result.transfer;
+  const SegmentedFit& fit = *result.fit.transfer;
   std::fprintf(out, "%s level, rank 0 and rank %d\n", kLevelNames[static_cast<int>(result.level)],
                result.partner);
   std::fprintf(out, "  %8s  %9s  %11s  %9s  %7s\n", "size", "time", "bandwidth", "fit", "error");
@@ -58,16 +58,16 @@ void print_level(std::FILE* out, const LevelResult& result) {
   std::fprintf(out, "  %zu lengths, %zu segments, fit error %.1f%% rms, %.1f%% at worst",
                series.timings.size(), fit.segments.size(), 100 * fit.rms_error,
                100 * fit.max_error);
-  if (result.protocol_known) {
-    const std::string limit =
-        result.eager_limit ? format_bytes(static_cast<double>(*result.eager_limit)) : "";
+  const ProtocolProbe& probe = result.probe;
+  if (probe.eager || probe.waiting) {
+    const std::string limit = probe.eager ? format_bytes(*probe.eager) : "";
     std::fprintf(out, "%s%s",
-                 result.all_eager      ? "; sends are eager at all lengths"
-                 : !result.eager_limit ? "; no send is eager"
-                                       : "; sends are eager up to ",
-                 result.all_eager ? "" : limit.c_str());
+                 !probe.waiting ? "; sends are eager at all lengths"
+                 : !probe.eager ? "; no send is eager"
+                                : "; sends are eager up to ",
+                 probe.waiting ? limit.c_str() : "");
   }
-  const double repeatable = result.repeatable_within();
+  const double repeatable = result.fit.repeatable_within;
   std::fprintf(out, "\n  two halves of the run differ by %.1f%%%s\n\n", 100 * repeatable,
                repeatable <= kRepeatable ? ""
                                          : ": the machine was busy, or the ranks share a core; "
@@ -115,24 +115,32 @@ void NewFile::commit() {
   partial_.clear();
 }
 
-std::string samples_csv(const std::vector<LevelResult>& results) {
+std::string samples_csv(const std::vector<LevelResult>& results, int launch,
+                        const Provenance& measured) {
   std::string text =
       "level,pattern,bytes,messages,seconds_min,seconds_avg,seconds_max,loops,round_trips,"
-      "seconds_fit,relative_error\n";
+      "seconds_fit,relative_error,launch,seconds_min_even,seconds_min_odd\n";
   for (const LevelResult& result : results) {
+    const std::string level = kLevelNames[static_cast<int>(result.level)];
     for (const Series& series : result.series) {
       const SegmentedFit* fit = fit_of(result, series);
       for (const auto& [bytes, timing] : series.timings) {
-        char line[256];
+        char line[320];
         int length =
-            std::snprintf(line, sizeof line, "%s,%s,%zu,%d,%.6g,%.6g,%.6g,%d,%d,",
-                          kLevelNames[static_cast<int>(result.level)], series.pattern.c_str(),
-                          bytes, messages_of(series, bytes), timing.min, timing.average(),
-                          timing.max, timing.loops, timing.round_trips);
+            std::snprintf(line, sizeof line, "%s,%s,%zu,%d,%.9g,%.6g,%.6g,%d,%d,", level.c_str(),
+                          series.pattern.c_str(), bytes, messages_of(series, bytes), timing.min,
+                          timing.average(), timing.max, timing.loops, timing.round_trips);
         if (fit) {
           const double fitted = (*fit)(static_cast<double>(bytes));
-          std::snprintf(line + length, sizeof line - length, "%.6g,%.4f", fitted,
-                        fitted / timing.min - 1);
+          length += std::snprintf(line + length, sizeof line - length, "%.6g,%.4f", fitted,
+                                  fitted / timing.min - 1);
+        } else {
+          length += std::snprintf(line + length, sizeof line - length, ",");
+        }
+        length += std::snprintf(line + length, sizeof line - length, ",%d,", launch);
+        if (timing.loops >= 2) {
+          std::snprintf(line + length, sizeof line - length, "%.9g,%.9g", timing.min_of_half[0],
+                        timing.min_of_half[1]);
         } else {
           std::snprintf(line + length, sizeof line - length, ",");
         }
@@ -140,13 +148,21 @@ std::string samples_csv(const std::vector<LevelResult>& results) {
         text += '\n';
       }
     }
+    const auto add_probe = [&](const char* pattern, const std::optional<double>& bytes) {
+      if (!bytes) return;
+      text += level + "," + pattern + "," + std::to_string(static_cast<size_t>(*bytes)) +
+              ",1,,,,,,,," + std::to_string(launch) + ",,\n";
+    };
+    add_probe("eager", result.probe.eager);
+    add_probe("waiting", result.probe.waiting);
   }
+  for (const auto& [key, value] : measured) text += "# " + key + ": " + value + "\n";
   return text;
 }
 
 void print_summary(std::FILE* out, const std::vector<LevelResult>& results) {
   for (const LevelResult& result : results) {
-    if (result.transfer) print_level(out, result);
+    if (result.fit.transfer) print_level(out, result);
   }
 }
 

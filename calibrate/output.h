@@ -32,8 +32,10 @@ class NewFile {
 };
 
 /// All samples: one line per level, pattern and length; the columns are told in
-/// share/doc/calibrating.md.
-std::string samples_csv(const std::vector<LevelResult>& results);
+/// share/doc/calibrating.md. `launch` tells several starts of the calibrator apart; `measured`
+/// follows as comments.
+std::string samples_csv(const std::vector<LevelResult>& results, int launch,
+                        const Provenance& measured);
 
 /// The short table for people.
 void print_summary(std::FILE* out, const std::vector<LevelResult>& results);

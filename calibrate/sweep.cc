@@ -162,16 +162,14 @@ std::vector<size_t> refinement(const Timings& timings, double threshold) {
   return middles;
 }
 
-double repeatability(const Timings& timings) {
-  std::vector<double> differences;
+std::vector<TimedLength> timed_lengths(const Timings& timings) {
+  std::vector<TimedLength> lengths;
   for (const auto& [bytes, timing] : timings) {
-    if (timing.loops < 2) continue;
-    differences.push_back(std::abs(timing.min_of_half[0] - timing.min_of_half[1]) / timing.min);
+    TimedLength length{static_cast<double>(bytes), 1, timing.min, {0, 0}, 1};
+    if (timing.loops >= 2) std::copy_n(timing.min_of_half, 2, length.half);
+    lengths.push_back(length);
   }
-  if (differences.empty()) return 0;
-  const auto middle = differences.begin() + static_cast<ptrdiff_t>(differences.size() / 2);
-  std::nth_element(differences.begin(), middle, differences.end());
-  return *middle;
+  return lengths;
 }
 
 std::vector<size_t> anomalies(const Timings& timings) {
@@ -201,8 +199,8 @@ Timings sweep(const Loop& loop, const SweepOptions& options) {
   const std::vector<size_t> lengths = run.lengths();
   for (int i = options.first_cycles; going && i < options.max_cycles; ++i) {
     const bool enough = run.elapsed() >= options.budget;
-    if (enough &&
-        (run.elapsed() >= options.busy_budget || repeatability(run.timings) <= kRepeatable)) {
+    if (enough && (run.elapsed() >= options.busy_budget ||
+                   repeatability(timed_lengths(run.timings)) <= kRepeatable)) {
       break;
     }
     run.tell("cycle " + std::to_string(i) + ", " + std::to_string(lengths.size()) + " lengths");

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "models/level_fit.h"
+
 namespace rubato {
 
 /// What a length was measured to take, over all loops. Seconds.
@@ -59,9 +61,8 @@ std::vector<size_t> refinement(const Timings& timings, double threshold);
 /// Two halves of a sweep that differ by more than this (relative) were disturbed.
 inline constexpr double kRepeatable = 0.02;
 
-/// How far two independent minima of one length lie apart, relative, median over the lengths: the
-/// minima of the even and of the odd loops, so an upper bound for the minimum of all.
-double repeatability(const Timings& timings);
+/// The minima of a sweep, and those of its even and odd loops.
+std::vector<TimedLength> timed_lengths(const Timings& timings);
 
 /// Lengths whose time stands out above both neighbours by more than 10 %: a property of the system
 /// or a moment of load, which only another measurement tells apart.

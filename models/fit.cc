@@ -29,6 +29,9 @@
 // Outliers are not dealt with here: whoever measures repeats what stands out against its
 // neighbours.
 //
+// Intervals: of a line, those of least squares with the noise of all residuals (or what is known of
+// it, if that is more); of a breakpoint, the places where it could be without much less likelihood.
+//
 // Between the last sample of one segment and the first of the next, the new segment starts where
 // the two lines cross, if they do so there (a kink), and at its first sample otherwise (a step).
 #include "models/fit.h"
@@ -38,26 +41,21 @@
 #include <cmath>
 #include <limits>
 
-#include "models/error.h"
+#include "models/fit_samples.h"
 
 namespace rubato {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Liu, Wu and Zidek's recommended constants.
-constexpr double kPrice = 0.299;
-constexpr double kPriceExponent = 2.1;
+// Twice the logarithm of the likelihood that a place for a breakpoint may be worse than the best
+// one and still belong to the 95 % interval: Hansen, "Sample splitting and threshold estimation",
+// Econometrica 68, 2000, table I.
+constexpr double kBreakpointLikelihood = 7.35;
 
 struct Line {
   double intercept = 0;
   double per_byte = 0;
   double rss = 0;  ///< weighted sum of squared relative residuals
-};
-
-/// The samples as arrays, sorted by size.
-struct Samples {
-  Eigen::ArrayXd bytes, seconds, weight;
-  int count() const { return static_cast<int>(bytes.size()); }
 };
 
 double rss_of(const Eigen::ArrayXd& n, const Eigen::ArrayXd& t, const Eigen::ArrayXd& w, double a,
@@ -67,7 +65,7 @@ double rss_of(const Eigen::ArrayXd& n, const Eigen::ArrayXd& t, const Eigen::Arr
 
 /// The best line through the samples first..last (inclusive), not negative at `from` bytes and
 /// beyond.
-Line fit_line(const Samples& samples, int first, int last, double from) {
+Line fit_line(const SampleArrays& samples, int first, int last, double from) {
   const int count = last - first + 1;
   const Eigen::ArrayXd n = samples.bytes.segment(first, count);
   const Eigen::ArrayXd t = samples.seconds.segment(first, count);
@@ -99,35 +97,10 @@ Line fit_line(const Samples& samples, int first, int last, double from) {
   return line;
 }
 
-/// Sorted, checked, weights scaled to mean 1.
-Samples prepare(std::vector<FitSample> input) {
-  std::sort(input.begin(), input.end(), [](const FitSample& a, const FitSample& b) {
-    return a.bytes != b.bytes ? a.bytes < b.bytes : a.seconds < b.seconds;
-  });
-  const int count = static_cast<int>(input.size());
-  Samples samples{Eigen::ArrayXd(count), Eigen::ArrayXd(count), Eigen::ArrayXd(count)};
-  for (int i = 0; i < count; ++i) {
-    const FitSample& sample = input[i];
-    if (!(sample.seconds > 0) || !std::isfinite(sample.seconds)) {
-      throw InputError("a curve cannot be fitted: the time for " +
-                       std::to_string(static_cast<long long>(sample.bytes)) +
-                       " bytes is not greater than 0");
-    }
-    samples.bytes(i) = sample.bytes;
-    samples.seconds(i) = sample.seconds;
-    samples.weight(i) = sample.weight;
-  }
-  if (count < 2 || samples.bytes(0) == samples.bytes(count - 1)) {
-    throw InputError("a curve cannot be fitted: it needs samples of at least two sizes");
-  }
-  samples.weight *= count / samples.weight.sum();
-  return samples;
-}
-
 /// lines[i][j - i]: the best line through samples i..j; empty where a segment must not be.
 class SegmentTable {
  public:
-  SegmentTable(const Samples& samples, const FitOptions& options) : lines_(samples.count()) {
+  SegmentTable(const SampleArrays& samples, const FitOptions& options) : lines_(samples.count()) {
     const int count = samples.count();
     const int least = std::min(options.min_samples, count);
     for (int i = 0; i < count; ++i) {
@@ -174,13 +147,7 @@ std::vector<int> choose_breakpoints(const SegmentTable& table, int count,
   int chosen = 1;
   double least = kInfinity;
   for (int k = 1; k <= most; ++k) {
-    const int parameters = 3 * k - 1;
-    const double price = parameters * kPrice * std::pow(std::log(count), kPriceExponent);
-    const double rss = best[k][count];
-    const double floor = options.noise_floor * options.noise_floor;
-    const double criterion =
-        options.noise > 0 ? rss / std::max(floor, options.noise * options.noise) + price
-                          : std::log(rss / std::max(1, count - parameters) + floor) + price / count;
+    const double criterion = fit_criterion(best[k][count], 3 * k - 1, count, options);
     if (criterion < least) {
       least = criterion;
       chosen = k;
@@ -202,6 +169,52 @@ double breakpoint(const Line& left, const Line& right, double left_bytes, double
   return crossing > left_bytes && crossing < right_bytes ? crossing : right_bytes;
 }
 
+/// The sizes between which the breakpoint before sample `first` lies, its neighbours held: all
+/// places that are nearly as likely as the best.
+Interval breakpoint_interval(const SegmentTable& table, const SampleArrays& samples, int left,
+                             int first, int last, double noise) {
+  const double least = table.at(left, first - 1).rss + table.at(first, last).rss;
+  const double most = least + kBreakpointLikelihood * noise * noise;
+  const auto may_be = [&](int place) {
+    return table.at(left, place - 1).rss + table.at(place, last).rss <= most;
+  };
+  // Samples of one size stand together: a place among them is none, and does not end the search.
+  int low = first, high = first;
+  for (int place = first - 1; place > left; --place) {
+    if (may_be(place)) low = place;
+  }
+  for (int place = first + 1; place <= last; ++place) {
+    if (may_be(place)) high = place;
+  }
+  return {samples.bytes(low - 1), samples.bytes(high)};
+}
+
+/// Of the line through the samples first..last, `quantile` standard errors to both sides. A slope
+/// of 0 or an intercept that was bounded keeps the standard errors that it had without the bound.
+void line_intervals(const SampleArrays& samples, int first, int last, const Line& line,
+                    double noise, double quantile, SegmentIntervals& intervals) {
+  const int count = last - first + 1;
+  const Eigen::ArrayXd t = samples.seconds.segment(first, count);
+  const Eigen::ArrayXd root = samples.weight.segment(first, count).sqrt() / t;
+  const Eigen::ArrayXd n = samples.bytes.segment(first, count);
+  const double scale = std::max(1.0, n.maxCoeff());
+  const auto around = [](double value, double half) {
+    return Interval{value - half, value + half};
+  };
+  if (n.maxCoeff() == n.minCoeff()) {  // nothing is known of the slope
+    intervals.intercept = around(line.intercept, quantile * noise / root.matrix().norm());
+    intervals.per_byte = {0, n(0) == 0 ? kInfinity : intervals.intercept.high / n(0)};
+    return;
+  }
+  Eigen::MatrixX2d design(count, 2);
+  design.col(0) = root.matrix();
+  design.col(1) = (root * n / scale).matrix();
+  const Eigen::Matrix2d covariance = (design.transpose() * design).inverse() * noise * noise;
+  intervals.intercept = around(line.intercept, quantile * std::sqrt(covariance(0, 0)));
+  intervals.per_byte = around(line.per_byte, quantile * std::sqrt(covariance(1, 1)) / scale);
+  intervals.per_byte.low = std::max(0.0, intervals.per_byte.low);
+}
+
 }  // namespace
 
 double SegmentedFit::operator()(double bytes) const {
@@ -213,10 +226,19 @@ double SegmentedFit::operator()(double bytes) const {
 }
 
 SegmentedFit fit_segments(std::vector<FitSample> input, const FitOptions& options) {
-  const Samples samples = prepare(std::move(input));
+  const SampleArrays samples = prepare_samples(std::move(input));
+  if (options.joints == Joints::kContinuous) return fit_continuous(samples, options);
   const int count = samples.count();
   const SegmentTable table(samples, options);
   const std::vector<int> firsts = choose_breakpoints(table, count, options);
+
+  double all = 0;
+  for (size_t k = 0; k < firsts.size(); ++k) {
+    all += table.at(firsts[k], k + 1 < firsts.size() ? firsts[k + 1] - 1 : count - 1).rss;
+  }
+  const int parameters = 3 * static_cast<int>(firsts.size()) - 1;
+  const double noise = noise_of_fit(all, parameters, count, options);
+  const double quantile = student_t(std::max(1, count - parameters));
 
   SegmentedFit fit;
   double rss = 0;
@@ -234,6 +256,12 @@ SegmentedFit fit_segments(std::vector<FitSample> input, const FitOptions& option
     // Two degrees of freedom went into the line.
     segment.uncertainty = std::sqrt(line.rss / std::max(1, last - first - 1));
     fit.segments.push_back(segment);
+    SegmentIntervals intervals;
+    line_intervals(samples, first, last, line, noise, quantile, intervals);
+    if (k > 0) {
+      intervals.from = breakpoint_interval(table, samples, firsts[k - 1], first, last, noise);
+    }
+    fit.intervals.push_back(intervals);
     rss += line.rss;
   }
   fit.rms_error = std::sqrt(rss / count);

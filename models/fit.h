@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "models/statistics.h"
 #include "models/transfer_curve.h"
 
 namespace rubato {
@@ -13,7 +14,14 @@ struct FitSample {
   double weight = 1;   ///< relative; 2 counts like two equal samples
 };
 
+/// How one segment may follow another.
+enum class Joints : uint8_t {
+  kFree,        ///< by a kink or a step, as the samples have it
+  kContinuous,  ///< by a kink
+};
+
 struct FitOptions {
+  Joints joints = Joints::kFree;
   /// Of a segment: two lie on any line, the third one gives evidence. 0 bytes may stand alone.
   int min_samples = 3;
   int max_segments = 20;
@@ -23,19 +31,27 @@ struct FitOptions {
   double noise_floor = 0.003;
 };
 
+/// Where the numbers of a segment lie with 95 % confidence, as far as the samples tell.
+struct SegmentIntervals {
+  Interval from;       ///< bytes; of the first segment: 0
+  Interval intercept;  ///< seconds
+  Interval per_byte;   ///< seconds per byte
+};
+
 /// A curve in straight segments and how well it meets its samples.
 struct SegmentedFit {
   std::vector<Segment> segments;  ///< `uncertainty` is the relative rms residual of the segment
-  double rms_error = 0;           ///< relative, over all samples
-  double max_error = 0;           ///< relative, the worst sample
+  std::vector<SegmentIntervals> intervals;  ///< of each segment
+  double rms_error = 0;                     ///< relative, over all samples
+  double max_error = 0;                     ///< relative, the worst sample
 
   /// Seconds for a message of `bytes`.
   double operator()(double bytes) const;
 };
 
 /// Fits segments `intercept + n * per_byte` to samples in any order; what it does is told in
-/// fit.cc. per_byte >= 0 and the curve is not negative anywhere. Errors: InputError for fewer than
-/// two sizes or a time that is not greater than 0.
+/// fit.cc and continuous_fit.cc. per_byte >= 0 and the curve is not negative anywhere. Errors:
+/// InputError for fewer than two sizes or a time that is not greater than 0.
 SegmentedFit fit_segments(std::vector<FitSample> samples, const FitOptions& options = {});
 
 }  // namespace rubato

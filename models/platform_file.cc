@@ -357,7 +357,7 @@ void write_curve(std::ostream& out, const char* key, const TransferCurve& curve)
     out << "  { from = \"" << format_bytes(segment.from) << "\", latency = \""
         << format_seconds(segment.intercept) << "\", bandwidth = \"" << format_bandwidth(bandwidth)
         << '"';
-    if (segment.uncertainty > 0) {
+    if (segment.uncertainty >= 0.0005) {  // less is 0.000, as good as not known
       std::ostringstream uncertainty;
       uncertainty.precision(3);
       uncertainty << std::fixed << segment.uncertainty;

@@ -5,7 +5,7 @@
 # To build, with a tracer and a calibrator for each MPI.
 build_packages=(
   g++ cmake make python3
-  libopen-trace-format2-dev libeigen3-dev libboost-program-options-dev
+  libopen-trace-format2-dev libeigen3-dev libboost-program-options-dev # its dependencies include Boost.Math
   libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libdw-dev libjs-chart.js
   libopenmpi-dev openmpi-bin libmpich-dev mpich
 )

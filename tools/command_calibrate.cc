@@ -59,7 +59,9 @@ std::vector<std::string> calibrator_words(const Arguments& arguments) {
        "what reports call the machine (default: the name of FILE)")  //
       ("seed", po::value<unsigned>()->value_name("N")->default_value(1),
        "of the random order of message lengths")  //
-      ("force", "replace existing files")         //
+      ("launch", po::value<unsigned>()->value_name("N")->default_value(1),
+       "which of several launches this is, for the samples ('rubato compare')")  //
+      ("force", "replace existing files")                                        //
       ("help,h", "show this help");
   const CommandHelp help = {
       "mpirun -n RANKS rubato calibrate -o FILE [options]",
@@ -97,6 +99,7 @@ std::vector<std::string> calibrator_words(const Arguments& arguments) {
       "--name=" + (values.count("name") ? values["name"].as<std::string>() : platform_name(toml)),
       fmt::format("--max-bytes={:.0f}", max_size),
       fmt::format("--seed={}", values["seed"].as<unsigned>()),
+      fmt::format("--launch={}", values["launch"].as<unsigned>()),
       fmt::format("--command=rubato calibrate {}", fmt::join(arguments, " "))};
   if (values.count("quick")) words.push_back("--quick");
   if (values.count("force")) words.push_back("--force");

@@ -13,6 +13,8 @@ using Arguments = std::vector<std::string>;
 int command_trace(const Arguments& arguments);
 int command_recover(const Arguments& arguments);
 int command_calibrate(const Arguments& arguments);
+int command_compare(const Arguments& arguments);
+int command_fit(const Arguments& arguments);
 int command_info(const Arguments& arguments);
 int command_replay(const Arguments& arguments);
 

@@ -21,6 +21,8 @@ constexpr Command kCommands[] = {
     {"trace", "record what an MPI program does (under mpirun)", command_trace},
     {"recover", "make a trace of what a killed program recorded", command_recover},
     {"calibrate", "learn this cluster's network (under mpirun)", command_calibrate},
+    {"fit", "make a platform file of a calibration's samples again", command_fit},
+    {"compare", "say where two calibrations differ, and how surely", command_compare},
     {"info", "what stands in an archive, and what can be replayed", command_info},
     {"replay", "play an archive back on other machines", command_replay},
 };

@@ -132,7 +132,7 @@ std::string fill_page(const std::string& template_name, const std::string& scrip
       {"@TITLE@", escape_html(title)},
       {"@CSS@", read_part("report.css")},
       {"@CHART@", read_part("chart.min.js")},
-      {"@JS@", read_part(script_name)},
+      {"@JS@", read_part("page.js") + read_part(script_name)},
       {"@DATA@", escape_script(data_json)},
   }};
   // One pass over the template: what is filled in is never looked at for marks again.

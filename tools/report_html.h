@@ -13,8 +13,9 @@ namespace rubato {
 /// they were fitted to. Errors: InputError when the parts of the page are not installed.
 std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms);
 
-/// The page `template_name` of share/report with "@TITLE@", "@CSS@", "@CHART@", "@JS@" and "@DATA@"
-/// filled in; `data_json` is read by the script. Other pages (calibration) are made with it too.
+/// The page `template_name` of share/report with "@TITLE@", "@CSS@", "@CHART@", "@JS@" (page.js,
+/// then `script_name`) and "@DATA@" filled in; `data_json` is read by the script. Other pages
+/// (comparison) are made with it too.
 std::string fill_page(const std::string& template_name, const std::string& script_name,
                       const std::string& title, const std::string& data_json);
 

@@ -1,11 +1,19 @@
 #include "tools/sample_file.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <initializer_list>
+#include <map>
 #include <sstream>
+#include <utility>
+
+#include "models/error.h"
 
 namespace rubato {
 namespace {
@@ -41,6 +49,120 @@ bool is_transfer(const std::string& pattern) {
   return pattern == "pingpong" || pattern == "sendrecv";
 }
 
+/// One file that is computed with: every row counts, and what is wrong is said with its line.
+class RowReader {
+ public:
+  RowReader(std::string file, std::string column)
+      : file_(std::move(file)), column_(std::move(column)) {}
+
+  SampleFile read() {
+    std::ifstream stream(file_);
+    if (!stream) throw InputError(fmt::format("{}: {}", file_, std::strerror(errno)));
+    for (std::string text; std::getline(stream, text);) {
+      ++line_;
+      if (text.find_first_not_of(" \r\t") == std::string::npos) continue;
+      if (text[0] == '#') {
+        take_comment(text);
+        continue;
+      }
+      take(cells_of(text));
+    }
+    if (content_.rows.empty()) {
+      throw InputError(fmt::format("{}: there are no samples with {} in it", file_, column_));
+    }
+    return std::move(content_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& message) const {
+    throw InputError(fmt::format("{}:{}: {}", file_, line_, message));
+  }
+
+  void take(const std::vector<std::string>& cells) {
+    const bool is_header = column_of(cells, {"pattern"}) >= 0 && column_of(cells, {"bytes"}) >= 0;
+    if (line_of_header_ == 0 || is_header) {
+      take_header(cells);
+      return;
+    }
+    // An empty last cell leaves no trace in the line.
+    const auto cell = [&](int index) {
+      return index >= 0 && static_cast<size_t>(index) < cells.size() ? cells[index] : "";
+    };
+    if (cell(level_).empty() || cell(pattern_).empty()) fail("a row without level or pattern");
+    SampleRow row{cell(level_), cell(pattern_)};
+    row.launch = launch_of(cell(launch_));
+    if (!parse_number(cell(bytes_), row.bytes) || row.bytes < 0) {
+      fail(fmt::format("'{}' is no number of bytes", cell(bytes_)));
+    }
+    if (cell(seconds_).empty()) {
+      content_.probes.push_back(std::move(row));
+      return;
+    }
+    const auto time = [&](int column, const std::string& name) {
+      double seconds = 0;
+      if (parse_number(cell(column), seconds) && seconds > 0) return seconds;
+      fail(fmt::format("{} is '{}', and not a time greater than 0", name, cell(column)));
+    };
+    row.seconds = time(seconds_, column_);
+    if (!cell(even_).empty() && !cell(odd_).empty()) {
+      row.half[0] = time(even_, "seconds_min_even");
+      row.half[1] = time(odd_, "seconds_min_odd");
+    }
+    double messages = 1;
+    if (!cell(messages_).empty() && (!parse_number(cell(messages_), messages) || messages < 1 ||
+                                     messages > 1e6 || messages != std::floor(messages))) {
+      fail(fmt::format("'{}' is no number of messages", cell(messages_)));
+    }
+    row.messages = static_cast<int>(messages);
+    content_.rows.push_back(std::move(row));
+  }
+
+  /// "# key: value"; other comments are for people. Of several launches the first one speaks.
+  void take_comment(const std::string& text) {
+    const size_t colon = text.find(": ");
+    const size_t key = text.find_first_not_of("# ");
+    if (colon == std::string::npos || key == std::string::npos || key >= colon) return;
+    const size_t end = text.find_last_not_of(" \r\t");
+    const std::string name = text.substr(key, colon - key);
+    if (name.find(' ') != std::string::npos || end <= colon) return;
+    content_.measured.emplace(name, text.substr(colon + 2, end - colon - 1));
+  }
+
+  void take_header(const std::vector<std::string>& cells) {
+    line_of_header_ = line_;
+    level_ = column_of(cells, {"level"});
+    pattern_ = column_of(cells, {"pattern"});
+    bytes_ = column_of(cells, {"bytes"});
+    seconds_ = column_of(cells, {column_.c_str()});
+    launch_ = column_of(cells, {"launch"});
+    messages_ = column_of(cells, {"messages"});
+    even_ = column_of(cells, {"seconds_min_even"});
+    odd_ = column_of(cells, {"seconds_min_odd"});
+    for (const auto& [column, name] : {std::pair{level_, "level"},
+                                       {pattern_, "pattern"},
+                                       {bytes_, "bytes"},
+                                       {seconds_, column_.c_str()}}) {
+      if (column < 0) {
+        fail(fmt::format("no column '{}'; is this a file of samples of 'rubato calibrate'?", name));
+      }
+    }
+  }
+
+  int launch_of(const std::string& text) {
+    return launches_
+        .emplace(std::pair{line_of_header_, text}, static_cast<int>(launches_.size()) + 1)
+        .first->second;
+  }
+
+  std::string file_, column_;
+  int line_ = 0;
+  int line_of_header_ = 0;
+  int level_ = -1, pattern_ = -1, bytes_ = -1, seconds_ = -1, launch_ = -1;
+  int messages_ = -1, even_ = -1, odd_ = -1;
+  std::map<std::pair<int, std::string>, int> launches_;
+  SampleFile content_;
+};
+
 }  // namespace
 
 std::vector<Sample> read_samples(const std::string& file) {
@@ -69,6 +191,10 @@ std::vector<Sample> read_samples(const std::string& file) {
     samples.push_back(std::move(sample));
   }
   return samples;
+}
+
+SampleFile read_sample_file(const std::string& file, const std::string& column) {
+  return RowReader(file, column).read();
 }
 
 }  // namespace rubato

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,5 +19,30 @@ struct Sample {
 /// Columns are found by their names in the header, whatever their order. Rows that do not parse are
 /// skipped: samples are shown, never computed with. A file without these columns gives none.
 std::vector<Sample> read_samples(const std::string& file);
+
+/// A row of such a file as it is computed with.
+struct SampleRow {
+  std::string level;
+  std::string pattern;
+  double bytes = 0;
+  double seconds = 0;  ///< of the column that was asked for; 0 where the row says no time
+  /// Counted from 1 in the order of the file. Each header starts a new launch, so that files can be
+  /// strung together; so does each number in the column `launch`, where there is one.
+  int launch = 1;
+  int messages = 1;
+  double half[2] = {0, 0};  ///< seconds_min_even and _odd; 0 where the file does not say
+};
+
+/// A file of samples.
+struct SampleFile {
+  std::vector<SampleRow> rows;    ///< those with a time
+  std::vector<SampleRow> probes;  ///< those without: between which lengths a protocol changes
+  std::map<std::string, std::string> measured;  ///< from comments like "# mpi: Open MPI 4.1.4"
+};
+
+/// Reads a file of samples with the times of `column` ("seconds_min"). Errors: InputError with file
+/// and line for a file without the columns level, pattern, bytes and `column`, for a row that does
+/// not parse, and for a file without times.
+SampleFile read_sample_file(const std::string& file, const std::string& column);
 
 }  // namespace rubato

@@ -1,88 +1,4 @@
-// Draws the report from the JSON in #rubato-data (tools/report_html.cc writes it). Plain DOM and
-// Chart.js 3; nothing is loaded from anywhere. Numbers are shown by the rules of tools/numbers.cc.
-"use strict";
-
-const data = JSON.parse(document.getElementById("rubato-data").textContent);
-const byId = (id) => document.getElementById(id);
-const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-const narrow = () => document.body.clientWidth < 640;
-
-// --- Numbers -------------------------------------------------------------------------------------
-
-const kUnits = [[1, "s"], [1e3, "ms"], [1e6, "µs"], [1e9, "ns"]];
-
-function unitFor(seconds) {
-  const size = Math.abs(seconds);
-  if (size === 0) return kUnits[0];
-  return kUnits.find(([scale]) => size * scale * 1.00005 >= 1) || kUnits[3];
-}
-
-function decimalsFor(value) {
-  if (value <= 0) return 3;
-  const before = Math.floor(Math.log10(value * 1.00005)) + 1;
-  return Math.min(4, Math.max(0, 4 - before));
-}
-
-function showSeconds(seconds) {
-  if (seconds === null || !isFinite(seconds)) return "–";
-  if (seconds === 0) return "0 s";
-  const [scale, name] = unitFor(seconds);
-  return `${(seconds * scale).toFixed(decimalsFor(Math.abs(seconds) * scale))} ${name}`;
-}
-
-/** A tick of a time axis: no more digits than it needs. */
-function showTick(seconds) {
-  const [scale, name] = unitFor(seconds);
-  return `${parseFloat((seconds * scale).toPrecision(4))} ${name}`;
-}
-
-function showBytes(bytes) {
-  const names = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let power = 0;
-  while (bytes >= 1024 && power + 1 < names.length) {
-    bytes /= 1024;
-    power += 1;
-  }
-  return `${parseFloat(bytes.toFixed(bytes >= 100 ? 0 : bytes >= 10 ? 1 : 2))} ${names[power]}`;
-}
-
-const showCount = (count) => count.toLocaleString("en-US");
-
-function showShare(part, whole) {
-  if (!(whole > 0) || part === 0) return "0 %";
-  const percent = 100 * part / whole;
-  return percent < 0.05 ? "<0.1 %" : `${percent.toFixed(1)} %`;
-}
-
-const sum = (values) => values.reduce((total, value) => total + value, 0);
-const mean = (values) => values.length ? sum(values) / values.length : 0;
-
-/** Shows every value of a column in one unit with the same decimals, `extra` more than it needs. */
-function columnFormat(values, extra = 0) {
-  const known = values.filter((value) => value !== null && value !== 0);
-  const [scale, name] = unitFor(Math.max(0, ...known.map(Math.abs)));
-  const smallest = Math.min(...known.map(Math.abs));
-  const decimals = Math.min(4, extra + (known.length ? decimalsFor(smallest * scale) : 3));
-  return {name, show: (value) => value === null ? "–" : (value * scale).toFixed(decimals)};
-}
-
-// --- Colours: Okabe and Ito's set, told apart with any colour vision; compute stays in the back ----
-
-const kText = dark ? "#c9d3dc" : "#3c4854";
-const kGrid = dark ? "#333e49" : "#e4e9ed";
-const kPage = dark ? "#14191f" : "#ffffff";
-const kComputeColour = dark ? "#5d6b78" : "#b9c4ce";
-const kIdleColour = dark ? "#242c35" : "#eef1f4";
-const kOthersColour = dark ? "#9aa0a6" : "#7d858c";
-const kCallColours = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"];
-
-Chart.defaults.color = kText;
-Chart.defaults.borderColor = kGrid;
-Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-Chart.defaults.font.size = 13;
-Chart.defaults.animation = false;
-Chart.defaults.maintainAspectRatio = false;
-Chart.defaults.plugins.legend.display = false;
+// Draws the report from the JSON that tools/report_html.cc writes, with the help of page.js.
 
 // --- What the time of a scenario is divided into --------------------------------------------------
 
@@ -117,51 +33,6 @@ if (others.length > 0) {
     seconds: (scenario) => scenario.compute.map(
       (_, rank) => sum(others.map((call) => scenario.calls[call].time[rank]))),
   });
-}
-
-// --- Small pieces of page -------------------------------------------------------------------------
-
-function element(tag, text, properties = {}) {
-  const node = document.createElement(tag);
-  if (text !== undefined) node.textContent = text;
-  return Object.assign(node, properties);
-}
-
-/** Fills a table; the first cell of each row names it. Rows may be marked as chosen. */
-function fillTable(table, header, rows, chosen = -1) {
-  const head = element("thead");
-  const headRow = element("tr");
-  header.forEach((text) => headRow.append(element("th", text, {scope: "col"})));
-  head.append(headRow);
-  const body = element("tbody");
-  rows.forEach((cells, index) => {
-    const row = element("tr", undefined, {className: index === chosen ? "chosen" : ""});
-    cells.forEach((text, column) => row.append(column === 0
-      ? breakable(element("td", undefined, {className: "name"}), text)
-      : element("td", text, {className: parseFloat(text) === 0 ? "zero" : ""})));
-    body.append(row);
-  });
-  table.replaceChildren(head, body);
-}
-
-/** A long scenario name in pieces, divided behind the marks it has of its own. */
-const namePieces = (name) => name.split(/(?<=[:,/_-])/);
-
-/** Puts a name into an element so that it may break between its pieces. */
-function breakable(node, name) {
-  namePieces(name).forEach((piece) => node.append(piece, element("wbr")));
-  return node;
-}
-
-/** A long scenario name in lines of about `width` letters. */
-function nameLines(name, width) {
-  const lines = [""];
-  for (const piece of namePieces(name)) {
-    const last = lines[lines.length - 1];
-    if (last !== "" && last.length + piece.length > width) lines.push(piece);
-    else lines[lines.length - 1] = last + piece;
-  }
-  return lines;
 }
 
 // --- Head -----------------------------------------------------------------------------------------
@@ -414,35 +285,6 @@ function setUpRanks() {
 
 // --- Platforms: fitted curves and the samples behind them ------------------------------------------
 
-const kEmptyMessage = 0.5;  // where 0 bytes stand on a logarithmic axis
-const onLogAxis = (bytes) => Math.max(bytes, kEmptyMessage);
-
-function bytesAxis(largest, step) {
-  return {
-    type: "logarithmic",
-    min: kEmptyMessage * 0.7,
-    max: Math.max(2, largest * 1.3),
-    title: {display: true, text: "Message size"},
-    afterBuildTicks: (axis) => {
-      axis.ticks = [{value: kEmptyMessage}];
-      for (let bytes = step; bytes <= largest * 1.3; bytes *= step) axis.ticks.push({value: bytes});
-    },
-    ticks: {
-      callback: (bytes) => bytes === kEmptyMessage ? "0" : showBytes(bytes),
-      autoSkip: false,
-      maxRotation: 0,
-    },
-  };
-}
-
-/** A tick at each power of ten inside the axis. */
-function decades(axis) {
-  axis.ticks = [];
-  for (let power = Math.ceil(Math.log10(axis.min)); power <= Math.log10(axis.max); ++power) {
-    axis.ticks.push({value: Math.pow(10, power)});
-  }
-}
-
 function drawCurve(canvas, level) {
   const samples = level.samples.map(([bytes, seconds]) => ({x: onLogAxis(bytes), y: seconds, bytes}));
   const curve = level.curve.map(([bytes, seconds]) => ({x: onLogAxis(bytes), y: seconds, bytes}));
@@ -487,17 +329,6 @@ function drawResiduals(canvas, level) {
         `${showBytes(item.raw.bytes)}: ${item.raw.y.toFixed(1)} %`}}},
     },
   });
-}
-
-function chartBox(parent, height, label) {
-  const box = element("div", undefined, {className: "chart"});
-  box.style.height = `${height}px`;
-  const canvas = element("canvas");
-  canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", label);
-  box.append(canvas);
-  parent.append(box);
-  return canvas;
 }
 
 function drawLevel(section, level) {

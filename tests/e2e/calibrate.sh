@@ -62,3 +62,15 @@ run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --name trio >/d
 grep -q "name = .trio." three.toml || fail "--name was not taken"
 grep -q '^node,pingpong,65536,' three.csv || fail "--max-size is not the last length"
 ! grep -q '^node,pingpong,98304,' three.csv || fail "lengths beyond --max-size"
+
+# The same curves from the samples alone, and what they were measured with.
+"$rubato" fit three.csv -o again.toml --name trio >again.txt || fail "fit"
+grep -q 'again.toml: platform file' again.txt || fail "no summary: $(cat again.txt)"
+for file in three again; do
+  sed -E 's/, uncertainty = [0-9.]+//; /^(samples|fitted|.*halves.*) = /d' $file.toml >$file.txt
+done
+diff three.txt again.txt >difference.txt || fail "fit differs from calibrate: $(cat difference.txt)"
+cat three.csv three.csv three.csv three.csv >four.csv
+"$rubato" compare four.csv four.csv --csv compared.csv >compared.txt || fail "compare"
+grep -q '^0 of [0-9]* cells differ' compared.txt || fail "a file differs from itself: $(cat compared.txt)"
+grep -q '^node pingpong,65536,4,4,' compared.csv || fail "not all cells are compared"

@@ -7,6 +7,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 mkdir run.otf2dir
+printf 'level,bytes\nnode,8\n' >run.csv
 bad=0
 
 # expect CODE TEXT words...: rubato with these words exits with CODE, and its only line on standard
@@ -40,12 +41,19 @@ expect 2 "'many'" replay run.otf2dir --threads many
 expect 2 "'99999999999'" replay run.otf2dir --threads 99999999999
 expect 2 "did you mean 'network'" replay run.otf2dir --fallback-level netwrk
 expect 2 "'inside=1us' is none of" replay run.otf2dir --overhead outside=1us,inside=1us
+expect 2 "two files of samples, please" compare run.csv
+expect 2 "--time: 'mean' is none of min, avg, max" compare a.csv b.csv --time mean
+expect 2 "two reports cannot be written to one file" compare a.csv b.csv --csv out --json out
+expect 1 "a.csv: No such file" compare a.csv b.csv --json a.json
+expect 2 "one file of samples and -o FILE" fit a.csv
+expect 1 "run.csv:1: no column 'pattern'" fit run.csv -o a.toml
+expect 1 "run.csv exists" fit run.csv -o run.csv
 expect 1 "missing/a.json: cannot be written: No such file" replay run.otf2dir --json missing/a.json
 expect 1 "run.otf2dir: cannot be written: Is a directory" replay no.otf2dir --json run.otf2dir
 expect 1 "nothing.otf2dir" replay nothing.otf2dir --json a.json
 expect 1 "nothing.otf2dir" info nothing.otf2dir
 
-for words in "" "--help" "replay --help" "info --help" "help trace"; do
+for words in "" "--help" "replay --help" "info --help" "compare --help" "fit --help" "help trace"; do
   # shellcheck disable=SC2086  # words on purpose
   "$rubato" $words >out 2>&1 </dev/null || {
     echo "rubato $words fails"
@@ -58,7 +66,7 @@ for words in "" "--help" "replay --help" "info --help" "help trace"; do
 done
 
 rm out
-[[ $(ls) == run.otf2dir && -z $(ls run.otf2dir) ]] || {
+[[ $(ls) == $'run.csv\nrun.otf2dir' && -z $(ls run.otf2dir) ]] || {
   echo "files are left: $(ls)"
   bad=1
 }

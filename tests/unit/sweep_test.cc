@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
+#include <set>
 
 using rubato::Timing;
 using rubato::Timings;
@@ -69,6 +70,62 @@ TEST_CASE("a step that powers of two miss is found") {
   CHECK(above->first - std::prev(above)->first <= 20);
 }
 
+TEST_CASE("adaptive lengths find a planted step that powers of two miss") {
+  // 1 us + n * 1 ns, and 40 % more beyond the step, which lies far from powers of two and from
+  // their middles. Every loop is late by up to 2 % (only ever late).
+  for (const size_t step : {2700u, 5000u, 20000u, 53000u}) {
+    for (unsigned seed = 1; seed <= 3; ++seed) {
+      const auto time = [&](size_t bytes) {
+        return (1e-6 + static_cast<double>(bytes) * 1e-9) * (bytes > step ? 1.4 : 1);
+      };
+      std::mt19937 random(seed);
+      std::uniform_real_distribution<double> late(1, 1.02);
+      rubato::SweepOptions options = without_clock();
+      options.seed = seed;
+      const Timings timings =
+          rubato::sweep([&](size_t bytes, int) { return time(bytes) * late(random); }, options);
+      std::set<size_t> adaptive;
+      for (const auto& [bytes, timing] : timings) adaptive.insert(bytes);
+      const auto around = [](const std::set<size_t>& lengths, size_t bytes) {
+        const auto above = lengths.upper_bound(bytes);
+        return std::pair{*std::prev(above), *above};
+      };
+      const auto [low, high] = around(rubato::starting_lengths(65536), step);
+      const auto [near, far] = around(adaptive, step);
+      CAPTURE(step, seed, low, high, near, far);
+      // Powers of two and their middles leave a fifth of the size or more open; adaptive lengths
+      // close in until an interval cannot be halved into two of 1/512 of its end.
+      CHECK(high - low > step / 5);
+      CHECK(far - near < 4 * far / 512 + 8);
+      // Beside the step, where a straight line from `low` to `high` is wrong by 5 % to 40 %, one
+      // between adaptive lengths is wrong by no more than their threshold and the noise.
+      for (const size_t bytes : {(low + near) / 2, (far + high) / 2}) {
+        const auto [left, right] = around(adaptive, bytes);
+        const double share = static_cast<double>(bytes - left) / static_cast<double>(right - left);
+        const double line = time(left) + share * (time(right) - time(left));
+        CHECK(line == Approx(time(bytes)).epsilon(0.07));
+      }
+      // Nothing else is looked at closely: a halving asks for the middles of up to four intervals
+      // around the step, and high - low is halved seven times.
+      CHECK(adaptive.size() <= rubato::starting_lengths(65536).size() + 28);
+    }
+  }
+}
+
+TEST_CASE("noise alone asks for no more lengths") {
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> late(1, 1.03);
+    const Timings timings = rubato::sweep(
+        [&](size_t bytes, int) {
+          return (1e-6 + static_cast<double>(bytes) * 1e-9) * late(random);
+        },
+        without_clock());
+    CAPTURE(seed);
+    CHECK(timings.size() == rubato::starting_lengths(65536).size());
+  }
+}
+
 TEST_CASE("the minimum of averages survives disturbances") {
   // Every third loop is disturbed by up to 100 %; positive only, as mpptest's model has it.
   std::mt19937 random(11);
@@ -85,7 +142,7 @@ TEST_CASE("the minimum of averages survives disturbances") {
     CHECK(t.max >= t.average() * (1 - 1e-9));  // a sum of many rounds
     CHECK(t.average() >= t.min * (1 - 1e-9));
   }
-  CHECK(rubato::repeatability(timings) < 1e-9);
+  CHECK(rubato::repeatability(rubato::timed_lengths(timings)) < 1e-9);
 }
 
 TEST_CASE("a sweep that is stopped keeps what it has") {

@@ -1,0 +1,81 @@
+#include "models/comparison.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "models/statistics.h"
+
+namespace rubato {
+namespace {
+
+using Key = std::pair<std::string, double>;  // operation, bytes
+
+/// The median of each launch, by cell.
+std::map<Key, std::vector<double>> medians_of_launches(
+    const std::vector<Observation>& observations) {
+  std::map<Key, std::map<int, std::vector<double>>> times;
+  for (const Observation& o : observations) {
+    times[{o.operation, o.bytes}][o.launch].push_back(o.seconds);
+  }
+  std::map<Key, std::vector<double>> medians;
+  for (const auto& [key, launches] : times) {
+    for (const auto& [launch, sample] : launches) {
+      medians[key].push_back(median(without_outliers(sample)));
+    }
+  }
+  return medians;
+}
+
+}  // namespace
+
+int Comparison::differing(double level) const {
+  return static_cast<int>(
+      std::count_if(cells.begin(), cells.end(),
+                    [&](const CellComparison& cell) { return cell.test.two_sided <= level; }));
+}
+
+Comparison compare(const std::vector<Observation>& a, const std::vector<Observation>& b) {
+  const auto of_a = medians_of_launches(a);
+  const auto of_b = medians_of_launches(b);
+  std::map<std::string, size_t> order;
+  for (const Observation& o : a) order.emplace(o.operation, order.size());
+
+  Comparison comparison;
+  for (const auto& [key, times] : of_a) {
+    const auto other = of_b.find(key);
+    if (other == of_b.end()) {
+      ++comparison.only_in_a;
+      continue;
+    }
+    CellComparison cell{key.first, key.second, times, other->second, 0, 0, {}};
+    cell.median_a = median(cell.a);
+    cell.median_b = median(cell.b);
+    cell.test = rank_sum_test(cell.a, cell.b);
+    if (cell.a.size() + cell.b.size() >
+        static_cast<size_t>(comparison.launches_a + comparison.launches_b)) {
+      comparison.launches_a = static_cast<int>(cell.a.size());
+      comparison.launches_b = static_cast<int>(cell.b.size());
+    }
+    comparison.cells.push_back(std::move(cell));
+  }
+  for (const auto& [key, times] : of_b) comparison.only_in_b += of_a.find(key) == of_a.end();
+  std::stable_sort(comparison.cells.begin(), comparison.cells.end(),
+                   [&](const CellComparison& left, const CellComparison& right) {
+                     return order[left.operation] < order[right.operation];
+                   });
+  if (!comparison.cells.empty()) {
+    std::vector<double> low(static_cast<size_t>(comparison.launches_a));
+    std::vector<double> high(static_cast<size_t>(comparison.launches_b));
+    for (size_t i = 0; i < low.size(); ++i) low[i] = static_cast<double>(i);
+    for (size_t i = 0; i < high.size(); ++i) high[i] = static_cast<double>(low.size() + i);
+    comparison.least_p = rank_sum_test(low, high).two_sided;
+  }
+  return comparison;
+}
+
+const char* asterisks(double p) {
+  return p <= 0.001 ? "***" : p <= 0.01 ? "**" : p <= 0.05 ? "*" : "";
+}
+
+}  // namespace rubato

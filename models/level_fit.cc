@@ -1,0 +1,110 @@
+// From the times of messages between two ranks to the model of their level:
+//
+//   T(n)   half a ping-pong round trip. Overheads are 0 here: they are part of T, once.
+//   g(n)   half a round trip of k messages at once takes (k-1) g + T'(n) when ports are busy for g
+//          per message, T' being T with nonblocking calls; with k = 1 it takes T'(n). So
+//          g = (burst_k - burst_1) / (k - 1).
+//   limit  a send that returns well before its receive is posted was eager.
+#include "models/level_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+namespace rubato {
+namespace {
+
+// A port that is busy for longer than a message takes, by more than this, is a disturbed
+// measurement.
+constexpr double kMostGap = 1.5;
+// Two runs of mpirun differ by more than two halves of one run; finer than this nobody reproduces.
+constexpr double kLeastNoise = 0.01;
+// On a busy machine the curve follows its samples all the same: a fit that explains a step of 50 %
+// as noise is worse than noisy samples.
+constexpr double kMostNoise = 0.03;
+constexpr double kLeastGap = 1e-9;  // seconds; the resolution of the difference of two loops
+constexpr size_t kLeastLengths = 3;
+
+double noise_of(const std::vector<TimedLength>& timings) {
+  return std::clamp(repeatability(timings), kLeastNoise, kMostNoise);
+}
+
+std::optional<SegmentedFit> fit_transfer(const std::vector<TimedLength>& timings, Joints joints) {
+  if (timings.size() < kLeastLengths) return std::nullopt;
+  std::vector<FitSample> samples;
+  for (const TimedLength& timing : timings) {
+    samples.push_back({timing.bytes, timing.seconds, static_cast<double>(timing.launches)});
+  }
+  FitOptions options;
+  options.noise = noise_of(timings);
+  options.joints = joints;
+  return fit_segments(std::move(samples), options);
+}
+
+std::optional<SegmentedFit> fit_gap(const LevelSamples& level, const SegmentedFit& transfer) {
+  // A run that was interrupted on the way lacks lengths anywhere.
+  if (level.single.size() < level.burst.size()) return std::nullopt;
+  std::map<double, double> alone;
+  for (const TimedLength& single : level.single) alone[single.bytes] = single.seconds;
+  std::vector<FitSample> samples;
+  for (const TimedLength& burst : level.burst) {
+    const auto single = alone.find(burst.bytes);
+    if (single == alone.end() || burst.messages < 2) continue;
+    const double gap = (burst.seconds - single->second) / (burst.messages - 1);
+    samples.push_back({burst.bytes, std::clamp(gap, kLeastGap, kMostGap * transfer(burst.bytes)),
+                       static_cast<double>(burst.launches)});
+  }
+  if (samples.size() < kLeastLengths) return std::nullopt;
+  // A difference of two minima; the half of its noise that is common to all lengths is not known.
+  FitOptions options;
+  options.noise = 2 * noise_of(level.burst);
+  return fit_segments(std::move(samples), options);
+}
+
+}  // namespace
+
+double repeatability(const std::vector<TimedLength>& timings) {
+  std::vector<double> differences;
+  for (const TimedLength& timing : timings) {
+    if (!(timing.half[0] > 0 && timing.half[1] > 0)) continue;
+    differences.push_back(std::abs(timing.half[0] - timing.half[1]) / timing.seconds);
+  }
+  if (differences.empty()) return 0;
+  const auto middle = differences.begin() + static_cast<ptrdiff_t>(differences.size() / 2);
+  std::nth_element(differences.begin(), middle, differences.end());
+  return *middle;
+}
+
+LevelFit fit_level(const LevelSamples& samples, Joints joints) {
+  LevelFit fit;
+  fit.transfer = fit_transfer(samples.transfer, joints);
+  if (fit.transfer) fit.gap = fit_gap(samples, *fit.transfer);
+  fit.repeatable_within = repeatability(samples.transfer);
+  return fit;
+}
+
+void add_level(Platform& platform, Level level, const LevelFit& fit, const ProtocolProbe& probe) {
+  if (!fit.transfer) return;
+  LevelModel model;
+  model.transfer = TransferCurve(fit.transfer->segments);
+  if (fit.gap) model.gap = TransferCurve(fit.gap->segments);
+  if (probe.eager) model.protocols.push_back({0, Protocol::kEager});
+  if (probe.waiting) {
+    model.protocols.push_back({probe.eager ? *probe.waiting : 0, Protocol::kAsync});
+  }
+  platform.level(level) = std::move(model);
+  char halves[32];
+  std::snprintf(halves, sizeof halves, "%.1f%%", 100 * fit.repeatable_within);
+  const std::string name = kLevelNames[static_cast<int>(level)];
+  platform.measured[name + "_halves_differ_by"] = halves;
+}
+
+void choose_preset(Platform& platform) {
+  const auto library = platform.measured.find("mpi");
+  if (library != platform.measured.end() && library->second.starts_with("Open MPI")) {
+    platform.collectives.preset = CollectivePreset::kOpenMpi;
+  }
+}
+
+}  // namespace rubato

@@ -1,0 +1,126 @@
+#include "models/comparison.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "models/error.h"
+#include "tools/compare_report.h"
+
+using namespace rubato;
+
+namespace {
+
+constexpr int kLaunches = 20;
+constexpr int kRowsPerLaunch = 5;
+
+/// Times of `cells` sizes of one operation as a machine gives them: log-normal, with a part of 3 %
+/// that is common to a launch (ReproMPI found 3 to 5 %) and 5 % of each measurement's own.
+std::vector<Observation> measured(int cells, double factor, std::mt19937& random) {
+  std::normal_distribution<double> normal(0, 1);
+  std::vector<Observation> observations;
+  for (int cell = 0; cell < cells; ++cell) {
+    for (int launch = 1; launch <= kLaunches; ++launch) {
+      const double common = 0.03 * normal(random);
+      for (int row = 0; row < kRowsPerLaunch; ++row) {
+        const double seconds = factor * (1e-6 + cell * 1e-9);
+        observations.push_back({"node pingpong", static_cast<double>(cell), launch,
+                                seconds * std::exp(common + 0.05 * normal(random))});
+      }
+    }
+  }
+  return observations;
+}
+
+}  // namespace
+
+TEST_CASE("of cells from one source about 5 % differ at 0.05") {
+  // The exact test keeps below 5 %: at 20 against 20 launches the critical value is U = 127 with
+  // p = 0.0491. Of 2000 cells 4.9 % differ, give or take sqrt(.049 * .951 / 2000) = 0.48 %.
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    std::mt19937 random(seed);
+    const auto a = measured(2000, 1, random);
+    const auto b = measured(2000, 1, random);
+    const Comparison comparison = compare(a, b);
+    CAPTURE(seed);
+    REQUIRE(comparison.cells.size() == 2000);
+    CHECK(comparison.launches_a == kLaunches);
+    CHECK(comparison.differing(0.05) / 2000. > 0.035);
+    CHECK(comparison.differing(0.05) / 2000. < 0.065);
+    CHECK(comparison.differing(0.001) <= 8);  // 2 are expected
+  }
+}
+
+TEST_CASE("a planted difference of 10 % is found, and its direction") {
+  // A launch's median scatters by sqrt(3^2 + 5^2 * pi / 2 / 5) = 4.1 %: two groups of 20 differ by
+  // 10 / (4.1 * sqrt(2 / 20)) = 7.7 standard errors.
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    std::mt19937 random(seed);
+    const Comparison comparison = compare(measured(100, 1, random), measured(100, 1.1, random));
+    CAPTURE(seed);
+    CHECK(comparison.differing(0.001) == 100);
+    for (const CellComparison& cell : comparison.cells) {
+      CHECK(cell.test.less <= 0.001);
+      CHECK(cell.test.greater > 0.5);
+      CHECK(cell.ratio() == Approx(1.1).epsilon(0.08));
+    }
+  }
+}
+
+TEST_CASE("a launch counts once, by the median of what Tukey's filter leaves") {
+  // Quartiles of {1, 2, 3, 4, 100} are 2 and 4, so 100 > 4 + 3 goes and the median is 2.5.
+  std::vector<Observation> a;
+  for (const double seconds : {1., 2., 3., 4., 100.}) a.push_back({"x", 8, 1, seconds});
+  a.push_back({"x", 8, 2, 7});
+  const Comparison comparison = compare(a, {{"x", 8, 1, 5}});
+  REQUIRE(comparison.cells.size() == 1);
+  CHECK(comparison.cells[0].a == std::vector<double>{2.5, 7});
+  CHECK(comparison.cells[0].median_a == 4.75);
+  CHECK(comparison.cells[0].median_b == 5);
+  CHECK(comparison.launches_a == 2);
+  CHECK(comparison.least_p == Approx(2. / 3));  // 2 of 3 arrangements
+}
+
+TEST_CASE("cells keep the order of the first side; those without a partner are counted") {
+  const Comparison comparison =
+      compare({{"z", 16, 1, 1}, {"z", 8, 1, 1}, {"a", 8, 1, 1}, {"a", 9, 1, 1}},
+              {{"a", 8, 1, 1}, {"z", 8, 1, 1}, {"z", 16, 1, 1}, {"m", 1, 1, 1}, {"n", 1, 1, 1}});
+  REQUIRE(comparison.cells.size() == 3);
+  CHECK(comparison.cells[0].operation == "z");
+  CHECK(comparison.cells[0].bytes == 8);
+  CHECK(comparison.cells[1].bytes == 16);
+  CHECK(comparison.cells[2].operation == "a");
+  CHECK(comparison.only_in_a == 1);
+  CHECK(comparison.only_in_b == 2);
+}
+
+TEST_CASE("asterisks as ReproMPI sets them") {
+  CHECK(asterisks(0.0501) == std::string());
+  CHECK(asterisks(0.05) == std::string("*"));
+  CHECK(asterisks(0.01) == std::string("**"));
+  CHECK(asterisks(0.001) == std::string("***"));
+}
+
+TEST_CASE("the reports of a comparison") {
+  // Four launches apart: 2 of (8 choose 4) = 70 arrangements, p = 0.0286; one-sided 0.0143.
+  std::vector<Observation> a, b;
+  for (int launch = 1; launch <= 4; ++launch) {
+    a.push_back({"node pingpong", 1024, launch, 1e-6 + launch * 1e-9});
+    b.push_back({"node pingpong", 1024, launch, 2e-6 + launch * 1e-9});
+  }
+  const ComparedFiles files{"a.csv", "b.csv", "seconds_min", compare(a, b)};
+  // Medians 1 us + 2.5 ns and 2 us + 2.5 ns; ratio 2.0025 / 1.0025 = 1.99751.
+  CHECK(comparison_csv(files) ==
+        "operation,bytes,launches_a,launches_b,median_a,median_b,ratio,u,p_two_sided,p_a_faster,"
+        "p_b_faster,significance\n"
+        "node pingpong,1024,4,4,1.0025e-06,2.0025e-06,1.99751,0,0.0285714,0.0142857,1,*\n");
+  const std::string text = comparison_text(files, 100);
+  CHECK(text.find("1 of 1 cells differ") != std::string::npos);
+  CHECK(text.find("So few launches") == std::string::npos);
+  CHECK(text.find("1.998  0.0286       *         *\n") != std::string::npos);
+  CHECK(comparison_json(files).find("\"p_a_faster\": 0.0142857142857") != std::string::npos);
+
+  const ComparedFiles single{"a.csv", "b.csv", "seconds_min", compare({a[0]}, {b[0]})};
+  CHECK(comparison_text(single, 200).find("the least p of 1 against 1 is 1.00") !=
+        std::string::npos);
+}

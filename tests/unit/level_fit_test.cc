@@ -1,0 +1,118 @@
+#include "models/level_fit.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+using namespace rubato;
+
+namespace {
+
+constexpr int kBurst = 16;
+
+/// T(n) = 1 us + n / (1 GB/s) up to 4096 bytes, 3 us + n / (2 GB/s) beyond; ports are busy for g(n)
+/// = 0.2 us + n / (4 GB/s) per message. A burst of k takes T + (k - 1) g.
+double transfer(double n) {
+  return n <= 4096 ? 1e-6 + n * 1e-9 : 3e-6 + n * 0.5e-9;
+}
+double gap(double n) {
+  return 0.2e-6 + n * 0.25e-9;
+}
+
+LevelSamples level(double noise, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0, 1);
+  LevelSamples samples;
+  const auto timed = [&](double n, int messages, double seconds) {
+    TimedLength length{n, messages, seconds, {}, 1};
+    for (double& half : length.half) half = seconds * (1 + noise * std::abs(normal(random)));
+    length.seconds = std::min(length.half[0], length.half[1]);
+    return length;
+  };
+  for (double n = 1; n <= 1 << 20; n *= std::sqrt(2.)) {
+    const double bytes = std::round(n);
+    samples.transfer.push_back(timed(bytes, 1, transfer(bytes)));
+    samples.single.push_back(timed(bytes, 1, transfer(bytes)));
+    samples.burst.push_back(timed(bytes, kBurst, transfer(bytes) + (kBurst - 1) * gap(bytes)));
+  }
+  samples.probe = {4096., 4097.};
+  return samples;
+}
+
+}  // namespace
+
+TEST_CASE("a level is recovered from its samples") {
+  for (unsigned seed = 0; seed <= 5; ++seed) {
+    CAPTURE(seed);
+    const LevelSamples samples = level(seed == 0 ? 0 : 0.01, seed);
+    const LevelFit fit = fit_level(samples);
+    REQUIRE(fit.transfer);
+    REQUIRE(fit.gap);
+    // Neighbours of 4096 are 2896 and 5793: between those the step is anywhere.
+    for (const double n : {8., 256., 2048., 8192., 65536., 1e6}) {
+      CHECK((*fit.transfer)(n) == Approx(transfer(n)).epsilon(0.03));
+      CHECK((*fit.gap)(n) == Approx(gap(n)).epsilon(0.08));
+    }
+    Platform platform;
+    platform.measured["mpi"] = "Open MPI v4.1.4";
+    choose_preset(platform);
+    add_level(platform, Level::kNode, fit, samples.probe);
+    CHECK(platform.collectives.preset == CollectivePreset::kOpenMpi);
+    CHECK(platform.measured.count("node_halves_differ_by") == 1);
+    REQUIRE(platform.level(Level::kNode));
+    const LevelModel& model = *platform.level(Level::kNode);
+    CHECK(model.protocol_at(4096) == Protocol::kEager);
+    CHECK(model.protocol_at(4097) == Protocol::kAsync);
+    CHECK(model.transfer(8) == (*fit.transfer)(8));
+  }
+}
+
+TEST_CASE("protocols as the probes found them") {
+  const LevelFit fit = fit_level(level(0, 0));
+  const auto protocol_of = [&](const ProtocolProbe& probe, double bytes) {
+    Platform platform;
+    add_level(platform, Level::kSelf, fit, probe);
+    return platform.level(Level::kSelf)->protocol_at(bytes);
+  };
+  CHECK(protocol_of({1 << 20, {}}, 1e9) == Protocol::kEager);  // none waited
+  CHECK(protocol_of({{}, 0.}, 0) == Protocol::kAsync);         // all did
+  CHECK(protocol_of({}, 1e9) == Protocol::kEager);             // nobody looked
+}
+
+TEST_CASE("how far halves of a calibration differ") {
+  // |1.1 - 1| / 1, |1.02 - 1| / 1, |1.3 - 1| / 1: median 10 %; unknown halves do not count.
+  const auto with_halves = [](double even, double odd) {
+    return TimedLength{1, 1, 1, {even, odd}, 1};
+  };
+  CHECK(repeatability({with_halves(1.1, 1), with_halves(1, 1.02), with_halves(1.3, 1),
+                       with_halves(0, 0)}) == Approx(0.1));
+  CHECK(repeatability({}) == 0);
+}
+
+TEST_CASE("too few samples give no curve") {
+  LevelSamples samples;
+  samples.transfer = {{1, 1, 1e-6, {}, 1}, {2, 1, 1e-6, {}, 1}};
+  CHECK(!fit_level(samples).transfer);
+  Platform platform;
+  add_level(platform, Level::kNode, fit_level(samples), {});
+  CHECK(!platform.level(Level::kNode));
+  // An interrupted run: fewer single messages than bursts.
+  samples = level(0, 0);
+  samples.single.pop_back();
+  CHECK(fit_level(samples).transfer);
+  CHECK(!fit_level(samples).gap);
+}
+
+TEST_CASE("a length from many launches counts as often") {
+  // 4 us at 1 byte, 1 us at 2, 3 and 4: a falling line is none, and the level one with the least
+  // relative errors sum w (a / t - 1)^2 is a = sum(w / t) / sum(w / t^2): with 6 launches of the
+  // first and 2 of each other (6/4 + 6) / (6/16 + 6) = 7.5 / 6.375 us.
+  LevelSamples samples;
+  for (const double n : {1., 2., 3., 4.}) {
+    samples.transfer.push_back({n, 1, n == 1 ? 4e-6 : 1e-6, {}, n == 1 ? 6 : 2});
+  }
+  const LevelFit fit = fit_level(samples);
+  REQUIRE(fit.transfer);
+  REQUIRE(fit.transfer->segments.size() == 1);
+  CHECK((*fit.transfer)(2) == Approx(7.5e-6 / 6.375));
+}

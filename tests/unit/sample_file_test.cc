@@ -1,0 +1,152 @@
+#include "tools/sample_file.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "models/error.h"
+#include "tools/sample_fit.h"
+
+using namespace rubato;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A file that lives as long as the test.
+struct FileOfSamples {
+  fs::path path;
+  explicit FileOfSamples(const std::string& text)
+      : path(fs::temp_directory_path() / ("rubato-samples-" + std::to_string(getpid()) + ".csv")) {
+    std::ofstream(path) << text;
+  }
+  ~FileOfSamples() { fs::remove(path); }
+  std::vector<SampleRow> rows(const std::string& column = "seconds_min") const {
+    return read_sample_file(path, column).rows;
+  }
+  std::string complaint() const {
+    try {
+      rows();
+    } catch (const InputError& error) {
+      const std::string text = error.what();
+      return text.substr(std::min(text.size(), path.string().size()));
+    }
+    return "none";
+  }
+};
+
+}  // namespace
+
+TEST_CASE("sample rows are read by the names of their columns") {
+  const FileOfSamples file(
+      "# a comment\n"
+      "launch,pattern,level,seconds_avg,seconds_min,bytes\n"
+      "1,pingpong,node,2e-6,1e-6,8\n"
+      "3,burst,network,4e-6,3e-6,16\n"
+      "\n"
+      "# another\n"
+      "1,pingpong,node,2e-6,1.5e-6,8\n");
+  const std::vector<SampleRow> rows = file.rows();
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].level == "node");
+  CHECK(rows[0].pattern == "pingpong");
+  CHECK(rows[0].bytes == 8);
+  CHECK(rows[0].seconds == 1e-6);
+  CHECK(rows[1].seconds == 3e-6);
+  CHECK(rows[0].launch == 1);
+  CHECK(rows[1].launch == 2);
+  CHECK(rows[2].launch == 1);
+  CHECK(file.rows("seconds_avg")[1].seconds == 4e-6);
+}
+
+TEST_CASE("a file without launches is one launch, files strung together are several") {
+  const std::string old_header = "level,pattern,bytes,messages,seconds_min\n";
+  const std::string new_header = "level,pattern,bytes,messages,seconds_min,launch\n";
+  const FileOfSamples file(old_header + "node,pingpong,8,1,1e-6\nnode,pingpong,9,1,1e-6\n" +
+                           old_header + "node,pingpong,8,1,2e-6\n" + new_header +
+                           "node,pingpong,8,1,3e-6,1\nnode,pingpong,8,1,3e-6,2\n");
+  std::vector<int> launches;
+  for (const SampleRow& row : file.rows()) launches.push_back(row.launch);
+  CHECK(launches == std::vector<int>{1, 1, 2, 3, 4});
+}
+
+TEST_CASE("files that cannot be computed with are refused with their line") {
+  const std::string header = "level,pattern,bytes,seconds_min\n";
+  CHECK(FileOfSamples("").complaint() == ": there are no samples with seconds_min in it");
+  CHECK(FileOfSamples(header).complaint() == ": there are no samples with seconds_min in it");
+  CHECK(FileOfSamples("level,pattern,size\nnode,pingpong,8\n").complaint() ==
+        ":1: no column 'bytes'; is this a file of samples of 'rubato calibrate'?");
+  CHECK(FileOfSamples(header + "node,pingpong,8,1e-6\nnode,pingpong,eight,1e-6\n").complaint() ==
+        ":3: 'eight' is no number of bytes");
+  CHECK(FileOfSamples(header + "node,pingpong,-8,1e-6\n").complaint() ==
+        ":2: '-8' is no number of bytes");
+  CHECK(FileOfSamples(header + "node,pingpong,8,0\n").complaint() ==
+        ":2: seconds_min is '0', and not a time greater than 0");
+  CHECK(FileOfSamples(header + "node,pingpong,8,inf\n").complaint() ==
+        ":2: seconds_min is 'inf', and not a time greater than 0");
+  CHECK(FileOfSamples(header + "node\n").complaint() == ":2: a row without level or pattern");
+  CHECK_THROWS_AS(read_sample_file("/no/such/file.csv", "seconds_min"), InputError);
+}
+
+TEST_CASE("what else a file of samples says") {
+  const FileOfSamples file(
+      "level,pattern,bytes,messages,seconds_min,seconds_min_even,seconds_min_odd\n"
+      "node,eager,4096,,,,\n"
+      "node,burst,8,16,1e-6,1.1e-6,1e-6\n"
+      "node,burst,9,16,1e-6,,\n"
+      "# mpi: Open MPI 4.1.4\n"
+      "# command: rubato calibrate -o x.toml: really\n"
+      "# for people: nothing\n"
+      "#\n"
+      "# mpi: MPICH\n");
+  const SampleFile content = read_sample_file(file.path, "seconds_min");
+  REQUIRE(content.rows.size() == 2);
+  CHECK(content.rows[0].messages == 16);
+  CHECK(content.rows[0].half[0] == 1.1e-6);
+  CHECK(content.rows[0].half[1] == 1e-6);
+  CHECK(content.rows[1].half[0] == 0);
+  REQUIRE(content.probes.size() == 1);
+  CHECK(content.probes[0].pattern == "eager");
+  CHECK(content.probes[0].bytes == 4096);
+  CHECK(content.measured ==
+        std::map<std::string, std::string>{{"mpi", "Open MPI 4.1.4"},
+                                           {"command", "rubato calibrate -o x.toml: really"}});
+}
+
+TEST_CASE("the samples of a level are put together from launches") {
+  const std::string header =
+      "level,pattern,bytes,messages,seconds_min,launch,seconds_min_even,seconds_min_odd\n";
+  // One launch keeps its halves; several are halved themselves. Launches 1, 2, 3 took 1, 4, 3 us:
+  // median 3 us, of the first and third (1 + 3) / 2 = 2 us, of the second 4 us.
+  const FileOfSamples file(
+      header +
+      "node,pingpong,8,1,1e-6,1,1e-6,1.5e-6\nnode,pingpong,8,1,4e-6,2,4e-6,5e-6\n"
+      "node,pingpong,8,1,3e-6,3,3e-6,4e-6\nnode,pingpong,16,1,2e-6,1,2e-6,2.5e-6\n"
+      "node,burst,8,16,5e-6,1,5e-6,5e-6\nnode,single,8,1,2e-6,1,2e-6,2e-6\n"
+      "node,eager,4096,1,,1,,\nnode,waiting,4097,1,,1,,\n"
+      "node,eager,4000,1,,2,,\nnode,waiting,4001,1,,2,,\n"
+      "self,sendrecv,8,1,1e-7,1,1e-7,1e-7\nself,eager,64,1,,1,,\n");
+  const auto levels = sampled_levels(read_sample_file(file.path, "seconds_min"), "x.csv");
+  REQUIRE(levels.size() == 2);
+  const LevelSamples& node = levels.at(Level::kNode);
+  REQUIRE(node.transfer.size() == 2);
+  CHECK(node.transfer[0].seconds == 3e-6);
+  CHECK(node.transfer[0].half[0] == Approx(2e-6));
+  CHECK(node.transfer[0].half[1] == 4e-6);
+  CHECK(node.transfer[0].launches == 3);
+  CHECK(node.transfer[1].half[1] == 2.5e-6);
+  CHECK(node.transfer[1].launches == 1);
+  REQUIRE(node.burst.size() == 1);
+  CHECK(node.burst[0].messages == 16);
+  CHECK(node.single.size() == 1);
+  CHECK(node.probe.eager == 4096.);  // early once is proof
+  CHECK(node.probe.waiting == 4097.);
+  const LevelSamples& self = levels.at(Level::kSelf);
+  CHECK(self.probe.eager == 64.);
+  CHECK(!self.probe.waiting);
+
+  const FileOfSamples wrong(header + "netwrk,pingpong,8,1,1e-6,1,,\n");
+  CHECK_THROWS_WITH(sampled_levels(read_sample_file(wrong.path, "seconds_min"), "x.csv"),
+                    "x.csv: there is no level 'netwrk' (did you mean 'network'?)");
+}

@@ -1,0 +1,147 @@
+#include "tools/compare_report.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/numbers.h"
+#include "tools/report_html.h"
+#include "tools/text_table.h"
+#include "tools/version.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kCompareFormat = 1;
+constexpr double kLevel = 0.05;  // of significance, as ReproMPI uses it
+
+std::string show_p(double p) {
+  return p < 0.0001 ? "<0.0001" : fmt::format("{:.4f}", p);
+}
+
+std::string plural(int count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : (word[0] == 'l' ? "es" : "s"));
+}
+
+/// The cells of one operation stand together.
+std::string operation_table(const std::vector<CellComparison>& cells, size_t first, size_t end,
+                            int page_width) {
+  std::vector<double> times;
+  for (size_t i = first; i < end; ++i) {
+    times.push_back(cells[i].median_a);
+    times.push_back(cells[i].median_b);
+  }
+  const TimeUnit unit = common_unit(times);
+  TextTable table({cells[first].operation, fmt::format("A ({})", unit.name),
+                   fmt::format("B ({})", unit.name), "B / A", "p", "Differ", "A faster",
+                   "B faster"});
+  for (size_t i = first; i < end; ++i) {
+    const CellComparison& cell = cells[i];
+    table.add_row({show_bytes(cell.bytes), unit.show(cell.median_a), unit.show(cell.median_b),
+                   fmt::format("{:.3f}", cell.ratio()), show_p(cell.test.two_sided),
+                   asterisks(cell.test.two_sided), asterisks(cell.test.less),
+                   asterisks(cell.test.greater)});
+  }
+  return table.format(page_width);
+}
+
+Json comparison_data(const ComparedFiles& files) {
+  const Comparison& comparison = files.comparison;
+  Json cells = Json::array();
+  for (const CellComparison& cell : comparison.cells) {
+    cells.push_back({{"operation", cell.operation},
+                     {"bytes", cell.bytes},
+                     {"a", cell.a},
+                     {"b", cell.b},
+                     {"median_a", cell.median_a},
+                     {"median_b", cell.median_b},
+                     {"u", cell.test.u},
+                     {"exact", cell.test.exact},
+                     {"p_two_sided", cell.test.two_sided},
+                     {"p_a_faster", cell.test.less},
+                     {"p_b_faster", cell.test.greater}});
+  }
+  return {{"format", kCompareFormat},
+          {"rubato", kVersion},
+          {"a", files.a},
+          {"b", files.b},
+          {"time", files.column},
+          {"launches_a", comparison.launches_a},
+          {"launches_b", comparison.launches_b},
+          {"only_in_a", comparison.only_in_a},
+          {"only_in_b", comparison.only_in_b},
+          {"differing", comparison.differing(kLevel)},
+          {"cells", std::move(cells)}};
+}
+
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::vector<std::string> comparison_notes(const ComparedFiles& files) {
+  const Comparison& comparison = files.comparison;
+  const int cells = static_cast<int>(comparison.cells.size());
+  std::vector<std::string> notes = {
+      fmt::format("A is {}, {}; B is {}, {}. Times are medians over launches of {}.", files.a,
+                  plural(comparison.launches_a, "launch"), files.b,
+                  plural(comparison.launches_b, "launch"), files.column),
+      fmt::format(
+          "{} of {} cells differ at 0.05 (Wilcoxon's rank-sum test, two-sided); between equal "
+          "machines 1 in 20 does.",
+          comparison.differing(kLevel), cells)};
+  if (comparison.least_p > kLevel) {
+    notes.push_back(
+        fmt::format("So few launches cannot show a difference: the least p of {} against {} is "
+                    "{:.2f}. Four against four are enough, ten or more are advisable.",
+                    comparison.launches_a, comparison.launches_b, comparison.least_p));
+  }
+  if (comparison.only_in_a + comparison.only_in_b > 0) {
+    notes.push_back(fmt::format("Left out: {} only in A, {} only in B.",
+                                plural(comparison.only_in_a, "cell"),
+                                plural(comparison.only_in_b, "cell")));
+  }
+  return notes;
+}
+
+std::string comparison_text(const ComparedFiles& files, int page_width) {
+  std::string text;
+  for (const std::string& note : comparison_notes(files)) text += wrap(note, page_width, 2);
+  const std::vector<CellComparison>& cells = files.comparison.cells;
+  for (size_t first = 0; first < cells.size();) {
+    size_t end = first;
+    while (end < cells.size() && cells[end].operation == cells[first].operation) ++end;
+    text += '\n' + operation_table(cells, first, end, page_width);
+    first = end;
+  }
+  return text + "\n*** p <= 0.001, ** p <= 0.01, * p <= 0.05\n";
+}
+
+std::string comparison_csv(const ComparedFiles& files) {
+  std::string text =
+      "operation,bytes,launches_a,launches_b,median_a,median_b,ratio,u,p_two_sided,p_a_faster,"
+      "p_b_faster,significance\n";
+  for (const CellComparison& cell : files.comparison.cells) {
+    text += fmt::format("{},{:.0f},{},{},{:.6g},{:.6g},{:.6g},{},{:.6g},{:.6g},{:.6g},{}\n",
+                        cell.operation, cell.bytes, cell.a.size(), cell.b.size(), cell.median_a,
+                        cell.median_b, cell.ratio(), cell.test.u, cell.test.two_sided,
+                        cell.test.less, cell.test.greater, asterisks(cell.test.two_sided));
+  }
+  return text;
+}
+
+std::string comparison_json(const ComparedFiles& files) {
+  return dump(comparison_data(files), 1) + "\n";
+}
+
+std::string comparison_html(const ComparedFiles& files) {
+  Json data = comparison_data(files);
+  data["notes"] = comparison_notes(files);
+  return fill_page("compare.html", "compare.js", fmt::format("Rubato: {} and {}", files.a, files.b),
+                   dump(data, -1));
+}
+
+}  // namespace rubato

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "models/comparison.h"
+
+namespace rubato {
+
+/// Two files of samples and what came out of comparing them.
+struct ComparedFiles {
+  std::string a, b;    ///< as named on the command line
+  std::string column;  ///< whose times were compared: "seconds_min"
+  Comparison comparison;
+};
+
+/// What the table rests on and what is in it, a sentence an entry: files, launches, how many cells
+/// differ, and what to doubt.
+std::vector<std::string> comparison_notes(const ComparedFiles& files);
+
+/// The notes, then a table per operation.
+std::string comparison_text(const ComparedFiles& files, int page_width);
+
+/// The formats are told in share/doc/calibrating.md.
+std::string comparison_csv(const ComparedFiles& files);
+std::string comparison_json(const ComparedFiles& files);
+
+/// A page with charts; see fill_page().
+std::string comparison_html(const ComparedFiles& files);
+
+}  // namespace rubato

@@ -1,0 +1,75 @@
+#include "tools/sample_fit.h"
+
+#include <algorithm>
+
+#include "models/error.h"
+#include "models/statistics.h"
+
+namespace rubato {
+namespace {
+
+Level level_named(const std::string& text, const std::string& file) {
+  const std::vector<std::string> names(kLevelNames.begin(), kLevelNames.end());
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end()) {
+    throw InputError(file + ": there is no level '" + text + "'" + did_you_mean(text, names));
+  }
+  return static_cast<Level>(found - names.begin());
+}
+
+/// Where the times of a pattern belong; nullptr for one that no curve is made of.
+std::vector<TimedLength>* series_of(LevelSamples& level, const std::string& pattern) {
+  if (pattern == "pingpong" || pattern == "sendrecv") return &level.transfer;
+  if (pattern == "burst") return &level.burst;
+  if (pattern == "single") return &level.single;
+  return nullptr;
+}
+
+/// One length from all its launches.
+TimedLength put_together(const std::vector<SampleRow>& launches) {
+  const SampleRow& first = launches.front();
+  TimedLength length{first.bytes, first.messages, first.seconds, {first.half[0], first.half[1]}, 1};
+  if (launches.size() == 1) return length;
+  std::vector<double> all;
+  std::vector<double> halves[2];
+  for (size_t i = 0; i < launches.size(); ++i) {
+    all.push_back(launches[i].seconds);
+    halves[i % 2].push_back(launches[i].seconds);
+  }
+  length.seconds = median(all);
+  length.launches = static_cast<int>(launches.size());
+  for (int i = 0; i < 2; ++i) length.half[i] = median(halves[i]);
+  return length;
+}
+
+}  // namespace
+
+std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name) {
+  std::map<Level, LevelSamples> levels;
+  std::map<std::pair<Level, std::string>, std::map<double, std::vector<SampleRow>>> series;
+  for (const SampleRow& row : samples.rows) {
+    const Level level = level_named(row.level, name);
+    if (series_of(levels[level], row.pattern))
+      series[{level, row.pattern}][row.bytes].push_back(row);
+  }
+  for (const auto& [key, lengths] : series) {
+    std::vector<TimedLength>& timings = *series_of(levels[key.first], key.second);
+    for (const auto& [bytes, launches] : lengths) timings.push_back(put_together(launches));
+  }
+  // A send that returned early is proof, one that waited may have lost its processor: the launch
+  // with the largest eager length is right about the least that waits, too.
+  std::map<std::pair<Level, int>, ProtocolProbe> probes;
+  for (const SampleRow& row : samples.probes) {
+    ProtocolProbe& probe = probes[{level_named(row.level, name), row.launch}];
+    if (row.pattern == "eager") probe.eager = row.bytes;
+    if (row.pattern == "waiting") probe.waiting = row.bytes;
+  }
+  for (const auto& [key, probe] : probes) {
+    ProtocolProbe& best = levels[key.first].probe;
+    const bool first = !best.eager && !best.waiting;
+    if (first || probe.eager.value_or(-1) > best.eager.value_or(-1)) best = probe;
+  }
+  return levels;
+}
+
+}  // namespace rubato
