@@ -232,6 +232,14 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
     throw InputError(anchor + ": the global definitions (.def) end after " + std::to_string(read) +
                      " records (" + OTF2_Error_GetDescription(error) + "); the archive is damaged");
   }
+  // A file may have been cut where its bytes look like the end of one; libotf2 goes on then.
+  uint64_t written = 0;
+  if (OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &written) == OTF2_SUCCESS &&
+      read != written) {
+    throw InputError(anchor + ": the global definitions (.def) hold " + std::to_string(read) +
+                     " records instead of " + std::to_string(written) +
+                     "; the file is truncated or damaged");
+  }
 }
 
 /// Ranks are the members of the MPI location group; without one, processes in the order of their

@@ -629,7 +629,7 @@ struct EventFiles::Decoding {
 
 EventFiles::Reader EventFiles::open_anchor(const std::string& anchor) {
   OTF2_Error_RegisterCallback(silent, nullptr);
-  Reader reader(OTF2_Reader_Open(anchor.c_str()));
+  Reader reader(has_room_for_properties(anchor) ? OTF2_Reader_Open(anchor.c_str()) : nullptr);
   if (!reader) throw InputError(anchor + ": is not an OTF2 anchor file, or is damaged");
   OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
   return reader;

@@ -1,5 +1,6 @@
 #include "replay/file_ends.h"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 
@@ -52,6 +53,26 @@ bool ends_as_written(const std::string& path) {
   const auto is_end = [](const char* bytes) { return bytes[0] == 2 && bytes[1] == 1; };
   // An editor or a version control may have added a line end.
   return is_end(&end[1]) || (end[2] == '\n' && is_end(&end[0]));
+}
+
+bool has_room_for_properties(const std::string& anchor) {
+  constexpr size_t kTexts = 46;
+  std::ifstream file(anchor, std::ios::binary);
+  std::string bytes(size_t{1} << 20, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  size_t at = kTexts;
+  for (int texts = 0; texts < 3 && at < bytes.size(); ++texts) {
+    at = bytes.find('\0', at);
+    if (at != std::string::npos) ++at;
+  }
+  if (at == std::string::npos || at + 4 > bytes.size()) return false;
+  const bool lowest_first = bytes[1] == kLowestFirst;
+  uint64_t count = 0;
+  for (size_t i = 0; i < 4; ++i)
+    count = count << 8 | static_cast<unsigned char>(bytes[at + (lowest_first ? 3 - i : i)]);
+  // Each takes two texts of at least a 0. What was not read is left to libotf2.
+  return 2 * count <= bytes.size() - at || bytes.size() == size_t{1} << 20;
 }
 
 }  // namespace rubato

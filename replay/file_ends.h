@@ -1,7 +1,8 @@
 #pragma once
 
 // Where the files of an archive end. libotf2 3.0 does not look: at an event file that was cut off
-// in its second chunk or later, it goes on with what the chunk before left in its buffer, for ever.
+// in its second chunk or later, it goes on with what the chunk before left in its buffer, for ever;
+// and of an anchor file it reads as many properties as a number in it says.
 //
 // A file is a row of chunks, all but the last one of the size that the anchor names. Each begins
 // with a byte 3, a byte that is 'B' where numbers have their lowest byte first and '#' where they
@@ -21,5 +22,10 @@ std::optional<uint64_t> events_by_headers(const std::string& path, uint64_t chun
 
 /// True unless the file can be read and does not end as libotf2 ends its files.
 bool ends_as_written(const std::string& path);
+
+/// False for an anchor file that claims more properties than it has bytes. In it stand, from byte
+/// 46 on, three texts that end with a 0 (machine, creator, description), then how many properties
+/// follow, in 4 bytes.
+bool has_room_for_properties(const std::string& anchor);
 
 }  // namespace rubato

@@ -8,7 +8,7 @@
 // the cheapest of three, in processor seconds:
 //   bare     libotf2 reads every location once, one after the other, with callbacks that only count
 //   1, 16, 64  contention-free replays of so many scenarios of one structure, archive included
-//   engine   the replay alone of one scenario, from decoded calls in memory
+//   engine   the replay alone of one scenario, from decoded calls as the replay holds them
 // Where SimGrid is installed, its replay of two halos is measured beside ours (simgrid_peer.h).
 // With the archive kept (RUBATO_BENCH_KEEP=1) its directory is printed.
 
@@ -83,44 +83,15 @@ void replay(rubato::EventSource& source, int lanes) {
   if (results.trace.unmatched_sends + results.trace.unmatched_receives > 0) std::exit(1);
 }
 
-/// Decoded calls, each to be read once.
-class InMemory : public rubato::EventSource {
- public:
-  explicit InMemory(rubato::EventSource& source) : source_(&source) {
-    const int timelines = source.definitions().timelines();
-    blocks_.resize(timelines);
-    next_.resize(timelines);
-    for (int timeline = 0; timeline < timelines; ++timeline) {
-      for (rubato::Block block; source.read(timeline, block); block = {})
-        blocks_[timeline].push_back(std::move(block));
-    }
-  }
-  const rubato::TraceDefinitions& definitions() const override { return source_->definitions(); }
-  bool read(int timeline, rubato::Block& block) override {
-    if (next_[timeline] == blocks_[timeline].size()) return false;
-    std::swap(block, blocks_[timeline][next_[timeline]++]);
-    return true;
-  }
-  void rewind() override {}
-  void keep_records(bool) override {}
-  std::vector<double> side_records(const rubato::SideLocation&) override { return {}; }
-  Counts counts() const override { return source_->counts(); }
-
- private:
-  rubato::EventSource* source_;
-  std::vector<std::vector<rubato::Block>> blocks_;
-  std::vector<size_t> next_;
-};
-
 /// Calls per second of the engine alone, through a pipe from a process of its own.
 double engine_rate(const std::string& archive, double calls) {
   int ends[2];
   if (pipe(ends) != 0) return 0;
   cost_of([&] {
     const auto source = rubato::open_archive(archive);
-    InMemory memory(*source);
+    source->load({});
     const double start = cpu_now();
-    replay(memory, 1);
+    replay(*source, 1);
     const double used = cpu_now() - start;
     if (write(ends[1], &used, sizeof used) != sizeof used) std::exit(1);
   });

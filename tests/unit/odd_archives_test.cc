@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
 
 #include "models/error.h"
 #include "replay/replay_driver.h"
@@ -110,6 +111,21 @@ TEST_CASE("a record on no communicator is refused with rank, event and record") 
           OTF2_EvtWriter_MpiCollectiveEnd(writer, nullptr, 20, OTF2_COLLECTIVE_OP_BARRIER,
                                           OTF2_UNDEFINED_COMM, OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
         })).find("rank 1, event 2 (MPI_COLLECTIVE_END)" + undefined) == 0);
+}
+
+TEST_CASE("an anchor that claims more properties than it holds is refused at once") {
+  const Directory directory;
+  write_archive(with_one_message(), directory.archive());
+  // Behind machine, creator and description: their number, which libotf2 would believe.
+  std::fstream anchor(directory.file("traces.otf2"),
+                      std::ios::binary | std::ios::in | std::ios::out);
+  anchor.seekg(46);
+  std::string text;
+  for (int texts = 0; texts < 3; ++texts) std::getline(anchor, text, '\0');
+  anchor.seekp(anchor.tellg());
+  anchor.write("\xff\xff\xff\x7f", 4);
+  anchor.close();
+  CHECK(refusal(directory) == "is not an OTF2 anchor file, or is damaged");
 }
 
 TEST_CASE("a record with a rank that the communicator does not have is refused by place") {
@@ -244,6 +260,7 @@ TEST_CASE("global definitions that end early are refused, wherever they do") {
     fs::resize_file(file, size);
     INFO(size);
     const std::string text = refusal(directory);
+    CAPTURE(text);
     CHECK(text.find("the global definitions (.def)") == 0);
   }
 }
