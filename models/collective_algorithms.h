@@ -19,7 +19,8 @@ struct RoundCost {
   std::function<double(double)> send;
   /// To combine `bytes` with `bytes`.
   std::function<double(double)> combine;
-  /// How long it holds up a member that takes it when it is there already.
+  /// How long it holds up a member that takes it when it is there already, or, above the eager
+  /// limit, could be.
   std::function<double(double)> receive;
 };
 

@@ -59,7 +59,12 @@ RoundCost Interconnect::round_cost(Level level) const {
     const MessageCost message = this->message(level, n);
     return message.send_overhead + message.gap;
   };
-  cost.receive = [this, level](double n) { return this->message(level, n).receive_overhead; };
+  cost.receive = [this, level](double n) {
+    const MessageCost message = this->message(level, n);
+    // A rendezvous waits for its receiver with the data.
+    const bool is_there = protocol(level, n) == Protocol::kEager;
+    return message.receive_overhead + (is_there ? 0 : message.transfer - message.latency);
+  };
   cost.combine = [this](double n) {
     return platform_.reduction_bandwidth ? n / *platform_.reduction_bandwidth : 0.0;
   };

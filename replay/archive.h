@@ -23,7 +23,7 @@ std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_o
 /// The anchor file of what the user named: the file itself, or the one *.otf2 in a directory.
 std::string find_anchor(const std::string& path);
 
-// --- Shared by the two files that know OTF2 ---
+// --- Shared by the files that read archives ---
 
 /// What the event callbacks need to turn references of records into indices of TraceDefinitions.
 struct ArchiveIndex {

@@ -707,11 +707,11 @@ std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
       callbacks(OTF2_DefReaderCallbacks_New(), OTF2_DefReaderCallbacks_Delete);
   OTF2_DefReaderCallbacks_SetMappingTableCallback(callbacks.get(), on_mapping_table);
   OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks.get(), on_clock_offset);
-  const bool has_any =
-      has_directory && std::any_of(fs::directory_iterator(directory, error),
-                                   fs::directory_iterator(), [](const fs::directory_entry& entry) {
-                                     return entry.path().extension() == ".def";
-                                   });
+  bool has_any = false;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    has_any = has_any || entry->path().extension() == ".def";
+  }
   for (const uint64_t location : locations) {
     const fs::path file = directory / (std::to_string(location) + ".def");
     const uintmax_t size = fs::file_size(file, error);

@@ -88,14 +88,15 @@ void CallBuilder::request_test(uint64_t event, double time, uint64_t request) {
 
 void CallBuilder::settle_tests(Call& call) {
   const auto first = pending_.actions.begin() + call.first_action;
-  const auto others = std::remove_if(first, pending_.actions.end(), [](const Action& action) {
-    return action.kind == ActionKind::kTested;
-  });
-  if (others == first) return;
-  // It completed something: what it found not complete besides is left out.
+  const auto is_test = [](const Action& action) { return action.kind == ActionKind::kTested; };
+  if (std::all_of(first, pending_.actions.end(), is_test)) return;
+  // It completed something: what it found not complete besides counts for nothing.
   call.spinning &= ~kNamesTests;
-  pending_.actions.erase(others, pending_.actions.end());
-  call.actions = static_cast<uint32_t>(others - first);
+  for (auto action = first; action != pending_.actions.end(); ++action) {
+    if (!is_test(*action)) continue;
+    action->kind = ActionKind::kNone;
+    action->slot = kNoSlot;
+  }
 }
 
 void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
@@ -191,6 +192,7 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
 
 void CallBuilder::part(uint64_t event, double time, uint64_t bytes, uint32_t peers) {
   note_inside(event, time, false);
+  if (!open_) return;  // of no call
   if (bytes == 0) nothing_to_.push_back({static_cast<int32_t>(parts_), peers});
   parts_ += peers;
 }

@@ -6,7 +6,7 @@
 // the other: libotf2 keeps a chunk (a megabyte, often) and a file descriptor for every open one,
 // and finding the place in a closed one again costs as much as reading up to it. So an archive is
 // decoded once, location by location, and what the replay needs of it, a fifth to all of its size,
-// is written to a temporary file. From there every rank is read in pieces of some 16 KiB, as often
+// is written to a temporary file. From there every rank is read in pieces of 10 to 30 KiB, as often
 // as scenarios ask for it. A small archive never gets as far as the file.
 
 #include <memory>

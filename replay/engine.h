@@ -657,7 +657,11 @@ RUBATO_RARE bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
   rules_->begin_call(state);
   awaited.transfer = request.transfer;
   awaited.posted = true;
-  if (awaited.kind == Awaited::Kind::kCollective) find_instance(awaited);
+  if (awaited.kind == Awaited::Kind::kCollective) {
+    find_instance(awaited);
+    // One in which the rank has no part: nothing to wait for.
+    if (awaited.transfer == kNoTransfer) awaited.kind = Awaited::Kind::kReceive;
+  }
   state.threads->requests.erase(found);
   return true;
 }

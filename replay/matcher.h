@@ -58,7 +58,9 @@ struct TransferFacts {
 template <int K>
 struct Transfer : TransferFacts {
   // Ticks; each is valid once the side that knows it has come.
-  Lanes<K> sent;    ///< when the sender's port takes it (model), or its send was entered (measured)
+  /// When the sender's port takes it (model), its send was entered (measured), or, in the survey,
+  /// the sender is known to have been done.
+  Lanes<K> sent;
   Lanes<K> posted;  ///< when the receive was posted
 
   /// Model: when it is at the receiver; takes the place of `sent` as soon as it is known.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 
@@ -243,7 +244,8 @@ void CallUnpacker::start() {
   end_ = next_ + header_.units;
   time_ = header_.time;
   event_ = header_.event;
-  ++pieces_;
+  static std::atomic<uint64_t> started = 0;
+  piece_number_ = ++started;
 }
 
 void CallUnpacker::read_numbered(const CallShape& shape, Block& block) {
@@ -300,7 +302,7 @@ inline void CallUnpacker::read_call(Call& call, Block& block) {
 
 bool CallUnpacker::read(Block& block, size_t at_most) {
   if (next_ == end_) return false;
-  if (block.shared != pieces_) share_actions(block);
+  if (block.shared != piece_number_) share_actions(block);
   block.requests.clear();
   block.records.clear();
   block.calls.resize(at_most);
@@ -311,7 +313,7 @@ bool CallUnpacker::read(Block& block, size_t at_most) {
 }
 
 void CallUnpacker::share_actions(Block& block) const {
-  block.shared = pieces_;
+  block.shared = piece_number_;
   block.numbered = header_.numbered != 0;
   block.actions.assign(actions_, actions_ + header_.actions);
   for (Action& action : block.actions) {

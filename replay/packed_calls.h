@@ -63,7 +63,7 @@ class CallPacker {
   /// The next call of `block`: the `number`-th.
   void add(const Block& block, size_t number);
 
-  /// True when it is time to take the piece: it has reached about 16 KiB.
+  /// True when it is time to take the piece: it has reached some 10 to 30 KiB.
   bool full() const;
   bool empty() const { return taken_; }
 
@@ -144,7 +144,7 @@ class CallUnpacker {
   void read_records(Block& block);
 
   bool with_records_;
-  uint64_t pieces_ = 0;  ///< started
+  uint64_t piece_number_ = 0;  ///< among all that were ever started
   PieceHeader header_;
   double time_ = 0;
   uint64_t event_ = 0;

@@ -14,7 +14,6 @@
 // neighbours. Any other call of MPI ends it. So does work between two of its calls: more than ten
 // times what a poll of this run takes (the median), or a function of the program. What stood before
 // the work was a look now and then, not a wait.
-
 //
 // Whether the replay takes them as a wait or not, such polls looked in vain for what the call
 // behind the run gets, if they are of its kind: tests before a test, probes before a receive. On

@@ -33,12 +33,6 @@ struct Survey {
   }
 };
 
-/// What a recorded call waited for: its latest cause, by the clocks as recorded.
-struct Cause {
-  double recorded = 0;  ///< W: when it happened
-  double bytes = 0;
-};
-
 /// W of what `local` waits for in a collective; false when it waits for nobody.
 template <int K>
 bool collective_cause(const CollectiveInstance<K>& instance, int local, const Communicator& comm,

@@ -94,10 +94,10 @@ std::vector<std::string> comparison_notes(const ComparedFiles& files) {
           "machines 1 in 20 does.",
           comparison.differing(kLevel), cells)};
   if (comparison.least_p > kLevel) {
-    notes.push_back(
-        fmt::format("So few launches cannot show a difference: the least p of {} against {} is "
-                    "{:.2f}. Four against four are enough, ten or more are advisable.",
-                    comparison.launches_a, comparison.launches_b, comparison.least_p));
+    notes.push_back(fmt::format(
+        "So few launches cannot show a difference both ways: the least two-sided p of {} "
+        "against {} is {:.2f}. Four against four are enough, ten or more are advisable.",
+        comparison.launches_a, comparison.launches_b, comparison.least_p));
   }
   if (comparison.only_in_a + comparison.only_in_b > 0) {
     notes.push_back(fmt::format("Left out: {} only in A, {} only in B.",

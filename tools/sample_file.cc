@@ -95,6 +95,7 @@ class RowReader {
       fail(fmt::format("'{}' is no number of bytes", cell(bytes_)));
     }
     if (cell(seconds_).empty()) {
+      if (row.pattern != "eager" && row.pattern != "waiting") fail("a row without a time");
       content_.probes.push_back(std::move(row));
       return;
     }

@@ -121,6 +121,6 @@ TEST_CASE("the reports of a comparison") {
   CHECK(comparison_json(files).find("\"p_a_faster\": 0.0142857142857") != std::string::npos);
 
   const ComparedFiles single{"a.csv", "b.csv", "seconds_min", compare({a[0]}, {b[0]})};
-  CHECK(comparison_text(single, 200).find("the least p of 1 against 1 is 1.00") !=
+  CHECK(comparison_text(single, 200).find("the least two-sided p of 1 against 1 is 1.00") !=
         std::string::npos);
 }

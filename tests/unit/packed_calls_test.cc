@@ -138,9 +138,9 @@ TEST_CASE("packed calls come back as they were") {
 
   for (int round = 0; round < 2; ++round) {
     store.rewind();
+    Block out;  // one for both: whose actions it shares must not be mixed up
     for (int timeline = 0; timeline < 2; ++timeline) {
       size_t calls = 0;
-      Block out;
       while (store.read(timeline, out)) {
         for (size_t i = 0; i < out.calls.size(); ++i, ++calls)
           require_same(blocks[timeline][calls / 300], calls % 300, out, i);

@@ -251,7 +251,11 @@ class Reference {
       return std::min(move(n), std::max({machine_->o_s, machine_->o_r, n * machine_->gap}));
     };
     const RoundCost cost{move, gap, [&](double n) { return machine_->o_s + n * machine_->gap; },
-                         [](double) { return 0.0; }, [&](double) { return machine_->o_r; }};
+                         [](double) { return 0.0; },
+                         [&](double n) {
+                           return machine_->o_r +
+                                  (n >= machine_->rendezvous ? n * machine_->per_byte : 0.0);
+                         }};
     const CollectiveModel& model = machine_->collectives;
     double total = model.seconds(op.collective, p, op.bytes, cost);
     const bool is_root = op.root >= 0 && members[op.root] == rank;

@@ -305,3 +305,24 @@ TEST_CASE("a message of a thread whose length does not fit is passed over") {
   REQUIRE(results.scenarios[1].deadlock.empty());
   CHECK(results.scenarios[1].ranks[1].end == Approx(95e-9));
 }
+
+TEST_CASE("of a collective in which it has no part a rank with threads waits for nothing") {
+  const auto source = parse_text_trace(R"(
+    0: 10..11 igatherv root 1 0B 0B req 1
+    0: 20..21 wait 1
+    0: 30..31 gather root 1 8B 0B
+    0: 40 end
+    0.1: 11..12 local MPI_Comm_rank
+    0.1: 12 end
+    1: 1000..1001 igatherv root 1 0B 8B req 1
+    1: 1010..1011 wait 1
+    1: 1020..1021 gather root 1 8B 16B
+    1: 1040 end
+  )");
+  const Results results =
+      run_replay(*source, {parse_scenario("bandela:latency=1us,bandwidth=1GB/s")}, {});
+  REQUIRE(results.scenarios[0].deadlock.empty());
+  // Without overheads its three calls take nothing, so that the compute of 9 before each of the
+  // last two and the one of 9 behind them follow the first enter at 10.
+  CHECK(results.scenarios[0].ranks[0].end == Approx(37e-9));
+}
