@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "models/scenario.h"
 
 #include <catch2/catch.hpp>
@@ -35,7 +37,8 @@ class PlatformFile {
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_ = "scenario_test_platform.toml";
+  /// Test cases run beside each other, in processes of their own.
+  std::string path_ = "scenario_test_platform." + std::to_string(getpid()) + ".toml";
 };
 
 double node_time(const Scenario& scenario, double bytes) {
