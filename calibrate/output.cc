@@ -1,8 +1,11 @@
 #include "calibrate/output.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -125,26 +128,22 @@ std::string samples_csv(const std::vector<LevelResult>& results, int launch,
     for (const Series& series : result.series) {
       const SegmentedFit* fit = fit_of(result, series);
       for (const auto& [bytes, timing] : series.timings) {
-        char line[320];
-        int length =
-            std::snprintf(line, sizeof line, "%s,%s,%zu,%d,%.9g,%.6g,%.6g,%d,%d,", level.c_str(),
-                          series.pattern.c_str(), bytes, messages_of(series, bytes), timing.min,
-                          timing.average(), timing.max, timing.loops, timing.round_trips);
+        // Times to the last digit: 'rubato fit' makes the same platform file of them.
+        text += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{},{},", level, series.pattern, bytes,
+                            messages_of(series, bytes), timing.min, timing.average(), timing.max,
+                            timing.loops, timing.round_trips);
         if (fit) {
           const double fitted = (*fit)(static_cast<double>(bytes));
-          length += std::snprintf(line + length, sizeof line - length, "%.6g,%.4f", fitted,
-                                  fitted / timing.min - 1);
+          text += fmt::format("{:.6g},{:.4f}", fitted, fitted / timing.min - 1);
         } else {
-          length += std::snprintf(line + length, sizeof line - length, ",");
+          text += ",";
         }
-        length += std::snprintf(line + length, sizeof line - length, ",%d,", launch);
+        text += fmt::format(",{},", launch);
         if (timing.loops >= 2) {
-          std::snprintf(line + length, sizeof line - length, "%.9g,%.9g", timing.min_of_half[0],
-                        timing.min_of_half[1]);
+          text += fmt::format("{},{}", timing.min_of_half[0], timing.min_of_half[1]);
         } else {
-          std::snprintf(line + length, sizeof line - length, ",");
+          text += ",";
         }
-        text += line;
         text += '\n';
       }
     }
@@ -156,7 +155,12 @@ std::string samples_csv(const std::vector<LevelResult>& results, int launch,
     add_probe("eager", result.probe.eager);
     add_probe("waiting", result.probe.waiting);
   }
-  for (const auto& [key, value] : measured) text += "# " + key + ": " + value + "\n";
+  for (const auto& [key, value] : measured) {
+    std::string line = "# " + key + ": " + value;
+    std::replace_if(
+        line.begin(), line.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
+    text += line + "\n";
+  }
   return text;
 }
 

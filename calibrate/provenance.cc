@@ -90,7 +90,9 @@ std::string mpi_settings() {
 Provenance local_factors() {
   Provenance factors = {{"date", utc_now()}, {"mpi", mpi_library()}, {"compiler", compiler()}};
   const auto add = [&](const char* key, const std::string& value) {
-    if (!value.empty()) factors[key] = value;
+    const size_t first = value.find_first_not_of(' ');
+    if (first == std::string::npos) return;
+    factors[key] = value.substr(first, value.find_last_not_of(' ') + 1 - first);
   };
   add("cpu", processor());
   add("governor", governor());
