@@ -60,6 +60,8 @@ void Replay<Rules>::lock(int timeline, const Action& action) {
 template <class Rules>
 void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action) {
   finish_one_sided(timeline, action);
+  if constexpr (!Rules::kFollowsRecording)
+    windows_.end_lock(action.comm, timelines_[timeline].rank, action.peer);
   if (!locks_ || action.peer == kNoRoot) return;
   // As in LockOrder: it gives back the last one, or nothing where records are missing.
   auto& count = windows_.lock_counts(action, timeline);

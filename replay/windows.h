@@ -188,7 +188,8 @@ class Windows {
     operations_.erase(static_cast<uint64_t>(rank) << 32 | slot);
   }
 
-  /// What an origin aims at a target on a window, from the last fence on.
+  /// What an origin aims at a target on a window, since the last fence or complete; of what it
+  /// aimed under a lock that it gave back only when it landed.
   Stream<K>& stream(uint32_t window, int origin, int target) {
     Pair& of = pair(window, origin, target);
     if (!of.touched) touched_[{window, origin, 0}].push_back(target);
@@ -208,6 +209,19 @@ class Windows {
       of.touched = false;
     }
     found->second.clear();
+  }
+
+  /// An origin gives back its lock of a target (kNoRoot: of all): what it aims next has nothing to
+  /// queue behind.
+  void end_lock(uint32_t window, int origin, int target) {
+    const auto found = touched_.find({window, origin, 0});
+    if (found == touched_.end()) return;
+    for (const int32_t other : found->second) {
+      if (target != kNoRoot && target != other) continue;
+      Stream<K>& stream = pair(window, origin, other).stream;
+      stream.gaps.setZero();
+      stream.behind = Stream<K>::never();
+    }
   }
 
   /// A turn of the lock of a window at a target.

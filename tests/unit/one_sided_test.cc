@@ -402,3 +402,26 @@ TEST_CASE("mistakes in one-sided lines are named") {
       parse_text_trace("comm 1 0\nwindow 1 comm 1\n0: 0..1 init\n1: 0..1 win_fence\n"),
       "trace:4: the rank is not in window 1");
 }
+
+TEST_CASE("what landed under a lock that was given back does not hold up the next epoch") {
+  const char* text = R"(
+    window 1
+    0: 0..1 win_lock 1
+    0: 1..2 put 1 100000B
+    0: 2..200000 win_unlock 1
+    0: 200000..200001 barrier
+    0: 200001..200002 win_start 1
+    0: 200002..200003 put 1 8B
+    0: 200003..200004 win_complete 1
+    0: 200004 end
+    1: 0..200001 barrier
+    1: 200001..200002 win_post 0
+    1: 200002..200010 win_wait 0
+    1: 200010 end
+  )";
+  // Latency 100, a byte a nanosecond, no overheads. Rank 0 has the lock after two trips, at 200;
+  // its put lands 100 + 100000 later, at 100300, of which it hears at 100400. The barrier of two
+  // takes one trip: both leave at 100500. The post is known at rank 0 at 100600; only then may the
+  // 8 bytes set out, which are there 108 later.
+  check(text, parse_scenario("bandela:latency=100ns,bandwidth=1GB/s"), {100600, 100708});
+}
