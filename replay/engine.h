@@ -11,6 +11,7 @@
 
 #include "models/error.h"
 #include "replay/progress_rules.h"
+#include "replay/replay_collectives.h"
 #include "replay/replay_one_sided.h"
 #include "replay/replay_stalls.h"
 #include "replay/survey.h"
@@ -323,75 +324,6 @@ RUBATO_HOT void Replay<Rules>::match(TransferId id) {
 }
 
 template <class Rules>
-RUBATO_RARE void Replay<Rules>::collective(int timeline, const Call& call, const Action& action) {
-  ++outcome_.collectives;
-  const Communicator& comm = trace_->comms[action.comm];
-  Awaited awaited;
-  awaited.kind = Awaited::Kind::kCollective;
-  awaited.action = &action;
-  if (comm.size() > 1) {
-    awaited.local = comm.local_rank(timelines_[timeline].rank);
-    awaited.waits_for = synchronisation_of(action, awaited.local);
-    awaited.instance = arrive(timeline, call, action, awaited.local);
-    if (action.flags & kNoPart) return collectives_.depart(action.comm, awaited.instance);
-  }
-  timelines_[timeline].awaited.push_back(awaited);
-}
-
-template <class Rules>
-RUBATO_RARE void Replay<Rules>::start_collective(int timeline, const Call& call,
-                                                 const Action& action) {
-  ++outcome_.collectives;
-  const Communicator& comm = trace_->comms[action.comm];
-  if (comm.size() <= 1) return put_slot(timeline, action.slot, kNoTransfer);
-  StartedCollective<K> started;
-  started.local = comm.local_rank(timelines_[timeline].rank);
-  started.instance = arrive(timeline, call, action, started.local);
-  started.enter = timelines_[timeline].enter;
-  if (action.flags & kNoPart) {
-    collectives_.depart(action.comm, started.instance);
-    return put_slot(timeline, action.slot, kNoTransfer);
-  }
-  auto id = static_cast<TransferId>(started_.size());
-  if (free_started_.empty()) {
-    started_.push_back(started);
-  } else {
-    id = free_started_.back();
-    free_started_.pop_back();
-    started_[id] = started;
-  }
-  put_slot(timeline, action.slot, id);
-}
-
-template <class Rules>
-Synchronisation Replay<Rules>::synchronisation_of(const Action& action, int local) const {
-  if constexpr (Rules::kFollowsRecording) {
-    return synchronisation(action.op);
-  } else {
-    return rules_->synchronisation(action, local, *trace_);
-  }
-}
-
-template <class Rules>
-uint64_t Replay<Rules>::arrive(int timeline, const Call& call, const Action& action, int local) {
-  TimelineState<K>& state = timelines_[timeline];
-  const uint64_t number = collectives_.arrive(action, local, state.rank, call, state.enter);
-  CollectiveInstance<K>& instance = collectives_.get(action.comm, number);
-  if (collectives_.take_mismatch()) {
-    throw InputError(trace_->path + ": " + place(timeline, call) +
-                     ": a collective on communicator '" + trace_->comms[action.comm].name +
-                     "' differs in operation or root from the one of rank " +
-                     std::to_string(instance.first_rank) + "; records are missing or damaged");
-  }
-  if (instance.window) end_streams(action.comm, state.rank, instance);
-  if (collectives_.may_let_go(instance, action, local)) {
-    for (const int32_t waiting : instance.waiting) wake(waiting);
-    instance.waiting.clear();
-  }
-  return number;
-}
-
-template <class Rules>
 RUBATO_HOT void Replay<Rules>::await(int timeline, Awaited::Kind kind, TransferId id) {
   Awaited awaited;
   awaited.kind = kind;
@@ -608,25 +540,6 @@ RUBATO_HOT void Replay<Rules>::await_request(int timeline, Awaited::Kind kind, u
   await(timeline, kind, kNoTransfer);
   state.awaited.back().posted = false;
   state.awaited.back().slot = slot;
-}
-
-template <class Rules>
-RUBATO_RARE void Replay<Rules>::await_collective(int timeline, const Action& action) {
-  TimelineState<K>& state = timelines_[timeline];
-  const size_t before = state.awaited.size();
-  await_request(timeline, Awaited::Kind::kCollective, action.tag);
-  if (state.awaited.size() == before) return;  // it has one member
-  Awaited& awaited = state.awaited.back();
-  awaited.action = &action;
-  if (awaited.posted) find_instance(awaited);
-}
-
-template <class Rules>
-void Replay<Rules>::find_instance(Awaited& awaited) const {
-  if (awaited.transfer == kNoTransfer) return;
-  awaited.local = started_[awaited.transfer].local;
-  awaited.instance = started_[awaited.transfer].instance;
-  awaited.waits_for = synchronisation_of(*awaited.action, awaited.local);
 }
 
 template <class Rules>

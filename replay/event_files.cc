@@ -237,79 +237,45 @@ OTF2_CallbackCode on_request_test(RUBATO_RECORD, uint64_t request) {
                  [&](Location& l) { l.record(event, time, &CallBuilder::request_test, request); });
 }
 
-/// OTF2's operation as ours; false for one that OTF2 does not define for MPI.
-bool translate(OTF2_CollectiveOp op, CollectiveOp& ours) {
-  switch (op) {
-    case OTF2_COLLECTIVE_OP_BARRIER:
-      ours = CollectiveOp::kBarrier;
-      return true;
-    case OTF2_COLLECTIVE_OP_BCAST:
-      ours = CollectiveOp::kBcast;
-      return true;
-    case OTF2_COLLECTIVE_OP_GATHER:
-      ours = CollectiveOp::kGather;
-      return true;
-    case OTF2_COLLECTIVE_OP_GATHERV:
-      ours = CollectiveOp::kGatherv;
-      return true;
-    case OTF2_COLLECTIVE_OP_SCATTER:
-      ours = CollectiveOp::kScatter;
-      return true;
-    case OTF2_COLLECTIVE_OP_SCATTERV:
-      ours = CollectiveOp::kScatterv;
-      return true;
-    case OTF2_COLLECTIVE_OP_ALLGATHER:
-      ours = CollectiveOp::kAllgather;
-      return true;
-    case OTF2_COLLECTIVE_OP_ALLGATHERV:
-      ours = CollectiveOp::kAllgatherv;
-      return true;
-    case OTF2_COLLECTIVE_OP_ALLTOALL:
-      ours = CollectiveOp::kAlltoall;
-      return true;
-    case OTF2_COLLECTIVE_OP_ALLTOALLV:
-      ours = CollectiveOp::kAlltoallv;
-      return true;
-    case OTF2_COLLECTIVE_OP_ALLTOALLW:
-      ours = CollectiveOp::kAlltoallw;
-      return true;
-    case OTF2_COLLECTIVE_OP_ALLREDUCE:
-      ours = CollectiveOp::kAllreduce;
-      return true;
-    case OTF2_COLLECTIVE_OP_REDUCE:
-      ours = CollectiveOp::kReduce;
-      return true;
-    case OTF2_COLLECTIVE_OP_REDUCE_SCATTER:
-      ours = CollectiveOp::kReduceScatter;
-      return true;
-    case OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK:
-      ours = CollectiveOp::kReduceScatterBlock;
-      return true;
-    case OTF2_COLLECTIVE_OP_SCAN:
-      ours = CollectiveOp::kScan;
-      return true;
-    case OTF2_COLLECTIVE_OP_EXSCAN:
-      ours = CollectiveOp::kExscan;
-      return true;
-    case OTF2_COLLECTIVE_OP_CREATE_HANDLE:
-      ours = CollectiveOp::kCreateHandle;
-      return true;
-    case OTF2_COLLECTIVE_OP_DESTROY_HANDLE:
-      ours = CollectiveOp::kDestroyHandle;
-      return true;
-    default:
-      return false;
+/// OTF2's operation as ours; nothing for one that OTF2 does not define for MPI.
+std::optional<CollectiveOp> translate(OTF2_CollectiveOp op) {
+  static constexpr std::pair<OTF2_CollectiveOp_enum, CollectiveOp> kOps[] = {
+      {OTF2_COLLECTIVE_OP_BARRIER, CollectiveOp::kBarrier},
+      {OTF2_COLLECTIVE_OP_BCAST, CollectiveOp::kBcast},
+      {OTF2_COLLECTIVE_OP_GATHER, CollectiveOp::kGather},
+      {OTF2_COLLECTIVE_OP_GATHERV, CollectiveOp::kGatherv},
+      {OTF2_COLLECTIVE_OP_SCATTER, CollectiveOp::kScatter},
+      {OTF2_COLLECTIVE_OP_SCATTERV, CollectiveOp::kScatterv},
+      {OTF2_COLLECTIVE_OP_ALLGATHER, CollectiveOp::kAllgather},
+      {OTF2_COLLECTIVE_OP_ALLGATHERV, CollectiveOp::kAllgatherv},
+      {OTF2_COLLECTIVE_OP_ALLTOALL, CollectiveOp::kAlltoall},
+      {OTF2_COLLECTIVE_OP_ALLTOALLV, CollectiveOp::kAlltoallv},
+      {OTF2_COLLECTIVE_OP_ALLTOALLW, CollectiveOp::kAlltoallw},
+      {OTF2_COLLECTIVE_OP_ALLREDUCE, CollectiveOp::kAllreduce},
+      {OTF2_COLLECTIVE_OP_REDUCE, CollectiveOp::kReduce},
+      {OTF2_COLLECTIVE_OP_REDUCE_SCATTER, CollectiveOp::kReduceScatter},
+      {OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK, CollectiveOp::kReduceScatterBlock},
+      {OTF2_COLLECTIVE_OP_SCAN, CollectiveOp::kScan},
+      {OTF2_COLLECTIVE_OP_EXSCAN, CollectiveOp::kExscan},
+      {OTF2_COLLECTIVE_OP_CREATE_HANDLE, CollectiveOp::kCreateHandle},
+      {OTF2_COLLECTIVE_OP_DESTROY_HANDLE, CollectiveOp::kDestroyHandle},
+  };
+  for (const auto& [theirs, ours] : kOps) {
+    if (op == theirs) return ours;
   }
+  return {};
 }
 
 /// A collective as a record names it, in our terms.
 struct RecordedCollective {
   RecordedCollective(Location& l, uint64_t event, const char* what, OTF2_CollectiveOp recorded_op,
                      OTF2_CommRef recorded_comm, uint32_t recorded_root) {
-    if (!translate(recorded_op, op)) {
+    const std::optional<CollectiveOp> known = translate(recorded_op);
+    if (!known) {
       throw InputError(l.place(event, what) + ": operation " + std::to_string(recorded_op) +
                        " is not an MPI collective this version knows");
     }
+    op = *known;
     comm = l.comm(recorded_comm, event, what);
     const ArchiveIndex& index = l.archive->index;
     const auto both = index.both_groups.find(comm);

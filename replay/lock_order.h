@@ -21,6 +21,7 @@
 
 namespace rubato {
 
+/// Who held the locks of all windows before whom, as recorded.
 class LockOrder {
  public:
   static constexpr uint32_t kFree =

@@ -19,6 +19,7 @@
 // nothing, so each carries its number on its channel (rank_calls.h) and meets its equal.
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "models/lanes.h"
@@ -77,10 +78,14 @@ struct KnownChannel {
 /// Messages of which one side is not on record.
 struct Unmatched {
   uint64_t count = 0;
-  TransferFacts example;  ///< one of them
+  TransferFacts example;  ///< the first of them by recorded time, whatever the order of finding
 
   void add(const TransferFacts& transfer) {
-    if (count++ == 0) example = transfer;
+    const auto key = [](const TransferFacts& of) {
+      return std::tuple(of.has_send ? of.recorded_send : of.recorded_post, of.source,
+                        of.destination, of.tag);
+    };
+    if (count++ == 0 || key(transfer) < key(example)) example = transfer;
   }
 };
 

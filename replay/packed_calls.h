@@ -39,7 +39,7 @@ struct PieceHeader {
   uint32_t shapes = 0;
   uint32_t actions = 0;
   uint32_t units = 0;
-  uint32_t numbered = 0;  ///< 1 where an action is
+  uint32_t numbered = 0;  ///< 1 from the first piece on in which an action is
 };
 
 /// What calls have in common that do the same.

@@ -125,6 +125,8 @@ class Driver {
       }
     }
     if (!first_outcome_) survey();  // every scenario was a deadlock
+    passes_done_ = passes_;
+    report_progress(0);  // also where the last pass did not come to its end
     summarize();
     return std::move(results_);
   }
@@ -184,10 +186,12 @@ class Driver {
   }
 
   /// `share` of the current pass is done.
-  void report_progress(double share) const {
+  void report_progress(double share) {
     if (!options_->progress) return;
-    const double done = static_cast<double>(passes_done_) + share;
-    options_->progress(std::min(1.0, done / static_cast<double>(passes_)));
+    // Passes may be added under way; what is shown never goes back.
+    const double done = (static_cast<double>(passes_done_) + share) / static_cast<double>(passes_);
+    shown_ = std::max(shown_, std::min(1.0, done));
+    options_->progress(shown_);
   }
 
   /// Fills survey_ and limits_, from scratch.
@@ -469,6 +473,7 @@ class Driver {
   EventSource::Counts counts_;
   size_t passes_ = 1;
   size_t passes_done_ = 0;
+  double shown_ = 0;  ///< of the progress
 };
 
 }  // namespace

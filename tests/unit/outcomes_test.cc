@@ -19,7 +19,9 @@ ScenarioResult result_of(const std::string& calls, const std::string& scenario =
       "0: 0..0 init\n0: 100..101 send 1 8B\n0: 101 end\n"
       "1: 0..0 irecv 0 8B req 1\n1: 0..0 irecv 2 8B req 2\n" +
       calls + "1: 1000 end\n2: 0..0 init\n2: 40..41 send 1 8B\n2: 41 end\n");
-  return run_replay(*source, {parse_scenario(scenario)}, {}).scenarios[0];
+  ScenarioResult result = run_replay(*source, {parse_scenario(scenario)}, {}).scenarios[0];
+  REQUIRE(result.deadlock.empty());
+  return result;
 }
 
 }  // namespace
