@@ -59,7 +59,7 @@ std::vector<std::string> calibrator_words(const Arguments& arguments) {
        "what reports call the machine (default: the name of FILE)")  //
       ("seed", po::value<unsigned>()->value_name("N")->default_value(1),
        "of the random order of message lengths")  //
-      ("launch", po::value<unsigned>()->value_name("N")->default_value(1),
+      ("launch", po::value<int>()->value_name("N")->default_value(1),
        "which of several launches this is, for the samples ('rubato compare')")  //
       ("force", "replace existing files")                                        //
       ("help,h", "show this help");
@@ -93,13 +93,14 @@ std::vector<std::string> calibrator_words(const Arguments& arguments) {
     throw UsageError(fmt::format("--max-size must lie between {} and {}", format_bytes(kLeastSize),
                                  format_bytes(kMostSize)));
   }
+  if (values["launch"].as<int>() < 1) throw UsageError("--launch: from 1 on");
   std::vector<std::string> words = {
       "--toml=" + toml,
       "--csv=" + csv,
       "--name=" + (values.count("name") ? values["name"].as<std::string>() : platform_name(toml)),
       fmt::format("--max-bytes={:.0f}", max_size),
       fmt::format("--seed={}", values["seed"].as<unsigned>()),
-      fmt::format("--launch={}", values["launch"].as<unsigned>()),
+      fmt::format("--launch={}", values["launch"].as<int>()),
       fmt::format("--command=rubato calibrate {}", fmt::join(arguments, " "))};
   if (values.count("quick")) words.push_back("--quick");
   if (values.count("force")) words.push_back("--force");

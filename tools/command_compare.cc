@@ -75,7 +75,9 @@ int command_compare(const Arguments& arguments) {
   }
   std::vector<std::pair<std::unique_ptr<WholeFile>, Writer>> outputs;
   for (const auto& [name, writer] : writers) {
-    if (name != "-") outputs.emplace_back(std::make_unique<WholeFile>(name), writer);
+    if (name == "-") continue;
+    for (const std::string& file : files) keep_input(file, name);
+    outputs.emplace_back(std::make_unique<WholeFile>(name), writer);
   }
 
   ComparedFiles compared{files[0], files[1], "seconds_" + time, {}};

@@ -84,6 +84,8 @@ int command_fit(const Arguments& arguments) {
     throw InputError(
         fmt::format("{} exists; choose another name, or --force to replace it", output));
   }
+  if (output == "-") throw UsageError("-o: a platform file needs a name");
+  keep_input(files[0], output);
   const SampleFile samples = read_sample_file(files[0], "seconds_min");
 
   Platform platform;
@@ -94,19 +96,24 @@ int command_fit(const Arguments& arguments) {
   platform.measured["fitted"] = fmt::format("rubato fit {}", fmt::join(arguments, " "));
   choose_preset(platform);
   const Joints joints = values.count("continuous") ? Joints::kContinuous : Joints::kFree;
-  std::string report;
+  std::string report, left_out;
   const std::map<Level, LevelSamples> levels = sampled_levels(samples, files[0]);
   for (const Level level : {Level::kNode, Level::kNetwork, Level::kSelf}) {
     if (!levels.count(level)) continue;
     const LevelSamples& of_level = levels.at(level);
     const LevelFit fit = fit_level(of_level, joints);
-    if (!fit.transfer) continue;
+    if (!fit.transfer) {
+      left_out += fmt::format("{}: left out, it has {} of the three lengths that a curve needs\n",
+                              kLevelNames[static_cast<int>(level)], of_level.transfer.size());
+      continue;
+    }
     add_level(platform, level, fit, of_level.probe);
     report += fmt::format(
         "{}{} lengths, fit error {:.1f} % rms, {:.1f} % at worst\n\n",
         level_table(kLevelNames[static_cast<int>(level)], *fit.transfer, page_width()),
         of_level.transfer.size(), 100 * fit.transfer->rms_error, 100 * fit.transfer->max_error);
   }
+  report += left_out.empty() || report.empty() ? "" : left_out + "\n";
   if (report.empty()) {
     throw InputError(fmt::format(
         "{}: no level has three lengths or more of the patterns pingpong or sendrecv", files[0]));

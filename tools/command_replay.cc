@@ -145,7 +145,7 @@ ReplayOptions engine_options(const po::variables_map& values) {
   options.ignore_offsets = values.count("ignore-offsets") > 0;
   if (values.count("threads")) {
     options.threads = values["threads"].as<int>();
-    if (options.threads < 1) throw UsageError("--threads: at least 1");
+    if (options.threads < 1 || options.threads > 64) throw UsageError("--threads: from 1 to 64");
   }
   if (values.count("overhead")) options.overhead = parse_overhead(text_of(values, "overhead"));
   if (values.count("eager-limit")) {

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <map>
@@ -67,6 +69,9 @@ class RowReader {
       }
       take(cells_of(text));
     }
+    if (stream.bad() || std::filesystem::is_directory(file_)) {
+      throw InputError(fmt::format("{}: it cannot be read as a file", file_));
+    }
     if (content_.rows.empty()) {
       throw InputError(fmt::format("{}: there are no samples with {} in it", file_, column_));
     }
@@ -89,6 +94,10 @@ class RowReader {
       return index >= 0 && static_cast<size_t>(index) < cells.size() ? cells[index] : "";
     };
     if (cell(level_).empty() || cell(pattern_).empty()) fail("a row without level or pattern");
+    if (cells.size() + 1 < columns_ || cells.size() > columns_) {
+      fail(fmt::format("a row of {} cells under a header of {}; is it cut?", cells.size(),
+                       columns_));
+    }
     SampleRow row{cell(level_), cell(pattern_)};
     row.launch = launch_of(cell(launch_));
     if (!parse_number(cell(bytes_), row.bytes) || row.bytes < 0) {
@@ -125,12 +134,16 @@ class RowReader {
     if (colon == std::string::npos || key == std::string::npos || key >= colon) return;
     const size_t end = text.find_last_not_of(" \r\t");
     const std::string name = text.substr(key, colon - key);
-    if (name.find(' ') != std::string::npos || end <= colon) return;
+    const bool is_key = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '-';
+    });
+    if (!is_key || end <= colon) return;
     content_.measured.emplace(name, text.substr(colon + 2, end - colon - 1));
   }
 
   void take_header(const std::vector<std::string>& cells) {
     line_of_header_ = line_;
+    columns_ = cells.size();
     level_ = column_of(cells, {"level"});
     pattern_ = column_of(cells, {"pattern"});
     bytes_ = column_of(cells, {"bytes"});
@@ -158,6 +171,7 @@ class RowReader {
   std::string file_, column_;
   int line_ = 0;
   int line_of_header_ = 0;
+  size_t columns_ = 0;
   int level_ = -1, pattern_ = -1, bytes_ = -1, seconds_ = -1, launch_ = -1;
   int messages_ = -1, even_ = -1, odd_ = -1;
   std::map<std::pair<int, std::string>, int> launches_;

@@ -1,6 +1,9 @@
 #include "tools/sample_fit.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "models/error.h"
 #include "models/statistics.h"
@@ -61,8 +64,16 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
   std::map<std::pair<Level, int>, ProtocolProbe> probes;
   for (const SampleRow& row : samples.probes) {
     ProtocolProbe& probe = probes[{level_named(row.level, name), row.launch}];
+    if (row.bytes != std::floor(row.bytes)) {
+      throw InputError(
+          fmt::format("{}: {} of {} bytes: not a whole number", name, row.pattern, row.bytes));
+    }
     if (row.pattern == "eager") probe.eager = row.bytes;
     if (row.pattern == "waiting") probe.waiting = row.bytes;
+    if (probe.eager && probe.waiting && *probe.eager >= *probe.waiting) {
+      throw InputError(fmt::format("{}: a send of {} bytes returned early, and one of {} waited",
+                                   name, *probe.eager, *probe.waiting));
+    }
   }
   for (const auto& [key, probe] : probes) {
     ProtocolProbe& best = levels[key.first].probe;

@@ -7,11 +7,21 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "models/error.h"
 
 namespace rubato {
 namespace fs = std::filesystem;
+namespace {
+
+/// Files that are being written: two of them must not be one.
+std::set<std::string>& targets() {
+  static std::set<std::string> names;
+  return names;
+}
+
+}  // namespace
 
 WholeFile::WholeFile(const std::string& path) : path_(path), target_(path) {
   std::error_code ignored;
@@ -20,12 +30,17 @@ WholeFile::WholeFile(const std::string& path) : path_(path), target_(path) {
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    if (fs::exists(status)) target_ = fs::canonical(path, ignored).string();
+    target_ = fs::weakly_canonical(fs::absolute(path, ignored), ignored).string();
+    if (target_.empty()) target_ = path;
+    if (!targets().insert(target_).second)
+      throw InputError(fmt::format("{}: two outputs cannot be written to one file", path));
     temporary_ = fmt::format("{}.part-{}", target_, getpid());
     descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    owns_target_ = descriptor_ >= 0;
   }
   if (descriptor_ < 0) {
     const int error = errno;
+    if (!temporary_.empty()) targets().erase(target_);
     temporary_.clear();  // not ours to remove
     fail(error);
   }
@@ -34,6 +49,7 @@ WholeFile::WholeFile(const std::string& path) : path_(path), target_(path) {
 WholeFile::~WholeFile() {
   if (descriptor_ >= 0) close(descriptor_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (owns_target_) targets().erase(target_);
 }
 
 void WholeFile::write(const std::string& text) {
@@ -59,6 +75,14 @@ void WholeFile::commit() {
 
 void WholeFile::fail(int error) {
   throw InputError(fmt::format("{}: cannot be written: {}", path_, std::strerror(error)));
+}
+
+void keep_input(const std::string& input, const std::string& output) {
+  std::error_code ignored;
+  if (fs::equivalent(input, output, ignored)) {
+    throw InputError(
+        fmt::format("{} is what is read; choose another name for what is written", output));
+  }
 }
 
 void print_to_stdout(const std::string& text) {

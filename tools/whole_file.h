@@ -7,8 +7,9 @@ namespace rubato {
 /// A file that appears under its name only when it is complete: written beside it under a temporary
 /// name, then renamed. What was there before stays until that moment and is then replaced. Names
 /// that are no regular files (/dev/stdout, a pipe) are written to directly. The constructor fails
-/// where the file could not be created, so that a long computation is not done for nothing. Errors:
-/// InputError that names the file and the reason (a full disk).
+/// where the file could not be created, so that a long computation is not done for nothing, or
+/// where another one of this process has the same name. Errors: InputError that names the file and
+/// the reason (a full disk).
 class WholeFile {
  public:
   explicit WholeFile(const std::string& path);
@@ -26,7 +27,11 @@ class WholeFile {
   std::string target_;     // with symbolic links followed
   std::string temporary_;  // empty: written to directly
   int descriptor_ = -1;
+  bool owns_target_ = false;  // no other may write there
 };
+
+/// Refuses an output that is one of the inputs. Errors: InputError.
+void keep_input(const std::string& input, const std::string& output);
 
 /// Prints all of it, or throws: a full disk behind `rubato info --json >file` is an error too.
 void print_to_stdout(const std::string& text);

@@ -289,9 +289,10 @@ bool is_events(const std::string& file) {
 
 /// What a refusal of damaged events has to say: the location, by its rank or its number.
 Expected refusal_of(const std::string& file) {
-  if (is_events(file)) return {false, true, "location " + fs::path(file).stem().string()};
+  if (is_events(file)) return {false, true, "location " + fs::path(file).stem().string() + " ("};
   if (file.find('/') != std::string::npos)
-    return {false, true, "the local definitions of location " + fs::path(file).stem().string()};
+    return {false, true,
+            "the local definitions of location " + fs::path(file).stem().string() + " ("};
   return {false, true, ""};
 }
 

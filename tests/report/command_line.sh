@@ -35,8 +35,8 @@ expect 2 "not written into an archive" replay run.otf2dir --json run.otf2dir/a.j
 expect 2 "not written into an archive" replay run.otf2dir --json old.otf2
 expect 2 "--eager-limit: '5' is not" replay run.otf2dir --eager-limit 5
 expect 2 "--polling: 'spin' is neither wait nor keep" replay run.otf2dir --polling spin
-expect 2 "--threads: at least 1" replay run.otf2dir --threads=-1
-expect 2 "--threads: at least 1" replay run.otf2dir --threads 0
+expect 2 "--threads: from 1 to 64" replay run.otf2dir --threads=-1
+expect 2 "--threads: from 1 to 64" replay run.otf2dir --threads 0
 expect 2 "'many'" replay run.otf2dir --threads many
 expect 2 "'99999999999'" replay run.otf2dir --threads 99999999999
 expect 2 "did you mean 'network'" replay run.otf2dir --fallback-level netwrk

@@ -16,9 +16,11 @@ namespace {
 
 /// A file that lives as long as the test.
 struct FileOfSamples {
+  static inline int made = 0;
   fs::path path;
   explicit FileOfSamples(const std::string& text)
-      : path(fs::temp_directory_path() / ("rubato-samples-" + std::to_string(getpid()) + ".csv")) {
+      : path(fs::temp_directory_path() / ("rubato-samples-" + std::to_string(getpid()) + "-" +
+                                          std::to_string(++made) + ".csv")) {
     std::ofstream(path) << text;
   }
   ~FileOfSamples() { fs::remove(path); }

@@ -1,6 +1,6 @@
-#include <unistd.h>
-
 #include "models/scenario.h"
+
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdio>
