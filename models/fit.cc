@@ -163,9 +163,10 @@ std::vector<int> choose_breakpoints(const SegmentTable& table, int count,
 
 /// Where `right` takes over from `left`, whose samples end and begin at these sizes.
 double breakpoint(const Line& left, const Line& right, double left_bytes, double right_bytes) {
-  const double crossing =
-      std::round((left.intercept - right.intercept) /
-                 (right.per_byte - left.per_byte));  // whole bytes; may be inf, nan
+  double crossing = std::round((left.intercept - right.intercept) /
+                               (right.per_byte - left.per_byte));  // whole bytes; may be inf, nan
+  // A byte before it a steep line may be below 0.
+  if (right.intercept + right.per_byte * crossing < 0) ++crossing;
   return crossing > left_bytes && crossing < right_bytes ? crossing : right_bytes;
 }
 

@@ -149,6 +149,18 @@ TEST_CASE("slopes are never negative, nor is the curve") {
   CHECK(steep.segments[0].per_byte == Approx(34. / 15 / (406. / 225) * 1e-6).epsilon(1e-12));
 }
 
+TEST_CASE("a steep segment does not begin below 0 at the byte before its kink") {
+  // 1 ns up to 16 bytes; from 24 on 1 ns + 100 ns * (n - 19.4). The lines cross at 19.4 bytes: at 19
+  // the second one is at 1 - 40 = -39 ns, so it begins at 20.
+  std::vector<FitSample> samples;
+  for (double n : {8, 12, 16}) samples.push_back({n, 1e-9, 1});
+  for (double n : {24, 32, 48, 64}) samples.push_back({n, 1e-9 + 100e-9 * (n - 19.4), 1});
+  const SegmentedFit fit = fit_segments(samples);
+  REQUIRE(fit.segments.size() == 2);
+  CHECK(fit.segments[1].from == 20);
+  CHECK_NOTHROW(rubato::TransferCurve(fit.segments));
+}
+
 TEST_CASE("samples that carry no curve are refused") {
   CHECK_THROWS_AS(fit_segments({}), rubato::InputError);
   CHECK_THROWS_AS(fit_segments({{8, 1e-6, 1}}), rubato::InputError);
