@@ -150,8 +150,8 @@ TEST_CASE("slopes are never negative, nor is the curve") {
 }
 
 TEST_CASE("a steep segment does not begin below 0 at the byte before its kink") {
-  // 1 ns up to 16 bytes; from 24 on 1 ns + 100 ns * (n - 19.4). The lines cross at 19.4 bytes: at 19
-  // the second one is at 1 - 40 = -39 ns, so it begins at 20.
+  // 1 ns up to 16 bytes; from 24 on 1 ns + 100 ns * (n - 19.4). The lines cross at 19.4 bytes: at
+  // 19 the second one is at 1 - 40 = -39 ns, so it begins at 20.
   std::vector<FitSample> samples;
   for (double n : {8, 12, 16}) samples.push_back({n, 1e-9, 1});
   for (double n : {24, 32, 48, 64}) samples.push_back({n, 1e-9 + 100e-9 * (n - 19.4), 1});
