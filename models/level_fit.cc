@@ -52,8 +52,10 @@ std::optional<SegmentedFit> fit_gap(const LevelSamples& level, const SegmentedFi
     const auto single = alone.find(burst.bytes);
     if (single == alone.end() || burst.messages < 2) continue;
     const double gap = (burst.seconds - single->second) / (burst.messages - 1);
-    samples.push_back({burst.bytes, std::clamp(gap, kLeastGap, kMostGap * transfer(burst.bytes)),
-                       static_cast<double>(burst.launches)});
+    // The curve of a disturbed run may touch 0 where a segment begins.
+    const double most = std::max(kLeastGap, kMostGap * transfer(burst.bytes));
+    samples.push_back(
+        {burst.bytes, std::clamp(gap, kLeastGap, most), static_cast<double>(burst.launches)});
   }
   if (samples.size() < kLeastLengths) return std::nullopt;
   // A difference of two minima; the half of its noise that is common to all lengths is not known.

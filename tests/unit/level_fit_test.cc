@@ -67,6 +67,22 @@ TEST_CASE("a level is recovered from its samples") {
   }
 }
 
+TEST_CASE("samples of a machine that does other things still give a platform file") {
+  // Every time is up to a thousandfold of what it should be, at random and for each length apart.
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> decades(0, seed % 2 ? 3 : 1);
+    LevelSamples samples = level(0, 0);
+    for (std::vector<TimedLength>* timings : {&samples.transfer, &samples.single, &samples.burst}) {
+      for (TimedLength& timing : *timings) timing.seconds *= std::pow(10, decades(random));
+    }
+    Platform platform;
+    REQUIRE_NOTHROW(add_level(platform, Level::kNode, fit_level(samples), samples.probe));
+    CHECK(platform.level(Level::kNode).has_value());
+  }
+}
+
 TEST_CASE("protocols as the probes found them") {
   const LevelFit fit = fit_level(level(0, 0));
   const auto protocol_of = [&](const ProtocolProbe& probe, double bytes) {
