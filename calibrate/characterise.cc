@@ -21,8 +21,10 @@ Budget budget_of(Level level, bool quick) {
   return quick ? Budget{3.5, 1.2, 0.6} : Budget{20, 6, 3};
 }
 
-SweepOptions sweep_options(const Effort& effort, double budget, const std::string& what) {
+SweepOptions sweep_options(const Effort& effort, double budget, const std::string& what,
+                           Level level, const std::string& pattern) {
   SweepOptions options;
+  options.lengths = lengths_of(effort.lengths, level, pattern);
   options.max_bytes = effort.max_bytes;
   options.budget = budget;
   options.busy_budget = 2 * budget;
@@ -60,13 +62,14 @@ std::vector<size_t> lengths_to_look_at(const ProtocolProbe& probe) {
 
 void measure_gap(Pair& pair, LevelResult& result, const Effort& effort) {
   const Budget budget = budget_of(result.level, effort.quick);
-  SweepOptions options = sweep_options(effort, budget.burst, "burst");
+  SweepOptions options = sweep_options(effort, budget.burst, "burst", result.level, "burst");
   options.refine = false;
   options.extra = lengths_to_look_at(result.probe);
   const Timings bursts = sweep(
       [&](size_t bytes, int loops) { return pair.burst(bytes, Pair::burst_length(bytes), loops); },
       options);
   options.budget = budget.single;
+  options.lengths = lengths_of(effort.lengths, result.level, "single");
   const Timings singles =
       sweep([&](size_t bytes, int loops) { return pair.burst(bytes, 1, loops); }, options);
   result.series.push_back({"burst", bursts});
@@ -104,13 +107,15 @@ LevelResult characterise(Pair& pair, Level level, int partner, const Effort& eff
   }
   find_protocol(pair, result, effort);
 
-  SweepOptions options = sweep_options(effort, budget_of(level, effort.quick).transfer, name);
-  options.extra = lengths_to_look_at(result.probe);
   const bool self = level == Level::kSelf;
+  const std::string pattern = self ? "sendrecv" : "pingpong";
+  SweepOptions options =
+      sweep_options(effort, budget_of(level, effort.quick).transfer, name, level, pattern);
+  options.extra = lengths_to_look_at(result.probe);
   const Loop loop = [&](size_t bytes, int loops) {
     return self ? pair.exchange_with_self(bytes, loops) : pair.ping_pong(bytes, loops);
   };
-  result.series.push_back({self ? "sendrecv" : "pingpong", sweep(loop, options)});
+  result.series.push_back({pattern, sweep(loop, options)});
   if (!self && !(effort.stop && effort.stop())) measure_gap(pair, result, effort);
   result.fit = fit_level(result.samples());
   return result;

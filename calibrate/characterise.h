@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "calibrate/length_list.h"
 #include "calibrate/pair.h"
 #include "calibrate/sweep.h"
 #include "models/level_fit.h"
@@ -16,6 +17,7 @@ struct Effort {
   bool quick = false;
   size_t max_bytes = 4 << 20;
   unsigned seed = 1;
+  LengthList lengths;  ///< of patterns whose lengths were chosen before
   std::function<bool()> stop;
   std::function<void(const std::string&)> progress;
 };

@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +25,7 @@ namespace {
 
 struct Options {
   std::string toml, csv, name, command;
+  std::string lengths;  ///< samples whose lengths are to be measured again
   bool quick = false;
   bool force = false;
   size_t max_bytes = 4 << 20;
@@ -65,6 +67,8 @@ Options read_options(int argc, char** argv) {
       options.max_bytes = std::stoull(value);
     else if (key == "--seed")
       options.seed = static_cast<unsigned>(std::stoul(value));
+    else if (key == "--lengths")
+      options.lengths = value;
     else if (key == "--launch")
       options.launch = std::stoi(value);
     else
@@ -76,15 +80,34 @@ Options read_options(int argc, char** argv) {
   return options;
 }
 
-std::vector<std::string> gather_hosts(int ranks) {
-  std::vector<char> all(static_cast<size_t>(ranks) * MPI_MAX_PROCESSOR_NAME);
-  char own[MPI_MAX_PROCESSOR_NAME] = {};
+/// A short text of each rank, on rank 0.
+std::vector<std::string> gather_texts(const std::string& own, int ranks) {
+  constexpr size_t kLongest = 256;
+  std::array<char, kLongest> mine{};
+  own.copy(mine.data(), kLongest - 1);
+  std::vector<char> all(static_cast<size_t>(ranks) * kLongest);
+  MPI_Gather(mine.data(), kLongest, MPI_CHAR, all.data(), kLongest, MPI_CHAR, 0, MPI_COMM_WORLD);
+  std::vector<std::string> texts;
+  for (int r = 0; r < ranks; ++r) texts.emplace_back(&all[static_cast<size_t>(r) * kLongest]);
+  return texts;
+}
+
+std::string own_host() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME + 1> name{};
   int length = 0;
-  MPI_Get_processor_name(own, &length);
-  MPI_Gather(own, sizeof own, MPI_CHAR, all.data(), sizeof own, MPI_CHAR, 0, MPI_COMM_WORLD);
-  std::vector<std::string> hosts;
-  for (int r = 0; r < ranks; ++r) hosts.emplace_back(&all[size_t(r) * MPI_MAX_PROCESSOR_NAME]);
-  return hosts;
+  MPI_Get_processor_name(name.data(), &length);
+  return name.data();
+}
+
+/// The experimental factors of this run, on rank 0; collective.
+Provenance gather_factors(const Options& options, int ranks) {
+  Provenance factors = local_factors();
+  factors["hosts"] = host_list(gather_texts(own_host(), ranks));
+  const std::string pinned = pinning(gather_texts(own_processors(), ranks));
+  if (!pinned.empty()) factors["pinning"] = pinned;
+  factors["ranks"] = std::to_string(ranks);
+  factors["command"] = options.command;
+  return factors;
 }
 
 /// The levels that these ranks show, the same list on each of them: ranks that can share memory are
@@ -127,11 +150,12 @@ void show_progress(const std::string& text) {
 }
 
 /// True when rank 0 could open its files; its complaint is printed there.
-bool open_outputs(int rank, const Options& options, std::unique_ptr<NewFile>& csv,
-                  std::unique_ptr<NewFile>& toml) {
+bool open_files(int rank, const Options& options, std::unique_ptr<NewFile>& csv,
+                std::unique_ptr<NewFile>& toml, LengthList& lengths) {
   int fine = 1;
   if (rank == 0) {
     try {
+      if (!options.lengths.empty()) lengths = read_length_list(options.lengths);
       toml = std::make_unique<NewFile>(options.toml, options.force);
       csv = std::make_unique<NewFile>(options.csv, options.force);
     } catch (const InputError& error) {
@@ -145,13 +169,10 @@ bool open_outputs(int rank, const Options& options, std::unique_ptr<NewFile>& cs
 }
 
 void write_results(const Options& options, const std::vector<LevelResult>& results,
-                   const std::vector<std::string>& hosts, NewFile& csv, NewFile& toml) {
+                   const Provenance& factors, NewFile& csv, NewFile& toml) {
   Platform platform;
   platform.name = options.name;
-  platform.measured = local_factors();
-  platform.measured["hosts"] = host_list(hosts);
-  platform.measured["ranks"] = std::to_string(hosts.size());
-  platform.measured["command"] = options.command;
+  platform.measured = factors;
   if (interrupted) platform.measured["interrupted"] = "yes: fewer samples than asked for";
   const Provenance measured = platform.measured;
   choose_preset(platform);
@@ -212,7 +233,8 @@ int run(int argc, char** argv) {
     return 1;
   }
   std::unique_ptr<NewFile> csv, toml;
-  if (!open_outputs(rank, options, csv, toml)) {
+  Effort effort;
+  if (!open_files(rank, options, csv, toml, effort.lengths)) {
     MPI_Finalize();
     return rank == 0 ? 1 : 0;
   }
@@ -220,14 +242,13 @@ int run(int argc, char** argv) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
 
-  Effort effort;
   effort.quick = options.quick;
   effort.max_bytes = options.max_bytes;
   effort.seed = options.seed;
   effort.stop = [] { return interrupted != 0; };
   effort.progress = show_progress;
 
-  const std::vector<std::string> hosts = gather_hosts(ranks);
+  const Provenance factors = gather_factors(options, ranks);
   std::vector<LevelResult> results;
   int exit_code = 0;
   std::string complaint;
@@ -241,7 +262,7 @@ int run(int argc, char** argv) {
   if (rank == 0) {
     try {
       if (!complaint.empty()) throw InputError(complaint);
-      write_results(options, results, hosts, *csv, *toml);
+      write_results(options, results, factors, *csv, *toml);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s\n", error.what());
       exit_code = 1;

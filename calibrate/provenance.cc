@@ -1,10 +1,14 @@
 #include "calibrate/provenance.h"
 
 #include <mpi.h>
+#include <sched.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 
@@ -32,12 +36,39 @@ std::string mpi_library() {
   return line;
 }
 
+/// The version of the standard that the library follows: "3.1".
+std::string mpi_standard() {
+  int version = 0, subversion = 0;
+  MPI_Get_version(&version, &subversion);
+  return std::to_string(version) + "." + std::to_string(subversion);
+}
+
 std::string compiler() {
 #if defined(__clang__)
   return std::string("clang ") + __clang_version__;
 #else
   return std::string("gcc ") + __VERSION__;
 #endif
+}
+
+std::string kernel() {
+  utsname name{};
+  if (uname(&name) != 0) return {};
+  return std::string(name.sysname) + " " + name.release + " " + name.machine;
+}
+
+/// What else ran on this machine in the last minute.
+std::string load_average() {
+  double load = 0;
+  if (getloadavg(&load, 1) != 1) return {};
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f", load);
+  return text.data();
+}
+
+/// "3" or "3-7".
+std::string range_of(size_t first, size_t last) {
+  return std::to_string(first) + (last > first ? "-" + std::to_string(last) : "");
 }
 
 /// "model name : X" -> "X" from the first processor; "" when the kernel does not say.
@@ -94,10 +125,48 @@ Provenance local_factors() {
     if (first == std::string::npos) return;
     factors[key] = value.substr(first, value.find_last_not_of(' ') + 1 - first);
   };
+  add("compiler_flags", RUBATO_COMPILER_FLAGS);
+  add("mpi_standard", mpi_standard());
+  add("kernel", kernel());
   add("cpu", processor());
+  add("cores", std::to_string(sysconf(_SC_NPROCESSORS_ONLN)));
+  add("load_average_at_start", load_average());
   add("governor", governor());
   add("mpi_settings", mpi_settings());
   return factors;
+}
+
+std::string own_processors() {
+  // Large enough for 8192 processors: the kernel refuses a mask that is too small.
+  constexpr size_t kMost = 8192;
+  cpu_set_t* mask = CPU_ALLOC(kMost);
+  if (!mask) return {};
+  const size_t size = CPU_ALLOC_SIZE(kMost);
+  CPU_ZERO_S(size, mask);
+  std::string text;
+  if (sched_getaffinity(0, size, mask) == 0) {
+    for (size_t i = 0; i < kMost; ++i) {
+      if (!CPU_ISSET_S(i, size, mask)) continue;
+      size_t last = i;
+      while (last + 1 < kMost && CPU_ISSET_S(last + 1, size, mask)) ++last;
+      text += (text.empty() ? "" : ",") + range_of(i, last);
+      i = last;
+    }
+  }
+  CPU_FREE(mask);
+  return text;
+}
+
+std::string pinning(const std::vector<std::string>& processors) {
+  std::string text;
+  for (size_t first = 0, last = 0; first < processors.size(); first = last + 1) {
+    for (last = first; last + 1 < processors.size() && processors[last + 1] == processors[first];)
+      ++last;
+    if (processors[first].empty()) continue;
+    text += (text.empty() ? "" : "; ") + std::string(last > first ? "ranks " : "rank ") +
+            range_of(first, last) + ": " + processors[first];
+  }
+  return text;
 }
 
 std::string host_list(const std::vector<std::string>& host_of_rank) {

@@ -185,8 +185,9 @@ std::vector<size_t> anomalies(const Timings& timings) {
 
 Timings sweep(const Loop& loop, const SweepOptions& options) {
   Sweep run(loop, options);
-  std::set<size_t> start = starting_lengths(options.max_bytes);
-  for (size_t bytes : options.extra) {
+  const bool given = !options.lengths.empty();
+  std::set<size_t> start = given ? std::set<size_t>{} : starting_lengths(options.max_bytes);
+  for (size_t bytes : given ? options.lengths : options.extra) {
     if (bytes <= options.max_bytes) start.insert(bytes);
   }
   run.tell("first cycles, " + std::to_string(start.size()) + " lengths");
@@ -195,7 +196,7 @@ Timings sweep(const Loop& loop, const SweepOptions& options) {
     if (i >= kLeastCycles && run.elapsed() >= options.budget) break;
     going = run.cycle({start.begin(), start.end()});
   }
-  if (going && options.refine) going = refine(run, options);
+  if (going && options.refine && !given) going = refine(run, options);
   const std::vector<size_t> lengths = run.lengths();
   for (int i = options.first_cycles; going && i < options.max_cycles; ++i) {
     const bool enough = run.elapsed() >= options.budget;

@@ -45,6 +45,9 @@ struct SweepOptions {
   unsigned seed = 1;          ///< of the order of lengths inside a cycle
   std::vector<size_t> extra;  ///< lengths known to matter (both sides of an eager limit)
   bool refine = true;
+  /// Exactly these lengths, whatever the rules above say; empty: as they say. So that several
+  /// launches can be compared length by length.
+  std::vector<size_t> lengths;
   std::function<bool()> stop;  ///< asked between loops; true ends the sweep with what there is
   std::function<void(const std::string&)> progress;  ///< told now and then what is going on
 };

@@ -2,10 +2,13 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/error.h"
@@ -13,6 +16,7 @@
 #include "tools/commands.h"
 #include "tools/flavour.h"
 #include "tools/install_paths.h"
+#include "tools/launches.h"
 #include "tools/options.h"
 
 namespace po = boost::program_options;
@@ -46,8 +50,69 @@ std::string platform_name(const std::string& toml) {
   return file.substr(0, file.find('.'));
 }
 
-/// The words for the calibrator of one MPI, or none after --help.
-std::vector<std::string> calibrator_words(const Arguments& arguments) {
+void refuse_existing(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (!std::filesystem::exists(file)) continue;
+    throw InputError(fmt::format("{} exists; choose another name, or --force to replace it", file));
+  }
+}
+
+/// What the command line asks for.
+struct Request {
+  bool help = false;
+  std::vector<std::string> words;  ///< for the calibrator of one MPI
+  LaunchPlan plan;                 ///< with a launcher only where several launches are asked for
+};
+
+/// The words that each of several launches gets.
+std::vector<std::string> options_of_launch(const po::variables_map& values) {
+  std::vector<std::string> options = {"--max-size", values["max-size"].as<std::string>()};
+  for (const char* name : {"quick"}) {
+    if (values.count(name)) options.push_back(std::string("--") + name);
+  }
+  for (const char* name : {"lengths"}) {
+    if (!values.count(name)) continue;
+    // A launcher may start elsewhere.
+    const std::string value = std::filesystem::absolute(values[name].as<std::string>()).string();
+    options.insert(options.end(), {std::string("--") + name, value});
+  }
+  return options;
+}
+
+/// The part of a request that several launches need. Errors: UsageError.
+LaunchPlan launch_plan(const po::variables_map& values, const std::vector<std::string>& launcher) {
+  LaunchPlan plan;
+  if (!values.count("launches")) {
+    if (launcher.empty()) return plan;
+    throw UsageError("what stands behind '--' starts launches; say how many: --launches 10");
+  }
+  plan.launches = values["launches"].as<int>();
+  if (plan.launches < 1) throw UsageError("--launches: from 1 on");
+  if (launcher.empty()) {
+    throw UsageError(
+        "--launches needs what starts a launch: rubato calibrate --launches 10 -o FILE -- mpirun "
+        "-n 2");
+  }
+  if (launcher_flavour() != Flavour::kUnknown) {
+    throw UsageError("--launches starts mpirun itself; start it without one");
+  }
+  if (!values["launch"].defaulted()) throw UsageError("--launch and --launches exclude each other");
+  plan.launcher = launcher;
+  plan.options = options_of_launch(values);
+  plan.seed = values["seed"].as<unsigned>();
+  plan.given_lengths = values.count("lengths") > 0;
+  return plan;
+}
+
+/// The words in front of "--" and those behind it.
+std::pair<Arguments, Arguments> at_dashes(const Arguments& arguments) {
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  return {{arguments.begin(), dashes},
+          {dashes == arguments.end() ? dashes : dashes + 1, arguments.end()}};
+}
+
+Request read_request(const Arguments& arguments) {
+  const auto [own, launcher] = at_dashes(arguments);
   po::options_description visible("Options");
   visible.add_options()  //
       ("output,o", po::value<std::string>()->value_name("FILE"),
@@ -61,21 +126,30 @@ std::vector<std::string> calibrator_words(const Arguments& arguments) {
        "of the random order of message lengths")  //
       ("launch", po::value<int>()->value_name("N")->default_value(1),
        "which of several launches this is, for the samples ('rubato compare')")  //
-      ("force", "replace existing files")                                        //
+      ("launches", po::value<int>()->value_name("N"),
+       "start the launcher behind '--' so many times and make one platform of all")  //
+      ("lengths", po::value<std::string>()->value_name("SAMPLES.csv"),
+       "measure the lengths of these samples instead of choosing")  //
+      ("force", "replace existing files")                           //
       ("help,h", "show this help");
   const CommandHelp help = {
-      "mpirun -n RANKS rubato calibrate -o FILE [options]",
+      "mpirun -n RANKS rubato calibrate -o FILE [options]\n"
+      "       rubato calibrate --launches N -o FILE [options] -- mpirun -n RANKS",
       "Measures what messages cost on this machine and writes a platform file for 'rubato "
       "replay'.\n"
       "Rank 0 talks to the last rank on its own node (level 'node'), to the last rank on another\n"
       "node (level 'network'), and to itself (level 'self'); start it so that these pairs exist.",
       "Examples:\n"
       "  mpirun -n 2 rubato calibrate -o cluster.toml                  one node\n"
-      "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml    two nodes, both levels"};
+      "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml    two nodes, both levels\n"
+      "  rubato calibrate --launches 10 -o cluster.toml -- mpirun -n 2   ten launches, one file"};
   po::variables_map values;
-  if (!parse_options(arguments, help, visible, "", false, values)) return {};
+  Request request;
+  request.help = !parse_options(own, help, visible, "", false, values);
+  if (request.help) return request;
   if (!values.count("output")) {
-    throw UsageError(fmt::format("-o FILE is missing; usage: {}", help.usage));
+    throw UsageError(
+        "-o FILE is missing; usage: mpirun -n RANKS rubato calibrate -o FILE [options]");
   }
   const std::string toml = values["output"].as<std::string>();
   const std::string csv = csv_beside(toml);
@@ -94,17 +168,29 @@ std::vector<std::string> calibrator_words(const Arguments& arguments) {
                                  format_bytes(kMostSize)));
   }
   if (values["launch"].as<int>() < 1) throw UsageError("--launch: from 1 on");
-  std::vector<std::string> words = {
-      "--toml=" + toml,
-      "--csv=" + csv,
-      "--name=" + (values.count("name") ? values["name"].as<std::string>() : platform_name(toml)),
-      fmt::format("--max-bytes={:.0f}", max_size),
-      fmt::format("--seed={}", values["seed"].as<unsigned>()),
-      fmt::format("--launch={}", values["launch"].as<int>()),
-      fmt::format("--command=rubato calibrate {}", fmt::join(arguments, " "))};
-  if (values.count("quick")) words.push_back("--quick");
-  if (values.count("force")) words.push_back("--force");
-  return words;
+  const std::string name =
+      values.count("name") ? values["name"].as<std::string>() : platform_name(toml);
+  const std::string command = fmt::format("rubato calibrate {}", fmt::join(arguments, " "));
+  request.plan = launch_plan(values, launcher);
+  if (!request.plan.launcher.empty()) {
+    request.plan.toml = toml;
+    request.plan.csv = csv;
+    request.plan.name = name;
+    request.plan.command = command;
+    if (!values.count("force")) refuse_existing({toml, csv});
+  }
+  request.words = {"--toml=" + toml,
+                   "--csv=" + csv,
+                   "--name=" + name,
+                   fmt::format("--max-bytes={:.0f}", max_size),
+                   fmt::format("--seed={}", values["seed"].as<unsigned>()),
+                   fmt::format("--launch={}", values["launch"].as<int>()),
+                   "--command=" + command};
+  if (values.count("quick")) request.words.push_back("--quick");
+  if (values.count("force")) request.words.push_back("--force");
+  if (values.count("lengths"))
+    request.words.push_back("--lengths=" + values["lengths"].as<std::string>());
+  return request;
 }
 
 /// Becomes the calibrator; returns only by an exception.
@@ -127,13 +213,14 @@ int command_calibrate(const Arguments& arguments) {
   const bool speaks = launcher_rank() == 0;
   if (!speaks && !freopen("/dev/null", "w", stdout)) return 1;
   try {
-    const std::vector<std::string> words = calibrator_words(arguments);
-    if (words.empty()) return 0;
+    const Request request = read_request(arguments);
+    if (request.help) return 0;
+    if (!request.plan.launcher.empty()) return calibrate_in_launches(request.plan);
     const Flavour flavour = calibrator_flavour();
     if (flavour == Flavour::kUnknown) {
       throw InputError("calibrate needs at least 2 ranks: mpirun -n 2 rubato calibrate ...");
     }
-    become(libexec_dir() + "/rubato-calibrate-" + flavour_name(flavour), words);
+    become(libexec_dir() + "/rubato-calibrate-" + flavour_name(flavour), request.words);
   } catch (const UsageError&) {
     if (!speaks) return 2;
     throw;

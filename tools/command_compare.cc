@@ -22,17 +22,16 @@ const CommandHelp kHelp = {
     "Says for each operation and size whether two sets of samples differ, by Wilcoxon's rank-sum\n"
     "test over launches, and which one is faster.",
     "Each side needs several launches, ten or more if possible:\n"
-    "  for i in 1 2 3 4 5 6 7 8 9 10; do\n"
-    "    mpirun -n 2 rubato calibrate --quick -o a$i.toml\n"
-    "  done\n"
-    "  cat a?.csv a10.csv >a.csv\n"
-    "Files of samples may be strung together like this, those of older versions too."};
+    "  rubato calibrate --launches 10 --quick -o a.toml -- mpirun -n 2\n"
+    "  rubato calibrate --launches 10 --quick --lengths a.csv -o b.toml -- mpirun -n 2 OPTIONS\n"
+    "  rubato compare a.csv b.csv\n"
+    "Files of samples may also be strung together (cat), those of older versions too."};
 
 std::vector<Observation> observations_in(const std::string& file, const std::string& column) {
   std::vector<Observation> observations;
   const SampleFile samples = read_sample_file(file, column);
   for (const SampleRow& row : samples.rows) {
-    observations.push_back({row.level + " " + row.pattern, row.bytes, row.launch, row.seconds});
+    observations.push_back({operation_of(row), row.bytes, row.launch, row.seconds});
   }
   return observations;
 }

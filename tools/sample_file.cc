@@ -208,6 +208,10 @@ std::vector<Sample> read_samples(const std::string& file) {
   return samples;
 }
 
+std::string operation_of(const SampleRow& row) {
+  return row.level + " " + row.pattern;
+}
+
 SampleFile read_sample_file(const std::string& file, const std::string& column) {
   return RowReader(file, column).read();
 }

@@ -33,6 +33,9 @@ struct SampleRow {
   double half[2] = {0, 0};  ///< seconds_min_even and _odd; 0 where the file does not say
 };
 
+/// What tables call the thing that was timed: "node pingpong".
+std::string operation_of(const SampleRow& row);
+
 /// A file of samples.
 struct SampleFile {
   std::vector<SampleRow> rows;    ///< those with a time

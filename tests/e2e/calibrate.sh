@@ -26,8 +26,11 @@ def curve(segments, n):
 platform = tomllib.load(open("cluster.toml", "rb"))
 assert platform["name"] == "cluster", platform["name"]
 measured = platform["measured"]
-for key in "date", "mpi", "hosts", "ranks", "command", "compiler", "samples":
+for key in ("date", "mpi", "mpi_standard", "hosts", "ranks", "command", "compiler", "compiler_flags",
+            "kernel", "cores", "load_average_at_start", "pinning", "samples"):
     assert measured[key], key
+assert re.match("ranks? 0", measured["pinning"]), measured["pinning"]
+assert measured["kernel"].startswith("Linux "), measured["kernel"]
 library = "openmpi" if measured["mpi"].startswith("Open MPI") else "mpich"
 assert platform["collectives"]["preset"] == library, platform["collectives"]
 assert measured["ranks"] == "2" and measured["samples"] == "cluster.csv"

@@ -1,0 +1,80 @@
+#!/bin/sh
+# The driver starts several launches, measures the same lengths in each, and makes one file of all; launches
+# that fail are left out, and what it has is kept when it is told to stop.
+. "$(dirname "$0")/lib.sh"
+
+mpirun=mpirun.$flavour
+"$rubato" calibrate --launches 2 --quick --max-size 1KiB -o two.toml -- "$mpirun" -n 2 >table.txt ||
+  fail "two launches: $(cat table.txt)"
+[ -z "$(find . -name '*launches*')" ] || fail "the launches' own files remain: $(ls -A)"
+grep -q "^launches = .2.$" two.toml || fail "[measured] does not tell: $(cat two.toml)"
+grep -q '^node pingpong (.*Median  *Mean  *±  *1  *2$' table.txt || fail "no table: $(cat table.txt)"
+[ "$(grep -c '^level,' two.csv)" = 2 ] || fail "not two launches in the samples"
+/usr/bin/env python3 - <<'END'
+import collections, csv
+launches = collections.defaultdict(set)
+for line in open("two.csv"):
+    if line.startswith("level,"):
+        header = next(csv.reader([line]))
+    elif not line.startswith("#"):
+        row = dict(zip(header, next(csv.reader([line]))))
+        if row["seconds_min"]:
+            launches[row["launch"]].add((row["level"], row["pattern"], row["bytes"]))
+assert sorted(launches) == ["1", "2"], launches.keys()
+assert len(launches["1"]) > 40
+for launch in launches.values():
+    assert launch == launches["1"], launch ^ launches["1"]
+END
+"$rubato" compare two.csv two.csv >compared.txt
+! grep -q '^Left out' compared.txt || fail "launches have different lengths: $(cat compared.txt)"
+"$rubato" fit two.csv -o again.toml >/dev/null
+for file in two again; do
+  sed -E '/^(name|launches|command|samples|fitted) = /d' $file.toml >$file.txt
+done
+diff two.txt again.txt >difference.txt || fail "fit differs from calibrate: $(cat difference.txt)"
+
+# The second launch fails: the others count, and it is said.
+cat >flaky.sh <<END
+#!/bin/sh
+echo x >>started
+[ "\$(wc -l <started)" != 2 ] || { echo 'rubato: error: no more of that' >&2; exit 3; }
+exec $mpirun -n 2 "\$@"
+END
+chmod +x flaky.sh
+"$rubato" calibrate --launches 2 --quick --max-size 1KiB -o flaky.toml -- ./flaky.sh >table.txt 2>errors.txt ||
+  fail "one failing launch: $(cat errors.txt)"
+grep -q 'launch 2: ./flaky.sh exited with 3: no more of that; left out' errors.txt ||
+  fail "nothing is said: $(cat errors.txt)"
+grep -q "^launches = .1 of 2 that were asked for.$" flaky.toml || fail "[measured] does not tell"
+[ "$(grep -c '^level,' flaky.csv)" = 1 ] || fail "not one launch in the samples"
+
+# Told to stop in the second launch.
+rm started
+cat >stop.sh <<END
+#!/bin/sh
+echo x >>started
+[ "\$(wc -l <started)" != 2 ] || { (sleep 1; kill -TERM "\$PPID") & }
+exec $mpirun -n 2 "\$@"
+END
+chmod +x stop.sh
+"$rubato" calibrate --launches 3 --quick --max-size 1KiB -o stopped.toml -- ./stop.sh >table.txt 2>errors.txt ||
+  fail "told to stop: $(cat errors.txt)"
+grep -q 'told to stop; the 1 that are done are kept' errors.txt || fail "nothing is said: $(cat errors.txt)"
+grep -q "^launches = .1 of 3" stopped.toml || fail "[measured] does not tell"
+
+# One line, and nothing is left behind.
+one_line() {
+  [ "$(wc -l <out.txt)" = 1 ] || fail "more than one line: $(cat out.txt)"
+}
+expect_failure 1 "no-such-mpirun: no such program" "$rubato" calibrate --launches 2 -o a.toml -- no-such-mpirun
+one_line
+expect_failure 1 "launch 1: false exited with 1" "$rubato" calibrate --launches 2 -o a.toml -- false
+one_line
+expect_failure 1 "at least 2 ranks" "$rubato" calibrate --launches 2 -o a.toml -- "$mpirun" -n 1
+one_line
+expect_failure 1 "left no samples" "$rubato" calibrate --launches 2 -o a.toml -- true
+expect_failure 1 "two.toml exists" "$rubato" calibrate --launches 2 -o two.toml -- false
+expect_failure 2 "-- mpirun" "$rubato" calibrate --launches 2 -o a.toml
+expect_failure 2 "--launches 10" "$rubato" calibrate -o a.toml -- "$mpirun" -n 2
+expect_failure 1 "none.csv" run 2 "$rubato" calibrate -o a.toml --lengths none.csv
+[ -z "$(find . -name 'a.*' -o -name '*launches*')" ] || fail "left behind: $(ls -A)"

@@ -1,0 +1,69 @@
+#include "tools/launches.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "models/error.h"
+#include "tools/child.h"
+#include "tools/launch_table.h"
+
+using namespace rubato;
+namespace fs = std::filesystem;
+
+TEST_CASE("why a launch failed is found in what it printed") {
+  CHECK(complaint_in("") == "");
+  CHECK(complaint_in("-----------\n  There are no slots\nfor it\n") == "There are no slots");
+  CHECK(complaint_in("noise\nrubato: error: it is broken\nmore\n") == "it is broken");
+  CHECK(complaint_in("rubato: there is no option '--x'\n") == "there is no option '--x'");
+}
+
+TEST_CASE("a child is run to its end, or told to end") {
+  const std::string log =
+      (fs::temp_directory_path() / ("rubato-child-" + std::to_string(getpid()))).string();
+  const auto run = [&](const std::string& script, const std::function<bool(double)>& watch,
+                       double patience = 20) {
+    return run_child({"/bin/sh", "-c", script}, log, watch, patience);
+  };
+  CHECK(run("echo out; echo err >&2; read line || echo nothing to read", {}).fine());
+  std::ostringstream text;
+  text << std::ifstream(log).rdbuf();
+  CHECK(text.str() == "out\nerr\nnothing to read\n");
+  CHECK(run("exit 3", {}).exit_code == 3);
+  CHECK(run("exit 3", {}).text() == "exited with 3");
+  CHECK(run("kill -9 $$", {}).signal == SIGKILL);
+  const auto at_once = [](double) { return true; };
+  // Both shells wait for what they started, a program that a signal ends too.
+  const ChildEnd told = run("trap 'exit 0' TERM; while :; do sleep 0.1; done", at_once);
+  CHECK(told.stopped);
+  CHECK(!told.fine());
+  const ChildEnd stubborn = run("trap '' TERM; while :; do sleep 0.1; done", at_once, 0);
+  CHECK(stubborn.stopped);
+  CHECK(stubborn.signal == SIGKILL);
+  CHECK_THROWS_WITH(run_child({"/no/such/program"}, log, {}),
+                    "/no/such/program cannot be started: No such file or directory");
+  fs::remove(log);
+}
+
+TEST_CASE("the table of launches has medians, means and each launch") {
+  // Launches of 1, 2 and 6 us: median 2, mean 3; s^2 = (4 + 1 + 9) / 2 = 7, standard error
+  // sqrt(7 / 3) = 1.528, which is 50.9 % of the mean. 9 bytes are not shown, the largest size is.
+  std::vector<SampleRow> rows;
+  const double times[] = {1e-6, 2e-6, 6e-6};
+  for (int launch = 1; launch <= 3; ++launch) {
+    for (const double bytes : {8., 9., 100.}) {
+      SampleRow row{"node", "pingpong", bytes, times[launch - 1]};
+      row.launch = launch;
+      rows.push_back(row);
+    }
+  }
+  rows.pop_back();  // the third launch lacks 100 bytes: (1 + 2) / 2 = 1.5, s.e. 0.5 = 33.3 %
+  CHECK(launch_table(rows, 100) ==
+        "node pingpong (µs)  Median   Mean       ±      1      2      3\n"
+        "8 B                  2.000  3.000  50.9 %  1.000  2.000  6.000\n"
+        "100 B                1.500  1.500  33.3 %  1.000  2.000\n\n");
+}

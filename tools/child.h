@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rubato {
+
+/// How a program that was started ended.
+struct ChildEnd {
+  int exit_code = 0;     ///< 0 too where a signal ended it
+  int signal = 0;        ///< that ended it, or 0
+  bool stopped = false;  ///< it was told to stop by `watch`
+
+  bool fine() const { return exit_code == 0 && signal == 0 && !stopped; }
+  /// "exited with 3", "was ended by signal 9".
+  std::string text() const;
+};
+
+/// Runs a program to its end, with its standard output and error in the file `log` and nothing on
+/// its standard input, in a process group of its own so that Ctrl-C meets only this process.
+/// `watch` is asked some times a second with the seconds that have passed; true tells the program
+/// to end (SIGTERM, and SIGKILL to its whole group where that did not help for `patience` seconds).
+/// Errors: InputError when it cannot be started.
+ChildEnd run_child(const std::vector<std::string>& words, const std::string& log,
+                   const std::function<bool(double)>& watch, double patience = 20);
+
+}  // namespace rubato

@@ -1,0 +1,74 @@
+#include "tools/launch_table.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "models/statistics.h"
+#include "tools/numbers.h"
+#include "tools/text_table.h"
+
+namespace rubato {
+namespace {
+
+/// By launch.
+using Cell = std::map<int, double>;
+
+/// 0, 1, 8, 64, ... and the largest: the file has all of them.
+bool is_shown(double bytes, double largest) {
+  if (bytes == 0 || bytes == largest) return true;
+  const auto whole = static_cast<unsigned long long>(bytes);
+  return std::has_single_bit(whole) && std::countr_zero(whole) % 3 == 0;
+}
+
+std::string table_of(const std::string& operation, const std::map<double, Cell>& cells,
+                     int launches, int page_width) {
+  std::vector<double> all;
+  const double largest = cells.rbegin()->first;
+  for (const auto& [bytes, cell] : cells) {
+    if (!is_shown(bytes, largest)) continue;
+    for (const auto& [launch, seconds] : cell) all.push_back(seconds);
+  }
+  const TimeUnit unit = common_unit(all);
+  std::vector<std::string> header = {fmt::format("{} ({})", operation, unit.name), "Median", "Mean",
+                                     "±"};
+  for (int launch = 1; launch <= launches; ++launch) header.push_back(fmt::format("{}", launch));
+  TextTable table(header);
+  for (const auto& [bytes, cell] : cells) {
+    if (!is_shown(bytes, largest)) continue;
+    std::vector<double> times;
+    for (const auto& [launch, seconds] : cell) times.push_back(seconds);
+    std::vector<std::string> row = {
+        show_bytes(bytes), unit.show(median(times)), unit.show(mean(times)),
+        times.size() > 1 ? fmt::format("{:.1f} %", 100 * standard_error(times) / mean(times)) : ""};
+    for (int launch = 1; launch <= launches; ++launch) {
+      const auto found = cell.find(launch);
+      row.push_back(found == cell.end() ? "" : unit.show(found->second));
+    }
+    table.add_row(row);
+  }
+  return table.format(page_width);
+}
+
+}  // namespace
+
+std::string launch_table(const std::vector<SampleRow>& rows, int page_width) {
+  std::vector<std::string> order;
+  std::map<std::string, std::map<double, Cell>> operations;
+  int launches = 0;
+  for (const SampleRow& row : rows) {
+    const std::string operation = operation_of(row);
+    if (!operations.count(operation)) order.push_back(operation);
+    operations[operation][row.bytes][row.launch] = row.seconds;
+    launches = std::max(launches, row.launch);
+  }
+  std::string text;
+  for (const std::string& operation : order)
+    text += table_of(operation, operations[operation], launches, page_width) + "\n";
+  return text;
+}
+
+}  // namespace rubato

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/sample_file.h"
+
+namespace rubato {
+
+/// ReproMPI's table (Algorithm 3): for each operation and some of its sizes the median and the mean
+/// over launches, their relative standard error, and each launch by itself.
+std::string launch_table(const std::vector<SampleRow>& rows, int page_width);
+
+}  // namespace rubato

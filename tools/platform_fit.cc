@@ -1,0 +1,87 @@
+#include "tools/platform_fit.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "models/error.h"
+#include "models/level_fit.h"
+#include "models/units.h"
+#include "tools/sample_fit.h"
+#include "tools/text_table.h"
+
+namespace rubato {
+namespace {
+
+/// Three significant digits are what a table needs.
+double brief(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double digits = std::pow(10, std::floor(std::log10(std::abs(value))) - 2);
+  return std::round(value / digits) * digits;
+}
+
+std::string bandwidth(double per_byte) {
+  return per_byte > 0 ? format_bandwidth(brief(1 / per_byte)) : "inf";
+}
+
+template <typename Show>
+std::string range(const Interval& interval, Show show) {
+  return fmt::format("{} to {}", show(interval.low), show(interval.high));
+}
+
+/// The segments of a level with their intervals.
+std::string level_table(const std::string& name, const SegmentedFit& fit, int page_width) {
+  const auto seconds = [](double value) { return format_seconds(brief(value)); };
+  const auto bytes = [](double value) { return format_bytes(std::round(value)); };
+  TextTable table({name, "from between", "latency", "", "bandwidth", ""});
+  for (size_t k = 0; k < fit.segments.size(); ++k) {
+    const Segment& segment = fit.segments[k];
+    const SegmentIntervals& intervals = fit.intervals[k];
+    // The interval of a bandwidth runs the other way than that of its slope.
+    const Interval slope = {intervals.per_byte.high, intervals.per_byte.low};
+    const bool known = std::isfinite(slope.low);
+    table.add_row({bytes(segment.from), k == 0 ? "" : range(intervals.from, bytes),
+                   seconds(segment.intercept), range(intervals.intercept, seconds),
+                   bandwidth(segment.per_byte), known ? range(slope, bandwidth) : ""});
+  }
+  return table.format(page_width);
+}
+
+}  // namespace
+
+FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
+                            const std::string& name, Joints joints, int page_width) {
+  FittedPlatform fitted;
+  Platform& platform = fitted.platform;
+  platform.name = name;
+  platform.measured = samples.measured;
+  platform.measured["samples"] = std::filesystem::path(file).filename().string();
+  choose_preset(platform);
+  std::string& report = fitted.report;
+  std::string left_out;
+  const std::map<Level, LevelSamples> levels = sampled_levels(samples, file);
+  for (const Level level : {Level::kNode, Level::kNetwork, Level::kSelf}) {
+    if (!levels.count(level)) continue;
+    const LevelSamples& of_level = levels.at(level);
+    const LevelFit fit = fit_level(of_level, joints);
+    if (!fit.transfer) {
+      left_out += fmt::format("{}: left out, it has {} of the three lengths that a curve needs\n",
+                              kLevelNames[static_cast<int>(level)], of_level.transfer.size());
+      continue;
+    }
+    add_level(platform, level, fit, of_level.probe);
+    report += fmt::format(
+        "{}{} lengths, fit error {:.1f} % rms, {:.1f} % at worst\n\n",
+        level_table(kLevelNames[static_cast<int>(level)], *fit.transfer, page_width),
+        of_level.transfer.size(), 100 * fit.transfer->rms_error, 100 * fit.transfer->max_error);
+  }
+  report += left_out.empty() || report.empty() ? "" : left_out + "\n";
+  if (report.empty()) {
+    throw InputError(fmt::format(
+        "{}: no level has three lengths or more of the patterns pingpong or sendrecv", file));
+  }
+  return fitted;
+}
+
+}  // namespace rubato
