@@ -222,10 +222,12 @@ void CallBuilder::add_nothing_to(const std::vector<NothingTo>& nothing_to) {
   }
 }
 
-void CallBuilder::icollective_request(uint64_t event, double time, uint64_t request) {
+void CallBuilder::icollective_request(uint64_t event, double time, uint64_t request,
+                                      uint32_t init_order) {
   ensure_call(event, time);
   note_inside(event, time, false);
   post(ActionKind::kStartCollective, request, book_->collectives);
+  pending_.actions.back().bytes = init_order;
   const auto prepared = book_->nothing_to.find(request);
   add_nothing_to(prepared == book_->nothing_to.end() ? nothing_to_ : prepared->second);
   if (implicit_) close_call(time);

@@ -107,7 +107,9 @@ class CallBuilder {
   void part(uint64_t event, double time, uint64_t bytes, uint32_t peers);
   /// The open call prepares a collective, whose parts follow.
   void prepares_parts(uint64_t event, double time, uint64_t request);
-  void icollective_request(uint64_t event, double time, uint64_t request);
+  /// `init_order`: which of its communicator's persistent collectives it is, from 1; 0: of none, or
+  /// not known.
+  void icollective_request(uint64_t event, double time, uint64_t request, uint32_t init_order);
   void icollective_complete(uint64_t event, double time, CollectiveOp op, uint32_t comm,
                             int32_t root, uint64_t sent, uint64_t received, uint64_t request);
   /// A collective among neighbours in the call that was entered just now: a message to each of them

@@ -2,7 +2,8 @@
 
 // Which calls of the members of a communicator belong together: MPI wants every member to call the
 // collectives of a communicator in the same order, so the k-th call of each is one instance. The
-// calls of a member may be those of several threads.
+// calls of a member may be those of several threads. A persistent collective only has to be
+// initialised in that order; its starts count apart, where the archive says which one it is.
 //
 // In an Alltoallv or Alltoallw a member waits for those that send it something, where the archive
 // says who does (the calls have the parts they send). It is not known before all have come, so the
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -125,12 +127,15 @@ class CollectiveInstances {
     const uint32_t comm = action.comm;
     const CollectiveOp op = action.op;
     const int32_t root = action.peer;
-    State& state = comms_[comm];
+    const bool persistent = action.kind == ActionKind::kStartCollective && action.bytes > 0;
+    const uint64_t series = persistent ? action.bytes << kSeriesShift : 0;
+    State& state = persistent ? persistent_[{comm, action.bytes}] : comms_[comm];
     const Communicator& communicator = trace_->comms[comm];
     const int size = communicator.size();
     if (state.next.empty()) state.next.assign(size, 0);
-    const uint64_t number = action.tag > 0 ? action.tag - 1 : state.next[local]++;
-    while (number >= state.first + state.instances.size()) state.instances.emplace_back();
+    const uint64_t place = action.tag > 0 ? action.tag - 1 : state.next[local]++;
+    while (place >= state.first + state.instances.size()) state.instances.emplace_back();
+    const uint64_t number = series | place;
     Instance& instance = get(comm, number);
     if (instance.arrived.count == 0) {
       instance.op = op;
@@ -173,7 +178,8 @@ class CollectiveInstances {
   using Instance = CollectiveInstance<K>;
 
   Instance& get(uint32_t comm, uint64_t number) {
-    return comms_[comm].instances[number - comms_[comm].first];
+    State& state = state_of(comm, number);
+    return state.instances[(number & kPlaceMask) - state.first];
   }
 
   /// True when everything that `local` waits for is there, in an operation that it takes to
@@ -208,7 +214,7 @@ class CollectiveInstances {
 
   /// `local` leaves the instance; it is forgotten when all have left.
   void depart(uint32_t comm, uint64_t number) {
-    State& state = comms_[comm];
+    State& state = state_of(comm, number);
     ++get(comm, number).departed;
     const int size = trace_->comms[comm].size();
     while (!state.instances.empty() && state.instances.front().departed == size) {
@@ -226,6 +232,16 @@ class CollectiveInstances {
     std::deque<Instance> instances;
     uint64_t first = 0;  ///< number of instances.front()
   };
+
+  // The number of an instance: which of the persistent collectives, 0 for all others; the place
+  // among those.
+  static constexpr int kSeriesShift = 32;
+  static constexpr uint64_t kPlaceMask = (uint64_t{1} << kSeriesShift) - 1;
+
+  State& state_of(uint32_t comm, uint64_t number) {
+    const uint64_t series = number >> kSeriesShift;
+    return series == 0 ? comms_[comm] : persistent_.find({comm, series})->second;
+  }
 
   /// `action` is followed by those that say whom the member sends nothing to.
   static void add_parts(const Action& action, int local, const Communicator& comm, double recorded,
@@ -265,6 +281,7 @@ class CollectiveInstances {
 
   const TraceDefinitions* trace_;
   std::vector<State> comms_;
+  std::map<std::pair<uint32_t, uint64_t>, State> persistent_;  ///< by communicator and series
   bool mismatch_ = false;
 };
 

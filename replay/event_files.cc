@@ -314,7 +314,10 @@ OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_Co
 
 OTF2_CallbackCode on_icollective_request(RUBATO_RECORD, uint64_t request) {
   return guarded(user, [&](Location& l) {
-    l.record(event, time, &CallBuilder::icollective_request, request);
+    uint32_t init_order = 0;
+    const uint32_t attribute = l.archive->index.init_order;
+    if (attribute != kUndefined) OTF2_AttributeList_GetUint32(attributes, attribute, &init_order);
+    l.record(event, time, &CallBuilder::icollective_request, request, init_order);
   });
 }
 

@@ -80,7 +80,8 @@ struct Action {
   /// collective see ActionKind.
   uint32_t tag = 0;
   /// Of the message, also at the wait of a receive; bytes sent by a collective as the archive
-  /// counts them, at its wait where it was started.
+  /// counts them, at its wait where it was started. At the start: 0, or which of the persistent
+  /// collectives that its communicator got it is, from 1.
   uint64_t bytes = 0;
   union {
     uint64_t bytes_received = 0;  ///< where `bytes` are those of a collective; counted likewise
@@ -88,7 +89,8 @@ struct Action {
       uint32_t slot;  ///< request of a send, post, start or wait: small and reused where a rank has
                       ///< one timeline, else a new number for each
       /// Of a send or post: the n-th of its rank on its channel, from 1, over all timelines of the
-      /// rank; of a collective the n-th on its communicator. 0 where ranks have one timeline each:
+      /// rank; of a collective the n-th on its communicator, or of a persistent
+      /// one its n-th start. 0 where ranks have one timeline each:
       /// then it is the order in which they come.
       uint32_t order;
     };

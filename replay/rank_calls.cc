@@ -91,7 +91,9 @@ void RankCalls::number(Timeline& timeline) {
   for (size_t i = call.first_action; i < call.first_action + call.actions; ++i) {
     Action& action = pending.actions[i];
     if (action.kind == ActionKind::kCollective || action.kind == ActionKind::kStartCollective) {
-      action.tag = ++counts_[{ActionKind::kCollective, 0, action.comm, 0}].last;
+      const bool starts = action.kind == ActionKind::kStartCollective;
+      const auto persistent = static_cast<uint32_t>(starts ? action.bytes : 0);
+      action.tag = ++counts_[{ActionKind::kCollective, 0, action.comm, persistent}].last;
     } else if (action.kind == ActionKind::kEpoch) {
       action.order = ++counts_[{action.kind, action.peer, action.comm, action.tag}].last;
     } else if (action.kind == ActionKind::kSend || action.kind == ActionKind::kPost) {

@@ -393,6 +393,7 @@ void resolve(const Collected& data, Archive& archive) {
     if (text == schema::kBytesReceived) archive.index.bytes_received = ref;
     if (text == schema::kRequest) archive.index.request = ref;
     if (text == schema::kPartPeers) archive.index.part_peers = ref;
+    if (text == schema::kInitOrder) archive.index.init_order = ref;
   }
   for (const auto& [ref, name] : data.parameters) {
     const std::string text = data.text(name);

@@ -306,6 +306,7 @@ class TextSource : public EventSource {
     const auto comm = static_cast<uint32_t>(option(line, "comm", 0));
     const auto root = static_cast<int32_t>(option(line, "root", kNoRoot));
     const double request = option(line, "req", -1);
+    const double init_order = option(line, "persistent", 0);
     const auto window = static_cast<int>(option(line, "win", 1));
     const std::vector<uint64_t> parts = take_parts(line);
     if (line.words.size() < 2) fail(line, "write RANK: ENTER..LEAVE CALL ...");
@@ -402,7 +403,8 @@ class TextSource : public EventSource {
         fail(line, "communicator " + std::to_string(comm) + " has no rank " + std::to_string(root));
       const CollectiveText c{*op, comm, root, bytes(line, 2), bytes(line, 3)};
       if (is_started) {
-        record(enter, &CallBuilder::icollective_request, static_cast<uint64_t>(request));
+        record(enter, &CallBuilder::icollective_request, static_cast<uint64_t>(request),
+               static_cast<uint32_t>(init_order));
         collectives_[{line.rank, static_cast<uint64_t>(request)}] = c;
       } else {
         record(leave, &CallBuilder::collective_end, c.op, c.comm, c.root, c.sent, c.received);

@@ -26,6 +26,8 @@ namespace rubato {
 ///     0: 99..120 barrier               collectives: NAME [root R] [sent] [received] [comm C]
 ///     0: 120..130 bcast root 0 64B 64B
 ///     0: 130..135 ibarrier req 2       also nonblocking, with i before the name, and comm_idup
+///     0: 130..135 ibarrier req 2 persistent 1     a start of the first persistent collective
+///                                      that was initialised on its communicator
 ///     0: 130..135 alltoallv 8B 16B parts 0B 8B    sent, received, and what goes to each member;
 ///                                      also ialltoallv, and alltoallw
 ///     0: 130..131 alltoallv_init req 3 parts 0B 8B    a later "ialltoallv 8B 16B req 3" starts it

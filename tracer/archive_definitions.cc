@@ -103,6 +103,8 @@ class GlobalDefinitions {
     attribute(kAttributeRequest, schema::kRequest, "request that the call made", OTF2_TYPE_UINT64);
     attribute(kAttributePartPeers, schema::kPartPeers, "peers in a row that get such a part",
               OTF2_TYPE_UINT32);
+    attribute(kAttributeInitOrder, schema::kInitOrder,
+              "which of the persistent collectives of its communicator", OTF2_TYPE_UINT32);
     if (!definitions_.call_sites.empty()) {
       attribute(kAttributeCallSite, schema::kCallSite, "line of the program that called MPI",
                 OTF2_TYPE_SOURCE_CODE_LOCATION);

@@ -125,6 +125,7 @@ int record_icollective(Call call, Real real, Arguments... arguments) {
 }
 
 /// Persistent collectives: each start posts the same number again. The parts stay the same too.
+/// Ranks may start them in different orders, but initialise those of a communicator in one.
 template <class Operation, class Real, class... Arguments>
 int record_collective_init(Call call, Real real, Arguments... arguments) {
   const bool room = reserve_parts<Operation, Arguments...>(call);
@@ -134,6 +135,7 @@ int record_collective_init(Call call, Real real, Arguments... arguments) {
     Request request;
     if (use.entry->recordable) {
       request = collective_request(use, requests::next_persistent_number(call.log().number));
+      request.init_order = ++use.entry->persistent;
       if (room) note_parts<Operation>(call, request.number, arguments...);
     }
     request.persistent = true;

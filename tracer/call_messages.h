@@ -228,7 +228,7 @@ inline void note_started(Call& call, MPI_Request handle) {
     return;
   if (request.kind == RequestKind::kCollective) {
     call.item(Item::kCollectiveStart, request.number);
-    call.word(request.message.communicator);
+    call.word(request.message.communicator | uint64_t{request.init_order} << 32);
     return;
   }
   if (request.kind == RequestKind::kNeighbours) {

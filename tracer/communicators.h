@@ -29,9 +29,10 @@ struct Communicator {
   bool recordable = true;   ///< false: has members outside of MPI_COMM_WORLD (spawned)
   bool has_events = false;  ///< its creation was recorded
   uint64_t identity = 0;
-  uint64_t parent = 0;    ///< identity of the parent; 0 where there is none
-  uint32_t children = 0;  ///< communicators made from this one so far
-  uint32_t windows = 0;   ///< windows made on this one so far
+  uint64_t parent = 0;              ///< identity of the parent; 0 where there is none
+  uint32_t children = 0;            ///< communicators made from this one so far
+  uint32_t windows = 0;             ///< windows made on this one so far
+  mutable uint32_t persistent = 0;  ///< persistent collectives initialised on it so far
   Members members;
   Members remote_members;                    ///< of an intercommunicator
   std::shared_ptr<const Topology> topology;  ///< null where it has none

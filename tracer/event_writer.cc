@@ -171,7 +171,8 @@ class EventWriter {
       }
       case Item::kCollectiveStart: {
         const uint64_t request = items.value();
-        collective_request(static_cast<uint32_t>(items.word()), request);
+        const uint64_t what = items.word();
+        collective_request(static_cast<uint32_t>(what), request, static_cast<uint32_t>(what >> 32));
         break;
       }
       case Item::kRmaCollective:
@@ -299,10 +300,12 @@ class EventWriter {
     }
   }
 
-  void collective_request(uint32_t local, uint64_t request) {
+  /// `init_order` 0: not of a persistent collective.
+  void collective_request(uint32_t local, uint64_t request, uint32_t init_order = 0) {
     uint32_t comm;
     if (!known(local, comm)) return;
     OTF2_AttributeList_AddCommRef(attributes_, kAttributeComm, comm);
+    if (init_order > 0) OTF2_AttributeList_AddUint32(attributes_, kAttributeInitOrder, init_order);
     put(OTF2_EvtWriter_NonBlockingCollectiveRequest, attributes_, enter_, request);
   }
 

@@ -24,6 +24,7 @@ enum AttributeRef : OTF2_AttributeRef {
   kAttributeReceived,
   kAttributeRequest,
   kAttributePartPeers,
+  kAttributeInitOrder,
   kAttributeCallSite
 };
 

@@ -52,11 +52,12 @@ enum class Item : unsigned {
   kSmallCollective,   ///< as kCollective, but both numbers of bytes in one word
   kExtended,          ///< not an item itself: the kind is 16 or more, value has 54 bits
   kCollectiveRequest = 16,  ///< communicator; posts the thread's next request
-  kCollectiveStart,         ///< request (of a persistent collective), then one word: communicator
-  kRmaCollectiveBegin,      ///< first of a call that is collective over a window
-  kRmaCollective,           ///< window 20, sync level 4, operation 8 bits
-  kWinCreate,               ///< window
-  kWinDestroy,              ///< window
+  kCollectiveStart,  ///< request (of a persistent collective), then one word: communicator 32 bits,
+                     ///< which of its persistent ones, from 1
+  kRmaCollectiveBegin,  ///< first of a call that is collective over a window
+  kRmaCollective,       ///< window 20, sync level 4, operation 8 bits
+  kWinCreate,           ///< window
+  kWinDestroy,          ///< window
   kRmaOperation,  ///< window 20 bits, then how (RmaHow); target, bytes sent, received, matching id
   kRmaComplete,   ///< window 20 bits, locally 1, remotely 1; then matching id
   kRmaLock,       ///< window 20 bits, lock type; then target

@@ -39,6 +39,7 @@ struct Request {
   Message message{};   ///< of a persistent request: what each start sends or asks for
   uint64_t extra = 0;  ///< see RequestKind
   uint32_t next = 0;
+  uint32_t init_order = 0;  ///< of a persistent collective: which of its communicator, from 1
   RequestKind kind = RequestKind::kForeign;
   SendMode mode = SendMode::kStandard;
   bool persistent = false;

@@ -64,6 +64,12 @@ inline constexpr char kPostedTag[] = "RUBATO_POSTED_TAG";
 /// comm reference; also on NON_BLOCKING_COLLECTIVE_REQUEST.
 inline constexpr char kPostedComm[] = "RUBATO_POSTED_COMM";
 
+// Attribute on NON_BLOCKING_COLLECTIVE_REQUEST records of persistent collectives.
+
+/// uint32: the how-manieth persistent collective that was initialised on its communicator, from 1.
+/// Starts of the same one belong together; ranks may start different ones in different orders.
+inline constexpr char kInitOrder[] = "RUBATO_INIT_ORDER";
+
 // Attribute on the MPI_ISEND record that MPI_Start(all) writes for a persistent send.
 
 /// uint8: 1 buffered, 2 synchronous, 3 ready, 4 partitioned; absent for a standard send. The

@@ -301,3 +301,55 @@ TEST_CASE("a collective of no data is complete at once") {
   )"),
              {5, 505});
 }
+
+// Rank 0 starts the first at 0 and the second at 100, rank 1 the second at 10 and the first at 300:
+// MPI wants the same order of initialisation only. In the second round both start the first alone.
+// Rank 0's first wait is for the second, whose last start is at 100, so until 100. Its next, 10
+// later, is for the first: until 300. Rank 1 has both at 300. The second round starts on rank 0 at
+// 300 + 20 and on rank 1 at 300 + 50, so both leave it at 350.
+TEST_CASE("persistent collectives may be started in different orders") {
+  check_ends(replay(R"(
+    0: 0..0 ibarrier req 1 persistent 1
+    0: 100..100 iallreduce 16B 16B req 2 persistent 2
+    0: 100..110 wait 2
+    0: 120..320 wait 1
+    0: 340..340 ibarrier req 1 persistent 1
+    0: 340..400 wait 1
+    0: 400 end
+    1: 10..10 iallreduce 16B 16B req 7 persistent 2
+    1: 300..300 ibarrier req 8 persistent 1
+    1: 300..310 waitall 7 8
+    1: 360..360 ibarrier req 8 persistent 1
+    1: 360..400 wait 8
+    1: 400 end
+  )"),
+             {350, 350});
+}
+
+// A barrier between the starts belongs to the other barriers of the communicator: rank 0 comes to
+// it at 50 and rank 1 at 70, with the persistent one started before on rank 0 only.
+TEST_CASE("persistent collectives do not count among the blocking ones") {
+  check_ends(replay(R"(
+    0: 0..0 iallreduce 16B 16B req 1 persistent 1
+    0: 50..75 barrier
+    0: 75..95 wait 1
+    0: 95 end
+    1: 70..75 barrier
+    1: 90..90 iallreduce 16B 16B req 1 persistent 1
+    1: 90..95 wait 1
+    1: 95 end
+  )"),
+             {85, 85});
+}
+
+TEST_CASE("where nothing says which persistent collective a start is of, their order decides") {
+  const auto source = parse_text_trace(R"(
+    0: 0..0 ibarrier req 1
+    0: 0..0 iallreduce 16B 16B req 2
+    0: 10..20 waitall 1 2
+    1: 0..0 iallreduce 16B 16B req 7
+    1: 0..0 ibarrier req 8
+    1: 10..20 waitall 7 8
+  )");
+  CHECK_THROWS_AS(run_replay(*source, {parse_scenario("perfect")}, {}), InputError);
+}
