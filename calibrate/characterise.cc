@@ -1,6 +1,8 @@
 // Which messages are measured, for how long; models/level_fit.cc makes curves of their times.
 #include "calibrate/characterise.h"
 
+#include <iterator>
+
 #include "models/error.h"
 
 namespace rubato {
@@ -13,12 +15,12 @@ constexpr int kProbes = 5;
 
 /// Seconds for each part, normal and quick: two ranks need less than 60 s and 10 s in all.
 struct Budget {
-  double transfer, burst, single;
+  double transfer, burst, single, overhead;
 };
 
 Budget budget_of(Level level, bool quick) {
-  if (level == Level::kSelf) return quick ? Budget{0.6, 0, 0} : Budget{4, 0, 0};
-  return quick ? Budget{3.5, 1.2, 0.6} : Budget{20, 6, 3};
+  if (level == Level::kSelf) return quick ? Budget{0.6, 0, 0, 0} : Budget{4, 0, 0, 0};
+  return quick ? Budget{3.5, 1.2, 0.6, 0.8} : Budget{20, 6, 3, 4};
 }
 
 SweepOptions sweep_options(const Effort& effort, double budget, const std::string& what,
@@ -76,15 +78,121 @@ void measure_gap(Pair& pair, LevelResult& result, const Effort& effort) {
   result.series.push_back({"single", singles});
 }
 
+/// How long an end looks away: for longer than a message takes, at any length.
+std::function<double(size_t)> time_away(const Timings& one_way) {
+  constexpr double kAway = 10e-6;  // seconds, and as long again as a round trip takes
+  return [one_way](size_t bytes) {
+    const auto at = one_way.lower_bound(bytes);
+    return kAway + 2 * (at == one_way.end() ? std::prev(at) : at)->second.min;
+  };
+}
+
+/// Single messages, each timed alone: at powers of two, since these curves have few segments.
+SweepOptions options_of_singles(const LevelResult& result, const Effort& effort,
+                                const std::string& what, const std::string& pattern) {
+  constexpr int kRepetitions = 4;
+  SweepOptions options = sweep_options(effort, budget_of(result.level, effort.quick).overhead, what,
+                                       result.level, pattern);
+  options.refine = false;
+  options.loop_seconds = 0;
+  options.min_round_trips = kRepetitions;
+  options.first_cycles = 4;
+  options.only = {0, effort.max_bytes};
+  for (size_t n = 1; n < effort.max_bytes; n *= 2) options.only.insert(n);
+  return options;
+}
+
+/// The processor's time at both ends; see Pair.
+void measure_overheads(Pair& pair, LevelResult& result, const Effort& effort) {
+  const auto away = time_away(result.series.front().timings);
+  SweepOptions options = options_of_singles(result, effort, "processor time", "send_overhead");
+  options.extra = lengths_to_look_at(result.probe);
+  const Timings sends =
+      sweep([&](size_t bytes, int loops) { return pair.send_overhead(bytes, loops, away(bytes)); },
+            options);
+  options.lengths = lengths_of(effort.lengths, result.level, "receive_overhead");
+  const Timings receives = sweep(
+      [&](size_t bytes, int loops) { return pair.receive_overhead(bytes, loops, away(bytes)); },
+      options);
+  result.series.push_back({"send_overhead", sends});
+  result.series.push_back({"receive_overhead", receives});
+  if (!result.probe.eager) return;
+  if (result.probe.waiting) {
+    const auto limit = static_cast<size_t>(*result.probe.eager);
+    options.max_bytes = limit;
+    options.only.erase(options.only.upper_bound(limit), options.only.end());
+  }
+  options.lengths = lengths_of(effort.lengths, result.level, "unexpected_overhead");
+  const Timings unexpected = sweep(
+      [&](size_t bytes, int loops) { return pair.unexpected_overhead(bytes, loops, away(bytes)); },
+      options);
+  result.series.push_back({"unexpected_overhead", unexpected});
+}
+
+/// Who has to be inside MPI for messages above the eager limit: what goes on while the sender
+/// computes, and while both do (while the receiver does, measure_overheads() has looked). Between
+/// two lengths that differ in it, further ones.
+void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
+  constexpr double kLonger = 1.25;  // the receiver stays away, so that the sender has to wait
+  constexpr size_t kClosest = 64;   // bytes, and a 32nd of the length
+  constexpr int kMostRounds = 12;
+  if (!result.probe.waiting || *result.probe.waiting > static_cast<double>(effort.max_bytes))
+    return;
+  const auto away = time_away(result.series.front().timings);
+  SweepOptions options = options_of_singles(result, effort, "overlap", "sender_computes");
+  const auto waiting = static_cast<size_t>(*result.probe.waiting);
+  options.only.erase(options.only.begin(), options.only.lower_bound(waiting));
+  options.only.insert(waiting);
+  Series sender{"sender_computes", {}}, both{"both_compute", {}};
+  Timings* receiver = nullptr;
+  for (Series& series : result.series) {
+    if (series.pattern == "receive_overhead") receiver = &series.timings;
+  }
+  const bool given = !options.lengths.empty();
+  for (int round = 0; round < (given ? 1 : kMostRounds) && !options.only.empty(); ++round) {
+    sender.timings.merge(sweep(
+        [&](size_t bytes, int loops) { return pair.sender_wait(bytes, loops, away(bytes), 0); },
+        options));
+    both.timings.merge(sweep(
+        [&](size_t bytes, int loops) {
+          return pair.sender_wait(bytes, loops, away(bytes), kLonger * away(bytes));
+        },
+        options));
+    // The lengths of the first round are known.
+    if (round > 0) {
+      receiver->merge(sweep(
+          [&](size_t bytes, int loops) { return pair.receive_overhead(bytes, loops, away(bytes)); },
+          options));
+    }
+    if (effort.stop && effort.stop()) break;
+    const LevelSamples samples = result.samples();
+    const std::vector<ProtocolSegment> found = find_protocols(
+        *result.probe.waiting, {timed_lengths(sender.timings), timed_lengths(both.timings)},
+        samples.transfer, samples.overheads.receive);
+    options.only.clear();
+    options.budget = 0;  // the least number of cycles
+    options.busy_budget = 0;
+    for (size_t k = 1; k < found.size(); ++k) {
+      const auto at = sender.timings.find(static_cast<size_t>(found[k].from));
+      if (at == sender.timings.end() || at == sender.timings.begin()) continue;
+      const size_t below = std::prev(at)->first;
+      if (at->first - below <= std::max(kClosest, at->first / 32)) continue;
+      options.only.insert(below + (at->first - below) / 2);
+    }
+  }
+  result.series.push_back(std::move(sender));
+  result.series.push_back(std::move(both));
+}
+
 }  // namespace
 
 LevelSamples LevelResult::samples() const {
   LevelSamples samples;
   samples.probe = probe;
   for (const Series& one : series) {
-    std::vector<TimedLength>& timings = one.pattern == "burst"    ? samples.burst
-                                        : one.pattern == "single" ? samples.single
-                                                                  : samples.transfer;
+    std::vector<TimedLength>* belongs = samples.series(one.pattern);
+    if (!belongs) continue;
+    std::vector<TimedLength>& timings = *belongs;
     timings = timed_lengths(one.timings);
     if (one.pattern != "burst") continue;
     for (TimedLength& timing : timings) {
@@ -116,7 +224,10 @@ LevelResult characterise(Pair& pair, Level level, int partner, const Effort& eff
     return self ? pair.exchange_with_self(bytes, loops) : pair.ping_pong(bytes, loops);
   };
   result.series.push_back({pattern, sweep(loop, options)});
-  if (!self && !(effort.stop && effort.stop())) measure_gap(pair, result, effort);
+  const auto stopped = [&effort] { return effort.stop && effort.stop(); };
+  if (!self && !stopped()) measure_gap(pair, result, effort);
+  if (!self && !stopped()) measure_overheads(pair, result, effort);
+  if (!self && !stopped()) measure_overlap(pair, result, effort);
   result.fit = fit_level(result.samples());
   return result;
 }

@@ -24,7 +24,7 @@ struct Effort {
 
 /// One pattern of messages over its lengths.
 struct Series {
-  std::string pattern;  ///< "pingpong", "sendrecv", "burst", "single"
+  std::string pattern;  ///< what the file of samples calls it
   Timings timings;
 };
 

@@ -18,8 +18,13 @@ namespace {
 
 /// The curve that was fitted to a series, or none ("burst" and "single" make the gap together).
 const SegmentedFit* fit_of(const LevelResult& result, const Series& series) {
-  const bool direct = series.pattern == "pingpong" || series.pattern == "sendrecv";
-  return direct && result.fit.transfer ? &*result.fit.transfer : nullptr;
+  const auto get = [](const std::optional<SegmentedFit>& fit) { return fit ? &*fit : nullptr; };
+  const std::string& pattern = series.pattern;
+  if (pattern == "pingpong" || pattern == "sendrecv") return get(result.fit.transfer);
+  if (pattern == "send_overhead") return get(result.fit.overheads.send);
+  if (pattern == "receive_overhead") return get(result.fit.overheads.receive);
+  if (pattern == "unexpected_overhead") return get(result.fit.overheads.unexpected);
+  return nullptr;
 }
 
 int messages_of(const Series& series, size_t bytes) {
@@ -28,6 +33,7 @@ int messages_of(const Series& series, size_t bytes) {
 
 /// Three significant digits are what a table needs: "1.23us".
 std::string brief_seconds(double seconds) {
+  if (seconds < 1e-12) return "0s";
   const double digits = seconds > 0 ? std::pow(10, std::floor(std::log10(seconds)) - 2) : 1;
   return format_seconds(std::round(seconds / digits) * digits);
 }
@@ -42,6 +48,26 @@ bool in_table(size_t bytes, size_t largest) {
   const bool power_of_two = (bytes & (bytes - 1)) == 0;
   if (!power_of_two) return false;
   return static_cast<int>(std::log2(static_cast<double>(bytes))) % 3 != 1 || bytes == 1 << 20;
+}
+
+/// The parts of a message at lengths that people know.
+void print_parts(std::FILE* out, const LevelResult& result) {
+  if (result.fit.parts.send.empty()) return;
+  const TransferCurve send(result.fit.parts.send), transfer(result.fit.parts.transfer),
+      receive(result.fit.parts.receive);
+  std::fprintf(out, "  %8s  %9s  %9s  %9s  %10s\n", "size", "sending", "transfer", "receiving",
+               "unexpected");
+  const double largest = static_cast<double>(result.series.front().timings.rbegin()->first);
+  for (const double bytes : {0., 1024., 16384., 262144., 4194304.}) {
+    if (bytes > largest) continue;
+    const bool eager =
+        result.probe.eager && (!result.probe.waiting || bytes < *result.probe.waiting);
+    const auto& unexpected = result.fit.overheads.unexpected;
+    std::fprintf(out, "  %8s  %9s  %9s  %9s  %10s\n", format_bytes(bytes).c_str(),
+                 brief_seconds(send(bytes)).c_str(), brief_seconds(transfer(bytes)).c_str(),
+                 brief_seconds(receive(bytes)).c_str(),
+                 eager && unexpected ? brief_seconds((*unexpected)(bytes)).c_str() : "-");
+  }
 }
 
 void print_level(std::FILE* out, const LevelResult& result) {
@@ -70,8 +96,14 @@ void print_level(std::FILE* out, const LevelResult& result) {
                                 : "; sends are eager up to ",
                  probe.waiting ? limit.c_str() : "");
   }
+  for (const ProtocolSegment& segment : result.fit.protocols) {
+    std::fprintf(out, ", %s from %s", kProtocolNames[static_cast<int>(segment.protocol)],
+                 format_bytes(segment.from).c_str());
+  }
+  std::fprintf(out, "\n");
+  print_parts(out, result);
   const double repeatable = result.fit.repeatable_within;
-  std::fprintf(out, "\n  two halves of the run differ by %.1f%%%s\n\n", 100 * repeatable,
+  std::fprintf(out, "  two halves of the run differ by %.1f%%%s\n\n", 100 * repeatable,
                repeatable <= kRepeatable ? ""
                                          : ": the machine was busy, or the ranks share a core; "
                                            "calibrate again when it is idle");
@@ -132,7 +164,10 @@ std::string samples_csv(const std::vector<LevelResult>& results, int launch,
         text += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{},{},", level, series.pattern, bytes,
                             messages_of(series, bytes), timing.min, timing.average(), timing.max,
                             timing.loops, timing.round_trips);
-        if (fit) {
+        // Above the eager limit a receive holds the transfer.
+        const bool holds_transfer = series.pattern == "receive_overhead" && result.probe.waiting &&
+                                    static_cast<double>(bytes) >= *result.probe.waiting;
+        if (fit && !holds_transfer) {
           const double fitted = (*fit)(static_cast<double>(bytes));
           text += fmt::format("{:.6g},{:.4f}", fitted, fitted / timing.min - 1);
         } else {
@@ -164,9 +199,33 @@ std::string samples_csv(const std::vector<LevelResult>& results, int launch,
   return text;
 }
 
+namespace {
+
+/// The further patterns at three lengths.
+void print_patterns(std::FILE* out, const LevelResult& result) {
+  bool any = false;
+  for (const Series& series : result.series) {
+    if (LevelSamples().series(series.pattern) || series.timings.empty()) continue;
+    if (!any) std::fprintf(out, "  %-28s  %9s  %9s  %9s\n", "pattern", "8B", "4KiB", "256KiB");
+    any = true;
+    std::fprintf(out, "  %-28s", series.pattern.c_str());
+    for (const size_t bytes : {8u, 4096u, 262144u}) {
+      const auto at = series.timings.find(bytes);
+      std::fprintf(out, "  %9s",
+                   at == series.timings.end() ? "-" : brief_seconds(at->second.min).c_str());
+    }
+    std::fprintf(out, "\n");
+  }
+  if (any) std::fprintf(out, "\n");
+}
+
+}  // namespace
+
 void print_summary(std::FILE* out, const std::vector<LevelResult>& results) {
   for (const LevelResult& result : results) {
-    if (result.fit.transfer) print_level(out, result);
+    if (!result.fit.transfer) continue;
+    print_level(out, result);
+    print_patterns(out, result);
   }
 }
 

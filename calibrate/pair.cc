@@ -11,16 +11,8 @@
 namespace rubato {
 namespace {
 
-constexpr int kTag = 7;
-constexpr int kOtherTag = 8;  // nothing is ever sent with it
 constexpr int kMaxBurst = 16;
 constexpr size_t kMaxBurstBytes = 16 << 20;
-
-enum Kind { kPingPong, kBurst, kLateReceiver, kPattern, kRelease };
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// The byte at `i` of a message of `bytes`; no two lengths and no shifted message look alike.
 unsigned char pattern(size_t bytes, size_t i) {
@@ -40,13 +32,15 @@ bool has_pattern(const unsigned char* data, size_t bytes, unsigned char flip) {
 
 }  // namespace
 
-struct Pair::Command {
-  int kind;
-  int count;     ///< loops of the experiment
-  int messages;  ///< of a burst
-  size_t bytes;
-  double delay;  ///< seconds
-};
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void compute(double seconds) {
+  const double until = now() + seconds;
+  while (now() < until) {
+  }
+}
 
 void Buffer::Free::operator()(unsigned char* p) const {
   std::free(p);
@@ -92,6 +86,12 @@ void Pair::serve() {
         break;
       case kPattern:
         answer_pattern(command);
+        break;
+      case kReceiverAway:
+        answer_away(command);
+        break;
+      case kSender:
+        answer_sender(command);
         break;
       default:
         return;

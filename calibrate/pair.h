@@ -23,6 +23,12 @@ class Buffer {
   size_t size_;
 };
 
+/// Seconds since some moment.
+double now();
+
+/// Computes for so many seconds, far from MPI.
+void compute(double seconds);
+
 /// The experiments between rank 0 of a communicator and one partner. Rank 0 calls them; the partner
 /// sits in serve(), is told before each loop what comes, and does the other half.
 ///
@@ -56,6 +62,21 @@ class Pair {
   /// Sends a bit pattern there and back (or to itself) and checks each byte. False when one
   /// differs.
   bool payload_survives(size_t bytes);
+
+  // What the processor does at either end (pair_overheads.cc). The other end computes for `away`
+  // seconds or not at all; each time is the median of `repetitions`, without that of the clock.
+  /// Seconds in MPI_Isend while the receiver has posted and computes.
+  double send_overhead(size_t bytes, int repetitions, double away);
+  /// Seconds in MPI_Irecv, and in MPI_Wait after computing for `away` seconds, in which the message
+  /// comes, as far as it does not need the receiver; the sender is in MPI_Send meanwhile.
+  double receive_overhead(size_t bytes, int repetitions, double away);
+  /// Seconds in an MPI_Recv that is posted `away` seconds after its message was sent.
+  double unexpected_overhead(size_t bytes, int repetitions, double away);
+  /// Seconds in MPI_Wait after MPI_Isend and computing for `away` seconds, in which the message
+  /// goes, as far as it does not need the sender; the receiver computes for `partner_away` and is
+  /// in MPI_Wait from then on.
+  double sender_wait(size_t bytes, int repetitions, double away, double partner_away);
+
   /// Lets the partner go.
   void release();
 
@@ -63,7 +84,15 @@ class Pair {
   void serve();
 
  private:
-  struct Command;
+  enum Kind { kPingPong, kBurst, kLateReceiver, kPattern, kReceiverAway, kSender, kRelease };
+  /// What the partner is told to do.
+  struct Command {
+    int kind;
+    int count;     ///< loops of the experiment
+    int messages;  ///< of a burst
+    size_t bytes;
+    double delay;  ///< seconds
+  };
   void command(int kind, size_t bytes, int count, int messages, double delay);
   void start_sends(unsigned char* from, size_t bytes, std::vector<MPI_Request>& requests);
   void post_receives(unsigned char* to, size_t bytes, std::vector<MPI_Request>& requests);
@@ -71,6 +100,11 @@ class Pair {
   void answer_burst(const Command& command);
   void answer_late(const Command& command);
   void answer_pattern(const Command& command);
+  void answer_away(const Command& command);
+  void answer_sender(const Command& command);
+
+  static constexpr int kTag = 7;
+  static constexpr int kOtherTag = 8;  // nothing is ever sent with it
 
   MPI_Comm comm_;
   int partner_;

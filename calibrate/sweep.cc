@@ -11,7 +11,6 @@ namespace {
 
 constexpr int kRefinementRounds = 12;
 constexpr int kLeastCycles = 3;  // however long they take on a busy machine
-constexpr int kMaxRoundTrips = 5000;
 constexpr double kAnomaly = 1.10;
 constexpr int kAnomalyLoops = 10;
 
@@ -41,15 +40,16 @@ class Sweep {
     Timing& timing = timings[bytes];
     int round_trips = options_.min_round_trips;
     if (timing.loops > 0 && timing.min > 0) {
-      round_trips = static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / timing.min),
-                                                double(round_trips), double(kMaxRoundTrips)));
+      round_trips =
+          static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / timing.min),
+                                      double(round_trips), double(options_.max_round_trips)));
       timing.add(loop_(bytes, round_trips), round_trips);
     } else {
       // The first loop is short: it shows how long the others have to be, and is then forgotten.
       timing.min = loop_(bytes, round_trips);
       round_trips =
           static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / std::max(timing.min, 1e-9)),
-                                      double(round_trips), double(kMaxRoundTrips)));
+                                      double(round_trips), double(options_.max_round_trips)));
       timing = {};
       timing.add(loop_(bytes, round_trips), round_trips);
     }
@@ -135,6 +135,10 @@ std::set<size_t> starting_lengths(size_t max_bytes) {
     lengths.insert(n);
     if (n + n / 2 <= max_bytes) lengths.insert(n + n / 2);
   }
+  // A staircase whose pitch divides powers of two (pages, packets, fragments of a pipeline) looks
+  // like a straight line from all of these: each stands at the end of a step. A few lengths stand
+  // at the begin of one.
+  for (size_t n = 64; n + n / 8 + 1 <= max_bytes; n *= 4) lengths.insert(n + n / 8 + 1);
   return lengths;
 }
 
@@ -185,8 +189,10 @@ std::vector<size_t> anomalies(const Timings& timings) {
 
 Timings sweep(const Loop& loop, const SweepOptions& options) {
   Sweep run(loop, options);
+  std::set<size_t> start =
+      options.only.empty() ? starting_lengths(options.max_bytes) : options.only;
   const bool given = !options.lengths.empty();
-  std::set<size_t> start = given ? std::set<size_t>{} : starting_lengths(options.max_bytes);
+  if (given) start.clear();
   for (size_t bytes : given ? options.lengths : options.extra) {
     if (bytes <= options.max_bytes) start.insert(bytes);
   }

@@ -38,6 +38,7 @@ struct SweepOptions {
   double busy_budget = 6;  ///< goes on so long while repetitions differ by more than kRepeatable
   double loop_seconds = 50e-6;  ///< a loop's length: far above what reading the clock takes
   int min_round_trips = 2;
+  int max_round_trips = 5000;
   int first_cycles = 8;     ///< over the starting lengths before any of them is refined
   int max_cycles = 400;     ///< over all lengths, then it is good enough
   double threshold = 0.05;  ///< relative error of linear interpolation that asks for another length
@@ -45,6 +46,7 @@ struct SweepOptions {
   unsigned seed = 1;          ///< of the order of lengths inside a cycle
   std::vector<size_t> extra;  ///< lengths known to matter (both sides of an eager limit)
   bool refine = true;
+  std::set<size_t> only;  ///< these lengths instead of the starting lengths, where there are any
   /// Exactly these lengths, whatever the rules above say; empty: as they say. So that several
   /// launches can be compared length by length.
   std::vector<size_t> lengths;
@@ -52,7 +54,8 @@ struct SweepOptions {
   std::function<void(const std::string&)> progress;  ///< told now and then what is going on
 };
 
-/// 0, 1, 2, 3, 4, 6, 8, 12, ... max_bytes: powers of two and the lengths halfway between.
+/// 0, 1, 2, 3, 4, 6, 8, 12, ... max_bytes: powers of two and the lengths halfway between; and 73,
+/// 289, 1153, ...: an eighth and a byte above the powers of four from 64 on.
 std::set<size_t> starting_lengths(size_t max_bytes);
 
 /// Lengths that should be measured as well, the most needed first: mpptest's rule. Where a straight

@@ -31,6 +31,8 @@ MessageCost Interconnect::message(Level level, double bytes) const {
   MessageCost cost;
   cost.send_overhead = model->send_overhead(bytes);
   cost.receive_overhead = model->receive_overhead(bytes);
+  cost.unexpected_overhead =
+      model->unexpected_overhead ? (*model->unexpected_overhead)(bytes) : cost.receive_overhead;
   cost.transfer = model->transfer(bytes);
   cost.gap = model->gap ? (*model->gap)(bytes) : growing_part(model->transfer, bytes);
   cost.latency = std::min(model->transfer(0), cost.transfer);

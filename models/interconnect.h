@@ -10,11 +10,12 @@ namespace rubato {
 /// What one message costs, in seconds. With `eager` false, transfer includes the
 /// handshake and counts from the moment both sides are ready.
 struct MessageCost {
-  double send_overhead = 0;     ///< o_s: the sender's processor
-  double receive_overhead = 0;  ///< o_r: the receiver's processor
-  double transfer = 0;          ///< T: one way
-  double gap = 0;               ///< g: how long it occupies a port
-  double latency = 0;           ///< L: one way for the smallest message, a leg of a handshake
+  double send_overhead = 0;        ///< o_s: the sender's processor
+  double receive_overhead = 0;     ///< o_r: the receiver's processor
+  double unexpected_overhead = 0;  ///< o_r of an eager message that was there before its receive
+  double transfer = 0;             ///< T: one way
+  double gap = 0;                  ///< g: how long it occupies a port
+  double latency = 0;              ///< L: one way for the smallest message, a leg of a handshake
 };
 
 /// The prices of one platform. Pure: the same question always gets the same answer.

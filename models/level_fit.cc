@@ -1,10 +1,11 @@
 // From the times of messages between two ranks to the model of their level:
 //
-//   T(n)   half a ping-pong round trip. Overheads are 0 here: they are part of T, once.
+//   T(n)   half a ping-pong round trip, less what overheads.cc finds of it to be the processors'.
 //   g(n)   half a round trip of k messages at once takes (k-1) g + T'(n) when ports are busy for g
 //          per message, T' being T with nonblocking calls; with k = 1 it takes T'(n). So
 //          g = (burst_k - burst_1) / (k - 1).
-//   limit  a send that returns well before its receive is posted was eager.
+//   limit  a send that returns well before its receive is posted was eager. Above it, who has to be
+//          inside MPI is told by what goes on while the ends compute (protocol_fit.h).
 #include "models/level_fit.h"
 
 #include <algorithm>
@@ -64,24 +65,37 @@ std::optional<SegmentedFit> fit_gap(const LevelSamples& level, const SegmentedFi
   return fit_segments(std::move(samples), options);
 }
 
+OneWayParts parts_of(const SegmentedFit& one_way, const OverheadFit& overheads) {
+  if (!overheads.send || !overheads.receive) return {{}, one_way.segments, {}};
+  return take_apart(one_way, *overheads.send, *overheads.receive);
+}
+
 }  // namespace
 
-double repeatability(const std::vector<TimedLength>& timings) {
-  std::vector<double> differences;
-  for (const TimedLength& timing : timings) {
-    if (!(timing.half[0] > 0 && timing.half[1] > 0)) continue;
-    differences.push_back(std::abs(timing.half[0] - timing.half[1]) / timing.seconds);
-  }
-  if (differences.empty()) return 0;
-  const auto middle = differences.begin() + static_cast<ptrdiff_t>(differences.size() / 2);
-  std::nth_element(differences.begin(), middle, differences.end());
-  return *middle;
+std::vector<TimedLength>* LevelSamples::series(const std::string& pattern) {
+  if (pattern == "pingpong" || pattern == "sendrecv") return &transfer;
+  if (pattern == "burst") return &burst;
+  if (pattern == "single") return &single;
+  if (pattern == "send_overhead") return &overheads.send;
+  if (pattern == "receive_overhead") return &overheads.receive;
+  if (pattern == "unexpected_overhead") return &overheads.unexpected;
+  if (pattern == "sender_computes") return &overlap.sender_computes;
+  if (pattern == "both_compute") return &overlap.both_compute;
+  return nullptr;
 }
 
 LevelFit fit_level(const LevelSamples& samples, Joints joints) {
   LevelFit fit;
   fit.transfer = fit_transfer(samples.transfer, joints);
-  if (fit.transfer) fit.gap = fit_gap(samples, *fit.transfer);
+  if (samples.probe.waiting) {
+    fit.protocols = find_protocols(*samples.probe.waiting, samples.overlap, samples.transfer,
+                                   samples.overheads.receive);
+  }
+  if (fit.transfer) {
+    fit.gap = fit_gap(samples, *fit.transfer);
+    fit.overheads = fit_overheads(samples.overheads, samples.probe.waiting);
+    fit.parts = parts_of(*fit.transfer, fit.overheads);
+  }
   fit.repeatable_within = repeatability(samples.transfer);
   return fit;
 }
@@ -89,10 +103,18 @@ LevelFit fit_level(const LevelSamples& samples, Joints joints) {
 void add_level(Platform& platform, Level level, const LevelFit& fit, const ProtocolProbe& probe) {
   if (!fit.transfer) return;
   LevelModel model;
-  model.transfer = TransferCurve(fit.transfer->segments);
+  model.transfer = TransferCurve(fit.parts.transfer);
+  model.send_overhead = TransferCurve(fit.parts.send);
+  model.receive_overhead = TransferCurve(fit.parts.receive);
+  if (fit.overheads.unexpected && !model.receive_overhead.empty()) {
+    model.unexpected_overhead = TransferCurve(fit.overheads.unexpected->segments);
+  }
   if (fit.gap) model.gap = TransferCurve(fit.gap->segments);
   if (probe.eager) model.protocols.push_back({0, Protocol::kEager});
-  if (probe.waiting) {
+  if (probe.waiting && !fit.protocols.empty()) {
+    model.protocols.insert(model.protocols.end(), fit.protocols.begin(), fit.protocols.end());
+    if (!probe.eager) model.protocols.front().from = 0;
+  } else if (probe.waiting) {
     model.protocols.push_back({probe.eager ? *probe.waiting : 0, Protocol::kAsync});
   }
   platform.level(level) = std::move(model);

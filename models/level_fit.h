@@ -1,22 +1,16 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "models/fit.h"
+#include "models/overheads.h"
 #include "models/platform.h"
+#include "models/protocol_fit.h"
+#include "models/timed_length.h"
 
 namespace rubato {
-
-/// What a length of one pattern was measured to take.
-struct TimedLength {
-  double bytes = 0;
-  int messages = 1;    ///< at once; more than 1 in a burst
-  double seconds = 0;  ///< the minimum of averages
-  /// Of two halves of the measurements, each what a repetition would give; 0 = not known.
-  double half[2] = {0, 0};
-  int launches = 1;  ///< that the time comes from: it counts so many times
-};
 
 /// Between which lengths sends begin to wait for their receive.
 struct ProtocolProbe {
@@ -28,19 +22,25 @@ struct ProtocolProbe {
 struct LevelSamples {
   std::vector<TimedLength> transfer;       ///< one way: half a ping-pong
   std::vector<TimedLength> burst, single;  ///< half a round trip of k messages at once, and of one
+  OverheadSamples overheads;
+  OverlapSamples overlap;  ///< beside overheads.receive
   ProtocolProbe probe;
+
+  /// Where the times of a pattern belong, by its name in files of samples; nullptr for one that no
+  /// curve is made of.
+  std::vector<TimedLength>* series(const std::string& pattern);
 };
 
 /// The curves of a level; absent where there are too few samples.
 struct LevelFit {
-  std::optional<SegmentedFit> transfer;
+  std::optional<SegmentedFit> transfer;  ///< one way, with the overheads in it
   std::optional<SegmentedFit> gap;
-  double repeatable_within = 0;  ///< repeatability() of the transfer times
+  OverheadFit overheads;
+  /// The transfer time without them; where one of the two is not known, all of it is T.
+  OneWayParts parts;
+  std::vector<ProtocolSegment> protocols;  ///< above the eager limit; empty where nobody looked
+  double repeatable_within = 0;            ///< repeatability() of the transfer times
 };
-
-/// How far two independent minima of one length lie apart, relative, median over the lengths; an
-/// upper bound for the minimum of all. 0 where nothing is known.
-double repeatability(const std::vector<TimedLength>& timings);
 
 /// Fits a level. Both `rubato calibrate` and `rubato fit` make their curves here; how is told in
 /// level_fit.cc. The joints are those of the transfer times; gaps may always have steps.

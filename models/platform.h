@@ -34,6 +34,8 @@ struct LevelModel {
   TransferCurve transfer;          ///< T(n): one way, without the overheads
   TransferCurve send_overhead;     ///< o_s(n): CPU time at the sender
   TransferCurve receive_overhead;  ///< o_r(n): CPU time at the receiver
+  /// o_r(n) of an eager message that comes before its receive is posted; absent = the same.
+  std::optional<TransferCurve> unexpected_overhead;
   std::optional<TransferCurve>
       gap;  ///< g(n): port occupancy; absent = the part of T that grows with n
   std::vector<ProtocolSegment> protocols;  ///< by size; empty = eager

@@ -155,7 +155,8 @@ std::vector<ProtocolSegment> read_protocols(const Reader& reader, const toml::no
 
 LevelModel read_level(const Reader& reader, const toml::table& table, const std::string& where) {
   reader.check_keys(table, "[" + where + "]",
-                    {"transfer", "points", "protocol", "send_overhead", "receive_overhead", "gap"});
+                    {"transfer", "points", "protocol", "send_overhead", "receive_overhead",
+                     "unexpected_overhead", "gap"});
   LevelModel level;
   const toml::node* transfer = table.get("transfer");
   const toml::node* points = table.get("points");
@@ -169,6 +170,9 @@ LevelModel read_level(const Reader& reader, const toml::table& table, const std:
     level.send_overhead = read_segments(reader, *node, where + ".send_overhead");
   if (const auto* node = table.get("receive_overhead"))
     level.receive_overhead = read_segments(reader, *node, where + ".receive_overhead");
+  if (const auto* node = table.get("unexpected_overhead")) {
+    level.unexpected_overhead = read_segments(reader, *node, where + ".unexpected_overhead");
+  }
   if (const auto* node = table.get("gap")) level.gap = read_segments(reader, *node, where + ".gap");
   return level;
 }
@@ -385,8 +389,13 @@ void write_level(std::ostream& out, int index, const LevelModel& level) {
     }
     out << "]\n";
   }
+  if (!level.send_overhead.empty() || !level.receive_overhead.empty())
+    out << "# Processor time at the two ends; unexpected: the message was there before its "
+           "receive.\n";
   if (!level.send_overhead.empty()) write_curve(out, "send_overhead", level.send_overhead);
   if (!level.receive_overhead.empty()) write_curve(out, "receive_overhead", level.receive_overhead);
+  if (level.unexpected_overhead)
+    write_curve(out, "unexpected_overhead", *level.unexpected_overhead);
   if (level.gap) {
     out << "# How long a message occupies the port of a rank.\n";
     write_curve(out, "gap", *level.gap);

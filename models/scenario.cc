@@ -124,7 +124,8 @@ TransferCurve with_slopes(const TransferCurve& curve, const std::function<double
 
 void change_latency(LevelModel& level, const std::string& scenario, const Change& change) {
   if (level.transfer.empty()) level.transfer = TransferCurve({Segment{}});
-  const double latency = level.transfer(0);
+  // What people call latency: one way, with what the processors do.
+  const double latency = level.transfer(0) + level.send_overhead(0) + level.receive_overhead(0);
   const double wanted = change.operation == '=' ? parse_seconds(change.value)
                                                 : latency * parse_factor(scenario, change);
   add_latency(level, wanted - latency);

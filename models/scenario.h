@@ -37,8 +37,9 @@ struct Scenario {
 /// operation, and collectives= a library's choice of them (mpich, openmpi) or a way of pricing them
 /// (algorithm, analytic, perfect).
 ///
-/// latency*f adds (f - 1) times the latency of the smallest messages to every one-way trip, three
-/// of them in a handshake; bandwidth*f divides what grows with the size. Errors:
+/// latency*f adds (f - 1) times the latency of the smallest messages (overheads included) to every
+/// one-way trip, three of them in a handshake; overheads stay. bandwidth*f divides what grows with
+/// the size in transfer times and gaps. Errors:
 /// UsageError for the text itself, InputError for a bad platform file.
 Scenario parse_scenario(const std::string& text);
 

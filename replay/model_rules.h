@@ -7,7 +7,8 @@
 //   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send,
 //                                                          L; clear to send and data, T - L
 //   a receive is there at max(arrival, in-port + g), and the in-port is busy until then
-//   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r)
+//   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager message
+//             that arrived before its receive was posted, o_r is that of an unexpected one
 //   a rendezvous send leaves at its arrival; an eager synchronous one a trip L after both are there
 
 #include <cmath>
@@ -28,7 +29,7 @@ namespace rubato {
 /// Costs of one message in every lane, in ticks.
 template <int K>
 struct LaneMessageCost {
-  Lanes<K> send_overhead, receive_overhead, transfer, gap, latency;
+  Lanes<K> send_overhead, receive_overhead, unexpected_overhead, transfer, gap, latency;
   Protocol protocol = Protocol::kEager;
 };
 
@@ -185,8 +186,9 @@ class ModelRules {
       if (is_receive) {
         const Lanes<K> drained = transfer.arrival().max(timeline.in_port + cost.gap);
         timeline.in_port = drained;
-        leave += cost.receive_overhead;
-        latest = latest.max(drained + cost.receive_overhead);
+        const Lanes<K> overhead = receive_overhead(transfer, cost);
+        leave += overhead;
+        latest = latest.max(drained + overhead);
       } else if (transfer.handshake) {
         latest = latest.max(transfer.arrival());
       } else {
@@ -231,6 +233,12 @@ class ModelRules {
       return collective_leave(timeline, call, awaited, context);
     if (awaited.kind == Awaited::Kind::kEpoch) return epoch_leave(timeline, call, awaited, context);
     return one_sided_leave(timeline, awaited, context);
+  }
+
+  static Lanes<K> receive_overhead(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
+    if (transfer.handshake) return cost.receive_overhead;
+    return (transfer.arrival() < transfer.posted)
+        .select(cost.unexpected_overhead, cost.receive_overhead);
   }
 
   Lanes<K> collective_leave(const TimelineState<K>& timeline, const Call& call,
@@ -332,6 +340,7 @@ class ModelRules {
         const MessageCost seconds = machines_->interconnects[lane].message(level, size);
         cost.send_overhead[lane] = seconds.send_overhead * ticks;
         cost.receive_overhead[lane] = seconds.receive_overhead * ticks;
+        cost.unexpected_overhead[lane] = seconds.unexpected_overhead * ticks;
         cost.transfer[lane] = seconds.transfer * ticks;
         cost.gap[lane] = seconds.gap * ticks;
         cost.latency[lane] = seconds.latency * ticks;

@@ -77,6 +77,8 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
         of_level.transfer.size(), 100 * fit.transfer->rms_error, 100 * fit.transfer->max_error);
   }
   report += left_out.empty() || report.empty() ? "" : left_out + "\n";
+  if (const size_t unused = rows_of_no_use(samples); unused > 0 && !report.empty())
+    report += fmt::format("{} rows of patterns that no curve is made of were not used\n", unused);
   if (report.empty()) {
     throw InputError(fmt::format(
         "{}: no level has three lengths or more of the patterns pingpong or sendrecv", file));

@@ -20,14 +20,6 @@ Level level_named(const std::string& text, const std::string& file) {
   return static_cast<Level>(found - names.begin());
 }
 
-/// Where the times of a pattern belong; nullptr for one that no curve is made of.
-std::vector<TimedLength>* series_of(LevelSamples& level, const std::string& pattern) {
-  if (pattern == "pingpong" || pattern == "sendrecv") return &level.transfer;
-  if (pattern == "burst") return &level.burst;
-  if (pattern == "single") return &level.single;
-  return nullptr;
-}
-
 /// One length from all its launches.
 TimedLength put_together(const std::vector<SampleRow>& launches) {
   const SampleRow& first = launches.front();
@@ -52,11 +44,10 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
   std::map<std::pair<Level, std::string>, std::map<double, std::vector<SampleRow>>> series;
   for (const SampleRow& row : samples.rows) {
     const Level level = level_named(row.level, name);
-    if (series_of(levels[level], row.pattern))
-      series[{level, row.pattern}][row.bytes].push_back(row);
+    if (levels[level].series(row.pattern)) series[{level, row.pattern}][row.bytes].push_back(row);
   }
   for (const auto& [key, lengths] : series) {
-    std::vector<TimedLength>& timings = *series_of(levels[key.first], key.second);
+    std::vector<TimedLength>& timings = *levels[key.first].series(key.second);
     for (const auto& [bytes, launches] : lengths) timings.push_back(put_together(launches));
   }
   // A send that returned early is proof, one that waited may have lost its processor: the launch
@@ -81,6 +72,13 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
     if (first || probe.eager.value_or(-1) > best.eager.value_or(-1)) best = probe;
   }
   return levels;
+}
+
+size_t rows_of_no_use(const SampleFile& samples) {
+  LevelSamples any;
+  return static_cast<size_t>(
+      std::count_if(samples.rows.begin(), samples.rows.end(),
+                    [&any](const SampleRow& row) { return !any.series(row.pattern); }));
 }
 
 }  // namespace rubato

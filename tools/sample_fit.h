@@ -14,4 +14,7 @@ namespace rubato {
 /// unknown level.
 std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name);
 
+/// How many rows have a pattern that no curve is made of.
+size_t rows_of_no_use(const SampleFile& samples);
+
 }  // namespace rubato

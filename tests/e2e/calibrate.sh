@@ -51,14 +51,31 @@ assert 50e-9 < times[8] < 1e-3, times[8]
 assert 1e-5 < times[4 << 20] < 1, times[4 << 20]
 assert times[8] < times[8192] < times[1 << 20] < times[4 << 20]
 
-segments = platform["level"]["node"]["transfer"]
-errors = sorted(abs(curve(segments, n) / t - 1) for n, t in times.items())
+level = platform["level"]["node"]
+
+def one_way(n):
+    return sum(curve(level[part], n) for part in ("send_overhead", "transfer", "receive_overhead"))
+
+errors = sorted(abs(one_way(n) / t - 1) for n, t in times.items())
 assert errors[len(errors) // 2] < 0.05, errors     # median
 for n in 8, 8192, 1 << 20:
-    assert abs(curve(segments, n) / times[n] - 1) < 0.10, (n, curve(segments, n), times[n])
+    assert abs(one_way(n) / times[n] - 1) < 0.10, (n, one_way(n), times[n])
 for r in node:                                      # the file says what the CSV says
     n = int(r["bytes"])
-    assert abs(curve(segments, n) / float(r["seconds_fit"]) - 1) < 1e-3, r
+    assert abs(one_way(n) / float(r["seconds_fit"]) - 1) < 1e-3, r
+
+# The processor's part: there, not the whole, and more for an unexpected message only where it is eager.
+for n in 0, 1024, 1 << 20:
+    for part in "send_overhead", "receive_overhead":
+        assert 0 <= curve(level[part], n) <= times.get(n, one_way(n)) * 1.1, (part, n)
+assert 0 < curve(level["receive_overhead"], 0) < 1e-3
+assert curve(level["unexpected_overhead"], 0) > 0
+# Every kind of protocol above the eager limit is one that exists, and all probes have their samples.
+patterns = {r["pattern"] for r in rows if r["level"] == "node"}
+assert {"send_overhead", "receive_overhead", "unexpected_overhead"} <= patterns, patterns
+if len(protocol) > 1:
+    assert {"sender_computes", "both_compute"} <= patterns, patterns
+    assert all(p["kind"] in ("pull", "push", "async") for p in protocol[1:]), protocol
 END
 
 run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --name trio >/dev/null

@@ -49,6 +49,7 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     ]
     protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "async" } ]
     receive_overhead = "50ns"
+    unexpected_overhead = [ { from = "0B", latency = "70ns", bandwidth = "10GB/s" } ]
   )",
                                            "toy.toml");
   const LevelModel& node = *platform.level(Level::kNode);
@@ -65,6 +66,9 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
   for (double n : {0.0, 1.0, 999.0, 1000.0, 1e6}) {
     CHECK(again.level(Level::kNode)->transfer(n) == Approx(node.transfer(n)).epsilon(1e-5));
     CHECK(again.level(Level::kNode)->protocol_at(n) == node.protocol_at(n));
+    CHECK(again.level(Level::kNode)->receive_overhead(n) == Approx(50e-9));
+    REQUIRE(again.level(Level::kNode)->unexpected_overhead);
+    CHECK((*again.level(Level::kNode)->unexpected_overhead)(n) == Approx(70e-9 + n * 0.1e-9));
   }
 }
 

@@ -94,6 +94,12 @@ TEST_CASE("a message that waits for its receiver costs the receiver only its ove
   )";
   // Arrival = 10 + 108 = 118, long before 500: leave = 500 + 20, then 90 of compute = 610.
   check(ends(text, toy()), {15, 610});
+  // Where unexpected messages cost more: leave = 500 + 50, then 90: 640.
+  Scenario scenario = toy();
+  scenario.platform.level(Level::kNode)->unexpected_overhead = TransferCurve({{0, 50e-9, 0, 0}});
+  check(ends(text, scenario), {15, 640});
+  // Not when the receive was posted before: kLateSender above.
+  check(ends(kLateSender, scenario), {100, 198});
 }
 
 TEST_CASE("rendezvous: sender and receiver meet, whoever comes late") {

@@ -128,8 +128,12 @@ TEST_CASE("the samples of a level are put together from launches") {
       "node,burst,8,16,5e-6,1,5e-6,5e-6\nnode,single,8,1,2e-6,1,2e-6,2e-6\n"
       "node,eager,4096,1,,1,,\nnode,waiting,4097,1,,1,,\n"
       "node,eager,4000,1,,2,,\nnode,waiting,4001,1,,2,,\n"
-      "self,sendrecv,8,1,1e-7,1,1e-7,1e-7\nself,eager,64,1,,1,,\n");
-  const auto levels = sampled_levels(read_sample_file(file.path, "seconds_min"), "x.csv");
+      "self,sendrecv,8,1,1e-7,1,1e-7,1e-7\nself,eager,64,1,,1,,\n"
+      "node,send_overhead,8,1,2e-7,1,2e-7,2e-7\nnode,sender_computes,8192,1,3e-6,1,,\n"
+      "node,ring,8,1,1e-6,1,,\nnode,ring,64,1,1e-6,1,,\n");
+  const SampleFile content = read_sample_file(file.path, "seconds_min");
+  CHECK(rows_of_no_use(content) == 2);  // the ring
+  const auto levels = sampled_levels(content, "x.csv");
   REQUIRE(levels.size() == 2);
   const LevelSamples& node = levels.at(Level::kNode);
   REQUIRE(node.transfer.size() == 2);
@@ -142,6 +146,10 @@ TEST_CASE("the samples of a level are put together from launches") {
   REQUIRE(node.burst.size() == 1);
   CHECK(node.burst[0].messages == 16);
   CHECK(node.single.size() == 1);
+  REQUIRE(node.overheads.send.size() == 1);
+  CHECK(node.overheads.send[0].seconds == 2e-7);
+  REQUIRE(node.overlap.sender_computes.size() == 1);
+  CHECK(node.overlap.sender_computes[0].bytes == 8192);
   CHECK(node.probe.eager == 4096.);  // early once is proof
   CHECK(node.probe.waiting == 4097.);
   const LevelSamples& self = levels.at(Level::kSelf);

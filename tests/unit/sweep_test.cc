@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <random>
 #include <set>
 
@@ -35,6 +36,10 @@ Timing timing(double seconds) {
 
 TEST_CASE("starting lengths are powers of two and their middles") {
   CHECK(rubato::starting_lengths(16) == std::set<size_t>{0, 1, 2, 3, 4, 6, 8, 12, 16});
+  // An eighth and a byte above 64 and 256: 64 + 8 + 1, 256 + 32 + 1.
+  CHECK(rubato::starting_lengths(300) == std::set<size_t>{0,  1,   2,   3,   4,   6,  8,
+                                                          12, 16,  24,  32,  48,  64, 73,
+                                                          96, 128, 192, 256, 289, 300});
   CHECK(rubato::starting_lengths(1000).count(1000) == 1);  // the largest one, whatever it is
 }
 
@@ -108,6 +113,34 @@ TEST_CASE("adaptive lengths find a planted step that powers of two miss") {
       // Nothing else is looked at closely: a halving asks for the middles of up to four intervals
       // around the step, and high - low is halved seven times.
       CHECK(adaptive.size() <= rubato::starting_lengths(65536).size() + 28);
+    }
+  }
+}
+
+TEST_CASE("a staircase whose pitch divides powers of two is found") {
+  // Smooth up to 60000 bytes, then pieces of 16 KiB: 6 us + 2 us for each that is begun. At 64, 96,
+  // 128, ... KiB the last one is full: a straight line, 6 us + n * 2 us / 16 KiB. At 73729 bytes a
+  // fifth one is begun: 16 us, where the line between 64 and 96 KiB says 15.
+  const auto time = [](size_t bytes) {
+    const double pieces = std::ceil(static_cast<double>(bytes) / 16384);
+    return bytes <= 60000 ? 1e-6 + static_cast<double>(bytes) * 0.2e-9 : 6e-6 + 2e-6 * pieces;
+  };
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> late(1, 1.01);
+    rubato::SweepOptions options = without_clock();
+    options.max_bytes = 1 << 20;
+    options.seed = seed;
+    const Timings timings =
+        rubato::sweep([&](size_t bytes, int) { return time(bytes) * late(random); }, options);
+    // The steps at 64 and 80 KiB are found, each to a 64th of its place (a miss of 6 % is less than
+    // three thresholds).
+    for (const size_t step : {65536u, 81920u}) {
+      const auto above = timings.upper_bound(step);
+      REQUIRE(above != timings.end());
+      CAPTURE(step, std::prev(above)->first, above->first);
+      CHECK(above->first - std::prev(above)->first <= 2 * step / 64 + 4);
     }
   }
 }

@@ -1,0 +1,141 @@
+// How long the processor is busy with a message at its two ends.
+//
+// The other end has to be out of the way: a sender that waits for a receiver, or a receiver for a
+// sender, waits and does not work. So the end that is measured comes late, or the other end looks
+// away: it computes for a time in which all that happens without it has happened for certain
+// (Kielmann, Bal and Verstoep, "Fast Measurement of LogP Parameters for Message Passing Platforms",
+// 2000, delay the reply likewise). One end alone has the stopwatch, so no clocks are compared.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "calibrate/pair.h"
+
+namespace rubato {
+namespace {
+
+/// What reading the clock twice takes.
+double clock_cost() {
+  static const double cost = [] {
+    double least = 1;
+    for (int i = 0; i < 1000; ++i) {
+      const double begin = now();
+      least = std::min(least, now() - begin);
+    }
+    return least;
+  }();
+  return cost;
+}
+
+/// The median of some times, without that of the clock. A single disturbance of a long message is
+/// more than all the rest, so no averages.
+class Stopwatch {
+ public:
+  explicit Stopwatch(int repetitions) { times_.reserve(static_cast<size_t>(repetitions) + 1); }
+  /// One time begins; it may be stopped and started again.
+  void next() { times_.push_back(0); }
+  void start() { begin_ = now(); }
+  void stop() { times_.back() += now() - begin_ - clock_cost(); }
+  /// Without the first one: both sides are there and know their buffers from then on.
+  double median() {
+    const auto first = times_.begin() + 1;
+    const auto middle = first + (times_.end() - first) / 2;
+    std::nth_element(first, middle, times_.end());
+    return std::max(0.0, *middle);
+  }
+
+ private:
+  double begin_ = 0;
+  std::vector<double> times_;
+};
+
+}  // namespace
+
+// Messages are written before they are sent, as programs do it: an unchanged one might still lie in
+// the cache of its receiver.
+
+double Pair::send_overhead(size_t bytes, int repetitions, double away) {
+  command(kReceiverAway, bytes, repetitions, 0, away);
+  Stopwatch watch(repetitions);
+  for (int i = 0; i < repetitions + 1; ++i) {
+    watch.next();
+    std::memset(send_.data(), i, bytes);
+    MPI_Recv(nullptr, 0, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+    MPI_Request request;
+    watch.start();
+    MPI_Isend(send_.data(), static_cast<int>(bytes), MPI_BYTE, partner_, kTag, comm_, &request);
+    watch.stop();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  return watch.median();
+}
+
+double Pair::sender_wait(size_t bytes, int repetitions, double away, double partner_away) {
+  command(kReceiverAway, bytes, repetitions, 0, partner_away);
+  Stopwatch watch(repetitions);
+  for (int i = 0; i < repetitions + 1; ++i) {
+    watch.next();
+    std::memset(send_.data(), i, bytes);
+    MPI_Recv(nullptr, 0, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+    MPI_Request request;
+    MPI_Isend(send_.data(), static_cast<int>(bytes), MPI_BYTE, partner_, kTag, comm_, &request);
+    compute(away);
+    watch.start();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    watch.stop();
+  }
+  return watch.median();
+}
+
+void Pair::answer_away(const Command& command) {
+  for (int i = 0; i < command.count + 1; ++i) {
+    MPI_Request request;
+    MPI_Irecv(receive_.data(), static_cast<int>(command.bytes), MPI_BYTE, 0, kTag, comm_, &request);
+    MPI_Send(nullptr, 0, MPI_BYTE, 0, kTag, comm_);
+    compute(command.delay);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+double Pair::receive_overhead(size_t bytes, int repetitions, double away) {
+  command(kSender, bytes, repetitions, 0, 0);
+  Stopwatch watch(repetitions);
+  for (int i = 0; i < repetitions + 1; ++i) {
+    watch.next();
+    MPI_Request request;
+    watch.start();
+    MPI_Irecv(receive_.data(), static_cast<int>(bytes), MPI_BYTE, partner_, kTag, comm_, &request);
+    watch.stop();
+    MPI_Send(nullptr, 0, MPI_BYTE, partner_, kTag, comm_);
+    compute(away);
+    watch.start();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    watch.stop();
+  }
+  return watch.median();
+}
+
+double Pair::unexpected_overhead(size_t bytes, int repetitions, double away) {
+  command(kSender, bytes, repetitions, 0, 0);
+  Stopwatch watch(repetitions);
+  for (int i = 0; i < repetitions + 1; ++i) {
+    watch.next();
+    MPI_Send(nullptr, 0, MPI_BYTE, partner_, kTag, comm_);
+    compute(away);
+    watch.start();
+    MPI_Recv(receive_.data(), static_cast<int>(bytes), MPI_BYTE, partner_, kTag, comm_,
+             MPI_STATUS_IGNORE);
+    watch.stop();
+  }
+  return watch.median();
+}
+
+void Pair::answer_sender(const Command& command) {
+  for (int i = 0; i < command.count + 1; ++i) {
+    std::memset(send_.data(), i, command.bytes);
+    MPI_Recv(nullptr, 0, MPI_BYTE, 0, kTag, comm_, MPI_STATUS_IGNORE);
+    MPI_Send(send_.data(), static_cast<int>(command.bytes), MPI_BYTE, 0, kTag, comm_);
+  }
+}
+
+}  // namespace rubato
