@@ -16,7 +16,9 @@
 
 #include "calibrate/characterise.h"
 #include "calibrate/output.h"
+#include "calibrate/patterns.h"
 #include "calibrate/provenance.h"
+#include "calibrate/stress.h"
 #include "models/error.h"
 #include "models/platform_file.h"
 
@@ -31,6 +33,8 @@ struct Options {
   size_t max_bytes = 4 << 20;
   unsigned seed = 1;
   int launch = 1;
+  std::vector<MessagePattern> patterns;
+  double stress = 0;  ///< seconds; greater than 0: nothing is measured
 };
 
 /// A level and the rank that stands for it.
@@ -71,9 +75,14 @@ Options read_options(int argc, char** argv) {
       options.lengths = value;
     else if (key == "--launch")
       options.launch = std::stoi(value);
+    else if (key == "--patterns")
+      options.patterns = parse_patterns(value);
+    else if (key == "--stress")
+      options.stress = std::stod(value);
     else
       throw UsageError("'" + word + "' is not understood; 'rubato calibrate' starts this program");
   }
+  if (options.stress > 0) return options;
   if (options.toml.empty() || options.csv.empty()) {
     throw UsageError("this program is started by 'rubato calibrate -o FILE'");
   }
@@ -218,6 +227,46 @@ void run_task(int rank, const Task& task, const Effort& effort, std::vector<Leve
   if (!complaint.empty()) throw InputError(complaint);
 }
 
+/// The patterns between two ranks, for each level, and then those of all ranks, on the level of the
+/// most distant ones.
+void run_patterns(int rank, const std::vector<Task>& tasks,
+                  const std::vector<MessagePattern>& patterns, const Effort& effort,
+                  std::vector<LevelResult>& results) {
+  std::vector<MessagePattern> pairs, all;
+  for (const MessagePattern& pattern : patterns)
+    (pattern.between_two() ? pairs : all).push_back(pattern);
+  const auto add = [&results](Level level, std::vector<Series> series) {
+    for (LevelResult& result : results) {
+      if (result.level != level) continue;
+      for (Series& one : series) result.series.push_back(std::move(one));
+    }
+  };
+  Level widest = Level::kSelf;
+  for (const Task& task : tasks) {
+    if (task.level == Level::kSelf) continue;
+    if (widest != Level::kNetwork) widest = task.level;
+    const bool talks = rank == 0 || rank == task.partner;
+    MPI_Comm two;
+    MPI_Comm_split(MPI_COMM_WORLD, talks ? 0 : MPI_UNDEFINED, rank, &two);
+    if (talks) {
+      add(task.level, measure_patterns(two, pairs, effort));
+      MPI_Comm_free(&two);
+    }
+    sleep_until_all_are_here();
+  }
+  add(widest, measure_patterns(MPI_COMM_WORLD, all, effort));
+}
+
+/// Sends for so many seconds and checks what arrives. Exit code.
+int stress(const Options& options) {
+  StressOptions stress;
+  stress.seconds = options.stress;
+  stress.max_bytes = options.max_bytes;
+  stress.seed = options.seed;
+  stress.stop = [] { return interrupted != 0; };
+  return run_stress(stress) ? 0 : 1;
+}
+
 int run(int argc, char** argv) {
   const Options options = read_options(argc, argv);
   MPI_Init(&argc, &argv);
@@ -231,6 +280,13 @@ int run(int argc, char** argv) {
                  "calibrate ...\n");
     MPI_Finalize();
     return 1;
+  }
+  if (options.stress > 0) {
+    std::signal(SIGINT, on_signal);
+    std::signal(SIGTERM, on_signal);
+    const int exit_code = stress(options);
+    MPI_Finalize();
+    return exit_code;
   }
   std::unique_ptr<NewFile> csv, toml;
   Effort effort;
@@ -252,13 +308,15 @@ int run(int argc, char** argv) {
   std::vector<LevelResult> results;
   int exit_code = 0;
   std::string complaint;
-  for (const Task& task : find_tasks(rank, ranks)) {
+  const std::vector<Task> tasks = find_tasks(rank, ranks);
+  for (const Task& task : tasks) {
     try {
       run_task(rank, task, effort, results);
     } catch (const InputError& error) {
       complaint = error.what();
     }
   }
+  if (!options.patterns.empty()) run_patterns(rank, tasks, options.patterns, effort, results);
   if (rank == 0) {
     try {
       if (!complaint.empty()) throw InputError(complaint);

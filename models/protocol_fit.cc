@@ -1,12 +1,16 @@
 #include "models/protocol_fit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
 namespace rubato {
 namespace {
 
+// A message takes no longer than so many times what the quickest one above the eager limit does per
+// byte; caches and fragments explain that much.
+constexpr double kSlower = 2;
 constexpr double kNeeded = 0.3;  // of the message's time in the wait: the waiting end was needed
 
 bool is_needed(double wait, const OverlapTimes& times) {
@@ -47,13 +51,20 @@ std::vector<ProtocolSegment> find_protocols(double waiting, const OverlapSamples
                                             const std::vector<TimedLength>& receiver_computes) {
   std::vector<std::pair<double, Protocol>> kinds;
   if (one_way.empty() || receiver_computes.empty()) return {};
+  // On a busy machine a long message is never undisturbed, while its short parts are.
+  double least_per_byte = HUGE_VAL;
+  for (const TimedLength& length : one_way) {
+    if (length.bytes >= waiting && length.bytes > 0)
+      least_per_byte = std::min(least_per_byte, length.seconds / length.bytes);
+  }
   for (const TimedLength& sender : samples.sender_computes) {
     const auto receiver = at(receiver_computes, sender.bytes);
     const auto both = at(samples.both_compute, sender.bytes);
     if (sender.bytes < waiting || !receiver || !both) continue;
     const double empty = receiver_computes.front().seconds;
-    const OverlapTimes times = {between(one_way, sender.bytes), empty, *receiver, sender.seconds,
-                                *both};
+    const double longest = kSlower * (one_way.front().seconds + sender.bytes * least_per_byte);
+    const OverlapTimes times = {std::min(between(one_way, sender.bytes), longest), empty, *receiver,
+                                sender.seconds, *both};
     kinds.emplace_back(sender.bytes, protocol_kind(times));
   }
   for (size_t i = 1; i + 1 < kinds.size(); ++i) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/error.h"
+#include "models/message_pattern.h"
 #include "models/units.h"
 #include "tools/commands.h"
 #include "tools/flavour.h"
@@ -24,6 +25,7 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
+constexpr double kStressSeconds = 30;
 constexpr double kLeastSize = 1024;
 constexpr double kMostSize = 1 << 30;  // an MPI count is an int; a burst has two of them in memory
 
@@ -116,8 +118,8 @@ Request read_request(const Arguments& arguments) {
   po::options_description visible("Options");
   visible.add_options()  //
       ("output,o", po::value<std::string>()->value_name("FILE"),
-       "the platform file to write (.toml); the samples go beside it, as .csv")    //
-      ("quick", "seconds instead of most of a minute, with less certain numbers")  //
+       "the platform file to write (.toml); the samples go beside it, as .csv")   //
+      ("quick", "seconds instead of a minute or two, with less certain numbers")  //
       ("max-size", po::value<std::string>()->value_name("SIZE")->default_value("4MiB"),
        "the largest message")  //
       ("name", po::value<std::string>()->value_name("NAME"),
@@ -130,7 +132,13 @@ Request read_request(const Arguments& arguments) {
        "start the launcher behind '--' so many times and make one platform of all")  //
       ("lengths", po::value<std::string>()->value_name("SAMPLES.csv"),
        "measure the lengths of these samples instead of choosing")  //
-      ("force", "replace existing files")                           //
+      ("patterns", po::value<std::string>()->value_name("LIST")->default_value("default", ""),
+       "further patterns of messages, with commas: names as in the samples, default, all or "
+       "none")  //
+      ("stress", po::value<double>()->value_name("SECONDS")->implicit_value(kStressSeconds),
+       "measure nothing, but send for so long (30) and check every bit; exit 1 when one is "
+       "wrong")                            //
+      ("force", "replace existing files")  //
       ("help,h", "show this help");
   const CommandHelp help = {
       "mpirun -n RANKS rubato calibrate -o FILE [options]\n"
@@ -138,7 +146,10 @@ Request read_request(const Arguments& arguments) {
       "Measures what messages cost on this machine and writes a platform file for 'rubato "
       "replay'.\n"
       "Rank 0 talks to the last rank on its own node (level 'node'), to the last rank on another\n"
-      "node (level 'network'), and to itself (level 'self'); start it so that these pairs exist.",
+      "node (level 'network'), and to itself (level 'self'); start it so that these pairs exist.\n"
+      "Patterns: pingpong, headtohead, overlap, bisection, ring and halo, each also with\n"
+      "_nonblocking, _persistent or _synchronous, and with _cold (data from outside of the "
+      "caches).",
       "Examples:\n"
       "  mpirun -n 2 rubato calibrate -o cluster.toml                  one node\n"
       "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml    two nodes, both levels\n"
@@ -147,11 +158,15 @@ Request read_request(const Arguments& arguments) {
   Request request;
   request.help = !parse_options(own, help, visible, "", false, values);
   if (request.help) return request;
-  if (!values.count("output")) {
+  const bool stress = values.count("stress") != 0;
+  if (!stress && !values.count("output")) {
     throw UsageError(
         "-o FILE is missing; usage: mpirun -n RANKS rubato calibrate -o FILE [options]");
   }
-  const std::string toml = values["output"].as<std::string>();
+  if (stress && values.count("output")) {
+    throw UsageError("--stress measures nothing, so it has no use for -o FILE");
+  }
+  const std::string toml = stress ? "none.toml" : values["output"].as<std::string>();
   const std::string csv = csv_beside(toml);
   if (csv == toml || platform_name(toml).empty()) {
     throw UsageError(
@@ -166,6 +181,17 @@ Request read_request(const Arguments& arguments) {
   if (max_size < kLeastSize || max_size > kMostSize) {
     throw UsageError(fmt::format("--max-size must lie between {} and {}", format_bytes(kLeastSize),
                                  format_bytes(kMostSize)));
+  }
+  const std::string patterns = values["patterns"].as<std::string>();
+  parse_patterns(patterns);  // complains here, once
+  if (stress) {
+    const double seconds = values["stress"].as<double>();
+    if (!(seconds > 0 && seconds < 1e6)) throw UsageError("--stress: seconds greater than 0");
+    if (values.count("launches")) throw UsageError("--stress measures nothing: no --launches");
+    request.words = {fmt::format("--stress={}", seconds),
+                     fmt::format("--max-bytes={:.0f}", max_size),
+                     fmt::format("--seed={}", values["seed"].as<unsigned>())};
+    return request;
   }
   if (values["launch"].as<int>() < 1) throw UsageError("--launch: from 1 on");
   const std::string name =
@@ -185,6 +211,7 @@ Request read_request(const Arguments& arguments) {
                    fmt::format("--max-bytes={:.0f}", max_size),
                    fmt::format("--seed={}", values["seed"].as<unsigned>()),
                    fmt::format("--launch={}", values["launch"].as<int>()),
+                   "--patterns=" + patterns,
                    "--command=" + command};
   if (values.count("quick")) request.words.push_back("--quick");
   if (values.count("force")) request.words.push_back("--force");

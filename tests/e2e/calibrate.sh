@@ -71,6 +71,9 @@ for n in 0, 1024, 1 << 20:
 assert 0 < curve(level["receive_overhead"], 0) < 1e-3
 assert curve(level["unexpected_overhead"], 0) > 0
 # Every kind of protocol above the eager limit is one that exists, and all probes have their samples.
+for name in "pingpong_cold", "headtohead", "overlap", "bisection", "ring", "halo_nonblocking":
+    sizes = [int(r["bytes"]) for r in rows if r["pattern"] == name and r["level"] == "node"]
+    assert {0, 8, 4096, 262144, 4 << 20} <= set(sizes), (name, sizes)
 patterns = {r["pattern"] for r in rows if r["level"] == "node"}
 assert {"send_overhead", "receive_overhead", "unexpected_overhead"} <= patterns, patterns
 if len(protocol) > 1:
@@ -78,13 +81,20 @@ if len(protocol) > 1:
     assert all(p["kind"] in ("pull", "push", "async") for p in protocol[1:]), protocol
 END
 
-run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --name trio >/dev/null
+run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --name trio \
+  --patterns ring,halo_persistent,bisection_synchronous_cold >/dev/null
+for pattern in ring halo_persistent bisection_synchronous_cold; do
+  grep -q "^node,$pattern,512," three.csv || fail "no samples of $pattern"
+done
+! grep -q '^node,headtohead' three.csv || fail "a pattern that was not asked for"
 grep -q "name = .trio." three.toml || fail "--name was not taken"
 grep -q '^node,pingpong,65536,' three.csv || fail "--max-size is not the last length"
 ! grep -q '^node,pingpong,98304,' three.csv || fail "lengths beyond --max-size"
 
 # The same curves from the samples alone, and what they were measured with.
 "$rubato" fit three.csv -o again.toml --name trio >again.txt || fail "fit"
+grep -q '^[0-9]* rows of patterns that no curve is made of were not used' again.txt ||
+  fail "fit does not tell what it left out: $(cat again.txt)"
 grep -q 'again.toml: platform file' again.txt || fail "no summary: $(cat again.txt)"
 for file in three again; do
   sed -E 's/, uncertainty = [0-9.]+//; /^(samples|fitted|.*halves.*) = /d' $file.toml >$file.txt

@@ -1,0 +1,322 @@
+// mpptest's patterns of messages, in a loop each.
+//
+// Rank 0 runs the sweep over lengths and tells the others, by a broadcast, which loop comes next;
+// all of them do it and the slowest one's time counts. What is sent in one step was received in the
+// step before (see Pair); "cold" walks through memory of twice the size of the largest cache, so
+// that neither side finds a message in its caches.
+#include "calibrate/patterns.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace rubato {
+namespace {
+
+constexpr int kMostNeighbours = 4;
+constexpr size_t kLine = 64;  // bytes of a cache line; messages begin at one
+constexpr size_t kLeastCache = 4 << 20;
+constexpr size_t kMostCache = 128 << 20;  // two buffers of twice this on each rank are enough
+
+size_t largest_cache() {
+  long bytes = 0;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  bytes = std::max(sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE));
+#endif
+  return std::clamp(static_cast<size_t>(std::max(0L, bytes)), kLeastCache, kMostCache);
+}
+
+/// What all ranks are told to do next.
+struct Command {
+  MessagePattern pattern;
+  int steps = 0;  ///< 0: no more
+  size_t bytes = 0;
+  double work = 0;  ///< seconds to compute in each step
+};
+
+/// The message that a rank sends to to[k] is the one that is received from from[k].
+struct Neighbours {
+  int count = 0;
+  std::array<int, kMostNeighbours> to{}, from{};
+
+  void add(int next, int before) {
+    to[count] = next;
+    from[count++] = before;
+  }
+};
+
+class Runner {
+ public:
+  Runner(MPI_Comm comm, size_t max_bytes, bool cold)
+      : comm_(comm),
+        slot_((std::max<size_t>(1, max_bytes) + kLine - 1) / kLine * kLine * kMostNeighbours),
+        out_(std::max(slot_, cold ? 2 * largest_cache() : 0), 1),
+        in_(out_.size(), 2) {
+    MPI_Comm_rank(comm, &rank_);
+    MPI_Comm_size(comm, &ranks_);
+  }
+
+  /// On rank 0; the others are in serve(). Seconds of a step.
+  double run(Command command) {
+    MPI_Bcast(&command, sizeof command, MPI_BYTE, 0, comm_);
+    return perform(command);
+  }
+  void release() { run({}); }
+
+  void serve() {
+    Command command;
+    do {
+      MPI_Bcast(&command, sizeof command, MPI_BYTE, 0, comm_);
+      perform(command);
+    } while (command.steps > 0);
+  }
+
+ private:
+  double perform(const Command& command) {
+    if (command.steps == 0) return 0;
+    command_ = command;
+    offset_ = 0;
+    const bool by_turns = command.pattern.shape == PatternShape::kPingPong ||
+                          command.pattern.shape == PatternShape::kBisection;
+    const Neighbours neighbours = neighbours_of(command.pattern.shape);
+    double seconds = 0;
+    if (command.pattern.mode == PatternMode::kPersistent) {
+      seconds = persistent(neighbours, by_turns);
+    } else if (by_turns) {
+      seconds = time([&] { ping_pong(neighbours); });
+    } else {
+      seconds = time([&] { exchange(neighbours); });
+    }
+    if (by_turns) seconds /= 2;
+    double slowest = 0;
+    MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, comm_);
+    return slowest;
+  }
+
+  template <typename Step>
+  double time(Step step) {
+    MPI_Barrier(comm_);
+    step();  // the buffers are where a step leaves them
+    const double begin = now();
+    for (int i = 0; i < command_.steps; ++i) step();
+    return (now() - begin) / command_.steps;
+  }
+
+  Neighbours neighbours_of(PatternShape shape) const {
+    Neighbours neighbours;
+    const int half = ranks_ / 2;
+    switch (shape) {
+      case PatternShape::kPingPong:
+      case PatternShape::kHeadToHead:
+      case PatternShape::kOverlap:
+        if (rank_ < 2) neighbours.add(1 - rank_, 1 - rank_);
+        break;
+      case PatternShape::kBisection:
+        if (rank_ < half)
+          neighbours.add(rank_ + half, rank_ + half);
+        else if (rank_ < 2 * half)
+          neighbours.add(rank_ - half, rank_ - half);
+        break;
+      case PatternShape::kRing:
+        neighbours.add((rank_ + 1) % ranks_, (rank_ + ranks_ - 1) % ranks_);
+        break;
+      case PatternShape::kHalo: {
+        int extent[2] = {0, 0};
+        MPI_Dims_create(ranks_, 2, extent);
+        const int row = rank_ / extent[1], column = rank_ % extent[1];
+        const auto at = [&](int r, int c) {
+          return (r + extent[0]) % extent[0] * extent[1] + (c + extent[1]) % extent[1];
+        };
+        if (extent[0] > 1) {
+          neighbours.add(at(row + 1, column), at(row - 1, column));
+          neighbours.add(at(row - 1, column), at(row + 1, column));
+        }
+        if (extent[1] > 1) {
+          neighbours.add(at(row, column + 1), at(row, column - 1));
+          neighbours.add(at(row, column - 1), at(row, column + 1));
+        }
+        break;
+      }
+    }
+    return neighbours;
+  }
+
+  bool goes_first() const {
+    return command_.pattern.shape == PatternShape::kPingPong ? rank_ == 0 : rank_ < ranks_ / 2;
+  }
+  int count() const { return static_cast<int>(command_.bytes); }
+  size_t stride() const { return (command_.bytes + kLine - 1) / kLine * kLine; }
+  unsigned char* out(int k) const {
+    return out_.data() + offset_ + static_cast<size_t>(k) * stride();
+  }
+  unsigned char* in(int k) const {
+    return in_.data() + offset_ + static_cast<size_t>(k) * stride();
+  }
+
+  /// Where the next messages lie.
+  void move_on(int messages) {
+    if (!command_.pattern.cold) {
+      std::swap(in_, out_);
+      return;
+    }
+    const size_t used = std::max(kLine, static_cast<size_t>(messages) * stride());
+    offset_ += used;
+    if (offset_ + used > out_.size()) offset_ = 0;
+  }
+
+  void ping_pong(const Neighbours& neighbours) {
+    if (neighbours.count == 0) return;
+    const int peer = neighbours.to[0];
+    const bool first = goes_first();
+    const bool warm = !command_.pattern.cold;
+    unsigned char* const from = out(0);
+    unsigned char* const to = warm ? from : in(0);
+    if (command_.pattern.mode == PatternMode::kNonblocking) {
+      // The receive is posted before the message that answers can come.
+      MPI_Request receive, send;
+      MPI_Irecv(in(0), count(), MPI_BYTE, peer, 0, comm_, &receive);
+      if (!first) MPI_Wait(&receive, MPI_STATUS_IGNORE);
+      MPI_Isend(first ? from : warm ? in(0) : from, count(), MPI_BYTE, peer, 0, comm_, &send);
+      MPI_Wait(&send, MPI_STATUS_IGNORE);
+      if (first) {
+        MPI_Wait(&receive, MPI_STATUS_IGNORE);
+        move_on(1);
+      } else if (!warm) {
+        move_on(1);
+      }
+      return;
+    }
+    const auto send = [&] {
+      if (command_.pattern.mode == PatternMode::kSynchronous) {
+        MPI_Ssend(from, count(), MPI_BYTE, peer, 0, comm_);
+      } else {
+        MPI_Send(from, count(), MPI_BYTE, peer, 0, comm_);
+      }
+    };
+    if (first) send();
+    MPI_Recv(to, count(), MPI_BYTE, peer, 0, comm_, MPI_STATUS_IGNORE);
+    if (!first) send();
+    if (!warm) move_on(1);
+  }
+
+  void exchange(const Neighbours& neighbours) {
+    if (command_.pattern.mode == PatternMode::kBlocking) {
+      for (int k = 0; k < neighbours.count; ++k) {
+        MPI_Sendrecv(out(k), count(), MPI_BYTE, neighbours.to[k], k, in(k), count(), MPI_BYTE,
+                     neighbours.from[k], k, comm_, MPI_STATUS_IGNORE);
+      }
+    } else {
+      std::array<MPI_Request, 2 * kMostNeighbours> requests;
+      const bool synchronous = command_.pattern.mode == PatternMode::kSynchronous;
+      for (int k = 0; k < neighbours.count; ++k)
+        MPI_Irecv(in(k), count(), MPI_BYTE, neighbours.from[k], k, comm_, &requests[k]);
+      for (int k = 0; k < neighbours.count; ++k) {
+        (synchronous ? MPI_Issend : MPI_Isend)(out(k), count(), MPI_BYTE, neighbours.to[k], k,
+                                               comm_, &requests[neighbours.count + k]);
+      }
+      if (command_.work > 0) compute(command_.work);
+      MPI_Waitall(2 * neighbours.count, requests.data(), MPI_STATUSES_IGNORE);
+    }
+    move_on(neighbours.count);
+  }
+
+  /// Requests that are made once: two sets, so that what came in goes out next.
+  double persistent(const Neighbours& neighbours, bool by_turns) {
+    std::array<std::vector<MPI_Request>, 2> sets;
+    const int messages = neighbours.count;
+    for (std::vector<MPI_Request>& set : sets) {
+      set.resize(2 * static_cast<size_t>(messages));
+      for (int k = 0; k < messages; ++k) {
+        MPI_Recv_init(in(k), count(), MPI_BYTE, neighbours.from[k], k, comm_, &set[k]);
+        MPI_Send_init(by_turns && !goes_first() ? in(k) : out(k), count(), MPI_BYTE,
+                      neighbours.to[k], k, comm_, &set[messages + k]);
+      }
+      std::swap(in_, out_);
+    }
+    size_t step = 0;
+    const bool first = goes_first();
+    const double seconds = time([&] {
+      std::vector<MPI_Request>& set = sets[step++ % 2];
+      if (!by_turns) {
+        MPI_Startall(2 * messages, set.data());
+        MPI_Waitall(2 * messages, set.data(), MPI_STATUSES_IGNORE);
+      } else if (messages > 0) {
+        MPI_Start(&set[0]);
+        if (!first) MPI_Wait(&set[0], MPI_STATUS_IGNORE);
+        MPI_Start(&set[1]);
+        MPI_Wait(&set[1], MPI_STATUS_IGNORE);
+        if (first) MPI_Wait(&set[0], MPI_STATUS_IGNORE);
+      }
+    });
+    for (std::vector<MPI_Request>& set : sets) {
+      for (MPI_Request& request : set) MPI_Request_free(&request);
+    }
+    return seconds;
+  }
+
+  MPI_Comm comm_;
+  int rank_ = 0;
+  int ranks_ = 0;
+  size_t slot_;
+  Buffer out_, in_;
+  size_t offset_ = 0;
+  Command command_;
+};
+
+/// 8 B, 64 B, 512 B, ... and nothing, and the largest.
+std::set<size_t> lengths_of(size_t max_bytes) {
+  std::set<size_t> lengths = {0, max_bytes};
+  for (size_t n = 8; n < max_bytes; n *= 8) lengths.insert(n);
+  return lengths;
+}
+
+}  // namespace
+
+std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePattern>& patterns,
+                                     const Effort& effort) {
+  if (patterns.empty()) return {};
+  const bool cold = std::any_of(patterns.begin(), patterns.end(),
+                                [](const MessagePattern& pattern) { return pattern.cold; });
+  Runner runner(comm, effort.max_bytes, cold);
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (rank != 0) {
+    runner.serve();
+    return {};
+  }
+  std::vector<Series> all;
+  SweepOptions options;
+  options.only = lengths_of(effort.max_bytes);
+  options.max_bytes = effort.max_bytes;
+  options.refine = false;
+  options.budget = effort.quick ? 0.3 : 3;
+  options.busy_budget = options.budget;
+  options.seed = effort.seed;
+  options.stop = effort.stop;
+  Timings alone;
+  // What the overlap is compared with is measured before it.
+  std::vector<MessagePattern> order = patterns;
+  std::stable_sort(
+      order.begin(), order.end(), [](const MessagePattern& a, const MessagePattern& b) {
+        return (a.shape == PatternShape::kOverlap) < (b.shape == PatternShape::kOverlap);
+      });
+  for (const MessagePattern& pattern : order) {
+    if (effort.stop && effort.stop()) break;
+    if (effort.progress) effort.progress(pattern.name());
+    const bool overlap = pattern.shape == PatternShape::kOverlap;
+    const Timings timings = sweep(
+        [&](size_t bytes, int steps) {
+          return runner.run({pattern, steps, bytes, overlap ? alone[bytes].min : 0});
+        },
+        options);
+    if (pattern == MessagePattern{PatternShape::kHeadToHead, PatternMode::kNonblocking, false})
+      alone = timings;
+    all.push_back({pattern.name(), timings});
+  }
+  runner.release();
+  return all;
+}
+
+}  // namespace rubato

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "calibrate/characterise.h"
+#include "models/message_pattern.h"
+
+namespace rubato {
+
+/// Measures patterns among all ranks of a communicator, at a few lengths each; every rank of it
+/// calls this with the same patterns. Rank 0 gets the times of a step: for a ping-pong or bisection
+/// half a round trip, else all messages that a rank exchanges at once; the slowest rank counts.
+std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePattern>& patterns,
+                                     const Effort& effort);
+
+}  // namespace rubato
