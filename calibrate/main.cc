@@ -6,15 +6,19 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "calibrate/characterise.h"
+#include "calibrate/load.h"
+#include "calibrate/machine.h"
 #include "calibrate/output.h"
 #include "calibrate/patterns.h"
 #include "calibrate/provenance.h"
@@ -41,6 +45,8 @@ struct Options {
 struct Task {
   Level level;
   int partner;
+  /// Pairs of this distance without a rank in common, the first with rank 0.
+  std::vector<std::pair<int, int>> pairs = {};
 };
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -132,9 +138,22 @@ std::vector<Task> find_tasks(int rank, int ranks) {
   int near = -1;
   int far = -1;
   for (int r = 1; r < ranks; ++r) (leaders[r] == leaders[0] ? near : far) = r;
+  std::vector<int> here, there;
+  for (int r = 0; r < ranks; ++r) {
+    if (leaders[r] == leaders[0]) here.push_back(r);
+    if (far > 0 && leaders[r] == leaders[far]) there.push_back(r);
+  }
   std::vector<Task> tasks;
-  if (near > 0) tasks.push_back({Level::kNode, near});
-  if (far > 0) tasks.push_back({Level::kNetwork, far});
+  if (near > 0) {
+    tasks.push_back({Level::kNode, near});
+    const size_t half = here.size() / 2;
+    for (size_t i = 0; i < half; ++i) tasks.back().pairs.emplace_back(here[i], here[half + i]);
+  }
+  if (far > 0) {
+    tasks.push_back({Level::kNetwork, far});
+    for (size_t i = 0; i < std::min(here.size(), there.size()); ++i)
+      tasks.back().pairs.emplace_back(here[i], there[i]);
+  }
   tasks.push_back({Level::kSelf, 0});
   return tasks;
 }
@@ -178,11 +197,13 @@ bool open_files(int rank, const Options& options, std::unique_ptr<NewFile>& csv,
 }
 
 void write_results(const Options& options, const std::vector<LevelResult>& results,
-                   const Provenance& factors, NewFile& csv, NewFile& toml) {
+                   const std::vector<NoiseSummary>& noise, const Provenance& factors, NewFile& csv,
+                   NewFile& toml) {
   Platform platform;
   platform.name = options.name;
   platform.measured = factors;
   if (interrupted) platform.measured["interrupted"] = "yes: fewer samples than asked for";
+  note_machine(platform.measured, results, noise);
   const Provenance measured = platform.measured;
   choose_preset(platform);
   platform.measured["samples"] = options.csv.substr(options.csv.rfind('/') + 1);
@@ -199,6 +220,7 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
 
   show_progress("");
   print_summary(stdout, results);
+  print_machine(stdout, platform.measured, results);
   if (!platform.level(Level::kNetwork)) {
     std::printf(
         "All ranks are on one node, so there is no network level; start ranks on two nodes "
@@ -255,6 +277,28 @@ void run_patterns(int rank, const std::vector<Task>& tasks,
     sleep_until_all_are_here();
   }
   add(widest, measure_patterns(MPI_COMM_WORLD, all, effort));
+}
+
+/// What the ranks do to each other and the system to all of them. Rank 0 keeps it.
+void run_machine(int rank, int ranks, const std::vector<Task>& tasks, const Effort& effort,
+                 std::vector<LevelResult>& results, std::vector<NoiseSummary>& noise) {
+  for (const Task& task : tasks) {
+    std::vector<Series> series;
+    if (task.level == Level::kSelf) {
+      if (rank == 0) series = measure_copies(effort);
+      sleep_until_all_are_here();
+    } else {
+      series = measure_load(task.pairs, effort, sleep_until_all_are_here);
+    }
+    for (LevelResult& result : results) {
+      if (result.level != task.level) continue;
+      for (Series& one : series) result.series.push_back(std::move(one));
+    }
+  }
+  // All at once, as in a program.
+  NoiseSummary own = summarise_noise(fixed_work(effort));
+  noise.resize(static_cast<size_t>(ranks));
+  MPI_Gather(&own, sizeof own, MPI_BYTE, noise.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
 /// Sends for so many seconds and checks what arrives. Exit code.
@@ -317,10 +361,12 @@ int run(int argc, char** argv) {
     }
   }
   if (!options.patterns.empty()) run_patterns(rank, tasks, options.patterns, effort, results);
+  std::vector<NoiseSummary> noise;
+  run_machine(rank, ranks, tasks, effort, results, noise);
   if (rank == 0) {
     try {
       if (!complaint.empty()) throw InputError(complaint);
-      write_results(options, results, factors, *csv, *toml);
+      write_results(options, results, noise, factors, *csv, *toml);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s\n", error.what());
       exit_code = 1;

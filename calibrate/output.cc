@@ -205,7 +205,9 @@ namespace {
 void print_patterns(std::FILE* out, const LevelResult& result) {
   bool any = false;
   for (const Series& series : result.series) {
-    if (LevelSamples().series(series.pattern) || series.timings.empty()) continue;
+    if (LevelSamples().series(series.pattern) || series.timings.empty() ||
+        series.pattern.starts_with("copy"))
+      continue;
     if (!any) std::fprintf(out, "  %-28s  %9s  %9s  %9s\n", "pattern", "8B", "4KiB", "256KiB");
     any = true;
     std::fprintf(out, "  %-28s", series.pattern.c_str());

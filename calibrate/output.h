@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "calibrate/characterise.h"
+#include "models/load_fit.h"
 
 namespace rubato {
 
@@ -39,5 +40,14 @@ std::string samples_csv(const std::vector<LevelResult>& results, int launch,
 
 /// The short table for people.
 void print_summary(std::FILE* out, const std::vector<LevelResult>& results);
+
+/// Adds to what was measured the degradation ratio of each level that several pairs were measured
+/// on, and the noise of the worst rank.
+void note_machine(Provenance& measured, const std::vector<LevelResult>& results,
+                  const std::vector<NoiseSummary>& noise);
+
+/// Prints that, and a table of copies.
+void print_machine(std::FILE* out, const Provenance& measured,
+                   const std::vector<LevelResult>& results);
 
 }  // namespace rubato

@@ -6,27 +6,17 @@
 // that neither side finds a message in its caches.
 #include "calibrate/patterns.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "calibrate/machine.h"
 
 namespace rubato {
 namespace {
 
 constexpr int kMostNeighbours = 4;
 constexpr size_t kLine = 64;  // bytes of a cache line; messages begin at one
-constexpr size_t kLeastCache = 4 << 20;
-constexpr size_t kMostCache = 128 << 20;  // two buffers of twice this on each rank are enough
-
-size_t largest_cache() {
-  long bytes = 0;
-#ifdef _SC_LEVEL3_CACHE_SIZE
-  bytes = std::max(sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE));
-#endif
-  return std::clamp(static_cast<size_t>(std::max(0L, bytes)), kLeastCache, kMostCache);
-}
 
 /// What all ranks are told to do next.
 struct Command {

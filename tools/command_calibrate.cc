@@ -69,6 +69,7 @@ struct Request {
 /// The words that each of several launches gets.
 std::vector<std::string> options_of_launch(const po::variables_map& values) {
   std::vector<std::string> options = {"--max-size", values["max-size"].as<std::string>()};
+  options.insert(options.end(), {"--patterns", values["patterns"].as<std::string>()});
   for (const char* name : {"quick"}) {
     if (values.count(name)) options.push_back(std::string("--") + name);
   }

@@ -71,6 +71,10 @@ for n in 0, 1024, 1 << 20:
 assert 0 < curve(level["receive_overhead"], 0) < 1e-3
 assert curve(level["unexpected_overhead"], 0) > 0
 # Every kind of protocol above the eager limit is one that exists, and all probes have their samples.
+for name in "copy", "copy_cold":
+    copies = {int(r["bytes"]): float(r["seconds_min"]) for r in rows if r["pattern"] == name}
+    assert 1e-9 < copies[1024] < copies[1 << 20] < 1, copies
+assert "of the time lost" in measured["noise"], measured["noise"]
 for name in "pingpong_cold", "headtohead", "overlap", "bisection", "ring", "halo_nonblocking":
     sizes = [int(r["bytes"]) for r in rows if r["pattern"] == name and r["level"] == "node"]
     assert {0, 8, 4096, 262144, 4 << 20} <= set(sizes), (name, sizes)

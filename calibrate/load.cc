@@ -1,0 +1,56 @@
+// How much slower a message is when others are on the way: k pairs of ranks do the same ping-pong
+// at the same time, as a bisection of 2 k ranks whose first half are one end of each pair.
+#include "calibrate/load.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <string>
+
+#include "calibrate/patterns.h"
+
+namespace rubato {
+namespace {
+
+const std::string kName = "pairs_";
+
+}  // namespace
+
+std::vector<Series> measure_load(const std::vector<std::pair<int, int>>& pairs,
+                                 const Effort& effort, const std::function<void()>& wait) {
+  const int most = static_cast<int>(pairs.size());
+  std::vector<Series> all;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int k = 1; most > 1; k = std::min(2 * k, most)) {
+    int place = -1;
+    for (int i = 0; i < k; ++i) {
+      if (pairs[i].first == rank) place = i;
+      if (pairs[i].second == rank) place = k + i;
+    }
+    MPI_Comm talking;
+    MPI_Comm_split(MPI_COMM_WORLD, place >= 0 ? 0 : MPI_UNDEFINED, place, &talking);
+    if (place >= 0) {
+      const MessagePattern bisection = {PatternShape::kBisection, PatternMode::kBlocking, false};
+      for (Series& series : measure_patterns(talking, {bisection}, effort))
+        all.push_back({kName + std::to_string(k), std::move(series.timings)});
+      MPI_Comm_free(&talking);
+    }
+    wait();
+    if (k == most) break;
+  }
+  return all;
+}
+
+std::vector<LoadedTime> loaded_times(const std::vector<Series>& series) {
+  std::vector<LoadedTime> times;
+  for (const Series& one : series) {
+    if (!one.pattern.starts_with(kName)) continue;
+    const int live = std::stoi(one.pattern.substr(kName.size()));
+    for (const auto& [bytes, timing] : one.timings)
+      times.push_back({live, static_cast<double>(bytes), timing.min});
+  }
+  return times;
+}
+
+}  // namespace rubato

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "calibrate/characterise.h"
+#include "models/load_fit.h"
+
+namespace rubato {
+
+/// Ping-pongs of 1, 2, 4, ... and all of these pairs of ranks at once (MPI_COMM_WORLD; rank 0 is in
+/// the first pair): series "pairs_1", "pairs_2", ... on rank 0. All ranks call it; `wait` is a
+/// barrier for those that have nothing to do.
+std::vector<Series> measure_load(const std::vector<std::pair<int, int>>& pairs,
+                                 const Effort& effort, const std::function<void()>& wait);
+
+/// The times of such series, for fit_degradation().
+std::vector<LoadedTime> loaded_times(const std::vector<Series>& series);
+
+}  // namespace rubato

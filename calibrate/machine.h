@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "calibrate/characterise.h"
+#include "models/load_fit.h"
+
+namespace rubato {
+
+/// Copies of some lengths by memcpy: "copy", from and to the caches, and "copy_cold", through
+/// memory of twice the size of the largest cache. On one rank.
+std::vector<Series> measure_copies(const Effort& effort);
+
+/// The largest cache of a processor, in bytes, within reasonable bounds.
+size_t largest_cache();
+
+/// Does the same work of about a millisecond again and again; seconds of each time. What the
+/// processor does besides shows in those that take longer.
+std::vector<double> fixed_work(const Effort& effort);
+
+}  // namespace rubato

@@ -1,0 +1,79 @@
+// What calibrate says about the machine apart from single messages: degradation under load, noise,
+// copying.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "calibrate/load.h"
+#include "calibrate/output.h"
+#include "models/units.h"
+
+namespace rubato {
+namespace {
+
+/// Of the rank that lost most; the longest quantum of all.
+NoiseSummary worst_of(const std::vector<NoiseSummary>& noise) {
+  NoiseSummary worst;
+  for (const NoiseSummary& one : noise) {
+    const double most = std::max(worst.most, one.most);
+    if (one.lost >= worst.lost) worst = one;
+    worst.most = most;
+  }
+  return worst;
+}
+
+std::string bandwidth(size_t bytes, const Timing& timing) {
+  return fmt::format("{:.1f}GB/s", static_cast<double>(bytes) / timing.min * 1e-9);
+}
+
+const Timings* timings_of(const LevelResult& result, const std::string& pattern) {
+  const auto found = std::find_if(result.series.begin(), result.series.end(),
+                                  [&](const Series& series) { return series.pattern == pattern; });
+  return found == result.series.end() ? nullptr : &found->timings;
+}
+
+}  // namespace
+
+void note_machine(Provenance& measured, const std::vector<LevelResult>& results,
+                  const std::vector<NoiseSummary>& noise) {
+  for (const LevelResult& result : results) {
+    const auto fit = fit_degradation(loaded_times(result.series));
+    if (!fit) continue;
+    measured[std::string(kLevelNames[static_cast<int>(result.level)]) + "_degradation"] =
+        fmt::format("{:.2f} +- {:.2f} ({} to {} pairs at once)", fit->ratio, fit->error,
+                    fit->least_live, fit->most_live);
+  }
+  const NoiseSummary worst = worst_of(noise);
+  if (worst.least > 0) {
+    measured["noise"] = fmt::format(
+        "{:.2f}% of the time lost; work of {:.3f}ms took {:.3f}ms in the mean, {:.3f}ms "
+        "at most",
+        100 * worst.lost, 1e3 * worst.least, 1e3 * worst.mean, 1e3 * worst.most);
+  }
+}
+
+void print_machine(std::FILE* out, const Provenance& measured,
+                   const std::vector<LevelResult>& results) {
+  for (const LevelResult& result : results) {
+    const Timings* warm = timings_of(result, "copy");
+    const Timings* cold = timings_of(result, "copy_cold");
+    if (!warm || !cold) continue;
+    fmt::print(out, "copying within a rank\n  {:>8}  {:>11}  {:>11}\n", "size", "in cache",
+               "in memory");
+    for (const auto& [bytes, timing] : *warm) {
+      const auto far = cold->find(bytes);
+      if (far == cold->end()) continue;
+      fmt::print(out, "  {:>8}  {:>11}  {:>11}\n", format_bytes(static_cast<double>(bytes)),
+                 bandwidth(bytes, timing), bandwidth(bytes, far->second));
+    }
+    fmt::print(out, "\n");
+  }
+  for (const auto& [key, value] : measured) {
+    if (key == "noise") fmt::print(out, "noise: {}\n", value);
+    if (key.ends_with("_degradation"))
+      fmt::print(out, "degradation ratio of the {} level: {}\n", key.substr(0, key.find('_')),
+                 value);
+  }
+}
+
+}  // namespace rubato

@@ -1,0 +1,67 @@
+#include "models/load_fit.h"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+using namespace rubato;
+
+namespace {
+
+/// 2 us and n / (1 GB/s) alone; with k at once T = 2 us + n / (1 GB/s) * k * ratio.
+std::vector<LoadedTime> loaded(double ratio, double noise, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0, 1);
+  std::vector<LoadedTime> times;
+  for (const double n : {0., 4096., 65536., 262144., 1048576.}) {
+    times.push_back({1, n, 2e-6 + n * 1e-9});
+    for (const int k : {2, 4, 8}) {
+      times.push_back({k, n, 2e-6 + n * 1e-9 * k * ratio * (1 + noise * normal(random))});
+    }
+  }
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("the degradation ratio is recovered") {
+  const auto exact = fit_degradation(loaded(0.7, 0, 1));
+  REQUIRE(exact);
+  CHECK(exact->ratio == Approx(0.7));
+  CHECK(exact->error == Approx(0).margin(1e-9));
+  CHECK(exact->least_live == 2);
+  CHECK(exact->most_live == 8);
+  // Nine values with 10 % of noise: the error of their mean is about 0.07 / 3 = 0.023. Within twice
+  // that 19 times of 20, with few values a bit less often.
+  int within = 0;
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    const auto fit = fit_degradation(loaded(0.7, 0.1, seed));
+    REQUIRE(fit);
+    CHECK(fit->error == Approx(0.023).margin(0.018));
+    within += std::abs(fit->ratio - 0.7) <= 2 * fit->error;
+  }
+  CHECK(within >= 84);
+}
+
+TEST_CASE("two messages that do not disturb each other") {
+  // They take as long as one: 1 = 2 * DR.
+  const auto fit = fit_degradation({{1, 0, 1e-6}, {1, 1e6, 101e-6}, {2, 1e6, 101e-6}});
+  REQUIRE(fit);
+  CHECK(fit->ratio == Approx(0.5));
+}
+
+TEST_CASE("no degradation can be told without others, or without the same length alone") {
+  CHECK(!fit_degradation({}));
+  CHECK(!fit_degradation({{1, 0, 1e-6}, {1, 1e6, 1e-4}}));
+  CHECK(!fit_degradation({{1, 0, 1e-6}, {2, 1e6, 1e-4}}));
+  CHECK(!fit_degradation({{1, 0, 1e-6}, {1, 1000, 2e-6}, {2, 1000, 3e-6}}));  // too short
+}
+
+TEST_CASE("noise of a fixed amount of work") {
+  // 1, 1, 1 and 5 ms: 2 ms in the mean, so half of the time is lost.
+  const NoiseSummary noise = summarise_noise({1e-3, 1e-3, 5e-3, 1e-3});
+  CHECK(noise.least == 1e-3);
+  CHECK(noise.most == 5e-3);
+  CHECK(noise.mean == Approx(2e-3));
+  CHECK(noise.lost == Approx(0.5));
+  CHECK(summarise_noise({}).lost == 0);
+}
