@@ -117,12 +117,12 @@ void measure_overheads(Pair& pair, LevelResult& result, const Effort& effort) {
   result.series.push_back({"send_overhead", sends});
   result.series.push_back({"receive_overhead", receives});
   if (!result.probe.eager) return;
-  if (result.probe.waiting) {
+  options.lengths = lengths_of(effort.lengths, result.level, "unexpected_overhead");
+  if (result.probe.waiting && options.lengths.empty()) {
     const auto limit = static_cast<size_t>(*result.probe.eager);
     options.max_bytes = limit;
     options.only.erase(options.only.upper_bound(limit), options.only.end());
   }
-  options.lengths = lengths_of(effort.lengths, result.level, "unexpected_overhead");
   const Timings unexpected = sweep(
       [&](size_t bytes, int loops) { return pair.unexpected_overhead(bytes, loops, away(bytes)); },
       options);

@@ -40,8 +40,9 @@ void note_machine(Provenance& measured, const std::vector<LevelResult>& results,
     const auto fit = fit_degradation(loaded_times(result.series));
     if (!fit) continue;
     measured[std::string(kLevelNames[static_cast<int>(result.level)]) + "_degradation"] =
-        fmt::format("{:.2f} +- {:.2f} ({} to {} pairs at once)", fit->ratio, fit->error,
-                    fit->least_live, fit->most_live);
+        fmt::format("{:.2f}{} ({} to {} pairs at once)", fit->ratio,
+                    fit->values > 1 ? fmt::format(" +- {:.2f}", fit->error) : "", fit->least_live,
+                    fit->most_live);
   }
   const NoiseSummary worst = worst_of(noise);
   if (worst.least > 0) {

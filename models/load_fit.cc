@@ -28,6 +28,7 @@ std::optional<Degradation> fit_degradation(const std::vector<LoadedTime>& times,
     fit.most_live = std::max(fit.most_live, time.live);
   }
   if (ratios.empty()) return std::nullopt;
+  fit.values = static_cast<int>(ratios.size());
   const auto count = static_cast<double>(ratios.size());
   fit.ratio = std::accumulate(ratios.begin(), ratios.end(), 0.0) / count;
   double squares = 0;

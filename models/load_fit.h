@@ -21,7 +21,8 @@ struct LoadedTime {
 /// than that. 1 / LR would be no degradation at all, 1 that they share one path.
 struct Degradation {
   double ratio = 1;
-  double error = 0;  ///< standard error of the mean over lengths and numbers of messages
+  int values = 0;    ///< lengths and numbers of messages that it is the mean of
+  double error = 0;  ///< standard error of that mean; 0 for a single value
   int least_live = 2, most_live = 2;
 };
 

@@ -28,6 +28,7 @@ TEST_CASE("the degradation ratio is recovered") {
   REQUIRE(exact);
   CHECK(exact->ratio == Approx(0.7));
   CHECK(exact->error == Approx(0).margin(1e-9));
+  CHECK(exact->values == 9);
   CHECK(exact->least_live == 2);
   CHECK(exact->most_live == 8);
   // Nine values with 10 % of noise: the error of their mean is about 0.07 / 3 = 0.023. Within twice
@@ -47,6 +48,7 @@ TEST_CASE("two messages that do not disturb each other") {
   const auto fit = fit_degradation({{1, 0, 1e-6}, {1, 1e6, 101e-6}, {2, 1e6, 101e-6}});
   REQUIRE(fit);
   CHECK(fit->ratio == Approx(0.5));
+  CHECK(fit->values == 1);  // too few for an error
 }
 
 TEST_CASE("no degradation can be told without others, or without the same length alone") {
