@@ -9,6 +9,7 @@
 
 #include "models/error.h"
 #include "models/platform_file.h"
+#include "models/platform_presets.h"
 #include "models/units.h"
 
 namespace rubato {
@@ -25,6 +26,20 @@ struct Change {
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
   throw UsageError("scenario '" + text + "': " + why);
+}
+
+/// There is neither a platform file nor a preset of this name.
+[[noreturn]] void refuse_base(const std::string& text, const std::string& base,
+                              const std::string& presets) {
+  std::vector<std::string> names = {"measured", "undisturbed", "perfect", "bandela"};
+  const std::vector<std::string> known = preset_names(presets);
+  names.insert(names.end(), known.begin(), known.end());
+  throw InputError(
+      "scenario '" + text + "': there is no platform file '" + base + "'" +
+      did_you_mean(base, names) +
+      "; name one, or use measured, undisturbed, perfect, "
+      "bandela:latency=...,bandwidth=..." +
+      (known.empty() ? "" : " or a preset of " + presets + " (see 'rubato platforms')"));
 }
 
 double parse_factor(const std::string& scenario, const Change& change) {
@@ -149,6 +164,8 @@ const std::vector<std::string> kKeys = {"latency",
                                         "bandwidth",
                                         "cpu",
                                         "ppn",
+                                        "placement",
+                                        "region",
                                         "name",
                                         "self.latency",
                                         "self.bandwidth",
@@ -210,11 +227,81 @@ void change_collective(Scenario& scenario, const std::string& text, const Change
   operation.formula.clear();
 }
 
+/// The whole of `text` as a number from 0 on; -1 when it is none.
+int parse_count(const std::string& text) {
+  int count = -1;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, count);
+  return result.ec == std::errc() && result.ptr == end ? count : -1;
+}
+
+/// A placement that is told by one number.
+PlacementRule counted(PlacementRule::Kind kind, const std::string& scenario,
+                      const std::string& number, bool is_well_formed, const std::string& usage) {
+  PlacementRule rule;
+  rule.kind = kind;
+  rule.count = parse_count(number);
+  if (!is_well_formed || rule.count < 1)
+    refuse(scenario, "write " + usage + " with a whole number above 0");
+  return rule;
+}
+
+/// placement=block:4, roundrobin:2, file:hosts.txt
+void change_placement(Scenario& scenario, const std::string& text, const Change& change) {
+  const size_t colon = change.value.find(':');
+  const std::string kind = change.value.substr(0, colon);
+  const std::string rest = colon == std::string::npos ? "" : change.value.substr(colon + 1);
+  const bool is_set = change.operation == '=';
+  if (is_set && kind == "block") {
+    scenario.placement =
+        counted(PlacementRule::Kind::kBlocks, text, rest, true, "placement=block:RANKS_PER_NODE");
+  } else if (is_set && kind == "roundrobin") {
+    scenario.placement =
+        counted(PlacementRule::Kind::kRoundRobin, text, rest, true, "placement=roundrobin:NODES");
+  } else if (is_set && kind == "file" && !rest.empty()) {
+    scenario.placement = read_placement(rest);
+  } else {
+    refuse(text, "write placement=block:RANKS_PER_NODE, roundrobin:NODES or file:FILE" +
+                     did_you_mean(kind, {"block", "roundrobin", "file"}));
+  }
+}
+
+/// "rank3.cpu", "node0-1.cpu": which processors a key names; nothing when it is no such key.
+std::optional<ProcessorChange> parse_processors(const std::string& key) {
+  const size_t dot = key.find(".cpu");
+  if (dot == std::string::npos || dot + 4 != key.size() || dot < 5) return {};
+  ProcessorChange change;
+  change.nodes = key.compare(0, 4, "node") == 0;
+  if (!change.nodes && key.compare(0, 4, "rank") != 0) return {};
+  const std::string range = key.substr(4, dot - 4);
+  const size_t dash = range.find('-');
+  change.first = parse_count(range.substr(0, dash));
+  change.last = dash == std::string::npos ? change.first : parse_count(range.substr(dash + 1));
+  if (change.first < 0 || change.last < change.first) return {};
+  return change;
+}
+
+/// region=solve*0.5
+void change_function(Scenario& scenario, const std::string& text, const Change& change) {
+  // Names of functions may hold such signs: the last one is ours.
+  const size_t at = change.value.find_last_of("*/");
+  if (change.operation != '=' || at == std::string::npos || at == 0 ||
+      at + 1 == change.value.size()) {
+    refuse(text, "write region=FUNCTION*FACTOR, as in region=solve*0.5: half the time");
+  }
+  const Change factor{"region=" + change.value.substr(0, at), change.value[at],
+                      change.value.substr(at + 1)};
+  scenario.functions.push_back({change.value.substr(0, at), parse_factor(text, factor)});
+}
+
 void apply(Scenario& scenario, const std::string& text, const Change& change) {
+  const std::optional<ProcessorChange> processors = parse_processors(change.key);
   const bool is_operation = collective_named(change.key).has_value();
-  if (!is_operation && std::find(kKeys.begin(), kKeys.end(), change.key) == kKeys.end()) {
+  if (!is_operation && !processors &&
+      std::find(kKeys.begin(), kKeys.end(), change.key) == kKeys.end()) {
     std::vector<std::string> keys = kKeys;
     for (const char* name : kCollectiveNames) keys.push_back(name);
+    keys.insert(keys.end(), {"rank0.cpu", "node0.cpu"});
     refuse(text, "there is no key '" + change.key + "'" + did_you_mean(change.key, keys));
   }
   if (change.key == "name") {
@@ -224,17 +311,21 @@ void apply(Scenario& scenario, const std::string& text, const Change& change) {
     Change factor = change;
     if (factor.operation == '=') factor.operation = '*';
     scenario.cpu *= parse_factor(text, factor);
+  } else if (processors) {
+    Change factor = change;
+    if (factor.operation == '=') factor.operation = '*';
+    scenario.processors.push_back(*processors);
+    scenario.processors.back().factor = parse_factor(text, factor);
+  } else if (change.key == "region") {
+    change_function(scenario, text, change);
   } else if (scenario.basis != Basis::kModel) {
-    refuse(text,
-           "durations come from the archive, so only cpu can be changed, not '" + change.key + "'");
+    refuse(text, "durations come from the archive, so only cpu and region can be changed, not '" +
+                     change.key + "'");
   } else if (change.key == "ppn") {
-    int ppn = 0;
-    const char* end = change.value.data() + change.value.size();
-    const auto result = std::from_chars(change.value.data(), end, ppn);
-    if (change.operation != '=' || result.ec != std::errc() || result.ptr != end || ppn < 1) {
-      refuse(text, "write ppn=RANKS_PER_NODE with a whole number above 0");
-    }
-    scenario.ranks_per_node = ppn;
+    scenario.placement = counted(PlacementRule::Kind::kBlocks, text, change.value,
+                                 change.operation == '=', "ppn=RANKS_PER_NODE");
+  } else if (change.key == "placement") {
+    change_placement(scenario, text, change);
   } else if (is_operation) {
     change_collective(scenario, text, change);
   } else if (change.key == "collectives") {
@@ -266,7 +357,7 @@ Platform bandela_platform(double latency, double bandwidth) {
   return platform;
 }
 
-Scenario parse_scenario(const std::string& text) {
+Scenario parse_scenario(const std::string& text, const std::string& presets) {
   const auto [base, changes] = split_base(text);
   Scenario scenario;
   scenario.name = text;
@@ -280,15 +371,11 @@ Scenario parse_scenario(const std::string& text) {
     scenario.platform = bandela_platform(0, std::numeric_limits<double>::infinity());
   } else {
     std::error_code ignored;
-    if (!std::filesystem::exists(base, ignored)) {
-      const std::vector<std::string> names = {"measured", "undisturbed", "perfect", "bandela"};
-      throw InputError(
-          "scenario '" + text + "': there is no platform file '" + base + "'" +
-          did_you_mean(base, names) +
-          "; name one, or use measured, undisturbed, perfect or bandela:latency=...,bandwidth=...");
-    }
-    scenario.platform = load_platform(base);
-    scenario.platform_file = base;
+    const bool is_file = std::filesystem::exists(base, ignored);
+    const std::string path = is_file ? base : preset_path(presets, base);
+    if (path.empty()) refuse_base(text, base, presets);
+    scenario.platform = load_platform(path);
+    scenario.platform_file = path;
   }
   for (const std::string& word : split_words(changes)) {
     Change change = parse_change(text, word);
@@ -302,6 +389,8 @@ Scenario parse_scenario(const std::string& text) {
         apply(scenario, text, change);
       }
     } catch (const InputError& error) {
+      // A file is bad, not what was typed.
+      if (change.key == "placement") throw InputError("scenario '" + text + "': " + error.what());
       refuse(text, error.what());
     }
   }

@@ -55,13 +55,15 @@ class ArchiveSource : public EventSource {
     auto store = std::make_unique<CallStore>(trace.timelines(), keep_records_);
     const std::vector<int> shares = shares_of_ranks();
     const int helpers = static_cast<int>(shares.size()) - 2;
+    if (times_functions_) function_times_.emplace(trace.timelines());
+    FunctionTimes* times = function_times_ ? &*function_times_ : nullptr;
     std::vector<Counts> counts(helpers + 1);
     std::vector<std::exception_ptr> errors(helpers + 1);
     std::atomic<int> ranks_done = 0;
     std::atomic<int> failed = helpers + 1;  // the first share that did
     const auto work = [&](int share, EventFiles& files) {
       for (int rank = shares[share]; rank < shares[share + 1] && share < failed; ++rank) {
-        files.load_rank(rank, keep_records_, *store, counts[share]);
+        files.load_rank(rank, keep_records_, *store, counts[share], times);
         ++ranks_done;
         if (share == 0 && progress) progress(static_cast<double>(ranks_done) / trace.ranks());
       }
@@ -129,6 +131,28 @@ class ArchiveSource : public EventSource {
 
   Counts counts() const override { return counts_; }
 
+  std::vector<std::string> functions() const override {
+    std::vector<std::string> names;
+    for (const auto& [region, name] : archive_.index.functions) names.push_back(name);
+    return names;
+  }
+
+  void time_functions(const std::vector<std::string>& names) override {
+    store_.reset();
+    times_functions_ = !names.empty();
+    for (const auto& [region, function] : archive_.index.functions) {
+      uint64_t bits = 0;
+      for (size_t i = 0; i < names.size(); ++i) {
+        if (is_function(function, names[i])) bits |= uint64_t{1} << i;
+      }
+      if (bits != 0) archive_.index.chosen_functions.set(region, bits);
+    }
+  }
+
+  const FunctionTimes* function_times() const override {
+    return function_times_ ? &*function_times_ : nullptr;
+  }
+
  private:
   bool calls_mpi(const SideLocation& side) {
     bool found = false;
@@ -181,7 +205,9 @@ class ArchiveSource : public EventSource {
   std::optional<EventFiles> files_;
   std::unique_ptr<CallStore> store_;  ///< once it is filled
   Counts counts_;
+  std::optional<FunctionTimes> function_times_;  ///< where some are asked for
   bool keep_records_ = false;
+  bool times_functions_ = false;
 };
 
 }  // namespace

@@ -145,7 +145,7 @@ RUBATO_RARE void Replay<Rules>::begin_threads(int timeline, const Call& call) {
     } else if (begin >= call.enter) {
       born.enter = main.enter + (begin - call.enter);
     } else {
-      born.enter = main.clock + rules_->compute(begin - main.recorded_clock, false, 0);
+      born.enter = main.clock + compute(timeline, 0, begin - main.recorded_clock, false, 0);
     }
     born.awaited.clear();
     wake(thread);
@@ -154,6 +154,14 @@ RUBATO_RARE void Replay<Rules>::begin_threads(int timeline, const Call& call) {
 }
 
 // --- One call ---
+
+template <class Rules>
+RUBATO_HOT Lanes<Replay<Rules>::K> Replay<Rules>::compute(int timeline, uint64_t event,
+                                                          double recorded, bool before_mpi_call,
+                                                          uint32_t function_records) {
+  const Lanes<K> ticks = rules_->compute(recorded, before_mpi_call, function_records);
+  return compute_changes_ ? (*compute_changes_)(timeline, event, ticks) : ticks;
+}
 
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::enter(int timeline, const Call& call) {
@@ -177,8 +185,8 @@ RUBATO_HOT void Replay<Rules>::enter(int timeline, const Call& call) {
   bool spins = false;
   if constexpr (!Rules::kFollowsRecording) spins = rules_->spins(call, kSpinningBefore);
   if (!spins) {
-    state.enter +=
-        rules_->compute(call.enter - state.recorded_clock, is_mpi, call.function_records);
+    state.enter += compute(timeline, call.event, call.enter - state.recorded_clock, is_mpi,
+                           call.function_records);
   }
   rules_->begin_call(state);
   if constexpr (kNeedsPresence<Rules>) {

@@ -22,6 +22,7 @@
 #include "replay/call_store.h"
 #include "replay/event_files.h"
 #include "replay/file_ends.h"
+#include "replay/function_times.h"
 #include "replay/rank_calls.h"
 
 namespace rubato {
@@ -49,6 +50,8 @@ struct Location {
   uint64_t position = 0;                ///< records read
   std::optional<uint64_t> events = {};  ///< by the headers of its file, where that says so
   std::exception_ptr error;
+  std::optional<FunctionClock> functions;  ///< where some are to be timed
+  int calls_open = 0;                      ///< one in the other; counted for that alone
 
   double ticks(OTF2_TimeStamp time) const {
     return static_cast<double>(static_cast<int64_t>(time - archive->index.global_offset));
@@ -63,6 +66,19 @@ struct Location {
   [[gnu::always_inline]] void record(uint64_t event, OTF2_TimeStamp time, Method method,
                                      Arguments... arguments) {
     calls->record(thread, event, ticks(time), method, arguments...);
+  }
+  /// For the functions that are to be timed: the program enters a region.
+  [[gnu::noinline]] void time_enter(uint64_t event, double now, OTF2_RegionRef region, bool mpi) {
+    if (!mpi)
+      functions->enter_function(archive->index.chosen_functions.get(region).value_or(0), now);
+    else if (calls_open++ == 0)
+      functions->stop(event, now);
+  }
+  [[gnu::noinline]] void time_leave(double now, OTF2_RegionRef region, bool mpi) {
+    if (!mpi)
+      functions->leave_function(archive->index.chosen_functions.get(region).value_or(0), now);
+    else if (calls_open > 0 && --calls_open == 0)
+      functions->go(now);
   }
   uint32_t comm(uint32_t ref, uint64_t event, const char* what) {
     if (ref == last_ref && last_peers) return last_comm;  // as nearly always
@@ -157,6 +173,7 @@ OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
   return guarded(user, [&](Location& l) {
     const int32_t call = call_of(l, region);
     l.record(event, time, &CallBuilder::enter, call);
+    if (l.functions) l.time_enter(event, l.ticks(time), region, call >= 0);
     const ArchiveIndex& index = l.archive->index;
     if ((index.request & index.comm) != kUndefined && call >= 0 &&
         OTF2_AttributeList_GetNumberOfElements(attributes) > 0) {
@@ -166,8 +183,11 @@ OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
 }
 
 OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
-  return guarded(
-      user, [&](Location& l) { l.record(event, time, &CallBuilder::leave, call_of(l, region)); });
+  return guarded(user, [&](Location& l) {
+    const int32_t call = call_of(l, region);
+    l.record(event, time, &CallBuilder::leave, call);
+    if (l.functions) l.time_leave(l.ticks(time), region, call >= 0);
+  });
 }
 
 OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
@@ -445,13 +465,20 @@ OTF2_CallbackCode on_rma_unlock(RUBATO_RECORD, OTF2_RmaWinRef win, uint32_t remo
 
 OTF2_CallbackCode on_measurement(RUBATO_RECORD, OTF2_MeasurementMode mode) {
   return guarded(user, [&](Location& l) {
-    l.record(event, time, &CallBuilder::measurement, mode == OTF2_MEASUREMENT_ON);
+    const bool on = mode == OTF2_MEASUREMENT_ON;
+    l.record(event, time, &CallBuilder::measurement, on);
+    if (l.functions && on) l.functions->go(l.ticks(time));
+    if (l.functions && !on) l.functions->stop(event, l.ticks(time));
   });
 }
 
 OTF2_CallbackCode on_buffer_flush(RUBATO_RECORD, OTF2_TimeStamp stop) {
-  return guarded(
-      user, [&](Location& l) { l.record(event, time, &CallBuilder::buffer_flush, l.ticks(stop)); });
+  return guarded(user, [&](Location& l) {
+    l.record(event, time, &CallBuilder::buffer_flush, l.ticks(stop));
+    if (!l.functions) return;
+    l.functions->stop(event, l.ticks(time));
+    l.functions->go(l.ticks(stop));
+  });
 }
 
 /// Every record that is only somewhere in time.
@@ -620,7 +647,7 @@ EventFiles::~EventFiles() {
 }
 
 void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
-                           EventSource::Counts& counts) {
+                           EventSource::Counts& counts, FunctionTimes* times) {
   const TraceDefinitions& trace = decoding_->archive->definitions;
   const std::vector<int> timelines = trace.timelines_of(rank);
   RankCalls calls(trace, timelines);
@@ -629,6 +656,7 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
   for (int thread = 0; thread < calls.threads(); ++thread) {
     const uint64_t id = trace.location_of(timelines[thread]);
     locations.emplace_back(*decoding_->archive, id, rank, thread, calls);
+    if (times) locations.back().functions.emplace(times->of(timelines[thread]));
   }
   Block block;
   const auto store_ready_calls = [&] {
@@ -719,6 +747,8 @@ void EventFiles::Decoding::burst(Location& location) {
     damaged(location, OTF2_ERROR_END_OF_BUFFER);
   }
   if (ends) {
+    // What functions that have ended took stands before the last record.
+    if (location.functions) location.functions->stop(location.position, 0);
     location.calls->end(location.thread);
     location.reader.reset();
   }

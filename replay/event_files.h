@@ -8,6 +8,7 @@
 
 #include "replay/archive.h"
 #include "replay/call_store.h"
+#include "replay/function_times.h"
 
 namespace rubato {
 
@@ -32,7 +33,9 @@ class EventFiles {
 
   /// Decodes all locations of a rank into `store`; adds to `counts` what it read. Errors:
   /// InputError with location and event.
-  void load_rank(int rank, bool keep_records, CallStore& store, EventSource::Counts& counts);
+  /// `times`, where it is not null, gets the time in the chosen functions.
+  void load_rank(int rank, bool keep_records, CallStore& store, EventSource::Counts& counts,
+                 FunctionTimes* times);
 
   /// Reads a side location on its own, to its end or until `look`, which gets its calls and
   /// records, returns false. Errors: InputError.

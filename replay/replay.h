@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/compute_changes.h"
 #include "replay/coverage.h"
 #include "replay/observer.h"
 #include "replay/profile.h"
@@ -81,6 +82,9 @@ class Replay {
     coverage_ = coverage;
   }
 
+  /// What becomes of compute beyond the rules; null for nothing.
+  void change_compute(const ComputeChanges<K>* changes) { compute_changes_ = changes; }
+
   /// The main loop.
   ReplayOutcome run();
 
@@ -107,6 +111,9 @@ class Replay {
   // --- One call ---
 
   void enter(int timeline, const Call& call);
+  /// The compute before `call` on the scenario's machine, of so many recorded ticks.
+  Lanes<K> compute(int timeline, uint64_t event, double recorded, bool before_mpi_call,
+                   uint32_t function_records);
   void perform(int timeline, const Call& call, const Action& action);
   void send(int timeline, const Call& call, const Action& action);
   void post(int timeline, const Call& call, const Action& action);
@@ -218,6 +225,7 @@ class Replay {
   std::vector<Observer<K>*> observers_;
   Profile<K>* profile_ = nullptr;
   Coverage* coverage_ = nullptr;
+  const ComputeChanges<K>* compute_changes_ = nullptr;
   std::function<void(double)> progress_;
   Matcher<K> matcher_;
   CollectiveInstances<K> collectives_;

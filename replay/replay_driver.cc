@@ -92,6 +92,7 @@ class Driver {
 
   Results run() {
     const std::vector<Group> groups = make_groups();
+    choose_functions();
     const bool needs_survey = options_->verify || groups.empty() ||
                               std::any_of(groups.begin(), groups.end(),
                                           [](const Group& group) { return group.measured; });
@@ -100,6 +101,7 @@ class Driver {
       passes_ += (group.scenarios.size() + group.lanes() - 1) / group.lanes();
     if (options_->verify) source_->keep_records(true);
     source_->load([this](double share) { report_progress(share); });
+    function_times_ = source_->function_times();
     ++passes_done_;
     if (needs_survey) survey();
     if (needs_survey && options_->repair && first_outcome_->clock_violations.total() > 0) repair();
@@ -137,7 +139,7 @@ class Driver {
   std::vector<Group> make_groups() const {
     std::vector<Group> groups;
     std::vector<LevelProtocols> keys;
-    std::vector<std::optional<int>> ppns;
+    std::vector<PlacementRule> placements;
     std::vector<std::vector<std::optional<double>>> limits;
     for (size_t i = 0; i < scenarios_->size(); ++i) {
       const Scenario& scenario = (*scenarios_)[i];
@@ -146,29 +148,87 @@ class Driver {
       const auto limit = sync_limits(scenario.platform);
       size_t g = 0;
       while (g < groups.size() && !(groups[g].measured == measured && keys[g] == key &&
-                                    ppns[g] == scenario.ranks_per_node && limits[g] == limit)) {
+                                    placements[g] == scenario.placement && limits[g] == limit)) {
         ++g;
       }
       if (g == groups.size()) {
-        groups.push_back({measured,
-                          !measured && needs_presence(key),
-                          scenario.ranks_per_node
-                              ? Placement::blocks(trace_->ranks(), *scenario.ranks_per_node)
-                              : placement_,
-                          {}});
+        groups.push_back({measured, !measured && needs_presence(key), place(scenario), {}});
         keys.push_back(key);
-        ppns.push_back(scenario.ranks_per_node);
+        placements.push_back(scenario.placement);
         limits.push_back(limit);
       }
+      check_processors(scenario, groups[g].placement);
       groups[g].scenarios.push_back(i);
     }
     return groups;
   }
 
+  Placement place(const Scenario& scenario) const {
+    try {
+      return scenario.placement.place(placement_);
+    } catch (const InputError& error) {
+      throw InputError("scenario '" + scenario.name + "': " + error.what());
+    }
+  }
+
+  /// Refuses processors of ranks and nodes that there are not.
+  void check_processors(const Scenario& scenario, const Placement& placement) const {
+    int nodes = 0;
+    for (int rank = 0; rank < placement.ranks(); ++rank)
+      nodes = std::max(nodes, placement.node_of(rank) + 1);
+    for (const ProcessorChange& change : scenario.processors) {
+      const int count = change.nodes ? nodes : placement.ranks();
+      if (change.last < count) continue;
+      const std::string what = change.nodes ? "node" : "rank";
+      throw InputError("scenario '" + scenario.name + "': there is no " + what + " " +
+                       std::to_string(change.last) + "; the run has " + what + "s 0 to " +
+                       std::to_string(count - 1));
+    }
+  }
+
+  /// Has the functions timed that scenarios change.
+  void choose_functions() {
+    const std::vector<std::string> known = source_->functions();
+    for (const Scenario& scenario : *scenarios_) {
+      for (const FunctionChange& change : scenario.functions) {
+        if (std::find(functions_.begin(), functions_.end(), change.name) != functions_.end())
+          continue;
+        const bool found = std::any_of(
+            known.begin(), known.end(),
+            [&](const std::string& function) { return is_function(function, change.name); });
+        if (!found) {
+          throw InputError("scenario '" + scenario.name + "': " + trace_->path +
+                           " has no function '" + change.name + "' on record" +
+                           (known.empty()
+                                ? ", nor any other; 'rubato trace --functions' records them"
+                                : did_you_mean(change.name, known)));
+        }
+        functions_.push_back(change.name);
+      }
+    }
+    if (functions_.size() > kMostFunctions) {
+      throw InputError("the scenarios change " + std::to_string(functions_.size()) +
+                       " functions; one run can do " + std::to_string(kMostFunctions));
+    }
+    if (!functions_.empty()) source_->time_functions(functions_);
+  }
+
+  /// What the scenarios do to compute beyond a factor for all; nothing when none does.
+  template <int K>
+  std::optional<ComputeChanges<K>> compute_changes(const std::vector<const Scenario*>& lanes,
+                                                   const Placement& placement) const {
+    const bool any = std::any_of(lanes.begin(), lanes.end(), [](const Scenario* scenario) {
+      return !scenario->processors.empty() || !scenario->functions.empty();
+    });
+    if (!any) return {};
+    return ComputeChanges<K>(lanes, *trace_, placement, functions_, function_times_);
+  }
+
   /// One pass of any rules. The first pass also tells what stands in the archive.
   template <class Rules>
   ReplayOutcome pass(Rules& rules, Profile<Rules::kLanes>* profile,
-                     std::vector<Observer<Rules::kLanes>*> observers) {
+                     std::vector<Observer<Rules::kLanes>*> observers,
+                     const std::optional<ComputeChanges<Rules::kLanes>>& changes = {}) {
     const bool first = !first_outcome_;  // that comes to its end
     if (first) coverage_ = Coverage(*trace_, options_->spinning_waits);
     if (!locks_) locks_.emplace(*source_);
@@ -176,6 +236,7 @@ class Driver {
         *source_, rules, std::move(observers), [this](double share) { report_progress(share); },
         &*locks_, received_ ? &*received_ : nullptr);
     replay.keep(profile, first ? &coverage_ : nullptr);
+    replay.change_compute(changes ? &*changes : nullptr);
     const ReplayOutcome outcome = replay.run();
     ++passes_done_;
     if (first && outcome.deadlock.empty() && !outcome.asks_for_receivers) {
@@ -271,12 +332,15 @@ class Driver {
     const auto scenario_of = [&](int lane) -> const Scenario& {
       return (*scenarios_)[chosen[std::min<size_t>(lane, chosen.size() - 1)]];
     };
+    std::vector<const Scenario*> scenarios;
+    for (int lane = 0; lane < K; ++lane) scenarios.push_back(&scenario_of(lane));
     if (group.measured) {
       constexpr int kWidth = std::min(K, 16);  // never more are asked for
       std::vector<MeasuredLane> lanes;
       for (int lane = 0; lane < kWidth; ++lane) lanes.push_back(measured_lane(scenario_of(lane)));
       MeasuredRules<kWidth> rules(lanes, survey_, placement_, limits_);
-      if constexpr (kWidth == K) outcome = pass(rules, &profile, {});
+      if constexpr (kWidth == K)
+        outcome = pass(rules, &profile, {}, compute_changes<K>(scenarios, group.placement));
       clipped = rules.clipped();
     } else {
       LaneMachines machines;
@@ -295,7 +359,7 @@ class Driver {
       machines.inside_ticks =
           options_->compensate ? ticks(overhead_.inside_before + overhead_.inside_after) : 0;
       const auto replay_by = [&](auto rules) {
-        outcome = pass(rules, &profile, {});
+        outcome = pass(rules, &profile, {}, compute_changes<K>(scenarios, group.placement));
         outcomes = rules.outcomes();
         clipped = rules.clipped();
         for (int lane = 0; lane < K; ++lane) collectives[lane] = rules.collective_uses(lane).list();
@@ -468,6 +532,8 @@ class Driver {
   std::optional<ShiftedSource> shifted_;
   std::optional<LockOrder> locks_;
   std::optional<ReceivedSends> received_;  ///< once a pass asked for it
+  std::vector<std::string> functions_;     ///< that scenarios change
+  const FunctionTimes* function_times_ = nullptr;
   Results results_;
   std::optional<ReplayOutcome> first_outcome_;
   EventSource::Counts counts_;

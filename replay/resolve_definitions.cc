@@ -300,7 +300,10 @@ void resolve_regions(const Collected& data, Archive& archive) {
   std::unordered_map<std::string, int32_t> known;
   for (const auto& [ref, name_ref] : data.regions) {
     const std::string name = mpi_call_name(data.text(name_ref));
-    if (name.empty()) continue;
+    if (name.empty()) {
+      archive.index.functions.emplace_back(ref, data.text(name_ref));
+      continue;
+    }
     const auto [entry, is_new] =
         known.emplace(name, static_cast<int32_t>(archive.definitions.calls.size()));
     if (is_new) archive.definitions.calls.push_back(mpi_call_info(name));

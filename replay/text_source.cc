@@ -7,6 +7,7 @@
 
 #include "models/error.h"
 #include "models/units.h"
+#include "replay/function_times.h"
 #include "replay/rank_calls.h"
 
 namespace rubato {
@@ -107,6 +108,10 @@ class TextSource : public EventSource {
     collectives_.clear();
     among_neighbours_.clear();
     events_.assign(trace_.timelines(), 0);
+    function_times_ = FunctionTimes(trace_.timelines());
+    clocks_.clear();
+    for (int timeline = 0; timeline < trace_.timelines(); ++timeline)
+      clocks_.emplace_back(function_times_.of(timeline));
     for (int rank = 0; rank < trace_.ranks(); ++rank) {
       calls_.push_back(std::make_unique<RankCalls>(trace_, trace_.timelines_of(rank)));
       calls_.back()->keep_records(keep_records_);
@@ -122,6 +127,21 @@ class TextSource : public EventSource {
   }
 
   std::vector<double> side_records(const SideLocation&) override { return {}; }
+
+  std::vector<std::string> functions() const override {
+    std::vector<std::string> names;
+    for (const Line& line : lines_) {
+      if (line.words.size() > 2 && line.words[1] == "function") names.push_back(line.words[2]);
+    }
+    return names;
+  }
+  void time_functions(const std::vector<std::string>& names) override {
+    chosen_functions_ = names;
+    rewind();
+  }
+  const FunctionTimes* function_times() const override {
+    return chosen_functions_.empty() ? nullptr : &function_times_;
+  }
 
   Counts counts() const override {
     Counts counts;
@@ -301,6 +321,14 @@ class TextSource : public EventSource {
     return parts;
   }
 
+  uint64_t bits_of_function(const std::string& name) const {
+    uint64_t bits = 0;
+    for (size_t i = 0; i < chosen_functions_.size(); ++i) {
+      if (is_function(name, chosen_functions_[i])) bits |= uint64_t{1} << i;
+    }
+    return bits;
+  }
+
   void build(Line line) {
     const auto tag = static_cast<uint32_t>(option(line, "tag", 0));
     const auto comm = static_cast<uint32_t>(option(line, "comm", 0));
@@ -319,10 +347,16 @@ class TextSource : public EventSource {
       const int timeline = trace_.timelines_of(line.rank)[line.thread];
       calls_[line.rank]->record(line.thread, ++events_[timeline], time, method, arguments...);
     };
+    FunctionClock& clock = clocks_[trace_.timelines_of(line.rank)[line.thread]];
     if (what == "function") {
+      const uint64_t bits = line.words.size() > 2 ? bits_of_function(line.words[2]) : 0;
+      clock.enter_function(bits, enter);
+      clock.leave_function(bits, leave);
       record(enter, &CallBuilder::enter, int32_t{-1});
       return record(leave, &CallBuilder::leave, int32_t{-1});
     }
+    clock.stop(events_[trace_.timelines_of(line.rank)[line.thread]] + 1, enter);
+    clock.go(leave);
     const auto record_silently = [&](auto method, auto... arguments) {
       const int timeline = trace_.timelines_of(line.rank)[line.thread];
       calls_[line.rank]->record(line.thread, events_[timeline], enter, method, arguments...);
@@ -522,7 +556,10 @@ class TextSource : public EventSource {
   std::vector<Line> lines_;
   std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
   std::vector<uint64_t> events_;                   ///< by timeline: how many there are
-  std::map<int, int> first_groups_;  ///< by communicator with two groups: the size of the first
+  std::vector<std::string> chosen_functions_;      ///< to be timed
+  FunctionTimes function_times_{0};
+  std::vector<FunctionClock> clocks_;  ///< by timeline
+  std::map<int, int> first_groups_;    ///< by communicator with two groups: the size of the first
   std::map<std::pair<int, uint64_t>, PostedText> receives_;
   std::map<std::pair<int, uint64_t>, CollectiveText> collectives_;
   std::set<std::pair<int, uint64_t>> among_neighbours_;

@@ -43,7 +43,8 @@ namespace rubato {
 ///                                      win_lock may stand "exclusive"
 ///     0: 137..138 win_post 1 2         also win_start
 ///     0: 130..135 local MPI_Comm_rank  any call without actions
-///     0: 136..138 function             a function of the program, without calls in it
+///     0: 136..138 function             a function of the program, without calls in it; a name
+///                                      may stand behind it
 ///     0: 140..150 off                  measurement switched off
 ///     0: 160..170 flush                the tracer wrote its buffer
 ///     0: 200 end                       last record of the rank

@@ -127,6 +127,8 @@ struct NeverCompleted {
   }
 };
 
+class FunctionTimes;
+
 /// Where calls come from: an OTF2 archive, a text, a generator. Each timeline is read on its own,
 /// forwards, block by block, so that nobody has to hold a trace in memory.
 class EventSource {
@@ -162,6 +164,14 @@ class EventSource {
     Counts& operator+=(const Counts& other);
   };
   virtual Counts counts() const = 0;
+
+  /// Functions of the program that it has records of, by name.
+  virtual std::vector<std::string> functions() const { return {}; }
+  /// Measures the time in these between calls (is_function() says which they are); at most
+  /// kMostFunctions. To be asked for before the first read(), or it is all read again.
+  virtual void time_functions(const std::vector<std::string>& names) { (void)names; }
+  /// Once calls were read; null when nobody asked.
+  virtual const FunctionTimes* function_times() const { return nullptr; }
 };
 
 }  // namespace rubato

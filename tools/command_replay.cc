@@ -13,6 +13,7 @@
 #include "tools/archive_guard.h"
 #include "tools/commands.h"
 #include "tools/honesty.h"
+#include "tools/install_paths.h"
 #include "tools/options.h"
 #include "tools/report_html.h"
 #include "tools/report_json.h"
@@ -38,9 +39,13 @@ const CommandHelp kHelp = {
     "  perfect                      messages and collectives cost nothing but waiting for each "
     "other\n"
     "  cluster.toml                 a platform file, as 'rubato calibrate' writes it\n"
+    "  infiniband-hdr               one of the networks that 'rubato platforms' lists\n"
     "  bandela:latency=2us,bandwidth=10GB/s\n"
     "  cluster.toml:latency*0.5,bandwidth*2,cpu*1.5,ppn=4,name=new\n"
     "  cluster.toml:collectives=openmpi,allreduce=ring      as Open MPI would, but for one\n"
+    "  cluster.toml:placement=roundrobin:2    or block:4, or file:hosts.txt (host by rank)\n"
+    "  measured:region=solve*0.5,rank3.cpu*2  a routine in half the time, a faster processor\n"
+    "All changes are explained in share/doc/platform-files.md.\n"
     "Files that exist are replaced; they appear only when complete. Archives are never changed."};
 
 po::options_description replay_options() {
@@ -175,7 +180,7 @@ std::vector<Scenario> parse_scenarios(const Words& texts) {
   std::vector<Scenario> scenarios;
   std::set<std::string> names;
   for (const std::string& text : texts) {
-    scenarios.push_back(parse_scenario(text));
+    scenarios.push_back(parse_scenario(text, platforms_dir()));
     if (!names.insert(scenarios.back().name).second) {
       throw UsageError(fmt::format("--on: two scenarios are called '{}'; give one a name=",
                                    scenarios.back().name));

@@ -16,6 +16,7 @@ int command_calibrate(const Arguments& arguments);
 int command_compare(const Arguments& arguments);
 int command_fit(const Arguments& arguments);
 int command_info(const Arguments& arguments);
+int command_platforms(const Arguments& arguments);
 int command_replay(const Arguments& arguments);
 
 }  // namespace rubato

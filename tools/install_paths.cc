@@ -22,5 +22,8 @@ std::string libexec_dir() {
 std::string share_dir() {
   return under_prefix("share/rubato");
 }
+std::string platforms_dir() {
+  return under_prefix("share/rubato/platforms");
+}
 
 }  // namespace rubato

@@ -24,6 +24,7 @@ constexpr Command kCommands[] = {
     {"fit", "make a platform file of a calibration's samples again", command_fit},
     {"compare", "say where two calibrations differ, and how surely", command_compare},
     {"info", "what stands in an archive, and what can be replayed", command_info},
+    {"platforms", "the platform files of common networks that are here", command_platforms},
     {"replay", "play an archive back on other machines", command_replay},
 };
 

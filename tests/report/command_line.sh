@@ -29,6 +29,12 @@ expect 2 "did you mean '--json'" info run.otf2dir --jso
 expect 2 "usage: rubato replay ARCHIVE" replay
 expect 2 "usage: rubato info ARCHIVE" info
 expect 2 "one archive" replay a b
+expect 1 "did you mean 'infiniband-hdr'" replay run.otf2dir --on infiniband-hdx
+expect 1 "see 'rubato platforms'" replay run.otf2dir --on nowhere.toml
+expect 2 "write placement=block" replay run.otf2dir --on perfect:placement=cyclic
+expect 1 "hosts.txt: cannot be read" replay run.otf2dir --on perfect:placement=file:hosts.txt
+expect 2 "write region=FUNCTION*FACTOR" replay run.otf2dir --on measured:region=solve
+expect 2 "too many words" platforms all
 expect 2 "two scenarios are called 'perfect'" replay run.otf2dir --on perfect --on perfect
 expect 2 "two reports cannot be written to one file" replay run.otf2dir --json a --csv a
 expect 2 "not written into an archive" replay run.otf2dir --json run.otf2dir/a.json
@@ -53,7 +59,7 @@ expect 1 "run.otf2dir: cannot be written: Is a directory" replay no.otf2dir --js
 expect 1 "nothing.otf2dir" replay nothing.otf2dir --json a.json
 expect 1 "nothing.otf2dir" info nothing.otf2dir
 
-for words in "" "--help" "replay --help" "info --help" "compare --help" "fit --help" "help trace"; do
+for words in "" "--help" "replay --help" "info --help" "compare --help" "fit --help" "help trace" "platforms --help"; do
   # shellcheck disable=SC2086  # words on purpose
   "$rubato" $words >out 2>&1 </dev/null || {
     echo "rubato $words fails"

@@ -83,7 +83,8 @@ TEST_CASE("changes chain, and names and processors are changed too") {
       parse_scenario(file.path() + ":latency*2,bandwidth*2,cpu*1.5,cpu/3,ppn=4,name=new one");
   CHECK(s.name == "new one");
   CHECK(s.cpu == Approx(0.5));
-  CHECK(s.ranks_per_node == 4);
+  CHECK(s.placement.kind == PlacementRule::Kind::kBlocks);
+  CHECK(s.placement.count == 4);
   CHECK(node_time(s, 500) == Approx(2e-6 + 0.25e-6));
   CHECK(s.platform_file == file.path());
 }
@@ -107,7 +108,7 @@ TEST_CASE("bad scenarios are refused with what would be right") {
   CHECK_THROWS_WITH(parse_scenario("bandela:latency=1"), Catch::Contains("is not a time"));
   CHECK_THROWS_WITH(parse_scenario("bandela:latency*0"), Catch::Contains("number above 0"));
   CHECK_THROWS_WITH(parse_scenario("measured:latency*2"),
-                    Catch::Contains("only cpu can be changed"));
+                    Catch::Contains("only cpu and region can be changed"));
   CHECK_THROWS_WITH(parse_scenario(file.path() + ":network.latency*2"),
                     Catch::Contains("does not have"));
   CHECK_THROWS_WITH(parse_scenario("perfct"), Catch::Contains("did you mean 'perfect'?"));
@@ -138,5 +139,5 @@ TEST_CASE("a scenario chooses algorithms of collectives") {
   CHECK_THROWS_WITH(parse_scenario(file.path() + ":collectives=intel"),
                     Catch::Contains("with one of 'mpich', 'openmpi', 'analytic'"));
   CHECK_THROWS_WITH(parse_scenario("measured:allreduce=ring"),
-                    Catch::Contains("only cpu can be changed"));
+                    Catch::Contains("only cpu and region can be changed"));
 }

@@ -1,0 +1,44 @@
+#!/bin/sh
+# What if this routine were twice as fast: region=NAME*FACTOR on an archive with functions. Rank 0 is in
+# busy() for at least 60 ms, of which 20 ms lie in a function it calls, and rank 1 waits for it; so half the
+# time saves at least 30 ms of the run, and a quarter half as much again. busy() in MPI does not count.
+. "$(dirname "$0")/lib.sh"
+
+cat >app.c <<'C'
+#include <mpi.h>
+__attribute__((no_instrument_function)) static void spin(double seconds) {
+  double end = MPI_Wtime() + seconds;  /* on record, but without any length to speak of */
+  while (PMPI_Wtime() < end) {}
+}
+static void inner(void) { spin(0.02); }
+static void busy(void) {
+  inner();
+  spin(0.04);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) busy();
+  else MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
+C
+build_program app -finstrument-functions
+trace 2 --functions ./app || fail "exit code $?"
+"$rubato" replay run.otf2dir --on perfect --on "perfect:region=busy*0.5" --on "perfect:region=busy*0.25" \
+  --on "perfect:region=inner*0.5" --on "perfect:rank1.cpu*2" --json results.json >replay.txt ||
+  fail "replay: $(cat replay.txt)"
+"$python" - <<'END' || fail "elapsed times"
+import json
+elapsed = [s["elapsed"] for s in json.load(open("results.json"))["scenarios"]]
+half, quarter, inner, other = (elapsed[0] - e for e in elapsed[1:])
+print(elapsed)
+assert 0.030 <= half <= elapsed[0] / 2, half
+assert abs(quarter - 1.5 * half) < 1e-6, (quarter, half)
+assert 0.010 <= inner < half, inner
+assert abs(other) < 0.005, other  # rank 1 has nothing to do
+END
+expect_failure 1 "did you mean 'busy'" "$rubato" replay run.otf2dir --on perfect:region=busi*0.5

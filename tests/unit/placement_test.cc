@@ -1,0 +1,246 @@
+// Where scenarios put ranks, and what they do to processors and functions. Times are worked out by
+// hand; one tick is one nanosecond.
+
+#include "models/placement.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
+
+#include "models/error.h"
+#include "models/scenario.h"
+#include "replay/function_times.h"
+#include "replay/replay_driver.h"
+#include "replay/text_source.h"
+
+using namespace rubato;
+
+namespace {
+
+/// A file that lasts as long as the test.
+class TextFile {
+ public:
+  explicit TextFile(const std::string& text) { std::ofstream(path_) << text; }
+  ~TextFile() { std::remove(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "placement_test." + std::to_string(getpid()) + ".txt";
+};
+
+/// The message with which a file of hosts is refused, without its path.
+std::string complaint(const std::string& text) {
+  const TextFile file(text);
+  try {
+    read_placement(file.path());
+  } catch (const InputError& error) {
+    return std::string(error.what()).substr(file.path().size());
+  }
+  return "";
+}
+
+using Ends = std::vector<double>;
+
+/// When each rank ends, in ns.
+Ends ends(const std::string& trace, const std::string& scenario) {
+  const auto source = parse_text_trace(trace);
+  const Results results = run_replay(*source, {parse_scenario(scenario)}, ReplayOptions());
+  REQUIRE(results.scenarios[0].deadlock.empty());
+  Ends ns;
+  for (const RankResult& rank : results.scenarios[0].ranks) ns.push_back(rank.end * 1e9);
+  return ns;
+}
+
+void check(const Ends& got, const Ends& expected) {
+  REQUIRE(got.size() == expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    INFO("rank " << i);
+    CHECK(got[i] == Approx(expected[i]).margin(1e-3));
+  }
+}
+
+/// A message goes from rank 0 to 1, from there to 2, and so on to rank 7.
+const char* const kChain = R"(
+  nodes 0 0 0 0 0 0 0 0
+  0: 0..0 send 1 8B
+  1: 0..0 recv 0 8B
+  1: 0..0 send 2 8B
+  2: 0..0 recv 1 8B
+  2: 0..0 send 3 8B
+  3: 0..0 recv 2 8B
+  3: 0..0 send 4 8B
+  4: 0..0 recv 3 8B
+  4: 0..0 send 5 8B
+  5: 0..0 recv 4 8B
+  5: 0..0 send 6 8B
+  6: 0..0 recv 5 8B
+  6: 0..0 send 7 8B
+  7: 0..0 recv 6 8B
+)";
+
+/// Rank 0 spends 30 of its first 50 in solve and 40 of the next 70, in which it also is in io for
+/// 10; rank 1 waits for it.
+const char* const kSolver = R"(
+  0: 0..0 init
+  0: 5..5 send 1 8B
+  0: 10..40 function solve
+  0: 50..50 local MPI_Comm_rank
+  0: 60..100 function solve
+  0: 105..115 function io(double*)
+  0: 120..120 send 1 8B
+  0: 130 end
+  1: 0..0 init
+  1: 6..6 recv 0 8B
+  1: 6..120 recv 0 8B
+  1: 130 end
+)";
+
+}  // namespace
+
+TEST_CASE("placement by blocks, round robin and file: one archive on other nodes") {
+  const std::string machine = "bandela:node.latency=1us,network.latency=5us";
+  // Seven hops. All on one node, as recorded and with ppn=8: 7 * 1 us.
+  CHECK(ends(kChain, machine)[7] == Approx(7000));
+  CHECK(ends(kChain, machine + ",ppn=8")[7] == Approx(7000));
+  // ppn=4: the hop from 3 to 4 goes between nodes: 6 * 1 + 5.
+  CHECK(ends(kChain, machine + ",ppn=4")[7] == Approx(11000));
+  CHECK(ends(kChain, machine + ",placement=block:4")[7] == Approx(11000));
+  // Dealt out to two nodes: every hop goes between nodes.
+  CHECK(ends(kChain, machine + ",placement=roundrobin:2")[7] == Approx(35000));
+  // The hops from 1 to 2 and from 5 to 6 go between nodes: 5 * 1 + 2 * 5.
+  const TextFile hosts("a # rank 0\na\n\nb\nb\n  b\nb\na\na\n");
+  CHECK(ends(kChain, machine + ",placement=file:" + hosts.path())[7] == Approx(15000));
+}
+
+TEST_CASE("an Open MPI rankfile may name ranks in any order") {
+  const TextFile file(
+      "rank 1=node7 slot=1:0-2\n"
+      "rank 0 = node7 slot=0\n"
+      "rank 2=+n1 slot=1,2\n");
+  const PlacementRule rule = read_placement(file.path());
+  CHECK(rule.hosts == std::vector<std::string>{"node7", "node7", "+n1"});
+  const Placement placement = rule.place(Placement::blocks(3, 1));
+  CHECK(placement.level(0, 1) == Level::kNode);
+  CHECK(placement.level(1, 2) == Level::kNetwork);
+  CHECK(placement.nodes() == 2);
+}
+
+TEST_CASE("bad placements are refused in one line") {
+  CHECK(complaint("") == ": there are no hosts in it");
+  CHECK(complaint("a\nb slots=2\n") ==
+        ":2: 'b slots=2' is not a host; write the host of one rank in each line");
+  CHECK(complaint("rank 0=a slot=0\nb\n") ==
+        ":2: a rankfile has 'rank N=HOST slot=...' in each line");
+  CHECK(complaint("a\nrank 1=b\n") == ":2: write a host in each line, or 'rank N=' in all");
+  CHECK(complaint("rank 0=a\nrank 0=b\n") == ":2: rank 0 stands here a second time");
+  CHECK(complaint("rank 0=a\nrank 2=b\n") == ": rank 1 is missing");
+  for (const char* line : {"rank 0=", "rank x=a", "rank =a", "rank 0", "rank -1=a", "rank 0=slot=1",
+                           "rank 99999999999=a"}) {
+    INFO(line);
+    CHECK_FALSE(complaint(std::string(line) + "\n").empty());
+  }
+  CHECK_THROWS_WITH(read_placement("nowhere.txt"), Catch::Contains("nowhere.txt: cannot be read"));
+
+  const TextFile two("a\nb\n");
+  CHECK_THROWS_WITH(ends(kChain, "perfect:name=p,placement=file:" + two.path()),
+                    "scenario 'p': " + two.path() + ": has hosts for 2 ranks, but the run has 8");
+  for (const char* change : {"placement=block", "placement=block:0", "placement=roundrobin:x",
+                             "placement=file:", "placement*2", "ppn=0", "ppn*2"}) {
+    INFO(change);
+    CHECK_THROWS_AS(parse_scenario(std::string("perfect:") + change), UsageError);
+  }
+  CHECK_THROWS_WITH(parse_scenario("perfect:placement=roundrobbin:2"),
+                    Catch::Contains("did you mean 'roundrobin'?"));
+  CHECK_THROWS_WITH(parse_scenario("measured:ppn=2"), Catch::Contains("only cpu and region"));
+}
+
+TEST_CASE("processors of some ranks, or of the ranks of some nodes") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 100 end
+    1: 0..0 init
+    1: 100 end
+    2: 0..0 init
+    2: 100 end
+    3: 0..0 init
+    3: 100 end
+  )";
+  check(ends(text, "perfect:rank1-2.cpu*2"), {100, 50, 50, 100});
+  check(ends(text, "measured:rank3.cpu/2"), {100, 100, 100, 200});
+  // Nodes are those of the scenario: 0 1 | 2 3.
+  check(ends(text, "perfect:ppn=2,node1.cpu*4"), {100, 100, 25, 25});
+  // Factors multiply: rank 3 is 2 * 2 * 0.5 times as fast.
+  check(ends(text, "perfect:ppn=2,cpu*2,node1.cpu*2,rank3.cpu*0.5"), {50, 50, 25, 50});
+  CHECK_THROWS_WITH(ends(text, "perfect:name=p,rank4.cpu*2"),
+                    "scenario 'p': there is no rank 4; the run has ranks 0 to 3");
+  CHECK_THROWS_WITH(ends(text, "perfect:name=p,ppn=2,node0-2.cpu*2"),
+                    "scenario 'p': there is no node 2; the run has nodes 0 to 1");
+  for (const char* key :
+       {"rank.cpu*2", "rank2-1.cpu*2", "rankx.cpu*2", "rank1.cpu*0", "cpu3.cpu*2"})
+    CHECK_THROWS_AS(parse_scenario(std::string("perfect:") + key), UsageError);
+}
+
+TEST_CASE("scenarios of other processors do not disturb each other in one pass") {
+  const auto source = parse_text_trace("0: 0..0 init\n0: 100 end\n1: 0..0 init\n1: 100 end\n");
+  const Results results =
+      run_replay(*source,
+                 {parse_scenario("perfect"), parse_scenario("perfect:rank0.cpu*2"),
+                  parse_scenario("perfect:rank1.cpu*4"), parse_scenario("perfect:cpu/2")},
+                 ReplayOptions());
+  const double expected[][2] = {{100, 100}, {50, 100}, {100, 25}, {200, 200}};
+  for (int i = 0; i < 4; ++i) {
+    for (int rank = 0; rank < 2; ++rank)
+      CHECK(results.scenarios[i].ranks[rank].end * 1e9 == Approx(expected[i][rank]));
+  }
+}
+
+TEST_CASE("what if this routine were twice as fast: region=NAME*0.5") {
+  // 30 and 40 in solve: half of each is saved. Rank 0 sends at 120 - 35 = 85, and rank 1 has it.
+  check(ends(kSolver, "perfect:region=solve*0.5"), {95, 95});
+  // Three times as long: 2 * 70 more.
+  check(ends(kSolver, "perfect:region=solve*3"), {270, 270});
+  check(ends(kSolver, "perfect:region=solve/7"), {70, 70});  // 130 - 60
+  // A name without its parameters; together with the other: 5 + 35 less.
+  check(ends(kSolver, "perfect:region=io*0.5"), {125, 125});
+  check(ends(kSolver, "perfect:region=solve*0.5,region=io(double*)*0.5"), {90, 90});
+  // On a processor twice as fast as well: (130 - 35) / 2.
+  check(ends(kSolver, "perfect:cpu*2,region=solve*0.5"), {47.5, 47.5});
+  // Only rank 0's, all of it three times slower: 3 * (120 - 35), then 3 * 10; rank 1 has 10 left.
+  check(ends(kSolver, "perfect:rank0.cpu/3,region=solve*0.5"), {285, 265});
+  // On the measured machine: rank 1 waited until the very tick in which rank 0 sent.
+  check(ends(kSolver, "measured:region=solve*0.5"), {95, 95});
+  check(ends(kSolver, "measured"), {130, 130});
+
+  CHECK_THROWS_WITH(ends(kSolver, "perfect:name=p,region=solv*0.5"),
+                    "scenario 'p': trace has no function 'solv' on record (did you mean "
+                    "'solve'?)");
+  CHECK_THROWS_WITH(ends("0: 0..0 init\n0: 1 end\n", "perfect:name=p,region=solve*0.5"),
+                    Catch::Contains("nor any other; 'rubato trace --functions' records them"));
+  for (const char* change :
+       {"region=solve", "region=solve*0", "region=*2", "region*2", "region=a*"})
+    CHECK_THROWS_AS(parse_scenario(std::string("perfect:") + change), UsageError);
+}
+
+TEST_CASE("time in functions counts outside of calls only, and nested functions together") {
+  std::vector<FunctionTime> times;
+  FunctionClock clock(times);
+  clock.enter_function(1, 10);
+  clock.enter_function(0, 12);  // not chosen: what it takes is its caller's
+  clock.enter_function(2, 20);
+  clock.leave_function(2, 25);
+  clock.stop(7, 30);            // a call: 15 in the first alone, 5 in both
+  clock.enter_function(2, 31);  // a function that runs inside the call
+  clock.leave_function(2, 32);
+  clock.stop(8, 33);  // a flush in it
+  clock.go(34);
+  clock.go(40);
+  clock.leave_function(1, 44);
+  clock.leave_function(1, 50);  // its enter is not on record
+  clock.stop(9, 60);
+  REQUIRE(times.size() == 3);
+  CHECK((times[0].event == 7 && times[0].functions == 1 && times[0].ticks == 15));
+  CHECK((times[1].event == 7 && times[1].functions == 3 && times[1].ticks == 5));
+  CHECK((times[2].event == 9 && times[2].functions == 1 && times[2].ticks == 4));
+}

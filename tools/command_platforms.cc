@@ -1,0 +1,53 @@
+#include <fmt/core.h>
+
+#include "models/error.h"
+#include "models/platform_file.h"
+#include "models/platform_presets.h"
+#include "models/units.h"
+#include "tools/commands.h"
+#include "tools/install_paths.h"
+#include "tools/numbers.h"
+#include "tools/options.h"
+#include "tools/text_table.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+const CommandHelp kHelp = {
+    "rubato platforms",
+    "Lists the platform files of common networks that come with Rubato. Each is made of public\n"
+    "figures, whose sources stand in the file; one that 'rubato calibrate' made on the machine\n"
+    "itself is better.",
+    "Use them by name, with changes where they are known better, or copy one and edit it:\n"
+    "  rubato replay run.otf2dir --on infiniband-hdr --on infiniband-hdr:latency*0.5,ppn=64"};
+
+/// What a message between nodes costs: of no bytes, and of the next byte of a large one.
+std::vector<std::string> row(const std::string& name, const Platform& platform) {
+  const auto& level = platform.level(Level::kNetwork);
+  if (!level) return {name, "", "", platform.name};
+  const double slope = level->transfer.empty() ? 0 : level->transfer.segments().back().per_byte;
+  return {name, format_seconds(level->transfer(0)), slope > 0 ? format_bandwidth(1 / slope) : "inf",
+          platform.name};
+}
+
+}  // namespace
+
+int command_platforms(const Arguments& arguments) {
+  po::options_description options("Options");
+  options.add_options()("help,h", "show this help");
+  po::variables_map values;
+  if (!parse_options(arguments, kHelp, options, "", false, values)) return 0;
+  const std::string directory = platforms_dir();
+  const std::vector<std::string> names = preset_names(directory);
+  if (names.empty()) throw InputError(directory + ": there are no platform files");
+  TextTable table({"Name", "Latency", "Bandwidth", "Network"});
+  for (const std::string& name : names) {
+    table.add_row(row(name, load_platform(preset_path(directory, name))));
+  }
+  fmt::print("{}\nFiles with sources: {}\n", table.format(page_width()), directory);
+  return 0;
+}
+
+}  // namespace rubato
