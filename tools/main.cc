@@ -22,6 +22,8 @@ constexpr Command kCommands[] = {
     {"recover", "make a trace of what a killed program recorded", command_recover},
     {"calibrate", "learn this cluster's network (under mpirun)", command_calibrate},
     {"fit", "make a platform file of a calibration's samples again", command_fit},
+    {"import", "make a platform file of what OSU, IMB or NetPIPE printed", command_import},
+    {"export", "write a platform file as SimGrid reads it", command_export},
     {"compare", "say where two calibrations differ, and how surely", command_compare},
     {"info", "what stands in an archive, and what can be replayed", command_info},
     {"platforms", "the platform files of common networks that are here", command_platforms},

@@ -35,6 +35,16 @@ expect 2 "write placement=block" replay run.otf2dir --on perfect:placement=cycli
 expect 1 "hosts.txt: cannot be read" replay run.otf2dir --on perfect:placement=file:hosts.txt
 expect 2 "write region=FUNCTION*FACTOR" replay run.otf2dir --on measured:region=solve
 expect 2 "too many words" platforms all
+expect 2 "files of samples and -o FILE" import a.txt
+expect 2 "'nodes=a.txt' is no LEVEL=FILE" import --level nodes=a.txt -o a.toml
+expect 1 "a.txt: cannot be read" import a.txt -o a.toml
+expect 1 "run.csv: is no output of" import run.csv -o a.toml
+expect 1 "run.csv exists" import run.csv -o run.csv
+expect 2 "--window: a whole number above 1" import a.txt -o a.toml --window 1
+expect 2 "one platform file and --simgrid FILE" export a.toml
+expect 1 "a.toml: cannot be read" export a.toml --simgrid a.xml
+expect 1 "run.csv exists" export a.toml --simgrid run.csv
+expect 2 "--nodes: a whole number above 0" export a.toml --simgrid a.xml --nodes 0
 expect 2 "two scenarios are called 'perfect'" replay run.otf2dir --on perfect --on perfect
 expect 2 "two reports cannot be written to one file" replay run.otf2dir --json a --csv a
 expect 2 "not written into an archive" replay run.otf2dir --json run.otf2dir/a.json
@@ -59,7 +69,7 @@ expect 1 "run.otf2dir: cannot be written: Is a directory" replay no.otf2dir --js
 expect 1 "nothing.otf2dir" replay nothing.otf2dir --json a.json
 expect 1 "nothing.otf2dir" info nothing.otf2dir
 
-for words in "" "--help" "replay --help" "info --help" "compare --help" "fit --help" "help trace" "platforms --help"; do
+for words in "" "--help" "replay --help" "info --help" "compare --help" "fit --help" "help trace" "platforms --help" "import --help" "export --help"; do
   # shellcheck disable=SC2086  # words on purpose
   "$rubato" $words >out 2>&1 </dev/null || {
     echo "rubato $words fails"

@@ -1,0 +1,68 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "models/error.h"
+#include "models/platform_file.h"
+#include "models/platform_presets.h"
+#include "tools/commands.h"
+#include "tools/install_paths.h"
+#include "tools/options.h"
+#include "tools/simgrid_platform.h"
+#include "tools/whole_file.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+const CommandHelp kHelp = {
+    "rubato export PLATFORM --simgrid FILE [options]",
+    "Writes a platform file, or one that 'rubato platforms' lists, in the form that another\n"
+    "simulator reads: for SimGrid as hosts node0, node1, ... with the factors of its MPI model\n"
+    "(SMPI), which give a ping-pong the times of level network.",
+    "  rubato export cluster.toml --simgrid cluster.xml --nodes 64\n"
+    "  smpirun -np 64 -platform cluster.xml -hostfile hosts --cfg=network/model:SMPI ./app"};
+
+}  // namespace
+
+int command_export(const Arguments& arguments) {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("simgrid", po::value<std::string>()->value_name("FILE"), "the SimGrid platform to write");
+  add("nodes", po::value<int>()->value_name("N")->default_value(16), "how many hosts it has");
+  add("force", "replace an existing file");
+  add("help,h", "show this help");
+  po::variables_map values;
+  if (!parse_options(arguments, kHelp, options, "platform", false, values)) return 0;
+  const auto names = values.count("platform") ? values["platform"].as<std::vector<std::string>>()
+                                              : std::vector<std::string>{};
+  if (names.size() != 1 || !values.count("simgrid")) {
+    throw UsageError(
+        fmt::format("one platform file and --simgrid FILE, please; usage: {}", kHelp.usage));
+  }
+  const int nodes = values["nodes"].as<int>();
+  if (nodes < 1) throw UsageError("--nodes: a whole number above 0");
+  const std::string output = values["simgrid"].as<std::string>();
+  if (!values.count("force") && std::filesystem::is_regular_file(output)) {
+    throw InputError(
+        fmt::format("{} exists; choose another name, or --force to replace it", output));
+  }
+  const std::string preset =
+      std::filesystem::exists(names[0]) ? "" : preset_path(platforms_dir(), names[0]);
+  const std::string path = preset.empty() ? names[0] : preset;
+  keep_input(path, output);
+  std::string text;
+  try {
+    text = simgrid_platform(load_platform(path), nodes);
+  } catch (const InputError& error) {
+    const std::string what = error.what();
+    throw InputError(what.rfind(path, 0) == 0 ? what : path + ": " + what);
+  }
+  WholeFile file(output);
+  file.write(text);
+  file.commit();
+  return 0;
+}
+
+}  // namespace rubato
