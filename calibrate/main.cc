@@ -11,18 +11,26 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
+#include <map>
 #include <memory>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "calibrate/characterise.h"
+#include "calibrate/collective_samples.h"
+#include "calibrate/collectives.h"
 #include "calibrate/load.h"
 #include "calibrate/machine.h"
 #include "calibrate/output.h"
 #include "calibrate/patterns.h"
+#include "calibrate/presence.h"
 #include "calibrate/provenance.h"
 #include "calibrate/stress.h"
+#include "models/collective_fit.h"
 #include "models/error.h"
 #include "models/platform_file.h"
 
@@ -31,6 +39,8 @@ namespace {
 
 struct Options {
   std::string toml, csv, name, command;
+  std::string html, rubato;  ///< the page that `rubato fit` makes afterwards, and where that is
+  CollectivesEffort collectives;
   std::string lengths;  ///< samples whose lengths are to be measured again
   bool quick = false;
   bool force = false;
@@ -54,6 +64,26 @@ extern "C" void on_signal(int) {
   interrupted = 1;
 }
 
+/// Where `word` stands among `names`.
+template <size_t N>
+int index_in(const std::array<const char*, N>& names, const std::string& word) {
+  const auto found = std::find(names.begin(), names.end(), word);
+  if (found == names.end()) throw UsageError("'" + word + "' is not understood");
+  return static_cast<int>(found - names.begin());
+}
+
+/// Of a list with commas.
+std::vector<CollectiveOp> operations_in(const std::string& list) {
+  std::vector<CollectiveOp> operations;
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    const std::optional<CollectiveOp> op = collective_named(word);
+    if (!op) throw UsageError("'" + word + "' is no collective operation");
+    operations.push_back(*op);
+  }
+  return operations;
+}
+
 Options read_options(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
@@ -69,6 +99,10 @@ Options read_options(int argc, char** argv) {
       options.name = value;
     else if (key == "--command")
       options.command = value;
+    else if (key == "--html")
+      options.html = value;
+    else if (key == "--rubato")
+      options.rubato = value;
     else if (key == "--quick")
       options.quick = true;
     else if (key == "--force")
@@ -77,6 +111,12 @@ Options read_options(int argc, char** argv) {
       options.max_bytes = std::stoull(value);
     else if (key == "--seed")
       options.seed = static_cast<unsigned>(std::stoul(value));
+    else if (key == "--collectives")
+      options.collectives.operations = operations_in(value);
+    else if (key == "--sync")
+      options.collectives.sync = static_cast<ProcessSync>(index_in(kProcessSyncNames, value));
+    else if (key == "--clock")
+      options.collectives.clock = static_cast<ClockMethod>(index_in(kClockMethodNames, value));
     else if (key == "--lengths")
       options.lengths = value;
     else if (key == "--launch")
@@ -127,14 +167,8 @@ Provenance gather_factors(const Options& options, int ranks) {
 
 /// The levels that these ranks show, the same list on each of them: ranks that can share memory are
 /// on one node, and the last one of each kind is the partner.
-std::vector<Task> find_tasks(int rank, int ranks) {
-  MPI_Comm node;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  int leader = rank;
-  MPI_Bcast(&leader, 1, MPI_INT, 0, node);
-  MPI_Comm_free(&node);
-  std::vector<int> leaders(ranks);
-  MPI_Allgather(&leader, 1, MPI_INT, leaders.data(), 1, MPI_INT, MPI_COMM_WORLD);
+std::vector<Task> find_tasks(int ranks) {
+  const std::vector<int> leaders = nodes_of_ranks(MPI_COMM_WORLD);
   int near = -1;
   int far = -1;
   for (int r = 1; r < ranks; ++r) (leaders[r] == leaders[0] ? near : far) = r;
@@ -156,19 +190,6 @@ std::vector<Task> find_tasks(int rank, int ranks) {
   }
   tasks.push_back({Level::kSelf, 0});
   return tasks;
-}
-
-/// A barrier that leaves the processor to those who are measuring.
-void sleep_until_all_are_here() {
-  constexpr useconds_t kNap = 2000;  // microseconds
-  MPI_Request request;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  int done = 0;
-  for (;;) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done) return;
-    usleep(kNap);
-  }
 }
 
 /// Progress for a person who watches; nothing in a pipe.
@@ -196,14 +217,31 @@ bool open_files(int rank, const Options& options, std::unique_ptr<NewFile>& csv,
   return fine;
 }
 
+/// Howell's table of the collectives. One launch knows no goodness of fit.
+std::string formula_table(const std::map<CollectiveOp, CollectiveFit>& fits) {
+  if (fits.empty()) return "";
+  std::vector<std::pair<std::string, FormulaFit>> rows;
+  for (const auto& [op, fit] : fits) {
+    rows.emplace_back(name_of(op), fit.whole);
+    rows.back().second.goodness = std::numeric_limits<double>::quiet_NaN();
+  }
+  return "\n" + format_formula_table(rows) + "Q needs several launches (--launches).\n";
+}
+
 void write_results(const Options& options, const std::vector<LevelResult>& results,
-                   const std::vector<NoiseSummary>& noise, const Provenance& factors, NewFile& csv,
-                   NewFile& toml) {
+                   const std::vector<NoiseSummary>& noise, const CollectiveResults& collectives,
+                   const Provenance& factors, NewFile& csv, NewFile& toml) {
   Platform platform;
   platform.name = options.name;
   platform.measured = factors;
   if (interrupted) platform.measured["interrupted"] = "yes: fewer samples than asked for";
   note_machine(platform.measured, results, noise);
+  if (!collectives.samples.empty())
+    platform.measured["collectives_sync"] = kProcessSyncNames[static_cast<int>(collectives.sync)];
+  if (collectives.skipped > 0) {
+    platform.measured["collectives_left_out"] =
+        std::to_string(collectives.skipped) + " experiments, for lack of time";
+  }
   const Provenance measured = platform.measured;
   choose_preset(platform);
   platform.measured["samples"] = options.csv.substr(options.csv.rfind('/') + 1);
@@ -213,7 +251,11 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
     any |= result.fit.transfer.has_value();
   }
   if (!any) throw InputError("interrupted before a level was measured; nothing was written");
-  csv.write(samples_csv(results, options.launch, measured));
+  const MeasuredCollectives of_collectives = measured_by(collectives);
+  const auto formulas = fit_collectives(of_collectives);
+  add_collectives(platform, formulas, of_collectives);
+  csv.write(with_collectives(samples_csv(results, options.launch, measured), collectives,
+                             options.launch));
   toml.write(format_platform(platform));
   csv.commit();
   toml.commit();
@@ -221,6 +263,8 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   show_progress("");
   print_summary(stdout, results);
   print_machine(stdout, platform.measured, results);
+  std::fputs(collectives_table(collectives).c_str(), stdout);
+  std::fputs(formula_table(formulas).c_str(), stdout);
   if (!platform.level(Level::kNetwork)) {
     std::printf(
         "All ranks are on one node, so there is no network level; start ranks on two nodes "
@@ -245,7 +289,7 @@ void run_task(int rank, const Task& task, const Effort& effort, std::vector<Leve
       pair.serve();
     }
   }
-  sleep_until_all_are_here();
+  sleep_until_all_are_here(MPI_COMM_WORLD);
   if (!complaint.empty()) throw InputError(complaint);
 }
 
@@ -311,6 +355,16 @@ int stress(const Options& options) {
   return run_stress(stress) ? 0 : 1;
 }
 
+/// Becomes `rubato fit`, which draws the samples. MPI is over. Errors: InputError when it is not
+/// there.
+[[noreturn]] void draw(const Options& options) {
+  std::fflush(nullptr);
+  if (!freopen("/dev/null", "w", stdout)) throw InputError("/dev/null cannot be opened");
+  execl(options.rubato.c_str(), options.rubato.c_str(), "fit", options.csv.c_str(), "--name",
+        options.name.c_str(), "--html", options.html.c_str(), nullptr);
+  throw InputError(options.html + " was not drawn: " + options.rubato + " cannot be started");
+}
+
 int run(int argc, char** argv) {
   const Options options = read_options(argc, argv);
   MPI_Init(&argc, &argv);
@@ -352,7 +406,7 @@ int run(int argc, char** argv) {
   std::vector<LevelResult> results;
   int exit_code = 0;
   std::string complaint;
-  const std::vector<Task> tasks = find_tasks(rank, ranks);
+  const std::vector<Task> tasks = find_tasks(ranks);
   for (const Task& task : tasks) {
     try {
       run_task(rank, task, effort, results);
@@ -363,10 +417,17 @@ int run(int argc, char** argv) {
   if (!options.patterns.empty()) run_patterns(rank, tasks, options.patterns, effort, results);
   std::vector<NoiseSummary> noise;
   run_machine(rank, ranks, tasks, effort, results, noise);
+  CollectivesEffort collectives = options.collectives;
+  collectives.quick = options.quick;
+  collectives.max_bytes = options.max_bytes;
+  collectives.seed = options.seed;
+  collectives.stop = effort.stop;
+  collectives.progress = show_progress;
+  const CollectiveResults of_collectives = measure_collectives(MPI_COMM_WORLD, collectives);
   if (rank == 0) {
     try {
       if (!complaint.empty()) throw InputError(complaint);
-      write_results(options, results, noise, factors, *csv, *toml);
+      write_results(options, results, noise, of_collectives, factors, *csv, *toml);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s\n", error.what());
       exit_code = 1;
@@ -375,6 +436,7 @@ int run(int argc, char** argv) {
   csv.reset();
   toml.reset();
   MPI_Finalize();
+  if (rank == 0 && exit_code == 0 && !options.html.empty()) draw(options);
   return exit_code;
 }
 

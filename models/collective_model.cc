@@ -19,8 +19,9 @@ std::pair<CollectiveOp, double> priced_as(CollectiveOp op, double bytes) {
 
 double CollectiveFormula::operator()(int members, double bytes) const {
   const double log = std::log2(members);
-  return std::max(
-      0.0, constant + log_p * log + p * members + (d + d_log_p * log + d_p * members) * bytes);
+  const double square = static_cast<double>(members) * members;
+  const double per_byte = d + d_log_p * log + d_p * members + d_p2 * square;
+  return std::max(0.0, constant + log_p * log + p * members + p2 * square + per_byte * bytes);
 }
 
 Synchronisation CollectiveModel::synchronisation(CollectiveOp op, double bytes) const {

@@ -30,9 +30,12 @@ struct CollectiveFormula {
   double constant = 0;  ///< seconds
   double log_p = 0;     ///< seconds
   double p = 0;         ///< seconds
-  double d = 0;         ///< seconds per byte, as the two below
+  double p2 = 0;        ///< seconds, times p squared
+  double d = 0;         ///< seconds per byte, as those below
   double d_log_p = 0;
   double d_p = 0;
+  double d_p2 = 0;
+  double uncertainty = 0;  ///< relative rms of its residuals; 0 = not known. Never computed with
 
   /// Never negative.
   double operator()(int members, double bytes) const;

@@ -31,6 +31,7 @@
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "models/error.h"
 #include "models/statistics.h"
@@ -151,11 +152,6 @@ const std::vector<FormulaTerm>& all_terms() {
   return terms;
 }
 
-const std::vector<FormulaTerm>& platform_terms() {
-  static const std::vector<FormulaTerm> terms(all_terms().begin(), all_terms().begin() + 6);
-  return terms;
-}
-
 FormulaSample sample_of_launches(double processes, double bytes,
                                  const std::vector<double>& seconds) {
   const std::string at = " at p = " + std::to_string(static_cast<long long>(processes)) +
@@ -217,7 +213,7 @@ FormulaFit choose_formula(const std::vector<FormulaSample>& samples,
   return *best;
 }
 
-std::optional<CollectiveFormula> collective_formula(const FormulaFit& fit) {
+CollectiveFormula collective_formula(const FormulaFit& fit) {
   CollectiveFormula formula;
   for (const FittedTerm& fitted : fit.terms) {
     const bool d = fitted.term.per_byte;
@@ -232,7 +228,8 @@ std::optional<CollectiveFormula> collective_formula(const FormulaFit& fit) {
         (d ? formula.d_p : formula.p) = fitted.coefficient;
         break;
       case Growth::kPSquared:
-        return std::nullopt;
+        (d ? formula.d_p2 : formula.p2) = fitted.coefficient;
+        break;
     }
   }
   return formula;
@@ -266,7 +263,10 @@ std::string format_formula_table(const std::vector<std::pair<std::string, Formul
       padded(head, widest_name) + padded(times, widest_formula) + "Goodness of fit (Q)\n";
   for (const auto& [name, fit] : fits) {
     char goodness[32];
-    std::snprintf(goodness, sizeof goodness, "%.2g\n", fit.goodness);
+    if (std::isnan(fit.goodness))
+      std::snprintf(goodness, sizeof goodness, "-\n");
+    else
+      std::snprintf(goodness, sizeof goodness, "%.2g\n", fit.goodness);
     table += padded(name, widest_name) + padded(format_formula(fit), widest_formula) + goodness;
   }
   return table;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,9 +22,8 @@ struct FormulaTerm {
   std::string name() const;
 };
 
-/// All eight, and the six that a platform file has a word for: without p^2.
+/// All eight.
 const std::vector<FormulaTerm>& all_terms();
-const std::vector<FormulaTerm>& platform_terms();
 
 /// The time of a call on `processes` processes with `bytes` of data.
 struct FormulaSample {
@@ -71,13 +69,13 @@ FormulaFit fit_formula(const std::vector<FormulaSample>& samples,
 FormulaFit choose_formula(const std::vector<FormulaSample>& samples,
                           const std::vector<FormulaTerm>& candidates = all_terms());
 
-/// For a platform file, unless there is a p^2 in it.
-std::optional<CollectiveFormula> collective_formula(const FormulaFit& fit);
+/// For a platform file.
+CollectiveFormula collective_formula(const FormulaFit& fit);
 
 /// "(5000 ± 20) + (30.1 ± 0.2)*d", in microseconds.
 std::string format_formula(const FormulaFit& fit);
 
-/// Howell's table: function, time in microseconds, goodness of fit.
+/// Howell's table: function, time in microseconds, goodness of fit; "-" for one that is no number.
 std::string format_formula_table(const std::vector<std::pair<std::string, FormulaFit>>& fits);
 
 }  // namespace rubato

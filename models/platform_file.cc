@@ -73,6 +73,15 @@ class Reader {
   std::string origin_;
 };
 
+/// The relative error that an entry states, or 0.
+double read_uncertainty(const Reader& reader, const toml::table& entry) {
+  const toml::node* node = entry.get("uncertainty");
+  if (!node) return 0;
+  const auto value = node->value<double>();
+  if (!value || !(*value >= 0)) reader.fail(*node, "uncertainty must be a number >= 0");
+  return *value;
+}
+
 /// A curve given as segments (a list) or as a constant time (text).
 TransferCurve read_segments(const Reader& reader, const toml::node& node, const std::string& what) {
   if (node.is_string()) {
@@ -87,11 +96,7 @@ TransferCurve read_segments(const Reader& reader, const toml::node& node, const 
     segment.from = reader.required(entry, "from", what, parse_bytes);
     segment.intercept = reader.required(entry, "latency", what, parse_seconds);
     segment.per_byte = 1 / reader.required(entry, "bandwidth", what, parse_bandwidth);
-    if (const toml::node* uncertainty = entry.get("uncertainty")) {
-      const auto value = uncertainty->value<double>();
-      if (!value || !(*value >= 0)) reader.fail(*uncertainty, "uncertainty must be a number >= 0");
-      segment.uncertainty = *value;
-    }
+    segment.uncertainty = read_uncertainty(reader, entry);
     segments.push_back(segment);
   }
   try {
@@ -248,14 +253,16 @@ constexpr std::pair<const char*, double CollectiveFormula::*> kTerms[] = {
     {"constant", &CollectiveFormula::constant},
     {"log_p", &CollectiveFormula::log_p},
     {"p", &CollectiveFormula::p},
+    {"p2", &CollectiveFormula::p2},
     {"d", &CollectiveFormula::d},
     {"d_log_p", &CollectiveFormula::d_log_p},
-    {"d_p", &CollectiveFormula::d_p}};
+    {"d_p", &CollectiveFormula::d_p},
+    {"d_p2", &CollectiveFormula::d_p2}};
 
 std::vector<CollectiveFormula> read_formula(const Reader& reader, const toml::node& node,
                                             const std::string& where) {
   std::vector<CollectiveFormula> formula;
-  std::vector<std::string> keys = {"from"};
+  std::vector<std::string> keys = {"from", "uncertainty"};
   for (const auto& [key, term] : kTerms) keys.push_back(key);
   for (const toml::node& item : reader.array(node, where)) {
     const toml::table& entry = reader.table(item, "an entry of " + where);
@@ -265,6 +272,7 @@ std::vector<CollectiveFormula> read_formula(const Reader& reader, const toml::no
     for (const auto& [key, term] : kTerms) {
       if (entry.get(key)) piece.*term = reader.required(entry, key, where, parse_seconds);
     }
+    piece.uncertainty = read_uncertainty(reader, entry);
     if (!formula.empty() && !(piece.from > formula.back().from))
       reader.fail(entry, where + ": sizes must increase");
     formula.push_back(piece);
@@ -353,6 +361,14 @@ std::string quoted(const std::string& text) {
   return out.str();
 }
 
+void write_uncertainty(std::ostream& out, double value) {
+  if (value < 0.0005) return;  // 0.000, as good as not known
+  std::ostringstream uncertainty;
+  uncertainty.precision(3);
+  uncertainty << std::fixed << value;
+  out << ", uncertainty = " << uncertainty.str();
+}
+
 void write_curve(std::ostream& out, const char* key, const TransferCurve& curve) {
   out << key << " = [\n";
   for (const Segment& segment : curve.segments()) {
@@ -361,12 +377,7 @@ void write_curve(std::ostream& out, const char* key, const TransferCurve& curve)
     out << "  { from = \"" << format_bytes(segment.from) << "\", latency = \""
         << format_seconds(segment.intercept) << "\", bandwidth = \"" << format_bandwidth(bandwidth)
         << '"';
-    if (segment.uncertainty >= 0.0005) {  // less is 0.000, as good as not known
-      std::ostringstream uncertainty;
-      uncertainty.precision(3);
-      uncertainty << std::fixed << segment.uncertainty;
-      out << ", uncertainty = " << uncertainty.str();
-    }
+    write_uncertainty(out, segment.uncertainty);
     out << " },\n";
   }
   out << "]\n";
@@ -428,6 +439,7 @@ void write_operation(std::ostream& out, const char* name, const OperationModel& 
       for (const auto& [key, term] : kTerms) {
         if (piece.*term != 0) out << ", " << key << " = \"" << format_seconds(piece.*term) << '"';
       }
+      write_uncertainty(out, piece.uncertainty);
       out << " },\n";
     }
     out << "]\n";

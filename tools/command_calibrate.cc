@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +60,32 @@ void refuse_existing(const std::vector<std::string>& files) {
   }
 }
 
+/// The word that an option says. Errors: UsageError when it is none of `words`.
+std::string one_of(const po::variables_map& values, const char* option,
+                   const std::vector<std::string>& words) {
+  const std::string word = values[option].as<std::string>();
+  if (std::find(words.begin(), words.end(), word) != words.end()) return word;
+  throw UsageError(fmt::format("--{}: '{}' is none of {}{}", option, word, fmt::join(words, ", "),
+                               did_you_mean(word, words)));
+}
+
+/// The collectives that are measured, with commas; those of ReproMPI for "all".
+std::string collective_list(const std::string& list) {
+  static const std::vector<std::string> known = {
+      "barrier",  "bcast",     "gather",     "gatherv",  "scatter",
+      "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
+      "reduce",   "allreduce", "scan",       "exscan",   "reduce_scatter"};
+  if (list == "none") return "";
+  if (list == "all") return fmt::format("{}", fmt::join(known, ","));
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+    throw UsageError(fmt::format("--collectives: '{}' is none of {}{}", word,
+                                 fmt::join(known, ", "), did_you_mean(word, known)));
+  }
+  return list;
+}
+
 /// What the command line asks for.
 struct Request {
   bool help = false;
@@ -68,8 +95,9 @@ struct Request {
 
 /// The words that each of several launches gets.
 std::vector<std::string> options_of_launch(const po::variables_map& values) {
-  std::vector<std::string> options = {"--max-size", values["max-size"].as<std::string>()};
-  options.insert(options.end(), {"--patterns", values["patterns"].as<std::string>()});
+  std::vector<std::string> options;
+  for (const char* name : {"max-size", "patterns", "collectives", "sync", "clock"})
+    options.insert(options.end(), {std::string("--") + name, values[name].as<std::string>()});
   for (const char* name : {"quick"}) {
     if (values.count(name)) options.push_back(std::string("--") + name);
   }
@@ -114,13 +142,25 @@ std::pair<Arguments, Arguments> at_dashes(const Arguments& arguments) {
           {dashes == arguments.end() ? dashes : dashes + 1, arguments.end()}};
 }
 
-Request read_request(const Arguments& arguments) {
-  const auto [own, launcher] = at_dashes(arguments);
+const CommandHelp kHelp = {
+    "mpirun -n RANKS rubato calibrate -o FILE [options]",
+    "Measures what messages cost on this machine and writes a platform file for 'rubato "
+    "replay'.\n"
+    "Rank 0 talks to the last rank on its own node (level 'node'), to the last rank on another\n"
+    "node (level 'network'), and to itself (level 'self'); start it so that these pairs exist.\n"
+    "Patterns: pingpong, headtohead, overlap, bisection, ring and halo, each also with\n"
+    "_nonblocking, _persistent or _synchronous, and with _cold (data from outside of the caches).",
+    "Examples:\n"
+    "  mpirun -n 2 rubato calibrate -o cluster.toml                  one node\n"
+    "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml    two nodes, both levels\n"
+    "  rubato calibrate --launches 10 -o cluster.toml -- mpirun -n 2   ten launches, one file"};
+
+po::options_description visible_options() {
   po::options_description visible("Options");
   visible.add_options()  //
       ("output,o", po::value<std::string>()->value_name("FILE"),
-       "the platform file to write (.toml); the samples go beside it, as .csv")   //
-      ("quick", "seconds instead of a minute or two, with less certain numbers")  //
+       "the platform file to write (.toml); the samples go beside it, as .csv")  //
+      ("quick", "seconds instead of minutes, with less certain numbers")         //
       ("max-size", po::value<std::string>()->value_name("SIZE")->default_value("4MiB"),
        "the largest message")  //
       ("name", po::value<std::string>()->value_name("NAME"),
@@ -129,6 +169,12 @@ Request read_request(const Arguments& arguments) {
        "of the random order of message lengths")  //
       ("launch", po::value<int>()->value_name("N")->default_value(1),
        "which of several launches this is, for the samples ('rubato compare')")  //
+      ("collectives", po::value<std::string>()->value_name("LIST")->default_value("all"),
+       "which collective operations are measured: names with commas, all or none")  //
+      ("sync", po::value<std::string>()->value_name("HOW")->default_value("barrier"),
+       "how collectives begin together: barrier, or window on a global clock")  //
+      ("clock", po::value<std::string>()->value_name("METHOD")->default_value("hca3"),
+       "how the clocks of nodes are made one: jk, hca, hca2 or hca3")  //
       ("launches", po::value<int>()->value_name("N"),
        "start the launcher behind '--' so many times and make one platform of all")  //
       ("lengths", po::value<std::string>()->value_name("SAMPLES.csv"),
@@ -138,26 +184,19 @@ Request read_request(const Arguments& arguments) {
        "none")  //
       ("stress", po::value<double>()->value_name("SECONDS")->implicit_value(kStressSeconds),
        "measure nothing, but send for so long (30) and check every bit; exit 1 when one is "
-       "wrong")                            //
-      ("force", "replace existing files")  //
+       "wrong")  //
+      ("html", po::value<std::string>()->value_name("FILE"),
+       "write a page with every curve and formula, its samples and residuals")  //
+      ("force", "replace existing files")                                       //
       ("help,h", "show this help");
-  const CommandHelp help = {
-      "mpirun -n RANKS rubato calibrate -o FILE [options]\n"
-      "       rubato calibrate --launches N -o FILE [options] -- mpirun -n RANKS",
-      "Measures what messages cost on this machine and writes a platform file for 'rubato "
-      "replay'.\n"
-      "Rank 0 talks to the last rank on its own node (level 'node'), to the last rank on another\n"
-      "node (level 'network'), and to itself (level 'self'); start it so that these pairs exist.\n"
-      "Patterns: pingpong, headtohead, overlap, bisection, ring and halo, each also with\n"
-      "_nonblocking, _persistent or _synchronous, and with _cold (data from outside of the "
-      "caches).",
-      "Examples:\n"
-      "  mpirun -n 2 rubato calibrate -o cluster.toml                  one node\n"
-      "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml    two nodes, both levels\n"
-      "  rubato calibrate --launches 10 -o cluster.toml -- mpirun -n 2   ten launches, one file"};
+  return visible;
+}
+
+Request read_request(const Arguments& arguments) {
+  const auto [own, launcher] = at_dashes(arguments);
   po::variables_map values;
   Request request;
-  request.help = !parse_options(own, help, visible, "", false, values);
+  request.help = !parse_options(own, kHelp, visible_options(), "", false, values);
   if (request.help) return request;
   const bool stress = values.count("stress") != 0;
   if (!stress && !values.count("output")) {
@@ -197,27 +236,38 @@ Request read_request(const Arguments& arguments) {
   if (values["launch"].as<int>() < 1) throw UsageError("--launch: from 1 on");
   const std::string name =
       values.count("name") ? values["name"].as<std::string>() : platform_name(toml);
+  const std::string html = values.count("html") ? values["html"].as<std::string>() : "";
+  if (html == toml || html == csv) throw UsageError("two outputs cannot be written to one file");
   const std::string command = fmt::format("rubato calibrate {}", fmt::join(arguments, " "));
-  request.plan = launch_plan(values, launcher);
-  if (!request.plan.launcher.empty()) {
-    request.plan.toml = toml;
-    request.plan.csv = csv;
-    request.plan.name = name;
-    request.plan.command = command;
-    if (!values.count("force")) refuse_existing({toml, csv});
-  }
   request.words = {"--toml=" + toml,
                    "--csv=" + csv,
                    "--name=" + name,
+                   "--collectives=" + collective_list(values["collectives"].as<std::string>()),
+                   "--sync=" + one_of(values, "sync", {"barrier", "window"}),
+                   "--clock=" + one_of(values, "clock", {"jk", "hca", "hca2", "hca3"}),
                    fmt::format("--max-bytes={:.0f}", max_size),
                    fmt::format("--seed={}", values["seed"].as<unsigned>()),
                    fmt::format("--launch={}", values["launch"].as<int>()),
                    "--patterns=" + patterns,
                    "--command=" + command};
+  if (!html.empty()) {
+    // After its run, rank 0 becomes `rubato fit`, which draws.
+    request.words.push_back("--html=" + html);
+    request.words.push_back("--rubato=" + std::filesystem::read_symlink("/proc/self/exe").string());
+  }
   if (values.count("quick")) request.words.push_back("--quick");
   if (values.count("force")) request.words.push_back("--force");
   if (values.count("lengths"))
     request.words.push_back("--lengths=" + values["lengths"].as<std::string>());
+  request.plan = launch_plan(values, launcher);
+  if (!request.plan.launcher.empty()) {
+    request.plan.toml = toml;
+    request.plan.csv = csv;
+    request.plan.html = html;
+    request.plan.name = name;
+    request.plan.command = command;
+    if (!values.count("force")) refuse_existing({toml, csv});
+  }
   return request;
 }
 

@@ -5,6 +5,7 @@
 
 #include "models/error.h"
 #include "models/platform_file.h"
+#include "tools/calibration_report.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 #include "tools/platform_fit.h"
@@ -18,7 +19,7 @@ namespace rubato {
 namespace {
 
 const CommandHelp kHelp = {
-    "rubato fit SAMPLES.csv -o FILE [options]",
+    "rubato fit SAMPLES.csv -o FILE [--html FILE] [options]",
     "Makes a platform file of the samples that 'rubato calibrate' wrote, as that did: on another\n"
     "machine, by another version, or of several launches strung together.",
     ""};
@@ -32,35 +33,51 @@ int command_fit(const Arguments& arguments) {
   add("continuous", "no steps between the segments of a curve, only kinks");
   add("name", po::value<std::string>()->value_name("NAME"),
       "what reports call the machine (default: the name of FILE)");
+  add("html", po::value<std::string>()->value_name("FILE"),
+      "write a page with every curve and formula, its samples and residuals");
   add("force", "replace an existing file");
   add("help,h", "show this help");
   po::variables_map values;
   if (!parse_options(arguments, kHelp, options, "samples", false, values)) return 0;
   const auto files = values.count("samples") ? values["samples"].as<std::vector<std::string>>()
                                              : std::vector<std::string>{};
-  if (files.size() != 1 || !values.count("output")) {
-    throw UsageError(
-        fmt::format("one file of samples and -o FILE, please; usage: {}", kHelp.usage));
+  const bool page = values.count("html") > 0;
+  if (files.size() != 1 || (!values.count("output") && !page)) {
+    throw UsageError(fmt::format(
+        "one file of samples and -o FILE or --html FILE, please; usage: {}", kHelp.usage));
   }
-  const std::string output = values["output"].as<std::string>();
-  if (!values.count("force") && fs::is_regular_file(output)) {
+  // The page alone is about the platform that stands beside the samples.
+  const std::string output = values.count("output") ? values["output"].as<std::string>() : "";
+  if (!output.empty() && !values.count("force") && fs::is_regular_file(output)) {
     throw InputError(
         fmt::format("{} exists; choose another name, or --force to replace it", output));
   }
   if (output == "-") throw UsageError("-o: a platform file needs a name");
-  keep_input(files[0], output);
+  if (!output.empty()) keep_input(files[0], output);
   const SampleFile samples = read_sample_file(files[0], "seconds_min");
 
-  const std::string name =
-      values.count("name") ? values["name"].as<std::string>() : fs::path(output).stem().string();
+  const std::string name = values.count("name")
+                               ? values["name"].as<std::string>()
+                               : fs::path(output.empty() ? files[0] : output).stem().string();
   const Joints joints = values.count("continuous") ? Joints::kContinuous : Joints::kFree;
   FittedPlatform fitted = fit_platform(samples, files[0], name, joints, page_width());
   fitted.platform.measured["fitted"] = fmt::format("rubato fit {}", fmt::join(arguments, " "));
-  WholeFile file(output);
-  file.write(format_platform(fitted.platform));
-  file.commit();
-  print_to_stdout(fmt::format("{}Ranges hold with 95 % confidence. {}: platform file\n",
-                              fitted.report, output));
+  std::string written;
+  if (page) {
+    const std::string html = values["html"].as<std::string>();
+    keep_input(files[0], html);
+    WholeFile file(html);
+    file.write(calibration_html(fitted));
+    file.commit();
+    written += fmt::format("{}: page\n", html);
+  }
+  if (!output.empty()) {
+    WholeFile file(output);
+    file.write(format_platform(fitted.platform));
+    file.commit();
+    written = fmt::format("{}: platform file\n", output) + written;
+  }
+  print_to_stdout(fmt::format("{}Ranges hold with 95 % confidence. {}", fitted.report, written));
   return 0;
 }
 

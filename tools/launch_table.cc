@@ -62,7 +62,7 @@ std::string launch_table(const std::vector<SampleRow>& rows, int page_width) {
   for (const SampleRow& row : rows) {
     const std::string operation = operation_of(row);
     if (!operations.count(operation)) order.push_back(operation);
-    operations[operation][row.bytes][row.launch] = row.seconds;
+    operations[operation][row.bytes][row.launch] = seconds_of_launch(row);
     launches = std::max(launches, row.launch);
   }
   std::string text;

@@ -15,10 +15,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "models/error.h"
 #include "models/platform_file.h"
+#include "tools/calibration_report.h"
 #include "tools/child.h"
 #include "tools/flavour.h"
 #include "tools/launch_table.h"
@@ -185,6 +187,7 @@ int calibrate_in_launches(const LaunchPlan& plan) {
   find_program(plan.launcher[0]);
   WholeFile toml(plan.toml);
   WholeFile csv(plan.csv);
+  const auto page = plan.html.empty() ? nullptr : std::make_unique<WholeFile>(plan.html);
   std::signal(SIGINT, on_stop);
   std::signal(SIGTERM, on_stop);
   Driver driver(plan);
@@ -203,8 +206,10 @@ int calibrate_in_launches(const LaunchPlan& plan) {
                                                          driver.samples().size(), plan.launches);
   csv.write(text);
   toml.write(format_platform(fitted.platform));
+  if (page) page->write(calibration_html(fitted));
   csv.commit();
   toml.commit();
+  if (page) page->commit();
   print_to_stdout(
       fmt::format("{}{}Ranges hold with 95 % confidence.\n{}: platform file; {}: samples\n",
                   launch_table(samples.rows, page_width()), fitted.report, plan.toml, plan.csv));

@@ -8,14 +8,14 @@ namespace rubato {
 /// What `rubato calibrate --launches N ... -- LAUNCHER` was asked to do.
 struct LaunchPlan {
   int launches = 1;
-  std::vector<std::string>
-      launcher;                      ///< "mpirun", "-n", "2": `rubato calibrate ...` goes behind it
-  std::vector<std::string> options;  ///< that every launch gets
-  std::string toml, csv;             ///< what is written in the end
-  std::string name;                  ///< of the platform
-  std::string command;               ///< for [measured]
-  unsigned seed = 1;                 ///< of the first launch; the next one has the next number
-  bool given_lengths = false;        ///< `options` say which lengths are measured
+  std::vector<std::string> launcher;  ///< "mpirun", "-n", "2": `rubato calibrate` goes behind
+  std::vector<std::string> options;   ///< that every launch gets
+  std::string toml, csv;              ///< what is written in the end
+  std::string html;                   ///< and a page, unless empty
+  std::string name;                   ///< of the platform
+  std::string command;                ///< for [measured]
+  unsigned seed = 1;                  ///< of the first launch; the next one has the next number
+  bool given_lengths = false;         ///< `options` say which lengths are measured
 };
 
 /// ReproMPI's Algorithm 2: starts the launcher once per launch, one after the other, each with its

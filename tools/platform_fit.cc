@@ -5,8 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "models/collective_fit.h"
 #include "models/error.h"
-#include "models/level_fit.h"
 #include "models/units.h"
 #include "tools/sample_fit.h"
 #include "tools/text_table.h"
@@ -71,6 +71,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
       continue;
     }
     add_level(platform, level, fit, of_level.probe);
+    fitted.levels.push_back({level, of_level, fit});
     report += fmt::format(
         "{}{} lengths, fit error {:.1f} % rms, {:.1f} % at worst\n\n",
         level_table(kLevelNames[static_cast<int>(level)], *fit.transfer, page_width),
@@ -83,6 +84,13 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     throw InputError(fmt::format(
         "{}: no level has three lengths or more of the patterns pingpong or sendrecv", file));
   }
+  const MeasuredCollectives measured = sampled_collectives(samples);
+  const std::map<CollectiveOp, CollectiveFit> collectives = fit_collectives(measured);
+  add_collectives(platform, collectives, measured);
+  fitted.calls = fit_calls(samples, collectives);
+  const auto library = samples.measured.find("mpi");
+  report += formula_report(fitted.calls, library == samples.measured.end() ? "" : library->second,
+                           page_width);
   return fitted;
 }
 

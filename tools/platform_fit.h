@@ -1,16 +1,28 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "models/fit.h"
+#include "models/level_fit.h"
 #include "models/platform.h"
+#include "tools/call_formulas.h"
 #include "tools/sample_file.h"
 
 namespace rubato {
 
+/// A level of it.
+struct FittedLevel {
+  Level level = Level::kNode;
+  LevelSamples samples;
+  LevelFit fit;  ///< with a curve
+};
+
 /// A platform made of samples, and what there is to say about it.
 struct FittedPlatform {
   Platform platform;
+  std::vector<FittedLevel> levels;
+  std::vector<FittedCall> calls;
   std::string report;  ///< tables for a terminal
 };
 

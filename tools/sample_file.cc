@@ -104,7 +104,8 @@ class RowReader {
       fail(fmt::format("'{}' is no number of bytes", cell(bytes_)));
     }
     if (cell(seconds_).empty()) {
-      if (row.pattern != "eager" && row.pattern != "waiting") fail("a row without a time");
+      const bool held = row.pattern.rfind("held ", 0) == 0;
+      if (row.pattern != "eager" && row.pattern != "waiting" && !held) fail("a row without a time");
       content_.probes.push_back(std::move(row));
       return;
     }
@@ -118,13 +119,23 @@ class RowReader {
       row.half[0] = time(even_, "seconds_min_even");
       row.half[1] = time(odd_, "seconds_min_odd");
     }
-    double messages = 1;
-    if (!cell(messages_).empty() && (!parse_number(cell(messages_), messages) || messages < 1 ||
-                                     messages > 1e6 || messages != std::floor(messages))) {
-      fail(fmt::format("'{}' is no number of messages", cell(messages_)));
-    }
-    row.messages = static_cast<int>(messages);
+    row.messages = count_in(cell(messages_), "messages", 1);
+    row.processes = count_in(cell(processes_), "processes", 0);
+    if (!cell(median_).empty()) row.median = time(median_, "seconds_median");
+    if (!cell(interval_).empty() &&
+        (!parse_number(cell(interval_), row.interval) || row.interval < 0))
+      fail(fmt::format("'{}' is no interval", cell(interval_)));
     content_.rows.push_back(std::move(row));
+  }
+
+  /// A whole number from 1 on; `none` where the cell is empty.
+  int count_in(const std::string& text, const char* of_what, int none) const {
+    double number = none;
+    if (!text.empty() && (!parse_number(text, number) || number < 1 || number > 1e6 ||
+                          number != std::floor(number))) {
+      fail(fmt::format("'{}' is no number of {}", text, of_what));
+    }
+    return static_cast<int>(number);
   }
 
   /// "# key: value"; other comments are for people. Of several launches the first one speaks.
@@ -152,6 +163,9 @@ class RowReader {
     messages_ = column_of(cells, {"messages"});
     even_ = column_of(cells, {"seconds_min_even"});
     odd_ = column_of(cells, {"seconds_min_odd"});
+    processes_ = column_of(cells, {"processes"});
+    median_ = column_of(cells, {"seconds_median"});
+    interval_ = column_of(cells, {"interval"});
     for (const auto& [column, name] : {std::pair{level_, "level"},
                                        {pattern_, "pattern"},
                                        {bytes_, "bytes"},
@@ -174,6 +188,7 @@ class RowReader {
   size_t columns_ = 0;
   int level_ = -1, pattern_ = -1, bytes_ = -1, seconds_ = -1, launch_ = -1;
   int messages_ = -1, even_ = -1, odd_ = -1;
+  int processes_ = -1, median_ = -1, interval_ = -1;
   std::map<std::pair<int, std::string>, int> launches_;
   SampleFile content_;
 };
@@ -209,7 +224,12 @@ std::vector<Sample> read_samples(const std::string& file) {
 }
 
 std::string operation_of(const SampleRow& row) {
-  return row.level + " " + row.pattern;
+  if (!row.processes) return row.level + " " + row.pattern;
+  return fmt::format("{} {}, p = {}", row.level, row.pattern, row.processes);
+}
+
+double seconds_of_launch(const SampleRow& row) {
+  return row.median > 0 ? row.median : row.seconds;
 }
 
 SampleFile read_sample_file(const std::string& file, const std::string& column) {

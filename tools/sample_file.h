@@ -31,15 +31,23 @@ struct SampleRow {
   int launch = 1;
   int messages = 1;
   double half[2] = {0, 0};  ///< seconds_min_even and _odd; 0 where the file does not say
+  int processes = 0;        ///< of a collective operation; 0: between two ranks
+  double median = 0;        ///< of a collective's repetitions; 0 where the file does not say
+  double interval = 0;      ///< half its confidence interval over its mean; 0 likewise
 };
 
-/// What tables call the thing that was timed: "node pingpong".
+/// What tables call the thing that was timed: "node pingpong", "node bcast, p = 4".
 std::string operation_of(const SampleRow& row);
+
+/// The time that stands for a launch (ReproMPI, Algorithm 3): the median where the row has one.
+double seconds_of_launch(const SampleRow& row);
 
 /// A file of samples.
 struct SampleFile {
-  std::vector<SampleRow> rows;    ///< those with a time
-  std::vector<SampleRow> probes;  ///< those without: between which lengths a protocol changes
+  std::vector<SampleRow> rows;  ///< those with a time
+  /// Those without: between which lengths a protocol changes ("eager", "waiting"), from which
+  /// payload on the members of a collective hold each other ("held bcast").
+  std::vector<SampleRow> probes;
   std::map<std::string, std::string> measured;  ///< from comments like "# mpi: Open MPI 4.1.4"
 };
 

@@ -43,6 +43,7 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
   std::map<Level, LevelSamples> levels;
   std::map<std::pair<Level, std::string>, std::map<double, std::vector<SampleRow>>> series;
   for (const SampleRow& row : samples.rows) {
+    if (row.processes) continue;  // a collective
     const Level level = level_named(row.level, name);
     if (levels[level].series(row.pattern)) series[{level, row.pattern}][row.bytes].push_back(row);
   }
@@ -54,6 +55,7 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
   // with the largest eager length is right about the least that waits, too.
   std::map<std::pair<Level, int>, ProtocolProbe> probes;
   for (const SampleRow& row : samples.probes) {
+    if (row.pattern != "eager" && row.pattern != "waiting") continue;
     ProtocolProbe& probe = probes[{level_named(row.level, name), row.launch}];
     if (row.bytes != std::floor(row.bytes)) {
       throw InputError(

@@ -85,7 +85,7 @@ if len(protocol) > 1:
     assert all(p["kind"] in ("pull", "push", "async") for p in protocol[1:]), protocol
 END
 
-run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --name trio \
+run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --collectives none --name trio \
   --patterns ring,halo_persistent,bisection_synchronous_cold >/dev/null
 for pattern in ring halo_persistent bisection_synchronous_cold; do
   grep -q "^node,$pattern,512," three.csv || fail "no samples of $pattern"

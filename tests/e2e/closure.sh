@@ -43,7 +43,7 @@ END
 # loop of the quietest launch, ns that the replay says.
 attempt() {
   rm -rf cluster.toml cluster.csv
-  run 2 "$rubato" calibrate --quick --patterns none -o cluster.toml >/dev/null
+  run 2 "$rubato" calibrate --quick --patterns none --collectives none -o cluster.toml >/dev/null
   for case in "8 150 800" "8192 25 800" "1048576 2 300"; do
     # shellcheck disable=SC2086
     set -- $case

@@ -9,21 +9,26 @@ browser=$(command -v chromium || command -v chromium-browser || command -v googl
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-for ranks in 1 2 1500; do
-  "$demo" "$ranks" "$dir" troubled >/dev/null
+# page NAME: what the browser makes of it, in $dir/page.html; not a word on the console.
+page() {
   # --dump-dom prints the page after its scripts have run.
   timeout 100 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$dir/profile" \
     --disable-background-networking --disable-component-update --disable-sync --no-first-run \
     --disable-quic --enable-logging=stderr --virtual-time-budget=5000 --dump-dom \
-    "file://$dir/report.html" >"$dir/page.html" 2>"$dir/log" </dev/null || {
+    "file://$dir/$1" >"$dir/page.html" 2>"$dir/log" </dev/null || {
     cat "$dir/log"
     echo "the browser failed"
     exit 1
   }
   if grep 'CONSOLE' "$dir/log"; then
-    echo "$ranks ranks: the page complains"
+    echo "$1: the page complains"
     exit 1
   fi
+}
+
+for ranks in 1 2 1500; do
+  "$demo" "$ranks" "$dir" troubled >/dev/null
+  page report.html
   # Written by the script at its end: all five scenarios, and the platform section after them.
   for text in "On a perfect interconnect" "huge-rendezvous.toml" "Level network"; do
     grep -q "$text" "$dir/page.html" || {
@@ -38,3 +43,17 @@ for ranks in 1 2 1500; do
     exit 1
   fi
 done
+
+# The calibration: a pair of charts for the level and for each of three calls.
+page calibration.html
+for text in "Level node" "Made-up MPI 1.0" "Goodness of fit" "allreduce" "log(p)"; do
+  grep -q "$text" "$dir/page.html" || {
+    echo "the calibration lacks '$text'"
+    exit 1
+  }
+done
+drawn=$(grep -o '<canvas[^>]*display: block' "$dir/page.html" | wc -l)
+if ((drawn != 8)); then
+  echo "calibration: $drawn of 8 charts are drawn"
+  exit 1
+fi

@@ -173,15 +173,17 @@ TEST_CASE("the p - 1 rounds of a linear algorithm may have negative constants") 
     CHECK(fitted.coefficient ==
           Approx(fitted.term.growth == Growth::kConstant ? -size : size).epsilon(1e-6));
   }
-  // For a platform file: every term but p^2 has its place.
-  const auto formula = collective_formula(fit);
-  REQUIRE(formula);
-  CHECK(formula->constant == Approx(-2e-6));
-  CHECK(formula->p == Approx(2e-6));
-  CHECK(formula->d == Approx(-1e-9));
-  CHECK(formula->d_p == Approx(1e-9));
-  CHECK(formula->log_p == 0);
-  CHECK(!collective_formula(fit_formula(samples, {kPP})));
+  // For a platform file: every term has its place.
+  const CollectiveFormula formula = collective_formula(fit);
+  CHECK(formula.constant == Approx(-2e-6));
+  CHECK(formula.p == Approx(2e-6));
+  CHECK(formula.d == Approx(-1e-9));
+  CHECK(formula.d_p == Approx(1e-9));
+  CHECK(formula.log_p == 0);
+  FormulaFit squares;
+  squares.terms = {{kPP, 3e-6, 0}, {kPPD, 2e-9, 0}};
+  // 16 x (3 us + 2 ns x 100) = 51.2 us.
+  CHECK(collective_formula(squares)(4, 100) == Approx(51.2e-6));
 }
 
 TEST_CASE("times that fall with the size do not give negative bandwidths") {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "models/error.h"
+#include "tools/call_formulas.h"
 #include "tools/sample_fit.h"
 
 using namespace rubato;
@@ -159,4 +160,41 @@ TEST_CASE("the samples of a level are put together from launches") {
   const FileOfSamples wrong(header + "netwrk,pingpong,8,1,1e-6,1,,\n");
   CHECK_THROWS_WITH(sampled_levels(read_sample_file(wrong.path, "seconds_min"), "x.csv"),
                     "x.csv: there is no level 'netwrk' (did you mean 'network'?)");
+}
+
+TEST_CASE("collectives are read with their processes, medians and limits") {
+  const FileOfSamples file(
+      "level,pattern,bytes,seconds_min,launch,processes,seconds_median,interval\n"
+      "node,pingpong,8,1e-6,1,,,\n"
+      "node,bcast,8,1e-6,1,4,2e-6,0.1\n"
+      "node,bcast,8,1e-6,2,4,4e-6,0.3\n"
+      "node,bcast,8,1e-6,1,2,1e-6,\n"
+      "network,gather,8,5e-6,1,2,6e-6,\n"
+      "node,gather,8,1e-6,1,4,2e-6,\n"
+      "node,held bcast,4096,,1,4,,\n"
+      "node,held bcast,2048,,2,4,,\n");
+  const SampleFile content = read_sample_file(file.path, "seconds_min");
+  CHECK(operation_of(content.rows[0]) == "node pingpong");
+  CHECK(seconds_of_launch(content.rows[0]) == 1e-6);
+  CHECK(operation_of(content.rows[1]) == "node bcast, p = 4");
+  CHECK(seconds_of_launch(content.rows[1]) == 2e-6);
+  const MeasuredCollectives measured = sampled_collectives(content);
+  REQUIRE(measured.times.size() == 2);
+  const std::vector<CollectiveTimes>& bcast = measured.times.at(CollectiveOp::kBcast);
+  REQUIRE(bcast.size() == 2);
+  CHECK(bcast[0].processes == 2);
+  CHECK(bcast[1].seconds == std::vector<double>{2e-6, 4e-6});
+  CHECK(bcast[1].relative_error == Approx(0.15));  // half of the larger interval
+  // Between nodes where there are nodes.
+  REQUIRE(measured.times.at(CollectiveOp::kGather).size() == 1);
+  CHECK(measured.times.at(CollectiveOp::kGather)[0].processes == 2);
+  CHECK(measured.held_from == std::map<CollectiveOp, double>{{CollectiveOp::kBcast, 2048.}});
+  // Curves of messages are not made of them.
+  CHECK(sampled_levels(content, "x.csv").size() == 1);
+
+  const std::string header = "level,pattern,bytes,seconds_min,processes,seconds_median\n";
+  CHECK(FileOfSamples(header + "node,bcast,8,1e-6,0,1e-6\n").complaint() ==
+        ":2: '0' is no number of processes");
+  CHECK(FileOfSamples(header + "node,bcast,8,1e-6,2,-1\n").complaint() ==
+        ":2: seconds_median is '-1', and not a time greater than 0");
 }

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "calibrate/global_clock.h"
+#include "models/statistics.h"
+
+namespace rubato {
+
+/// How the members are brought to begin together.
+enum class ProcessSync { kBarrier, kWindow };
+inline constexpr std::array<const char*, 2> kProcessSyncNames = {"barrier", "window"};
+
+struct TimingOptions {
+  ProcessSync sync = ProcessSync::kBarrier;
+  StopRule rule;
+  double budget = 0.1;  ///< seconds; passed by what four repetitions take
+  int warm_up = 2;      ///< calls that are not counted
+};
+
+/// One call, again and again. Seconds by observation, on the root; other members have nothing.
+struct CollectiveTiming {
+  std::vector<double> local;   ///< the longest that a member was in the call, by its own clock
+  std::vector<double> global;  ///< latest end less earliest start, by the global clock
+  int late = 0;  ///< observations thrown away because a member missed the window's beginning
+};
+
+/// ReproMPI's Algorithm 1: `call` is timed until its run-times (global ones with windows, else
+/// local ones) are certain enough after Tukey's filter, or at a limit. Collective over `comm`,
+/// whose ranks all take part.
+CollectiveTiming time_collective(MPI_Comm comm, const std::function<void()>& call,
+                                 const TimingOptions& options, const GlobalClock& clock);
+
+}  // namespace rubato

@@ -1,0 +1,210 @@
+// Algorithm 2 of ReproMPI inside one launch: all experiments (a collective, a number of processes,
+// a payload) in random order, each repeated until it is certain enough.
+#include "calibrate/collectives.h"
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <tuple>
+
+#include "calibrate/collective_call.h"
+#include "calibrate/collective_plan.h"
+#include "calibrate/presence.h"
+#include "calibrate/sync_limit.h"
+
+namespace rubato {
+namespace {
+
+// Seconds for all experiments of all operations together, however many processes there are. Where
+// ranks share cores each call takes milliseconds; then the least number of repetitions passes the
+// budget, and at kOverrun of it the experiments that are left are left out: any of them, since
+// their order is random.
+constexpr double kBudget = 45, kQuickBudget = 5;
+constexpr double kOverrun = 6;
+constexpr size_t kMostMemory = 64 << 20;  // bytes of a rank's buffers
+constexpr int kMostForLimits = 8;         // processes in the communicator of the sync limits
+constexpr size_t kMostForLimitsBytes = 1 << 20;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kAdjustEvery = 1;  // seconds between two looks at the clocks
+
+/// So many ranks, and whether this one is among them.
+struct Team {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int processes = 0;
+  Level level = Level::kNode;
+};
+
+struct Experiment {
+  CollectiveOp op;
+  const Team* team;
+  size_t bytes;
+};
+
+/// A communicator of each number of processes; rank 0 is the root of each.
+std::vector<Team> make_teams(MPI_Comm world) {
+  int rank = 0;
+  MPI_Comm_rank(world, &rank);
+  const std::vector<int> nodes = nodes_of_ranks(world);
+  const std::vector<int> order = across_nodes(nodes);
+  const int place = static_cast<int>(std::find(order.begin(), order.end(), rank) - order.begin());
+  std::vector<Team> teams;
+  for (const int processes : process_counts(static_cast<int>(order.size()))) {
+    Team team;
+    team.processes = processes;
+    MPI_Comm_split(world, place < processes ? 0 : MPI_UNDEFINED, place, &team.comm);
+    const bool one_node = std::all_of(order.begin(), order.begin() + processes, [&](int member) {
+      return nodes[static_cast<size_t>(member)] == nodes[0];
+    });
+    team.level = one_node ? Level::kNode : Level::kNetwork;
+    teams.push_back(team);
+  }
+  return teams;
+}
+
+std::vector<Experiment> make_experiments(const std::vector<Team>& teams,
+                                         const CollectivesEffort& effort) {
+  std::vector<Experiment> experiments;
+  for (const Team& team : teams) {
+    for (const CollectiveOp op : effort.operations) {
+      if (op == CollectiveOp::kBarrier) {
+        experiments.push_back({op, &team, 0});
+        continue;
+      }
+      for (const size_t bytes : collective_lengths(effort.max_bytes, effort.quick)) {
+        if (CollectiveCall::memory(op, team.processes, bytes) > kMostMemory) continue;
+        experiments.push_back({op, &team, bytes});
+      }
+    }
+  }
+  std::mt19937 random(effort.seed);  // all ranks make the same order
+  std::shuffle(experiments.begin(), experiments.end(), random);
+  return experiments;
+}
+
+/// Seconds for all experiments.
+double budget_of(const CollectivesEffort& effort) {
+  const double share = static_cast<double>(effort.operations.size()) /
+                       static_cast<double>(measured_collectives().size());
+  return (effort.quick ? kQuickBudget : kBudget) * share;
+}
+
+TimingOptions timing_options(const CollectivesEffort& effort, size_t experiments) {
+  TimingOptions options;
+  options.sync = effort.sync;
+  options.budget = budget_of(effort) / static_cast<double>(experiments);
+  // SKaMPI's rule and MPIBlib's: both figures are those of the mean.
+  options.rule.least = 10;
+  options.rule.most = effort.quick ? 200 : 1000;
+  options.rule.relative_standard_error = effort.quick ? 0.02 : 0.01;
+  options.rule.relative_interval = effort.quick ? 0.05 : 0.025;
+  return options;
+}
+
+/// One run over all experiments.
+class Run {
+ public:
+  Run(MPI_Comm world, const CollectivesEffort& effort)
+      : world_(world), effort_(effort), clock_(world, effort.clock) {
+    MPI_Comm_rank(world, &rank_);
+    results_.sync = effort.sync;
+    last_adjusted_ = clock_.now();
+  }
+
+  /// Whether to go on until `end` (as monotonic_seconds()): rank 0 says so to all. Sleeps until
+  /// they are there.
+  bool go_on(double end) {
+    sleep_until_all_are_here(world_);
+    const double now = clock_.now();
+    int order[2] = {!(effort_.stop && effort_.stop()) &&
+                    now<end, now - last_adjusted_> kAdjustEvery};
+    MPI_Bcast(order, 2, MPI_INT, 0, world_);
+    if (order[1] && !clock_.one_clock()) clock_.adjust();
+    if (order[1]) last_adjusted_ = now;
+    return order[0] != 0;
+  }
+
+  void tell(const std::string& text) const {
+    if (rank_ == 0 && effort_.progress) effort_.progress("collectives: " + text);
+  }
+
+  void measure(const Experiment& experiment, const TimingOptions& options) {
+    const Team& team = *experiment.team;
+    if (team.comm == MPI_COMM_NULL) return;
+    CollectiveCall call(team.comm, experiment.op, experiment.bytes);
+    CollectiveTiming timing = time_collective(
+        team.comm, [&] { call(); }, options, clock_);
+    if (rank_ != 0) return;
+    if (timing.local.empty()) {
+      ++results_.skipped;
+      return;
+    }
+    results_.samples.push_back(
+        {experiment.op, team.processes, team.level, experiment.bytes, std::move(timing)});
+  }
+
+  void find_limit(CollectiveOp op, const Team& team) {
+    if (team.comm == MPI_COMM_NULL) return;
+    const auto limit =
+        find_sync_limit(team.comm, op, std::min(effort_.max_bytes, kMostForLimitsBytes), clock_);
+    if (rank_ == 0) results_.limits.push_back({op, team.processes, team.level, limit});
+  }
+
+  CollectiveResults results_;
+
+ private:
+  MPI_Comm world_;
+  const CollectivesEffort& effort_;
+  GlobalClock clock_;
+  int rank_ = 0;
+  double last_adjusted_ = 0;
+};
+
+/// By operation, processes and payload, as tables have them.
+void sort_samples(std::vector<CollectiveSample>& samples) {
+  std::sort(samples.begin(), samples.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.op, a.processes, a.bytes) < std::tuple(b.op, b.processes, b.bytes);
+  });
+}
+
+}  // namespace
+
+CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& effort) {
+  if (effort.operations.empty()) return {};
+  Run run(world, effort);
+  std::vector<Team> teams = make_teams(world);
+  const std::vector<Experiment> experiments = make_experiments(teams, effort);
+  const TimingOptions options = timing_options(effort, experiments.size());
+
+  bool going = true;
+  for (const CollectiveOp op : effort.operations) {
+    if (!is_rooted(op)) continue;
+    const auto team = std::find_if(teams.rbegin(), teams.rend(),
+                                   [](const Team& one) { return one.processes <= kMostForLimits; });
+    run.tell("who holds whom, " + name_of(op));
+    going = going && run.go_on(kNever);
+    if (going) run.find_limit(op, *team);
+  }
+  const double begin = monotonic_seconds();
+  int done = 0;
+  for (const Experiment& experiment : experiments) {
+    const double each = (monotonic_seconds() - begin) / std::max(1, done);
+    const int left = static_cast<int>(each * (static_cast<double>(experiments.size()) - done));
+    run.tell("experiment " + std::to_string(done + 1) + " of " +
+             std::to_string(experiments.size()) +
+             (done > 20 ? ", about " + std::to_string(left) + " s left" : ""));
+    ++done;
+    going = going && run.go_on(begin + kOverrun * budget_of(effort));
+    if (going)
+      run.measure(experiment, options);
+    else
+      ++run.results_.skipped;
+  }
+  sleep_until_all_are_here(world);
+  for (Team& team : teams) {
+    if (team.comm != MPI_COMM_NULL) MPI_Comm_free(&team.comm);
+  }
+  sort_samples(run.results_.samples);
+  return std::move(run.results_);
+}
+
+}  // namespace rubato

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibrate/collective_timing.h"
+#include "models/collectives.h"
+#include "models/placement.h"
+
+namespace rubato {
+
+/// What of the collectives is to be measured, and how.
+struct CollectivesEffort {
+  std::vector<CollectiveOp> operations;  ///< none: nothing is measured
+  ProcessSync sync = ProcessSync::kBarrier;
+  ClockMethod clock = ClockMethod::kHca3;
+  bool quick = false;
+  size_t max_bytes = 4 << 20;
+  unsigned seed = 1;
+  std::function<bool()> stop;  ///< asked on rank 0 between experiments
+  std::function<void(const std::string&)> progress;
+};
+
+/// One collective on so many processes with so much payload.
+struct CollectiveSample {
+  CollectiveOp op = CollectiveOp::kBarrier;
+  int processes = 2;
+  Level level = Level::kNode;  ///< that of the most distant members
+  size_t bytes = 0;
+  CollectiveTiming timing;
+};
+
+/// From which payload on members hold each other; absent = from none that was tried.
+struct SyncLimit {
+  CollectiveOp op = CollectiveOp::kBcast;
+  int processes = 2;
+  Level level = Level::kNode;
+  std::optional<size_t> held_from;
+};
+
+/// What was measured; on rank 0.
+struct CollectiveResults {
+  ProcessSync sync = ProcessSync::kBarrier;
+  std::vector<CollectiveSample> samples;
+  std::vector<SyncLimit> limits;
+  int skipped = 0;  ///< experiments without an observation in time, or that a stop left out
+};
+
+/// Measures on communicators of process_counts() of the ranks, in random order. Collective over all
+/// ranks of `world`; those that an experiment does not need sleep meanwhile.
+CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& effort);
+
+}  // namespace rubato

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <vector>
+
+namespace rubato {
+
+/// One comparison of two clocks: what the reference showed beyond the own clock, at an own time.
+/// Seconds.
+struct ClockPoint {
+  double own = 0;
+  double offset = 0;
+};
+
+/// A clock as a straight line over a reference clock, drift and all: reference(t) = t + offset +
+/// drift (t - middle). Seconds; the middle keeps the digits.
+struct LinearClock {
+  double middle = 0;
+  double offset = 0;
+  double drift = 0;
+
+  double reference(double own) const { return own + offset + drift * (own - middle); }
+  /// The inverse.
+  double own(double reference) const {
+    return middle + (reference - middle - offset) / (1 + drift);
+  }
+  /// The same drift, through this point (how HCA sets the intercept).
+  LinearClock through(const ClockPoint& point) const { return {point.own, point.offset, drift}; }
+};
+
+/// By least squares; of one point, or of points at one time, without drift. Not of none.
+LinearClock fit_clock(const std::vector<ClockPoint>& points);
+
+/// A clock that is known over its parent's, over whatever the parent's is known (HCA2's merging of
+/// models).
+LinearClock over_parent(const LinearClock& own_over_parent, const LinearClock& parent);
+
+}  // namespace rubato

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Collectives are measured beside messages: every one of them, with plausible times, both ways of beginning
+# together, and formulas in p and d that the replay reads.
+. "$(dirname "$0")/lib.sh"
+
+run 2 "$rubato" calibrate -o two.toml --quick --max-size 32KiB --html two.html >table.txt ||
+  fail "two ranks: $(cat table.txt)"
+grep -q '^allreduce  *2 ' table.txt || fail "no table of collectives: $(cat table.txt)"
+grep -q '^collectives_without_formula = ' two.toml || fail "nothing is said about formulas"
+! grep -q '^formula = ' two.toml || fail "a formula of one number of processes"
+grep -q '"name":"bcast"' two.html || fail "the page lacks the collectives"
+grep -q '"title":"Transfer, one way"' two.html || fail "the page lacks the curves"
+
+run 2 "$rubato" calibrate -o window.toml --quick --max-size 1KiB --sync window --collectives bcast,allreduce \
+  >/dev/null || fail "windows"
+grep -q "^collectives_sync = .window.$" window.toml || fail "[measured] does not tell: $(cat window.toml)"
+
+run 4 "$rubato" calibrate -o four.toml --quick --max-size 1KiB --collectives barrier,bcast,gather,allreduce \
+  >/dev/null || fail "four ranks"
+
+/usr/bin/env python3 - <<'END'
+import csv, tomllib
+
+def rows(name):
+    return [r for r in csv.DictReader(line for line in open(name) if line[0] != "#")]
+
+collectives = [r for r in rows("two.csv") if r["processes"] and r["seconds_min"]]
+names = {r["pattern"] for r in collectives}
+assert names == {"barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv",
+                 "alltoall", "alltoallv", "reduce", "allreduce", "scan", "exscan", "reduce_scatter"}, names
+for r in collectives:
+    assert r["level"] == "node" and r["processes"] == "2" and r["launch"] == "1", r
+    least, median, most = (float(r["seconds_" + which]) for which in ("min", "median", "max"))
+    assert 1e-8 < least <= median <= most, r
+    assert int(r["loops"]) >= 4, r
+    # Both definitions of the run-time: the longest time inside is never longer than from the earliest start
+    # to the latest end; medians of the same observations, which the filter may have thinned out differently.
+    assert float(r["seconds_global"]) > 0 and float(r["seconds_local"]) > 0, r
+sizes = {r["bytes"] for r in collectives if r["pattern"] == "bcast"}
+assert sizes == {"8", "64", "512", "4096", "32768"}, sizes
+assert [r["bytes"] for r in collectives if r["pattern"] == "barrier"] == ["0"]
+
+window = [r for r in rows("window.csv") if r["processes"] and r["seconds_min"]]
+assert {r["pattern"] for r in window} <= {"bcast", "allreduce"} and window
+for r in window:
+    assert abs(float(r["seconds_median"]) / float(r["seconds_global"]) - 1) < 1e-4, r
+
+# Ranks that share cores may run out of time for some of the experiments.
+four = [r for r in rows("four.csv") if r["processes"] and r["seconds_min"]]
+assert {r["processes"] for r in four} == {"2", "3", "4"}
+platform = tomllib.load(open("four.toml", "rb"))["collectives"]
+for name in "barrier", "bcast", "gather", "allreduce":
+    measured_on = {r["processes"] for r in four if r["pattern"] == name}
+    formula = platform.get(name, {}).get("formula")
+    assert (formula is not None) == (len(measured_on) == 3), (name, measured_on, formula)
+    assert formula is None or formula[0]["from"] == "0B", formula
+END
+
+# The same from the samples alone, and the replay prices by it.
+"$rubato" fit four.csv -o again.toml --name four >fit.txt || fail "fit"
+for file in four again; do
+  sed -E '/^(samples|fitted|.*halves.*) = /d' $file.toml >$file.txt
+done
+diff four.txt again.txt >difference.txt || fail "fit differs from calibrate: $(cat difference.txt)"
+grep -q '^MPI Function .*Goodness of fit (Q)$' fit.txt || fail "no table like Howell's: $(cat fit.txt)"
+grep -q '^bcast  *(.*  -$' fit.txt || fail "a formula without launches has a Q: $(cat fit.txt)"
+
+build_program program <<'END'
+#include <mpi.h>
+int main(int argc, char** argv) {
+  double from[64] = {0}, to[64];
+  MPI_Init(&argc, &argv);
+  for (int i = 0; i < 10; ++i) MPI_Allreduce(from, to, 64, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+}
+END
+trace 4 ./program >/dev/null
+"$rubato" replay run.otf2dir --on four.toml --collectives >replay.txt || fail "replay: $(cat replay.txt)"
+if sed -n '/^\[collectives.allreduce\]/,/^\[/p' four.toml | grep -q '^formula = '; then
+  grep -iq 'allreduce.*formula' replay.txt || fail "not priced by the formula: $(cat replay.txt)"
+fi
+
+expect_failure 2 "did you mean 'allreduce'" "$rubato" calibrate -o a.toml --collectives alreduce
+expect_failure 2 "--sync: 'barier' is none of barrier, window" "$rubato" calibrate -o a.toml --sync barier
+expect_failure 2 "--clock" "$rubato" calibrate -o a.toml --clock hca9

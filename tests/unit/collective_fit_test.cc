@@ -1,0 +1,128 @@
+#include "models/collective_fit.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "models/error.h"
+#include "models/platform_file.h"
+
+using namespace rubato;
+
+namespace {
+
+/// A collective that changes its algorithm at 4 KiB: a binomial tree, then a ring.
+double truth(double p, double d) {
+  return d < 4096 ? 2e-6 * std::log2(p) + 1e-9 * d * std::log2(p) : 20e-6 + 5e-6 * p + 2e-9 * d;
+}
+
+/// Launches with so much noise each, relative.
+std::vector<CollectiveTimes> times_of(double (*seconds)(double, double), int launches, double noise,
+                                      unsigned seed, const std::vector<double>& processes) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0, 1);
+  std::vector<CollectiveTimes> times;
+  for (const double p : processes) {
+    for (double d = 8; d <= 1 << 19; d *= 4) {
+      CollectiveTimes one{p, d, {}, 0};
+      for (int i = 0; i < launches; ++i)
+        one.seconds.push_back(seconds(p, d) * (1 + noise * normal(random)));
+      times.push_back(one);
+    }
+  }
+  return times;
+}
+
+const std::vector<double> kProcesses = {2, 3, 4, 6, 8, 12, 16};
+
+}  // namespace
+
+TEST_CASE("a formula is cut where the algorithm changes") {
+  // Payloads 8 x 4^k: 2048 is the last of the tree, 8192 the first of the ring. At the cut the two
+  // differ by a factor: for p = 4 at 8192 the tree would take 20 us, the ring takes 56 us.
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    const auto times = times_of(truth, 10, 0.03, seed, kProcesses);
+    const CollectiveFit fit = fit_collective(times);
+    CAPTURE(seed);
+    REQUIRE(fit.pieces.size() == 2);
+    CHECK(fit.pieces[0].from == 0);
+    CHECK(fit.pieces[1].from == 8192);
+    CHECK(fit.from_launches);
+    CHECK(covers_processes(fit));
+    // Ten launches with 3 %: the mean is certain to 1 %, which is also the least sigma.
+    for (const CollectiveTimes& t : times) {
+      const FormulaPiece& piece = fit.pieces[t.bytes >= 8192];
+      CHECK(piece.fit(t.processes, t.bytes) == Approx(truth(t.processes, t.bytes)).epsilon(0.03));
+    }
+    for (const FormulaPiece& piece : fit.pieces) {
+      CHECK(piece.fit.goodness > 0.001);
+      CHECK(piece.rms_error < 0.02);
+    }
+    // One formula for all is none of these.
+    CHECK(fit.whole.goodness < 0.01);
+  }
+}
+
+TEST_CASE("one formula stays one") {
+  int cuts = 0;
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const auto line = [](double p, double d) { return 1e-6 + 2e-6 * p + 1e-9 * d; };
+    const CollectiveFit fit = fit_collective(times_of(line, 10, 0.05, seed, kProcesses));
+    cuts += fit.pieces.size() > 1;
+    CHECK(fit.whole.goodness > 0.001);
+  }
+  // A cut where there is none costs two or more parameters at log 63 = 4.1 each.
+  CHECK(cuts <= 2);
+}
+
+TEST_CASE("sigmas of launches, and without them") {
+  // Mean 3, standard error sqrt(2.5 / 5), enlarged by sqrt(4 / 2): 1.
+  const auto samples = formula_samples({{4, 8, {1, 2, 3, 4, 5}, 0.5},
+                                        {4, 8, {10}, 0.01},
+                                        {4, 8, {10}, 0.2},
+                                        {4, 8, {1, 1, 1, 1}, 0},
+                                        {4, 8, {100, 100.1, 99.9, 100}, 0}});
+  CHECK(samples[0].seconds == 3);
+  CHECK(samples[0].sigma == Approx(1));
+  CHECK(samples[1].sigma == Approx(10 * kSigmaOfOneLaunch));
+  CHECK(samples[2].sigma == Approx(2));                      // what the launch says of itself
+  CHECK(samples[3].sigma == Approx(1 * kSigmaOfOneLaunch));  // launches that are all equal
+  CHECK(samples[4].sigma == Approx(100 * kLeastSigma));
+}
+
+TEST_CASE("what is known of too few processes does not get into a platform") {
+  MeasuredCollectives measured;
+  measured.times[CollectiveOp::kAllreduce] = times_of(truth, 1, 0, 1, kProcesses);
+  measured.times[CollectiveOp::kBcast] = times_of(truth, 1, 0, 1, {2});
+  measured.times[CollectiveOp::kBarrier] = {{2, 0, {1e-6}, 0}};
+  measured.held_from[CollectiveOp::kBcast] = 4096;
+  const auto fits = fit_collectives(measured);
+  CHECK(fits.size() == 2);  // one sample is no formula
+  CHECK(!fits.at(CollectiveOp::kAllreduce).from_launches);
+  Platform platform;
+  platform.level(Level::kNode) = LevelModel{};
+  platform.level(Level::kNode)->transfer = TransferCurve({Segment{0, 1e-6, 0, 0}});
+  add_collectives(platform, fits, measured);
+  CHECK(platform.measured.at("collectives_without_formula").substr(0, 2) == "2:");
+  CHECK(platform.collectives.of(CollectiveOp::kBcast).formula.empty());
+  CHECK(platform.collectives.of(CollectiveOp::kBcast).sync_limit == 4096.);
+  // The replay of the file that is written has what was measured.
+  const Platform again = parse_platform(format_platform(platform), "again");
+  const RoundCost unused;
+  for (const double d : {8., 2048., 8192., 524288.}) {
+    CHECK(again.collectives.seconds(CollectiveOp::kAllreduce, 8, d, unused) ==
+          Approx(truth(8, d)).epsilon(0.02));
+  }
+  CHECK(again.collectives.describe(CollectiveOp::kAllreduce, 8, 8) == "formula");
+}
+
+TEST_CASE("two numbers of processes do not tell how time grows") {
+  // With p = 2 and 4, 1, log p, p and p^2 describe the same times; p is taken.
+  const auto line = [](double p, double d) { return 1e-6 * p + 1e-9 * d; };
+  const CollectiveFit fit = fit_collective(times_of(line, 1, 0, 1, {2, 4}));
+  CHECK(!covers_processes(fit));
+  for (const FittedTerm& fitted : fit.whole.terms) {
+    CHECK(fitted.term.growth != Growth::kLogP);
+    CHECK(fitted.term.growth != Growth::kPSquared);
+  }
+}
