@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,6 +36,32 @@ struct NothingTo {
   uint32_t count;
 };
 
+/// Numbers for requests, small and used again: the lowest one that is free. So a program that does
+/// the same again gets the same ones again, and its calls look alike (packed_calls.h).
+class SlotNumbers {
+ public:
+  uint32_t allocate() {
+    while (first_ < free_.size() && free_[first_] == 0) ++first_;
+    if (first_ == free_.size()) free_.push_back(UINT64_MAX);
+    uint64_t& word = free_[first_];
+    const auto slot = static_cast<uint32_t>(64 * first_) + std::countr_zero(word);
+    word &= word - 1;
+    ++in_use_;
+    return slot;
+  }
+  void free(uint32_t slot) {
+    --in_use_;
+    free_[slot / 64] |= uint64_t{1} << slot % 64;
+    first_ = std::min(first_, size_t{slot / 64});
+  }
+  size_t in_use() const { return in_use_; }
+
+ private:
+  std::vector<uint64_t> free_;  ///< a bit each
+  size_t first_ = 0;            ///< none is free in the words before
+  size_t in_use_ = 0;
+};
+
 /// The open requests of one rank; its threads share them.
 struct RequestBook {
   explicit RequestBook(bool may_reuse_slots = true) : reuse_slots(may_reuse_slots) {}
@@ -44,14 +72,9 @@ struct RequestBook {
     size_t number;  ///< among the posts of the poster
   };
 
-  uint32_t allocate_slot() {
-    if (free_slots.empty()) return slots++;
-    const uint32_t slot = free_slots.back();
-    free_slots.pop_back();
-    return slot;
-  }
+  uint32_t allocate_slot() { return reuse_slots ? slots.allocate() : used_slots++; }
   void free_slot(uint32_t slot) {
-    if (reuse_slots) free_slots.push_back(slot);
+    if (reuse_slots) slots.free(slot);
   }
 
   RequestTable<OpenPost> receives;
@@ -63,8 +86,8 @@ struct RequestBook {
   /// Threads are not replayed in the order in which they came here, so that a slot which was freed
   /// and used again would be mistaken for what it was before.
   bool reuse_slots;
-  std::vector<uint32_t> free_slots;
-  uint32_t slots = 0;
+  SlotNumbers slots;
+  uint32_t used_slots = 0;  ///< where they are not used again
 };
 
 /// Turns the records of one location, in order, into calls with actions.
@@ -147,6 +170,23 @@ class CallBuilder {
   /// The calls that were not handed out yet, the open one last.
   Block& pending() { return pending_; }
   size_t actions_taken() const { return action_base_; }
+
+  // For stretches.h:
+  /// True between two calls, where what follows is all that its calls depend on. (Of a rank with
+  /// one timeline.)
+  bool is_quiet() const {
+    return begun_ && !open_ && polls_ == 0 && function_records_ == 0 && parts_ == 0 && !prepared_ &&
+           book_->slots.in_use() == 0;
+  }
+  /// True when the last calls may turn out to have been spinning.
+  bool may_be_spinning() const { return polls_ > 0; }
+  /// How many calls are pending, less the open one.
+  size_t closed_calls() const { return pending_.calls.size() - (open_ ? 1 : 0); }
+  /// Records up to `event` became calls without this builder, which was quiet and still is.
+  void skip(uint64_t event, double time) {
+    last_event_ = event;
+    last_time_ = time;
+  }
 
   bool finished() const { return finished_; }
   uint64_t records() const { return last_event_; }  ///< so far
@@ -247,7 +287,7 @@ class CallBuilder {
 [[gnu::always_inline]] inline void CallBuilder::open_call(uint64_t event, double time,
                                                           uint16_t name, CallRole role) {
   if (!begun_) begin(event, time);
-  Call& call = pending_.calls.emplace_back();
+  Call call;
   call.enter = call.leave = time;
   call.event = event;
   call.first_record = static_cast<uint32_t>(gap_start_);
@@ -255,6 +295,7 @@ class CallBuilder {
   call.name = name;
   call.role = role;
   call.first_action = static_cast<uint32_t>(pending_.actions.size());
+  pending_.calls.push_back(call);
   open_ = true;
   tail_ = false;
   nested_ = 0;
@@ -337,9 +378,9 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   action.flags = (action.flags & ~kBlocking) | flags;
   // A request used again before its completion was seen (freed, or its wait filtered out): nobody
   // will wait for the message before, so its slot is free.
-  const uint32_t* open = book_->send_slots.find(request);
-  action.slot = open ? *open : book_->allocate_slot();
-  if (!open) book_->send_slots.put(request, action.slot);
+  const auto [slot, is_new] = book_->send_slots.open(request);
+  if (is_new) *slot = book_->allocate_slot();
+  action.slot = *slot;
 }
 
 [[gnu::always_inline]] inline void CallBuilder::isend_complete(uint64_t event, double time,
@@ -364,11 +405,10 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
 
 inline void CallBuilder::post(ActionKind kind, uint64_t request,
                               RequestTable<RequestBook::OpenPost>& book) {
-  if (const auto reused = book.take(request))
-    reused->poster->give_up(reused->poster->posted(reused->number));
-  Action& action = add_action(kind);
-  action.slot = book_->allocate_slot();
-  book.put(request, {this, posted_base_ + posted_.size()});
+  const auto [open, is_new] = book.open(request);
+  if (!is_new) open->poster->give_up(open->poster->posted(open->number));
+  *open = {this, posted_base_ + posted_.size()};
+  add_action(kind).slot = book_->allocate_slot();
   posted_.push_back(
       {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
 }

@@ -28,12 +28,22 @@ CallStore::~CallStore() {
 }
 
 void CallStore::append(int timeline, const Block& block) {
+  CallPacker& packer = this->packer(timeline);
+  for (size_t i = 0; i < block.calls.size(); ++i) {
+    packer.add(block, i);
+    if (packer.full()) write(timelines_[timeline]);
+  }
+}
+
+CallPacker& CallStore::packer(int timeline) {
   Timeline& t = timelines_[timeline];
   if (!t.packer) t.packer = std::make_unique<CallPacker>(with_records_);
-  for (size_t i = 0; i < block.calls.size(); ++i) {
-    t.packer->add(block, i);
-    if (t.packer->full()) write(t);
-  }
+  return *t.packer;
+}
+
+void CallStore::settle(int timeline) {
+  Timeline& t = timelines_[timeline];
+  if (t.packer->full()) write(t);
 }
 
 void CallStore::close(int timeline) {

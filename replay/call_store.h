@@ -30,6 +30,10 @@ class CallStore {
   /// Appends the calls of `block` to a timeline. Threads may append to different timelines. Errors:
   /// InputError when the file cannot be made or the disk is full.
   void append(int timeline, const Block& block);
+  /// What append() packs with, for those who know calls by their shapes; then settle().
+  CallPacker& packer(int timeline);
+  /// Takes a piece that is full.
+  void settle(int timeline);
   /// A timeline has no more calls.
   void close(int timeline);
 

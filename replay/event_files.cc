@@ -2,9 +2,10 @@
 //
 // Each is read once, from its start to its end, before the replay begins: call_store.h says why.
 //
-// OTF2 calls back per record; a callback translates references and hands the record to the
-// location's CallBuilder. Exceptions must not cross the C library: they are kept and thrown again
-// behind it.
+// OTF2 calls back per record. Those that programs are full of become PlainRecords, of which
+// stretches.h passes on what it has not seen before; then, as at once with all other records,
+// references are translated and the record is handed to the location's CallBuilder. Exceptions must
+// not cross the C library: they are kept and thrown again behind it.
 
 #include <otf2/otf2.h>
 
@@ -24,6 +25,7 @@
 #include "replay/file_ends.h"
 #include "replay/function_times.h"
 #include "replay/rank_calls.h"
+#include "replay/stretches.h"
 
 namespace rubato {
 namespace {
@@ -46,6 +48,7 @@ struct Location {
   int rank;
   int thread;
   RankCalls* calls;
+  std::optional<Stretches> stretches = {};  ///< where the rank has one timeline
   std::unique_ptr<OTF2_EvtReader, CloseEvents> reader{nullptr, CloseEvents{nullptr}};
   uint64_t position = 0;                ///< records read
   std::optional<uint64_t> events = {};  ///< by the headers of its file, where that says so
@@ -61,10 +64,17 @@ struct Location {
            (thread > 0 ? " thread " + std::to_string(thread) : "") + ", event " +
            std::to_string(event) + " (" + what + ")";
   }
-  /// Hands a record to the builder of calls.
+  /// Hands a record to the builder of calls, behind those that wait for it elsewhere.
   template <typename Method, typename... Arguments>
   [[gnu::always_inline]] void record(uint64_t event, OTF2_TimeStamp time, Method method,
                                      Arguments... arguments) {
+    if (stretches) stretches->interrupt();
+    hand_on(event, time, method, arguments...);
+  }
+  /// Hands a record to the builder of calls.
+  template <typename Method, typename... Arguments>
+  [[gnu::always_inline]] void hand_on(uint64_t event, OTF2_TimeStamp time, Method method,
+                                      Arguments... arguments) {
     calls->record(thread, event, ticks(time), method, arguments...);
   }
   /// For the functions that are to be timed: the program enters a region.
@@ -144,119 +154,6 @@ int32_t call_of(const Location& location, OTF2_RegionRef region) {
   return location.archive->index.call_of_region.get(region).value_or(ArchiveIndex::kNotMpi);
 }
 
-// Parameters that every callback has: location, time, event number, user data, attributes.
-#define RUBATO_RECORD                                                \
-  OTF2_LocationRef, OTF2_TimeStamp time, uint64_t event, void *user, \
-      [[maybe_unused]] OTF2_AttributeList *attributes
-
-/// What our tracer says where it enters a collective among neighbours, or prepares one with parts.
-void attributes_of_collective(Location& l, uint64_t event, OTF2_TimeStamp time, int32_t call,
-                              const OTF2_AttributeList* attributes) {
-  const ArchiveIndex& index = l.archive->index;
-  uint32_t comm = 0;
-  uint64_t request = 0;
-  const bool has_request =
-      OTF2_AttributeList_GetUint64(attributes, index.request, &request) == OTF2_SUCCESS;
-  if (OTF2_AttributeList_GetCommRef(attributes, index.comm, &comm) != OTF2_SUCCESS) {
-    if (has_request) l.record(event, time, &CallBuilder::prepares_parts, request);
-    return;
-  }
-  NeighbourExchange exchange{l.comm(comm, event, "ENTER"), 0, 0};
-  OTF2_AttributeList_GetUint64(attributes, index.bytes_sent, &exchange.sent);
-  OTF2_AttributeList_GetUint64(attributes, index.bytes_received, &exchange.received);
-  const bool starts = l.archive->definitions.calls[call].among_neighbours;
-  l.record(event, time, starts ? &CallBuilder::neighbours : &CallBuilder::neighbours_init, exchange,
-           request);
-}
-
-OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
-  return guarded(user, [&](Location& l) {
-    const int32_t call = call_of(l, region);
-    l.record(event, time, &CallBuilder::enter, call);
-    if (l.functions) l.time_enter(event, l.ticks(time), region, call >= 0);
-    const ArchiveIndex& index = l.archive->index;
-    if ((index.request & index.comm) != kUndefined && call >= 0 &&
-        OTF2_AttributeList_GetNumberOfElements(attributes) > 0) {
-      attributes_of_collective(l, event, time, call, attributes);
-    }
-  });
-}
-
-OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
-  return guarded(user, [&](Location& l) {
-    const int32_t call = call_of(l, region);
-    l.record(event, time, &CallBuilder::leave, call);
-    if (l.functions) l.time_leave(l.ticks(time), region, call >= 0);
-  });
-}
-
-OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
-                          uint64_t bytes) {
-  return guarded(user, [&](Location& l) {
-    const uint32_t c = l.comm(comm, event, "MPI_SEND");
-    l.record(event, time, &CallBuilder::send, c, l.peer(receiver, event, "MPI_SEND"), tag, bytes);
-  });
-}
-
-OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
-                           uint64_t bytes, uint64_t request) {
-  return guarded(user, [&](Location& l) {
-    const uint32_t c = l.comm(comm, event, "MPI_ISEND");
-    // A persistent send shows its mode here only; else the name of the call tells.
-    uint8_t mode = 0;
-    const uint32_t attribute = l.archive->index.send_mode;
-    if (attribute != kUndefined) OTF2_AttributeList_GetUint8(attributes, attribute, &mode);
-    const uint8_t flags = mode == 1 ? kBuffered : mode == 2 ? kSynchronous : 0;
-    l.record(event, time, &CallBuilder::isend, c, l.peer(receiver, event, "MPI_ISEND"), tag, bytes,
-             request, flags);
-  });
-}
-
-OTF2_CallbackCode on_isend_complete(RUBATO_RECORD, uint64_t request) {
-  return guarded(
-      user, [&](Location& l) { l.record(event, time, &CallBuilder::isend_complete, request); });
-}
-
-OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
-  return guarded(user, [&](Location& l) {
-    int32_t source = 0;
-    int32_t tag = 0;
-    const ArchiveIndex& index = l.archive->index;
-    if (index.posted_source != kUndefined)
-      OTF2_AttributeList_GetInt32(attributes, index.posted_source, &source);
-    if (index.posted_tag != kUndefined)
-      OTF2_AttributeList_GetInt32(attributes, index.posted_tag, &tag);
-    l.record(event, time, &CallBuilder::irecv_request, request, source < 0 || tag < 0);
-  });
-}
-
-OTF2_CallbackCode on_recv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
-                          uint64_t bytes) {
-  return guarded(user, [&](Location& l) {
-    const uint32_t c = l.comm(comm, event, "MPI_RECV");
-    l.record(event, time, &CallBuilder::recv, c, l.peer(sender, event, "MPI_RECV"), tag, bytes);
-  });
-}
-
-OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
-                           uint64_t bytes, uint64_t request) {
-  return guarded(user, [&](Location& l) {
-    const uint32_t c = l.comm(comm, event, "MPI_IRECV");
-    l.record(event, time, &CallBuilder::irecv, c, l.peer(sender, event, "MPI_IRECV"), tag, bytes,
-             request);
-  });
-}
-
-OTF2_CallbackCode on_cancelled(RUBATO_RECORD, uint64_t request) {
-  return guarded(user,
-                 [&](Location& l) { l.record(event, time, &CallBuilder::cancelled, request); });
-}
-
-OTF2_CallbackCode on_request_test(RUBATO_RECORD, uint64_t request) {
-  return guarded(user,
-                 [&](Location& l) { l.record(event, time, &CallBuilder::request_test, request); });
-}
-
 /// OTF2's operation as ours; nothing for one that OTF2 does not define for MPI.
 std::optional<CollectiveOp> translate(OTF2_CollectiveOp op) {
   static constexpr std::pair<OTF2_CollectiveOp_enum, CollectiveOp> kOps[] = {
@@ -320,16 +217,218 @@ struct RecordedCollective {
   bool kept;  ///< the rank is no member: its call keeps its time
 };
 
-OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
-                                    uint32_t root, uint64_t sent, uint64_t received) {
+// Parameters that every callback has: location, time, event number, user data, attributes.
+#define RUBATO_RECORD                                                \
+  OTF2_LocationRef, OTF2_TimeStamp time, uint64_t event, void *user, \
+      [[maybe_unused]] OTF2_AttributeList *attributes
+
+/// What our tracer says where it enters a collective among neighbours, or prepares one with parts.
+void attributes_of_collective(Location& l, uint64_t event, OTF2_TimeStamp time, int32_t call,
+                              const OTF2_AttributeList* attributes) {
+  const ArchiveIndex& index = l.archive->index;
+  uint32_t comm = 0;
+  uint64_t request = 0;
+  const bool has_request =
+      OTF2_AttributeList_GetUint64(attributes, index.request, &request) == OTF2_SUCCESS;
+  if (OTF2_AttributeList_GetCommRef(attributes, index.comm, &comm) != OTF2_SUCCESS) {
+    if (has_request) l.record(event, time, &CallBuilder::prepares_parts, request);
+    return;
+  }
+  NeighbourExchange exchange{l.comm(comm, event, "ENTER"), 0, 0};
+  OTF2_AttributeList_GetUint64(attributes, index.bytes_sent, &exchange.sent);
+  OTF2_AttributeList_GetUint64(attributes, index.bytes_received, &exchange.received);
+  const bool starts = l.archive->definitions.calls[call].among_neighbours;
+  l.record(event, time, starts ? &CallBuilder::neighbours : &CallBuilder::neighbours_init, exchange,
+           request);
+}
+
+// --- What programs are full of ---
+
+/// The kinds of PlainRecords.
+enum class RecordKind : uint8_t {
+  kEnter,
+  kLeave,
+  kSend,
+  kIsend,
+  kIsendComplete,
+  kIrecvRequest,
+  kRecv,
+  kIrecv,
+  kCollectiveEnd,
+  kOther,  ///< only somewhere in time
+};
+
+/// `reference`: region or communicator; `detail`: flags or operation.
+[[gnu::always_inline]] inline PlainRecord plain(RecordKind kind, uint32_t reference = 0,
+                                                uint8_t detail = 0, uint32_t peer = 0,
+                                                uint32_t tag = 0, uint64_t sent = 0,
+                                                uint64_t received = 0) {
+  return {static_cast<uint64_t>(reference) << 32 | static_cast<uint64_t>(detail) << 8 |
+              static_cast<uint64_t>(kind),
+          static_cast<uint64_t>(tag) << 32 | peer, sent, received};
+}
+
+/// Translates a record and hands it to the builder.
+void give(Location& l, const PlainRecord& record, uint64_t event, OTF2_TimeStamp time,
+          uint64_t request) {
+  const auto kind = static_cast<RecordKind>(record.what & 0xFF);
+  const auto detail = static_cast<uint8_t>(record.what >> 8);
+  const auto reference = static_cast<uint32_t>(record.what >> 32);
+  const auto peer = static_cast<uint32_t>(record.where);
+  const auto tag = static_cast<uint32_t>(record.where >> 32);
+  const uint64_t bytes = record.sent;
+  switch (kind) {
+    case RecordKind::kEnter: {
+      const int32_t call = call_of(l, reference);
+      if (l.functions) l.time_enter(event, l.ticks(time), reference, call >= 0);
+      return l.hand_on(event, time, &CallBuilder::enter, call);
+    }
+    case RecordKind::kLeave: {
+      const int32_t call = call_of(l, reference);
+      if (l.functions) l.time_leave(l.ticks(time), reference, call >= 0);
+      return l.hand_on(event, time, &CallBuilder::leave, call);
+    }
+    case RecordKind::kSend: {
+      const uint32_t comm = l.comm(reference, event, "MPI_SEND");
+      return l.hand_on(event, time, &CallBuilder::send, comm, l.peer(peer, event, "MPI_SEND"), tag,
+                       bytes);
+    }
+    case RecordKind::kIsend: {
+      const uint32_t comm = l.comm(reference, event, "MPI_ISEND");
+      return l.hand_on(event, time, &CallBuilder::isend, comm, l.peer(peer, event, "MPI_ISEND"),
+                       tag, bytes, request, detail);
+    }
+    case RecordKind::kIsendComplete:
+      return l.hand_on(event, time, &CallBuilder::isend_complete, request);
+    case RecordKind::kIrecvRequest:
+      return l.hand_on(event, time, &CallBuilder::irecv_request, request, detail != 0);
+    case RecordKind::kRecv: {
+      const uint32_t comm = l.comm(reference, event, "MPI_RECV");
+      return l.hand_on(event, time, &CallBuilder::recv, comm, l.peer(peer, event, "MPI_RECV"), tag,
+                       bytes);
+    }
+    case RecordKind::kIrecv: {
+      const uint32_t comm = l.comm(reference, event, "MPI_IRECV");
+      return l.hand_on(event, time, &CallBuilder::irecv, comm, l.peer(peer, event, "MPI_IRECV"),
+                       tag, bytes, request);
+    }
+    case RecordKind::kCollectiveEnd: {
+      const RecordedCollective c(l, event, "MPI_COLLECTIVE_END", detail, reference, peer);
+      if (c.kept) return l.hand_on(event, time, &CallBuilder::other);
+      return l.hand_on(event, time, &CallBuilder::collective_end, c.op, c.comm, c.root, bytes,
+                       record.received);
+    }
+    case RecordKind::kOther:
+      return l.hand_on(event, time, &CallBuilder::other);
+  }
+}
+
+/// A record that is not what was expected.
+[[gnu::noinline]] OTF2_CallbackCode take_unexpected(void* user, uint64_t event, OTF2_TimeStamp time,
+                                                    const PlainRecord& record,
+                                                    PlainRecord::Request role, uint64_t request) {
   return guarded(user, [&](Location& l) {
-    const RecordedCollective c(l, event, "MPI_COLLECTIVE_END", op, comm, root);
-    if (c.kept) {
-      l.record(event, time, &CallBuilder::other);
+    if (l.stretches) {
+      l.stretches->record(record, role, event, time, request);
     } else {
-      l.record(event, time, &CallBuilder::collective_end, c.op, c.comm, c.root, sent, received);
+      give(l, record, event, time, request);
     }
   });
+}
+
+[[gnu::always_inline]] inline OTF2_CallbackCode take(
+    void* user, uint64_t event, OTF2_TimeStamp time, const PlainRecord& record,
+    PlainRecord::Request role = PlainRecord::Request::kNone, uint64_t request = 0) {
+  std::optional<Stretches>& stretches = static_cast<Location*>(user)->stretches;
+  if (stretches && stretches->is_expected(record, role, event, time, request))
+    return OTF2_CALLBACK_SUCCESS;
+  return take_unexpected(user, event, time, record, role, request);
+}
+
+OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
+  const ArchiveIndex& index = static_cast<Location*>(user)->archive->index;
+  const bool may_say_more = (index.request & index.comm) != kUndefined &&
+                            OTF2_AttributeList_GetNumberOfElements(attributes) > 0;
+  if (!may_say_more) return take(user, event, time, plain(RecordKind::kEnter, region));
+  return guarded(user, [&](Location& l) {
+    const int32_t call = call_of(l, region);
+    l.record(event, time, &CallBuilder::enter, call);
+    if (l.functions) l.time_enter(event, l.ticks(time), region, call >= 0);
+    if (call >= 0) attributes_of_collective(l, event, time, call, attributes);
+  });
+}
+
+OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
+  return take(user, event, time, plain(RecordKind::kLeave, region));
+}
+
+OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                          uint64_t bytes) {
+  return take(user, event, time, plain(RecordKind::kSend, comm, 0, receiver, tag, bytes));
+}
+
+OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                           uint64_t bytes, uint64_t request) {
+  // A persistent send shows its mode here only; else the name of the call tells.
+  uint8_t mode = 0;
+  const uint32_t attribute = static_cast<Location*>(user)->archive->index.send_mode;
+  if (attribute != kUndefined) OTF2_AttributeList_GetUint8(attributes, attribute, &mode);
+  const uint8_t flags = mode == 1 ? kBuffered : mode == 2 ? kSynchronous : 0;
+  return take(user, event, time, plain(RecordKind::kIsend, comm, flags, receiver, tag, bytes),
+              PlainRecord::Request::kOpens, request);
+}
+
+OTF2_CallbackCode on_isend_complete(RUBATO_RECORD, uint64_t request) {
+  return take(user, event, time, plain(RecordKind::kIsendComplete),
+              PlainRecord::Request::kCompletes, request);
+}
+
+OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
+  int32_t source = 0;
+  int32_t tag = 0;
+  const ArchiveIndex& index = static_cast<Location*>(user)->archive->index;
+  if (index.posted_source != kUndefined)
+    OTF2_AttributeList_GetInt32(attributes, index.posted_source, &source);
+  if (index.posted_tag != kUndefined)
+    OTF2_AttributeList_GetInt32(attributes, index.posted_tag, &tag);
+  const uint8_t wildcard = source < 0 || tag < 0;
+  return take(user, event, time, plain(RecordKind::kIrecvRequest, 0, wildcard),
+              PlainRecord::Request::kOpens, request);
+}
+
+OTF2_CallbackCode on_recv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                          uint64_t bytes) {
+  return take(user, event, time, plain(RecordKind::kRecv, comm, 0, sender, tag, bytes));
+}
+
+OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                           uint64_t bytes, uint64_t request) {
+  return take(user, event, time, plain(RecordKind::kIrecv, comm, 0, sender, tag, bytes),
+              PlainRecord::Request::kCompletes, request);
+}
+
+OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                    uint32_t root, uint64_t sent, uint64_t received) {
+  return take(user, event, time,
+              plain(RecordKind::kCollectiveEnd, comm, op, root, 0, sent, received));
+}
+
+/// Every record that is only somewhere in time.
+template <typename... Rest>
+OTF2_CallbackCode on_other(RUBATO_RECORD, Rest...) {
+  return take(user, event, time, plain(RecordKind::kOther));
+}
+
+// --- The others ---
+
+OTF2_CallbackCode on_cancelled(RUBATO_RECORD, uint64_t request) {
+  return guarded(user,
+                 [&](Location& l) { l.record(event, time, &CallBuilder::cancelled, request); });
+}
+
+OTF2_CallbackCode on_request_test(RUBATO_RECORD, uint64_t request) {
+  return guarded(user,
+                 [&](Location& l) { l.record(event, time, &CallBuilder::request_test, request); });
 }
 
 OTF2_CallbackCode on_icollective_request(RUBATO_RECORD, uint64_t request) {
@@ -479,12 +578,6 @@ OTF2_CallbackCode on_buffer_flush(RUBATO_RECORD, OTF2_TimeStamp stop) {
     l.functions->stop(event, l.ticks(time));
     l.functions->go(l.ticks(stop));
   });
-}
-
-/// Every record that is only somewhere in time.
-template <typename... Rest>
-OTF2_CallbackCode on_other(RUBATO_RECORD, Rest...) {
-  return guarded(user, [&](Location& l) { l.record(event, time, &CallBuilder::other); });
 }
 
 #undef RUBATO_RECORD
@@ -658,8 +751,17 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
     locations.emplace_back(*decoding_->archive, id, rank, thread, calls);
     if (times) locations.back().functions.emplace(times->of(timelines[thread]));
   }
+  // Functions are timed where records are handed on one by one.
+  if (!keep_records && !times && trace.threads.empty()) {
+    Location& only = locations[0];
+    only.stretches.emplace(calls.builder(0), store, timelines[0],
+                           decoding_->archive->index.global_offset,
+                           [&](const PlainRecord& record, uint64_t event, uint64_t time,
+                               uint64_t request) { give(only, record, event, time, request); });
+  }
   Block block;
   const auto store_ready_calls = [&] {
+    if (locations[0].stretches && !locations[0].stretches->is_idle()) return;
     for (int thread = 0; thread < calls.threads(); ++thread) {
       while (calls.take(thread, block)) store.append(timelines[thread], block);
     }
@@ -749,6 +851,7 @@ void EventFiles::Decoding::burst(Location& location) {
   if (ends) {
     // What functions that have ended took stands before the last record.
     if (location.functions) location.functions->stop(location.position, 0);
+    if (location.stretches) location.stretches->finish();
     location.calls->end(location.thread);
     location.reader.reset();
   }

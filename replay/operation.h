@@ -148,6 +148,9 @@ enum SpinningFlags : uint8_t {
   kNamesTests = 32,     ///< all its actions are kTested
 };
 
+/// Of a call that shares its actions with calls of the same slots and no orders.
+inline constexpr uint32_t kNoRequests = UINT32_MAX;
+
 /// One MPI call (or switched-off stretch) of one timeline, in ticks after the trace's start as
 /// recorded and corrected.
 struct Call {
@@ -161,7 +164,7 @@ struct Call {
   uint32_t actions = 0;
   uint32_t first_record = 0;  ///< index into Block::records: the first record after the call before
   uint32_t function_records = 0;  ///< enters and leaves of functions since the call before
-  uint32_t first_request = 0;     ///< index into Block::requests
+  uint32_t first_request = 0;     ///< index into Block::requests, or kNoRequests
   uint16_t name = 0;              ///< index into TraceDefinitions::calls
   CallRole role = CallRole::kMpi;
   uint8_t spinning = 0;  ///< SpinningFlags
@@ -189,8 +192,8 @@ struct Block {
   /// Not 0 where calls that do the same share their actions; another number for other actions.
   /// Then slots and orders are right only in the call that was taken up last.
   uint64_t shared = 0;
-  /// Where actions are shared: call by call the slot of each action that has one, and behind it, if
-  /// they are numbered, its order.
+  /// Where actions are shared among calls of other slots: call by call the slot of each action that
+  /// has one, and behind it, if they are numbered, its order.
   std::vector<uint32_t> requests;
   bool numbered = false;
 
@@ -199,7 +202,7 @@ struct Block {
 
   /// Gives the actions of `call` its slots and orders.
   [[gnu::always_inline]] void take_up(const Call& call) {
-    if (shared == 0 || call.actions == 0) return;
+    if (shared == 0 || call.actions == 0 || call.first_request == kNoRequests) return;
     const uint32_t* request = requests.data() + call.first_request;
     Action* action = actions.data() + call.first_action;
     for (const Action* end = action + call.actions; action != end; ++action) {

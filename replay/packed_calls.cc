@@ -9,12 +9,11 @@
 namespace rubato {
 namespace {
 
-constexpr size_t kUnits = 6144;   ///< of a piece: 12 KiB
 constexpr size_t kActions = 320;  ///< of a piece: 10 KiB
 constexpr size_t kShapes = 256;   ///< of a piece: 6 KiB; far below what 14 bits hold
-constexpr size_t kTable = 1024;   ///< a power of two, at least 2 * (kShapes + 1)
+constexpr size_t kTable = 2048;   ///< a power of two, far above what shapes a piece may have
 
-enum Form : uint16_t { kShort = 0, kMiddle = 1 << 14, kFull = 2 << 14, kFormBits = 3 << 14 };
+constexpr int kMostAlike = 4;  ///< shapes that differ in their slots alone
 
 /// An action as words: kind, flags, op, comm | peer, tag | bytes | slot, order or bytes_received.
 struct ActionWords {
@@ -41,7 +40,7 @@ constexpr std::array<ShapeMasks, kActionKinds> shape_masks() {
 constexpr std::array<ShapeMasks, kActionKinds> kShapeMasks = shape_masks();
 
 /// True when two actions differ in nothing but slot and order.
-inline bool same_shape(const Action& a, const Action& b) {
+inline bool same_but_requests(const Action& a, const Action& b) {
   const ActionWords x(a), y(b);
   const ShapeMasks& mask = kShapeMasks[static_cast<size_t>(a.kind)];
   const uint64_t differs = (x.word[0] ^ y.word[0]) | ((x.word[1] ^ y.word[1]) & mask.second) |
@@ -80,12 +79,9 @@ void append(std::vector<std::byte>& bytes, size_t& at, const T* values, size_t c
 
 CallPacker::CallPacker(bool with_records) : with_records_(with_records), table_(kTable, kNone) {}
 
-bool CallPacker::full() const {
-  return used_ >= kUnits || actions_.size() >= kActions || shapes_.size() >= kShapes;
-}
-
 void CallPacker::start_piece() {
   taken_ = false;
+  full_ = false;
   header_ = {};
   header_.time = time_;
   header_.event = event_;
@@ -97,18 +93,37 @@ void CallPacker::start_piece() {
   last_ = kNone;
 }
 
+namespace {
+
+/// True when all but what the actions are is the same.
+inline bool same_head(const CallShape& shape, const Call& call, uint64_t records) {
+  const auto role = [](const auto& of) { return static_cast<uint32_t>(of.role); };
+  const uint64_t differs =
+      (shape.records ^ records) | (shape.actions ^ call.actions) |
+      (shape.function_records ^ call.function_records) |
+      static_cast<uint32_t>((shape.name ^ call.name) | (role(shape) ^ role(call)) |
+                            (shape.spinning ^ call.spinning));
+  return differs == 0;
+}
+
+}  // namespace
+
+inline bool CallPacker::resembles(const CallShape& shape, const Call& call, uint64_t records,
+                                  const Action* actions) const {
+  if (!same_head(shape, call, records)) return false;
+  const Action* known = actions_.data() + shape.first_action;
+  for (uint32_t i = 0; i < shape.actions; ++i) {
+    if (!same_but_requests(known[i], actions[i])) return false;
+  }
+  return !may_be_numbered_ || shape.numbered == numbered(call, actions);
+}
+
 inline bool CallPacker::equals(const CallShape& shape, const Call& call, uint64_t records,
                                const Action* actions) const {
-  if (shape.records != records || shape.name != call.name || shape.actions != call.actions ||
-      shape.function_records != call.function_records || shape.role != call.role ||
-      shape.spinning != call.spinning) {
-    return false;
-  }
-  const Action* known = actions_.data() + shape.first_action;
-  for (const Action* end = known + shape.actions; known != end; ++known, ++actions) {
-    if (!same_shape(*known, *actions)) return false;
-  }
-  return !may_be_numbered_ || shape.numbered == numbered(call, actions - call.actions);
+  if (shape.open) return resembles(shape, call, records, actions);
+  return same_head(shape, call, records) &&
+         (shape.actions == 0 || std::memcmp(actions_.data() + shape.first_action, actions,
+                                            shape.actions * sizeof(Action)) == 0);
 }
 
 inline uint16_t CallPacker::shape_of(const Call& call, uint64_t records, const Action* actions) {
@@ -123,47 +138,21 @@ inline uint16_t CallPacker::shape_of(const Call& call, uint64_t records, const A
   return last_;
 }
 
-inline void CallPacker::add_times(const Call& call, uint16_t shape) {
-  const int64_t enter = whole(call.enter);
-  const int64_t leave = whole(call.leave);
-  // As distances only if they give the same times again.
-  const bool all_whole = std::min({ticks_, enter, leave}) != INT64_MIN;
-  const auto before = static_cast<uint64_t>(enter) - static_cast<uint64_t>(ticks_);
-  const auto length = static_cast<uint64_t>(leave) - static_cast<uint64_t>(enter);
-  time_ = call.leave;
-  ticks_ = leave;
-  if (all_whole && (before | length) >> 16 == 0) {
-    uint16_t* out = units_.data() + used_;
-    out[0] = shape | kShort;
-    out[1] = static_cast<uint16_t>(before);
-    out[2] = static_cast<uint16_t>(length);
-    used_ += 3;
-  } else if (all_whole && (before | length) >> 32 == 0) {
-    put(shape | kMiddle, 1);
-    put(before, 2);
-    put(length, 2);
-  } else {
-    put(shape | kFull, 1);
-    put(std::bit_cast<uint64_t>(call.enter), 4);
-    put(std::bit_cast<uint64_t>(call.leave), 4);
-  }
-}
-
-void CallPacker::add(const Block& block, size_t number) {
+uint16_t CallPacker::add(const Block& block, size_t number) {
   if (taken_) start_piece();
   const Call& call = block.calls[number];
   const Action* actions = block.actions.data() + call.first_action;
   const uint16_t shape = shape_of(call, call.event - event_, actions);
   event_ = call.event;
-  make_room(9 + size_t{5} * call.actions);  // what times and actions need at most
-  add_times(call, shape);
+  make_room(kMostTimes + size_t{5} * call.actions);
+  add_times(call.enter, call.leave, shape);
   const CallShape& what = shapes_[shape];
-  if (what.numbered) {
-    add_requests<true>(actions, call.actions);
-  } else if (what.requests > 0) {
-    add_requests<false>(actions, call.actions);
+  if (what.open) {
+    what.numbered ? add_requests<true>(actions, call.actions)
+                  : add_requests<false>(actions, call.actions);
   }
   if (with_records_) add_records(block, number);
+  return shape;
 }
 
 template <bool kNumbered>
@@ -181,13 +170,18 @@ void CallPacker::add_requests(const Action* actions, uint32_t count) {
 
 uint16_t CallPacker::look_up(const Call& call, uint64_t records, const Action* actions) {
   size_t i = hash(call, actions) % kTable;
-  while (table_[i] != kNone && !equals(shapes_[table_[i]], call, records, actions))
-    i = (i + 1) % kTable;
-  if (table_[i] == kNone) table_[i] = add_shape(call, records, actions);
-  return table_[i];
+  int alike = 0;
+  for (; table_[i] != kNone; i = (i + 1) % kTable) {
+    const CallShape& shape = shapes_[table_[i]];
+    if (equals(shape, call, records, actions)) return table_[i];
+    alike += resembles(shape, call, records, actions);
+  }
+  const bool open = alike == kMostAlike || numbered(call, actions);
+  return table_[i] = add_shape(call, records, actions, open);
 }
 
-uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action* actions) {
+uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action* actions,
+                               bool open) {
   CallShape shape;
   shape.records = records;
   shape.first_action = static_cast<uint32_t>(actions_.size());
@@ -196,12 +190,15 @@ uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action*
   shape.name = call.name;
   shape.role = call.role;
   shape.spinning = call.spinning;
+  shape.open = open;
   shape.numbered = numbered(call, actions);
-  for (uint32_t i = 0; i < call.actions; ++i) shape.requests += request_of(actions[i]) != nullptr;
+  for (uint32_t i = 0; open && i < call.actions; ++i)
+    shape.requests += request_of(actions[i]) != nullptr;
   may_be_numbered_ = may_be_numbered_ || shape.numbered;
   shapes_.push_back(shape);
   follower_.push_back(kNone);
   actions_.insert(actions_.end(), actions, actions + call.actions);
+  full_ = actions_.size() >= kActions || shapes_.size() >= kShapes;
   return static_cast<uint16_t>(shapes_.size() - 1);
 }
 
@@ -248,7 +245,15 @@ void CallUnpacker::start() {
   piece_number_ = ++started;
 }
 
-void CallUnpacker::read_numbered(const CallShape& shape, Block& block) {
+inline void CallUnpacker::read_requests(Call& call, const CallShape& shape, Block& block) {
+  const size_t first_request = block.requests.size();
+  call.first_request = static_cast<uint32_t>(first_request);
+  if (header_.numbered == 0) {
+    block.requests.resize(first_request + shape.requests);
+    uint32_t* slot = block.requests.data() + first_request;
+    for (const uint32_t* end = slot + shape.requests; slot != end; ++slot) *slot = get_slot();
+    return;
+  }
   const Action* first = actions_ + shape.first_action;
   for (const Action* action = first; action != first + shape.actions; ++action) {
     if (request_of(*action)) block.requests.push_back(get_slot());
@@ -283,15 +288,8 @@ inline void CallUnpacker::read_call(Call& call, Block& block) {
   call.role = shape.role;
   call.spinning = shape.spinning;
   call.function_records = shape.function_records;
-  const size_t first_request = block.requests.size();
-  call.first_request = static_cast<uint32_t>(first_request);
-  if (header_.numbered != 0) {
-    read_numbered(shape, block);
-  } else if (shape.requests > 0) {
-    block.requests.resize(first_request + shape.requests);
-    uint32_t* slot = block.requests.data() + first_request;
-    for (const uint32_t* end = slot + shape.requests; slot != end; ++slot) *slot = get_slot();
-  }
+  call.first_request = kNoRequests;
+  if (shape.open) read_requests(call, shape, block);
   if (with_records_) {
     call.first_record = static_cast<uint32_t>(block.records.size());
     read_records(block);

@@ -1,10 +1,12 @@
 #pragma once
 
-// Calls of one timeline in few bytes: some ten each, where a Block takes seventy.
+// Calls of one timeline in few bytes: some six each, where a Block takes seventy.
 //
 // Programs do the same things over and over. So a piece of packed calls holds every *shape* once
-// (what the call is and does, in full) and then, call by call, the number of its shape, its times
-// as distances to the time before, and its requests, which change from turn to turn:
+// (what the call is and does, in full, with the slots of its requests) and then, call by call, the
+// number of its shape and its times as distances to the time before. Of calls that differ in their
+// slots alone the first few get a shape each; those behind them share an *open* one, and bring
+// their slots along. (So do numbered calls, those of ranks with threads.)
 //
 //   PieceHeader | Shape[shapes] | Action[actions] | uint16_t[units]
 //
@@ -13,13 +15,13 @@
 //   each)
 //                      kMiddle: the same in 2 units each
 //                      kFull: enter, leave as double, 4 units each
-//   for each action    of the shape that has a request: its slot, 1 unit, or kFarSlot and 2 more;
-//                      that is numbered: its order, 2 units
+//   for each action    of an open shape, that has a request: its slot, 1 unit, or kFarSlot and 2
+//                      more; that is numbered: its order, 2 units
 //   records, if kept   their number, 2 units; of each the time as double, 4 units, and phase, 1
 //
 // A piece stands on its own, and is read forwards.
 
-#include <cmath>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,6 +30,9 @@
 #include "replay/operation.h"
 
 namespace rubato {
+
+/// How the times of a call are written, beside the number of its shape.
+enum TimesForm : uint16_t { kShort = 0, kMiddle = 1 << 14, kFull = 2 << 14, kFormBits = 3 << 14 };
 
 /// A slot that does not fit into one unit.
 inline constexpr uint16_t kFarSlot = UINT16_MAX;
@@ -46,13 +51,22 @@ struct PieceHeader {
 struct CallShape {
   uint64_t records = 0;  ///< of the archive since the Enter of the call before
   uint32_t actions = 0;
+  uint32_t function_records = 0;
   uint16_t name = 0;
   CallRole role = CallRole::kMpi;
   uint8_t spinning = 0;
-  uint32_t function_records = 0;
   uint32_t first_action = 0;
-  uint32_t requests = 0;  ///< how many of its actions have a slot
+  uint32_t requests = 0;  ///< open: how many of its actions have a slot
+  bool open = false;      ///< calls bring slots, and orders where it is numbered
   bool numbered = false;  ///< its actions have an order
+};
+
+/// A call whose shape is known.
+struct KnownCall {
+  uint32_t enter;  ///< number of the record in which it begins
+  uint32_t leave;  ///< and ends
+  uint16_t shape;
+  bool operator==(const KnownCall&) const = default;
 };
 
 /// Packs the calls of one timeline, in order.
@@ -60,11 +74,30 @@ class CallPacker {
  public:
   explicit CallPacker(bool with_records);
 
-  /// The next call of `block`: the `number`-th.
-  void add(const Block& block, size_t number);
+  /// The next call of `block`: the `number`-th. Returns the number of its shape in this piece.
+  uint16_t add(const Block& block, size_t number);
+
+  // For those who know calls by their shapes (stretches.h); a piece must have been begun.
+  /// True when calls of a shape bring slots along.
+  bool is_open(uint16_t shape) const { return shapes_[shape].open; }
+  /// True when a call that begins with record `event` is as far behind the call before as those of
+  /// its shape.
+  bool fits(uint16_t shape, uint64_t event) const {
+    return event - event_ == shapes_[shape].records;
+  }
+  /// The next calls, of shapes that are not open; `ticks` says when a record was.
+  template <typename Ticks>
+  void add_known(std::span<const KnownCall> calls, Ticks ticks) {
+    make_room(kMostTimes * calls.size());
+    for (const KnownCall& call : calls) {
+      event_ += shapes_[call.shape].records;
+      add_times(ticks(call.enter), ticks(call.leave), call.shape);
+    }
+    last_ = calls.back().shape;
+  }
 
   /// True when it is time to take the piece: it has reached some 10 to 30 KiB.
-  bool full() const;
+  bool full() const { return full_ || used_ >= kUnits; }
   bool empty() const { return taken_; }
 
   /// The calls since the last take(); valid until the next add().
@@ -72,27 +105,26 @@ class CallPacker {
 
  private:
   static constexpr uint16_t kNone = UINT16_MAX;
-  static constexpr double kMostTicks = 9007199254740992.0;  ///< 2^53
+  static constexpr size_t kUnits = 6144;   ///< of a piece: 12 KiB
+  static constexpr size_t kMostTimes = 9;  ///< units of a call without its requests
 
   void start_piece();
   uint16_t shape_of(const Call& call, uint64_t records, const Action* actions);
   uint16_t look_up(const Call& call, uint64_t records, const Action* actions);
+  /// True when the call is of this shape, slots and all that an open one leaves open aside.
+  bool resembles(const CallShape& shape, const Call& call, uint64_t records,
+                 const Action* actions) const;
+  /// True when the call is of this shape.
   bool equals(const CallShape& shape, const Call& call, uint64_t records,
               const Action* actions) const;
-  uint16_t add_shape(const Call& call, uint64_t records, const Action* actions);
-  void add_times(const Call& call, uint16_t shape);
+  uint16_t add_shape(const Call& call, uint64_t records, const Action* actions, bool open);
+  void add_times(double enter, double leave, uint16_t shape);
   template <bool kNumbered>
   void add_requests(const Action* actions, uint32_t count);
   void add_records(const Block& block, size_t number);
   void make_room(size_t units) {
     if (used_ + units > units_.size()) units_.resize(2 * (used_ + units));
   }
-  /// The time in whole ticks, INT64_MIN when it is none.
-  static int64_t whole(double time) {
-    const auto ticks = static_cast<int64_t>(std::abs(time) < kMostTicks ? time : 0.0);
-    return static_cast<double>(ticks) == time ? ticks : INT64_MIN;
-  }
-
   /// There must be room for it.
   void put(uint64_t value, int units) {
     for (; units > 0; --units, value >>= 16) units_[used_++] = static_cast<uint16_t>(value);
@@ -100,9 +132,9 @@ class CallPacker {
 
   bool with_records_;
   bool taken_ = true;             ///< the next add() starts a piece
+  bool full_ = false;             ///< of shapes or actions
   bool may_be_numbered_ = false;  ///< an action was
   double time_ = 0;
-  int64_t ticks_ = 0;  ///< the same, see whole()
   uint64_t event_ = 0;
   PieceHeader header_;
   std::vector<CallShape> shapes_;
@@ -114,6 +146,33 @@ class CallPacker {
   size_t used_ = 0;
   std::vector<std::byte> piece_;
 };
+
+inline void CallPacker::add_times(double enter, double leave, uint16_t shape) {
+  constexpr double kMost = 4294967296.0;  // what 2 units hold
+  const double before = enter - time_;
+  const double length = leave - enter;
+  const bool in_range = before >= 0 && before < kMost && length >= 0 && length < kMost;
+  const auto ticks_before = static_cast<uint32_t>(in_range ? before : 0);
+  const auto ticks = static_cast<uint32_t>(in_range ? length : 0);
+  // As distances only if they give the same times again.
+  const bool as_distances = in_range && time_ + ticks_before == enter && enter + ticks == leave;
+  time_ = leave;
+  if (as_distances && (ticks_before | ticks) >> 16 == 0) {
+    uint16_t* out = units_.data() + used_;
+    out[0] = shape | kShort;
+    out[1] = static_cast<uint16_t>(ticks_before);
+    out[2] = static_cast<uint16_t>(ticks);
+    used_ += 3;
+  } else if (as_distances) {
+    put(shape | kMiddle, 1);
+    put(ticks_before, 2);
+    put(ticks, 2);
+  } else {
+    put(shape | kFull, 1);
+    put(std::bit_cast<uint64_t>(enter), 4);
+    put(std::bit_cast<uint64_t>(leave), 4);
+  }
+}
 
 /// Reads packed calls again.
 class CallUnpacker {
@@ -140,7 +199,7 @@ class CallUnpacker {
   }
   void share_actions(Block& block) const;
   void read_call(Call& call, Block& block);
-  void read_numbered(const CallShape& shape, Block& block);
+  void read_requests(Call& call, const CallShape& shape, Block& block);
   void read_records(Block& block);
 
   bool with_records_;

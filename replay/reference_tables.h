@@ -50,13 +50,20 @@ class RequestTable {
     return slot.used ? &slot.value : nullptr;
   }
 
-  /// Opens a request, or gives an open one another value.
-  void put(uint64_t request, Value value) {
+  /// Opens a request; its value, and whether it is new, else it was open before. Valid as find()
+  /// says.
+  std::pair<Value*, bool> open(uint64_t request) {
     if (2 * (count_ + 1) > slots_.size()) grow();
     Slot& slot = slots_[position(request)];
-    if (!slot.used) ++count_;
-    slot = {request, value, true};
+    const bool is_new = !slot.used;
+    count_ += is_new;
+    slot.request = request;
+    slot.used = true;
+    return {&slot.value, is_new};
   }
+
+  /// Opens a request, or gives an open one another value.
+  void put(uint64_t request, Value value) { *open(request).first = value; }
 
   /// Closes a request; nothing when it was not open.
   std::optional<Value> take(uint64_t request) {
