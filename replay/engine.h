@@ -7,6 +7,7 @@
 #include "replay/replay.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "models/error.h"
@@ -69,14 +70,37 @@ template <class Rules>
 void Replay<Rules>::make_ready(int timeline) {
   TimelineState<K>& state = timelines_[timeline];
   state.status = Status::kReady;
-  ready_.push({state.recorded_clock, timeline});
+  ready_.push_back({state.recorded_clock, timeline});
+  std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
 }
 
 template <class Rules>
 int Replay<Rules>::pop_ready() {
-  const int timeline = ready_.top().second;
-  ready_.pop();
+  std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
+  const int timeline = ready_.back().second;
+  ready_.pop_back();
+  if (timelines_.size() > kFewTimelines) fetch_ahead();
   return timeline;
+}
+
+template <class Rules>
+void Replay<Rules>::fetch_ahead() const {
+  constexpr size_t kLine = 64;  // bytes
+  const auto fetch = [](const void* first, size_t bytes) {
+    const char* at = static_cast<const char*>(first);
+    for (const char* end = at + std::min(bytes, 16 * kLine); at < end; at += kLine)
+      __builtin_prefetch(at);
+  };
+  // The first of a heap comes next, and then one of the two behind it.
+  for (size_t i = 0; i < std::min<size_t>(3, ready_.size()); ++i)
+    fetch(&timelines_[ready_[i].second], sizeof(TimelineState<K>));
+  if (ready_.empty()) return;
+  const TimelineState<K>& next = timelines_[ready_[0].second];
+  fetch(next.block.calls.data() + next.next_call, (next.calls - next.next_call) * sizeof(Call));
+  fetch(next.block.actions.data(), next.block.actions.size() * sizeof(Action));
+  fetch(next.channels.data(), next.channels.size() * sizeof(KnownChannel));
+  fetch(next.slots.data(), next.slots.size() * sizeof(TransferId));
+  fetch(next.awaited.data(), next.awaited.capacity() * sizeof(Awaited));
 }
 
 template <class Rules>

@@ -323,11 +323,13 @@ void give(Location& l, const PlainRecord& record, uint64_t event, OTF2_TimeStamp
   }
 }
 
-/// A record that is not what was expected.
+/// A record that is not what was expected. (Words, not a PlainRecord: then take() needs no memory.)
 [[gnu::noinline]] OTF2_CallbackCode take_unexpected(void* user, uint64_t event, OTF2_TimeStamp time,
-                                                    const PlainRecord& record,
-                                                    PlainRecord::Request role, uint64_t request) {
+                                                    uint64_t request, PlainRecord::Request role,
+                                                    uint64_t what, uint64_t where, uint64_t sent,
+                                                    uint64_t received) {
   return guarded(user, [&](Location& l) {
+    const PlainRecord record{what, where, sent, received};
     if (l.stretches) {
       l.stretches->record(record, role, event, time, request);
     } else {
@@ -342,20 +344,29 @@ void give(Location& l, const PlainRecord& record, uint64_t event, OTF2_TimeStamp
   std::optional<Stretches>& stretches = static_cast<Location*>(user)->stretches;
   if (stretches && stretches->is_expected(record, role, event, time, request))
     return OTF2_CALLBACK_SUCCESS;
-  return take_unexpected(user, event, time, record, role, request);
+  return take_unexpected(user, event, time, request, role, record.what, record.where, record.sent,
+                         record.received);
 }
 
-OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
-  const ArchiveIndex& index = static_cast<Location*>(user)->archive->index;
-  const bool may_say_more = (index.request & index.comm) != kUndefined &&
-                            OTF2_AttributeList_GetNumberOfElements(attributes) > 0;
-  if (!may_say_more) return take(user, event, time, plain(RecordKind::kEnter, region));
+/// The enter of a call of which attributes may say more.
+[[gnu::noinline]] OTF2_CallbackCode take_enter(void* user, uint64_t event, OTF2_TimeStamp time,
+                                               OTF2_RegionRef region,
+                                               const OTF2_AttributeList* attributes) {
+  if (OTF2_AttributeList_GetNumberOfElements(attributes) == 0)
+    return take(user, event, time, plain(RecordKind::kEnter, region));
   return guarded(user, [&](Location& l) {
     const int32_t call = call_of(l, region);
     l.record(event, time, &CallBuilder::enter, call);
     if (l.functions) l.time_enter(event, l.ticks(time), region, call >= 0);
     if (call >= 0) attributes_of_collective(l, event, time, call, attributes);
   });
+}
+
+OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
+  const ArchiveIndex& index = static_cast<Location*>(user)->archive->index;
+  if ((index.request & index.comm) != kUndefined)
+    return take_enter(user, event, time, region, attributes);
+  return take(user, event, time, plain(RecordKind::kEnter, region));
 }
 
 OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {

@@ -92,17 +92,17 @@ struct Unmatched {
 template <int K>
 class Matcher {
  public:
-  explicit Matcher(int ranks) : table_(ranks) {}
+  explicit Matcher(int ranks) : table_(ranks), generation_(ranks, ChannelTable().generation()) {}
 
   Transfer<K>& operator[](TransferId id) { return pool_[id]; }
 
   /// The channel of a message between two ranks; `known` is what was said of the same question
   /// before.
-  ChannelId channel_of(int source, int destination, const Action& action, KnownChannel& known) {
-    ChannelTable& table = table_[destination];
-    if (known.generation != table.generation()) {
-      known.id = table.find({source, action.comm, action.tag}, channels_);
-      known.generation = table.generation();
+  [[gnu::always_inline]] ChannelId channel_of(int source, int destination, const Action& action,
+                                              KnownChannel& known) {
+    if (known.generation != generation_[destination]) {
+      known.id = find_channel(destination, {source, action.comm, action.tag});
+      known.generation = generation_[destination];
     }
     return known.id;
   }
@@ -170,11 +170,11 @@ class Matcher {
     unmatched_sends_.add(pool_[id]);
   }
 
-  void sender_done(TransferId id) {
+  [[gnu::always_inline]] void sender_done(TransferId id) {
     pool_[id].sender_done = true;
     release(id);
   }
-  void receiver_done(TransferId id) {
+  [[gnu::always_inline]] void receiver_done(TransferId id) {
     pool_[id].receiver_done = true;
     release(id);
   }
@@ -196,7 +196,13 @@ class Matcher {
 
   Channel& channel_of(const TransferFacts& transfer) {
     const ChannelKey key{transfer.source, transfer.comm, transfer.tag};
-    return channels_[table_[transfer.destination].find(key, channels_)];
+    return channels_[find_channel(transfer.destination, key)];
+  }
+
+  [[gnu::noinline]] ChannelId find_channel(int destination, const ChannelKey& key) {
+    const ChannelId id = table_[destination].find(key, channels_);
+    generation_[destination] = table_[destination].generation();
+    return id;
   }
 
   /// What the next send or post of a channel meets, or has to queue behind: its first entry, or
@@ -237,12 +243,14 @@ class Matcher {
     channel.tail = id;
   }
 
-  void unlink(Channel& channel, TransferId id) {
-    if (channel.head == id) {  // as nearly always
-      channel.head = pool_[id].next;
-      pool_[id].next = kNoTransfer;
-      return;
-    }
+  [[gnu::always_inline]] void unlink(Channel& channel, TransferId id) {
+    if (channel.head != id) return unlink_inside(channel, id);
+    channel.head = pool_[id].next;
+    pool_[id].next = kNoTransfer;
+  }
+
+  /// One that is not the first.
+  [[gnu::noinline]] void unlink_inside(Channel& channel, TransferId id) {
     TransferId before = kNoTransfer;
     for (TransferId at = channel.head; at != id; at = pool_[at].next) before = at;
     pool_[before].next = pool_[id].next;
@@ -255,7 +263,8 @@ class Matcher {
     if (transfer.sender_done && transfer.receiver_done) free_.push_back(id);
   }
 
-  std::vector<ChannelTable> table_;  ///< by destination
+  std::vector<ChannelTable> table_;   ///< by destination
+  std::vector<uint32_t> generation_;  ///< of each table: asked for with every message
   ChannelPool channels_;
   std::vector<Transfer<K>> pool_;
   std::vector<TransferId> free_;

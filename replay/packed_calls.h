@@ -22,6 +22,7 @@
 // A piece stands on its own, and is read forwards.
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -85,16 +86,9 @@ class CallPacker {
   bool fits(uint16_t shape, uint64_t event) const {
     return event - event_ == shapes_[shape].records;
   }
-  /// The next calls, of shapes that are not open; `ticks` says when a record was.
+  /// The next calls, of shapes that are not open; `ticks` says when a record was, as int64_t.
   template <typename Ticks>
-  void add_known(std::span<const KnownCall> calls, Ticks ticks) {
-    make_room(kMostTimes * calls.size());
-    for (const KnownCall& call : calls) {
-      event_ += shapes_[call.shape].records;
-      add_times(ticks(call.enter), ticks(call.leave), call.shape);
-    }
-    last_ = calls.back().shape;
-  }
+  void add_known(std::span<const KnownCall> calls, Ticks ticks);
 
   /// True when it is time to take the piece: it has reached some 10 to 30 KiB.
   bool full() const { return full_ || used_ >= kUnits; }
@@ -172,6 +166,35 @@ inline void CallPacker::add_times(double enter, double leave, uint16_t shape) {
     put(std::bit_cast<uint64_t>(enter), 4);
     put(std::bit_cast<uint64_t>(leave), 4);
   }
+}
+
+template <typename Ticks>
+void CallPacker::add_known(std::span<const KnownCall> calls, Ticks ticks) {
+  constexpr auto kMost = int64_t{1} << 53;  // whole numbers up to there are exact as double
+  const bool is_exact = std::abs(time_) < static_cast<double>(kMost);
+  int64_t last = is_exact ? static_cast<int64_t>(time_) : 0;
+  bool is_whole = is_exact && static_cast<double>(last) == time_;
+  make_room(kMostTimes * calls.size());
+  for (const KnownCall& call : calls) {
+    event_ += shapes_[call.shape].records;
+    const int64_t enter = ticks(call.enter);
+    const int64_t leave = ticks(call.leave);
+    const auto before = static_cast<uint64_t>(enter) - static_cast<uint64_t>(last);
+    const auto length = static_cast<uint64_t>(leave) - static_cast<uint64_t>(enter);
+    if (is_whole && (before | length) >> 16 == 0 && leave < kMost) {
+      uint16_t* out = units_.data() + used_;
+      out[0] = call.shape | kShort;
+      out[1] = static_cast<uint16_t>(before);
+      out[2] = static_cast<uint16_t>(length);
+      used_ += 3;
+      time_ = static_cast<double>(leave);
+    } else {
+      add_times(static_cast<double>(enter), static_cast<double>(leave), call.shape);
+      is_whole = leave > -kMost && leave < kMost;
+    }
+    last = leave;
+  }
+  last_ = calls.back().shape;
 }
 
 /// Reads packed calls again.

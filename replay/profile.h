@@ -90,8 +90,8 @@ class Profile {
     std::vector<PerCall> calls;
   };
 
-  static void book(Timeline& timeline, const Call& call, const Block& block,
-                   const Lanes<K>& inside) {
+  [[gnu::always_inline]] static void book(Timeline& timeline, const Call& call, const Block& block,
+                                          const Lanes<K>& inside) {
     PerCall& totals = timeline.calls[call.name];
     const Traffic traffic = block.traffic_of(call);
     totals.time += inside;

@@ -15,7 +15,6 @@
 
 #include <functional>
 #include <map>
-#include <queue>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,12 +89,16 @@ class Replay {
 
  private:
   using Status = typename TimelineState<K>::Status;
+  static constexpr size_t kFewTimelines = 256;  ///< so many find room in the second cache
 
   // --- Scheduling ---
 
   void start(int timeline);
   void make_ready(int timeline);
   int pop_ready();
+  /// Asks for the memory of the next ones that are ready, so that it is in the caches by then: of
+  /// some hundred timelines it is not.
+  void fetch_ahead() const;
   void wake(int timeline);
 
   /// Runs `timeline` to the end of its block, or until it waits for somebody.
@@ -235,8 +238,7 @@ class Replay {
   std::vector<int> running_;   ///< by rank: how many of its timelines have not ended
   std::vector<size_t> sends_;  ///< by timeline: how many were numbered
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
-  std::priority_queue<std::pair<double, int>, std::vector<std::pair<double, int>>, std::greater<>>
-      ready_;
+  std::vector<std::pair<double, int>> ready_;       ///< a heap: the one furthest behind comes first
   std::vector<StartedCollective<K>> started_;
   std::vector<TransferId> free_started_;  ///< entries of started_ that can be used again
   const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};

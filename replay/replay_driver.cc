@@ -14,6 +14,7 @@
 #include "replay/progress_rules.h"
 #include "replay/received_sends.h"
 #include "replay/replay.h"
+#include "replay/replay_wide.h"
 #include "replay/shifted_source.h"
 #include "replay/survey.h"
 #include "tracer/schema.h"
@@ -224,6 +225,13 @@ class Driver {
     return ComputeChanges<K>(lanes, *trace_, placement, functions_, function_times_);
   }
 
+  template <class Rules>
+  static ReplayOutcome run(Replay<Rules>& replay) {
+    constexpr bool kIsWide = !Rules::kFollowsRecording && Rules::kLanes >= 8;
+    if constexpr (kIsWide) return run_wide(replay);
+    return replay.run();
+  }
+
   /// One pass of any rules. The first pass also tells what stands in the archive.
   template <class Rules>
   ReplayOutcome pass(Rules& rules, Profile<Rules::kLanes>* profile,
@@ -237,7 +245,7 @@ class Driver {
         &*locks_, received_ ? &*received_ : nullptr);
     replay.keep(profile, first ? &coverage_ : nullptr);
     replay.change_compute(changes ? &*changes : nullptr);
-    const ReplayOutcome outcome = replay.run();
+    const ReplayOutcome outcome = run(replay);
     ++passes_done_;
     if (first && outcome.deadlock.empty() && !outcome.asks_for_receivers) {
       first_outcome_ = outcome;

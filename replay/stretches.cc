@@ -87,7 +87,7 @@ void Stretches::end_as_expected() {
     return learn(known.record, known.role, seen.event, seen.time, seen.request);
   }
   packer_->add_known(stretch.calls, [&](uint32_t record) { return ticks(seen_[record].time); });
-  builder_->skip(last.event, ticks(last.time));
+  builder_->skip(last.event, static_cast<double>(ticks(last.time)));
   if (packer_->full()) store_->settle(timeline_);
   before_ = current_;
   credit_ = std::min(credit_ + 1, kMostCredit);

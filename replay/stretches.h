@@ -118,9 +118,7 @@ class Stretches {
   void begin();
   void begin_to_learn();
   void rest();
-  double ticks(uint64_t time) const {
-    return static_cast<double>(static_cast<int64_t>(time - origin_));
-  }
+  int64_t ticks(uint64_t time) const { return static_cast<int64_t>(time - origin_); }
   static uint64_t hash(const Stretch& stretch);
 
   CallBuilder* builder_;

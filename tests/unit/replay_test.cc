@@ -7,6 +7,7 @@
 #include "models/error.h"
 #include "models/platform_file.h"
 #include "replay/text_source.h"
+#include "tests/unit/each_simd.h"
 
 using namespace rubato;
 
@@ -495,12 +496,21 @@ TEST_CASE("lanes give what single runs give, to the last bit") {
                                           "bandela:latency=7us,cpu*3", "bandela:bandwidth=1MB/s"};
   std::vector<Scenario> all;
   for (const std::string& text : texts) all.push_back(on(text));
-  const Results together = replay(kLateSender, all);
-  for (size_t i = 0; i < all.size(); ++i) {
-    const Results alone = replay(kLateSender, {all[i]});
-    for (size_t rank = 0; rank < 2; ++rank) {
-      CHECK(together.scenarios[i].ranks[rank].end == alone.scenarios[0].ranks[rank].end);
-      CHECK(together.scenarios[i].ranks[rank].compute == alone.scenarios[0].ranks[rank].compute);
+  // 8, 16 or 32 lanes.
+  const size_t scenarios = GENERATE(5u, 13u, 29u);
+  CAPTURE(scenarios);
+  while (all.size() < scenarios) {
+    Scenario another = on("bandela:latency=" + std::to_string(all.size()) + "us");
+    another.cpu = 1 + 0.1 * static_cast<double>(all.size());
+    all.push_back(another);
+  }
+  for (const Results& together : with_each_simd([&] { return replay(kLateSender, all); })) {
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Results alone = replay(kLateSender, {all[i]});
+      for (size_t rank = 0; rank < 2; ++rank) {
+        CHECK(together.scenarios[i].ranks[rank].end == alone.scenarios[0].ranks[rank].end);
+        CHECK(together.scenarios[i].ranks[rank].compute == alone.scenarios[0].ranks[rank].compute);
+      }
     }
   }
 }
