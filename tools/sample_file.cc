@@ -225,7 +225,7 @@ std::vector<Sample> read_samples(const std::string& file) {
 
 std::string operation_of(const SampleRow& row) {
   if (!row.processes) return row.level + " " + row.pattern;
-  return fmt::format("{} {}, p = {}", row.level, row.pattern, row.processes);
+  return fmt::format("{} {} p={}", row.level, row.pattern, row.processes);
 }
 
 double seconds_of_launch(const SampleRow& row) {

@@ -36,7 +36,7 @@ struct SampleRow {
   double interval = 0;      ///< half its confidence interval over its mean; 0 likewise
 };
 
-/// What tables call the thing that was timed: "node pingpong", "node bcast, p = 4".
+/// What tables call the thing that was timed: "node pingpong", "node bcast p=4".
 std::string operation_of(const SampleRow& row);
 
 /// The time that stands for a launch (ReproMPI, Algorithm 3): the median where the row has one.
