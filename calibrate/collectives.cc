@@ -3,7 +3,9 @@
 #include "calibrate/collectives.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
+#include <map>
 #include <random>
 #include <tuple>
 
@@ -100,6 +102,13 @@ TimingOptions timing_options(const CollectivesEffort& effort, size_t experiments
   return options;
 }
 
+/// By operation, processes and payload, as tables have them.
+void sort_samples(std::vector<CollectiveSample>& samples) {
+  std::sort(samples.begin(), samples.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.op, a.processes, a.bytes) < std::tuple(b.op, b.processes, b.bytes);
+  });
+}
+
 /// One run over all experiments.
 class Run {
  public:
@@ -110,36 +119,55 @@ class Run {
     last_adjusted_ = clock_.now();
   }
 
-  /// Whether to go on until `end` (as monotonic_seconds()): rank 0 says so to all. Sleeps until
-  /// they are there.
-  bool go_on(double end) {
+  /// Which experiment comes next, as rank 0 proposes it to all; -1 when it proposes none, was told
+  /// to stop, or `end` (as monotonic_seconds()) is over. Sleeps until they are there.
+  int next(int proposal, double end) {
     sleep_until_all_are_here(world_);
     const double now = clock_.now();
-    int order[2] = {!(effort_.stop && effort_.stop()) &&
-                    now<end, now - last_adjusted_> kAdjustEvery};
+    const bool stopped = (effort_.stop && effort_.stop()) || now >= end;
+    int order[2] = {stopped ? -1 : proposal, now - last_adjusted_ > kAdjustEvery};
     MPI_Bcast(order, 2, MPI_INT, 0, world_);
     if (order[1] && !clock_.one_clock()) clock_.adjust();
     if (order[1]) last_adjusted_ = now;
-    return order[0] != 0;
+    return order[0];
   }
 
   void tell(const std::string& text) const {
     if (rank_ == 0 && effort_.progress) effort_.progress("collectives: " + text);
   }
 
-  void measure(const Experiment& experiment, const TimingOptions& options) {
+  /// Adds to what is known of an experiment. On rank 0, those that are not certain enough are
+  /// remembered.
+  void measure(const std::vector<Experiment>& experiments, int index,
+               const TimingOptions& options) {
+    const Experiment& experiment = experiments[static_cast<size_t>(index)];
     const Team& team = *experiment.team;
     if (team.comm == MPI_COMM_NULL) return;
     CollectiveCall call(team.comm, experiment.op, experiment.bytes);
-    CollectiveTiming timing = time_collective(
+    const CollectiveTiming timing = time_collective(
         team.comm, [&] { call(); }, options, clock_);
     if (rank_ != 0) return;
-    if (timing.local.empty()) {
-      ++results_.skipped;
-      return;
-    }
-    results_.samples.push_back(
-        {experiment.op, team.processes, team.level, experiment.bytes, std::move(timing)});
+    CollectiveSample& sample = samples_[index];
+    sample.op = experiment.op;
+    sample.processes = team.processes;
+    sample.level = team.level;
+    sample.bytes = experiment.bytes;
+    CollectiveTiming& all = sample.timing;
+    all.local.insert(all.local.end(), timing.local.begin(), timing.local.end());
+    all.global.insert(all.global.end(), timing.global.begin(), timing.global.end());
+    all.late += timing.late;
+    const bool windows = options.sync == ProcessSync::kWindow;
+    const std::vector<double>& times = windows ? all.global : all.local;
+    if (stop_measuring(without_outliers(times), options.rule) == Stop::kNotYet)
+      uncertain_.push_back(index);
+  }
+
+  /// On rank 0: the one that has waited longest for more observations, or -1.
+  int take_uncertain() {
+    if (uncertain_.empty()) return -1;
+    const int index = uncertain_.front();
+    uncertain_.pop_front();
+    return index;
   }
 
   void find_limit(CollectiveOp op, const Team& team) {
@@ -149,22 +177,26 @@ class Run {
     if (rank_ == 0) results_.limits.push_back({op, team.processes, team.level, limit});
   }
 
-  CollectiveResults results_;
+  /// What is known, of so many experiments.
+  CollectiveResults results(size_t experiments) {
+    for (auto& [index, sample] : samples_) {
+      if (!sample.timing.local.empty()) results_.samples.push_back(std::move(sample));
+    }
+    results_.skipped = static_cast<int>(experiments - results_.samples.size());
+    sort_samples(results_.samples);
+    return std::move(results_);
+  }
 
  private:
+  CollectiveResults results_;
+  std::map<int, CollectiveSample> samples_;  ///< by experiment
+  std::deque<int> uncertain_;
   MPI_Comm world_;
   const CollectivesEffort& effort_;
   GlobalClock clock_;
   int rank_ = 0;
   double last_adjusted_ = 0;
 };
-
-/// By operation, processes and payload, as tables have them.
-void sort_samples(std::vector<CollectiveSample>& samples) {
-  std::sort(samples.begin(), samples.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.op, a.processes, a.bytes) < std::tuple(b.op, b.processes, b.bytes);
-  });
-}
 
 }  // namespace
 
@@ -175,36 +207,36 @@ CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& e
   const std::vector<Experiment> experiments = make_experiments(teams, effort);
   const TimingOptions options = timing_options(effort, experiments.size());
 
-  bool going = true;
   for (const CollectiveOp op : effort.operations) {
     if (!is_rooted(op)) continue;
     const auto team = std::find_if(teams.rbegin(), teams.rend(),
                                    [](const Team& one) { return one.processes <= kMostForLimits; });
     run.tell("who holds whom, " + name_of(op));
-    going = going && run.go_on(kNever);
-    if (going) run.find_limit(op, *team);
+    if (run.next(0, kNever) < 0) break;
+    run.find_limit(op, *team);
   }
   const double begin = monotonic_seconds();
-  int done = 0;
-  for (const Experiment& experiment : experiments) {
-    const double each = (monotonic_seconds() - begin) / std::max(1, done);
-    const int left = static_cast<int>(each * (static_cast<double>(experiments.size()) - done));
-    run.tell("experiment " + std::to_string(done + 1) + " of " +
-             std::to_string(experiments.size()) +
-             (done > 20 ? ", about " + std::to_string(left) + " s left" : ""));
-    ++done;
-    going = going && run.go_on(begin + kOverrun * budget_of(effort));
-    if (going)
-      run.measure(experiment, options);
-    else
-      ++run.results_.skipped;
+  const double budget = budget_of(effort);
+  const int count = static_cast<int>(experiments.size());
+  for (int i = 0; i < count; ++i) {
+    const double left = (monotonic_seconds() - begin) / std::max(1, i) * (count - i);
+    run.tell("experiment " + std::to_string(i + 1) + " of " + std::to_string(count) +
+             (i > 20 ? ", about " + std::to_string(static_cast<int>(left)) + " s left" : ""));
+    if (run.next(i, begin + kOverrun * budget) < 0) break;
+    run.measure(experiments, i, options);
+  }
+  // What is left of the time goes to those that were disturbed.
+  for (;;) {
+    run.tell("uncertain ones again");
+    const int index = run.next(run.take_uncertain(), begin + budget);
+    if (index < 0) break;
+    run.measure(experiments, index, options);
   }
   sleep_until_all_are_here(world);
   for (Team& team : teams) {
     if (team.comm != MPI_COMM_NULL) MPI_Comm_free(&team.comm);
   }
-  sort_samples(run.results_.samples);
-  return std::move(run.results_);
+  return run.results(experiments.size());
 }
 
 }  // namespace rubato
