@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/collective_model.h"
+#include "models/contention.h"
 #include "models/placement.h"
 #include "models/transfer_curve.h"
 
@@ -54,6 +55,7 @@ struct Platform {
   /// Bandwidth at which a reduction combines two operands; infinite when not known.
   std::optional<double> reduction_bandwidth;
   CollectiveModel collectives;
+  ContentionModel contention;
   Provenance measured;
 
   const std::optional<LevelModel>& level(Level l) const { return levels[static_cast<int>(l)]; }

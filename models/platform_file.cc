@@ -1,6 +1,7 @@
 #include "models/platform_file.h"
 
 #include <toml++/toml.h>
+#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -320,8 +321,54 @@ CollectiveModel read_collectives(const Reader& reader, const toml::table& table)
   return model;
 }
 
+// --- Contention ---
+
+/// How many messages go at once; none where the key is missing.
+std::optional<int> read_buses(const Reader& reader, const toml::table& table, const char* key) {
+  const toml::node* node = table.get(key);
+  if (!node) return {};
+  const auto count = node->value_exact<int64_t>();
+  if (!count || *count < 1 || *count > std::numeric_limits<int>::max())
+    reader.fail(*node, std::string("contention.") + key + " must be a whole number above 0");
+  return static_cast<int>(*count);
+}
+
+ContentionModel read_contention(const Reader& reader, const toml::table& table) {
+  reader.check_keys(table, "[contention]",
+                    {"model", "degradation_ratio", "levels", "out", "in", "network"});
+  ContentionModel model;
+  const toml::node* kind = table.get("model");
+  if (!kind) reader.fail(table, "[contention] lacks 'model'");
+  model.kind =
+      static_cast<ContentionKind>(read_word(reader, *kind, "contention.model", kContentionNames));
+  const auto belongs_to = [&](const char* key, ContentionKind to) {
+    const toml::node* node = table.get(key);
+    if (!node || model.kind == to) return;
+    reader.fail(*node, std::string("contention.") + key + " is for the model \"" +
+                           kContentionNames[static_cast<int>(to)] + "\"");
+  };
+  belongs_to("degradation_ratio", ContentionKind::kDegradation);
+  for (const char* key : {"out", "in", "network"}) belongs_to(key, ContentionKind::kBuses);
+  if (const toml::node* node = table.get("degradation_ratio")) {
+    const auto ratio = node->value<double>();
+    if (!ratio || !(*ratio > 0) || std::isinf(*ratio))
+      reader.fail(*node, "contention.degradation_ratio must be a number above 0");
+    model.degradation_ratio = *ratio;
+  }
+  model.out = read_buses(reader, table, "out");
+  model.in = read_buses(reader, table, "in");
+  model.network = read_buses(reader, table, "network");
+  if (const toml::node* node = table.get("levels")) {
+    model.levels.fill(false);
+    for (const toml::node& item : reader.array(*node, "contention.levels"))
+      model.levels[read_word(reader, item, "an entry of contention.levels", kLevelNames)] = true;
+  }
+  return model;
+}
+
 Platform read_platform(const Reader& reader, const toml::table& root) {
-  reader.check_keys(root, "the file", {"format", "name", "level", "collectives", "measured"});
+  reader.check_keys(root, "the file",
+                    {"format", "name", "level", "collectives", "contention", "measured"});
   const toml::node* format = root.get("format");
   if (!format) reader.fail(root, "'format = 1' is missing; is this a platform file?");
   if (format->value<int>() != 1) reader.fail(*format, "this version reads format 1 only");
@@ -346,6 +393,8 @@ Platform read_platform(const Reader& reader, const toml::table& root) {
           reader.quantity(*bandwidth, "collectives.reduction_bandwidth", parse_bandwidth);
     }
   }
+  if (const auto* node = root.get("contention"))
+    platform.contention = read_contention(reader, reader.table(*node, "[contention]"));
   if (const auto* node = root.get("measured")) {
     for (const auto& [key, value] : reader.table(*node, "[measured]")) {
       platform.measured[std::string(key.str())] =
@@ -458,6 +507,30 @@ void write_collectives(std::ostream& out, const Platform& platform) {
     write_operation(out, kCollectiveNames[i], model.operations[i]);
 }
 
+/// Up to the last digit.
+std::string format_number(double value) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.begin(), text.end(), value).ptr};
+}
+
+void write_contention(std::ostream& out, const ContentionModel& model) {
+  if (model.kind == ContentionKind::kNone) return;
+  out << "\n[contention]\nmodel = \"" << kContentionNames[static_cast<int>(model.kind)] << "\"\n";
+  out << "levels = [";
+  const char* separator = "";
+  for (int i = 0; i < kLevels; ++i) {
+    if (!model.levels[i]) continue;
+    out << separator << '"' << kLevelNames[i] << '"';
+    separator = ", ";
+  }
+  out << "]\n";
+  if (model.kind == ContentionKind::kDegradation)
+    out << "degradation_ratio = " << format_number(model.degradation_ratio) << "\n";
+  if (model.out) out << "out = " << *model.out << "\n";
+  if (model.in) out << "in = " << *model.in << "\n";
+  if (model.network) out << "network = " << *model.network << "\n";
+}
+
 }  // namespace
 
 Platform parse_platform(const std::string& text, const std::string& origin) {
@@ -493,6 +566,7 @@ std::string format_platform(const Platform& platform) {
     if (platform.levels[i]) write_level(out, i, *platform.levels[i]);
   }
   write_collectives(out, platform);
+  write_contention(out, platform.contention);
   if (!platform.measured.empty()) {
     out << "\n[measured]  # how the numbers were obtained\n";
     for (const auto& [key, value] : platform.measured) out << key << " = " << quoted(value) << "\n";

@@ -173,7 +173,9 @@ const std::vector<std::string> kKeys = {"latency",
                                         "node.bandwidth",
                                         "network.latency",
                                         "network.bandwidth",
-                                        "collectives"};
+                                        "collectives",
+                                        "contention",
+                                        "dr"};
 
 /// Applies latency or bandwidth, for one level or for all but self.
 void change_network(Scenario& scenario, const std::string& text, const Change& change) {
@@ -213,6 +215,21 @@ void change_all_collectives(CollectiveModel& model, const std::string& text, con
     words.insert(words.end(), pricings.begin(), pricings.end());
     refuse(text, "write collectives=WORD with one of " + quoted_list(words));
   }
+}
+
+/// contention=none, dr=10 or dr*2
+void change_contention(ContentionModel& model, const std::string& text, const Change& change) {
+  if (change.key == "contention") {
+    if (change.operation != '=' || change.value != "none")
+      refuse(text, "write contention=none, or dr=NUMBER; platform files have more");
+    model.kind = ContentionKind::kNone;
+    return;
+  }
+  const double factor = parse_factor(text, change);
+  if (change.operation != '=' && model.kind != ContentionKind::kDegradation)
+    refuse(text, "the platform has no degradation ratio to change; write dr=NUMBER");
+  model.degradation_ratio = change.operation == '=' ? factor : model.degradation_ratio * factor;
+  model.kind = ContentionKind::kDegradation;
 }
 
 /// allreduce=ring, for all sizes and numbers of processes.
@@ -328,6 +345,8 @@ void apply(Scenario& scenario, const std::string& text, const Change& change) {
     change_placement(scenario, text, change);
   } else if (is_operation) {
     change_collective(scenario, text, change);
+  } else if (change.key == "contention" || change.key == "dr") {
+    change_contention(scenario.platform.contention, text, change);
   } else if (change.key == "collectives") {
     change_all_collectives(scenario.platform.collectives, text, change);
   } else {

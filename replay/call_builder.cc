@@ -107,6 +107,34 @@ void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
   if (open_) add_action(ActionKind::kNone);  // this call saw it end, and waited for nobody
 }
 
+namespace {
+
+bool same_message(const Action& a, const Action& b) {
+  return a.comm == b.comm && a.peer == b.peer && a.tag == b.tag;
+}
+
+}  // namespace
+
+void CallBuilder::probed(uint64_t, double, uint32_t comm, int32_t peer, uint32_t tag,
+                         uint8_t wildcards) {
+  Action found;
+  found.comm = comm;
+  found.peer = peer;
+  found.tag = tag;
+  found.flags = wildcards;
+  // Whoever looks twice finds the same message again.
+  std::erase_if(probed_, [&](const Action& each) { return same_message(each, found); });
+  probed_.push_back(found);
+}
+
+void CallBuilder::ask_as_probed(Action& receive) {
+  const auto probe = std::find_if(probed_.begin(), probed_.end(),
+                                  [&](const Action& each) { return same_message(each, receive); });
+  if (probe == probed_.end()) return;
+  receive.flags |= probe->flags;
+  probed_.erase(probe);
+}
+
 void CallBuilder::make_void(Posted& post) {
   Action& action = action_of(post);
   action.kind = ActionKind::kNone;

@@ -117,10 +117,16 @@ class CallBuilder {
   void isend(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes,
              uint64_t request, uint8_t flags = 0);
   void isend_complete(uint64_t event, double time, uint64_t request);
-  void irecv_request(uint64_t event, double time, uint64_t request, bool wildcard);
-  void recv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes);
+  /// `wildcards`: kAnySource, kAnyTag where the archive says so.
+  void irecv_request(uint64_t event, double time, uint64_t request, uint8_t wildcards);
+  void recv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes,
+            uint8_t wildcards);
   void irecv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes,
              uint64_t request);
+  /// The call that was entered just now is a probe for anything (`wildcards`), which found this
+  /// message. The receive that names it then stands for one that asks for as much.
+  void probed(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag,
+              uint8_t wildcards);
   void cancelled(uint64_t event, double time, uint64_t request);
   void request_test(uint64_t event, double time, uint64_t request);  ///< that was not complete
   void collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm, int32_t root,
@@ -176,7 +182,7 @@ class CallBuilder {
   /// one timeline.)
   bool is_quiet() const {
     return begun_ && !open_ && polls_ == 0 && function_records_ == 0 && parts_ == 0 && !prepared_ &&
-           book_->slots.in_use() == 0;
+           probed_.empty() && book_->slots.in_use() == 0;
   }
   /// True when the last calls may turn out to have been spinning.
   bool may_be_spinning() const { return polls_ > 0; }
@@ -217,6 +223,8 @@ class CallBuilder {
   Action& add_action(ActionKind kind);
   /// Does an action of this kind that is resolved later, by whom `book` finds.
   void post(ActionKind kind, uint64_t request, RequestTable<RequestBook::OpenPost>& book);
+  /// A receive that a probe may have looked for gets what that asked for.
+  void ask_as_probed(Action& receive);
   void exchange_with_neighbours(const NeighbourExchange& exchange, std::vector<uint32_t>* slots);
   void make_void(Posted& posted);
   void give_up(Posted& posted);  ///< voids it and counts it as never completed
@@ -252,6 +260,7 @@ class CallBuilder {
   std::vector<NothingTo> nothing_to_;  ///< parts of the open call
   uint32_t parts_ = 0;                 ///< how many of its parts were seen
   std::optional<uint64_t> prepared_;   ///< request that it prepares
+  std::vector<Action> probed_;         ///< receives that probes found and that were not made yet
   uint32_t function_records_ = 0;      ///< after the last closed call
   size_t polls_ = 0;                   ///< the last closed calls, if they may have been spinning
   size_t gap_start_ = 0;  ///< index into pending_.records: the first one after the last closed call
@@ -395,11 +404,11 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
 }
 
 [[gnu::always_inline]] inline void CallBuilder::irecv_request(uint64_t event, double time,
-                                                              uint64_t request, bool wildcard) {
+                                                              uint64_t request, uint8_t wildcards) {
   ensure_call(event, time);
   note_inside(event, time, false);
   post(ActionKind::kPost, request, book_->receives);
-  pending_.actions.back().flags = wildcard ? kWildcard : 0;
+  pending_.actions.back().flags = wildcards;
   if (implicit_) close_call(time);
 }
 
@@ -414,16 +423,18 @@ inline void CallBuilder::post(ActionKind kind, uint64_t request,
 }
 
 [[gnu::always_inline]] inline void CallBuilder::recv(uint64_t event, double time, uint32_t comm,
-                                                     int32_t peer, uint32_t tag, uint64_t bytes) {
+                                                     int32_t peer, uint32_t tag, uint64_t bytes,
+                                                     uint8_t wildcards) {
   ensure_call(event, time);
   note_inside(event, time, true);
   Action& action = add_action(ActionKind::kPost);
-  action.flags = kBlocking;
+  action.flags = kBlocking | wildcards;
   action.comm = comm;
   action.peer = peer;
   action.tag = tag;
   action.bytes = bytes;
   action.slot = kNoSlot;
+  if (!probed_.empty()) ask_as_probed(action);
   if (implicit_) close_call(time);
 }
 
@@ -433,7 +444,7 @@ inline void CallBuilder::post(ActionKind kind, uint64_t request,
   const auto found = book_->receives.take(request);
   if (!found) {
     // Its post was not recorded: as good as a receive here.
-    recv(event, time, comm, peer, tag, bytes);
+    recv(event, time, comm, peer, tag, bytes, 0);
     return;
   }
   ensure_call(event, time);
@@ -445,6 +456,7 @@ inline void CallBuilder::post(ActionKind kind, uint64_t request,
   action.peer = peer;
   action.tag = tag;
   action.bytes = bytes;
+  if (!poster.probed_.empty()) poster.ask_as_probed(action);
   const uint32_t slot = action.slot;
   post.resolved = true;
   Action& wait = add_action(ActionKind::kWaitReceive);

@@ -28,8 +28,17 @@ ReplayOutcome Replay<Rules>::run() {
   source_->rewind();
   for (int timeline = trace_->timelines() - 1; timeline >= 0; --timeline) start(timeline);
   while (finished_ < trace_->timelines()) {
-    while (!ready_.empty()) run_until_blocked(pop_ready());
+    if constexpr (kTimeOrdered<Rules>) {
+      run_in_order();
+    } else {
+      while (!ready_.empty()) run_until_blocked(pop_ready());
+    }
     if (finished_ == trace_->timelines()) break;
+    if (matches_by_arrival()) {
+      // Who would have received what, nobody knows: holes cannot be told from this.
+      outcome_.deadlock = describe_deadlock();
+      break;
+    }
     if (serve_earliest() || release_hopeless()) continue;
     if (may_send_to_nobody()) {
       outcome_.asks_for_receivers = true;
@@ -55,6 +64,7 @@ void Replay<Rules>::start(int timeline) {
   if (threads != threads_of_rank_.end()) {
     state.threads = &threads->second;
     presence_.always_inside(timeline);
+    if constexpr (kTimeOrdered<Rules>) rules_->order().always_inside(timeline);
   }
   state.clock = Lanes<K>::Constant(0);
   // Nothing went through the ports yet, whenever the timeline starts.
@@ -122,7 +132,12 @@ void Replay<Rules>::run_until_blocked(int timeline) {
   }
   for (; state.next_call < state.calls; ++state.next_call) {
     const Call& call = state.block.calls[state.next_call];
-    if (!state.in_call) enter(timeline, call);
+    if (!state.in_call) {
+      if constexpr (kTimeOrdered<Rules>) {
+        if (!is_due(timeline, call)) return;
+      }
+      enter(timeline, call);
+    }
     if (!everything_is_there(timeline)) {
       state.status = Status::kBlocked;
       return;
@@ -148,6 +163,7 @@ void Replay<Rules>::finish(int timeline) {
     presence_.end(timeline);
     take_arrivals();
   }
+  if constexpr (kTimeOrdered<Rules>) answer_all(rules_->order().end(timeline));
   if (progress_) progress_(static_cast<double>(finished_) / trace_->timelines());
 }
 
@@ -203,6 +219,26 @@ RUBATO_HOT void Replay<Rules>::enter(int timeline, const Call& call) {
     }
     return;
   }
+  if constexpr (!kTimeOrdered<Rules>) find_enter(timeline, call);
+  rules_->begin_call(state);
+  if constexpr (kNeedsPresence<Rules>) {
+    if (makes_progress(call)) {
+      presence_.enter(timeline, state.enter[0]);
+      take_arrivals();
+    }
+  }
+  if constexpr (kTimeOrdered<Rules>) {
+    if (makes_progress(call)) answer_all(rules_->order().enter(timeline));
+  }
+  if (has_unborn(timeline)) begin_threads(timeline, call);
+  state.block.take_up(call);
+  for (uint32_t i = 0; i < call.actions; ++i)
+    perform(timeline, call, state.block.actions[call.first_action + i]);
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::find_enter(int timeline, const Call& call) {
+  TimelineState<K>& state = timelines_[timeline];
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
   state.enter = state.clock;
@@ -212,17 +248,6 @@ RUBATO_HOT void Replay<Rules>::enter(int timeline, const Call& call) {
     state.enter += compute(timeline, call.event, call.enter - state.recorded_clock, is_mpi,
                            call.function_records);
   }
-  rules_->begin_call(state);
-  if constexpr (kNeedsPresence<Rules>) {
-    if (makes_progress(call)) {
-      presence_.enter(timeline, state.enter[0]);
-      take_arrivals();
-    }
-  }
-  if (has_unborn(timeline)) begin_threads(timeline, call);
-  state.block.take_up(call);
-  for (uint32_t i = 0; i < call.actions; ++i)
-    perform(timeline, call, state.block.actions[call.first_action + i]);
 }
 
 template <class Rules>
@@ -264,9 +289,14 @@ template <class Rules>
 RUBATO_HOT void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
   TimelineState<K>& state = timelines_[timeline];
   const int rank = state.rank;
-  const ChannelId channel =
-      matcher_.channel_of(rank, action.peer, action, state.channel_of(action));
-  const TransferId id = matcher_.send(rank, action.peer, action, channel);
+  TransferId id = kNoTransfer;
+  if (matches_by_arrival()) {
+    id = matcher_.apart(rank, action.peer, action);
+  } else {
+    const ChannelId channel =
+        matcher_.channel_of(rank, action.peer, action, state.channel_of(action));
+    id = matcher_.send(rank, action.peer, action, channel);
+  }
   Transfer<K>& transfer = matcher_[id];
   transfer.has_send = true;
   transfer.synchronous = action.flags & kSynchronous;
@@ -281,6 +311,7 @@ RUBATO_HOT void Replay<Rules>::send(int timeline, const Call& call, const Action
     const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
     if (!transfer.abandoned && protocol >= Protocol::kPull) presence_.send(id, timeline, protocol);
   }
+  if constexpr (kTimeOrdered<Rules>) sent(timeline, id);
   if (transfer.has_post) {
     match(id);
     wake(transfer.waiting_receiver);
@@ -294,18 +325,27 @@ RUBATO_HOT void Replay<Rules>::send(int timeline, const Call& call, const Action
   } else if (action.slot != kNoSlot) {
     put_slot(timeline, action.slot, waits ? id : kNoTransfer);
   }
+  if constexpr (kTimeOrdered<Rules>) {
+    if (matches_by_arrival()) offer(id);
+  }
 }
 
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
   TimelineState<K>& state = timelines_[timeline];
   const int rank = state.rank;
-  const ChannelId channel =
-      matcher_.channel_of(action.peer, rank, action, state.channel_of(action));
-  const TransferId id = matcher_.post(action.peer, rank, action, channel, skipped_);
+  TransferId id = kNoTransfer;
+  if (matches_by_arrival()) {
+    id = matcher_.apart(action.peer, rank, action);
+  } else {
+    const ChannelId channel =
+        matcher_.channel_of(action.peer, rank, action, state.channel_of(action));
+    id = matcher_.post(action.peer, rank, action, channel, skipped_);
+  }
   for (const TransferId skipped : skipped_) {
     wake(matcher_[skipped].waiting_sender);
     if constexpr (kNeedsPresence<Rules>) presence_.drop(skipped);
+    if constexpr (kTimeOrdered<Rules>) rules_->order().drop(skipped);
     matcher_.receiver_done(skipped);
   }
   skipped_.clear();
@@ -320,6 +360,7 @@ RUBATO_HOT void Replay<Rules>::post(int timeline, const Call& call, const Action
     const bool may_change = action.tag == kNeighbourTag && !transfer.has_send;
     if (protocol >= Protocol::kPull || may_change) presence_.post(id, timeline, protocol);
   }
+  if constexpr (kTimeOrdered<Rules>) rules_->order()[id].receiver = timeline;
   if (transfer.has_send) {
     match(id);
     wake(transfer.waiting_sender);
@@ -328,6 +369,9 @@ RUBATO_HOT void Replay<Rules>::post(int timeline, const Call& call, const Action
     await(timeline, Awaited::Kind::kReceive, id);
   } else {
     put_slot(timeline, action.slot, id);
+  }
+  if constexpr (kTimeOrdered<Rules>) {
+    if (matches_by_arrival()) ask(id, action);
   }
 }
 
@@ -344,6 +388,7 @@ RUBATO_RARE void Replay<Rules>::number_send(int timeline, TransferId id) {
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::match(TransferId id) {
   Transfer<K>& transfer = matcher_[id];
+  if constexpr (kTimeOrdered<Rules>) return request(id);
   if constexpr (kNeedsPresence<Rules>) {
     if (rules_->protocol(transfer.level, transfer.bytes) >= Protocol::kPull) {
       presence_.match(id, rules_->legs(transfer));  // which will know when it arrives
@@ -447,6 +492,9 @@ RUBATO_HOT void Replay<Rules>::leave(int timeline, const Call& call) {
       take_arrivals();
     }
   }
+  if constexpr (kTimeOrdered<Rules>) {
+    if (makes_progress(call)) rules_->order().leave(timeline, leave[0]);
+  }
 }
 
 template <class Rules>
@@ -525,6 +573,7 @@ bool Replay<Rules>::makes_progress(const Call& call) const {
 template <class Rules>
 bool Replay<Rules>::is_held_up(TransferId id) const {
   if constexpr (kNeedsPresence<Rules>) return presence_.open(id);
+  if constexpr (kTimeOrdered<Rules>) return rules_->order().open(id);
   return false;
 }
 

@@ -222,6 +222,37 @@ struct RecordedCollective {
   OTF2_LocationRef, OTF2_TimeStamp time, uint64_t event, void *user, \
       [[maybe_unused]] OTF2_AttributeList *attributes
 
+/// Whether a receive or probe named MPI_ANY_SOURCE or MPI_ANY_TAG: ActionFlags.
+uint8_t wildcards(const Location& l, const OTF2_AttributeList* attributes) {
+  const ArchiveIndex& index = l.archive->index;
+  if (index.posted_source == kUndefined && index.posted_tag == kUndefined) return 0;
+  if (OTF2_AttributeList_GetNumberOfElements(attributes) == 0) return 0;
+  int32_t source = 0;
+  int32_t tag = 0;
+  OTF2_AttributeList_GetInt32(attributes, index.posted_source, &source);
+  OTF2_AttributeList_GetInt32(attributes, index.posted_tag, &tag);
+  return (source < 0 ? kAnySource : 0) | (tag < 0 ? kAnyTag : 0);
+}
+
+/// What our tracer says of a probe that named one of them; true when it does.
+bool attributes_of_probe(Location& l, uint64_t event, OTF2_TimeStamp time,
+                         const OTF2_AttributeList* attributes) {
+  const ArchiveIndex& index = l.archive->index;
+  int32_t source = 0;
+  int32_t tag = 0;
+  uint32_t ref = 0;
+  if (OTF2_AttributeList_GetInt32(attributes, index.found_source, &source) != OTF2_SUCCESS ||
+      OTF2_AttributeList_GetInt32(attributes, index.found_tag, &tag) != OTF2_SUCCESS ||
+      OTF2_AttributeList_GetCommRef(attributes, index.comm, &ref) != OTF2_SUCCESS) {
+    return false;
+  }
+  const uint32_t comm = l.comm(ref, event, "ENTER");
+  l.record(event, time, &CallBuilder::probed, comm,
+           l.peer(static_cast<uint32_t>(source), event, "ENTER"), static_cast<uint32_t>(tag),
+           wildcards(l, attributes));
+  return true;
+}
+
 /// What our tracer says where it enters a collective among neighbours, or prepares one with parts.
 void attributes_of_collective(Location& l, uint64_t event, OTF2_TimeStamp time, int32_t call,
                               const OTF2_AttributeList* attributes) {
@@ -301,11 +332,11 @@ void give(Location& l, const PlainRecord& record, uint64_t event, OTF2_TimeStamp
     case RecordKind::kIsendComplete:
       return l.hand_on(event, time, &CallBuilder::isend_complete, request);
     case RecordKind::kIrecvRequest:
-      return l.hand_on(event, time, &CallBuilder::irecv_request, request, detail != 0);
+      return l.hand_on(event, time, &CallBuilder::irecv_request, request, detail);
     case RecordKind::kRecv: {
       const uint32_t comm = l.comm(reference, event, "MPI_RECV");
       return l.hand_on(event, time, &CallBuilder::recv, comm, l.peer(peer, event, "MPI_RECV"), tag,
-                       bytes);
+                       bytes, detail);
     }
     case RecordKind::kIrecv: {
       const uint32_t comm = l.comm(reference, event, "MPI_IRECV");
@@ -358,7 +389,8 @@ void give(Location& l, const PlainRecord& record, uint64_t event, OTF2_TimeStamp
     const int32_t call = call_of(l, region);
     l.record(event, time, &CallBuilder::enter, call);
     if (l.functions) l.time_enter(event, l.ticks(time), region, call >= 0);
-    if (call >= 0) attributes_of_collective(l, event, time, call, attributes);
+    if (call >= 0 && !attributes_of_probe(l, event, time, attributes))
+      attributes_of_collective(l, event, time, call, attributes);
   });
 }
 
@@ -395,21 +427,15 @@ OTF2_CallbackCode on_isend_complete(RUBATO_RECORD, uint64_t request) {
 }
 
 OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
-  int32_t source = 0;
-  int32_t tag = 0;
-  const ArchiveIndex& index = static_cast<Location*>(user)->archive->index;
-  if (index.posted_source != kUndefined)
-    OTF2_AttributeList_GetInt32(attributes, index.posted_source, &source);
-  if (index.posted_tag != kUndefined)
-    OTF2_AttributeList_GetInt32(attributes, index.posted_tag, &tag);
-  const uint8_t wildcard = source < 0 || tag < 0;
-  return take(user, event, time, plain(RecordKind::kIrecvRequest, 0, wildcard),
+  const uint8_t asked = wildcards(*static_cast<Location*>(user), attributes);
+  return take(user, event, time, plain(RecordKind::kIrecvRequest, 0, asked),
               PlainRecord::Request::kOpens, request);
 }
 
 OTF2_CallbackCode on_recv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
                           uint64_t bytes) {
-  return take(user, event, time, plain(RecordKind::kRecv, comm, 0, sender, tag, bytes));
+  const uint8_t asked = wildcards(*static_cast<Location*>(user), attributes);
+  return take(user, event, time, plain(RecordKind::kRecv, comm, asked, sender, tag, bytes));
 }
 
 OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,

@@ -96,6 +96,11 @@ class Matcher {
 
   Transfer<K>& operator[](TransferId id) { return pool_[id]; }
 
+  /// A send or receive that is on no channel: somebody else finds its other side.
+  TransferId apart(int source, int destination, const Action& action) {
+    return create(source, destination, action);
+  }
+
   /// The channel of a message between two ranks; `known` is what was said of the same question
   /// before.
   [[gnu::always_inline]] ChannelId channel_of(int source, int destination, const Action& action,

@@ -85,12 +85,7 @@ class ModelRules {
   [[gnu::always_inline]] void send(TimelineState<K>& timeline, const Call&, const Action& action,
                                    Transfer<K>& transfer) {
     const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
-    timeline.busy += cost.send_overhead;
-    const Lanes<K> start = timeline.busy.max(timeline.out_port);
-    timeline.out_port = start + cost.gap;
-    transfer.handshake = cost.protocol != Protocol::kEager;
-    transfer.sender_waits =
-        (action.flags & kSynchronous) || (transfer.handshake && !(action.flags & kBuffered));
+    const Lanes<K> start = start_send(timeline, action, transfer, cost);
     if (transfer.handshake) {
       transfer.sent = start;
     } else {
@@ -215,6 +210,19 @@ class ModelRules {
   const Outcomes<K>& outcomes() const { return outcomes_; }
 
  protected:
+  /// When the port takes a message.
+  [[gnu::always_inline]] Lanes<K> start_send(TimelineState<K>& timeline, const Action& action,
+                                             Transfer<K>& transfer,
+                                             const LaneMessageCost<K>& cost) {
+    timeline.busy += cost.send_overhead;
+    const Lanes<K> start = timeline.busy.max(timeline.out_port);
+    timeline.out_port = start + cost.gap;
+    transfer.handshake = cost.protocol != Protocol::kEager;
+    transfer.sender_waits =
+        (action.flags & kSynchronous) || (transfer.handshake && !(action.flags & kBuffered));
+    return start;
+  }
+
   [[gnu::always_inline]] const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
     if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
     return new_message_cost(level, bytes);

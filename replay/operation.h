@@ -36,15 +36,16 @@ enum class ActionKind : uint8_t {
 };
 inline constexpr int kActionKinds = static_cast<int>(ActionKind::kUnlock) + 1;
 
-/// Flags of a send or a post; the last two of a collective and of the start of one.
+/// Flags of a send or a post; two of them of a collective and of the start of one.
 enum ActionFlags : uint8_t {
   kBlocking = 1,     ///< the call itself completes it
   kSynchronous = 2,  ///< Ssend, Issend: completes only once the receive is there
   kBuffered = 4,     ///< Bsend, Ibsend: completes at once
-  kWildcard = 8,  ///< a receive that named MPI_ANY_SOURCE or MPI_ANY_TAG, where the archive says so
+  kAnySource = 8,    ///< a receive that named MPI_ANY_SOURCE, where the archive says so
   /// Has no part in the data: waits for nobody, and nobody waits for it.
   kNoPart = 16,
   kSendsToSome = 32,  ///< an Alltoallv or Alltoallw that some get nothing from: kNothingTo follow
+  kAnyTag = 64,       ///< likewise MPI_ANY_TAG
 };
 
 /// Flags of one-sided communication.

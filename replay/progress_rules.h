@@ -33,7 +33,7 @@ class ProgressRules : public ModelRules<1> {
 /// True for rules that ask who is inside MPI.
 template <class Rules>
 inline constexpr bool kNeedsPresence = requires {
-  Rules::kNeedsPresence;
+  requires Rules::kNeedsPresence;
 };
 
 }  // namespace rubato

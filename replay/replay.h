@@ -30,6 +30,14 @@
 
 namespace rubato {
 
+struct TimedEvent;
+
+/// True for rules that need the order of time (time_order.h).
+template <class Rules>
+inline constexpr bool kTimeOrdered = requires {
+  Rules::kTimeOrdered;
+};
+
 /// What a run found out besides its clocks.
 struct ReplayOutcome {
   std::string deadlock;  ///< empty, or who waits for whom in a circle
@@ -42,7 +50,10 @@ struct ReplayOutcome {
   Unmatched unmatched_receives;
   uint64_t abandoned_collectives = 0;  ///< calls of members whose partners never came
   uint64_t abandoned_epochs = 0;       ///< likewise, of one-sided communication
-  ClockViolations clock_violations;    ///< as recorded
+  // In the order of arrival:
+  uint64_t wildcards = 0;  ///< receives that named MPI_ANY_SOURCE or MPI_ANY_TAG
+  uint64_t rematched = 0;  ///< receives of a message with another source or tag than recorded
+  ClockViolations clock_violations;  ///< as recorded
   std::array<uint64_t, kLevels> level_messages{};
   std::array<uint64_t, kLevels> level_bytes{};
 };
@@ -117,6 +128,8 @@ class Replay {
   /// The compute before `call` on the scenario's machine, of so many recorded ticks.
   Lanes<K> compute(int timeline, uint64_t event, double recorded, bool before_mpi_call,
                    uint32_t function_records);
+  /// When `timeline` enters its next call.
+  void find_enter(int timeline, const Call& call);
   void perform(int timeline, const Call& call, const Action& action);
   void send(int timeline, const Call& call, const Action& action);
   void post(int timeline, const Call& call, const Action& action);
@@ -169,6 +182,30 @@ class Replay {
   void take_arrivals();
   /// Nobody can go on; true when that let a message go on.
   bool serve_earliest();
+
+  // --- In the order of time: replay_ordered.h ---
+
+  void run_in_order() requires kTimeOrdered<Rules>;
+  /// True when `timeline` may enter its next call now; else it will be its turn later.
+  bool is_due(int timeline, const Call& call) requires kTimeOrdered<Rules>;
+  void happen(const TimedEvent& event) requires kTimeOrdered<Rules>;
+  /// Somebody is inside MPI whom a request to send, or the answer to it, asks for.
+  void answer(const TimedEvent& event) requires kTimeOrdered<Rules>;
+  void answer_all(const std::vector<TimedEvent>& asked) requires kTimeOrdered<Rules>;
+  void sent(int timeline, TransferId id) requires kTimeOrdered<Rules>;
+  // By arrival: a message was sent, a receive was posted, a message can be received.
+  void offer(TransferId id) requires kTimeOrdered<Rules>;
+  void ask(TransferId id, const Action& action) requires kTimeOrdered<Rules>;
+  void find_receive(TransferId id) requires kTimeOrdered<Rules>;
+  void pair(TransferId send, TransferId receive) requires kTimeOrdered<Rules>;
+  /// The request to send of `id` is at the receiver, who has posted; of an eager message nothing.
+  void request(TransferId id) requires kTimeOrdered<Rules>;
+  void arrived(TransferId id) requires kTimeOrdered<Rules>;
+  /// True when matching is up to this pass.
+  bool matches_by_arrival() const {
+    if constexpr (kTimeOrdered<Rules>) return rules_->by_arrival();
+    return false;
+  }
 
   // --- Requests ---
 

@@ -6,10 +6,12 @@
 #include "models/error.h"
 #include "replay/archive.h"
 #include "replay/coverage.h"
+#include "replay/fit_degradation.h"
 #include "replay/identity.h"
 #include "replay/logical_clock.h"
 #include "replay/measured_rules.h"
 #include "replay/model_rules.h"
+#include "replay/ordered_rules.h"
 #include "replay/profile.h"
 #include "replay/progress_rules.h"
 #include "replay/received_sends.h"
@@ -31,11 +33,12 @@ constexpr double kUnsynchronisedPart = 0.1;
 struct Group {
   bool measured = false;
   bool needs_presence = false;  ///< one at a time: see progress.h
+  bool needs_order = false;     ///< of time; likewise: see time_order.h
   Placement placement;
   std::vector<size_t> scenarios;  ///< indices into what was asked
 
   /// How many of them a pass evaluates at most.
-  size_t lanes() const { return needs_presence ? 1 : measured ? 16 : 32; }
+  size_t lanes() const { return needs_presence || needs_order ? 1 : measured ? 16 : 32; }
 };
 
 /// From which sizes on root and children hold each other, by operation.
@@ -85,7 +88,8 @@ class Driver {
         scenarios_(&scenarios),
         options_(&options),
         placement_(trace_->node_of_rank),
-        coverage_(*trace_, options.spinning_waits) {
+        coverage_(*trace_, options.spinning_waits),
+        by_arrival_(options.wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kNone) {
     overhead_ = options.overhead.value_or(trace_->overhead);
     results_.scenarios.resize(scenarios.size());
     for (size_t i = 0; i < scenarios.size(); ++i) results_.scenarios[i].name = scenarios[i].name;
@@ -94,7 +98,8 @@ class Driver {
   Results run() {
     const std::vector<Group> groups = make_groups();
     choose_functions();
-    const bool needs_survey = options_->verify || groups.empty() ||
+    // What stands in the archive is told by a pass that matches as recorded.
+    const bool needs_survey = options_->verify || groups.empty() || by_arrival_ ||
                               std::any_of(groups.begin(), groups.end(),
                                           [](const Group& group) { return group.measured; });
     passes_ = 1 + (needs_survey ? 1 : 0) + (options_->verify ? 1 : 0);
@@ -147,13 +152,17 @@ class Driver {
       const bool measured = scenario.basis != Basis::kModel;
       const auto key = protocols(scenario.platform, options_->fallback_level);
       const auto limit = sync_limits(scenario.platform);
+      const bool contended = scenario.platform.contention.kind != ContentionKind::kNone;
+      const bool needs_order = !measured && (contended || by_arrival_);
       size_t g = 0;
       while (g < groups.size() && !(groups[g].measured == measured && keys[g] == key &&
+                                    groups[g].needs_order == needs_order &&
                                     placements[g] == scenario.placement && limits[g] == limit)) {
         ++g;
       }
       if (g == groups.size()) {
-        groups.push_back({measured, !measured && needs_presence(key), place(scenario), {}});
+        groups.push_back(
+            {measured, !measured && needs_presence(key), needs_order, place(scenario), {}});
         keys.push_back(key);
         placements.push_back(scenario.placement);
         limits.push_back(limit);
@@ -237,12 +246,14 @@ class Driver {
   ReplayOutcome pass(Rules& rules, Profile<Rules::kLanes>* profile,
                      std::vector<Observer<Rules::kLanes>*> observers,
                      const std::optional<ComputeChanges<Rules::kLanes>>& changes = {}) {
+    bool by_arrival = false;
+    if constexpr (kTimeOrdered<Rules>) by_arrival = rules.by_arrival();
     const bool first = !first_outcome_;  // that comes to its end
     if (first) coverage_ = Coverage(*trace_, options_->spinning_waits);
     if (!locks_) locks_.emplace(*source_);
     Replay<Rules> replay(
         *source_, rules, std::move(observers), [this](double share) { report_progress(share); },
-        &*locks_, received_ ? &*received_ : nullptr);
+        &*locks_, received_ && !by_arrival ? &*received_ : nullptr);
     replay.keep(profile, first ? &coverage_ : nullptr);
     replay.change_compute(changes ? &*changes : nullptr);
     const ReplayOutcome outcome = run(replay);
@@ -330,8 +341,10 @@ class Driver {
   }
 
   template <int K>
-  void replay_group(const Group& group, const std::vector<size_t>& chosen) {
+  void replay_group(const Group& group, const std::vector<size_t>& chosen,
+                    bool by_arrival_failed = false) {
     Profile<K> profile(*trace_);
+    const bool by_arrival = by_arrival_ && !group.measured && !by_arrival_failed;
     ReplayOutcome outcome;
     Outcomes<K> outcomes;
     double clipped = 0;
@@ -373,7 +386,10 @@ class Driver {
         for (int lane = 0; lane < K; ++lane) collectives[lane] = rules.collective_uses(lane).list();
       };
       if constexpr (K == 1) {
-        if (group.needs_presence)
+        if (group.needs_order)
+          replay_by(
+              OrderedRules(machines, *trace_, scenario_of(0).platform.contention, by_arrival));
+        else if (group.needs_presence)
           replay_by(ProgressRules(machines, *trace_));
         else
           replay_by(ModelRules<1>(machines, *trace_));
@@ -383,12 +399,18 @@ class Driver {
     }
     if (outcome.asks_for_receivers) {
       find_receivers();
-      return replay_group<K>(group, chosen);
+      return replay_group<K>(group, chosen, by_arrival_failed);
+    }
+    if (by_arrival && !outcome.deadlock.empty()) {
+      ++passes_;
+      return replay_group<K>(group, chosen, true);
     }
     const std::vector<int> names = coverage_.calls_by_time();
     for (size_t lane = 0; lane < chosen.size(); ++lane) {
       ScenarioResult& result = results_.scenarios[chosen[lane]];
       result.deadlock = outcome.deadlock;
+      result.wildcard_receives = outcome.wildcards;
+      result.rematched_receives = outcome.rematched;
       result.collectives = std::move(collectives[lane]);
       if (outcome.deadlock.empty()) {
         profile.fill(result, static_cast<int>(lane), trace_->ticks_per_second, names);
@@ -399,6 +421,16 @@ class Driver {
         result.traffic[level] = {outcome.level_messages[level], outcome.level_bytes[level]};
       }
       warn((*scenarios_)[chosen[lane]], outcome, clipped, result);
+      if (by_arrival_failed && outcome.deadlock.empty()) {
+        result.warnings.push_back(
+            "receives are matched as recorded: taking whichever message comes first, ranks would "
+            "wait for ever for others that the program then did not hear from");
+      } else if (by_arrival && outcome.wildcards > 0) {
+        result.warnings.push_back(std::to_string(outcome.rematched) +
+                                  " receives took a message with another source or tag than "
+                                  "recorded; " +
+                                  std::to_string(outcome.wildcards) + " may take any");
+      }
     }
   }
 
@@ -501,6 +533,14 @@ class Driver {
           "each other outside of MPI is not known: between their MPI calls each keeps its own "
           "time");
     }
+    if (options_->wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kAll) {
+      summary.warnings.push_back(
+          trace_->wildcards == WildcardsKnown::kNone
+              ? "the archive does not say which receives named MPI_ANY_SOURCE or MPI_ANY_TAG: all "
+                "are matched as recorded"
+              : "the archive does not say which blocking receives named MPI_ANY_SOURCE or "
+                "MPI_ANY_TAG: they are matched as recorded");
+    }
     warn_of(counts_.receives, "posted receives", summary);
     warn_of(counts_.collectives, "started collectives", summary);
     if (first_outcome_->abandoned_collectives > 0) {
@@ -532,6 +572,7 @@ class Driver {
   const ReplayOptions* options_;
   Placement placement_;
   Coverage coverage_;
+  bool by_arrival_;  ///< receives from any source are matched anew
   RecordingOverhead overhead_;
   Survey survey_;
   EagerLimits limits_;
@@ -554,7 +595,16 @@ class Driver {
 
 Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
                    const ReplayOptions& options) {
-  return Driver(source, scenarios, options).run();
+  if (!options.fit_degradation) return Driver(source, scenarios, options).run();
+  std::vector<Scenario> fitted = scenarios;
+  const auto fits = fit_degradations(source, fitted, options);
+  Results results = Driver(source, fitted, options).run();
+  for (size_t i = 0; i < fits.size(); ++i) {
+    if (!fits[i]) continue;
+    results.scenarios[i].degradation_ratio = fits[i]->ratio;
+    results.scenarios[i].warnings.push_back(describe(*fits[i]));
+  }
+  return results;
 }
 
 Results run_replay(const std::string& archive, const std::vector<Scenario>& scenarios,

@@ -19,7 +19,11 @@ struct ReplayOptions {
   std::optional<double> eager_limit;          ///< bytes, instead of what the archive says
   std::optional<Level> fallback_level;        ///< for levels that a platform file lacks
   bool spinning_waits = true;                 ///< polling loops are waits (polling.h)
-  bool ignore_offsets = false;                ///< do not apply the archive's clock offsets
+  /// Receives from any source take whichever message comes first in a model (arrival_matcher.h).
+  bool wildcards_by_arrival = false;
+  /// Scenarios with a degradation ratio get the one that fits (fit_degradation.h).
+  bool fit_degradation = false;
+  bool ignore_offsets = false;  ///< do not apply the archive's clock offsets
   bool repair = true;   ///< of times that violate the order of cause and effect (logical_clock.h)
   int threads = 0;      ///< that decode the archive; 0: as many as there are processors
   bool verify = false;  ///< also compare `measured` with the recording, record by record

@@ -135,6 +135,7 @@ void Replay<Rules>::release(int timeline) {
     windows_.epoch(*awaited.action, timelines_[timeline].rank, awaited.instance).abandoned = true;
   } else if (awaited.kind == Awaited::Kind::kReceive) {
     matcher_.abandon_receive(awaited.transfer);
+    if constexpr (kTimeOrdered<Rules>) rules_->order().drop(awaited.transfer);
     if constexpr (kNeedsPresence<Rules>) presence_.drop(awaited.transfer);
   } else {
     matcher_[awaited.transfer].sender_waits = false;

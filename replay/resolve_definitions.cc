@@ -361,6 +361,9 @@ void apply_properties(TraceDefinitions& trace) {
   } else if (trace.creator.empty()) {
     trace.sizes = SizeConvention::kPerRank;  // EZTrace leaves the creator empty
   }
+  const auto wildcards = trace.properties.find(schema::kWildcards);
+  if (wildcards != trace.properties.end() && wildcards->second == "all")
+    trace.wildcards = WildcardsKnown::kAll;
   const auto complete = trace.properties.find(schema::kComplete);
   if (complete != trace.properties.end() && complete->second != "true") {
     trace.warnings.push_back("the recording is incomplete (" + complete->second + ")");
@@ -388,7 +391,10 @@ void resolve(const Collected& data, Archive& archive) {
   settle_empty_waits(trace);
   for (const auto& [ref, name] : data.attributes) {
     const std::string text = data.text(name);
-    if (text == schema::kPostedSource) archive.index.posted_source = ref;
+    if (text == schema::kPostedSource) {
+      archive.index.posted_source = ref;
+      trace.wildcards = WildcardsKnown::kNonblocking;
+    }
     if (text == schema::kPostedTag) archive.index.posted_tag = ref;
     if (text == schema::kSendMode) archive.index.send_mode = ref;
     if (text == schema::kComm) archive.index.comm = ref;
@@ -396,6 +402,8 @@ void resolve(const Collected& data, Archive& archive) {
     if (text == schema::kBytesReceived) archive.index.bytes_received = ref;
     if (text == schema::kRequest) archive.index.request = ref;
     if (text == schema::kPartPeers) archive.index.part_peers = ref;
+    if (text == schema::kFoundSource) archive.index.found_source = ref;
+    if (text == schema::kFoundTag) archive.index.found_tag = ref;
     if (text == schema::kInitOrder) archive.index.init_order = ref;
   }
   for (const auto& [ref, name] : data.parameters) {

@@ -53,7 +53,13 @@ struct ScenarioResult {
   std::vector<CollectiveUse> collectives;  ///< empty where durations come from the archive
   /// Calls of MPI_Test, MPI_Waitany, ... whose recorded outcome is impossible here (outcomes.h).
   uint64_t contradicted_outcomes = 0;
-  double contradicted_time = 0;       ///< seconds, summed over ranks
+  double contradicted_time = 0;  ///< seconds, summed over ranks
+  /// In the order of arrival: receives from any source or tag, and receives of a message with
+  /// another source or tag than recorded.
+  uint64_t wildcard_receives = 0;
+  uint64_t rematched_receives = 0;
+  /// The one that was fitted to the measured elapsed time, where that was asked for and found.
+  std::optional<double> degradation_ratio;
   std::vector<std::string> warnings;  ///< things the reader must know to trust this column
 };
 

@@ -250,6 +250,7 @@ class TextSource : public EventSource {
     }
     world.set_members(std::move(everybody));
     trace_.world = 0;
+    trace_.wildcards = WildcardsKnown::kAll;
     trace_.comms.push_back(world);
     for (const auto& [index, members] : comms) {
       Communicator comm;
@@ -336,6 +337,9 @@ class TextSource : public EventSource {
     const double request = option(line, "req", -1);
     const double init_order = option(line, "persistent", 0);
     const auto window = static_cast<int>(option(line, "win", 1));
+    const auto asked_any = [&line](const char* what) { return std::erase(line.words, what) > 0; };
+    const uint8_t wildcards =
+        (asked_any("any_source") ? kAnySource : 0) | (asked_any("any_tag") ? kAnyTag : 0);
     const std::vector<uint64_t> parts = take_parts(line);
     if (line.words.size() < 2) fail(line, "write RANK: ENTER..LEAVE CALL ...");
     const size_t dots = line.words[0].find("..");
@@ -378,6 +382,7 @@ class TextSource : public EventSource {
       return static_cast<int32_t>(rank);
     };
     record(enter, &CallBuilder::enter, name);
+    if (what == "probe") record_silently(&CallBuilder::probed, comm, peer(2), tag, wildcards);
     if (what == "alltoallv_init")
       record_silently(&CallBuilder::prepares_parts, static_cast<uint64_t>(request));
     for (const uint64_t part : parts) record(enter, &CallBuilder::part, part, uint32_t{1});
@@ -388,13 +393,13 @@ class TextSource : public EventSource {
       record(enter, &CallBuilder::isend, comm, peer(2), tag, bytes(line, 3),
              static_cast<uint64_t>(request), uint8_t{0});
     } else if (what == "recv") {
-      record(leave, &CallBuilder::recv, comm, peer(2), tag, bytes(line, 3));
+      record(leave, &CallBuilder::recv, comm, peer(2), tag, bytes(line, 3), wildcards);
     } else if (what == "irecv") {
-      record(enter, &CallBuilder::irecv_request, static_cast<uint64_t>(request), false);
+      record(enter, &CallBuilder::irecv_request, static_cast<uint64_t>(request), wildcards);
       receives_[{line.rank, static_cast<uint64_t>(request)}] = {peer(2), tag, comm, bytes(line, 3)};
     } else if (what == "sendrecv") {
       record(enter, &CallBuilder::send, comm, peer(2), tag, bytes(line, 3));
-      record(leave, &CallBuilder::recv, comm, peer(4), tag, bytes(line, 5));
+      record(leave, &CallBuilder::recv, comm, peer(4), tag, bytes(line, 5), wildcards);
     } else if (what == "wait" || what == "waitall" || what == "waitany" || what == "waitsome" ||
                what == "test") {
       const bool in_vain = line.words.size() > 2 && line.words[2] == "not";
@@ -450,7 +455,7 @@ class TextSource : public EventSource {
       if (request >= 0) among_neighbours_.insert({line.rank, static_cast<uint64_t>(request)});
     } else if (kOneSidedCalls.count(what)) {
       one_sided(line, window, request, enter, leave, record, peer);
-    } else if (what != "local" && what != "init" && what != "finalize" &&
+    } else if (what != "local" && what != "init" && what != "finalize" && what != "probe" &&
                what != "alltoallv_init") {
       fail(line, "'" + what + "' is not a call this format knows");
     }

@@ -18,6 +18,8 @@ namespace rubato {
 ///     0: 0..10 init                    rank 0 is in MPI_Init from tick 0 (nanosecond) to tick 10
 ///     0: 50..60 send 1 8B tag 7        also ssend, bsend; tag and comm may be left out
 ///     1: 20..70 recv 0 8B tag 7
+///     1: 20..70 recv 0 8B tag 7 any_source    that could have come from any rank; also any_tag
+///     1: 10..20 probe 0 tag 7 any_source      a probe that found this; a receive of it follows
 ///     0: 70..72 isend 1 1KiB req 1     also issend
 ///     1: 70..71 irecv 0 1KiB req 1
 ///     1: 80..90 wait 1                 requests that complete here, in order

@@ -58,6 +58,9 @@ enum class SizeConvention : uint8_t {
   kPerRank,  ///< EZTrace: the plain buffer size of this rank
 };
 
+/// Of which receives the archive says that they named MPI_ANY_SOURCE or MPI_ANY_TAG.
+enum class WildcardsKnown : uint8_t { kNone, kNonblocking, kAll };
+
 /// A thread of a rank that calls MPI, beside the rank's main thread (MPI_THREAD_MULTIPLE).
 struct Thread {
   uint64_t location = 0;
@@ -89,6 +92,7 @@ struct TraceDefinitions {
   std::vector<Thread> threads;     ///< by rank and number; the main ones are not among them
   std::vector<SideLocation> side_locations;
   SizeConvention sizes = SizeConvention::kLogical;
+  WildcardsKnown wildcards = WildcardsKnown::kNone;
   RecordingOverhead overhead;
   std::optional<double> eager_limit_node;     ///< bytes
   std::optional<double> eager_limit_network;  ///< bytes

@@ -43,6 +43,7 @@ const CommandHelp kHelp = {
     "  bandela:latency=2us,bandwidth=10GB/s\n"
     "  cluster.toml:latency*0.5,bandwidth*2,cpu*1.5,ppn=4,name=new\n"
     "  cluster.toml:collectives=openmpi,allreduce=ring      as Open MPI would, but for one\n"
+    "  cluster.toml:dr=5            with contention: degradation ratio 5 (MPInside's model)\n"
     "  cluster.toml:placement=roundrobin:2    or block:4, or file:hosts.txt (host by rank)\n"
     "  measured:region=solve*0.5,rank3.cpu*2  a routine in half the time, a faster processor\n"
     "All changes are explained in share/doc/platform-files.md.\n"
@@ -80,6 +81,12 @@ po::options_description replay_options() {
   add("polling", po::value<std::string>()->value_name("wait|keep"),
       "what a loop of MPI_Test or MPI_Iprobe is on a modelled machine: a wait (the default), or as "
       "many calls as recorded");
+  add("wildcards", po::value<std::string>()->value_name("recorded|arrival"),
+      "what a receive from any source or tag takes on a modelled machine: the message that it took "
+      "when it was recorded (the default), or whichever comes first there");
+  add("fit-dr",
+      "find the degradation ratio with which the run takes as long as measured, for each scenario "
+      "that has one (contention by degradation, as in --on cluster.toml:dr=1)");
   add("ignore-offsets", "do not apply the clock offsets of the archive");
   add("no-repair",
       "leave calls where the archive's clocks put them, even before what they waited for");
@@ -165,6 +172,13 @@ ReplayOptions engine_options(const po::variables_map& values) {
       throw UsageError(fmt::format("--polling: '{}' is neither wait nor keep", polling));
     options.spinning_waits = polling == "wait";
   }
+  if (values.count("wildcards")) {
+    const std::string wildcards = text_of(values, "wildcards");
+    if (wildcards != "recorded" && wildcards != "arrival")
+      throw UsageError(fmt::format("--wildcards: '{}' is neither recorded nor arrival", wildcards));
+    options.wildcards_by_arrival = wildcards == "arrival";
+  }
+  options.fit_degradation = values.count("fit-dr") > 0;
   if (isatty(STDERR_FILENO)) {
     options.progress = [shown = -1](double share) mutable {
       const int percent = static_cast<int>(100 * share);
@@ -253,6 +267,15 @@ int command_replay(const Arguments& arguments) {
   const ReplayOptions options = engine_options(values);
   const std::vector<Scenario> scenarios =
       parse_scenarios(values.count("on") ? values["on"].as<Words>() : Words{"measured", "perfect"});
+  const bool degrades =
+      std::any_of(scenarios.begin(), scenarios.end(), [](const Scenario& scenario) {
+        return scenario.platform.contention.kind == ContentionKind::kDegradation;
+      });
+  if (options.fit_degradation && !degrades) {
+    throw UsageError(
+        "--fit-dr: no scenario has contention by degradation; put dr=1 behind a platform, as in "
+        "--on cluster.toml:dr=1");
+  }
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
   Outputs outputs(values, archives[0]);
 

@@ -64,6 +64,10 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
           {"collectives", std::move(collectives)},
           {"contradicted_outcomes", scenario.contradicted_outcomes},
           {"contradicted_time", number(scenario.contradicted_time)},
+          {"wildcard_receives", scenario.wildcard_receives},
+          {"rematched_receives", scenario.rematched_receives},
+          {"degradation_ratio",
+           scenario.degradation_ratio ? number(*scenario.degradation_ratio) : Json(nullptr)},
           {"warnings", scenario.warnings},
           {"ranks", std::move(ranks)}};
 }

@@ -105,6 +105,9 @@ class GlobalDefinitions {
               OTF2_TYPE_UINT32);
     attribute(kAttributeInitOrder, schema::kInitOrder,
               "which of the persistent collectives of its communicator", OTF2_TYPE_UINT32);
+    attribute(kAttributeFoundSource, schema::kFoundSource, "source that a probe found",
+              OTF2_TYPE_INT32);
+    attribute(kAttributeFoundTag, schema::kFoundTag, "tag that a probe found", OTF2_TYPE_INT32);
     if (!definitions_.call_sites.empty()) {
       attribute(kAttributeCallSite, schema::kCallSite, "line of the program that called MPI",
                 OTF2_TYPE_SOURCE_CODE_LOCATION);
@@ -321,6 +324,7 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std:
       {schema::kOverheadCompletion, text(info.overhead.completion * tick)},
       {schema::kOverheadCollective, text(info.overhead.collective * tick)},
       {schema::kPartRunsLimit, std::to_string(kMaxPartRuns)},
+      {schema::kWildcards, "all"},
       {schema::kCommand, info.command},
       {schema::kMpiLibrary, info.mpi_library},
   };

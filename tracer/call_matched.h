@@ -6,13 +6,47 @@
 /// Matched probes and their receives, and sends and receives that share a request.
 namespace rubato {
 
-/// The receive will not say on which communicator; the probe knows.
-inline void note_matched(MPI_Comm comm, MPI_Message message, const MPI_Status& status) {
+/// What a probe found that named MPI_ANY_SOURCE or MPI_ANY_TAG; a receive behind it will name it.
+inline void note_probed(Call& call, int source, int tag, MPI_Comm comm, const MPI_Status& status) {
+  const unsigned any = any_of(source, tag);
+  if (any == 0 || status.MPI_SOURCE == MPI_PROC_NULL) return;
+  const Communicator* entry = communicators::find(comm);
+  if (!entry->recordable) return;
+  call.item(Item::kProbed, entry->id | uint64_t{any} << 32);
+  call.word(static_cast<uint64_t>(static_cast<uint32_t>(status.MPI_SOURCE)) << 32 |
+            static_cast<uint32_t>(status.MPI_TAG));
+}
+
+template <class Real>
+int record_probe(Call call, Real real, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = real(source, tag, comm, status);
+  if (result == MPI_SUCCESS) note_probed(call, source, tag, comm, *status);
+  call.leave();
+  return result;
+}
+
+template <class Real>
+int record_iprobe(Call call, Real real, int source, int tag, MPI_Comm comm, int* flag,
+                  MPI_Status* status) {
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = real(source, tag, comm, flag, status);
+  if (result == MPI_SUCCESS && *flag != 0) note_probed(call, source, tag, comm, *status);
+  call.leave();
+  return result;
+}
+
+/// The receive will not say on which communicator, nor what was asked for; the probe knows.
+inline void note_matched(int source, int tag, MPI_Comm comm, MPI_Message message,
+                         const MPI_Status& status) {
   if (status.MPI_SOURCE == MPI_PROC_NULL) return;  // MPI_MESSAGE_NO_PROC
   const Communicator* entry = communicators::find(comm);
   if (!entry->recordable) return;
   requests::add_message(message,
-                        {entry->id, status.MPI_SOURCE, status.MPI_TAG, received_bytes(status)});
+                        {entry->id, status.MPI_SOURCE, status.MPI_TAG, received_bytes(status)},
+                        any_of(source, tag));
 }
 
 template <class Real>
@@ -21,7 +55,7 @@ int record_mprobe(Call call, Real real, int source, int tag, MPI_Comm comm, MPI_
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(source, tag, comm, message, status);
-  if (result == MPI_SUCCESS) note_matched(comm, *message, *status);
+  if (result == MPI_SUCCESS) note_matched(source, tag, comm, *message, *status);
   call.leave();
   return result;
 }
@@ -32,7 +66,7 @@ int record_improbe(Call call, Real real, int source, int tag, MPI_Comm comm, int
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(source, tag, comm, flag, message, status);
-  if (result == MPI_SUCCESS && *flag != 0) note_matched(comm, *message, *status);
+  if (result == MPI_SUCCESS && *flag != 0) note_matched(source, tag, comm, *message, *status);
   call.leave();
   return result;
 }
@@ -46,10 +80,12 @@ int record_mrecv(Call call, Real real, void* buf, Count count, MPI_Datatype type
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(buf, count, type, message, status);
   Message matched;
-  const bool ours = *message != before && requests::take_message(before, matched);
+  unsigned any = 0;
+  const bool ours = *message != before && requests::take_message(before, matched, any);
   if (result == MPI_SUCCESS && ours) {
-    call.message(Item::kRecv, {matched.communicator, status->MPI_SOURCE, status->MPI_TAG,
-                               received_bytes(*status)});
+    note_received(
+        call, {matched.communicator, status->MPI_SOURCE, status->MPI_TAG, received_bytes(*status)},
+        any);
   }
   call.leave();
   return result;
@@ -62,9 +98,12 @@ int record_imrecv(Call call, Real real, void* buf, Count count, MPI_Datatype typ
   const MPI_Message before = *message;
   const int result = real(buf, count, type, message, request);
   Message matched{};
-  const bool ours = *message != before && requests::take_message(before, matched);
+  unsigned any = 0;
+  const bool ours = *message != before && requests::take_message(before, matched, any);
   if (result == MPI_SUCCESS) {
     matched.bytes = 0;
+    if (any & kOfAnySource) matched.peer = -1;
+    if (any & kOfAnyTag) matched.tag = -1;
     note_posted(call, RequestKind::kRecv, matched, ours, *request);
   }
   call.leave();

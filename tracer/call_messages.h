@@ -18,9 +18,23 @@ inline void note_message(Call& call, Item item, MPI_Comm comm, int peer, int tag
   if (entry->recordable) call.message(item, {entry->id, peer, tag, bytes});
 }
 
-inline void note_received(Call& call, MPI_Comm comm, const MPI_Status& status) {
+/// AnyOf of what a receive or probe asks for.
+inline unsigned any_of(int source, int tag) {
+  return (source == MPI_ANY_SOURCE ? kOfAnySource : 0u) | (tag == MPI_ANY_TAG ? kOfAnyTag : 0u);
+}
+
+/// What a blocking receive got that asked for `any`.
+inline void note_received(Call& call, const Message& message, unsigned any) {
+  call.message(Item::kRecv, message);
+  if (any != 0) call.item(Item::kAnyOf, any);
+}
+inline void note_received(Call& call, MPI_Comm comm, int source, int tag,
+                          const MPI_Status& status) {
   if (status.MPI_SOURCE == MPI_PROC_NULL) return;
-  note_message(call, Item::kRecv, comm, status.MPI_SOURCE, status.MPI_TAG, received_bytes(status));
+  const Communicator* entry = communicators::find(comm);
+  if (!entry->recordable) return;
+  note_received(call, {entry->id, status.MPI_SOURCE, status.MPI_TAG, received_bytes(status)},
+                any_of(source, tag));
 }
 
 /// MPI_ANY_SOURCE and MPI_ANY_TAG, which differ between libraries, as -1.
@@ -49,7 +63,7 @@ int record_recv(Call call, Real real, void* buf, Count count, MPI_Datatype type,
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(buf, count, type, source, tag, comm, status);
-  if (result == MPI_SUCCESS) note_received(call, comm, *status);
+  if (result == MPI_SUCCESS) note_received(call, comm, source, tag, *status);
   call.leave();
   return result;
 }
@@ -68,7 +82,7 @@ int record_sendrecv(Call call, Real real, const void* sendbuf, Count sendcount,
       note_message(call, Item::kSend, comm, dest, sendtag,
                    static_cast<uint64_t>(sendcount) * type_size(sendtype));
     }
-    note_received(call, comm, *status);
+    note_received(call, comm, source, recvtag, *status);
   }
   call.leave();
   return result;
@@ -86,7 +100,7 @@ int record_sendrecv_replace(Call call, Real real, void* buf, Count count, MPI_Da
       note_message(call, Item::kSend, comm, dest, sendtag,
                    static_cast<uint64_t>(count) * type_size(type));
     }
-    note_received(call, comm, *status);
+    note_received(call, comm, source, recvtag, *status);
   }
   call.leave();
   return result;

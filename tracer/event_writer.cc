@@ -28,6 +28,7 @@ class EventWriter {
     add_neighbours(items);
     if (call_site != 0) add_call_site(call_site);
     add_parts_request(items);
+    add_probed(items);
     put(OTF2_EvtWriter_Enter, attributes_, enter, translation_.region[id]);
     parts(items);
     // What belongs between a collective's begin and end makes it a collective call.
@@ -93,6 +94,25 @@ class EventWriter {
     if (items.done() || items.item() != Item::kParts) return;
     if (!PartsHead::of(items.value()).has_request) return;
     OTF2_AttributeList_AddUint64(attributes_, kAttributeRequest, items.word());
+  }
+
+  /// What a probe asked for and found.
+  void add_probed(record::Reader items) {
+    if (items.done() || items.item() != Item::kProbed) return;
+    const uint64_t value = items.value();
+    const uint64_t found = items.word();
+    uint32_t comm;
+    if (!known(static_cast<uint32_t>(value), comm)) return;
+    OTF2_AttributeList_AddCommRef(attributes_, kAttributeOwnComm, comm);
+    add_any_of(static_cast<unsigned>(value >> 32));
+    OTF2_AttributeList_AddInt32(attributes_, kAttributeFoundSource,
+                                static_cast<int32_t>(found >> 32));
+    OTF2_AttributeList_AddInt32(attributes_, kAttributeFoundTag, static_cast<int32_t>(found));
+  }
+
+  void add_any_of(unsigned any) {
+    if (any & kOfAnySource) OTF2_AttributeList_AddInt32(attributes_, kAttributeSource, -1);
+    if (any & kOfAnyTag) OTF2_AttributeList_AddInt32(attributes_, kAttributeTag, -1);
   }
 
   /// Takes the parts off the items.
@@ -197,13 +217,18 @@ class EventWriter {
       case Item::kRequestEnd:
         put(OTF2_EvtWriter_ParameterUnsignedInt, nullptr, leave_, kParameterEnd, items.value());
         break;
-      case Item::kRmaCollectiveBegin:  // written when the call was entered
+      case Item::kProbed:  // written when the call was entered
+        items.value();
+        items.word();
+        break;
+      case Item::kRmaCollectiveBegin:  // likewise
         items.value();
         break;
       case Item::kCollectiveComplete:
         collective_complete(items);
         break;
       case Item::kParts:
+      case Item::kAnyOf:
       case Item::kCallSite:
       case Item::kLeaveTime:
       case Item::kMessageLong:
@@ -212,6 +237,10 @@ class EventWriter {
         items.value();
         break;
     }
+  }
+
+  static uint64_t take_any_of(record::Reader& items) {
+    return items.done() || items.item() != Item::kAnyOf ? 0 : items.value();
   }
 
   void message(Item kind, record::Reader& items) {
@@ -227,8 +256,10 @@ class EventWriter {
       request = word & 0xffffffffffffff;
       mode = static_cast<SendMode>(word >> 56);
     }
+    const uint64_t any = kind == Item::kRecv ? take_any_of(items) : 0;
     uint32_t comm;
     if (!known(m.communicator, comm)) return;
+    add_any_of(static_cast<unsigned>(any));
     const auto peer = static_cast<uint32_t>(m.peer);
     const auto tag = static_cast<uint32_t>(m.tag);
     switch (kind) {
@@ -236,7 +267,7 @@ class EventWriter {
         put(OTF2_EvtWriter_MpiSend, nullptr, enter_, peer, comm, tag, m.bytes);
         break;
       case Item::kRecv:
-        put(OTF2_EvtWriter_MpiRecv, nullptr, leave_, peer, comm, tag, m.bytes);
+        put(OTF2_EvtWriter_MpiRecv, any ? attributes_ : nullptr, leave_, peer, comm, tag, m.bytes);
         break;
       case Item::kIrecv:
         put(OTF2_EvtWriter_MpiIrecv, nullptr, leave_, peer, comm, tag, m.bytes, request);

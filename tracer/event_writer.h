@@ -25,6 +25,8 @@ enum AttributeRef : OTF2_AttributeRef {
   kAttributeRequest,
   kAttributePartPeers,
   kAttributeInitOrder,
+  kAttributeFoundSource,
+  kAttributeFoundTag,
   kAttributeCallSite
 };
 

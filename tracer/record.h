@@ -72,7 +72,13 @@ enum class Item : unsigned {
   kCallSite,  ///< address that the call returns to; the last item of each call, or of none
   kParts,  ///< first of its call: PartsHead; the request, if it says so; then a part_run() per word
   kTinyCollective,  ///< as kCollective, all of it in a TinyCollective
+  kProbed,  ///< of a probe that named MPI_ANY_...: communicator 32 bits, AnyOf; then the source
+            ///< that it found 32, tag 32
+  kAnyOf,   ///< behind a kRecv: AnyOf
 };
+
+/// What a receive or probe did not name.
+enum AnyOf : unsigned { kOfAnySource = 1, kOfAnyTag = 2 };
 
 /// What kRmaOperation did; to kRmaAtomic OTF2's type is added.
 enum RmaHow : unsigned { kRmaPut, kRmaGet, kRmaAtomic = 16 };

@@ -167,16 +167,18 @@ bool take_number(uint64_t key, uint64_t& number) {
   return true;
 }
 
-void add_message(MPI_Message handle, const Message& message) {
+void add_message(MPI_Message handle, const Message& message, unsigned any) {
   Request request;
   request.message = message;
+  request.extra = any;
   add_at(message_key(handle), request);
 }
 
-bool take_message(MPI_Message handle, Message& message) {
+bool take_message(MPI_Message handle, Message& message, unsigned& any) {
   Request request;
   if (!take_at(message_key(handle), false, request)) return false;
   message = request.message;
+  any = static_cast<unsigned>(request.extra);
   return true;
 }
 

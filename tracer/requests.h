@@ -75,10 +75,11 @@ uint64_t next_persistent_number(uint32_t thread);
 void add_number(uint64_t key, uint64_t number);
 bool take_number(uint64_t key, uint64_t& number);
 
-/// A message that MPI_Mprobe or MPI_Improbe found: communicator, source, tag, bytes.
-void add_message(MPI_Message handle, const Message& message);
+/// A message that MPI_Mprobe or MPI_Improbe found: communicator, source, tag, bytes; AnyOf of what
+/// the probe asked for.
+void add_message(MPI_Message handle, const Message& message, unsigned any);
 /// It is received; false when it is none of ours.
-bool take_message(MPI_Message handle, Message& message);
+bool take_message(MPI_Message handle, Message& message, unsigned& any);
 
 }  // namespace requests
 }  // namespace rubato

@@ -38,6 +38,8 @@ inline constexpr char kOverheadCallSite[] = "RUBATO::OVERHEAD_CALL_SITE";
 /// Bytes: largest message that MPI sends eagerly, per level; absent when the library does not say.
 inline constexpr char kEagerLimitNode[] = "RUBATO::EAGER_LIMIT_NODE";
 inline constexpr char kEagerLimitNetwork[] = "RUBATO::EAGER_LIMIT_NETWORK";
+/// "all": receives that named MPI_ANY_SOURCE or MPI_ANY_TAG say so, blocking ones too.
+inline constexpr char kWildcards[] = "RUBATO::WILDCARDS";
 /// Command line of the traced program.
 inline constexpr char kCommand[] = "RUBATO::COMMAND";
 /// MPI_Get_library_version, first line.
@@ -55,12 +57,20 @@ inline constexpr char kCoresOnNode[] = "RUBATO::CORES_ON_NODE";
 /// How often the thread was taken off its core while it was recorded.
 inline constexpr char kInvoluntarySwitches[] = "RUBATO::INVOLUNTARY_SWITCHES";
 
-// Attributes on MPI_IRECV_REQUEST records: what the receive asked for.
+// Attributes on MPI_IRECV_REQUEST records: what the receive asked for. An MPI_RECV has the first
+// two where they are -1 (see kWildcards).
 
 /// int32: source rank in the communicator, -1 for MPI_ANY_SOURCE.
 inline constexpr char kPostedSource[] = "RUBATO_POSTED_SOURCE";
 /// int32: tag, -1 for MPI_ANY_TAG.
 inline constexpr char kPostedTag[] = "RUBATO_POSTED_TAG";
+// A probe that named one of them and found a message says so on its Enter record: the same two
+// where they are -1, kComm, and what it found, which the receive behind it will name.
+
+/// int32: rank in the communicator, tag.
+inline constexpr char kFoundSource[] = "RUBATO_FOUND_SOURCE";
+inline constexpr char kFoundTag[] = "RUBATO_FOUND_TAG";
+
 /// comm reference; also on NON_BLOCKING_COLLECTIVE_REQUEST.
 inline constexpr char kPostedComm[] = "RUBATO_POSTED_COMM";
 

@@ -1,0 +1,97 @@
+#include "replay/contention.h"
+
+#include <algorithm>
+
+namespace rubato {
+
+// --- Degradation ---
+
+void Degradation::start(uint32_t number, const Flow& flow, double now) {
+  if (number >= states_.size()) states_.resize(number + 1);
+  State& state = states_[number];
+  state = {flow, false, flow.data, now, 0, state.version + 1};
+  live_[flow.from].push_back(number);
+  if (flow.to != flow.from) live_[flow.to].push_back(number);
+  ask(now + (flow.length - flow.data), number, state.version);
+  change_pace(flow, now);
+}
+
+bool Degradation::over(const Timer& timer) {
+  State& state = states_[timer.flow];
+  if (timer.version != state.version) return false;
+  if (!state.moving) {
+    state.moving = true;
+    state.since = timer.time;
+    state.pace = pace(state.flow);
+    ask(timer.time + state.left * state.pace, timer.flow, ++state.version);
+    return false;
+  }
+  ++state.version;
+  const Flow flow = state.flow;
+  std::erase(live_[flow.from], timer.flow);
+  std::erase(live_[flow.to], timer.flow);
+  change_pace(flow, timer.time);
+  return true;
+}
+
+double Degradation::pace(const Flow& flow) const {
+  return static_cast<double>(std::max(live_[flow.from].size(), live_[flow.to].size())) * ratio_;
+}
+
+void Degradation::change_pace(const Flow& flow, double now) {
+  change_pace(flow.from, now);
+  if (flow.to != flow.from) change_pace(flow.to, now);
+}
+
+void Degradation::change_pace(int node, double now) {
+  for (const uint32_t number : live_[node]) {
+    State& state = states_[number];
+    const double changed = pace(state.flow);
+    if (!state.moving || changed == state.pace) continue;
+    state.left = std::max(0.0, state.left - (now - state.since) / state.pace);
+    state.since = now;
+    state.pace = changed;
+    ask(now + state.left * changed, number, ++state.version);
+  }
+}
+
+// --- Buses ---
+
+void Buses::start(uint32_t number, const Flow& flow, double now) {
+  if (number >= flows_.size()) flows_.resize(number + 1);
+  flows_[number] = flow;
+  waiting_.insert({now, flow.rank, ++came_, number});
+  serve(now);
+}
+
+bool Buses::over(const Timer& timer) {
+  if (timer.version == kArrives) return true;
+  const Flow& flow = flows_[timer.flow];
+  --out_[flow.from].used;
+  --in_[flow.to].used;
+  --network_.used;
+  serve(timer.time);
+  return false;
+}
+
+void Buses::serve(double now) {
+  ++round_;
+  for (auto at = waiting_.begin(); at != waiting_.end() && network_.free(round_);) {
+    const uint32_t number = std::get<uint32_t>(*at);
+    const Flow& flow = flows_[number];
+    Links* const needed[] = {&out_[flow.from], &in_[flow.to], &network_};
+    const bool all_free = std::all_of(std::begin(needed), std::end(needed),
+                                      [this](const Links* links) { return links->free(round_); });
+    if (!all_free) {
+      for (Links* links : needed) links->keep(round_);
+      ++at;
+      continue;
+    }
+    for (Links* links : needed) ++links->used;
+    ask(now + flow.data, number, kReleases);
+    ask(now + flow.length, number, kArrives);
+    at = waiting_.erase(at);
+  }
+}
+
+}  // namespace rubato

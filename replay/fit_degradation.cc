@@ -1,0 +1,85 @@
+#include "replay/fit_degradation.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "models/error.h"
+#include "replay/trace.h"
+
+namespace rubato {
+namespace {
+
+/// Elapsed times this near to each other are the same; a part of them.
+constexpr double kSame = 1e-7;
+/// And so near they are taken for the same where the ratio itself cannot be told more exactly.
+constexpr double kNear = 1e-3;
+
+double elapsed(EventSource& source, const Scenario& scenario, const ReplayOptions& options) {
+  const Results results = run_replay(source, {scenario}, options);
+  if (!results.scenarios[0].deadlock.empty()) {
+    throw InputError("--fit-dr: scenario '" + scenario.name +
+                     "' is a deadlock: " + results.scenarios[0].deadlock);
+  }
+  return results.scenarios[0].elapsed;
+}
+
+}  // namespace
+
+DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
+                               const ReplayOptions& asked) {
+  ReplayOptions options = asked;
+  options.fit_degradation = options.verify = false;
+  DegradationFit fit;
+  fit.measured = elapsed(source, parse_scenario("measured"), options);
+  Scenario tried = scenario;
+  const auto at = [&](double ratio) {
+    tried.platform.contention.degradation_ratio = ratio;
+    return elapsed(source, tried, options);
+  };
+  double low = kLeastDegradation;
+  double high = kMostDegradation;
+  fit.least = at(low);
+  fit.most = at(high);
+  if (fit.measured < fit.least || fit.measured > fit.most || fit.least == fit.most) return fit;
+  while (high / low > 1 + 1e-9) {
+    const double middle = std::sqrt(low * high);
+    const double found = at(middle);
+    if (std::abs(found - fit.measured) <= kSame * fit.measured) {
+      fit.ratio = middle;
+      return fit;
+    }
+    (found < fit.measured ? low : high) = middle;
+  }
+  // The elapsed time may jump, where messages then go in another order.
+  if (std::abs(at(low) - fit.measured) <= kNear * fit.measured) fit.ratio = low;
+  return fit;
+}
+
+std::vector<std::optional<DegradationFit>> fit_degradations(EventSource& source,
+                                                            std::vector<Scenario>& scenarios,
+                                                            const ReplayOptions& options) {
+  std::vector<std::optional<DegradationFit>> fits(scenarios.size());
+  for (size_t i = 0; i < scenarios.size(); ++i) {
+    ContentionModel& model = scenarios[i].platform.contention;
+    if (scenarios[i].basis != Basis::kModel || model.kind != ContentionKind::kDegradation) continue;
+    fits[i] = fit_degradation(source, scenarios[i], options);
+    if (fits[i]->ratio) model.degradation_ratio = *fits[i]->ratio;
+  }
+  return fits;
+}
+
+std::string describe(const DegradationFit& fit) {
+  std::ostringstream text;
+  text.precision(4);
+  if (fit.ratio) {
+    text << "the degradation ratio is " << *fit.ratio << ": with it the run takes the measured "
+         << fit.measured << " s";
+  } else {
+    text << "no degradation ratio gives the measured " << fit.measured << " s: at "
+         << kLeastDegradation << " the run takes " << fit.least << " s, at " << kMostDegradation
+         << " it takes " << fit.most << " s";
+  }
+  return text.str();
+}
+
+}  // namespace rubato

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <algorithm>
+
+#include "replay/arrival_matcher.h"
+#include "replay/model_rules.h"
+#include "replay/progress_rules.h"
+#include "replay/time_order.h"
+
+namespace rubato {
+
+/// Rules of a scenario in which what happens depends on what happened before in replayed time
+/// (time_order.h). Where nothing does, all times are those of ModelRules and ProgressRules, bit for
+/// bit.
+class OrderedRules : public ProgressRules {
+ public:
+  static constexpr bool kTimeOrdered = true;
+  static constexpr bool kNeedsPresence = false;  ///< the order of time knows it
+
+  /// `by_arrival`: receives take whichever message comes first (arrival_matcher.h).
+  OrderedRules(const LaneMachines& machines, const TraceDefinitions& trace,
+               const ContentionModel& contention, bool by_arrival)
+      : ProgressRules(machines, trace),
+        order_(trace.timelines(), machines.placement, contention),
+        by_arrival_(by_arrival) {}
+
+  /// Arrivals are up to the order of time; `sent` is when the port takes the message.
+  void send(TimelineState<1>& timeline, const Call&, const Action& action, Transfer<1>& transfer) {
+    transfer.sent =
+        start_send(timeline, action, transfer, message_cost(transfer.level, transfer.bytes));
+  }
+
+  /// Fills in what the order of time has to know of a message that was sent.
+  void describe(const Transfer<1>& transfer, TimeOrder::Message& message) {
+    const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
+    message.protocol = cost.protocol;
+    message.answer = 0;
+    message.length = cost.transfer[0];
+    message.data = message.length - cost.latency[0];
+    if (cost.protocol == Protocol::kEager) return;
+    const Progress::Legs legs = this->legs(transfer);
+    message.envelope = transfer.sent[0] + cost.latency[0];
+    message.answer = legs.answer;
+    message.data = legs.data;
+    const double after_request = cost.transfer[0] - cost.latency[0];
+    message.length = cost.protocol == Protocol::kPush   ? legs.data
+                     : cost.protocol == Protocol::kPull ? legs.answer + legs.data
+                                                        : after_request;
+  }
+
+  bool by_arrival() const { return by_arrival_; }
+
+  // What the engine keeps of the order of time (replay_ordered.h), for one run.
+  TimeOrder& order() { return order_; }
+  ArrivalMatcher& arrivals() { return arrivals_; }
+
+ private:
+  TimeOrder order_;
+  ArrivalMatcher arrivals_;
+  bool by_arrival_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,284 @@
+// Messages that take room from each other, worked out by hand. One tick is one nanosecond.
+
+#include <catch2/catch.hpp>
+
+#include "models/error.h"
+#include "models/platform_file.h"
+#include "replay/replay_driver.h"
+#include "replay/text_source.h"
+
+using namespace rubato;
+
+namespace {
+
+/// Between nodes T(n) = 100 + n ns, within one 10 + n; no overheads, no gap; async from 5000 bytes
+/// on. `contention` is what stands under [contention].
+Scenario machine(const std::string& contention) {
+  Scenario scenario;
+  scenario.name = contention;
+  scenario.platform = parse_platform(R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "10ns", bandwidth = "1GB/s" } ]
+    gap = "0ns"
+    [level.network]
+    transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
+    gap = "0ns"
+    protocol = [ { from = "0B", kind = "eager" }, { from = "5000B", kind = "async" } ]
+  )" + (contention.empty() ? "" : "[contention]\n" + contention),
+                                     "cluster.toml");
+  return scenario;
+}
+
+Scenario degraded(double ratio) {
+  return machine("model = \"degradation\"\ndegradation_ratio = " + std::to_string(ratio));
+}
+
+Scenario buses(const std::string& limits) {
+  return machine("model = \"buses\"\n" + limits);
+}
+
+/// When each rank ends, in ns.
+std::vector<double> ends_of(const ScenarioResult& result) {
+  INFO(result.deadlock);
+  REQUIRE(result.deadlock.empty());
+  std::vector<double> ns;
+  for (const RankResult& rank : result.ranks) ns.push_back(rank.end * 1e9);
+  return ns;
+}
+
+std::vector<double> ends(const std::string& text, const Scenario& scenario) {
+  const auto source = parse_text_trace(text);
+  return ends_of(run_replay(*source, {scenario}, {}).scenarios[0]);
+}
+
+void check(const std::vector<double>& got, const std::vector<double>& expected) {
+  REQUIRE(got.size() == expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    INFO("rank " << i);
+    CHECK(got[i] == Approx(expected[i]).margin(1e-3));
+  }
+}
+
+/// Ranks 0 and 1 of one node send 1000 bytes each to 2 and 3 of another, rank 1 at `start`.
+std::string pairs(int start) {
+  const std::string at = std::to_string(start);
+  return "nodes 0 0 1 1\n0: 0..0 send 2 1000B\n1: 0..0 local MPI_Comm_rank\n1: " + at + ".." + at +
+         " send 3 1000B\n2: 0..10 recv 0 1000B\n3: 0..10 recv 1 1000B\n";
+}
+
+void check_refused(const std::string& contention, const std::string& why) {
+  try {
+    machine(contention);
+    FAIL("was accepted: " << contention);
+  } catch (const InputError& error) {
+    INFO(error.what());
+    CHECK(std::string(error.what()).find(why) != std::string::npos);
+  }
+}
+
+}  // namespace
+
+// T = L + n / B * LR * DR, with two live requests on each node from start to end: 100 + 1000 * 2 *
+// DR. So 2100 at DR = 1, 4100 at 2, 20100 at 10, 300 at 0.1.
+TEST_CASE("degradation: two live requests on a node, several ratios at once") {
+  const auto source = parse_text_trace(pairs(0));
+  const Results results =
+      run_replay(*source, {degraded(1), degraded(2), degraded(10), degraded(0.1)}, {});
+  check(ends_of(results.scenarios[0]), {0, 0, 2100, 2100});
+  check(ends_of(results.scenarios[1]), {0, 0, 4100, 4100});
+  check(ends_of(results.scenarios[2]), {0, 0, 20100, 20100});
+  check(ends_of(results.scenarios[3]), {0, 0, 300, 300});
+}
+
+// DR = 2. The first message is alone until the second starts at 1100: its latency ends at 100, of
+// its data (1100 - 100) / 2 = 500 bytes are through by then. From there on LR = 2: the other 500
+// take 500 * 2 * 2 = 2000, until 3100. The second: latency until 1200, (3100 - 1200) / 4 = 475
+// bytes until the first has arrived, 525 alone at 2 ns each: 3100 + 1050 = 4150.
+TEST_CASE("degradation: live requests count as long as they live") {
+  check(ends(pairs(1100), degraded(2)), {0, 1100, 3100, 4150});
+}
+
+// Node 0 has two live requests, nodes 1 and 2 one each: the node with more counts, DR = 2.
+// 100 + 1000 * 2 * 2. The message within node 0, 10 + 1000, is none of the network's.
+TEST_CASE("degradation: of the two nodes of a message the one with more live requests") {
+  check(ends(R"(
+    nodes 0 0 1 2 0
+    0: 0..0 send 2 1000B
+    1: 0..0 send 3 1000B
+    1: 0..0 send 4 1000B
+    2: 0..10 recv 0 1000B
+    3: 0..10 recv 1 1000B
+    4: 0..10 recv 1 1000B
+  )",
+             degraded(2)),
+        {0, 0, 4100, 4100, 1010});
+}
+
+// 10000 bytes by async: the request is there at 100, the receive is posted at 300. Of T - L = 10000
+// the answer is 100, which no load slows down, and the data 9900: 300 + 100 + 9900 * 3. The sender
+// leaves with it.
+TEST_CASE("degradation: the handshake knows nothing of the load") {
+  check(ends(R"(
+    nodes 0 1
+    0: 0..0 send 1 10000B
+    1: 0..0 local MPI_Comm_rank
+    1: 300..310 recv 0 10000B
+  )",
+             degraded(3)),
+        {30100, 30100});
+}
+
+// Eight Isends of 1000 bytes at once by one rank: LR = 8 for all, 100 + 1000 * 8.
+TEST_CASE("degradation: every request of a rank is one") {
+  std::string text = "nodes 0 1\n";
+  for (int i = 0; i < 8; ++i)
+    text += "0: 0..0 isend 1 1000B req " + std::to_string(i) + "\n1: 0..0 irecv 0 1000B req " +
+            std::to_string(i) + "\n";
+  text += "0: 0..0 waitall 0 1 2 3 4 5 6 7\n1: 0..10 waitall 0 1 2 3 4 5 6 7\n";
+  check(ends(text, degraded(1)), {0, 8100});
+}
+
+// Both want the only link out of node 0: rank 0 has it first, for the 1000 that its data takes; so
+// rank 1 starts at 1000 and arrives at 2100.
+TEST_CASE("buses: one link out of a node, one into it, one bus") {
+  check(ends(pairs(0), buses("out = 1")), {0, 0, 1100, 2100});
+  check(ends(pairs(0), buses("in = 1")), {0, 0, 1100, 2100});
+  check(ends(pairs(0), buses("network = 1")), {0, 0, 1100, 2100});
+  check(ends(pairs(400), buses("network = 1")), {0, 400, 1100, 2100});
+}
+
+TEST_CASE("buses: as many as there are messages are as good as any") {
+  const auto alone = ends(pairs(0), machine(""));
+  check(alone, {0, 0, 1100, 1100});
+  CHECK(ends(pairs(0), buses("out = 2\nin = 2\nnetwork = 2")) == alone);
+  CHECK(ends(pairs(0), buses("")) == alone);
+}
+
+// Ranks 0, 1, 2 on nodes of their own, all to node 3. One link into it: they come in the order of
+// their starts, 0 at 20, 2 at 10, 1 at 10: rank 1 before 2. So 1 has it from 10 to 1010, 2 from
+// 1010, 0 from 2010: there at 1110, 2110 and 3110.
+TEST_CASE("buses: first come, first served, of those that came at once the lower rank") {
+  check(ends(R"(
+    nodes 0 1 2 3 3 3
+    0: 0..0 local MPI_Comm_rank
+    0: 20..20 send 3 1000B
+    1: 0..0 local MPI_Comm_rank
+    1: 10..10 send 4 1000B
+    2: 0..0 local MPI_Comm_rank
+    2: 10..10 send 5 1000B
+    3: 0..10 recv 0 1000B
+    4: 0..10 recv 1 1000B
+    5: 0..10 recv 2 1000B
+  )",
+             buses("in = 1")),
+        {20, 10, 10, 3110, 1110, 2110});
+}
+
+// One link out of node 0 and one into node 2. At 0 rank 0 (node 0) sends to node 1, rank 1 (node 0)
+// to node 2: it waits for the link out until 1000. At 500 rank 2 (node 1) sends to node 2: the link
+// into it is free, but rank 1 came before: from 1000 to 2000 it is his, so rank 2's message is
+// there at 2000 + 1100.
+TEST_CASE("buses: nobody passes one that came before and waits for the same link") {
+  check(ends(R"(
+    nodes 0 0 1 1 2 2
+    0: 0..0 send 3 1000B
+    1: 0..0 send 4 1000B
+    2: 0..0 local MPI_Comm_rank
+    2: 500..500 send 5 1000B
+    3: 0..10 recv 0 1000B
+    4: 0..10 recv 1 1000B
+    5: 0..10 recv 2 1000B
+  )",
+             buses("out = 1\nin = 1")),
+        {0, 0, 500, 1100, 2100, 3100});
+}
+
+// Eight senders on nodes of their own, one receiver's node: with k links into it they go in rounds
+// of k, so the last is there at 1000 * (ceil(8 / k) - 1) + 1100.
+TEST_CASE("buses: more of them never make it later") {
+  std::string text = "nodes 0 1 2 3 4 5 6 7 8\n";
+  for (int i = 0; i < 8; ++i) {
+    text += std::to_string(i) + ": 0..0 send 8 1000B\n";
+    text += "8: " + std::to_string(i) + ".." + std::to_string(i + 1) + " recv " +
+            std::to_string(i) + " 1000B\n";
+  }
+  for (int k = 1; k <= 9; ++k) {
+    INFO("k = " << k);
+    const int rounds = (8 + k - 1) / k;
+    CHECK(ends(text, buses("in = " + std::to_string(k)))[8] ==
+          Approx(1000.0 * (rounds - 1) + 1100));
+  }
+}
+
+TEST_CASE("what is wrong with [contention] is said in one line") {
+  check_refused("out = 1", "[contention] lacks 'model'");
+  check_refused("model = \"busses\"", "contention.model 'busses' is not known");
+  check_refused("model = \"buses\"\nout = 0", "contention.out must be a whole number above 0");
+  check_refused("model = \"buses\"\nout = 1.5", "contention.out must be a whole number above 0");
+  check_refused("model = \"buses\"\ndegradation_ratio = 2", "is for the model \"degradation\"");
+  check_refused("model = \"degradation\"\nnetwork = 2", "is for the model \"buses\"");
+  check_refused("model = \"degradation\"\ndegradation_ratio = 0", "must be a number above 0");
+  check_refused("model = \"degradation\"\nlevels = [\"rack\"]", "'rack' is not known");
+  check_refused("model = \"degradation\"\nratio = 2", "[contention] has no key 'ratio'");
+}
+
+TEST_CASE("[contention] is written as it was read") {
+  for (const char* text :
+       {"model = \"degradation\"\ndegradation_ratio = 2.5\nlevels = [\"node\", \"network\"]",
+        "model = \"buses\"\nout = 2\nin = 1\nnetwork = 16"}) {
+    const Platform platform = machine(text).platform;
+    CHECK(parse_platform(format_platform(platform), "again").contention == platform.contention);
+  }
+}
+
+TEST_CASE("scenarios change the degradation ratio") {
+  CHECK(parse_scenario("bandela:latency=1us,dr=5").platform.contention.degradation_ratio == 5);
+  CHECK(parse_scenario("bandela:dr=5,dr*2").platform.contention.degradation_ratio == 10);
+  CHECK(parse_scenario("bandela:dr=5,contention=none").platform.contention.kind ==
+        ContentionKind::kNone);
+  CHECK_THROWS_AS(parse_scenario("bandela:dr*2"), UsageError);
+  CHECK_THROWS_AS(parse_scenario("bandela:dr=-1"), UsageError);
+  CHECK_THROWS_AS(parse_scenario("measured:dr=1"), UsageError);
+}
+
+// Measured times are those of DR = 3: two pairs at once take 100 + 1000 * 2 * 3 = 6100, and after
+// 900 of compute the answers go back, rank 3's alone from 7000 on (rank 2 ends there): 100 + 1000 *
+// 3, until 10100.
+TEST_CASE("--fit-dr finds a planted degradation ratio") {
+  const std::string text = R"(
+    nodes 0 0 1 1
+    0: 0..0 send 2 1000B
+    1: 0..0 send 3 1000B
+    1: 0..10100 recv 3 1000B
+    2: 0..6100 recv 0 1000B
+    2: 7000 end
+    3: 0..6100 recv 1 1000B
+    3: 7000..7000 send 1 1000B
+  )";
+  ReplayOptions options;
+  options.fit_degradation = true;
+  const auto source = parse_text_trace(text);
+  const Results results = run_replay(*source, {degraded(1), degraded(50)}, options);
+  for (const ScenarioResult& result : results.scenarios) {
+    REQUIRE(result.degradation_ratio.has_value());
+    CHECK(*result.degradation_ratio == Approx(3).epsilon(1e-4));
+    CHECK(result.elapsed * 1e9 == Approx(10100).epsilon(1e-5));
+  }
+}
+
+// The run took 950, but the latency of 100 and the compute of 900 alone take 1000.
+TEST_CASE("--fit-dr says when no degradation ratio will do") {
+  ReplayOptions options;
+  options.fit_degradation = true;
+  const auto source = parse_text_trace(R"(
+    nodes 0 1
+    0: 0..0 send 1 1000B
+    1: 0..50 recv 0 1000B
+    1: 950 end
+  )");
+  const Results results = run_replay(*source, {degraded(1)}, options);
+  CHECK(!results.scenarios[0].degradation_ratio);
+  REQUIRE(!results.scenarios[0].warnings.empty());
+  CHECK(results.scenarios[0].warnings.back().find("no degradation ratio") != std::string::npos);
+}
