@@ -318,7 +318,7 @@ void run_patterns(int rank, const std::vector<Task>& tasks,
       add(task.level, measure_patterns(two, pairs, effort));
       MPI_Comm_free(&two);
     }
-    sleep_until_all_are_here();
+    sleep_until_all_are_here(MPI_COMM_WORLD);
   }
   add(widest, measure_patterns(MPI_COMM_WORLD, all, effort));
 }
@@ -330,9 +330,9 @@ void run_machine(int rank, int ranks, const std::vector<Task>& tasks, const Effo
     std::vector<Series> series;
     if (task.level == Level::kSelf) {
       if (rank == 0) series = measure_copies(effort);
-      sleep_until_all_are_here();
+      sleep_until_all_are_here(MPI_COMM_WORLD);
     } else {
-      series = measure_load(task.pairs, effort, sleep_until_all_are_here);
+      series = measure_load(task.pairs, effort, [] { sleep_until_all_are_here(MPI_COMM_WORLD); });
     }
     for (LevelResult& result : results) {
       if (result.level != task.level) continue;

@@ -36,12 +36,15 @@ TEST_CASE("a child is run to its end, or told to end") {
   CHECK(run("exit 3", {}).exit_code == 3);
   CHECK(run("exit 3", {}).text() == "exited with 3");
   CHECK(run("kill -9 $$", {}).signal == SIGKILL);
-  const auto at_once = [](double) { return true; };
+  // Once the shell has set its trap.
+  const auto when_ready = [&](double) { return fs::exists(log) && fs::file_size(log) > 0; };
   // Both shells wait for what they started, a program that a signal ends too.
-  const ChildEnd told = run("trap 'exit 0' TERM; while :; do sleep 0.1; done", at_once);
+  const ChildEnd told =
+      run("trap 'exit 0' TERM; echo ready; while :; do sleep 0.1; done", when_ready);
   CHECK(told.stopped);
   CHECK(!told.fine());
-  const ChildEnd stubborn = run("trap '' TERM; while :; do sleep 0.1; done", at_once, 0);
+  const ChildEnd stubborn =
+      run("trap '' TERM; echo ready; while :; do sleep 0.1; done", when_ready, 0);
   CHECK(stubborn.stopped);
   CHECK(stubborn.signal == SIGKILL);
   CHECK_THROWS_WITH(run_child({"/no/such/program"}, log, {}),

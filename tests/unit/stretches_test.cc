@@ -152,9 +152,9 @@ void give(CallBuilder& builder, const PlainRecord& record, uint64_t event, uint6
     case kIsendDone:
       return builder.isend_complete(event, time, request);
     case kIrecvPosted:
-      return builder.irecv_request(event, time, request, false);
+      return builder.irecv_request(event, time, request, 0);
     case kRecvRecord:
-      return builder.recv(event, time, 0, where, 5, record.sent);
+      return builder.recv(event, time, 0, where, 5, record.sent, 0);
     case kIrecvDone:
       return builder.irecv(event, time, 0, where, 6, record.sent, request);
     case kCollective:
