@@ -116,6 +116,33 @@ TEST_CASE("what is known of too few processes does not get into a platform") {
   CHECK(again.collectives.describe(CollectiveOp::kAllreduce, 8, 8) == "formula");
 }
 
+TEST_CASE("collectives of a machine that does other things still give a platform file") {
+  // As in level_fit_test.cc: every time is up to a thousandfold of what it should be.
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> decades(0, 3);
+    MeasuredCollectives measured;
+    measured.times[CollectiveOp::kBcast] = times_of(truth, seed % 2 ? 5 : 1, 0, seed, {2, 3, 4});
+    for (CollectiveTimes& times : measured.times[CollectiveOp::kBcast]) {
+      for (double& seconds : times.seconds) seconds *= std::pow(10, decades(random));
+    }
+    Platform platform;
+    platform.name = "busy";
+    platform.level(Level::kNode) = LevelModel();
+    platform.level(Level::kNode)->transfer = TransferCurve::hockney(1e-6, 1e9);
+    REQUIRE_NOTHROW(add_collectives(platform, fit_collectives(measured), measured));
+    // What is written can be read again, and no time is negative.
+    const Platform read = parse_platform(format_platform(platform), "busy.toml");
+    const auto flat = [](double) { return 1e-6; };
+    const RoundCost unused{flat, flat, flat, flat, flat};
+    for (const int p : {2, 3, 4, 8, 64, 1024}) {
+      for (const double d : {0., 1., 8., 100., 5000., 1e6})
+        CHECK(read.collectives.seconds(CollectiveOp::kBcast, p, d, unused) >= 0);
+    }
+  }
+}
+
 TEST_CASE("two numbers of processes do not tell how time grows") {
   // With p = 2 and 4, 1, log p, p and p^2 describe the same times; p is taken.
   const auto line = [](double p, double d) { return 1e-6 * p + 1e-9 * d; };

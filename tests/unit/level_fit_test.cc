@@ -4,6 +4,8 @@
 #include <cmath>
 #include <random>
 
+#include "models/platform_file.h"
+
 using namespace rubato;
 
 namespace {
@@ -74,12 +76,20 @@ TEST_CASE("samples of a machine that does other things still give a platform fil
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> decades(0, seed % 2 ? 3 : 1);
     LevelSamples samples = level(0, 0);
-    for (std::vector<TimedLength>* timings : {&samples.transfer, &samples.single, &samples.burst}) {
+    samples.overheads = {samples.transfer, samples.single, samples.transfer};
+    samples.overlap = {samples.transfer, samples.single};
+    for (std::vector<TimedLength>* timings :
+         {&samples.transfer, &samples.single, &samples.burst, &samples.overheads.send,
+          &samples.overheads.receive, &samples.overheads.unexpected,
+          &samples.overlap.sender_computes, &samples.overlap.both_compute}) {
       for (TimedLength& timing : *timings) timing.seconds *= std::pow(10, decades(random));
     }
     Platform platform;
+    platform.name = "busy";
     REQUIRE_NOTHROW(add_level(platform, Level::kNode, fit_level(samples), samples.probe));
-    CHECK(platform.level(Level::kNode).has_value());
+    REQUIRE(platform.level(Level::kNode).has_value());
+    // What is written can be read again.
+    REQUIRE_NOTHROW(parse_platform(format_platform(platform), "busy.toml"));
   }
 }
 
