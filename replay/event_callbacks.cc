@@ -1,0 +1,578 @@
+// What becomes of each record of an archive.
+//
+// OTF2 calls back per record. Those that programs are full of become PlainRecords, of which
+// stretches.h passes on what it has not seen before; then, as at once with all other records,
+// references are translated and the record is handed to the location's CallBuilder. Exceptions must
+// not cross the C library: they are kept and thrown again behind it.
+
+#include "replay/event_callbacks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rubato {
+namespace {
+
+/// OTF2's operation as ours; nothing for one that OTF2 does not define for MPI.
+std::optional<CollectiveOp> translate(OTF2_CollectiveOp op) {
+  static constexpr std::pair<OTF2_CollectiveOp_enum, CollectiveOp> kOps[] = {
+      {OTF2_COLLECTIVE_OP_BARRIER, CollectiveOp::kBarrier},
+      {OTF2_COLLECTIVE_OP_BCAST, CollectiveOp::kBcast},
+      {OTF2_COLLECTIVE_OP_GATHER, CollectiveOp::kGather},
+      {OTF2_COLLECTIVE_OP_GATHERV, CollectiveOp::kGatherv},
+      {OTF2_COLLECTIVE_OP_SCATTER, CollectiveOp::kScatter},
+      {OTF2_COLLECTIVE_OP_SCATTERV, CollectiveOp::kScatterv},
+      {OTF2_COLLECTIVE_OP_ALLGATHER, CollectiveOp::kAllgather},
+      {OTF2_COLLECTIVE_OP_ALLGATHERV, CollectiveOp::kAllgatherv},
+      {OTF2_COLLECTIVE_OP_ALLTOALL, CollectiveOp::kAlltoall},
+      {OTF2_COLLECTIVE_OP_ALLTOALLV, CollectiveOp::kAlltoallv},
+      {OTF2_COLLECTIVE_OP_ALLTOALLW, CollectiveOp::kAlltoallw},
+      {OTF2_COLLECTIVE_OP_ALLREDUCE, CollectiveOp::kAllreduce},
+      {OTF2_COLLECTIVE_OP_REDUCE, CollectiveOp::kReduce},
+      {OTF2_COLLECTIVE_OP_REDUCE_SCATTER, CollectiveOp::kReduceScatter},
+      {OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK, CollectiveOp::kReduceScatterBlock},
+      {OTF2_COLLECTIVE_OP_SCAN, CollectiveOp::kScan},
+      {OTF2_COLLECTIVE_OP_EXSCAN, CollectiveOp::kExscan},
+      {OTF2_COLLECTIVE_OP_CREATE_HANDLE, CollectiveOp::kCreateHandle},
+      {OTF2_COLLECTIVE_OP_DESTROY_HANDLE, CollectiveOp::kDestroyHandle},
+  };
+  for (const auto& [theirs, ours] : kOps) {
+    if (op == theirs) return ours;
+  }
+  return {};
+}
+
+/// A collective as a record names it, in our terms.
+struct RecordedCollective {
+  RecordedCollective(EventLocation& l, uint64_t event, const char* what,
+                     OTF2_CollectiveOp recorded_op, OTF2_CommRef recorded_comm,
+                     uint32_t recorded_root) {
+    const std::optional<CollectiveOp> known = translate(recorded_op);
+    if (!known) {
+      throw InputError(l.place(event, what) + ": operation " + std::to_string(recorded_op) +
+                       " is not an MPI collective this version knows");
+    }
+    op = *known;
+    comm = l.comm(recorded_comm, event, what);
+    const ArchiveIndex& index = l.archive->index;
+    const auto both = index.both_groups.find(comm);
+    if (both != index.both_groups.end()) comm = both->second;
+    const Communicator& communicator = l.archive->definitions.comms[comm];
+    const int local = communicator.self_like ? 0 : communicator.local_rank(l.rank);
+    kept = local < 0;
+    if (recorded_root == OTF2_COLLECTIVE_ROOT_SELF) {
+      root = local;
+    } else if (recorded_root == OTF2_COLLECTIVE_ROOT_THIS_GROUP) {
+      root = kRootInOwnGroup;
+    } else if (recorded_root < static_cast<uint32_t>(communicator.peers(local))) {
+      // Between groups it counts in the other one.
+      root = static_cast<int32_t>(recorded_root) +
+             (local < communicator.first_group ? communicator.first_group : 0);
+    }
+  }
+
+  CollectiveOp op{};
+  uint32_t comm;
+  int32_t root = kNoRoot;
+  bool kept;  ///< the rank is no member: its call keeps its time
+};
+
+// Parameters that every callback has: location, time, event number, user data, attributes.
+#define RUBATO_RECORD                                                \
+  OTF2_LocationRef, OTF2_TimeStamp time, uint64_t event, void *user, \
+      [[maybe_unused]] OTF2_AttributeList *attributes
+
+/// Whether a receive or probe named MPI_ANY_SOURCE or MPI_ANY_TAG: ActionFlags.
+uint8_t wildcards(const EventLocation& l, const OTF2_AttributeList* attributes) {
+  const ArchiveIndex& index = l.archive->index;
+  if (index.posted_source == kUndefined && index.posted_tag == kUndefined) return 0;
+  if (OTF2_AttributeList_GetNumberOfElements(attributes) == 0) return 0;
+  int32_t source = 0;
+  int32_t tag = 0;
+  OTF2_AttributeList_GetInt32(attributes, index.posted_source, &source);
+  OTF2_AttributeList_GetInt32(attributes, index.posted_tag, &tag);
+  return (source < 0 ? kAnySource : 0) | (tag < 0 ? kAnyTag : 0);
+}
+
+/// What our tracer says of a probe that named one of them; true when it does.
+bool attributes_of_probe(EventLocation& l, uint64_t event, OTF2_TimeStamp time,
+                         const OTF2_AttributeList* attributes) {
+  const ArchiveIndex& index = l.archive->index;
+  int32_t source = 0;
+  int32_t tag = 0;
+  uint32_t ref = 0;
+  if (OTF2_AttributeList_GetInt32(attributes, index.found_source, &source) != OTF2_SUCCESS ||
+      OTF2_AttributeList_GetInt32(attributes, index.found_tag, &tag) != OTF2_SUCCESS ||
+      OTF2_AttributeList_GetCommRef(attributes, index.comm, &ref) != OTF2_SUCCESS) {
+    return false;
+  }
+  const uint32_t comm = l.comm(ref, event, "ENTER");
+  l.record(event, time, &CallBuilder::probed, comm,
+           l.peer(static_cast<uint32_t>(source), event, "ENTER"), static_cast<uint32_t>(tag),
+           wildcards(l, attributes));
+  return true;
+}
+
+/// What our tracer says where it enters a collective among neighbours, or prepares one with parts.
+void attributes_of_collective(EventLocation& l, uint64_t event, OTF2_TimeStamp time, int32_t call,
+                              const OTF2_AttributeList* attributes) {
+  const ArchiveIndex& index = l.archive->index;
+  uint32_t comm = 0;
+  uint64_t request = 0;
+  const bool has_request =
+      OTF2_AttributeList_GetUint64(attributes, index.request, &request) == OTF2_SUCCESS;
+  if (OTF2_AttributeList_GetCommRef(attributes, index.comm, &comm) != OTF2_SUCCESS) {
+    if (has_request) l.record(event, time, &CallBuilder::prepares_parts, request);
+    return;
+  }
+  NeighbourExchange exchange{l.comm(comm, event, "ENTER"), 0, 0};
+  OTF2_AttributeList_GetUint64(attributes, index.bytes_sent, &exchange.sent);
+  OTF2_AttributeList_GetUint64(attributes, index.bytes_received, &exchange.received);
+  const bool starts = l.archive->definitions.calls[call].among_neighbours;
+  l.record(event, time, starts ? &CallBuilder::neighbours : &CallBuilder::neighbours_init, exchange,
+           request);
+}
+
+// --- What programs are full of ---
+
+/// The kinds of PlainRecords.
+enum class RecordKind : uint8_t {
+  kEnter,
+  kLeave,
+  kSend,
+  kIsend,
+  kIsendComplete,
+  kIrecvRequest,
+  kRecv,
+  kIrecv,
+  kCollectiveEnd,
+  kOther,  ///< only somewhere in time
+};
+
+/// `reference`: region or communicator; `detail`: flags or operation.
+[[gnu::always_inline]] inline PlainRecord plain(RecordKind kind, uint32_t reference = 0,
+                                                uint8_t detail = 0, uint32_t peer = 0,
+                                                uint32_t tag = 0, uint64_t sent = 0,
+                                                uint64_t received = 0) {
+  return {static_cast<uint64_t>(reference) << 32 | static_cast<uint64_t>(detail) << 8 |
+              static_cast<uint64_t>(kind),
+          static_cast<uint64_t>(tag) << 32 | peer, sent, received};
+}
+
+}  // namespace
+
+void give(EventLocation& l, const PlainRecord& record, uint64_t event, OTF2_TimeStamp time,
+          uint64_t request) {
+  const auto kind = static_cast<RecordKind>(record.what & 0xFF);
+  const auto detail = static_cast<uint8_t>(record.what >> 8);
+  const auto reference = static_cast<uint32_t>(record.what >> 32);
+  const auto peer = static_cast<uint32_t>(record.where);
+  const auto tag = static_cast<uint32_t>(record.where >> 32);
+  const uint64_t bytes = record.sent;
+  switch (kind) {
+    case RecordKind::kEnter: {
+      const int32_t call = call_of(l, reference);
+      if (l.functions) l.time_enter(event, l.ticks(time), reference, call >= 0);
+      return l.hand_on(event, time, &CallBuilder::enter, call);
+    }
+    case RecordKind::kLeave: {
+      const int32_t call = call_of(l, reference);
+      if (l.functions) l.time_leave(l.ticks(time), reference, call >= 0);
+      return l.hand_on(event, time, &CallBuilder::leave, call);
+    }
+    case RecordKind::kSend: {
+      const uint32_t comm = l.comm(reference, event, "MPI_SEND");
+      return l.hand_on(event, time, &CallBuilder::send, comm, l.peer(peer, event, "MPI_SEND"), tag,
+                       bytes);
+    }
+    case RecordKind::kIsend: {
+      const uint32_t comm = l.comm(reference, event, "MPI_ISEND");
+      return l.hand_on(event, time, &CallBuilder::isend, comm, l.peer(peer, event, "MPI_ISEND"),
+                       tag, bytes, request, detail);
+    }
+    case RecordKind::kIsendComplete:
+      return l.hand_on(event, time, &CallBuilder::isend_complete, request);
+    case RecordKind::kIrecvRequest:
+      return l.hand_on(event, time, &CallBuilder::irecv_request, request, detail);
+    case RecordKind::kRecv: {
+      const uint32_t comm = l.comm(reference, event, "MPI_RECV");
+      return l.hand_on(event, time, &CallBuilder::recv, comm, l.peer(peer, event, "MPI_RECV"), tag,
+                       bytes, detail);
+    }
+    case RecordKind::kIrecv: {
+      const uint32_t comm = l.comm(reference, event, "MPI_IRECV");
+      return l.hand_on(event, time, &CallBuilder::irecv, comm, l.peer(peer, event, "MPI_IRECV"),
+                       tag, bytes, request);
+    }
+    case RecordKind::kCollectiveEnd: {
+      const RecordedCollective c(l, event, "MPI_COLLECTIVE_END", detail, reference, peer);
+      if (c.kept) return l.hand_on(event, time, &CallBuilder::other);
+      return l.hand_on(event, time, &CallBuilder::collective_end, c.op, c.comm, c.root, bytes,
+                       record.received);
+    }
+    case RecordKind::kOther:
+      return l.hand_on(event, time, &CallBuilder::other);
+  }
+}
+
+namespace {
+
+/// A record that is not what was expected. (Words, not a PlainRecord: then take() needs no memory.)
+[[gnu::noinline]] OTF2_CallbackCode take_unexpected(void* user, uint64_t event, OTF2_TimeStamp time,
+                                                    uint64_t request, PlainRecord::Request role,
+                                                    uint64_t what, uint64_t where, uint64_t sent,
+                                                    uint64_t received) {
+  return guarded(user, [&](EventLocation& l) {
+    const PlainRecord record{what, where, sent, received};
+    if (l.stretches) {
+      l.stretches->record(record, role, event, time, request);
+    } else {
+      give(l, record, event, time, request);
+    }
+  });
+}
+
+[[gnu::always_inline]] inline OTF2_CallbackCode take(
+    void* user, uint64_t event, OTF2_TimeStamp time, const PlainRecord& record,
+    PlainRecord::Request role = PlainRecord::Request::kNone, uint64_t request = 0) {
+  std::optional<Stretches>& stretches = static_cast<EventLocation*>(user)->stretches;
+  if (stretches && stretches->is_expected(record, role, event, time, request))
+    return OTF2_CALLBACK_SUCCESS;
+  return take_unexpected(user, event, time, request, role, record.what, record.where, record.sent,
+                         record.received);
+}
+
+/// The enter of a call of which attributes may say more.
+[[gnu::noinline]] OTF2_CallbackCode take_enter(void* user, uint64_t event, OTF2_TimeStamp time,
+                                               OTF2_RegionRef region,
+                                               const OTF2_AttributeList* attributes) {
+  if (OTF2_AttributeList_GetNumberOfElements(attributes) == 0)
+    return take(user, event, time, plain(RecordKind::kEnter, region));
+  return guarded(user, [&](EventLocation& l) {
+    const int32_t call = call_of(l, region);
+    l.record(event, time, &CallBuilder::enter, call);
+    if (l.functions) l.time_enter(event, l.ticks(time), region, call >= 0);
+    if (call >= 0 && !attributes_of_probe(l, event, time, attributes))
+      attributes_of_collective(l, event, time, call, attributes);
+  });
+}
+
+OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
+  const ArchiveIndex& index = static_cast<EventLocation*>(user)->archive->index;
+  if ((index.request & index.comm) != kUndefined)
+    return take_enter(user, event, time, region, attributes);
+  return take(user, event, time, plain(RecordKind::kEnter, region));
+}
+
+OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
+  return take(user, event, time, plain(RecordKind::kLeave, region));
+}
+
+OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                          uint64_t bytes) {
+  return take(user, event, time, plain(RecordKind::kSend, comm, 0, receiver, tag, bytes));
+}
+
+OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                           uint64_t bytes, uint64_t request) {
+  // A persistent send shows its mode here only; else the name of the call tells.
+  uint8_t mode = 0;
+  const uint32_t attribute = static_cast<EventLocation*>(user)->archive->index.send_mode;
+  if (attribute != kUndefined) OTF2_AttributeList_GetUint8(attributes, attribute, &mode);
+  const uint8_t flags = mode == 1 ? kBuffered : mode == 2 ? kSynchronous : 0;
+  return take(user, event, time, plain(RecordKind::kIsend, comm, flags, receiver, tag, bytes),
+              PlainRecord::Request::kOpens, request);
+}
+
+OTF2_CallbackCode on_isend_complete(RUBATO_RECORD, uint64_t request) {
+  return take(user, event, time, plain(RecordKind::kIsendComplete),
+              PlainRecord::Request::kCompletes, request);
+}
+
+OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
+  const uint8_t asked = wildcards(*static_cast<EventLocation*>(user), attributes);
+  return take(user, event, time, plain(RecordKind::kIrecvRequest, 0, asked),
+              PlainRecord::Request::kOpens, request);
+}
+
+OTF2_CallbackCode on_recv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                          uint64_t bytes) {
+  const uint8_t asked = wildcards(*static_cast<EventLocation*>(user), attributes);
+  return take(user, event, time, plain(RecordKind::kRecv, comm, asked, sender, tag, bytes));
+}
+
+OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                           uint64_t bytes, uint64_t request) {
+  return take(user, event, time, plain(RecordKind::kIrecv, comm, 0, sender, tag, bytes),
+              PlainRecord::Request::kCompletes, request);
+}
+
+OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                    uint32_t root, uint64_t sent, uint64_t received) {
+  return take(user, event, time,
+              plain(RecordKind::kCollectiveEnd, comm, op, root, 0, sent, received));
+}
+
+/// Every record that is only somewhere in time.
+template <typename... Rest>
+OTF2_CallbackCode on_other(RUBATO_RECORD, Rest...) {
+  return take(user, event, time, plain(RecordKind::kOther));
+}
+
+// --- The others ---
+
+OTF2_CallbackCode on_cancelled(RUBATO_RECORD, uint64_t request) {
+  return guarded(
+      user, [&](EventLocation& l) { l.record(event, time, &CallBuilder::cancelled, request); });
+}
+
+OTF2_CallbackCode on_request_test(RUBATO_RECORD, uint64_t request) {
+  return guarded(
+      user, [&](EventLocation& l) { l.record(event, time, &CallBuilder::request_test, request); });
+}
+
+OTF2_CallbackCode on_icollective_request(RUBATO_RECORD, uint64_t request) {
+  return guarded(user, [&](EventLocation& l) {
+    uint32_t init_order = 0;
+    const uint32_t attribute = l.archive->index.init_order;
+    if (attribute != kUndefined) OTF2_AttributeList_GetUint32(attributes, attribute, &init_order);
+    l.record(event, time, &CallBuilder::icollective_request, request, init_order);
+  });
+}
+
+OTF2_CallbackCode on_icollective_complete(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                          uint32_t root, uint64_t sent, uint64_t received,
+                                          uint64_t request) {
+  return guarded(user, [&](EventLocation& l) {
+    const RecordedCollective c(l, event, "NON_BLOCKING_COLLECTIVE_COMPLETE", op, comm, root);
+    if (c.kept) {
+      l.record(event, time, &CallBuilder::icollective_kept, request);
+    } else {
+      l.record(event, time, &CallBuilder::icollective_complete, c.op, c.comm, c.root, sent,
+               received, request);
+    }
+  });
+}
+
+OTF2_CallbackCode on_parameter(RUBATO_RECORD, OTF2_ParameterRef parameter, uint64_t value) {
+  return guarded(user, [&](EventLocation& l) {
+    const ArchiveIndex& index = l.archive->index;
+    if (parameter == index.request_start && parameter != kUndefined) {
+      l.record(event, time, &CallBuilder::neighbours_start, value);
+    } else if (parameter == index.request_end && parameter != kUndefined) {
+      l.record(event, time, &CallBuilder::neighbours_end, value);
+    } else if (parameter == index.part_sent && parameter != kUndefined) {
+      uint32_t peers = 1;
+      OTF2_AttributeList_GetUint32(attributes, index.part_peers, &peers);
+      l.record(event, time, &CallBuilder::part, value, peers);
+    } else {
+      l.record(event, time, &CallBuilder::other);
+    }
+  });
+}
+
+// --- One-sided communication; what is not MPI's keeps its time ---
+
+/// Runs `body` with the window that a record names, as an index into the communicators.
+template <typename Body>
+OTF2_CallbackCode on_window(void* user, uint64_t event, OTF2_TimeStamp time, OTF2_RmaWinRef ref,
+                            Body body) {
+  return guarded(user, [&](EventLocation& l) {
+    const auto window = l.archive->index.window_of_ref.get(ref);
+    if (!window || (!l.window(*window).self_like && l.window(*window).local_rank(l.rank) < 0)) {
+      l.record(event, time, &CallBuilder::other);
+    } else {
+      body(l, *window);
+    }
+  });
+}
+
+OTF2_CallbackCode on_rma_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_RmaSyncLevel,
+                                        OTF2_RmaWinRef win, uint32_t, uint64_t, uint64_t) {
+  return on_window(user, event, time, win, [&](EventLocation& l, uint32_t window) {
+    // MPI_Win_free lets nobody go before all have come, as a fence does.
+    const bool creates = op == OTF2_COLLECTIVE_OP_CREATE_HANDLE ||
+                         op == OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE;
+    l.record(event, time, &CallBuilder::collective_end,
+             creates ? CollectiveOp::kCreateHandle : CollectiveOp::kBarrier, window, kNoRoot,
+             uint64_t{0}, uint64_t{0});
+  });
+}
+
+OTF2_CallbackCode one_sided(void* user, uint64_t event, OTF2_TimeStamp time, OTF2_RmaWinRef win,
+                            uint32_t remote, uint64_t sent, uint64_t received, bool fetches,
+                            uint64_t number) {
+  return on_window(user, event, time, win, [&](EventLocation& l, uint32_t window) {
+    l.record(event, time, &CallBuilder::one_sided, window,
+             l.window_peer(window, remote, event, "an RMA operation"), sent, received, fetches,
+             number);
+  });
+}
+
+OTF2_CallbackCode on_rma_put(RUBATO_RECORD, OTF2_RmaWinRef win, uint32_t remote, uint64_t bytes,
+                             uint64_t number) {
+  return one_sided(user, event, time, win, remote, bytes, 0, false, number);
+}
+
+OTF2_CallbackCode on_rma_get(RUBATO_RECORD, OTF2_RmaWinRef win, uint32_t remote, uint64_t bytes,
+                             uint64_t number) {
+  return one_sided(user, event, time, win, remote, 0, bytes, true, number);
+}
+
+OTF2_CallbackCode on_rma_atomic(RUBATO_RECORD, OTF2_RmaWinRef win, uint32_t remote,
+                                OTF2_RmaAtomicType type, uint64_t sent, uint64_t received,
+                                uint64_t number) {
+  return one_sided(user, event, time, win, remote, sent, received,
+                   type != OTF2_RMA_ATOMIC_TYPE_ACCUMULATE, number);
+}
+
+template <bool remote>
+OTF2_CallbackCode on_rma_done(RUBATO_RECORD, OTF2_RmaWinRef win, uint64_t number) {
+  return on_window(user, event, time, win, [&](EventLocation& l, uint32_t window) {
+    l.record(event, time, &CallBuilder::one_sided_done, window, number, remote);
+  });
+}
+
+OTF2_CallbackCode on_rma_group_sync(RUBATO_RECORD, OTF2_RmaSyncLevel level, OTF2_RmaWinRef win,
+                                    OTF2_GroupRef ref) {
+  return on_window(user, event, time, win, [&](EventLocation& l, uint32_t window) {
+    const auto group = l.archive->index.group_of_ref.get(ref);
+    // An MPI_Win_test that found nothing keeps its time, as MPI_Test does.
+    if (!group || level == OTF2_RMA_SYNC_LEVEL_NONE) {
+      l.record(event, time, &CallBuilder::other);
+    } else {
+      l.record(event, time, &CallBuilder::epoch, window, *group);
+    }
+  });
+}
+
+OTF2_CallbackCode on_rma_lock(RUBATO_RECORD, OTF2_RmaWinRef win, uint32_t remote, uint64_t,
+                              OTF2_LockType type) {
+  return on_window(user, event, time, win, [&](EventLocation& l, uint32_t window) {
+    l.record(event, time, &CallBuilder::lock, window,
+             remote == kUndefined ? kNoRoot : l.window_peer(window, remote, event, "a lock"),
+             type == OTF2_LOCK_EXCLUSIVE);
+  });
+}
+
+OTF2_CallbackCode on_rma_unlock(RUBATO_RECORD, OTF2_RmaWinRef win, uint32_t remote, uint64_t) {
+  return on_window(user, event, time, win, [&](EventLocation& l, uint32_t window) {
+    l.record(event, time, &CallBuilder::unlock, window,
+             remote == kUndefined ? kNoRoot : l.window_peer(window, remote, event, "a lock"));
+  });
+}
+
+OTF2_CallbackCode on_measurement(RUBATO_RECORD, OTF2_MeasurementMode mode) {
+  return guarded(user, [&](EventLocation& l) {
+    const bool on = mode == OTF2_MEASUREMENT_ON;
+    l.record(event, time, &CallBuilder::measurement, on);
+    if (l.functions && on) l.functions->go(l.ticks(time));
+    if (l.functions && !on) l.functions->stop(event, l.ticks(time));
+  });
+}
+
+OTF2_CallbackCode on_buffer_flush(RUBATO_RECORD, OTF2_TimeStamp stop) {
+  return guarded(user, [&](EventLocation& l) {
+    l.record(event, time, &CallBuilder::buffer_flush, l.ticks(stop));
+    if (!l.functions) return;
+    l.functions->stop(event, l.ticks(time));
+    l.functions->go(l.ticks(stop));
+  });
+}
+
+#undef RUBATO_RECORD
+
+}  // namespace
+
+EventCallbacks::EventCallbacks() : callbacks_(OTF2_EvtReaderCallbacks_New()) {
+  set_others();
+  OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks_, on_enter);
+  OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks_, on_leave);
+  OTF2_EvtReaderCallbacks_SetMpiSendCallback(callbacks_, on_send);
+  OTF2_EvtReaderCallbacks_SetMpiIsendCallback(callbacks_, on_isend);
+  OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(callbacks_, on_isend_complete);
+  OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(callbacks_, on_irecv_request);
+  OTF2_EvtReaderCallbacks_SetMpiRecvCallback(callbacks_, on_recv);
+  OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(callbacks_, on_irecv);
+  OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(callbacks_, on_cancelled);
+  OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(callbacks_, on_request_test);
+  OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(callbacks_, on_collective_end);
+  OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(callbacks_,
+                                                                  on_icollective_request);
+  OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(callbacks_,
+                                                                   on_icollective_complete);
+  OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(callbacks_, on_parameter);
+  OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(callbacks_, on_rma_collective_end);
+  OTF2_EvtReaderCallbacks_SetRmaPutCallback(callbacks_, on_rma_put);
+  OTF2_EvtReaderCallbacks_SetRmaGetCallback(callbacks_, on_rma_get);
+  OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(callbacks_, on_rma_atomic);
+  OTF2_EvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(callbacks_, on_rma_done<false>);
+  OTF2_EvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(callbacks_, on_rma_done<true>);
+  OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(callbacks_, on_rma_group_sync);
+  OTF2_EvtReaderCallbacks_SetRmaRequestLockCallback(callbacks_, on_rma_lock);
+  OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(callbacks_, on_rma_unlock);
+  OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(callbacks_, on_measurement);
+  OTF2_EvtReaderCallbacks_SetBufferFlushCallback(callbacks_, on_buffer_flush);
+}
+
+void EventCallbacks::set_others() {
+#define RUBATO_OTHER(kind) OTF2_EvtReaderCallbacks_Set##kind##Callback(callbacks_, on_other)
+  RUBATO_OTHER(CallingContextEnter);
+  RUBATO_OTHER(CallingContextLeave);
+  RUBATO_OTHER(CallingContextSample);
+  RUBATO_OTHER(CommCreate);
+  RUBATO_OTHER(CommDestroy);
+  RUBATO_OTHER(IoAcquireLock);
+  RUBATO_OTHER(IoChangeStatusFlags);
+  RUBATO_OTHER(IoCreateHandle);
+  RUBATO_OTHER(IoDeleteFile);
+  RUBATO_OTHER(IoDestroyHandle);
+  RUBATO_OTHER(IoDuplicateHandle);
+  RUBATO_OTHER(IoOperationBegin);
+  RUBATO_OTHER(IoOperationCancelled);
+  RUBATO_OTHER(IoOperationComplete);
+  RUBATO_OTHER(IoOperationIssued);
+  RUBATO_OTHER(IoOperationTest);
+  RUBATO_OTHER(IoReleaseLock);
+  RUBATO_OTHER(IoSeek);
+  RUBATO_OTHER(IoTryLock);
+  RUBATO_OTHER(Metric);
+  RUBATO_OTHER(MpiCollectiveBegin);
+  RUBATO_OTHER(OmpAcquireLock);
+  RUBATO_OTHER(OmpFork);
+  RUBATO_OTHER(OmpJoin);
+  RUBATO_OTHER(OmpReleaseLock);
+  RUBATO_OTHER(OmpTaskComplete);
+  RUBATO_OTHER(OmpTaskCreate);
+  RUBATO_OTHER(OmpTaskSwitch);
+  RUBATO_OTHER(ParameterInt);
+  RUBATO_OTHER(ParameterString);
+  RUBATO_OTHER(ProgramBegin);
+  RUBATO_OTHER(ProgramEnd);
+  RUBATO_OTHER(RmaAcquireLock);
+  RUBATO_OTHER(RmaCollectiveBegin);
+  RUBATO_OTHER(RmaOpCompleteBlocking);
+  RUBATO_OTHER(RmaOpTest);
+  RUBATO_OTHER(RmaSync);
+  RUBATO_OTHER(RmaTryLock);
+  RUBATO_OTHER(RmaWaitChange);
+  RUBATO_OTHER(RmaWinCreate);
+  RUBATO_OTHER(RmaWinDestroy);
+  RUBATO_OTHER(ThreadAcquireLock);
+  RUBATO_OTHER(ThreadBegin);
+  RUBATO_OTHER(ThreadCreate);
+  RUBATO_OTHER(ThreadEnd);
+  RUBATO_OTHER(ThreadFork);
+  RUBATO_OTHER(ThreadJoin);
+  RUBATO_OTHER(ThreadReleaseLock);
+  RUBATO_OTHER(ThreadTaskComplete);
+  RUBATO_OTHER(ThreadTaskCreate);
+  RUBATO_OTHER(ThreadTaskSwitch);
+  RUBATO_OTHER(ThreadTeamBegin);
+  RUBATO_OTHER(ThreadTeamEnd);
+  RUBATO_OTHER(ThreadWait);
+  RUBATO_OTHER(Unknown);
+#undef RUBATO_OTHER
+}
+
+}  // namespace rubato
