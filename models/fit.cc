@@ -84,7 +84,9 @@ Line fit_line(const SampleArrays& samples, int first, int last, double from) {
     line.intercept = x(0);
     line.per_byte = x(1) / scale;
   }
-  if (one_size || line.per_byte < 0) {  // the constant with the least relative error
+  // Rounding leaves a slope of nothing where there is none.
+  if (one_size || line.per_byte * scale < 1e-9 * t.minCoeff()) {
+    // The constant with the least relative error.
     line.intercept = (w / t).sum() / (w / t.square()).sum();
     line.per_byte = 0;
   }

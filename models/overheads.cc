@@ -138,7 +138,8 @@ OneWayParts take_apart(const SegmentedFit& one_way, const SegmentedFit& send,
     Piece rest = whole;
     rest.start = whole.start - sent.start - received.start;
     if (rest.start < 1e-9 * whole.start) rest.start = 0;  // what rounding leaves
-    rest.slope = std::max(0.0, whole.slope - sent.slope - received.slope);
+    rest.slope = whole.slope - sent.slope - received.slope;
+    if (rest.slope < 1e-9 * whole.slope) rest.slope = 0;
     rest.error = std::hypot(whole.error, sent.error, received.error);
     append(parts.send, sent.segment(from));
     append(parts.transfer, rest.segment(from));

@@ -245,7 +245,7 @@ TEST_CASE("scenarios change the degradation ratio") {
 // Measured times are those of DR = 3: two pairs at once take 100 + 1000 * 2 * 3 = 6100, and after
 // 900 of compute the answers go back, rank 3's alone from 7000 on (rank 2 ends there): 100 + 1000 *
 // 3, until 10100.
-TEST_CASE("--fit-dr finds a planted degradation ratio") {
+TEST_CASE("fitting the degradation ratio finds a planted one") {
   const std::string text = R"(
     nodes 0 0 1 1
     0: 0..0 send 2 1000B
@@ -268,7 +268,7 @@ TEST_CASE("--fit-dr finds a planted degradation ratio") {
 }
 
 // The run took 950, but the latency of 100 and the compute of 900 alone take 1000.
-TEST_CASE("--fit-dr says when no degradation ratio will do") {
+TEST_CASE("fitting the degradation ratio says when none will do") {
   ReplayOptions options;
   options.fit_degradation = true;
   const auto source = parse_text_trace(R"(
