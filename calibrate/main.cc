@@ -135,6 +135,14 @@ Options read_options(int argc, char** argv) {
   return options;
 }
 
+/// False on all ranks once rank 0 was told to stop: a launcher may not wait long for what it has to
+/// write. Collective.
+bool goes_on() {
+  int stop = interrupted;
+  MPI_Bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return stop == 0;
+}
+
 /// A short text of each rank, on rank 0.
 std::vector<std::string> gather_texts(const std::string& own, int ranks) {
   constexpr size_t kLongest = 256;
@@ -245,19 +253,20 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   const Provenance measured = platform.measured;
   choose_preset(platform);
   platform.measured["samples"] = options.csv.substr(options.csv.rfind('/') + 1);
-  bool any = false;
-  for (const LevelResult& result : results) {
-    add_level(platform, result.level, result.fit, result.probe);
-    any |= result.fit.transfer.has_value();
-  }
+  const bool any = std::any_of(results.begin(), results.end(), [](const LevelResult& result) {
+    return result.fit.transfer.has_value();
+  });
   if (!any) throw InputError("interrupted before a level was measured; nothing was written");
+  // First what was measured: of it all else can be made again.
+  csv.write(with_collectives(samples_csv(results, options.launch, measured), collectives,
+                             options.launch));
+  csv.commit();
+  for (const LevelResult& result : results)
+    add_level(platform, result.level, result.fit, result.probe);
   const MeasuredCollectives of_collectives = measured_by(collectives);
   const auto formulas = fit_collectives(of_collectives);
   add_collectives(platform, formulas, of_collectives);
-  csv.write(with_collectives(samples_csv(results, options.launch, measured), collectives,
-                             options.launch));
   toml.write(format_platform(platform));
-  csv.commit();
   toml.commit();
 
   show_progress("");
@@ -414,16 +423,18 @@ int run(int argc, char** argv) {
       complaint = error.what();
     }
   }
-  if (!options.patterns.empty()) run_patterns(rank, tasks, options.patterns, effort, results);
+  if (!options.patterns.empty() && goes_on())
+    run_patterns(rank, tasks, options.patterns, effort, results);
   std::vector<NoiseSummary> noise;
-  run_machine(rank, ranks, tasks, effort, results, noise);
+  if (goes_on()) run_machine(rank, ranks, tasks, effort, results, noise);
   CollectivesEffort collectives = options.collectives;
   collectives.quick = options.quick;
   collectives.max_bytes = options.max_bytes;
   collectives.seed = options.seed;
   collectives.stop = effort.stop;
   collectives.progress = show_progress;
-  const CollectiveResults of_collectives = measure_collectives(MPI_COMM_WORLD, collectives);
+  CollectiveResults of_collectives;
+  if (goes_on()) of_collectives = measure_collectives(MPI_COMM_WORLD, collectives);
   if (rank == 0) {
     try {
       if (!complaint.empty()) throw InputError(complaint);

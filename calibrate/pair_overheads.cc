@@ -27,6 +27,8 @@ double clock_cost() {
   return cost;
 }
 
+constexpr double kShortest = 1e-9;  // seconds; a time of 0 is none
+
 /// The median of some times, without that of the clock. A single disturbance of a long message is
 /// more than all the rest, so no averages.
 class Stopwatch {
@@ -41,7 +43,7 @@ class Stopwatch {
     const auto first = times_.begin() + 1;
     const auto middle = first + (times_.end() - first) / 2;
     std::nth_element(first, middle, times_.end());
-    return std::max(0.0, *middle);
+    return std::max(kShortest, *middle);
   }
 
  private:

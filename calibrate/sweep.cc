@@ -179,6 +179,9 @@ std::vector<TimedLength> timed_lengths(const Timings& timings) {
 std::vector<size_t> anomalies(const Timings& timings) {
   std::vector<size_t> found;
   if (timings.size() < 3) return found;
+  // A shorter message should not take longer than the next one.
+  const auto first = timings.begin();
+  if (first->second.min > kAnomaly * std::next(first)->second.min) found.push_back(first->first);
   for (auto left = timings.begin(), mid = std::next(left), right = std::next(mid);
        right != timings.end(); ++left, ++mid, ++right) {
     const double line = interpolate(left, right, static_cast<double>(mid->first));

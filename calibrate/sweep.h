@@ -70,8 +70,9 @@ inline constexpr double kRepeatable = 0.02;
 /// The minima of a sweep, and those of its even and odd loops.
 std::vector<TimedLength> timed_lengths(const Timings& timings);
 
-/// Lengths whose time stands out above both neighbours by more than 10 %: a property of the system
-/// or a moment of load, which only another measurement tells apart.
+/// Lengths whose time stands out above both neighbours by more than 10 %, the shortest above its
+/// only one: a property of the system or a moment of load, which only another measurement tells
+/// apart.
 std::vector<size_t> anomalies(const Timings& timings);
 
 /// The measuring loop of mpptest (Gropp and Lusk 1999): repetitions outside, lengths inside, so

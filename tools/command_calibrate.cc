@@ -237,7 +237,10 @@ Request read_request(const Arguments& arguments) {
   const std::string name =
       values.count("name") ? values["name"].as<std::string>() : platform_name(toml);
   const std::string html = values.count("html") ? values["html"].as<std::string>() : "";
-  if (html == toml || html == csv) throw UsageError("two outputs cannot be written to one file");
+  for (const std::string& other : {toml, csv}) {
+    if (std::filesystem::weakly_canonical(html) == std::filesystem::weakly_canonical(other))
+      throw UsageError("two outputs cannot be written to one file");
+  }
   const std::string command = fmt::format("rubato calibrate {}", fmt::join(arguments, " "));
   request.words = {"--toml=" + toml,
                    "--csv=" + csv,

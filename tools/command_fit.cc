@@ -66,6 +66,8 @@ int command_fit(const Arguments& arguments) {
   if (page) {
     const std::string html = values["html"].as<std::string>();
     keep_input(files[0], html);
+    if (fs::weakly_canonical(html) == fs::weakly_canonical(output))
+      throw UsageError("two outputs cannot be written to one file");
     WholeFile file(html);
     file.write(calibration_html(fitted));
     file.commit();

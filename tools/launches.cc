@@ -195,6 +195,9 @@ int calibrate_in_launches(const LaunchPlan& plan) {
 
   std::string text;
   for (const std::string& samples : driver.samples()) text += content_of(samples);
+  // First what was measured: of it all else can be made again.
+  csv.write(text);
+  csv.commit();
   const std::string together = driver.work_file("together.csv");
   std::ofstream(together) << text;
   const SampleFile samples = read_sample_file(together, "seconds_min");
@@ -204,10 +207,8 @@ int calibrate_in_launches(const LaunchPlan& plan) {
   measured["launches"] = driver.complete() ? fmt::format("{}", plan.launches)
                                            : fmt::format("{} of {} that were asked for",
                                                          driver.samples().size(), plan.launches);
-  csv.write(text);
   toml.write(format_platform(fitted.platform));
   if (page) page->write(calibration_html(fitted));
-  csv.commit();
   toml.commit();
   if (page) page->commit();
   print_to_stdout(

@@ -78,9 +78,9 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
 
 size_t rows_of_no_use(const SampleFile& samples) {
   LevelSamples any;
-  return static_cast<size_t>(
-      std::count_if(samples.rows.begin(), samples.rows.end(),
-                    [&any](const SampleRow& row) { return !any.series(row.pattern); }));
+  return static_cast<size_t>(std::count_if(
+      samples.rows.begin(), samples.rows.end(),
+      [&any](const SampleRow& row) { return row.processes == 0 && !any.series(row.pattern); }));
 }
 
 }  // namespace rubato

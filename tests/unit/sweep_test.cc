@@ -52,6 +52,9 @@ TEST_CASE("refinement splits both sides of a length that a straight line misses"
   std::sort(middles.begin(), middles.end());
   CHECK(middles == std::vector<size_t>{150, 250, 350});
   CHECK(rubato::anomalies(timings) == std::vector<size_t>{200});
+  // The shortest has one neighbour: 2 us are more than 10 % above its 1 us.
+  CHECK(rubato::anomalies({{0, timing(2e-6)}, {1, timing(1e-6)}, {2, timing(1e-6)}}) ==
+        std::vector<size_t>{0});
 }
 
 TEST_CASE("refinement leaves straight lines and lengths too close together alone") {
