@@ -11,7 +11,7 @@ template class Replay<ModelRules<16>>;
 template class Replay<ModelRules<32>>;
 
 Simd widest_simd() {
-#ifdef __x86_64__
+#ifdef RUBATO_HAS_SIMD
   const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
   if (has_avx512) return Simd::kAvx512;
@@ -26,7 +26,7 @@ namespace {
 
 template <int K>
 ReplayOutcome run_in_use(Replay<ModelRules<K>>& replay) {
-#ifdef __x86_64__
+#ifdef RUBATO_HAS_SIMD
   if (simd_in_use == Simd::kAvx512) return avx512::run(replay);
   if (simd_in_use == Simd::kAvx2) return avx2::run(replay);
 #endif
