@@ -55,7 +55,7 @@ class ArchiveSource : public EventSource {
     auto store = std::make_unique<CallStore>(trace.timelines(), keep_records_);
     const std::vector<int> shares = shares_of_ranks();
     const int helpers = static_cast<int>(shares.size()) - 2;
-    if (times_functions_) function_times_.emplace(trace.timelines());
+    if (!timed_functions_.empty()) function_times_.emplace(trace.timelines());
     FunctionTimes* times = function_times_ ? &*function_times_ : nullptr;
     std::vector<Counts> counts(helpers + 1);
     std::vector<std::exception_ptr> errors(helpers + 1);
@@ -138,8 +138,10 @@ class ArchiveSource : public EventSource {
   }
 
   void time_functions(const std::vector<std::string>& names) override {
+    if (names == timed_functions_) return;
     store_.reset();
-    times_functions_ = !names.empty();
+    timed_functions_ = names;
+    archive_.index.chosen_functions = {};
     for (const auto& [region, function] : archive_.index.functions) {
       uint64_t bits = 0;
       for (size_t i = 0; i < names.size(); ++i) {
@@ -207,7 +209,7 @@ class ArchiveSource : public EventSource {
   Counts counts_;
   std::optional<FunctionTimes> function_times_;  ///< where some are asked for
   bool keep_records_ = false;
-  bool times_functions_ = false;
+  std::vector<std::string> timed_functions_;
 };
 
 }  // namespace

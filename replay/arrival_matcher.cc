@@ -73,6 +73,7 @@ std::list<ArrivalMatcher::Posted>::iterator ArrivalMatcher::receive_of(Queue& qu
 
 std::vector<ArrivalMatcher::Pair> ArrivalMatcher::settle(Queue& queue, std::list<Sent>& line) {
   std::vector<Pair> pairs;
+  if (queue.posted.empty()) return pairs;
   for (auto message = line.begin(); message != line.end();) {
     const auto receive = receive_of(queue, line, *message);
     if (receive == queue.posted.end()) {

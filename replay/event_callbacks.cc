@@ -169,6 +169,8 @@ void give(EventLocation& l, const PlainRecord& record, uint64_t event, OTF2_Time
   const auto peer = static_cast<uint32_t>(record.where);
   const auto tag = static_cast<uint32_t>(record.where >> 32);
   const uint64_t bytes = record.sent;
+  if (l.functions && kind >= RecordKind::kSend && kind < RecordKind::kOther)
+    l.time_bare_record(event, l.ticks(time));
   switch (kind) {
     case RecordKind::kEnter: {
       const int32_t call = call_of(l, reference);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -25,6 +26,8 @@ namespace rubato {
 namespace {
 
 constexpr uint64_t kBurst = 4096;  ///< records between two looks at the calls they make
+/// A time before all records.
+constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 /// libotf2 reports errors by code and by printing; the codes are enough.
 OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*,
@@ -189,7 +192,7 @@ void EventFiles::Decoding::burst(EventLocation& location) {
   }
   if (ends) {
     // What functions that have ended took stands before the last record.
-    if (location.functions) location.functions->stop(location.position, 0);
+    if (location.functions) location.functions->stop(location.position, kNever);
     if (location.stretches) location.stretches->finish();
     location.calls->end(location.thread);
     location.reader.reset();
