@@ -24,6 +24,9 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+InputError::~InputError() = default;
+UsageError::~UsageError() = default;
+
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
   std::string best;
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;

@@ -12,6 +12,7 @@ namespace rubato {
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+  ~InputError() override;  ///< in error.cc: one type for all, also for code with its own copies
 };
 
 /// What was typed on the command line is bad (an unknown option, a scenario that does not parse).
@@ -19,6 +20,7 @@ class InputError : public std::runtime_error {
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+  ~UsageError() override;
 };
 
 /// The candidate nearest to `word` by edit distance, or "" when none is near enough to be its typo.

@@ -104,6 +104,8 @@ OverheadFit fit_overheads(const OverheadSamples& samples, std::optional<double> 
   constexpr double kAll = HUGE_VAL;
   const double eager_end = waiting.value_or(kAll);
   OverheadFit fit;
+  // A run that was interrupted on the way lacks lengths anywhere.
+  if (samples.receive.size() < samples.send.size()) return fit;
   fit.send = fit_piece(samples.send, 0, eager_end);
   fit.receive = fit_piece(samples.receive, 0, eager_end);
   fit.unexpected = fit_piece(samples.unexpected, 0, eager_end);

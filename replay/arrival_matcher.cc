@@ -16,6 +16,7 @@ std::vector<ArrivalMatcher::Pair> ArrivalMatcher::send(int destination, uint32_t
   Queue& queue = queues_[{destination, comm}];
   std::list<Sent>& line = queue.from[envelope.source];
   line.push_back({id, envelope});
+  waiting_[id] = std::prev(line.end());
   return settle(queue, line);
 }
 
@@ -23,10 +24,9 @@ std::vector<ArrivalMatcher::Pair> ArrivalMatcher::arrive(int destination, uint32
                                                          TransferId id, const Envelope& envelope) {
   Queue& queue = queues_[{destination, comm}];
   std::list<Sent>& line = queue.from[envelope.source];
-  const auto arrived =
-      std::find_if(line.begin(), line.end(), [id](const Sent& each) { return each.id == id; });
-  if (arrived == line.end()) return {};
-  arrived->came = ++came_;
+  const auto arrived = waiting_.find(id);
+  if (arrived == waiting_.end()) return {};
+  arrived->second->came = ++came_;
   return settle(queue, line);
 }
 
@@ -51,6 +51,7 @@ std::vector<ArrivalMatcher::Pair> ArrivalMatcher::post(int destination, uint32_t
   }
   if (!from) return {};
   const Pair found{first->id, id};
+  waiting_.erase(first->id);
   from->erase(first);
   queue.posted.pop_back();
   return {found};
@@ -82,6 +83,7 @@ std::vector<ArrivalMatcher::Pair> ArrivalMatcher::settle(Queue& queue, std::list
     }
     pairs.push_back({message->id, receive->id});
     queue.posted.erase(receive);
+    waiting_.erase(message->id);
     line.erase(message);
     message = line.begin();  // others may have waited behind it
   }

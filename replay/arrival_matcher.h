@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -72,9 +73,10 @@ class ArrivalMatcher {
   /// The receive that a message of `line` goes to now; posted.end() when there is none yet.
   static std::list<Posted>::iterator receive_of(Queue& queue, const std::list<Sent>& line,
                                                 const Sent& message);
-  static std::vector<Pair> settle(Queue& queue, std::list<Sent>& line);
+  std::vector<Pair> settle(Queue& queue, std::list<Sent>& line);
 
   std::map<std::pair<int, uint32_t>, Queue> queues_;  ///< by destination and communicator
+  std::unordered_map<TransferId, std::list<Sent>::iterator> waiting_;  ///< all messages in them
   uint64_t came_ = 0;
 };
 

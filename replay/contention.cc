@@ -14,6 +14,7 @@ void Degradation::start(uint32_t number, const Flow& flow, double now) {
   if (flow.to != flow.from) live_[flow.to].push_back(number);
   ask(now + (flow.length - flow.data), number, state.version);
   change_pace(flow, now);
+  plan();
 }
 
 bool Degradation::over(const Timer& timer) {
@@ -23,15 +24,39 @@ bool Degradation::over(const Timer& timer) {
     state.moving = true;
     state.since = timer.time;
     state.pace = pace(state.flow);
-    ask(timer.time + state.left * state.pace, timer.flow, ++state.version);
+    moving_.push_back(timer.flow);
+    plan();
     return false;
   }
   ++state.version;
   const Flow flow = state.flow;
   std::erase(live_[flow.from], timer.flow);
   std::erase(live_[flow.to], timer.flow);
+  std::erase(moving_, timer.flow);
   change_pace(flow, timer.time);
+  plan();
   return true;
+}
+
+void Degradation::plan() {
+  // The one that arrives next. A timer for each would be a new one for each at every change.
+  const auto order = [this](uint32_t number) {
+    const State& state = states_[number];
+    return std::tuple(state.since + state.left * state.pace, state.flow.rank, number);
+  };
+  const auto next = std::min_element(moving_.begin(), moving_.end(),
+                                     [&](uint32_t a, uint32_t b) { return order(a) < order(b); });
+  if (next == moving_.end()) return;
+  const double end = std::get<double>(order(*next));
+  if (*next == planned_.flow && end == planned_.time &&
+      planned_.version == states_[*next].version) {
+    return;
+  }
+  // Whatever was planned before is void.
+  if (planned_.version != 0 && states_[planned_.flow].version == planned_.version)
+    ++states_[planned_.flow].version;
+  planned_ = {end, *next, ++states_[*next].version};
+  ask(planned_.time, planned_.flow, planned_.version);
 }
 
 double Degradation::pace(const Flow& flow) const {
@@ -51,7 +76,6 @@ void Degradation::change_pace(int node, double now) {
     state.left = std::max(0.0, state.left - (now - state.since) / state.pace);
     state.since = now;
     state.pace = changed;
-    ask(now + state.left * changed, number, ++state.version);
   }
 }
 

@@ -96,10 +96,14 @@ class Degradation : public Contention {
   /// The number of live requests on a node of `flow` has changed.
   void change_pace(const Flow& flow, double now);
   void change_pace(int node, double now);
+  /// Asks for a timer at the next arrival.
+  void plan();
 
   double ratio_;
   std::vector<State> states_;                ///< by number of the flow
   std::vector<std::vector<uint32_t>> live_;  ///< by node: its flows
+  std::vector<uint32_t> moving_;             ///< those whose latency is over
+  Timer planned_ = {0, 0, 0};                ///< version 0: none yet
 };
 
 class Buses : public Contention {

@@ -41,7 +41,10 @@ void Coverage::rare_call(int timeline, const Call& call) {
     spinning_ticks_ += ticks;
     return;
   }
-  if (totals.kept++ == 0) {
+  // The earliest, in whatever order calls come here.
+  const std::pair place{call.enter, timeline};
+  if (totals.kept++ == 0 || place < totals.first_place) {
+    totals.first_place = place;
     totals.first_kept = trace_->name_of(timeline) + ", event " + std::to_string(call.event);
   }
   totals.kept_ticks += ticks;

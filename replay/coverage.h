@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replay/operation.h"
@@ -42,6 +43,7 @@ class Coverage {
     double ticks = 0;
     uint64_t kept = 0;
     double kept_ticks = 0;
+    std::pair<double, int> first_place;  ///< enter as recorded, timeline
     std::string first_kept;
   };
 

@@ -17,6 +17,7 @@
 #include "replay/received_sends.h"
 #include "replay/replay.h"
 #include "replay/replay_wide.h"
+#include "replay/scenario_groups.h"
 #include "replay/shifted_source.h"
 #include "replay/survey.h"
 #include "tracer/schema.h"
@@ -28,56 +29,6 @@ namespace {
 /// clocks that nobody compared: a message between two nodes takes a thousandth of it.
 constexpr double kUnsynchronised = 1e-3;
 constexpr double kUnsynchronisedPart = 0.1;
-
-/// Scenarios that one pass evaluates together: they agree in all that decides who waits for whom.
-struct Group {
-  bool measured = false;
-  bool needs_presence = false;  ///< one at a time: see progress.h
-  bool needs_order = false;     ///< of time; likewise: see time_order.h
-  Placement placement;
-  std::vector<size_t> scenarios;  ///< indices into what was asked
-
-  /// How many of them a pass evaluates at most.
-  size_t lanes() const { return needs_presence || needs_order ? 1 : measured ? 16 : 32; }
-};
-
-/// From which sizes on root and children hold each other, by operation.
-std::vector<std::optional<double>> sync_limits(const Platform& platform) {
-  std::vector<std::optional<double>> limits;
-  for (const OperationModel& operation : platform.collectives.operations)
-    limits.push_back(operation.sync_limit);
-  return limits;
-}
-
-/// By level: which protocol is in force from which size on.
-using LevelProtocols = std::vector<std::vector<std::pair<double, Protocol>>>;
-
-/// The protocols of a platform as the replay will see them.
-LevelProtocols protocols(const Platform& platform, std::optional<Level> fallback) {
-  LevelProtocols all;
-  for (int i = 0; i < kLevels; ++i) {
-    const auto& level =
-        platform.levels[i] || !fallback ? platform.levels[i] : platform.level(*fallback);
-    std::vector<std::pair<double, Protocol>> list;
-    Protocol current = Protocol::kEager;
-    if (level) {
-      for (const ProtocolSegment& segment : level->protocols) {
-        if (segment.protocol != current) list.push_back({segment.from, segment.protocol});
-        current = segment.protocol;
-      }
-    }
-    all.push_back(std::move(list));
-  }
-  return all;
-}
-
-bool needs_presence(const LevelProtocols& protocols) {
-  return std::any_of(protocols.begin(), protocols.end(), [](const auto& level) {
-    return std::any_of(level.begin(), level.end(), [](const auto& segment) {
-      return segment.second == Protocol::kPull || segment.second == Protocol::kPush;
-    });
-  });
-}
 
 /// One run of the command: opens the archive once, passes over it as often as there are groups.
 class Driver {
@@ -96,14 +47,17 @@ class Driver {
   }
 
   Results run() {
-    const std::vector<Group> groups = make_groups();
-    choose_functions();
+    const std::vector<ScenarioGroup> groups =
+        group_scenarios(*scenarios_, placement_, options_->fallback_level, by_arrival_);
+    functions_ = functions_to_time(*scenarios_, source_->functions(), trace_->path);
+    if (!functions_.empty()) source_->time_functions(functions_);
     // What stands in the archive is told by a pass that matches as recorded.
-    const bool needs_survey = options_->verify || groups.empty() || by_arrival_ ||
-                              std::any_of(groups.begin(), groups.end(),
-                                          [](const Group& group) { return group.measured; });
+    const bool needs_survey =
+        options_->verify || groups.empty() || by_arrival_ ||
+        std::any_of(groups.begin(), groups.end(),
+                    [](const ScenarioGroup& group) { return group.measured; });
     passes_ = 1 + (needs_survey ? 1 : 0) + (options_->verify ? 1 : 0);
-    for (const Group& group : groups)
+    for (const ScenarioGroup& group : groups)
       passes_ += (group.scenarios.size() + group.lanes() - 1) / group.lanes();
     if (options_->verify) source_->keep_records(true);
     source_->load([this](double share) { report_progress(share); });
@@ -112,7 +66,7 @@ class Driver {
     if (needs_survey) survey();
     if (needs_survey && options_->repair && first_outcome_->clock_violations.total() > 0) repair();
     if (options_->verify) verify();
-    for (const Group& group : groups) {
+    for (const ScenarioGroup& group : groups) {
       // The width of a pass is a template argument of the engine.
       for (size_t first = 0; first < group.scenarios.size(); first += group.lanes()) {
         const size_t lanes = std::min(group.lanes(), group.scenarios.size() - first);
@@ -141,87 +95,6 @@ class Driver {
 
  private:
   double ticks(double seconds) const { return seconds * trace_->ticks_per_second; }
-
-  std::vector<Group> make_groups() const {
-    std::vector<Group> groups;
-    std::vector<LevelProtocols> keys;
-    std::vector<PlacementRule> placements;
-    std::vector<std::vector<std::optional<double>>> limits;
-    for (size_t i = 0; i < scenarios_->size(); ++i) {
-      const Scenario& scenario = (*scenarios_)[i];
-      const bool measured = scenario.basis != Basis::kModel;
-      const auto key = protocols(scenario.platform, options_->fallback_level);
-      const auto limit = sync_limits(scenario.platform);
-      const bool contended = scenario.platform.contention.kind != ContentionKind::kNone;
-      const bool needs_order = !measured && (contended || by_arrival_);
-      size_t g = 0;
-      while (g < groups.size() && !(groups[g].measured == measured && keys[g] == key &&
-                                    groups[g].needs_order == needs_order &&
-                                    placements[g] == scenario.placement && limits[g] == limit)) {
-        ++g;
-      }
-      if (g == groups.size()) {
-        groups.push_back(
-            {measured, !measured && needs_presence(key), needs_order, place(scenario), {}});
-        keys.push_back(key);
-        placements.push_back(scenario.placement);
-        limits.push_back(limit);
-      }
-      check_processors(scenario, groups[g].placement);
-      groups[g].scenarios.push_back(i);
-    }
-    return groups;
-  }
-
-  Placement place(const Scenario& scenario) const {
-    try {
-      return scenario.placement.place(placement_);
-    } catch (const InputError& error) {
-      throw InputError("scenario '" + scenario.name + "': " + error.what());
-    }
-  }
-
-  /// Refuses processors of ranks and nodes that there are not.
-  void check_processors(const Scenario& scenario, const Placement& placement) const {
-    int nodes = 0;
-    for (int rank = 0; rank < placement.ranks(); ++rank)
-      nodes = std::max(nodes, placement.node_of(rank) + 1);
-    for (const ProcessorChange& change : scenario.processors) {
-      const int count = change.nodes ? nodes : placement.ranks();
-      if (change.last < count) continue;
-      const std::string what = change.nodes ? "node" : "rank";
-      throw InputError("scenario '" + scenario.name + "': there is no " + what + " " +
-                       std::to_string(change.last) + "; the run has " + what + "s 0 to " +
-                       std::to_string(count - 1));
-    }
-  }
-
-  /// Has the functions timed that scenarios change.
-  void choose_functions() {
-    const std::vector<std::string> known = source_->functions();
-    for (const Scenario& scenario : *scenarios_) {
-      for (const FunctionChange& change : scenario.functions) {
-        if (std::find(functions_.begin(), functions_.end(), change.name) != functions_.end())
-          continue;
-        const bool found = std::any_of(
-            known.begin(), known.end(),
-            [&](const std::string& function) { return is_function(function, change.name); });
-        if (!found) {
-          throw InputError("scenario '" + scenario.name + "': " + trace_->path +
-                           " has no function '" + change.name + "' on record" +
-                           (known.empty()
-                                ? ", nor any other; 'rubato trace --functions' records them"
-                                : did_you_mean(change.name, known)));
-        }
-        functions_.push_back(change.name);
-      }
-    }
-    if (functions_.size() > kMostFunctions) {
-      throw InputError("the scenarios change " + std::to_string(functions_.size()) +
-                       " functions; one run can do " + std::to_string(kMostFunctions));
-    }
-    if (!functions_.empty()) source_->time_functions(functions_);
-  }
 
   /// What the scenarios do to compute beyond a factor for all; nothing when none does.
   template <int K>
@@ -341,7 +214,7 @@ class Driver {
   }
 
   template <int K>
-  void replay_group(const Group& group, const std::vector<size_t>& chosen,
+  void replay_group(const ScenarioGroup& group, const std::vector<size_t>& chosen,
                     bool by_arrival_failed = false) {
     Profile<K> profile(*trace_);
     const bool by_arrival = by_arrival_ && !group.measured && !by_arrival_failed;

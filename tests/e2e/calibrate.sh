@@ -1,13 +1,12 @@
 #!/bin/sh
 # Two ranks calibrate; the platform file parses, its numbers are plausible and meet
 # the samples beside it. A third rank does not disturb.
+#
+# What the files hold is right in every run. How well the curve meets its samples depends on who else is at
+# work on the machine, so that is tried up to five times, and left with a word where means lie far above minima.
 . "$(dirname "$0")/lib.sh"
 
-run 2 "$rubato" calibrate -o cluster.toml --quick >table.txt
-[ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
-grep -q 'cluster.toml: platform file' table.txt || fail "no summary: $(cat table.txt)"
-
-/usr/bin/env python3 - <<'END'
+cat >files.py <<'END'
 import csv, re, tomllib
 
 units = {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "B": 1, "KiB": 1024, "MiB": 1 << 20,
@@ -24,6 +23,19 @@ def curve(segments, n):
     return quantity(held["latency"]) + n / quantity(held["bandwidth"])
 
 platform = tomllib.load(open("cluster.toml", "rb"))
+level = platform["level"]["node"]
+protocol = level["protocol"]
+rows = list(csv.DictReader(open("cluster.csv")))
+node = [r for r in rows if r["level"] == "node" and r["pattern"] == "pingpong"]
+times = {int(r["bytes"]): float(r["seconds_min"]) for r in node}
+
+def one_way(n):
+    return sum(curve(level[part], n) for part in ("send_overhead", "transfer", "receive_overhead"))
+END
+
+cat >shape.py <<'END'
+from files import *
+
 assert platform["name"] == "cluster", platform["name"]
 measured = platform["measured"]
 for key in ("date", "mpi", "mpi_standard", "hosts", "ranks", "command", "compiler", "compiler_flags",
@@ -35,42 +47,20 @@ library = "openmpi" if measured["mpi"].startswith("Open MPI") else "mpich"
 assert platform["collectives"]["preset"] == library, platform["collectives"]
 assert measured["ranks"] == "2" and measured["samples"] == "cluster.csv"
 assert "network" not in platform["level"]          # one node
-protocol = platform["level"]["node"]["protocol"]
 assert protocol[0] == {"from": "0B", "kind": "eager"}, protocol
 
-rows = list(csv.DictReader(open("cluster.csv")))
-node = [r for r in rows if r["level"] == "node" and r["pattern"] == "pingpong"]
 assert len(node) >= 40, len(node)
-times = {int(r["bytes"]): float(r["seconds_min"]) for r in node}
 assert {0, 1, 8, 8192, 1 << 20, 4 << 20} <= times.keys()
 for r in node:
     assert float(r["seconds_min"]) <= float(r["seconds_avg"]) <= float(r["seconds_max"]), r
     assert int(r["loops"]) >= 3, r
-# Shared memory or a network: 50 ns to 1 ms for nothing, 10 us to 1 s for 4 MiB, and it grows.
-assert 50e-9 < times[8] < 1e-3, times[8]
-assert 1e-5 < times[4 << 20] < 1, times[4 << 20]
-assert times[8] < times[8192] < times[1 << 20] < times[4 << 20]
-
-level = platform["level"]["node"]
-
-def one_way(n):
-    return sum(curve(level[part], n) for part in ("send_overhead", "transfer", "receive_overhead"))
-
-errors = sorted(abs(one_way(n) / t - 1) for n, t in times.items())
-assert errors[len(errors) // 2] < 0.05, errors     # median
-for n in 8, 8192, 1 << 20:
-    assert abs(one_way(n) / times[n] - 1) < 0.10, (n, one_way(n), times[n])
 for r in node:                                      # the file says what the CSV says
-    n = int(r["bytes"])
-    assert abs(one_way(n) / float(r["seconds_fit"]) - 1) < 1e-3, r
+    n, fit = int(r["bytes"]), float(r["seconds_fit"])
+    assert abs(one_way(n) / fit - 1) < 1e-3, (r, one_way(n))
 
-# The processor's part: there, not the whole, and more for an unexpected message only where it is eager.
-for n in 0, 1024, 1 << 20:
-    for part in "send_overhead", "receive_overhead":
-        assert 0 <= curve(level[part], n) <= times.get(n, one_way(n)) * 1.1, (part, n)
+# The processor's part is there, and all probes have their samples.
 assert 0 < curve(level["receive_overhead"], 0) < 1e-3
 assert curve(level["unexpected_overhead"], 0) > 0
-# Every kind of protocol above the eager limit is one that exists, and all probes have their samples.
 for name in "copy", "copy_cold":
     copies = {int(r["bytes"]): float(r["seconds_min"]) for r in rows if r["pattern"] == name}
     assert 1e-9 < copies[1024] < copies[1 << 20] < 1, copies
@@ -84,6 +74,47 @@ if len(protocol) > 1:
     assert {"sender_computes", "both_compute"} <= patterns, patterns
     assert all(p["kind"] in ("pull", "push", "async") for p in protocol[1:]), protocol
 END
+
+cat >numbers.py <<'END'
+from files import *
+
+# Shared memory or a network: 50 ns to 1 ms for nothing, 10 us to 1 s for 4 MiB, and it grows.
+assert 50e-9 < times[8] < 1e-3, times[8]
+assert 1e-5 < times[4 << 20] < 1, times[4 << 20]
+assert times[8] < times[8192] < times[1 << 20] < times[4 << 20], times
+errors = sorted(abs(one_way(n) / t - 1) for n, t in times.items())
+assert errors[len(errors) // 2] < 0.05, errors     # median
+for n in 8, 8192, 1 << 20:
+    assert abs(one_way(n) / times[n] - 1) < 0.10, (n, one_way(n), times[n])
+# The processor's part is not the whole.
+for n in 0, 1024, 1 << 20:
+    for part in "send_overhead", "receive_overhead":
+        assert 0 <= curve(level[part], n) <= times.get(n, one_way(n)) * 1.1, (part, n)
+END
+
+cat >calm.py <<'END'
+import sys
+from files import *
+# Not at rest: in the middle of all lengths the mean lies more than 20 % above the minimum.
+unrest = sorted(float(r["seconds_avg"]) / float(r["seconds_min"]) for r in node)
+sys.exit(unrest[len(unrest) // 2] > 1.2)
+END
+
+good=no calm=no
+for _ in 1 2 3 4 5; do
+  rm -f cluster.toml cluster.csv
+  run 2 "$rubato" calibrate -o cluster.toml --quick >table.txt
+  [ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
+  grep -q 'cluster.toml: platform file' table.txt || fail "no summary: $(cat table.txt)"
+  "$python" shape.py || fail "what the files hold"
+  if "$python" numbers.py; then
+    good=yes
+    break
+  fi
+  if "$python" calm.py; then calm=yes; fi
+  echo "the curve does not meet its samples, trying again"
+done
+[ $good = yes ] || [ $calm = no ] || fail "the curve never meets its samples"
 
 run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --collectives none --name trio \
   --patterns ring,halo_persistent,bisection_synchronous_cold >/dev/null
@@ -108,3 +139,4 @@ cat three.csv three.csv three.csv three.csv >four.csv
 "$rubato" compare four.csv four.csv --csv compared.csv >compared.txt || fail "compare"
 grep -q '^0 of [0-9]* cells differ' compared.txt || fail "a file differs from itself: $(cat compared.txt)"
 grep -q '^node pingpong,65536,4,4,' compared.csv || fail "not all cells are compared"
+pass

@@ -9,9 +9,9 @@ namespace rubato {
 
 /// What `run` gives with each of the instructions that this processor has for lanes.
 template <typename Run>
-std::vector<Results> with_each_simd(Run run) {
+auto with_each_simd(Run run) {
   const Simd before = simd_in_use;
-  std::vector<Results> all;
+  std::vector<decltype(run())> all;
   for (const Simd simd : {Simd::kAny, Simd::kAvx2, Simd::kAvx512}) {
     if (simd > widest_simd()) continue;
     simd_in_use = simd;

@@ -515,6 +515,31 @@ TEST_CASE("lanes give what single runs give, to the last bit") {
   }
 }
 
+TEST_CASE("an error is the same error in every engine object") {
+  // Two nodes, but a platform without a network.
+  std::vector<Scenario> all;
+  while (all.size() < 13) {
+    Scenario scenario = on("perfect");
+    scenario.name = "no network";
+    scenario.platform = parse_platform(R"(
+      format = 1
+      [level.node]
+      transfer = [ { from = "0B", latency = "10ns", bandwidth = "1GB/s" } ]
+    )", "node.toml");
+    all.push_back(scenario);
+  }
+  const std::string text = "nodes 0 1\n0: 0..10 send 1 8B\n1: 0..20 recv 0 8B\n";
+  const auto caught = with_each_simd([&] {
+    try {
+      replay(text, all);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  });
+  for (const std::string& what : caught) CHECK(what.find("no [level.network]") != std::string::npos);
+}
+
 TEST_CASE("overhead outside of calls is taken out of compute") {
   ReplayOptions options;
   options.overhead = RecordingOverhead{5e-9, 0, 0, 0};

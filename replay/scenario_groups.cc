@@ -1,0 +1,134 @@
+#include "replay/scenario_groups.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/error.h"
+#include "replay/function_times.h"
+
+namespace rubato {
+namespace {
+
+/// From which sizes on root and children hold each other, by operation.
+std::vector<std::optional<double>> sync_limits(const Platform& platform) {
+  std::vector<std::optional<double>> limits;
+  for (const OperationModel& operation : platform.collectives.operations)
+    limits.push_back(operation.sync_limit);
+  return limits;
+}
+
+/// By level: which protocol is in force from which size on.
+using LevelProtocols = std::vector<std::vector<std::pair<double, Protocol>>>;
+
+/// The protocols of a platform as the replay will see them.
+LevelProtocols protocols(const Platform& platform, std::optional<Level> fallback) {
+  LevelProtocols all;
+  for (int i = 0; i < kLevels; ++i) {
+    const auto& level =
+        platform.levels[i] || !fallback ? platform.levels[i] : platform.level(*fallback);
+    std::vector<std::pair<double, Protocol>> list;
+    Protocol current = Protocol::kEager;
+    if (level) {
+      for (const ProtocolSegment& segment : level->protocols) {
+        if (segment.protocol != current) list.push_back({segment.from, segment.protocol});
+        current = segment.protocol;
+      }
+    }
+    all.push_back(std::move(list));
+  }
+  return all;
+}
+
+bool needs_presence(const LevelProtocols& protocols) {
+  return std::any_of(protocols.begin(), protocols.end(), [](const auto& level) {
+    return std::any_of(level.begin(), level.end(), [](const auto& segment) {
+      return segment.second == Protocol::kPull || segment.second == Protocol::kPush;
+    });
+  });
+}
+
+Placement place(const Scenario& scenario, const Placement& recorded) {
+  try {
+    return scenario.placement.place(recorded);
+  } catch (const InputError& error) {
+    throw InputError("scenario '" + scenario.name + "': " + error.what());
+  }
+}
+
+/// Refuses processors of ranks and nodes that there are not.
+void check_processors(const Scenario& scenario, const Placement& placement) {
+  int nodes = 0;
+  for (int rank = 0; rank < placement.ranks(); ++rank)
+    nodes = std::max(nodes, placement.node_of(rank) + 1);
+  for (const ProcessorChange& change : scenario.processors) {
+    const int count = change.nodes ? nodes : placement.ranks();
+    if (change.last < count) continue;
+    const std::string what = change.nodes ? "node" : "rank";
+    throw InputError("scenario '" + scenario.name + "': there is no " + what + " " +
+                     std::to_string(change.last) + "; the run has " + what + "s 0 to " +
+                     std::to_string(count - 1));
+  }
+}
+
+}  // namespace
+
+std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenarios,
+                                           const Placement& recorded, std::optional<Level> fallback,
+                                           bool by_arrival) {
+  std::vector<ScenarioGroup> groups;
+  std::vector<LevelProtocols> keys;
+  std::vector<PlacementRule> placements;
+  std::vector<std::vector<std::optional<double>>> limits;
+  for (size_t i = 0; i < scenarios.size(); ++i) {
+    const Scenario& scenario = scenarios[i];
+    const bool measured = scenario.basis != Basis::kModel;
+    const auto key = protocols(scenario.platform, fallback);
+    const auto limit = sync_limits(scenario.platform);
+    const bool contended = scenario.platform.contention.kind != ContentionKind::kNone;
+    const bool needs_order = !measured && (contended || by_arrival);
+    size_t g = 0;
+    while (g < groups.size() && !(groups[g].measured == measured && keys[g] == key &&
+                                  groups[g].needs_order == needs_order &&
+                                  placements[g] == scenario.placement && limits[g] == limit)) {
+      ++g;
+    }
+    if (g == groups.size()) {
+      groups.push_back(
+          {measured, !measured && needs_presence(key), needs_order, place(scenario, recorded), {}});
+      keys.push_back(key);
+      placements.push_back(scenario.placement);
+      limits.push_back(limit);
+    }
+    check_processors(scenario, groups[g].placement);
+    groups[g].scenarios.push_back(i);
+  }
+  return groups;
+}
+
+std::vector<std::string> functions_to_time(const std::vector<Scenario>& scenarios,
+                                           const std::vector<std::string>& known,
+                                           const std::string& path) {
+  std::vector<std::string> functions;
+  for (const Scenario& scenario : scenarios) {
+    for (const FunctionChange& change : scenario.functions) {
+      if (std::find(functions.begin(), functions.end(), change.name) != functions.end()) continue;
+      const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& function) {
+        return is_function(function, change.name);
+      });
+      if (!found) {
+        throw InputError("scenario '" + scenario.name + "': " + path + " has no function '" +
+                         change.name + "' on record" +
+                         (known.empty() ? ", nor any other; 'rubato trace --functions' records them"
+                                        : did_you_mean(change.name, known)));
+      }
+      functions.push_back(change.name);
+    }
+  }
+  if (functions.size() > kMostFunctions) {
+    throw InputError("the scenarios change " + std::to_string(functions.size()) +
+                     " functions; one run can do " + std::to_string(kMostFunctions));
+  }
+  return functions;
+}
+
+}  // namespace rubato

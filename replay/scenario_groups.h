@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/placement.h"
+#include "models/scenario.h"
+
+namespace rubato {
+
+/// Scenarios that one pass evaluates together: they agree in all that decides who waits for whom.
+struct ScenarioGroup {
+  bool measured = false;
+  bool needs_presence = false;  ///< one at a time: see progress.h
+  bool needs_order = false;     ///< of time; likewise: see time_order.h
+  Placement placement;
+  std::vector<size_t> scenarios;  ///< indices into what was asked
+
+  /// How many of them a pass evaluates at most.
+  size_t lanes() const { return needs_presence || needs_order ? 1 : measured ? 16 : 32; }
+};
+
+/// Groups scenarios for a run whose ranks are placed like that; `by_arrival`: receives are matched
+/// by arrival. Errors: InputError for a placement or processors that do not fit the run.
+std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenarios,
+                                           const Placement& recorded, std::optional<Level> fallback,
+                                           bool by_arrival);
+
+/// The functions that scenarios change, each once. Errors: InputError for one that is none of the
+/// `known` ones of the archive at `path`, and for too many.
+std::vector<std::string> functions_to_time(const std::vector<Scenario>& scenarios,
+                                           const std::vector<std::string>& known,
+                                           const std::string& path);
+
+}  // namespace rubato
