@@ -44,6 +44,7 @@ std::optional<SegmentedFit> fit_piece(const Timings& timings, double low, double
   options.max_segments = kMostSegments;
   if (samples.size() < kLeastLengths) return std::nullopt;
   SegmentedFit fit = fit_segments(std::move(samples), options);
+  add_reproducibility(fit, timings);
   fit.segments.front().from = low;
   fit.intervals.front().from = {low, low};
   return fit;

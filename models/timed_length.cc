@@ -3,8 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace rubato {
+namespace {
+
+/// The upper median; 0 of nothing.
+double middle_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
 
 double repeatability(const std::vector<TimedLength>& timings) {
   std::vector<double> differences;
@@ -12,10 +24,30 @@ double repeatability(const std::vector<TimedLength>& timings) {
     if (!(timing.half[0] > 0 && timing.half[1] > 0)) continue;
     differences.push_back(std::abs(timing.half[0] - timing.half[1]) / timing.seconds);
   }
-  if (differences.empty()) return 0;
-  const auto middle = differences.begin() + static_cast<ptrdiff_t>(differences.size() / 2);
-  std::nth_element(differences.begin(), middle, differences.end());
-  return *middle;
+  return middle_of(std::move(differences));
+}
+
+double reproducibility(const std::vector<TimedLength>& timings, double low, double high) {
+  std::vector<double> errors;
+  for (const TimedLength& timing : timings) {
+    if (timing.bytes < low || timing.bytes >= high) continue;
+    if (timing.launches > 1) {
+      errors.push_back(timing.launch_error);
+    } else if (timing.half[0] > 0 && timing.half[1] > 0) {
+      errors.push_back(std::abs(timing.half[0] - timing.half[1]) / 2 / timing.seconds);
+    }
+  }
+  return middle_of(std::move(errors));
+}
+
+void add_reproducibility(SegmentedFit& fit, const std::vector<TimedLength>& timings) {
+  for (size_t i = 0; i < fit.segments.size(); ++i) {
+    Segment& segment = fit.segments[i];
+    const bool last = i + 1 == fit.segments.size();
+    const double end = last ? HUGE_VAL : fit.segments[i + 1].from;
+    segment.uncertainty =
+        std::hypot(segment.uncertainty, reproducibility(timings, segment.from, end));
+  }
 }
 
 }  // namespace rubato

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "models/fit.h"
+
 namespace rubato {
 
 /// What a length of one pattern was measured to take.
@@ -12,10 +14,22 @@ struct TimedLength {
   /// Of two halves of the measurements, each what a repetition would give; 0 = not known.
   double half[2] = {0, 0};
   int launches = 1;  ///< that the time comes from: it counts so many times
+  /// Relative standard error of `seconds` as the launches differ; 0 with one, which cannot tell.
+  double launch_error = 0;
 };
 
 /// How far two independent minima of one length lie apart, relative, median over the lengths; an
 /// upper bound for the minimum of all. 0 where nothing is known.
 double repeatability(const std::vector<TimedLength>& timings);
+
+/// The relative standard error of the lengths from `low` up to `high`, exclusive, median over them:
+/// of several launches what they differ by, of one what its two halves do. What is common to all
+/// lengths of a launch stays in it: it is what another calibration would find. 0 where nothing is
+/// known.
+double reproducibility(const std::vector<TimedLength>& timings, double low, double high);
+
+/// Adds reproducibility() to the uncertainty of each segment: the samples of a launch are off
+/// together, which no residual tells.
+void add_reproducibility(SegmentedFit& fit, const std::vector<TimedLength>& timings);
 
 }  // namespace rubato

@@ -31,6 +31,9 @@ int command_fit(const Arguments& arguments) {
   auto add = options.add_options();
   add("output,o", po::value<std::string>()->value_name("FILE"), "the platform file to write");
   add("continuous", "no steps between the segments of a curve, only kinks");
+  add("least",
+      "of several launches the least time of each message counts, not the median: what\n"
+      "the machine can do where something else slows some of the launches down");
   add("name", po::value<std::string>()->value_name("NAME"),
       "what reports call the machine (default: the name of FILE)");
   add("html", po::value<std::string>()->value_name("FILE"),
@@ -60,7 +63,9 @@ int command_fit(const Arguments& arguments) {
                                ? values["name"].as<std::string>()
                                : fs::path(output.empty() ? files[0] : output).stem().string();
   const Joints joints = values.count("continuous") ? Joints::kContinuous : Joints::kFree;
-  FittedPlatform fitted = fit_platform(samples, files[0], name, joints, page_width());
+  FittedPlatform fitted =
+      fit_platform(samples, files[0], name, joints, page_width(),
+                   values.count("least") ? OfLaunches::kLeast : OfLaunches::kMedian);
   fitted.platform.measured["fitted"] = fmt::format("rubato fit {}", fmt::join(arguments, " "));
   std::string written;
   if (page) {

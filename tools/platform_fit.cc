@@ -51,7 +51,8 @@ std::string level_table(const std::string& name, const SegmentedFit& fit, int pa
 }  // namespace
 
 FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
-                            const std::string& name, Joints joints, int page_width) {
+                            const std::string& name, Joints joints, int page_width,
+                            OfLaunches of_launches) {
   FittedPlatform fitted;
   Platform& platform = fitted.platform;
   platform.name = name;
@@ -60,7 +61,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   choose_preset(platform);
   std::string& report = fitted.report;
   std::string left_out;
-  const std::map<Level, LevelSamples> levels = sampled_levels(samples, file);
+  const std::map<Level, LevelSamples> levels = sampled_levels(samples, file, of_launches);
   for (const Level level : {Level::kNode, Level::kNetwork, Level::kSelf}) {
     if (!levels.count(level)) continue;
     const LevelSamples& of_level = levels.at(level);

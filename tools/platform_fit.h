@@ -8,6 +8,7 @@
 #include "models/platform.h"
 #include "tools/call_formulas.h"
 #include "tools/sample_file.h"
+#include "tools/sample_fit.h"
 
 namespace rubato {
 
@@ -29,6 +30,7 @@ struct FittedPlatform {
 /// Fits everything that the samples of one file tell about; `file` is its name in messages and
 /// under [measured]. Errors: InputError where no level has enough samples for a curve.
 FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
-                            const std::string& name, Joints joints, int page_width);
+                            const std::string& name, Joints joints, int page_width,
+                            OfLaunches of_launches = OfLaunches::kMedian);
 
 }  // namespace rubato

@@ -21,7 +21,7 @@ Level level_named(const std::string& text, const std::string& file) {
 }
 
 /// One length from all its launches.
-TimedLength put_together(const std::vector<SampleRow>& launches) {
+TimedLength put_together(const std::vector<SampleRow>& launches, OfLaunches of_launches) {
   const SampleRow& first = launches.front();
   TimedLength length{first.bytes, first.messages, first.seconds, {first.half[0], first.half[1]}, 1};
   if (launches.size() == 1) return length;
@@ -31,15 +31,24 @@ TimedLength put_together(const std::vector<SampleRow>& launches) {
     all.push_back(launches[i].seconds);
     halves[i % 2].push_back(launches[i].seconds);
   }
-  length.seconds = median(all);
+  const auto middle = [of_launches](const std::vector<double>& times) {
+    return of_launches == OfLaunches::kMedian ? median(times)
+                                              : *std::min_element(times.begin(), times.end());
+  };
+  length.seconds = middle(all);
   length.launches = static_cast<int>(launches.size());
-  for (int i = 0; i < 2; ++i) length.half[i] = median(halves[i]);
+  for (int i = 0; i < 2; ++i) length.half[i] = middle(halves[i]);
+  // The median of n normally distributed values is sqrt(pi / 2) times less certain than their mean.
+  length.launch_error = of_launches == OfLaunches::kMedian
+                            ? std::sqrt(M_PI_2) * standard_error(all) / length.seconds
+                            : std::abs(length.half[0] - length.half[1]) / 2 / length.seconds;
   return length;
 }
 
 }  // namespace
 
-std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name) {
+std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name,
+                                             OfLaunches of_launches) {
   std::map<Level, LevelSamples> levels;
   std::map<std::pair<Level, std::string>, std::map<double, std::vector<SampleRow>>> series;
   for (const SampleRow& row : samples.rows) {
@@ -49,7 +58,8 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
   }
   for (const auto& [key, lengths] : series) {
     std::vector<TimedLength>& timings = *levels[key.first].series(key.second);
-    for (const auto& [bytes, launches] : lengths) timings.push_back(put_together(launches));
+    for (const auto& [bytes, launches] : lengths)
+      timings.push_back(put_together(launches, of_launches));
   }
   // A send that returned early is proof, one that waited may have lost its processor: the launch
   // with the largest eager length is right about the least that waits, too.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -8,11 +9,17 @@
 
 namespace rubato {
 
-/// What a file of samples says about each level, ready to be fitted. Of several launches the median
-/// counts, and halves are those of the launches: the first, third, ... and the others. Patterns
-/// that no curve is made of are passed over. Errors: InputError that begins with `name` for an
-/// unknown level.
-std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name);
+/// What counts of several launches.
+enum class OfLaunches : uint8_t {
+  kMedian,  ///< what the next launch will most likely find
+  kLeast,   ///< what the machine can do where others disturb it in some of the launches
+};
+
+/// What a file of samples says about each level, ready to be fitted. Of several launches halves are
+/// those of the launches: the first, third, ... and the others. Patterns that no curve is made of
+/// are passed over. Errors: InputError that begins with `name` for an unknown level.
+std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name,
+                                             OfLaunches of_launches = OfLaunches::kMedian);
 
 /// How many rows have a pattern that no curve is made of.
 size_t rows_of_no_use(const SampleFile& samples);

@@ -115,6 +115,38 @@ TEST_CASE("how far halves of a calibration differ") {
   CHECK(repeatability({}) == 0);
 }
 
+TEST_CASE("uncertainty holds what launches and halves differ by") {
+  // One launch: |1.1 - 1| / 2, |1.02 - 1| / 2, |1.3 - 1| / 2: median 5 %. Beyond 3 bytes there is
+  // nothing.
+  const std::vector<TimedLength> one = {
+      {1, 1, 1, {1.1, 1}, 1}, {2, 1, 1, {1, 1.02}, 1}, {2.5, 1, 1, {1.3, 1}, 1}};
+  CHECK(reproducibility(one, 0, 3) == Approx(0.05));
+  CHECK(reproducibility(one, 3, 9) == 0);
+  // Of several their standard error, whatever the halves say.
+  const std::vector<TimedLength> several = {{1, 1, 1, {1.1, 1}, 4, 0.03},
+                                            {2, 1, 1, {1.3, 1}, 4, 0.04}};
+  CHECK(reproducibility(several, 0, 2) == Approx(0.03));
+  SegmentedFit fit;
+  fit.segments = {{0, 1, 0, 0.04}, {2, 1, 0, 0.03}};
+  add_reproducibility(fit, several);
+  CHECK(fit.segments[0].uncertainty == Approx(0.05));  // 3, 4, 5
+  CHECK(fit.segments[1].uncertainty == Approx(0.05));
+}
+
+TEST_CASE("the uncertainty of one way by protocol") {
+  // 1 us + 1 ns a byte, without residuals; halves 4 % apart below 4 KiB and 2 % from there on.
+  LevelSamples samples;
+  for (double n = 64; n <= 262144; n *= 2) {
+    const double t = 1e-6 + 1e-9 * n;
+    samples.transfer.push_back({n, 1, t, {t, t * (n < 4096 ? 1.04 : 1.02)}, 1});
+  }
+  samples.probe = {4095, 4096};
+  Platform platform;
+  add_level(platform, Level::kNode, fit_level(samples), samples.probe);
+  // One segment: its median is 7 lengths of 2 % against 6 of 4 %, in half: 1 %.
+  CHECK(platform.measured["node_one_way_uncertainty"] == "1.0%, 1.0% from 4KiB on");
+}
+
 TEST_CASE("too few samples give no curve") {
   LevelSamples samples;
   samples.transfer = {{1, 1, 1e-6, {}, 1}, {2, 1, 1e-6, {}, 1}};

@@ -525,7 +525,8 @@ TEST_CASE("an error is the same error in every engine object") {
       format = 1
       [level.node]
       transfer = [ { from = "0B", latency = "10ns", bandwidth = "1GB/s" } ]
-    )", "node.toml");
+    )",
+                                       "node.toml");
     all.push_back(scenario);
   }
   const std::string text = "nodes 0 1\n0: 0..10 send 1 8B\n1: 0..20 recv 0 8B\n";
@@ -537,7 +538,8 @@ TEST_CASE("an error is the same error in every engine object") {
     }
     return std::string();
   });
-  for (const std::string& what : caught) CHECK(what.find("no [level.network]") != std::string::npos);
+  for (const std::string& what : caught)
+    CHECK(what.find("no [level.network]") != std::string::npos);
 }
 
 TEST_CASE("overhead outside of calls is taken out of compute") {

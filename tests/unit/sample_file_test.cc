@@ -142,6 +142,9 @@ TEST_CASE("the samples of a level are put together from launches") {
   CHECK(node.transfer[0].half[0] == Approx(2e-6));
   CHECK(node.transfer[0].half[1] == 4e-6);
   CHECK(node.transfer[0].launches == 3);
+  // 1, 4 and 3 us: s = sqrt((25/9 + 16/9 + 1/9) / 2) = 1.5275, s / sqrt(3) = 0.8819, times sqrt(pi
+  // / 2) 1.1053, / 3.
+  CHECK(node.transfer[0].launch_error == Approx(0.36844).epsilon(1e-4));
   CHECK(node.transfer[1].half[1] == 2.5e-6);
   CHECK(node.transfer[1].launches == 1);
   REQUIRE(node.burst.size() == 1);
@@ -156,6 +159,12 @@ TEST_CASE("the samples of a level are put together from launches") {
   const LevelSamples& self = levels.at(Level::kSelf);
   CHECK(self.probe.eager == 64.);
   CHECK(!self.probe.waiting);
+
+  // The least of 1, 4 and 3; the halves are 1 and 3, and 4: (4 - 1) / 2 / 1.
+  const auto least = sampled_levels(content, "x.csv", OfLaunches::kLeast);
+  const TimedLength& eight = least.at(Level::kNode).transfer[0];
+  CHECK(eight.seconds == 1e-6);
+  CHECK(eight.launch_error == Approx(1.5));
 
   const FileOfSamples wrong(header + "netwrk,pingpong,8,1,1e-6,1,,\n");
   CHECK_THROWS_WITH(sampled_levels(read_sample_file(wrong.path, "seconds_min"), "x.csv"),

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# How far independent calibrations agree: agreement.sh FLAVOUR BUILD_DIR [shm|tcp] [options of rubato calibrate]
+# Not a test: run it by hand, on a machine that has nothing else to do.
+#
+# Calibrations of one launch, one after the other, --quick unless options are given, until three of them take the
+# same for 8 B within 10 %, at most twelve: some machines are not the same from launch to launch (two virtual
+# processors may share one core or have two, and the times are three times as long then). For each pair of the
+# three the difference of one way (o_s + T + o_r) at powers of two from 1 B to 1 MiB: the median over sizes, and at
+# how many sizes it is within twice the standard errors that both state.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+flavour=$1
+build=$(cd "$2" && pwd)
+path=${3:-shm}
+options=("${@:4}")
+((${#options[@]})) || options=(--quick)
+work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-agreement.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+# shellcheck source=tests/bench/path.sh
+. "$here/path.sh" "$flavour" "$path"
+
+# The numbers of three calibrations that take the same for 8 B, if there are such.
+alike() {
+  awk '{ ns[NR] = $1 }
+       END {
+         for (i = 1; i <= NR; ++i) {
+           found = ""
+           for (k = i; k <= NR && split(found, all) < 3; ++k)
+             if (ns[k] < 1.1 * ns[i] && ns[k] > ns[i] / 1.1) found = found " " k
+           if (split(found, all) == 3) { print found; exit }
+         }
+       }' eight.txt
+}
+chosen=""
+for k in $(seq 12); do
+  "${launch[@]}" "$build/bin/rubato" calibrate --patterns none --collectives none --max-size 1MiB "${options[@]}" \
+    -o "$k.toml" >"$k.txt" 2>&1 || { cat "$k.txt" && exit 1; }
+  awk -F, '$2 == "pingpong" && $3 == 8 { printf "%.0f\n", $5 * 1e9 }' "$k.csv" >>eight.txt
+  chosen=$(alike)
+  [[ -z $chosen ]] || break
+done
+echo "$flavour $path: 8 B take $(paste -sd' ' eight.txt) ns; compared:${chosen:- none}"
+[[ -n $chosen ]] || exit 1
+
+# shellcheck disable=SC2086
+PYTHONPATH=$here/../fixture /usr/bin/python3 - $chosen <<'END'
+import itertools
+import statistics
+import sys
+
+from platform_curve import load, one_way, uncertainty
+
+SIZES = [1 << k for k in range(21)]
+files = [load(f"{k}.toml") for k in sys.argv[1:]]
+name = "node" if "node" in files[0]["level"] else "network"
+for file in files:
+    print(f"  {file['name']} states {file['measured'][name + '_one_way_uncertainty']}")
+within = []
+for a, b in itertools.combinations(files, 2):
+    differences = []
+    for size in SIZES:
+        times = [one_way(f["level"][name], size) for f in (a, b)]
+        errors = [t * uncertainty(f, name, size) for t, f in zip(times, (a, b))]
+        differences.append(abs(times[0] - times[1]) / min(times))
+        within.append(abs(times[0] - times[1]) <= 2 * (errors[0] ** 2 + errors[1] ** 2) ** 0.5)
+    print(f"  {a['name']} and {b['name']}: median difference {100 * statistics.median(differences):.1f} %, "
+          f"worst {100 * max(differences):.1f} %")
+print(f"  within stated uncertainty: {sum(within)} of {len(within)} ({100 * sum(within) / len(within):.0f} %)")
+END
