@@ -23,6 +23,7 @@
 #include "calibrate/characterise.h"
 #include "calibrate/collective_samples.h"
 #include "calibrate/collectives.h"
+#include "calibrate/level_tasks.h"
 #include "calibrate/load.h"
 #include "calibrate/machine.h"
 #include "calibrate/output.h"
@@ -48,15 +49,8 @@ struct Options {
   unsigned seed = 1;
   int launch = 1;
   std::vector<MessagePattern> patterns;
-  double stress = 0;  ///< seconds; greater than 0: nothing is measured
-};
-
-/// A level and the rank that stands for it.
-struct Task {
-  Level level;
-  int partner;
-  /// Pairs of this distance without a rank in common, the first with rank 0.
-  std::vector<std::pair<int, int>> pairs = {};
+  std::vector<Level> levels;  ///< that have to be measured; empty: those that are there
+  double stress = 0;          ///< seconds; greater than 0: nothing is measured
 };
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -82,6 +76,15 @@ std::vector<CollectiveOp> operations_in(const std::string& list) {
     operations.push_back(*op);
   }
   return operations;
+}
+
+/// Of a list with commas.
+std::vector<Level> levels_in(const std::string& list) {
+  std::vector<Level> levels;
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');)
+    levels.push_back(static_cast<Level>(index_in(kLevelNames, word)));
+  return levels;
 }
 
 Options read_options(int argc, char** argv) {
@@ -123,6 +126,8 @@ Options read_options(int argc, char** argv) {
       options.launch = std::stoi(value);
     else if (key == "--patterns")
       options.patterns = parse_patterns(value);
+    else if (key == "--levels")
+      options.levels = levels_in(value);
     else if (key == "--stress")
       options.stress = std::stod(value);
     else
@@ -173,33 +178,6 @@ Provenance gather_factors(const Options& options, int ranks) {
   return factors;
 }
 
-/// The levels that these ranks show, the same list on each of them: ranks that can share memory are
-/// on one node, and the last one of each kind is the partner.
-std::vector<Task> find_tasks(int ranks) {
-  const std::vector<int> leaders = nodes_of_ranks(MPI_COMM_WORLD);
-  int near = -1;
-  int far = -1;
-  for (int r = 1; r < ranks; ++r) (leaders[r] == leaders[0] ? near : far) = r;
-  std::vector<int> here, there;
-  for (int r = 0; r < ranks; ++r) {
-    if (leaders[r] == leaders[0]) here.push_back(r);
-    if (far > 0 && leaders[r] == leaders[far]) there.push_back(r);
-  }
-  std::vector<Task> tasks;
-  if (near > 0) {
-    tasks.push_back({Level::kNode, near});
-    const size_t half = here.size() / 2;
-    for (size_t i = 0; i < half; ++i) tasks.back().pairs.emplace_back(here[i], here[half + i]);
-  }
-  if (far > 0) {
-    tasks.push_back({Level::kNetwork, far});
-    for (size_t i = 0; i < std::min(here.size(), there.size()); ++i)
-      tasks.back().pairs.emplace_back(here[i], there[i]);
-  }
-  tasks.push_back({Level::kSelf, 0});
-  return tasks;
-}
-
 /// Progress for a person who watches; nothing in a pipe.
 void show_progress(const std::string& text) {
   static const bool terminal = isatty(STDERR_FILENO);
@@ -238,7 +216,7 @@ std::string formula_table(const std::map<CollectiveOp, CollectiveFit>& fits) {
 
 void write_results(const Options& options, const std::vector<LevelResult>& results,
                    const std::vector<NoiseSummary>& noise, const CollectiveResults& collectives,
-                   const Provenance& factors, NewFile& csv, NewFile& toml) {
+                   const Provenance& factors, bool one_node, NewFile& csv, NewFile& toml) {
   Platform platform;
   platform.name = options.name;
   platform.measured = factors;
@@ -274,7 +252,7 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   print_machine(stdout, platform.measured, results);
   std::fputs(collectives_table(collectives).c_str(), stdout);
   std::fputs(formula_table(formulas).c_str(), stdout);
-  if (!platform.level(Level::kNetwork)) {
+  if (one_node && options.levels.empty()) {
     std::printf(
         "All ranks are on one node, so there is no network level; start ranks on two nodes "
         "for one.\n");
@@ -283,7 +261,8 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
 }
 
 /// Rank 0 measures with one partner, the others sleep.
-void run_task(int rank, const Task& task, const Effort& effort, std::vector<LevelResult>& results) {
+void run_task(int rank, const LevelTask& task, const Effort& effort,
+              std::vector<LevelResult>& results) {
   std::string complaint;
   if (rank == 0 || rank == task.partner) {
     Pair pair(MPI_COMM_WORLD, rank == 0 ? task.partner : 0, effort.max_bytes);
@@ -302,9 +281,9 @@ void run_task(int rank, const Task& task, const Effort& effort, std::vector<Leve
   if (!complaint.empty()) throw InputError(complaint);
 }
 
-/// The patterns between two ranks, for each level, and then those of all ranks, on the level of the
-/// most distant ones.
-void run_patterns(int rank, const std::vector<Task>& tasks,
+/// The patterns between two ranks, for each level, and then those of all ranks, on the level
+/// `widest` of the most distant ones, if that is measured.
+void run_patterns(int rank, const std::vector<LevelTask>& tasks, Level widest,
                   const std::vector<MessagePattern>& patterns, const Effort& effort,
                   std::vector<LevelResult>& results) {
   std::vector<MessagePattern> pairs, all;
@@ -316,10 +295,8 @@ void run_patterns(int rank, const std::vector<Task>& tasks,
       for (Series& one : series) result.series.push_back(std::move(one));
     }
   };
-  Level widest = Level::kSelf;
-  for (const Task& task : tasks) {
+  for (const LevelTask& task : tasks) {
     if (task.level == Level::kSelf) continue;
-    if (widest != Level::kNetwork) widest = task.level;
     const bool talks = rank == 0 || rank == task.partner;
     MPI_Comm two;
     MPI_Comm_split(MPI_COMM_WORLD, talks ? 0 : MPI_UNDEFINED, rank, &two);
@@ -329,13 +306,15 @@ void run_patterns(int rank, const std::vector<Task>& tasks,
     }
     sleep_until_all_are_here(MPI_COMM_WORLD);
   }
-  add(widest, measure_patterns(MPI_COMM_WORLD, all, effort));
+  if (std::any_of(tasks.begin(), tasks.end(),
+                  [&](const LevelTask& task) { return task.level == widest; }))
+    add(widest, measure_patterns(MPI_COMM_WORLD, all, effort));
 }
 
 /// What the ranks do to each other and the system to all of them. Rank 0 keeps it.
-void run_machine(int rank, int ranks, const std::vector<Task>& tasks, const Effort& effort,
+void run_machine(int rank, int ranks, const std::vector<LevelTask>& tasks, const Effort& effort,
                  std::vector<LevelResult>& results, std::vector<NoiseSummary>& noise) {
-  for (const Task& task : tasks) {
+  for (const LevelTask& task : tasks) {
     std::vector<Series> series;
     if (task.level == Level::kSelf) {
       if (rank == 0) series = measure_copies(effort);
@@ -395,6 +374,14 @@ int run(int argc, char** argv) {
     MPI_Finalize();
     return exit_code;
   }
+  const std::vector<int> nodes = nodes_of_ranks(MPI_COMM_WORLD);
+  if (const auto unmet = unmet_level(nodes, options.levels)) {
+    const std::vector<std::string> hosts = gather_texts(own_host(), ranks);
+    if (rank == 0)
+      std::fprintf(stderr, "rubato: error: %s\n", complain_of_level(*unmet, hosts).c_str());
+    MPI_Finalize();
+    return rank == 0 ? 1 : 0;
+  }
   std::unique_ptr<NewFile> csv, toml;
   Effort effort;
   if (!open_files(rank, options, csv, toml, effort.lengths)) {
@@ -415,8 +402,8 @@ int run(int argc, char** argv) {
   std::vector<LevelResult> results;
   int exit_code = 0;
   std::string complaint;
-  const std::vector<Task> tasks = find_tasks(ranks);
-  for (const Task& task : tasks) {
+  const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
+  for (const LevelTask& task : tasks) {
     try {
       run_task(rank, task, effort, results);
     } catch (const InputError& error) {
@@ -424,7 +411,7 @@ int run(int argc, char** argv) {
     }
   }
   if (!options.patterns.empty() && goes_on())
-    run_patterns(rank, tasks, options.patterns, effort, results);
+    run_patterns(rank, tasks, widest_level(nodes), options.patterns, effort, results);
   std::vector<NoiseSummary> noise;
   if (goes_on()) run_machine(rank, ranks, tasks, effort, results, noise);
   CollectivesEffort collectives = options.collectives;
@@ -438,7 +425,8 @@ int run(int argc, char** argv) {
   if (rank == 0) {
     try {
       if (!complaint.empty()) throw InputError(complaint);
-      write_results(options, results, noise, of_collectives, factors, *csv, *toml);
+      write_results(options, results, noise, of_collectives, factors,
+                    widest_level(nodes) != Level::kNetwork, *csv, *toml);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s\n", error.what());
       exit_code = 1;

@@ -14,6 +14,7 @@
 
 #include "models/error.h"
 #include "models/message_pattern.h"
+#include "models/placement.h"
 #include "models/units.h"
 #include "tools/commands.h"
 #include "tools/flavour.h"
@@ -86,6 +87,21 @@ std::string collective_list(const std::string& list) {
   return list;
 }
 
+/// The levels that have to be measured, with commas. Errors: UsageError.
+std::string level_list(const std::string& list) {
+  const std::vector<std::string> known(kLevelNames.begin(), kLevelNames.end());
+  std::istringstream words(list);
+  std::string word;
+  do {
+    word.clear();
+    std::getline(words, word, ',');
+    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+    throw UsageError(fmt::format("--levels: '{}' is none of {}{}", word, fmt::join(known, ", "),
+                                 did_you_mean(word, known)));
+  } while (!words.eof());
+  return list;
+}
+
 /// What the command line asks for.
 struct Request {
   bool help = false;
@@ -98,8 +114,9 @@ std::vector<std::string> options_of_launch(const po::variables_map& values) {
   std::vector<std::string> options;
   for (const char* name : {"max-size", "patterns", "collectives", "sync", "clock"})
     options.insert(options.end(), {std::string("--") + name, values[name].as<std::string>()});
-  for (const char* name : {"quick"}) {
-    if (values.count(name)) options.push_back(std::string("--") + name);
+  if (values.count("quick")) options.push_back("--quick");
+  if (values.count("levels")) {
+    options.insert(options.end(), {"--levels", values["levels"].as<std::string>()});
   }
   for (const char* name : {"lengths"}) {
     if (!values.count(name)) continue;
@@ -163,6 +180,9 @@ po::options_description visible_options() {
       ("quick", "seconds instead of minutes, with less certain numbers")         //
       ("max-size", po::value<std::string>()->value_name("SIZE")->default_value("4MiB"),
        "the largest message")  //
+      ("levels", po::value<std::string>()->value_name("LIST"),
+       "which levels have to be measured: node, network or both with a comma; an error where the "
+       "ranks do not show one (default: those that they show)")  //
       ("name", po::value<std::string>()->value_name("NAME"),
        "what reports call the machine (default: the name of FILE)")  //
       ("seed", po::value<unsigned>()->value_name("N")->default_value(1),
@@ -260,6 +280,8 @@ Request read_request(const Arguments& arguments) {
   }
   if (values.count("quick")) request.words.push_back("--quick");
   if (values.count("force")) request.words.push_back("--force");
+  if (values.count("levels"))
+    request.words.push_back("--levels=" + level_list(values["levels"].as<std::string>()));
   if (values.count("lengths"))
     request.words.push_back("--lengths=" + values["lengths"].as<std::string>());
   request.plan = launch_plan(values, launcher);

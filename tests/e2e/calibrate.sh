@@ -107,7 +107,9 @@ done
 [ $good = yes ] || [ $calm = no ] || fail "the curve never meets its samples"
 
 run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --collectives none --name trio \
-  --patterns ring,halo_persistent,bisection_synchronous_cold >/dev/null
+  --levels node --patterns ring,halo_persistent,bisection_synchronous_cold >table.txt
+! grep -q 'start ranks on two nodes' table.txt || fail "the network was not asked for: $(cat table.txt)"
+grep -q '^.level.self.' three.toml || fail "self is always measured"
 for pattern in ring halo_persistent bisection_synchronous_cold; do
   grep -q "^node,$pattern,512," three.csv || fail "no samples of $pattern"
 done

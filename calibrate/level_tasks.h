@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/placement.h"
+
+namespace rubato {
+
+/// A level and the ranks that stand for it.
+struct LevelTask {
+  Level level;
+  int partner;  ///< of rank 0
+  /// Pairs of this distance without a rank in common, the first with rank 0.
+  std::vector<std::pair<int, int>> pairs = {};
+};
+
+/// The levels that ranks on these nodes show (presence.h numbers them), seen from rank 0: the last
+/// rank on its own node, the last one on another node, itself.
+std::vector<LevelTask> level_tasks(const std::vector<int>& node_of_rank);
+
+/// That of the most distant ranks.
+Level widest_level(const std::vector<int>& node_of_rank);
+
+/// Of level_tasks() those in `asked`, and self, which needs nobody; all of them where nothing was
+/// asked for. Levels that the ranks do not show are missing: see unmet_level().
+std::vector<LevelTask> tasks_asked_for(const std::vector<int>& node_of_rank,
+                                       const std::vector<Level>& asked);
+
+/// The first level that was asked for and that these ranks do not show.
+std::optional<Level> unmet_level(const std::vector<int>& node_of_rank,
+                                 const std::vector<Level>& asked);
+
+/// Why they do not show it and what to do, in one line. Hosts are those of the ranks.
+std::string complain_of_level(Level level, const std::vector<std::string>& host_of_rank);
+
+}  // namespace rubato

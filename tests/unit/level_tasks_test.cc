@@ -1,0 +1,62 @@
+// Which ranks stand for which level.
+#include "calibrate/level_tasks.h"
+
+#include <catch2/catch.hpp>
+
+using namespace rubato;
+
+namespace {
+
+using Nodes = std::vector<int>;
+
+std::vector<std::pair<Level, int>> partners(const std::vector<LevelTask>& tasks) {
+  std::vector<std::pair<Level, int>> all;
+  for (const LevelTask& task : tasks) all.emplace_back(task.level, task.partner);
+  return all;
+}
+
+using Partners = std::vector<std::pair<Level, int>>;
+using Pairs = std::vector<std::pair<int, int>>;
+
+}  // namespace
+
+TEST_CASE("levels and partners of rank 0, by node") {
+  CHECK(partners(level_tasks({0, 0})) == Partners{{Level::kNode, 1}, {Level::kSelf, 0}});
+  CHECK(partners(level_tasks({0, 1})) == Partners{{Level::kNetwork, 1}, {Level::kSelf, 0}});
+  // Ranks 0, 1, 4 on one node, 2, 3, 5 on the other: the last of each.
+  const auto both = level_tasks({0, 0, 2, 2, 0, 2});
+  CHECK(partners(both) == Partners{{Level::kNode, 4}, {Level::kNetwork, 5}, {Level::kSelf, 0}});
+  CHECK(both[0].pairs == Pairs{{0, 1}});  // three ranks make one pair
+  CHECK(both[1].pairs == Pairs{{0, 2}, {1, 3}, {4, 5}});
+  CHECK(widest_level({0}) == Level::kSelf);
+  CHECK(widest_level({0, 0}) == Level::kNode);
+  CHECK(widest_level({0, 0, 2}) == Level::kNetwork);
+}
+
+TEST_CASE("a level that is asked for is measured, others are not, self always") {
+  const Nodes nodes = {0, 0, 2, 2};
+  CHECK(partners(tasks_asked_for(nodes, {})) == partners(level_tasks(nodes)));
+  CHECK(partners(tasks_asked_for(nodes, {Level::kNetwork})) ==
+        Partners{{Level::kNetwork, 3}, {Level::kSelf, 0}});
+  CHECK(partners(tasks_asked_for(nodes, {Level::kNetwork, Level::kNode})).size() == 3);
+  CHECK(partners(tasks_asked_for(nodes, {Level::kSelf})) == Partners{{Level::kSelf, 0}});
+}
+
+TEST_CASE("a level that was asked for and is not there is named, with hosts and advice") {
+  CHECK(!unmet_level({0, 0}, {}));
+  CHECK(!unmet_level({0, 0, 2}, {Level::kNode, Level::kNetwork, Level::kSelf}));
+  CHECK(unmet_level({0, 0}, {Level::kNode, Level::kNetwork}) == Level::kNetwork);
+  // Two share the other node, but rank 0 is alone.
+  CHECK(unmet_level({0, 1, 1}, {Level::kNode}) == Level::kNode);
+
+  const std::string network = complain_of_level(Level::kNetwork, {"anna", "anna"});
+  CHECK(
+      network.starts_with("--levels network: all 2 ranks are on one node (anna); start some on "));
+  const std::string node = complain_of_level(Level::kNode, {"anna", "bob", "bob"});
+  CHECK(node.starts_with(
+      "--levels node: rank 0 is alone on its node (anna; all hosts: anna, bob); start two "));
+  for (const std::string& text : {network, node}) {
+    CHECK(text.find('\n') == std::string::npos);
+    CHECK(text.find("--map-by ppr:2:node") != std::string::npos);
+  }
+}
