@@ -65,10 +65,11 @@ std::vector<Input> inputs_of(const po::variables_map& values) {
 std::string csv_of(const SampleFile& samples) {
   std::string text;
   for (const auto& [key, value] : samples.measured) text += fmt::format("# {}: {}\n", key, value);
-  text += "level,pattern,bytes,messages,seconds_min,launch\n";
+  text += "level,pattern,bytes,messages,seconds_min,launch,processes\n";
   for (const SampleRow& row : samples.rows) {
-    text += fmt::format("{},{},{:.0f},{},{:.9g},{}\n", row.level, row.pattern, row.bytes,
-                        row.messages, row.seconds, row.launch);
+    text += fmt::format("{},{},{:.0f},{},{:.9g},{},{}\n", row.level, row.pattern, row.bytes,
+                        row.messages, row.seconds, row.launch,
+                        row.processes ? fmt::format("{}", row.processes) : "");
   }
   return text;
 }

@@ -132,6 +132,11 @@ class Reader {
     row.bytes = bytes;
     row.seconds = seconds;
     row.messages = messages;
+    if (const auto op = collective_named(table_.pattern)) {
+      row.processes = table_.processes;
+      // IMB speaks of the whole vector, calibrate of the part that each member gets.
+      if (op == CollectiveOp::kReduceScatter && row.processes > 0) row.bytes /= row.processes;
+    }
     samples_.rows.push_back(row);
   }
 
@@ -230,7 +235,7 @@ class Reader {
       fail("this row is cut off");
     const double bytes = table_.size_column < 0 ? 0 : number(words[table_.size_column]);
     const double value = number(words[table_.value_column]);
-    if (!table_.is_rate) return add(bytes, value * table_.scale, std::max(1, table_.processes));
+    if (!table_.is_rate) return add(bytes, value * table_.scale, 1);
     if (value > 0) add(bytes, window_ * bytes / (value * 1e6), window_);
   }
 
@@ -273,7 +278,6 @@ std::vector<SampleRow> as_calibrated(std::vector<SampleRow> rows) {
   for (SampleRow row : rows) {
     if (row.pattern == "sendrecv" && !pingpong.empty()) row.pattern = "head_to_head";
     if (row.pattern != "window") {
-      if (row.pattern == "pingpong" || row.pattern == "sendrecv") row.messages = 1;
       calibrated.push_back(row);
       continue;
     }

@@ -20,7 +20,8 @@ struct ForeignSamples {
 ///
 /// Times become seconds. Patterns: `pingpong` (half a round trip), `window` (osu_bw: `window`
 /// messages at once and a short answer), `sendrecv`, `pingping`, `exchange`, and the operation's
-/// name for collectives, whose number of processes stands in `messages` where the output tells it.
+/// name for collectives, whose number of processes stands in `processes` where the output tells it
+/// (IMB's), and whose bytes are the payload of share/doc/platform-files.md.
 /// Errors: InputError with file and line for a row that does not parse, and for a file in which
 /// there is no table.
 ForeignSamples read_foreign_samples(const std::string& file, int window);

@@ -85,6 +85,28 @@ for words in "" "--help" "replay --help" "info --help" "compare --help" "fit --h
   }
 done
 
+# Imported samples tell as much as the platform file beside them: IMB's processes, too. A barrier of 2 log2 p us.
+{
+  printf '# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions t[usec] Mbytes/sec\n'
+  printf '%s 1000 1.0 0\n' 0 8 64 512
+  for processes in 2:2 4:4 8:6; do
+    printf '\n# Benchmarking Barrier\n# #processes = %s\n#repetitions t_min[usec] t_max[usec] t_avg[usec]\n' "${processes%:*}"
+    printf '1000 0 0 %s.0\n' "${processes#*:}"
+  done
+} >imb.txt
+"$rubato" import imb.txt -o imb.toml --csv imb.csv >out && "$rubato" fit imb.csv -o again.toml >out || bad=1
+grep -q '^network,barrier,0,1,6e-06,1,8$' imb.csv || {
+  echo "processes are not in the samples: $(cat imb.csv)"
+  bad=1
+}
+for file in imb.toml again.toml; do
+  grep -q 'log_p = "2us"' $file || {
+    echo "no formula of the barrier in $file: $(cat $file)"
+    bad=1
+  }
+done
+rm imb.txt imb.csv imb.toml again.toml
+
 rm out
 [[ $(ls) == $'run.csv\nrun.otf2dir' && -z $(ls run.otf2dir) ]] || {
   echo "files are left: $(ls)"

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "models/error.h"
+#include "tools/call_formulas.h"
 #include "tools/sample_fit.h"
 
 using namespace rubato;
@@ -157,7 +158,10 @@ TEST_CASE("IMB: message tables and collectives, several in one output") {
   check(series(imb.rows, "sendrecv"), {{8, 1.5}});
   check(series(imb.rows, "allreduce"), {{8, 3}});
   check(series(imb.rows, "barrier"), {{0, 2}});
-  CHECK(imb.rows.back().messages == 4);  // processes
+  for (const SampleRow& row : imb.rows) {
+    CHECK(row.messages == 1);
+    CHECK(row.processes == (row.pattern == "allreduce" || row.pattern == "barrier" ? 4 : 0));
+  }
   // A Sendrecv is no ping-pong where there is one.
   check(series(as_calibrated(imb.rows), "sendrecv"), {});
   check(series(as_calibrated(read("# Benchmarking Sendrecv\n# #processes = 2\n"
@@ -166,6 +170,39 @@ TEST_CASE("IMB: message tables and collectives, several in one output") {
                                  .rows),
                "sendrecv"),
         {{8, 1.5}});
+}
+
+TEST_CASE("IMB's collectives on several numbers of processes become a formula") {
+  // 5 us + 2 us log2 p + d log2 p / (1 GB/s), so p = 2: 7 us + d ns, p = 4: 9 us + 2 d ns and p =
+  // 8: 11 us + 3 d ns.
+  const char* const columns = "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n";
+  std::string text;
+  for (const int log_p : {1, 2, 3}) {
+    text +=
+        "\n# Benchmarking Allreduce\n# #processes = " + std::to_string(1 << log_p) + "\n" + columns;
+    for (const int d : {8, 64, 512, 4096, 32768}) {
+      text += std::to_string(d) + " 1000 0 0 " + std::to_string(5 + 2 * log_p + 1e-3 * log_p * d) +
+              "\n";
+    }
+  }
+  // Of 4096 bytes each of the four gets 1024.
+  text += std::string("\n# Benchmarking Reduce_scatter\n# #processes = 4\n") + columns +
+          "4096 1000 0 0 3.5\n";
+  SampleFile samples;
+  for (SampleRow row : as_calibrated(read(text).rows)) {
+    row.level = "network";
+    samples.rows.push_back(row);
+  }
+  const MeasuredCollectives measured = sampled_collectives(samples);
+  REQUIRE(measured.times.count(CollectiveOp::kAllreduce));
+  CHECK(measured.times.at(CollectiveOp::kAllreduce).size() == 15);
+  const CollectiveTimes& scattered = measured.times.at(CollectiveOp::kReduceScatter).front();
+  CHECK(scattered.processes == 4);
+  CHECK(scattered.bytes == 1024);
+  // On 16 processes and 1000 bytes: 5 + 2 * 4 + 4 = 17 us.
+  const CollectiveFit fit = fit_collectives(measured).at(CollectiveOp::kAllreduce);
+  CHECK(covers_processes(fit));
+  CHECK(fit.whole(16, 1000) == Approx(17e-6).epsilon(1e-3));
 }
 
 TEST_CASE("OSU collectives keep their operation, what nobody uses is passed over") {
