@@ -66,6 +66,7 @@ void measure_gap(Pair& pair, LevelResult& result, const Effort& effort) {
   const Budget budget = budget_of(result.level, effort.quick);
   SweepOptions options = sweep_options(effort, budget.burst, "burst", result.level, "burst");
   options.refine = false;
+  options.max_bytes = pair.longest_in_burst();
   options.extra = lengths_to_look_at(result.probe);
   const Timings bursts = sweep(
       [&](size_t bytes, int loops) { return pair.burst(bytes, Pair::burst_length(bytes), loops); },

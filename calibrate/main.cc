@@ -26,6 +26,7 @@
 #include "calibrate/level_tasks.h"
 #include "calibrate/load.h"
 #include "calibrate/machine.h"
+#include "calibrate/message_memory.h"
 #include "calibrate/output.h"
 #include "calibrate/patterns.h"
 #include "calibrate/presence.h"
@@ -167,6 +168,28 @@ std::string own_host() {
   return name.data();
 }
 
+/// Why the messages do not fit into the memory of some node, on rank 0; "" where they do.
+/// Collective.
+std::string lack_of_memory(const Options& options, const std::vector<int>& nodes) {
+  constexpr int kAtOnce = 16;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  NodeMemory own;
+  own.ranks = static_cast<int>(std::count(nodes.begin(), nodes.end(), nodes[rank]));
+  const bool cold = std::any_of(options.patterns.begin(), options.patterns.end(),
+                                [](const MessagePattern& p) { return p.cold && !p.between_two(); });
+  own.each = 2 * message_buffer(options.max_bytes, kAtOnce, cold ? 2 * largest_cache() : 0);
+  own.left = memory_left_here();
+  std::vector<NodeMemory> all(nodes.size());
+  MPI_Gather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
+  const std::vector<std::string> hosts = gather_texts(own_host(), static_cast<int>(nodes.size()));
+  if (rank != 0) return "";
+  for (size_t r = 0; r < all.size(); ++r) {
+    if (!all[r].is_enough()) return complain_of_memory(all[r], options.max_bytes, hosts[r]);
+  }
+  return "";
+}
+
 /// The experimental factors of this run, on rank 0; collective.
 Provenance gather_factors(const Options& options, int ranks) {
   Provenance factors = local_factors();
@@ -184,12 +207,15 @@ void show_progress(const std::string& text) {
   if (terminal) std::fprintf(stderr, "\r\033[K%s", text.c_str());
 }
 
-/// True when rank 0 could open its files; its complaint is printed there.
-bool open_files(int rank, const Options& options, std::unique_ptr<NewFile>& csv,
-                std::unique_ptr<NewFile>& toml, LengthList& lengths) {
+/// True when the messages fit and rank 0 could open its files; its complaint is printed there.
+bool open_files(int rank, const Options& options, const std::vector<int>& nodes,
+                std::unique_ptr<NewFile>& csv, std::unique_ptr<NewFile>& toml,
+                LengthList& lengths) {
   int fine = 1;
+  const std::string lack = lack_of_memory(options, nodes);
   if (rank == 0) {
     try {
+      if (!lack.empty()) throw InputError(lack);
       if (!options.lengths.empty()) lengths = read_length_list(options.lengths);
       toml = std::make_unique<NewFile>(options.toml, options.force);
       csv = std::make_unique<NewFile>(options.csv, options.force);
@@ -384,7 +410,7 @@ int run(int argc, char** argv) {
   }
   std::unique_ptr<NewFile> csv, toml;
   Effort effort;
-  if (!open_files(rank, options, csv, toml, effort.lengths)) {
+  if (!open_files(rank, options, nodes, csv, toml, effort.lengths)) {
     MPI_Finalize();
     return rank == 0 ? 1 : 0;
   }

@@ -4,9 +4,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <utility>
 #include <vector>
+
+#include "calibrate/message_memory.h"
+#include "models/error.h"
+#include "models/units.h"
 
 namespace rubato {
 namespace {
@@ -14,8 +17,8 @@ namespace {
 // As many as a halo exchange has. What one more of a burst costs depends on how many there are:
 // with 16 of 8 KiB it is a fifth to a half more inside a node, where free cells run out and caches
 // overflow.
-constexpr int kMaxBurst = 8;
-constexpr size_t kMaxBurstBytes = 16 << 20;
+constexpr int kMinBurst = 2, kMaxBurst = 8;
+constexpr size_t kMaxBurstBytes = 16 << 20;  // but two messages at least
 
 /// The byte at `i` of a message of `bytes`; no two lengths and no shifted message look alike.
 unsigned char pattern(size_t bytes, size_t i) {
@@ -53,19 +56,27 @@ Buffer::Buffer(size_t bytes, unsigned char fill) : size_(bytes) {
   constexpr size_t kPage = 4096;
   data_.reset(static_cast<unsigned char*>(
       std::aligned_alloc(kPage, (std::max<size_t>(bytes, 1) + kPage - 1) / kPage * kPage)));
-  if (!data_) throw std::bad_alloc();
+  if (!data_) {
+    throw InputError("no memory for a buffer of " + format_bytes(static_cast<double>(bytes)) +
+                     "; choose a smaller --max-size");
+  }
   std::memset(data_.get(), fill, bytes);
 }
 
 Pair::Pair(MPI_Comm comm, int partner, size_t max_bytes)
     : comm_(comm),
       partner_(partner),
-      send_(std::max(2 * max_bytes, std::min(kMaxBurstBytes, max_bytes * kMaxBurst)), 1),
+      max_bytes_(max_bytes),
+      send_(message_buffer(max_bytes, kMaxBurst), 1),
       receive_(send_.size(), 2) {}
+
+size_t Pair::longest_in_burst() const {
+  return longest_at_once(send_.size(), max_bytes_, kMinBurst);
+}
 
 int Pair::burst_length(size_t bytes) {
   if (bytes == 0) return kMaxBurst;
-  return static_cast<int>(std::clamp<size_t>(kMaxBurstBytes / bytes, 2, kMaxBurst));
+  return static_cast<int>(std::clamp<size_t>(kMaxBurstBytes / bytes, kMinBurst, kMaxBurst));
 }
 
 void Pair::command(int kind, size_t bytes, int count, int messages, double delay) {

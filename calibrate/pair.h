@@ -8,7 +8,8 @@
 
 namespace rubato {
 
-/// Memory for messages, page-aligned and touched before anything is timed.
+/// Memory for messages, page-aligned and touched before anything is timed. Errors: InputError when
+/// there is not as much.
 class Buffer {
  public:
   Buffer(size_t bytes, unsigned char fill);
@@ -41,8 +42,10 @@ class Pair {
   /// `partner` may be the own rank: then only exchange_with_self() makes sense.
   Pair(MPI_Comm comm, int partner, size_t max_bytes);
 
-  /// How many messages of this length a burst has; memory is bounded.
+  /// How many messages of this length a burst has: 8 of short ones, 2 of long ones.
   static int burst_length(size_t bytes);
+  /// The longest messages of which two fit into memory (message_memory.h).
+  size_t longest_in_burst() const;
 
   // On rank 0.
   /// Seconds of half a round trip, averaged over `round_trips`.
@@ -108,6 +111,7 @@ class Pair {
 
   MPI_Comm comm_;
   int partner_;
+  size_t max_bytes_;
   Buffer send_;
   Buffer receive_;
 };

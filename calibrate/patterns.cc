@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "calibrate/machine.h"
+#include "calibrate/message_memory.h"
 
 namespace rubato {
 namespace {
@@ -41,11 +42,16 @@ class Runner {
  public:
   Runner(MPI_Comm comm, size_t max_bytes, bool cold)
       : comm_(comm),
-        slot_((std::max<size_t>(1, max_bytes) + kLine - 1) / kLine * kLine * kMostNeighbours),
-        out_(std::max(slot_, cold ? 2 * largest_cache() : 0), 1),
+        max_bytes_(max_bytes),
+        out_(message_buffer(max_bytes, kMostNeighbours, cold ? 2 * largest_cache() : 0), 1),
         in_(out_.size(), 2) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &ranks_);
+  }
+
+  /// The longest messages that fit into memory: in a halo several are under way at once.
+  size_t longest(PatternShape shape) const {
+    return longest_at_once(out_.size(), max_bytes_, neighbours_of(shape).count);
   }
 
   /// On rank 0; the others are in serve(). Seconds of a step.
@@ -249,7 +255,7 @@ class Runner {
   MPI_Comm comm_;
   int rank_ = 0;
   int ranks_ = 0;
-  size_t slot_;
+  size_t max_bytes_;
   Buffer out_, in_;
   size_t offset_ = 0;
   Command command_;
@@ -278,8 +284,6 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
   }
   std::vector<Series> all;
   SweepOptions options;
-  options.only = lengths_of(effort.max_bytes);
-  options.max_bytes = effort.max_bytes;
   options.refine = false;
   options.budget = effort.quick ? 0.3 : 3;
   options.busy_budget = options.budget;
@@ -296,6 +300,8 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
     if (effort.stop && effort.stop()) break;
     if (effort.progress) effort.progress(pattern.name());
     const bool overlap = pattern.shape == PatternShape::kOverlap;
+    options.max_bytes = runner.longest(pattern.shape);
+    options.only = lengths_of(options.max_bytes);
     const Timings timings = sweep(
         [&](size_t bytes, int steps) {
           return runner.run({pattern, steps, bytes, overlap ? alone[bytes].min : 0});

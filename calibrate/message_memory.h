@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <istream>
+#include <string>
+
+namespace rubato {
+
+// How much memory the messages of a rank take. It has two buffers, for what goes out and what comes
+// in; messages that are under way at the same time share one. So lengths of which several go at
+// once end earlier than those that go alone, rather than that memory grows with their number.
+
+/// The bytes of each of the two, where messages have up to `max_bytes` and up to `at_once` of them
+/// lie in it: room for one of the longest, and up to 16 MiB for several. `cold` patterns walk
+/// through memory of `2 * cache` bytes.
+size_t message_buffer(size_t max_bytes, int at_once, size_t cold_bytes = 0);
+
+/// The longest messages of which `at_once` fit into such a buffer; each begins at the line of a
+/// cache.
+size_t longest_at_once(size_t buffer, size_t max_bytes, int at_once);
+
+/// What a node needs, and what it has.
+struct NodeMemory {
+  int ranks = 0;                ///< on the node
+  unsigned long long each = 0;  ///< bytes of a rank's messages
+  unsigned long long left = 0;  ///< bytes that the system can give
+
+  bool is_enough() const { return each <= left / static_cast<unsigned long long>(ranks); }
+};
+
+/// Why that is not enough and what to do, in one line.
+std::string complain_of_memory(const NodeMemory& memory, size_t max_bytes, const std::string& host);
+
+/// The bytes that Linux can still give: MemAvailable of `meminfo` (/proc/meminfo), and no more than
+/// the limit of a control group ("max", or a number; an empty one says nothing). All there are
+/// where neither says.
+unsigned long long memory_left(std::istream& meminfo, std::istream& limit);
+
+/// That of this node and of the control group of this process (version 2).
+unsigned long long memory_left_here();
+
+}  // namespace rubato

@@ -1,0 +1,34 @@
+#!/bin/sh
+# The messages of a rank take twice the largest one, however many of them are under way at once; what does not fit
+# into a node is refused before it is tried.
+. "$(dirname "$0")/lib.sh"
+
+# Runs a command and writes the most memory that it had, in MiB. Its file descriptors are the launcher's.
+cat >most.py <<'END'
+import os, resource, sys
+code = os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:])
+rank = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ.get("PMI_RANK")
+with open("most." + rank, "w") as file:
+    file.write("%d" % (resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024))
+sys.exit(code)
+END
+run 2 "$python" most.py "$rubato" calibrate -o large.toml --quick --max-size 32MiB --collectives none \
+  --levels node --patterns halo_persistent >out.txt || fail "$(cat out.txt)"
+# Twice 32 MiB, and less than 64 MiB for MPI and the program. (Rank 0 copies through its caches besides.)
+[ "$(cat most.1)" -lt 128 ] || fail "rank 1 had $(cat most.1) MiB"
+# Two ranks are a torus with two neighbours each (or the same one twice): two messages of 16 MiB.
+grep -q '^node,halo_persistent,16777216,' large.csv || fail "no halo of 16 MiB"
+! grep -q '^node,halo_persistent,33554432,' large.csv || fail "a halo of 32 MiB"
+grep -q '^node,burst,16777216,2,' large.csv || fail "no burst of 16 MiB"
+! grep -q '^node,burst,33554432,' large.csv || fail "a burst of 32 MiB"
+grep -q '^node,pingpong,33554432,' large.csv || fail "no ping-pong of 32 MiB"
+
+# 2 GiB for each rank, and two ranks more than there is memory for.
+ranks=$(awk '/^MemAvailable:/ { print int($2 / 2 ^ 21) + 2 }' /proc/meminfo)
+if [ "$ranks" -le 16 ]; then
+  expect_failure 1 "messages of 1GiB need" run "$ranks" "$rubato" calibrate -o all.toml --max-size 1GiB
+  grep -q "(2GiB for each of $ranks ranks), where .* left; choose a smaller --max-size" out.txt || fail "$(cat out.txt)"
+  [ "$(grep -c 'rubato: ' out.txt)" = 1 ] || fail "more than one line: $(cat out.txt)"
+  [ -z "$(ls all.* ./*.partial 2>/dev/null)" ] || fail "left behind: $(ls -A)"
+fi
+pass
