@@ -204,12 +204,26 @@ po::options_description visible_options() {
        "none")  //
       ("stress", po::value<double>()->value_name("SECONDS")->implicit_value(kStressSeconds),
        "measure nothing, but send for so long (30) and check every bit; exit 1 when one is "
-       "wrong")  //
+       "wrong; takes --max-size and --seed")  //
       ("html", po::value<std::string>()->value_name("FILE"),
        "write a page with every curve and formula, its samples and residuals")  //
       ("force", "replace existing files")                                       //
       ("help,h", "show this help");
   return visible;
+}
+
+/// Errors: UsageError that names what the stress run would pass over in silence.
+void refuse_beside_stress(const po::variables_map& values, const Arguments& launcher) {
+  std::vector<std::string> useless;
+  for (const auto& [name, value] : values) {
+    if (value.defaulted() || name == "stress" || name == "max-size" || name == "seed") continue;
+    useless.push_back(name == "output" ? "-o" : "--" + name);
+  }
+  if (!launcher.empty()) useless.push_back("a launcher behind '--'");
+  if (useless.empty()) return;
+  throw UsageError(fmt::format(
+      "--stress measures nothing, so it has no use for {}; it takes --max-size and --seed",
+      fmt::join(useless, ", ")));
 }
 
 Request read_request(const Arguments& arguments) {
@@ -223,9 +237,7 @@ Request read_request(const Arguments& arguments) {
     throw UsageError(
         "-o FILE is missing; usage: mpirun -n RANKS rubato calibrate -o FILE [options]");
   }
-  if (stress && values.count("output")) {
-    throw UsageError("--stress measures nothing, so it has no use for -o FILE");
-  }
+  if (stress) refuse_beside_stress(values, launcher);
   const std::string toml = stress ? "none.toml" : values["output"].as<std::string>();
   const std::string csv = csv_beside(toml);
   if (csv == toml || platform_name(toml).empty()) {
@@ -247,7 +259,6 @@ Request read_request(const Arguments& arguments) {
   if (stress) {
     const double seconds = values["stress"].as<double>();
     if (!(seconds > 0 && seconds < 1e6)) throw UsageError("--stress: seconds greater than 0");
-    if (values.count("launches")) throw UsageError("--stress measures nothing: no --launches");
     request.words = {fmt::format("--stress={}", seconds),
                      fmt::format("--max-bytes={:.0f}", max_size),
                      fmt::format("--seed={}", values["seed"].as<unsigned>())};

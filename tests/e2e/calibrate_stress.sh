@@ -10,6 +10,9 @@ export RUBATO_STRESS_FLIP=20
 expect_failure 1 "to rank 1, the first wrong bit is bit 2 of byte" \
   run 2 "$rubato" calibrate --stress 5 --max-size 64KiB
 unset RUBATO_STRESS_FLIP
-expect_failure 2 "has no use for -o" "$rubato" calibrate --stress 1 -o a.toml
+# What it would pass over is refused, by name.
+expect_failure 2 "has no use for -o; it takes --max-size and --seed" "$rubato" calibrate --stress 1 -o a.toml
+expect_failure 2 "has no use for --launches, --levels, --patterns, --quick, a launcher behind '--'; it" \
+  "$rubato" calibrate --stress 1 --seed 2 --quick --patterns ring --levels node --launches 2 -- true
 expect_failure 2 "there is no pattern 'rign' (did you mean 'ring'" "$rubato" calibrate -o a.toml --patterns rign
 [ ! -e a.toml ] || fail "a.toml was written"
