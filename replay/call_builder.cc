@@ -124,15 +124,21 @@ void CallBuilder::probed(uint64_t, double, uint32_t comm, int32_t peer, uint32_t
   found.flags = wildcards;
   // Whoever looks twice finds the same message again.
   std::erase_if(probed_, [&](const Action& each) { return same_message(each, found); });
+  if (probed_.size() == kMostProbed) probed_.erase(probed_.begin());
   probed_.push_back(found);
+  receives_after_probe_ = 0;
 }
 
 void CallBuilder::ask_as_probed(Action& receive) {
   const auto probe = std::find_if(probed_.begin(), probed_.end(),
                                   [&](const Action& each) { return same_message(each, receive); });
-  if (probe == probed_.end()) return;
+  if (probe == probed_.end()) {
+    if (++receives_after_probe_ == kReceivesAfterProbe) probed_.clear();
+    return;
+  }
   receive.flags |= probe->flags;
   probed_.erase(probe);
+  receives_after_probe_ = 0;
 }
 
 void CallBuilder::make_void(Posted& post) {

@@ -104,6 +104,9 @@ struct RequestBook {
 /// the order of time (rank_calls.h). Their addresses must not change once they got one.
 class CallBuilder {
  public:
+  static constexpr size_t kMostProbed = 64;
+  static constexpr uint32_t kReceivesAfterProbe = 1000;
+
   CallBuilder(const TraceDefinitions& trace, int timeline, std::shared_ptr<RequestBook> book)
       : trace_(&trace), timeline_(timeline), book_(std::move(book)) {}
 
@@ -260,9 +263,13 @@ class CallBuilder {
   std::vector<NothingTo> nothing_to_;  ///< parts of the open call
   uint32_t parts_ = 0;                 ///< how many of its parts were seen
   std::optional<uint64_t> prepared_;   ///< request that it prepares
-  std::vector<Action> probed_;         ///< receives that probes found and that were not made yet
-  uint32_t function_records_ = 0;      ///< after the last closed call
-  size_t polls_ = 0;                   ///< the last closed calls, if they may have been spinning
+  /// Receives that probes found and that were not made yet, the latest last. Of programs that leave
+  /// what they found the latest kMostProbed count, and none after kReceivesAfterProbe receives of
+  /// something else.
+  std::vector<Action> probed_;
+  uint32_t receives_after_probe_ = 0;
+  uint32_t function_records_ = 0;  ///< after the last closed call
+  size_t polls_ = 0;               ///< the last closed calls, if they may have been spinning
   size_t gap_start_ = 0;  ///< index into pending_.records: the first one after the last closed call
   size_t call_base_ = 0;
   size_t action_base_ = 0;

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "models/scenario.h"
+#include "replay/call_builder.h"
+#include "replay/mpi_calls.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
 
@@ -230,4 +232,59 @@ TEST_CASE("a probe that names its source leaves the receive as it is") {
   )",
                100, 1000)
             .rematched_receives == 0);
+}
+
+namespace {
+
+/// A rank that probes and receives, from rank 1.
+class Prober {
+ public:
+  Prober() { trace_.calls = {mpi_call_info("MPI_Probe"), mpi_call_info("MPI_Recv")}; }
+
+  void probe(uint32_t tag) {
+    const double time = static_cast<double>(event_);
+    builder_.enter(++event_, time, 0);
+    builder_.probed(++event_, time, 0, 1, tag, kAnySource);
+    builder_.leave(++event_, time, 0);
+  }
+  /// True when the receive stands for one from any source.
+  bool receive(uint32_t tag) {
+    const double time = static_cast<double>(event_);
+    builder_.enter(++event_, time, 1);
+    builder_.recv(++event_, time, 0, 1, tag, 8, 0);
+    const bool any = (builder_.pending().actions.back().flags & kAnySource) != 0;
+    builder_.leave(++event_, time, 1);
+    Block block;
+    while (builder_.take(block)) {
+    }
+    return any;
+  }
+  bool is_quiet() const { return builder_.is_quiet(); }
+
+ private:
+  TraceDefinitions trace_;
+  CallBuilder builder_{trace_, 0, std::make_shared<RequestBook>()};
+  uint64_t event_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("messages that were probed and are never received are forgotten") {
+  constexpr uint32_t kMost = CallBuilder::kMostProbed;
+  Prober rank;
+  // The same message, however often somebody looks; then one more than are kept.
+  for (int i = 0; i < 1000; ++i) rank.probe(0);
+  for (uint32_t tag = 1; tag <= kMost; ++tag) rank.probe(tag);
+  CHECK_FALSE(rank.receive(0));  // the oldest
+  CHECK(rank.receive(1));
+  CHECK_FALSE(rank.receive(1));
+  CHECK(rank.receive(kMost));
+  CHECK_FALSE(rank.is_quiet());
+  // Nor do they keep what comes after from being recognised when it comes again (stretches.h).
+  for (uint32_t i = 0; i < CallBuilder::kReceivesAfterProbe; ++i) {
+    CHECK_FALSE(rank.is_quiet());
+    CHECK_FALSE(rank.receive(9999));
+  }
+  CHECK(rank.is_quiet());
+  CHECK_FALSE(rank.receive(2));
 }
