@@ -10,12 +10,6 @@
 #include "calibrate/patterns.h"
 
 namespace rubato {
-namespace {
-
-const std::string kName = "pairs_";
-
-}  // namespace
-
 std::vector<Series> measure_load(const std::vector<std::pair<int, int>>& pairs,
                                  const Effort& effort, const std::function<void()>& wait) {
   const int most = static_cast<int>(pairs.size());
@@ -33,7 +27,7 @@ std::vector<Series> measure_load(const std::vector<std::pair<int, int>>& pairs,
     if (place >= 0) {
       const MessagePattern bisection = {PatternShape::kBisection, PatternMode::kBlocking, false};
       for (Series& series : measure_patterns(talking, {bisection}, effort))
-        all.push_back({kName + std::to_string(k), std::move(series.timings)});
+        all.push_back({"pairs_" + std::to_string(k), std::move(series.timings)});
       MPI_Comm_free(&talking);
     }
     wait();
@@ -45,10 +39,10 @@ std::vector<Series> measure_load(const std::vector<std::pair<int, int>>& pairs,
 std::vector<LoadedTime> loaded_times(const std::vector<Series>& series) {
   std::vector<LoadedTime> times;
   for (const Series& one : series) {
-    if (!one.pattern.starts_with(kName)) continue;
-    const int live = std::stoi(one.pattern.substr(kName.size()));
+    const auto live = pairs_at_once(one.pattern);
+    if (!live) continue;
     for (const auto& [bytes, timing] : one.timings)
-      times.push_back({live, static_cast<double>(bytes), timing.min});
+      times.push_back({*live, static_cast<double>(bytes), timing.min});
   }
   return times;
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "calibrate/load.h"
 #include "calibrate/output.h"
@@ -34,16 +35,11 @@ const Timings* timings_of(const LevelResult& result, const std::string& pattern)
 
 }  // namespace
 
-void note_machine(Provenance& measured, const std::vector<LevelResult>& results,
-                  const std::vector<NoiseSummary>& noise) {
-  for (const LevelResult& result : results) {
-    const auto fit = fit_degradation(loaded_times(result.series));
-    if (!fit) continue;
-    measured[std::string(kLevelNames[static_cast<int>(result.level)]) + "_degradation"] =
-        fmt::format("{:.2f}{} ({} to {} pairs at once)", fit->ratio,
-                    fit->values > 1 ? fmt::format(" +- {:.2f}", fit->error) : "", fit->least_live,
-                    fit->most_live);
-  }
+std::string note_machine(Provenance& measured, const std::vector<LevelResult>& results,
+                         const std::vector<NoiseSummary>& noise) {
+  std::map<Level, std::vector<LoadedTime>> loaded;
+  for (const LevelResult& result : results) loaded[result.level] = loaded_times(result.series);
+  const std::string contention = note_load(measured, loaded);
   const NoiseSummary worst = worst_of(noise);
   if (worst.least > 0) {
     measured["noise"] = fmt::format(
@@ -51,6 +47,7 @@ void note_machine(Provenance& measured, const std::vector<LevelResult>& results,
         "at most",
         100 * worst.lost, 1e3 * worst.least, 1e3 * worst.mean, 1e3 * worst.most);
   }
+  return contention;
 }
 
 void print_machine(std::FILE* out, const Provenance& measured,

@@ -247,7 +247,7 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   platform.name = options.name;
   platform.measured = factors;
   if (interrupted) platform.measured["interrupted"] = "yes: fewer samples than asked for";
-  note_machine(platform.measured, results, noise);
+  const std::string contention = note_machine(platform.measured, results, noise);
   if (!collectives.samples.empty())
     platform.measured["collectives_sync"] = kProcessSyncNames[static_cast<int>(collectives.sync)];
   if (collectives.skipped > 0) {
@@ -270,7 +270,7 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   const MeasuredCollectives of_collectives = measured_by(collectives);
   const auto formulas = fit_collectives(of_collectives);
   add_collectives(platform, formulas, of_collectives);
-  toml.write(format_platform(platform));
+  toml.write(format_platform(platform, contention));
   toml.commit();
 
   show_progress("");

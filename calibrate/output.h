@@ -42,9 +42,9 @@ std::string samples_csv(const std::vector<LevelResult>& results, int launch,
 void print_summary(std::FILE* out, const std::vector<LevelResult>& results);
 
 /// Adds to what was measured the degradation ratio of each level that several pairs were measured
-/// on, and the noise of the worst rank.
-void note_machine(Provenance& measured, const std::vector<LevelResult>& results,
-                  const std::vector<NoiseSummary>& noise);
+/// on, and the noise of the worst rank. Returns what note_load() says about contention.
+std::string note_machine(Provenance& measured, const std::vector<LevelResult>& results,
+                         const std::vector<NoiseSummary>& noise);
 
 /// Prints that, and a table of copies.
 void print_machine(std::FILE* out, const Provenance& measured,

@@ -1,11 +1,56 @@
 #include "models/load_fit.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 
 namespace rubato {
+namespace {
+
+std::string two_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
+/// "0.71 +- 0.02".
+std::string with_error(const Degradation& fit, const char* between) {
+  return two_digits(fit.ratio) + (fit.values > 1 ? between + two_digits(fit.error) : "");
+}
+
+std::string pairs_of(const Degradation& fit) {
+  return std::to_string(fit.least_live) + " to " + std::to_string(fit.most_live) + " pairs at once";
+}
+
+/// True when each rank that talked had a core of its own, as far as is known.
+bool had_cores(Level level, const Degradation& fit, const Provenance& measured) {
+  const auto cores = measured.find("cores");
+  const int on_a_node = level == Level::kNetwork ? fit.most_live : 2 * fit.most_live;
+  return cores == measured.end() || on_a_node <= std::atoi(cores->second.c_str());
+}
+
+std::string contention_comment(Level level, const Degradation& fit) {
+  std::string text =
+      "\n# Messages that are under way at once slow each other down by so much (MPInside's LR x "
+      "DR), as\n# measured with " +
+      pairs_of(fit) +
+      ". Without the leading # the replay reckons with it; it then goes\n# by the order of time, "
+      "and takes longer (share/doc/platform-files.md).\n";
+  if (fit.ratio < 1) {
+    text +=
+        "# As DR is below 1, it lets a message that is alone on its node move faster than "
+        "measured.\n";
+  }
+  return text + "# [contention]\n# model = \"degradation\"\n# levels = [\"" +
+         kLevelNames[static_cast<int>(level)] +
+         "\"]\n# degradation_ratio = " + with_error(fit, "  # +- ") + "\n";
+}
+
+}  // namespace
 
 std::optional<Degradation> fit_degradation(const std::vector<LoadedTime>& times,
                                            double least_bytes) {
@@ -35,6 +80,28 @@ std::optional<Degradation> fit_degradation(const std::vector<LoadedTime>& times,
   for (const double ratio : ratios) squares += (ratio - fit.ratio) * (ratio - fit.ratio);
   if (ratios.size() > 1) fit.error = std::sqrt(squares / (count - 1) / count);
   return fit;
+}
+
+std::optional<int> pairs_at_once(const std::string& pattern) {
+  const std::string name = "pairs_";
+  if (!pattern.starts_with(name)) return std::nullopt;
+  int pairs = 0;
+  const char* const end = pattern.data() + pattern.size();
+  const auto [rest, error] = std::from_chars(pattern.data() + name.size(), end, pairs);
+  if (error != std::errc() || rest != end || pairs < 1) return std::nullopt;
+  return pairs;
+}
+
+std::string note_load(Provenance& measured, const std::map<Level, std::vector<LoadedTime>>& times) {
+  std::string comment;
+  for (const auto& [level, loaded] : times) {  // the most distant one is the last
+    const auto fit = fit_degradation(loaded);
+    if (!fit) continue;
+    measured[std::string(kLevelNames[static_cast<int>(level)]) + "_degradation"] =
+        with_error(*fit, " +- ") + " (" + pairs_of(*fit) + ")";
+    if (had_cores(level, *fit, measured)) comment = contention_comment(level, *fit);
+  }
+  return comment;
 }
 
 NoiseSummary summarise_noise(const std::vector<double>& quanta) {

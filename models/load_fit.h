@@ -1,7 +1,11 @@
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
+
+#include "models/platform.h"
 
 namespace rubato {
 
@@ -30,6 +34,18 @@ struct Degradation {
 /// more at once. None where no length was measured both alone and with others.
 std::optional<Degradation> fit_degradation(const std::vector<LoadedTime>& times,
                                            double least_bytes = 65536);
+
+/// How many pairs talk at once in a series of a file of samples: 4 in "pairs_4". None of other
+/// patterns.
+std::optional<int> pairs_at_once(const std::string& pattern);
+
+/// Fits the degradation ratio of each level and puts it under [measured], as network_degradation =
+/// "0.71 +- 0.02 (2 to 4 pairs at once)". Returns a [contention] with that of the most distant
+/// level for a platform file, as comments: contention costs the replay more, so nobody gets it
+/// unasked.
+/// "" where nothing was measured, or more ranks talked at once on a node than `cores` under
+/// [measured]: that says how ranks share cores, and nothing about messages.
+std::string note_load(Provenance& measured, const std::map<Level, std::vector<LoadedTime>>& times);
 
 /// What a fixed amount of work took, again and again (the Fixed Work Quantum benchmark of Sottile
 /// and Minnich, 2004): disturbances by the system show as longer ones.

@@ -555,7 +555,7 @@ Platform load_platform(const std::string& path) {
   return platform;
 }
 
-std::string format_platform(const Platform& platform) {
+std::string format_platform(const Platform& platform, const std::string& contention_comment) {
   std::ostringstream out;
   out << "# Rubato platform file: what a message costs on this machine. Edit at will; every "
          "quantity\n"
@@ -567,6 +567,7 @@ std::string format_platform(const Platform& platform) {
   }
   write_collectives(out, platform);
   write_contention(out, platform.contention);
+  out << contention_comment;
   if (!platform.measured.empty()) {
     out << "\n[measured]  # how the numbers were obtained\n";
     for (const auto& [key, value] : platform.measured) out << key << " = " << quoted(value) << "\n";

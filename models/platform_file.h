@@ -14,7 +14,8 @@ Platform load_platform(const std::string& path);
 Platform parse_platform(const std::string& text, const std::string& origin);
 
 /// The platform as the text of a platform file, with comments that explain it; parse_platform reads
-/// it back to the same numbers within the printed digits.
-std::string format_platform(const Platform& platform);
+/// it back to the same numbers within the printed digits. `contention_comment` is what is said
+/// about contention beside the platform's own: comment lines (note_load()).
+std::string format_platform(const Platform& platform, const std::string& contention_comment = "");
 
 }  // namespace rubato

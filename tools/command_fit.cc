@@ -80,7 +80,7 @@ int command_fit(const Arguments& arguments) {
   }
   if (!output.empty()) {
     WholeFile file(output);
-    file.write(format_platform(fitted.platform));
+    file.write(format_platform(fitted.platform, fitted.contention));
     file.commit();
     written = fmt::format("{}: platform file\n", output) + written;
   }

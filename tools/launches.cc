@@ -207,7 +207,7 @@ int calibrate_in_launches(const LaunchPlan& plan) {
   measured["launches"] = driver.complete() ? fmt::format("{}", plan.launches)
                                            : fmt::format("{} of {} that were asked for",
                                                          driver.samples().size(), plan.launches);
-  toml.write(format_platform(fitted.platform));
+  toml.write(format_platform(fitted.platform, fitted.contention));
   if (page) page->write(calibration_html(fitted));
   toml.commit();
   if (page) page->commit();

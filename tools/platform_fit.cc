@@ -7,6 +7,7 @@
 
 #include "models/collective_fit.h"
 #include "models/error.h"
+#include "models/load_fit.h"
 #include "models/units.h"
 #include "tools/sample_fit.h"
 #include "tools/text_table.h"
@@ -85,6 +86,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     throw InputError(fmt::format(
         "{}: no level has three lengths or more of the patterns pingpong or sendrecv", file));
   }
+  fitted.contention = note_load(platform.measured, loaded_times(samples, file));
   const MeasuredCollectives measured = sampled_collectives(samples);
   const std::map<CollectiveOp, CollectiveFit> collectives = fit_collectives(measured);
   add_collectives(platform, collectives, measured);

@@ -24,7 +24,8 @@ struct FittedPlatform {
   Platform platform;
   std::vector<FittedLevel> levels;
   std::vector<FittedCall> calls;
-  std::string report;  ///< tables for a terminal
+  std::string contention;  ///< what note_load() says, for the file
+  std::string report;      ///< tables for a terminal
 };
 
 /// Fits everything that the samples of one file tell about; `file` is its name in messages and

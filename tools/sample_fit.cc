@@ -86,11 +86,29 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
   return levels;
 }
 
+std::map<Level, std::vector<LoadedTime>> loaded_times(const SampleFile& samples,
+                                                      const std::string& name) {
+  std::map<Level, std::map<std::pair<int, double>, std::vector<SampleRow>>> cells;
+  for (const SampleRow& row : samples.rows) {
+    const auto live = pairs_at_once(row.pattern);
+    if (live && !row.processes)
+      cells[level_named(row.level, name)][{*live, row.bytes}].push_back(row);
+  }
+  std::map<Level, std::vector<LoadedTime>> times;
+  for (const auto& [level, of_level] : cells) {
+    for (const auto& [key, launches] : of_level)
+      times[level].push_back(
+          {key.first, key.second, put_together(launches, OfLaunches::kMedian).seconds});
+  }
+  return times;
+}
+
 size_t rows_of_no_use(const SampleFile& samples) {
   LevelSamples any;
-  return static_cast<size_t>(std::count_if(
-      samples.rows.begin(), samples.rows.end(),
-      [&any](const SampleRow& row) { return row.processes == 0 && !any.series(row.pattern); }));
+  return static_cast<size_t>(
+      std::count_if(samples.rows.begin(), samples.rows.end(), [&any](const SampleRow& row) {
+        return row.processes == 0 && !any.series(row.pattern) && !pairs_at_once(row.pattern);
+      }));
 }
 
 }  // namespace rubato

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/level_fit.h"
+#include "models/load_fit.h"
 #include "tools/sample_file.h"
 
 namespace rubato {
@@ -21,7 +22,12 @@ enum class OfLaunches : uint8_t {
 std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name,
                                              OfLaunches of_launches = OfLaunches::kMedian);
 
-/// How many rows have a pattern that no curve is made of.
+/// What it says of several pairs at once (patterns "pairs_1", "pairs_2", ...), for note_load(). Of
+/// several launches the median counts. Errors: as sampled_levels().
+std::map<Level, std::vector<LoadedTime>> loaded_times(const SampleFile& samples,
+                                                      const std::string& name);
+
+/// How many rows have a pattern that nothing is fitted to.
 size_t rows_of_no_use(const SampleFile& samples);
 
 }  // namespace rubato

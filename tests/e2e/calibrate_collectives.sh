@@ -15,7 +15,7 @@ run 2 "$rubato" calibrate -o window.toml --quick --max-size 1KiB --sync window -
   >/dev/null || fail "windows"
 grep -q "^collectives_sync = .window.$" window.toml || fail "[measured] does not tell: $(cat window.toml)"
 
-run 4 "$rubato" calibrate -o four.toml --quick --max-size 1KiB --collectives barrier,bcast,gather,allreduce \
+run 4 "$rubato" calibrate -o four.toml --quick --max-size 64KiB --patterns none --collectives barrier,bcast,gather,allreduce \
   >/dev/null || fail "four ranks"
 
 /usr/bin/env python3 - <<'END'
@@ -62,6 +62,11 @@ for file in four again; do
   sed -E '/^(samples|fitted|.*halves.*|.*_one_way_uncertainty) = /d' $file.toml >$file.txt
 done
 diff four.txt again.txt >difference.txt || fail "fit differs from calibrate: $(cat difference.txt)"
+# Two pairs of ranks at once: to be switched on where each rank had a core.
+grep -q '^node_degradation = .*(2 to 2 pairs at once)' four.toml || fail "no degradation: $(cat four.toml)"
+can_switch_on=no
+if grep -q '^# .contention.$' four.toml; then can_switch_on=yes; fi
+[ $can_switch_on = "$([ "$(getconf _NPROCESSORS_ONLN)" -ge 4 ] && echo yes || echo no)" ] || fail "contention: $(cat four.toml)"
 grep -q '^MPI Function .*Goodness of fit (Q)$' fit.txt || fail "no table like Howell's: $(cat fit.txt)"
 grep -q '^bcast  *(.*  -$' fit.txt || fail "a formula without launches has a Q: $(cat fit.txt)"
 

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "models/platform_file.h"
+
 using namespace rubato;
 
 namespace {
@@ -56,6 +58,55 @@ TEST_CASE("no degradation can be told without others, or without the same length
   CHECK(!fit_degradation({{1, 0, 1e-6}, {1, 1e6, 1e-4}}));
   CHECK(!fit_degradation({{1, 0, 1e-6}, {2, 1e6, 1e-4}}));
   CHECK(!fit_degradation({{1, 0, 1e-6}, {1, 1000, 2e-6}, {2, 1000, 3e-6}}));  // too short
+}
+
+TEST_CASE("what was measured of contention can be switched on in the platform file") {
+  // Two pairs take 1.5 times the data's time of one: 1.5 / 2 = 0.75. Four pairs take 8 times: 2.
+  const std::vector<LoadedTime> node = {{1, 0, 1e-6}, {1, 1e6, 101e-6}, {2, 1e6, 151e-6}};
+  const std::vector<LoadedTime> network = {{1, 0, 1e-6}, {1, 1e6, 101e-6}, {4, 1e6, 801e-6}};
+  Platform platform;
+  platform.level(Level::kNode).emplace().transfer = TransferCurve::hockney(1e-6, 1e9);
+  platform.measured["cores"] = "4";  // for two pairs on one node, or one end of four pairs
+  const std::string both =
+      note_load(platform.measured, {{Level::kNode, node}, {Level::kNetwork, network}});
+  CHECK(platform.measured["node_degradation"] == "0.75 (2 to 2 pairs at once)");
+  CHECK(platform.measured["network_degradation"] == "2.00 (4 to 4 pairs at once)");
+
+  // As comments they change nothing; without the leading # they are a [contention].
+  const std::string file = format_platform(platform, both);
+  CHECK(parse_platform(file, "quiet").contention == ContentionModel());
+  const auto switched_on = [](std::string text) {
+    const size_t begin = text.find("# [contention]");
+    REQUIRE(begin != std::string::npos);
+    for (size_t at = begin; at != std::string::npos && text[at] == '#';
+         at = text.find('\n', at) + 1)
+      text.erase(at, 2);
+    return parse_platform(text, "loud").contention;
+  };
+  ContentionModel expected;
+  expected.kind = ContentionKind::kDegradation;
+  expected.degradation_ratio = 2;  // that of the network
+  CHECK(switched_on(file) == expected);
+  CHECK(both.find("faster than measured") == std::string::npos);
+
+  const std::string alone = note_load(platform.measured, {{Level::kNode, node}});
+  CHECK(alone.find("faster than measured") != std::string::npos);  // 0.75 of the time, alone
+  expected.degradation_ratio = 0.75;
+  expected.levels = {false, true, false};
+  CHECK(switched_on(format_platform(platform, alone)) == expected);
+
+  // Ranks that share cores say nothing about messages.
+  platform.measured["cores"] = "3";
+  CHECK(note_load(platform.measured, {{Level::kNode, node}}).empty());
+  CHECK(note_load(platform.measured, {{Level::kNetwork, network}}).empty());
+  CHECK(note_load(platform.measured, {}).empty());
+}
+
+TEST_CASE("how many pairs a pattern has") {
+  CHECK(pairs_at_once("pairs_1") == 1);
+  CHECK(pairs_at_once("pairs_16") == 16);
+  for (const char* other : {"pairs_", "pairs_0", "pairs_2x", "pingpong"})
+    CHECK(!pairs_at_once(other));
 }
 
 TEST_CASE("noise of a fixed amount of work") {

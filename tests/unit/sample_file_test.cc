@@ -171,6 +171,22 @@ TEST_CASE("the samples of a level are put together from launches") {
                     "x.csv: there is no level 'netwrk' (did you mean 'network'?)");
 }
 
+TEST_CASE("times of several pairs at once, the median of launches") {
+  const FileOfSamples file(
+      "level,pattern,bytes,seconds_min,launch\n"
+      "node,pairs_1,65536,1e-6,1\nnode,pairs_1,65536,3e-6,2\nnode,pairs_1,65536,9e-6,3\n"
+      "network,pairs_2,8,5e-6,1\nnetwork,ring,8,1e-6,1\n");
+  const SampleFile content = read_sample_file(file.path, "seconds_min");
+  const auto times = loaded_times(content, "x.csv");
+  REQUIRE(times.size() == 2);
+  REQUIRE(times.at(Level::kNode).size() == 1);
+  CHECK(times.at(Level::kNode)[0].live == 1);
+  CHECK(times.at(Level::kNode)[0].bytes == 65536);
+  CHECK(times.at(Level::kNode)[0].seconds == 3e-6);
+  CHECK(times.at(Level::kNetwork)[0].live == 2);
+  CHECK(rows_of_no_use(content) == 1);  // the ring
+}
+
 TEST_CASE("collectives are read with their processes, medians and limits") {
   const FileOfSamples file(
       "level,pattern,bytes,seconds_min,launch,processes,seconds_median,interval\n"
