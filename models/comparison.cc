@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "models/statistics.h"
@@ -27,12 +28,26 @@ std::map<Key, std::vector<double>> medians_of_launches(
   return medians;
 }
 
+/// The two-sided p of `a` values below `b` others.
+double p_when_apart(size_t a, size_t b) {
+  std::vector<double> low(a), high(b);
+  std::iota(low.begin(), low.end(), 0.);
+  std::iota(high.begin(), high.end(), static_cast<double>(a));
+  return rank_sum_test(low, high).two_sided;
+}
+
 }  // namespace
 
 int Comparison::differing(double level) const {
   return static_cast<int>(
       std::count_if(cells.begin(), cells.end(),
                     [&](const CellComparison& cell) { return cell.test.two_sided <= level; }));
+}
+
+int Comparison::with_too_few(double level) const {
+  return static_cast<int>(
+      std::count_if(cells.begin(), cells.end(),
+                    [&](const CellComparison& cell) { return cell.least_p > level; }));
 }
 
 Comparison compare(const std::vector<Observation>& a, const std::vector<Observation>& b) {
@@ -42,16 +57,20 @@ Comparison compare(const std::vector<Observation>& a, const std::vector<Observat
   for (const Observation& o : a) order.emplace(o.operation, order.size());
 
   Comparison comparison;
+  std::map<std::pair<size_t, size_t>, double> least_p;  // by launches: there are few such pairs
   for (const auto& [key, times] : of_a) {
     const auto other = of_b.find(key);
     if (other == of_b.end()) {
       ++comparison.only_in_a;
       continue;
     }
-    CellComparison cell{key.first, key.second, times, other->second, 0, 0, {}};
+    CellComparison cell{key.first, key.second, times, other->second, 0, 0, {}, 1};
     cell.median_a = median(cell.a);
     cell.median_b = median(cell.b);
     cell.test = rank_sum_test(cell.a, cell.b);
+    const auto [least, is_new] = least_p.try_emplace({cell.a.size(), cell.b.size()});
+    if (is_new) least->second = p_when_apart(cell.a.size(), cell.b.size());
+    cell.least_p = least->second;
     if (cell.a.size() + cell.b.size() >
         static_cast<size_t>(comparison.launches_a + comparison.launches_b)) {
       comparison.launches_a = static_cast<int>(cell.a.size());
@@ -64,13 +83,6 @@ Comparison compare(const std::vector<Observation>& a, const std::vector<Observat
                    [&](const CellComparison& left, const CellComparison& right) {
                      return order[left.operation] < order[right.operation];
                    });
-  if (!comparison.cells.empty()) {
-    std::vector<double> low(static_cast<size_t>(comparison.launches_a));
-    std::vector<double> high(static_cast<size_t>(comparison.launches_b));
-    for (size_t i = 0; i < low.size(); ++i) low[i] = static_cast<double>(i);
-    for (size_t i = 0; i < high.size(); ++i) high[i] = static_cast<double>(low.size() + i);
-    comparison.least_p = rank_sum_test(low, high).two_sided;
-  }
   return comparison;
 }
 

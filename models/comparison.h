@@ -23,6 +23,8 @@ struct CellComparison {
   double median_a = 0;
   double median_b = 0;
   RankSum test;  ///< `less`: a is faster; `greater`: b is
+  /// The least two-sided p that so many launches can give: when all of a are faster than all of b.
+  double least_p = 1;
 
   double ratio() const { return median_b / median_a; }
 };
@@ -31,13 +33,13 @@ struct Comparison {
   std::vector<CellComparison> cells;  ///< by operation as they first occur in a, then by size
   int launches_a = 0;                 ///< of the cell that has most
   int launches_b = 0;
-  /// The least two-sided p that so many launches can give: when all of a are faster than all of b.
-  double least_p = 1;
   int only_in_a = 0;  ///< cells that the other side lacks
   int only_in_b = 0;
 
   /// Cells whose two-sided p is at most `level`.
   int differing(double level) const;
+  /// Cells that have too few launches for a p of `level`, whatever their times.
+  int with_too_few(double level) const;
 };
 
 /// ReproMPI's comparison (Hunold and Carpen-Amarie 2016, Algorithm 3 and section 5.2): the times of

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "models/error.h"
+#include "tools/sample_fit.h"
 #include "tools/text_table.h"
 
 namespace rubato {
@@ -20,7 +21,7 @@ std::vector<CollectiveTimes> times_of(const std::map<Key, std::vector<SampleRow>
   std::vector<CollectiveTimes> times;
   for (const auto& [key, rows] : cells) {
     CollectiveTimes one{key.first, key.second, {}, 0};
-    for (const SampleRow& row : rows) {
+    for (const SampleRow& row : one_per_launch(rows)) {
       one.seconds.push_back(seconds_of_launch(row));
       one.relative_error = std::max(one.relative_error, relative_error_of(row.interval));
     }

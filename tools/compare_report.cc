@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tools/numbers.h"
@@ -41,8 +42,8 @@ std::string operation_table(const std::vector<CellComparison>& cells, size_t fir
     const CellComparison& cell = cells[i];
     table.add_row({show_bytes(cell.bytes), unit.show(cell.median_a), unit.show(cell.median_b),
                    fmt::format("{:.3f}", cell.ratio()), show_p(cell.test.two_sided),
-                   asterisks(cell.test.two_sided), asterisks(cell.test.less),
-                   asterisks(cell.test.greater)});
+                   cell.least_p > kLevel ? "-" : asterisks(cell.test.two_sided),
+                   asterisks(cell.test.less), asterisks(cell.test.greater)});
   }
   return table.format(page_width);
 }
@@ -59,6 +60,7 @@ Json comparison_data(const ComparedFiles& files) {
                      {"median_b", cell.median_b},
                      {"u", cell.test.u},
                      {"exact", cell.test.exact},
+                     {"least_p", cell.least_p},
                      {"p_two_sided", cell.test.two_sided},
                      {"p_a_faster", cell.test.less},
                      {"p_b_faster", cell.test.greater}});
@@ -73,6 +75,7 @@ Json comparison_data(const ComparedFiles& files) {
           {"only_in_a", comparison.only_in_a},
           {"only_in_b", comparison.only_in_b},
           {"differing", comparison.differing(kLevel)},
+          {"with_too_few_launches", comparison.with_too_few(kLevel)},
           {"cells", std::move(cells)}};
 }
 
@@ -85,19 +88,27 @@ std::string dump(const Json& json, int indent) {
 std::vector<std::string> comparison_notes(const ComparedFiles& files) {
   const Comparison& comparison = files.comparison;
   const int cells = static_cast<int>(comparison.cells.size());
+  const int too_few = comparison.with_too_few(kLevel);
   std::vector<std::string> notes = {
       fmt::format("A is {}, {}; B is {}, {}. Times are medians over launches of {}.", files.a,
                   plural(comparison.launches_a, "launch"), files.b,
-                  plural(comparison.launches_b, "launch"), files.column),
-      fmt::format(
-          "{} of {} cells differ at 0.05 (Wilcoxon's rank-sum test, two-sided); between equal "
-          "machines 1 in 20 does.",
-          comparison.differing(kLevel), cells)};
-  if (comparison.least_p > kLevel) {
+                  plural(comparison.launches_b, "launch"), files.column)};
+  if (too_few < cells) {
     notes.push_back(fmt::format(
-        "So few launches cannot show a difference both ways: the least two-sided p of {} "
-        "against {} is {:.2f}. Four against four are enough, ten or more are advisable.",
-        comparison.launches_a, comparison.launches_b, comparison.least_p));
+        "{} of {} cells differ at 0.05 (Wilcoxon's rank-sum test, two-sided); between equal "
+        "machines 1 in 20 does.",
+        comparison.differing(kLevel), cells - too_few));
+  }
+  if (too_few > 0) {
+    const auto few = std::find_if(comparison.cells.begin(), comparison.cells.end(),
+                                  [](const CellComparison& cell) { return cell.least_p > kLevel; });
+    notes.push_back(fmt::format(
+        "{} too few launches to show a difference both ways: the least two-sided p of {} against "
+        "{} is {:.2f}. Four against four are enough, ten or more are advisable.",
+        too_few == cells ? "All cells have"
+        : too_few == 1   ? "1 further cell (-) has"
+                         : fmt::format("{} further cells (-) have", too_few),
+        few->a.size(), few->b.size(), few->least_p));
   }
   if (comparison.only_in_a + comparison.only_in_b > 0) {
     notes.push_back(fmt::format("Left out: {} only in A, {} only in B.",
@@ -117,7 +128,8 @@ std::string comparison_text(const ComparedFiles& files, int page_width) {
     text += '\n' + operation_table(cells, first, end, page_width);
     first = end;
   }
-  return text + "\n*** p <= 0.001, ** p <= 0.01, * p <= 0.05\n";
+  text += "\n*** p <= 0.001, ** p <= 0.01, * p <= 0.05";
+  return text + (files.comparison.with_too_few(kLevel) ? ", - too few launches\n" : "\n");
 }
 
 std::string comparison_csv(const ComparedFiles& files) {

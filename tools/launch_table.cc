@@ -9,6 +9,7 @@
 
 #include "models/statistics.h"
 #include "tools/numbers.h"
+#include "tools/sample_fit.h"
 #include "tools/text_table.h"
 
 namespace rubato {
@@ -57,13 +58,20 @@ std::string table_of(const std::string& operation, const std::map<double, Cell>&
 
 std::string launch_table(const std::vector<SampleRow>& rows, int page_width) {
   std::vector<std::string> order;
-  std::map<std::string, std::map<double, Cell>> operations;
+  std::map<std::string, std::map<double, std::vector<SampleRow>>> rows_of;
   int launches = 0;
   for (const SampleRow& row : rows) {
     const std::string operation = operation_of(row);
-    if (!operations.count(operation)) order.push_back(operation);
-    operations[operation][row.bytes][row.launch] = seconds_of_launch(row);
+    if (!rows_of.count(operation)) order.push_back(operation);
+    rows_of[operation][row.bytes].push_back(row);
     launches = std::max(launches, row.launch);
+  }
+  std::map<std::string, std::map<double, Cell>> operations;
+  for (const auto& [operation, sizes] : rows_of) {
+    for (const auto& [bytes, same] : sizes) {
+      for (const SampleRow& row : one_per_launch(same))
+        operations[operation][bytes][row.launch] = seconds_of_launch(row);
+    }
   }
   std::string text;
   for (const std::string& operation : order)

@@ -20,8 +20,19 @@ Level level_named(const std::string& text, const std::string& file) {
   return static_cast<Level>(found - names.begin());
 }
 
+/// The median of what `part` says of the rows; 0 where one of them does not say it.
+template <typename Part>
+double median_of(const std::vector<SampleRow>& rows, Part part) {
+  std::vector<double> values;
+  for (const SampleRow& row : rows) values.push_back(part(row));
+  if (std::any_of(values.begin(), values.end(), [](double value) { return !(value > 0); }))
+    return 0;
+  return median(values);
+}
+
 /// One length from all its launches.
-TimedLength put_together(const std::vector<SampleRow>& launches, OfLaunches of_launches) {
+TimedLength put_together(const std::vector<SampleRow>& rows, OfLaunches of_launches) {
+  const std::vector<SampleRow> launches = one_per_launch(rows);
   const SampleRow& first = launches.front();
   TimedLength length{first.bytes, first.messages, first.seconds, {first.half[0], first.half[1]}, 1};
   if (launches.size() == 1) return length;
@@ -46,6 +57,22 @@ TimedLength put_together(const std::vector<SampleRow>& launches, OfLaunches of_l
 }
 
 }  // namespace
+
+std::vector<SampleRow> one_per_launch(const std::vector<SampleRow>& rows) {
+  std::map<int, std::vector<SampleRow>> by_launch;
+  for (const SampleRow& row : rows) by_launch[row.launch].push_back(row);
+  std::vector<SampleRow> launches;
+  for (const auto& [launch, same] : by_launch) {
+    SampleRow& one = launches.emplace_back(same.front());
+    if (same.size() == 1) continue;
+    one.seconds = median_of(same, [](const SampleRow& row) { return row.seconds; });
+    one.median = median_of(same, [](const SampleRow& row) { return row.median; });
+    for (int i = 0; i < 2; ++i)
+      one.half[i] = median_of(same, [i](const SampleRow& row) { return row.half[i]; });
+    for (const SampleRow& row : same) one.interval = std::max(one.interval, row.interval);
+  }
+  return launches;
+}
 
 std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name,
                                              OfLaunches of_launches) {

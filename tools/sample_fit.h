@@ -3,12 +3,17 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "models/level_fit.h"
 #include "models/load_fit.h"
 #include "tools/sample_file.h"
 
 namespace rubato {
+
+/// One row for each launch of rows that timed the same: of a launch with several the median, which
+/// then stands in `seconds`, `median` (where all have one) and, likewise, the halves.
+std::vector<SampleRow> one_per_launch(const std::vector<SampleRow>& rows);
 
 /// What counts of several launches.
 enum class OfLaunches : uint8_t {

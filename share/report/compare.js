@@ -8,8 +8,8 @@ const showP = (p) => p < 0.0001 ? "<0.0001" : p.toFixed(4);
 
 function writeHead() {
   byId("version").textContent = byId("version-again").textContent = data.rubato;
-  byId("headline").textContent = `${data.differing} of ${data.cells.length} measurements differ between ` +
-    `${data.a} and ${data.b}`;
+  byId("headline").textContent = `${data.differing} of ${data.cells.length - data.with_too_few_launches} ` +
+    `measurements differ between ${data.a} and ${data.b}`;
   data.notes.forEach((note) => byId("trust-lines").append(element("li", note)));
 }
 
@@ -90,7 +90,8 @@ function drawOperation(operation, cells) {
   byId("operations").append(section);
   section.append(element("h2", operation));
   const differing = cells.filter((cell) => cell.p_two_sided <= 0.05).length;
-  section.append(element("p", `${differing} of ${cells.length} sizes differ at 0.05. Filled points in the small ` +
+  const able = cells.filter((cell) => cell.least_p <= 0.05).length;
+  section.append(element("p", `${differing} of ${able} sizes differ at 0.05. Filled points in the small ` +
     "chart are those, larger where it is surer.", {className: "explain"}));
   const pair = element("div", undefined, {className: "pair"});
   const left = element("div");

@@ -78,7 +78,7 @@ TEST_CASE("a launch counts once, by the median of what Tukey's filter leaves") {
   CHECK(comparison.cells[0].median_a == 4.75);
   CHECK(comparison.cells[0].median_b == 5);
   CHECK(comparison.launches_a == 2);
-  CHECK(comparison.least_p == Approx(2. / 3));  // 2 of 3 arrangements
+  CHECK(comparison.cells[0].least_p == Approx(2. / 3));  // 2 of 3 arrangements
 }
 
 TEST_CASE("cells keep the order of the first side; those without a partner are counted") {
@@ -116,11 +116,32 @@ TEST_CASE("the reports of a comparison") {
         "node pingpong,1024,4,4,1.0025e-06,2.0025e-06,1.99751,0,0.0285714,0.0142857,1,*\n");
   const std::string text = comparison_text(files, 100);
   CHECK(text.find("1 of 1 cells differ") != std::string::npos);
-  CHECK(text.find("So few launches") == std::string::npos);
+  CHECK(text.find("too few") == std::string::npos);
   CHECK(text.find("1.998  0.0286       *         *\n") != std::string::npos);
   CHECK(comparison_json(files).find("\"p_a_faster\": 0.0142857142857") != std::string::npos);
 
   const ComparedFiles single{"a.csv", "b.csv", "seconds_min", compare({a[0]}, {b[0]})};
-  CHECK(comparison_text(single, 200).find("the least two-sided p of 1 against 1 is 1.00") !=
-        std::string::npos);
+  const std::string text_of_one = comparison_text(single, 200);
+  CHECK(text_of_one.find("All cells have too few launches") != std::string::npos);
+  CHECK(text_of_one.find("the least two-sided p of 1 against 1 is 1.00") != std::string::npos);
+  CHECK(text_of_one.find("cells differ") == std::string::npos);
+
+  // A length that three launches of A have, and all of B: 2 of (7 choose 3) = 35, p = 0.0571. It
+  // is faster in A for certain, and yet nothing that a two-sided test could find.
+  for (int launch = 1; launch <= 4; ++launch) {
+    if (launch < 4) a.push_back({"node pingpong", 2048, launch, 1e-6 + launch * 1e-9});
+    b.push_back({"node pingpong", 2048, launch, 2e-6 + launch * 1e-9});
+  }
+  const ComparedFiles mixed{"a.csv", "b.csv", "seconds_min", compare(a, b)};
+  REQUIRE(mixed.comparison.cells.size() == 2);
+  CHECK(mixed.comparison.cells[0].least_p == Approx(2. / 70));
+  CHECK(mixed.comparison.cells[1].least_p == Approx(2. / 35));
+  CHECK(mixed.comparison.with_too_few(0.05) == 1);
+  const std::string both = comparison_text(mixed, 200);
+  CHECK(both.find("1 of 1 cells differ") != std::string::npos);
+  CHECK(both.find("1 further cell (-) has too few launches to show a difference both ways: the "
+                  "least two-sided p of 3 against 4 is 0.06.") != std::string::npos);
+  CHECK(both.find("0.0571       -         *\n") != std::string::npos);
+  CHECK(both.find(", - too few launches\n") != std::string::npos);
+  CHECK(comparison_json(mixed).find("\"with_too_few_launches\": 1,") != std::string::npos);
 }

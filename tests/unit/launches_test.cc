@@ -65,6 +65,10 @@ TEST_CASE("the table of launches has medians, means and each launch") {
     }
   }
   rows.pop_back();  // the third launch lacks 100 bytes: (1 + 2) / 2 = 1.5, s.e. 0.5 = 33.3 %
+  // 8 bytes twice in the first launch: the median of 0.5 and 1.5 us is 1 us.
+  rows.push_back(rows[0]);
+  rows.front().seconds = 0.5e-6;
+  rows.back().seconds = 1.5e-6;
   CHECK(launch_table(rows, 100) ==
         "node pingpong (µs)  Median   Mean       ±      1      2      3\n"
         "8 B                  2.000  3.000  50.9 %  1.000  2.000  6.000\n"

@@ -171,6 +171,27 @@ TEST_CASE("the samples of a level are put together from launches") {
                     "x.csv: there is no level 'netwrk' (did you mean 'network'?)");
 }
 
+TEST_CASE("a launch that timed a length several times is one launch") {
+  // Launch 1 took 1, 2 and 9 us: 2 us; launch 2 took 4 us. Median of the two: 3 us. As four
+  // launches it would be (2 + 4) / 2 = 3 us as well, but with the halves (1 + 9) / 2 and (2 + 4)
+  // / 2.
+  const FileOfSamples file(
+      "level,pattern,bytes,seconds_min,launch,processes\n"
+      "node,pingpong,8,1e-6,1,\nnode,pingpong,8,2e-6,1,\nnode,pingpong,8,9e-6,1,\n"
+      "node,pingpong,8,4e-6,2,\n"
+      "node,bcast,8,1e-6,1,4\nnode,bcast,8,3e-6,1,4\nnode,bcast,8,4e-6,2,4\n");
+  const SampleFile content = read_sample_file(file.path, "seconds_min");
+  const TimedLength length = sampled_levels(content, "x.csv").at(Level::kNode).transfer.at(0);
+  CHECK(length.launches == 2);
+  CHECK(length.seconds == Approx(3e-6));
+  CHECK(length.half[0] == Approx(2e-6));
+  CHECK(length.half[1] == Approx(4e-6));
+  const auto bcast = sampled_collectives(content).times.at(CollectiveOp::kBcast).at(0);
+  REQUIRE(bcast.seconds.size() == 2);
+  CHECK(bcast.seconds[0] == Approx(2e-6));
+  CHECK(bcast.seconds[1] == Approx(4e-6));
+}
+
 TEST_CASE("times of several pairs at once, the median of launches") {
   const FileOfSamples file(
       "level,pattern,bytes,seconds_min,launch\n"
