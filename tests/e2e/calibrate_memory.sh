@@ -12,16 +12,16 @@ with open("most." + rank, "w") as file:
     file.write("%d" % (resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024))
 sys.exit(code)
 END
-run 2 "$python" most.py "$rubato" calibrate -o large.toml --quick --max-size 32MiB --collectives none \
+run 2 "$python" most.py "$rubato" calibrate -o large.toml --quick --max-size 16MiB --collectives none \
   --levels node --patterns halo_persistent >out.txt || fail "$(cat out.txt)"
-# Twice 32 MiB, and less than 64 MiB for MPI and the program. (Rank 0 copies through its caches besides.)
-[ "$(cat most.1)" -lt 128 ] || fail "rank 1 had $(cat most.1) MiB"
-# Two ranks are a torus with two neighbours each (or the same one twice): two messages of 16 MiB.
-grep -q '^node,halo_persistent,16777216,' large.csv || fail "no halo of 16 MiB"
-! grep -q '^node,halo_persistent,33554432,' large.csv || fail "a halo of 32 MiB"
-grep -q '^node,burst,16777216,2,' large.csv || fail "no burst of 16 MiB"
-! grep -q '^node,burst,33554432,' large.csv || fail "a burst of 32 MiB"
-grep -q '^node,pingpong,33554432,' large.csv || fail "no ping-pong of 32 MiB"
+# Twice 16 MiB, and less than 64 MiB for MPI and the program. (Rank 0 copies through its caches besides.)
+[ "$(cat most.1)" -lt 96 ] || fail "rank 1 had $(cat most.1) MiB"
+# Two ranks are a torus with two neighbours each (or the same one twice): two messages of 8 MiB.
+grep -q '^node,halo_persistent,8388608,' large.csv || fail "no halo of 8 MiB"
+! grep -q '^node,halo_persistent,16777216,' large.csv || fail "a halo of 16 MiB"
+grep -q '^node,burst,8388608,2,' large.csv || fail "no burst of 8 MiB"
+! grep -q '^node,burst,16777216,' large.csv || fail "a burst of 16 MiB"
+grep -q '^node,pingpong,16777216,' large.csv || fail "no ping-pong of 16 MiB"
 
 # 2 GiB for each rank, and two ranks more than there is memory for.
 ranks=$(awk '/^MemAvailable:/ { print int($2 / 2 ^ 21) + 2 }' /proc/meminfo)
