@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
 
 namespace rubato {
 
@@ -9,5 +10,8 @@ namespace rubato {
 /// neighbours.
 template <int K>
 using Lanes = Eigen::Array<double, K, 1>;
+
+/// Bytes that a processor reads from memory at once.
+inline constexpr size_t kCacheLine = 64;
 
 }  // namespace rubato

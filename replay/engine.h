@@ -12,6 +12,7 @@
 
 #include "models/error.h"
 #include "replay/progress_rules.h"
+#include "replay/replay_ahead.h"
 #include "replay/replay_collectives.h"
 #include "replay/replay_one_sided.h"
 #include "replay/replay_stalls.h"
@@ -31,7 +32,7 @@ ReplayOutcome Replay<Rules>::run() {
     if constexpr (kTimeOrdered<Rules>) {
       run_in_order();
     } else {
-      while (!ready_.empty()) run_until_blocked(pop_ready());
+      while (anybody_ready()) run_until_blocked(pop_ready());
     }
     if (finished_ == trace_->timelines()) break;
     if (matches_by_arrival()) {
@@ -85,32 +86,11 @@ void Replay<Rules>::make_ready(int timeline) {
 }
 
 template <class Rules>
-int Replay<Rules>::pop_ready() {
+int Replay<Rules>::pop_earliest() {
   std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
   const int timeline = ready_.back().second;
   ready_.pop_back();
-  if (timelines_.size() > kFewTimelines) fetch_ahead();
   return timeline;
-}
-
-template <class Rules>
-void Replay<Rules>::fetch_ahead() const {
-  constexpr size_t kLine = 64;  // bytes
-  const auto fetch = [](const void* first, size_t bytes) {
-    const char* at = static_cast<const char*>(first);
-    for (const char* end = at + std::min(bytes, 16 * kLine); at < end; at += kLine)
-      __builtin_prefetch(at);
-  };
-  // The first of a heap comes next, and then one of the two behind it.
-  for (size_t i = 0; i < std::min<size_t>(3, ready_.size()); ++i)
-    fetch(&timelines_[ready_[i].second], sizeof(TimelineState<K>));
-  if (ready_.empty()) return;
-  const TimelineState<K>& next = timelines_[ready_[0].second];
-  fetch(next.block.calls.data() + next.next_call, (next.calls - next.next_call) * sizeof(Call));
-  fetch(next.block.actions.data(), next.block.actions.size() * sizeof(Action));
-  fetch(next.channels.data(), next.channels.size() * sizeof(KnownChannel));
-  fetch(next.slots.data(), next.slots.size() * sizeof(TransferId));
-  fetch(next.awaited.data(), next.awaited.capacity() * sizeof(Awaited));
 }
 
 template <class Rules>
@@ -199,8 +179,9 @@ template <class Rules>
 RUBATO_HOT Lanes<Replay<Rules>::K> Replay<Rules>::compute(int timeline, uint64_t event,
                                                           double recorded, bool before_mpi_call,
                                                           uint32_t function_records) {
-  const Lanes<K> ticks = rules_->compute(recorded, before_mpi_call, function_records);
-  return compute_changes_ ? (*compute_changes_)(timeline, event, ticks) : ticks;
+  Lanes<K> ticks = rules_->compute(recorded, before_mpi_call, function_records);
+  if (compute_changes_) ticks = (*compute_changes_)(timeline, event, ticks);
+  return ticks;
 }
 
 template <class Rules>
@@ -241,12 +222,13 @@ RUBATO_HOT void Replay<Rules>::find_enter(int timeline, const Call& call) {
   TimelineState<K>& state = timelines_[timeline];
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
-  state.enter = state.clock;
   bool spins = false;
   if constexpr (!Rules::kFollowsRecording) spins = rules_->spins(call, kSpinningBefore);
-  if (!spins) {
-    state.enter += compute(timeline, call.event, call.enter - state.recorded_clock, is_mpi,
-                           call.function_records);
+  if (spins) {
+    state.enter = state.clock;
+  } else {
+    state.enter = state.clock + compute(timeline, call.event, call.enter - state.recorded_clock,
+                                        is_mpi, call.function_records);
   }
 }
 
@@ -468,9 +450,9 @@ RUBATO_RARE bool Replay<Rules>::others_are_there(int timeline, const Awaited& aw
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::leave(int timeline, const Call& call) {
   TimelineState<K>& state = timelines_[timeline];
-  const Lanes<K> leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
-                             ? state.enter
-                             : rules_->leave(state, call, context_);
+  const Lanes<K>& leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
+                              ? std::as_const(state.enter)
+                              : rules_->leave(state, call, context_);
   for (const Awaited& awaited : state.awaited) {
     count_violation(timeline, call, awaited);
     let_go(timeline, awaited);

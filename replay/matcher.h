@@ -29,15 +29,20 @@
 
 namespace rubato {
 
-/// What is known of a message but its times in each lane.
-struct TransferFacts {
-  double recorded_send = 0;  ///< enter of the sending call, as recorded
-  double recorded_post = 0;  ///< enter of the posting call, as recorded
-  uint64_t bytes = 0;
+/// Between whom a message goes, and as which.
+struct Route {
   int32_t source = 0;
   int32_t destination = 0;
   uint32_t comm = 0;
   uint32_t tag = 0;
+};
+
+/// What is known of a message but its times in each lane and, as hardly anything asks for it, its
+/// route.
+struct TransferFacts {
+  double recorded_send = 0;  ///< enter of the sending call, as recorded
+  double recorded_post = 0;  ///< enter of the posting call, as recorded
+  uint64_t bytes = 0;
   uint32_t order = 0;             ///< as Action::order
   TransferId next = kNoTransfer;  ///< in its channel
   int32_t waiting_receiver = -1;  ///< timeline to wake when the send comes
@@ -45,19 +50,21 @@ struct TransferFacts {
   Level level = Level::kSelf;
   bool has_send = false;
   bool has_post = false;
-  bool synchronous = false;  ///< by its mode: completes only when the receive is there
   bool sender_waits =
       false;  ///< completes only when the receive is there (rendezvous, synchronous)
   /// Waits for its size, not for its mode; in a model T then counts from both-ready.
   bool handshake = false;
-  bool abandoned = false;  ///< has no other side: whoever waits for it keeps its recorded time
   bool sender_done = false;
   bool receiver_done = false;
+  bool synchronous : 1 = false;  ///< by its mode: completes only when the receive is there
+  bool abandoned : 1 = false;  ///< has no other side: whoever waits for it keeps its recorded time
 };
 
 /// A message from post to post: created by whichever side comes first, released when both are done.
+/// With one lane it is a cache line: with many ranks it has left the nearer caches whenever the
+/// replay comes back to it.
 template <int K>
-struct Transfer : TransferFacts {
+struct alignas(kCacheLine) Transfer : TransferFacts {
   // Ticks; each is valid once the side that knows it has come.
   /// When the sender's port takes it (model), its send was entered (measured), or, in the survey,
   /// the sender is known to have been done.
@@ -68,6 +75,7 @@ struct Transfer : TransferFacts {
   Lanes<K>& arrival() { return sent; }
   const Lanes<K>& arrival() const { return sent; }
 };
+static_assert(sizeof(Transfer<1>) == kCacheLine);
 
 /// A channel that was asked for before.
 struct KnownChannel {
@@ -78,15 +86,22 @@ struct KnownChannel {
 /// Messages of which one side is not on record.
 struct Unmatched {
   uint64_t count = 0;
-  TransferFacts example;  ///< the first of them by recorded time, whatever the order of finding
+  // The first of them by recorded time, whatever the order of finding:
+  Route example;
+  uint64_t example_bytes = 0;
 
-  void add(const TransferFacts& transfer) {
-    const auto key = [](const TransferFacts& of) {
-      return std::tuple(of.has_send ? of.recorded_send : of.recorded_post, of.source,
-                        of.destination, of.tag);
-    };
-    if (count++ == 0 || key(transfer) < key(example)) example = transfer;
+  void add(const TransferFacts& transfer, const Route& route) {
+    const Key key{transfer.has_send ? transfer.recorded_send : transfer.recorded_post, route.source,
+                  route.destination, route.tag};
+    if (count++ > 0 && !(key < first_)) return;
+    first_ = key;
+    example = route;
+    example_bytes = transfer.bytes;
   }
+
+ private:
+  using Key = std::tuple<double, int32_t, int32_t, uint32_t>;
+  Key first_;
 };
 
 template <int K>
@@ -95,6 +110,7 @@ class Matcher {
   explicit Matcher(int ranks) : table_(ranks), generation_(ranks, ChannelTable().generation()) {}
 
   Transfer<K>& operator[](TransferId id) { return pool_[id]; }
+  Route& route(TransferId id) { return routes_[id]; }
 
   /// A send or receive that is on no channel: somebody else finds its other side.
   TransferId apart(int source, int destination, const Action& action) {
@@ -127,7 +143,7 @@ class Matcher {
     if (posted) {
       pool_[id].abandoned = true;
       pool_[id].receiver_done = true;
-      unmatched_sends_.add(pool_[id]);
+      unmatched_sends_.add(pool_[id], routes_[id]);
     } else {
       push(channel, id);
     }
@@ -145,7 +161,7 @@ class Matcher {
       unlink(channel, id);
       if (fits(pool_[id], action)) return id;
       pool_[id].abandoned = true;
-      unmatched_sends_.add(pool_[id]);
+      unmatched_sends_.add(pool_[id], routes_[id]);
       abandoned.push_back(id);
     }
     const TransferId id = create(source, destination, action);
@@ -157,10 +173,10 @@ class Matcher {
   /// send meets the next one.
   void abandon_receive(TransferId id) {
     Transfer<K>& transfer = pool_[id];
-    unlink(channel_of(transfer), id);
+    unlink(channel_of(routes_[id]), id);
     transfer.abandoned = true;
     transfer.sender_done = true;
-    unmatched_receives_.add(transfer);
+    unmatched_receives_.add(transfer, routes_[id]);
   }
 
   /// Nobody will receive a send that was made just now: it leaves its channel, and waits for
@@ -168,11 +184,11 @@ class Matcher {
   void abandon_send(TransferId id) {
     Transfer<K>& transfer = pool_[id];
     if (transfer.has_post || transfer.abandoned) return;
-    unlink(channel_of(transfer), id);
+    unlink(channel_of(routes_[id]), id);
     transfer.abandoned = true;
     transfer.sender_waits = false;
     transfer.receiver_done = true;
-    unmatched_sends_.add(pool_[id]);
+    unmatched_sends_.add(transfer, routes_[id]);
   }
 
   [[gnu::always_inline]] void sender_done(TransferId id) {
@@ -184,13 +200,24 @@ class Matcher {
     release(id);
   }
 
+  // Memory that is needed soon: of a transfer what tells when it arrives, of a channel, of what is
+  // first in it.
+  void fetch(TransferId id) const {
+    for (size_t line = 0; line < sizeof(TransferFacts) + sizeof(Lanes<K>); line += kCacheLine)
+      __builtin_prefetch(reinterpret_cast<const char*>(&pool_[id]) + line);
+  }
+  void fetch_channel(ChannelId id) const { __builtin_prefetch(&channels_[id]); }
+  void fetch_first(ChannelId id) const {
+    if (channels_[id].head != kNoTransfer) fetch(channels_[id].head);
+  }
+
   /// Sends and receives that never met, at the end of a run.
   void list_unmatched(Unmatched& sends, Unmatched& receives) const {
     sends = unmatched_sends_;
     receives = unmatched_receives_;
     channels_.for_each([&](const Channel& channel) {
       for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next)
-        (pool_[id].has_send ? sends : receives).add(pool_[id]);
+        (pool_[id].has_send ? sends : receives).add(pool_[id], routes_[id]);
     });
   }
 
@@ -199,9 +226,8 @@ class Matcher {
     return transfer.bytes == action.bytes || action.tag == kNeighbourTag;
   }
 
-  Channel& channel_of(const TransferFacts& transfer) {
-    const ChannelKey key{transfer.source, transfer.comm, transfer.tag};
-    return channels_[find_channel(transfer.destination, key)];
+  Channel& channel_of(const Route& route) {
+    return channels_[find_channel(route.destination, {route.source, route.comm, route.tag})];
   }
 
   [[gnu::noinline]] ChannelId find_channel(int destination, const ChannelKey& key) {
@@ -224,18 +250,16 @@ class Matcher {
     if (free_.empty()) {
       id = static_cast<TransferId>(pool_.size());
       pool_.emplace_back();
+      routes_.emplace_back();
     } else {
       id = free_.back();
       free_.pop_back();
     }
     TransferFacts& transfer = pool_[id];
     transfer = {};
-    transfer.source = source;
-    transfer.destination = destination;
-    transfer.comm = action.comm;
-    transfer.tag = action.tag;
     transfer.order = action.order;
     transfer.bytes = action.bytes;
+    routes_[id] = {source, destination, action.comm, action.tag};
     return id;
   }
 
@@ -272,6 +296,7 @@ class Matcher {
   std::vector<uint32_t> generation_;  ///< of each table: asked for with every message
   ChannelPool channels_;
   std::vector<Transfer<K>> pool_;
+  std::vector<Route> routes_;  ///< of each of them
   std::vector<TransferId> free_;
   Unmatched unmatched_sends_;     ///< that were skipped
   Unmatched unmatched_receives_;  ///< that were abandoned

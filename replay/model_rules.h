@@ -31,6 +31,7 @@ template <int K>
 struct LaneMessageCost {
   Lanes<K> send_overhead, receive_overhead, unexpected_overhead, transfer, gap, latency;
   Protocol protocol = Protocol::kEager;
+  bool tells_unexpected = false;  ///< an unexpected message costs more, or less, in some lane
 };
 
 /// What a group of scenarios with one structure has in common, and what differs per lane.
@@ -142,17 +143,19 @@ class ModelRules {
     return level == Level::kSelf ? time : Lanes<K>(time + message_cost(level, 0).latency);
   }
 
-  [[gnu::always_inline]] Lanes<K> leave(TimelineState<K>& timeline, const Call& call,
-                                        const RuleContext<K>& context) {
+  /// When the current call leaves. The answer takes the place of TimelineState::busy, as with many
+  /// lanes a copy costs as much as the arithmetic.
+  [[gnu::always_inline]] const Lanes<K>& leave(TimelineState<K>& timeline, const Call& call,
+                                               const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
     if (call.role == CallRole::kFlush)
-      return timeline.enter + (machines_->keep_flushes ? recorded : 0);
+      return timeline.busy = timeline.enter + (machines_->keep_flushes ? recorded : 0);
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
-      return timeline.enter + recorded;
+      return timeline.busy = timeline.enter + recorded;
     if (call.is_kept()) {
-      if (spins(call, kSpinning)) return timeline.enter;
+      if (spins(call, kSpinning)) return timeline.busy = timeline.enter;
       if (call.spinning != 0) outcomes_.look(timeline, call);
-      return timeline.enter + std::max(0.0, recorded - machines_->inside_ticks);
+      return timeline.busy = timeline.enter + std::max(0.0, recorded - machines_->inside_ticks);
     }
 
     if (call.spinning & kLookedFor) outcomes_.end_looks(timeline, *context.matcher);
@@ -162,6 +165,8 @@ class ModelRules {
       outcomes_.look_at(timeline, context.trace->calls[call.name], spins(call, kSpinningBefore),
                         *context.matcher);
     }
+    // Most calls wait for nothing.
+    if (timeline.awaited.empty()) return timeline.busy;
     Lanes<K> leave = timeline.busy;
     Lanes<K> latest = timeline.busy;
     for (const Awaited& awaited : timeline.awaited) {
@@ -181,16 +186,23 @@ class ModelRules {
       if (is_receive) {
         const Lanes<K> drained = transfer.arrival().max(timeline.in_port + cost.gap);
         timeline.in_port = drained;
-        const Lanes<K> overhead = receive_overhead(transfer, cost);
-        leave += overhead;
-        latest = latest.max(drained + overhead);
+        const auto take = [&](const Lanes<K>& overhead) {
+          leave += overhead;
+          latest = latest.max(drained + overhead);
+        };
+        if (transfer.handshake || !cost.tells_unexpected) {
+          take(cost.receive_overhead);
+        } else {
+          take((transfer.arrival() < transfer.posted)
+                   .select(cost.unexpected_overhead, cost.receive_overhead));
+        }
       } else if (transfer.handshake) {
         latest = latest.max(transfer.arrival());
       } else {
         latest = latest.max(transfer.arrival().max(transfer.posted) + cost.latency);
       }
     }
-    return leave.max(latest);
+    return timeline.busy = leave.max(latest);
   }
 
   Level level(int a, int b) const { return machines_->placement.level(a, b); }
@@ -241,12 +253,6 @@ class ModelRules {
       return collective_leave(timeline, call, awaited, context);
     if (awaited.kind == Awaited::Kind::kEpoch) return epoch_leave(timeline, call, awaited, context);
     return one_sided_leave(timeline, awaited, context);
-  }
-
-  static Lanes<K> receive_overhead(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
-    if (transfer.handshake) return cost.receive_overhead;
-    return (transfer.arrival() < transfer.posted)
-        .select(cost.unexpected_overhead, cost.receive_overhead);
   }
 
   Lanes<K> collective_leave(const TimelineState<K>& timeline, const Call& call,
@@ -354,6 +360,7 @@ class ModelRules {
         cost.latency[lane] = seconds.latency * ticks;
       }
       cost.protocol = machines_->interconnects[0].protocol(level, size);
+      cost.tells_unexpected = (cost.unexpected_overhead != cost.receive_overhead).any();
     }
     last_level_ = level;
     last_bytes_ = bytes;

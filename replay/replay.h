@@ -101,15 +101,18 @@ class Replay {
  private:
   using Status = typename TimelineState<K>::Status;
   static constexpr size_t kFewTimelines = 256;  ///< so many find room in the second cache
+  static constexpr size_t kAhead = 2;           ///< how many timelines are chosen before they run
+  static constexpr size_t kCallsAhead = 16;     ///< of each of them are looked at
 
   // --- Scheduling ---
 
   void start(int timeline);
   void make_ready(int timeline);
+  bool anybody_ready() const { return !ready_.empty() || !upcoming_.empty(); }
+  /// The next timeline to run.
   int pop_ready();
-  /// Asks for the memory of the next ones that are ready, so that it is in the caches by then: of
-  /// some hundred timelines it is not.
-  void fetch_ahead() const;
+  /// The ready one that is furthest behind.
+  int pop_earliest();
   void wake(int timeline);
 
   /// Runs `timeline` to the end of its block, or until it waits for somebody.
@@ -121,6 +124,14 @@ class Replay {
   /// Threads of the rank begin that began, when recorded, before `call` of the main one left. They
   /// keep their distance to what the main thread did then.
   void begin_threads(int timeline, const Call& call);
+
+  // Memory that is needed soon: replay_ahead.h.
+  void fetch_calls(const TimelineState<K>& state) const;
+  void fetch_messages(int timeline) const;
+  /// Calls `visit` with the channels of the messages that `state` comes to before its next wait, as
+  /// far as they are known.
+  template <typename Visit>
+  void for_next_channels(const TimelineState<K>& state, Visit visit) const;
 
   // --- One call ---
 
@@ -276,6 +287,7 @@ class Replay {
   std::vector<size_t> sends_;  ///< by timeline: how many were numbered
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
   std::vector<std::pair<double, int>> ready_;       ///< a heap: the one furthest behind comes first
+  std::vector<int> upcoming_;                       ///< taken from there, the next one first
   std::vector<StartedCollective<K>> started_;
   std::vector<TransferId> free_started_;  ///< entries of started_ that can be used again
   const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};

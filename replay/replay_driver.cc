@@ -368,13 +368,13 @@ class Driver {
   /// One of the messages that lack a side, "" when there is none.
   std::string describe(const Unmatched& unmatched) const {
     if (unmatched.count == 0) return "";
-    const TransferFacts& message = unmatched.example;
+    const Route& message = unmatched.example;
     const std::string tag = message.tag == kNeighbourTag
                                 ? ", in a collective among neighbours"
                                 : " with tag " + std::to_string(message.tag);
-    return std::to_string(message.bytes) + " bytes from rank " + std::to_string(message.source) +
-           " to rank " + std::to_string(message.destination) + tag + " on communicator '" +
-           trace_->comms[message.comm].name + "'";
+    return std::to_string(unmatched.example_bytes) + " bytes from rank " +
+           std::to_string(message.source) + " to rank " + std::to_string(message.destination) +
+           tag + " on communicator '" + trace_->comms[message.comm].name + "'";
   }
 
   void summarize() {

@@ -13,7 +13,7 @@ namespace rubato {
 template <class Rules>
 void Replay<Rules>::run_in_order() requires kTimeOrdered<Rules> {
   for (;;) {
-    while (!ready_.empty()) run_until_blocked(pop_ready());
+    while (!ready_.empty()) run_until_blocked(pop_earliest());
     const auto event = rules_->order().next();
     if (!event) return;
     happen(*event);
@@ -68,8 +68,8 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
       if (time.finds_inside(time[id].sender, event)) answer(event);
       return;
     default: {
-      const Transfer<K>& transfer = matcher_[id];
-      return time.flow(id, transfer.source, transfer.destination, transfer.level);
+      const Route& route = matcher_.route(id);
+      return time.flow(id, route.source, route.destination, matcher_[id].level);
     }
   }
 }
@@ -107,9 +107,11 @@ void Replay<Rules>::sent(int timeline, TransferId id) requires kTimeOrdered<Rule
   ++message.version;
   rules_->describe(transfer, message);
   if (!transfer.handshake) {
-    time.push(transfer.sent[0], TimedEvent::Kind::kStart, transfer.source, id, message.version);
+    time.push(transfer.sent[0], TimedEvent::Kind::kStart, matcher_.route(id).source, id,
+              message.version);
   } else if (rules_->by_arrival()) {
-    time.push(message.envelope, TimedEvent::Kind::kEnvelope, transfer.source, id, message.version);
+    time.push(message.envelope, TimedEvent::Kind::kEnvelope, matcher_.route(id).source, id,
+              message.version);
   }
 }
 
@@ -121,7 +123,7 @@ void Replay<Rules>::request(TransferId id) requires kTimeOrdered<Rules> {
   const double ready = std::max(rules_->legs(transfer).ready, time.now());
   const bool nobody_has_to_look = time[id].protocol == Protocol::kAsync;
   time.push(ready, nobody_has_to_look ? TimedEvent::Kind::kStart : TimedEvent::Kind::kRequest,
-            transfer.source, id, time[id].version);
+            matcher_.route(id).source, id, time[id].version);
 }
 
 template <class Rules>
@@ -147,9 +149,9 @@ void Replay<Rules>::arrived(TransferId id) requires kTimeOrdered<Rules> {
 
 template <class Rules>
 void Replay<Rules>::offer(TransferId id) requires kTimeOrdered<Rules> {
-  const Transfer<K>& transfer = matcher_[id];
-  for (const auto& found : rules_->arrivals().send(transfer.destination, transfer.comm, id,
-                                                   {transfer.source, transfer.tag})) {
+  const Route& route = matcher_.route(id);
+  for (const auto& found :
+       rules_->arrivals().send(route.destination, route.comm, id, {route.source, route.tag})) {
     pair(found.send, found.receive);
   }
 }
@@ -160,18 +162,17 @@ void Replay<Rules>::ask(TransferId id, const Action& action) requires kTimeOrder
                        (action.flags & kAnyTag) != 0};
   outcome_.wildcards += asked.any_source || asked.any_tag;
   rules_->order()[id].open = false;
-  const Transfer<K>& transfer = matcher_[id];
-  for (const auto& found :
-       rules_->arrivals().post(transfer.destination, transfer.comm, id, asked)) {
+  const Route& route = matcher_.route(id);
+  for (const auto& found : rules_->arrivals().post(route.destination, route.comm, id, asked)) {
     pair(found.send, found.receive);
   }
 }
 
 template <class Rules>
 void Replay<Rules>::find_receive(TransferId id) requires kTimeOrdered<Rules> {
-  const Transfer<K>& transfer = matcher_[id];
-  const auto pairs = rules_->arrivals().arrive(transfer.destination, transfer.comm, id,
-                                               {transfer.source, transfer.tag});
+  const Route& route = matcher_.route(id);
+  const auto pairs =
+      rules_->arrivals().arrive(route.destination, route.comm, id, {route.source, route.tag});
   for (const auto& found : pairs) {
     // One that was there before could not be received before.
     Transfer<K>& other = matcher_[found.send];
@@ -186,13 +187,15 @@ void Replay<Rules>::pair(TransferId send, TransferId receive) requires kTimeOrde
   TimeOrder& time = rules_->order();
   Transfer<K>& message = matcher_[send];
   Transfer<K>& post = matcher_[receive];
-  outcome_.rematched += post.source != message.source || post.tag != message.tag;
+  const Route& taken = matcher_.route(send);
+  Route& asked = matcher_.route(receive);
+  outcome_.rematched += asked.source != taken.source || asked.tag != taken.tag;
+  asked.source = taken.source;
+  asked.tag = taken.tag;
   message.has_post = true;
   message.posted = post.posted;
   message.recorded_post = post.recorded_post;
   post.has_send = true;
-  post.source = message.source;
-  post.tag = message.tag;
   post.bytes = message.bytes;
   post.level = message.level;
   post.recorded_send = message.recorded_send;

@@ -20,8 +20,8 @@ int Replay<Rules>::waits_for(int timeline) {
   if (state.status != Status::kBlocked) return -1;
   const Awaited& awaited = state.awaited[state.next_awaited];
   if (waits_for_thread(awaited)) return state.rank;
-  if (awaited.kind == Awaited::Kind::kReceive) return matcher_[awaited.transfer].source;
-  if (awaited.kind == Awaited::Kind::kSend) return matcher_[awaited.transfer].destination;
+  if (awaited.kind == Awaited::Kind::kReceive) return matcher_.route(awaited.transfer).source;
+  if (awaited.kind == Awaited::Kind::kSend) return matcher_.route(awaited.transfer).destination;
   if (awaited.kind == Awaited::Kind::kEpoch) return awaited.action->peer;
   if (awaited.kind == Awaited::Kind::kLock)
     return trace_->rank_of(turn_before(awaited).holders.front());
@@ -199,12 +199,12 @@ std::string Replay<Rules>::describe_wait(int timeline) {
                                                 : " waits for the complete of rank ") +
            other + " on window '" + trace_->comms[awaited.action->comm].name + "'";
   }
-  const Transfer<K>& transfer = matcher_[awaited.transfer];
+  const Route& route = matcher_.route(awaited.transfer);
   return (awaited.kind == Awaited::Kind::kReceive ? " waits for " : " waits to send ") +
-         std::to_string(transfer.bytes) + " bytes " +
+         std::to_string(matcher_[awaited.transfer].bytes) + " bytes " +
          (awaited.kind == Awaited::Kind::kReceive ? "from rank " : "to rank ") + other +
-         " with tag " + std::to_string(transfer.tag) + " on communicator '" +
-         trace_->comms[transfer.comm].name + "'";
+         " with tag " + std::to_string(route.tag) + " on communicator '" +
+         trace_->comms[route.comm].name + "'";
 }
 
 template <class Rules>

@@ -611,3 +611,33 @@ TEST_CASE("a platform without the level that an archive needs is refused by name
   options.fallback_level = Level::kNode;
   CHECK_NOTHROW(replay(text, {toy()}, options));
 }
+
+// More ranks than find room in the nearer caches, where the next ones to run are chosen a few
+// ahead: forty messages go from the last of 300 ranks to the first, one rank at a time. The last
+// one is done with its sends at 10, 20, ..., 400. A message takes 10 + 108 + 20 = 138 to the end of
+// the next rank's receive, and that rank 20 + 10 for each one behind it: so the k-th is sent on, s
+// ranks further, at 138 s + 10 + 30 k, k from 0, and received by rank 0 at 138 * 299 + 30 k.
+TEST_CASE("Forty messages in a chain of 300 ranks") {
+  constexpr int kRanks = 300, kMessages = 40;
+  std::string text;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const std::string name = std::to_string(rank) + ": ";
+    text += name + "0..0 init\n";
+    for (int i = 0; i < kMessages; ++i) {
+      if (rank < kRanks - 1) text += name + "0..0 recv " + std::to_string(rank + 1) + " 8B\n";
+      if (rank > 0) text += name + "0..0 send " + std::to_string(rank - 1) + " 8B\n";
+    }
+    text += name + "0 end\n";
+  }
+  Ends expected;
+  for (int rank = 0; rank < kRanks; ++rank)
+    expected.push_back(138 * (kRanks - 1 - rank) + 30 * (kMessages - 1) + (rank > 0 ? 10 : 0));
+  expected.back() = 10 * kMessages;
+  check(ends(text, toy()), expected);
+  const Results lanes = replay(text, std::vector<Scenario>(20, toy()));
+  for (const ScenarioResult& lane : lanes.scenarios) {
+    Ends got;
+    for (const RankResult& rank : lane.ranks) got.push_back(rank.end * 1e9);
+    check(got, expected);
+  }
+}

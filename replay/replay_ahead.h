@@ -1,0 +1,88 @@
+#pragma once
+
+// The part of the engine that asks for memory ahead of time.
+//
+// With hundreds of timelines what a replay looks at is more than the nearer caches hold, and one
+// that runs next finds nothing of its own there: its state, its calls, the messages that it waits
+// for or is about to send. One leads to the other, so they are asked for in steps, one step each
+// time a timeline is chosen to run. Those that run next are therefore chosen a few at a time.
+
+#include <algorithm>
+
+#include "replay/replay.h"
+
+namespace rubato {
+
+/// Asks for the lines of memory of an object, or for the first of them.
+template <typename T>
+void fetch_lines(const T* first, size_t bytes, size_t at_most = 32 * kCacheLine) {
+  const char* at = reinterpret_cast<const char*>(first);
+  for (const char* end = at + std::min(bytes, at_most); at < end; at += kCacheLine)
+    __builtin_prefetch(at);
+}
+
+template <class Rules>
+int Replay<Rules>::pop_ready() {
+  if (kTimeOrdered<Rules> || timelines_.size() <= kFewTimelines) return pop_earliest();
+  while (upcoming_.size() <= kAhead && !ready_.empty()) {
+    upcoming_.push_back(pop_earliest());
+    fetch_lines(&timelines_[upcoming_.back()], sizeof(TimelineState<K>));
+    if (profile_) profile_->fetch(upcoming_.back());
+  }
+  const int timeline = upcoming_.front();
+  upcoming_.erase(upcoming_.begin());
+  for_next_channels(timelines_[timeline], [&](ChannelId id) { matcher_.fetch_first(id); });
+  if (upcoming_.size() > 0) fetch_messages(upcoming_[0]);
+  if (upcoming_.size() > 1) fetch_calls(timelines_[upcoming_[1]]);
+  return timeline;
+}
+
+template <class Rules>
+void Replay<Rules>::fetch_calls(const TimelineState<K>& state) const {
+  if (state.next_call == state.calls) return;
+  const Block& block = state.block;
+  fetch_lines(&block.calls[state.next_call], (state.calls - state.next_call) * sizeof(Call),
+              8 * kCacheLine);
+  fetch_lines(state.channels.data(), state.channels.size() * sizeof(KnownChannel), 8 * kCacheLine);
+  fetch_lines(state.slots.data(), state.slots.size() * sizeof(TransferId), 2 * kCacheLine);
+  fetch_lines(state.awaited.data(), state.awaited.capacity() * sizeof(Awaited), 8 * kCacheLine);
+}
+
+template <class Rules>
+void Replay<Rules>::fetch_messages(int timeline) const {
+  const TimelineState<K>& state = timelines_[timeline];
+  if (state.next_call == state.calls) return;
+  const Block& block = state.block;
+  const Call& call = block.calls[state.next_call];
+  if (profile_) profile_->fetch(timeline, call);
+  if (call.actions > 0) {
+    if (!block.traffic.empty()) __builtin_prefetch(&block.traffic[call.first_action]);
+    fetch_lines(&block.actions[call.first_action], call.actions * sizeof(Action), 8 * kCacheLine);
+  }
+  if (state.in_call) {
+    for (size_t i = state.next_awaited; i < state.awaited.size(); ++i) {
+      const Awaited& awaited = state.awaited[i];
+      if (awaited.kind < Awaited::Kind::kCollective && awaited.transfer != kNoTransfer)
+        matcher_.fetch(awaited.transfer);
+    }
+  }
+  for_next_channels(state, [&](ChannelId id) { matcher_.fetch_channel(id); });
+}
+
+template <class Rules>
+template <typename Visit>
+void Replay<Rules>::for_next_channels(const TimelineState<K>& state, Visit visit) const {
+  const Block& block = state.block;
+  size_t number = state.next_call + (state.in_call ? 1 : 0);
+  const size_t end = std::min(state.calls, number + kCallsAhead);
+  for (; number < end; ++number) {
+    const Call& call = block.calls[number];
+    if (call.actions == 0) continue;
+    // Only sends and posts have channels.
+    const KnownChannel& known = state.channels[call.first_action];
+    if (known.generation == 0) return;
+    visit(known.id);
+  }
+}
+
+}  // namespace rubato
