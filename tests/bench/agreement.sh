@@ -9,16 +9,9 @@
 # how many sizes it is within twice the standard errors that both state.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-flavour=$1
-build=$(cd "$2" && pwd)
-path=${3:-shm}
-options=("${@:4}")
-((${#options[@]})) || options=(--quick)
-work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-agreement.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
 # shellcheck source=tests/bench/path.sh
-. "$here/path.sh" "$flavour" "$path"
+. "$here/path.sh" "$@"
+((${#options[@]})) || options=(--quick)
 
 # The numbers of three calibrations that take the same for 8 B, if there are such.
 alike() {

@@ -8,15 +8,8 @@
 # median over the lengths, and the lengths that are more than 10 % off.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-flavour=$1
-build=$(cd "$2" && pwd)
-path=${3:-shm}
-options=("${@:4}")
-work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-netpipe.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
 # shellcheck source=tests/bench/path.sh
-. "$here/path.sh" "$flavour" "$path"
+. "$here/path.sh" "$@"
 program=NPopenmpi
 [[ $flavour == openmpi ]] || program=NPmpich2
 command -v "$program" >/dev/null || {
