@@ -27,8 +27,8 @@ alike() {
 }
 chosen=""
 for k in $(seq 12); do
-  "${launch[@]}" "$build/bin/rubato" calibrate --patterns none --collectives none --max-size 1MiB "${options[@]}" \
-    -o "$k.toml" >"$k.txt" 2>&1 || { cat "$k.txt" && exit 1; }
+  quiet "$k.txt" "${launch[@]}" "$build/bin/rubato" calibrate --patterns none --collectives none --max-size 1MiB \
+    "${options[@]}" -o "$k.toml"
   awk -F, '$2 == "pingpong" && $3 == 8 { printf "%.0f\n", $5 * 1e9 }' "$k.csv" >>eight.txt
   chosen=$(alike)
   [[ -z $chosen ]] || break

@@ -18,12 +18,12 @@ command -v "$program" >/dev/null || {
 }
 
 for round in 1 2 3 4 5; do
-  "${launch[@]}" "$program" -u 1048576 -o "np$round.out" >"np$round.txt" 2>&1
+  quiet "np$round.txt" "${launch[@]}" "$program" -u 1048576 -o "np$round.out"
   "$build/bin/rubato" import "--level=node=np$round.txt" -o "np$round.toml" --csv "np$round.csv" >/dev/null
   lengths=()
   ((round == 1)) || lengths=(--lengths cal1.csv)
-  "${launch[@]}" "$build/bin/rubato" calibrate --patterns none --collectives none --max-size 2MiB "${options[@]}" \
-    "${lengths[@]}" --launch "$round" -o "cal$round.toml" >"cal$round.txt" 2>&1
+  quiet "cal$round.txt" "${launch[@]}" "$build/bin/rubato" calibrate --patterns none --collectives none \
+    --max-size 2MiB "${options[@]}" "${lengths[@]}" --launch "$round" -o "cal$round.toml"
 done
 cat cal?.csv >all.csv
 "$build/bin/rubato" fit --least all.csv -o all.toml >fit.txt

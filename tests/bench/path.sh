@@ -19,3 +19,8 @@ esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-$(basename "$0" .sh).XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+
+# quiet FILE COMMAND...: what it prints goes to FILE; is shown, and ends the bench, when the command fails.
+quiet() {
+  "${@:2}" >"$1" 2>&1 || { cat "$1" && exit 1; }
+}

@@ -3,7 +3,8 @@
 # the samples beside it. A third rank does not disturb.
 #
 # What the files hold is right in every run. How well the curve meets its samples depends on who else is at
-# work on the machine, so that is tried up to five times, and left with a word where means lie far above minima.
+# work on the machine, so that is tried up to four times, and left with a word in the end where means lie far above
+# minima. On a machine shared with others (CI=true) only 2.5 times what may be is a failure.
 . "$(dirname "$0")/lib.sh"
 
 export PYTHONPATH=$here/../fixture
@@ -66,45 +67,69 @@ if len(protocol) > 1:
 END
 
 cat >numbers.py <<'END'
+# How well the curve meets its samples. Returns 0 well, 1 not on a machine that was at rest, 2 far off even so, 3 on
+# one that was not.
+import os, sys
 from files import *
 
+# What may not be, and by how much more than it may.
+off = []
+
+
+def expect(excess, words):
+    if not excess <= 1:
+        off.append((excess, words))
+
+
 # Shared memory or a network: 50 ns to 1 ms for nothing, 10 us to 1 s for 4 MiB, and it grows.
-assert 50e-9 < times[8] < 1e-3, times[8]
-assert 1e-5 < times[4 << 20] < 1, times[4 << 20]
-assert times[8] < times[8192] < times[1 << 20] < times[4 << 20], times
+for n, low, high in (8, 50e-9, 1e-3), (4 << 20, 1e-5, 1):
+    expect(max(low / times[n], times[n] / high), f"{n} B take {times[n]} s")
+grow = 8, 8192, 1 << 20, 4 << 20
+for less, more in zip(grow, grow[1:]):
+    expect(times[less] / times[more], f"{less} B take {times[less]} s, {more} B {times[more]} s")
 errors = sorted(abs(one_way(n) / t - 1) for n, t in times.items())
-assert errors[len(errors) // 2] < 0.05, errors     # median
+expect(errors[len(errors) // 2] / 0.05, f"half of the lengths are more than {errors[len(errors) // 2]:.3f} off")
 for n in 8, 8192, 1 << 20:
-    assert abs(one_way(n) / times[n] - 1) < 0.10, (n, one_way(n), times[n])
+    expect(abs(one_way(n) / times[n] - 1) / 0.10, f"{n} B: curve {one_way(n)} s, measured {times[n]} s")
 # The processor's part is not the whole.
 for n in 0, 1024, 1 << 20:
     for part in "send_overhead", "receive_overhead":
-        assert 0 <= curve(level[part], n) <= times.get(n, one_way(n)) * 1.1, (part, n)
-END
+        expect(curve(level[part], n) / (times.get(n, one_way(n)) * 1.1), f"{part} of {n} B: {curve(level[part], n)} s")
 
-cat >calm.py <<'END'
-import sys
-from files import *
+for excess, words in off:
+    print(f"{excess:.2f} times what may be: {words}")
+if not off:
+    sys.exit(0)
 # Not at rest: in the middle of all lengths the mean lies more than 20 % above the minimum.
 unrest = sorted(float(r["seconds_avg"]) / float(r["seconds_min"]) for r in node)
-sys.exit(unrest[len(unrest) // 2] > 1.2)
+if unrest[len(unrest) // 2] > 1.2:
+    sys.exit(3)
+sys.exit(2 if max(off)[0] > (2.5 if os.environ.get("CI") == "true" else 1) else 1)
 END
 
-good=no calm=no
-for _ in 1 2 3 4 5; do
+good=no wrong=0
+for _ in 1 2 3 4; do
   rm -f cluster.toml cluster.csv
   run 2 "$rubato" calibrate -o cluster.toml --quick >table.txt
   [ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
   grep -q 'cluster.toml: platform file' table.txt || fail "no summary: $(cat table.txt)"
   "$python" shape.py || fail "what the files hold"
-  if "$python" numbers.py; then
+  verdict=0
+  "$python" numbers.py >numbers.txt || verdict=$?
+  cat numbers.txt
+  case $verdict in
+  0)
     good=yes
     break
-  fi
-  if "$python" calm.py; then calm=yes; fi
+    ;;
+  1 | 3) ;;
+  2) wrong=$((wrong + 1)) ;;
+  *) fail "no verdict ($verdict)" ;;
+  esac
   echo "the curve does not meet its samples, trying again"
 done
-[ $good = yes ] || [ $calm = no ] || fail "the curve never meets its samples"
+# Once may be chance: the speed changes while it is measured.
+[ $good = yes ] || [ $wrong -lt 2 ] || fail "the curve does not meet its samples"
 
 run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --collectives none --name trio \
   --levels node --patterns ring,halo_persistent,bisection_synchronous_cold >table.txt
@@ -131,4 +156,5 @@ cat three.csv three.csv three.csv three.csv >four.csv
 "$rubato" compare four.csv four.csv --csv compared.csv >compared.txt || fail "compare"
 grep -q '^0 of [0-9]* cells differ' compared.txt || fail "a file differs from itself: $(cat compared.txt)"
 grep -q '^node pingpong,65536,4,4,' compared.csv || fail "not all cells are compared"
+[ $good = yes ] || skip "all but this: the curve does not meet its samples on this machine, as it is now"
 pass

@@ -5,13 +5,15 @@
 # calibration measures: the minimum over many short loops. (Means over long loops lie up to 12 % higher under
 # MPICH even on a machine at rest.)
 #
-# What is off is tried again, as other people's work on the machine makes any of the figures wrong, and given up
-# with a word where even the untraced program is never at rest. By hand (environment): PATTERNS, SIZES and LAUNCHES of
-# the untraced program, TRIES, and CALIBRATIONS for a platform file of the least of so many.
+# A machine is not always the same: other people work on it, and two virtual processors that share one core or have
+# one each make messages three times as slow as they were a second ago. A platform file is for one of these
+# speeds. So a figure that is off is compared only where calibration, untraced and traced launches saw the
+# same machine: untraced launches at rest (their means near their least), calibrated ping-pong as long as
+# theirs, traced loops no longer than recording makes them. Anything else is tried again, and left with a word in
+# the end. On a machine shared with others (CI=true) 25 % is a failure, what lies between is said.
 #
-# Some machines have two speeds (two virtual processors may share one core or have two, and messages take three times
-# as long then), which change from one launch to the next. The platform file has to be of the faster one, as the
-# untraced launches are that count.
+# By hand (environment): PATTERNS, SIZES and LAUNCHES of the untraced program, TRIES, and CALIBRATIONS for a platform
+# file of the least of so many.
 . "$(dirname "$0")/lib.sh"
 
 cp "$here/../fixture/exchange.c" .
@@ -30,8 +32,8 @@ exchange() {
   run 2 "$@" ./exchange "$pattern" "$bytes" $times $loops
 }
 
-# One line: pattern, bytes, untraced ns (the least loop, of the quickest and of the slowest of five launches), mean
-# over least loop of the quietest launch, ns that the replay says.
+# One line about one pattern and length. Returns 0 within 10 %, 1 off on one and the same machine, 2 off by more than
+# may be anywhere, 3 where the machine was not the same.
 attempt() {
   # Work that takes about as long as the message: what overlaps counts.
   WORK=$(exchange pingpong "$2" | awk '{ print int($1) }')
@@ -40,32 +42,62 @@ attempt() {
   # What other people's work adds between the calls is replayed, too: the quietest of three.
   for launch in 1 2 3; do
     rm -rf run.otf2dir
-    exchange "$1" "$2" "$rubato" trace -o run.otf2dir >/dev/null
+    exchange "$1" "$2" "$rubato" trace -o run.otf2dir
     "$rubato" replay run.otf2dir --on cluster.toml --json replay$launch.json >/dev/null
-  done
+  done >traced.txt
   "$python" - "$1" "$2" "$times" "$loops" <<'END'
-import json, os, sys
+import csv, json, os, sys
+
 pattern = sys.argv[1]
-bytes_, times, loops = map(int, sys.argv[2:])
+size, times, loops = map(int, sys.argv[2:])
 halves = 1 if pattern in ("headtohead", "overlap") else 2
-launches = [tuple(map(float, line.split())) for line in open("plain.txt")]
-untraced = [least for least, mean in launches]
-if "CALIBRATIONS" in os.environ:
-    untraced = [least for least in untraced if least < 1.3 * min(untraced)]
-unrest = min(mean / least for least, mean in launches)
-elapsed = min(json.load(open(f"replay{launch}.json"))["scenarios"][0]["elapsed"] for launch in (1, 2, 3))
-print(pattern, bytes_, min(untraced), max(untraced), unrest, elapsed / (halves * times * loops) * 1e9)
+
+
+def launches(name):
+    return [tuple(map(float, line.split()[:2])) for line in open(name) if line[0].isdigit()]
+
+
+plain = launches("plain.txt")
+least = min(low for low, mean in plain)
+# Launches of the faster speed; and whether all were.
+fast = [low for low, mean in plain if low < 1.3 * least]
+replayed = [json.load(open(f"replay{launch}.json"))["scenarios"][0]["elapsed"] for launch in (1, 2, 3)]
+replayed = min(replayed) / (halves * times * loops) * 1e9
+off = max(replayed / max(fast) - 1, 1 - replayed / least)
+print(f"{pattern:10} {size:8} B: untraced {least:.1f} to {max(fast):.1f} ns, replayed {replayed:.1f} ns"
+      f" ({(replayed / max(fast) - 1) * 100:+.1f} to {(replayed / least - 1) * 100:+.1f} %)")
+if off <= 0.1:
+    sys.exit(0)
+
+reasons = []
+if len(fast) < len(plain):
+    reasons.append(f"{len(plain) - len(fast)} of {len(plain)} launches more than 30 % slower")
+if min(mean / low for low, mean in plain) > 1.2:
+    reasons.append("means more than 20 % above their least")
+calibrated = [float(row["seconds_min"]) * 1e9 for row in csv.DictReader(open("cluster.csv"))
+              if row["level"] == "node" and row["pattern"] == "pingpong" and int(row["bytes"]) == size]
+if pattern == "pingpong" and calibrated and not 0.9 * least < min(calibrated) < 1.1 * max(fast):
+    reasons.append(f"calibrated at {min(calibrated):.1f} ns")
+traced = min(low for low, mean in launches("traced.txt"))
+if traced > 1.3 * least + 100:
+    reasons.append(f"traced at {traced:.1f} ns")
+if reasons:
+    print("  not the same machine:", "; ".join(reasons))
+    sys.exit(3)
+sys.exit(2 if off > (0.25 if os.environ.get("CI") == "true" else 0.1) else 1)
 END
 }
 
-# cluster.toml of the faster speed: within 15 % of the quickest untraced launch; any after two tries. Or the
-# least of so many calibrations.
+# cluster.toml and cluster.csv of the faster speed: within 15 % of the quickest untraced launch; any after two
+# tries. Or the least of so many calibrations.
 fast_platform() {
+  rm -f cluster.toml cluster.csv
   if [ -n "${CALIBRATIONS:-}" ]; then
     "$rubato" calibrate --launches "$CALIBRATIONS" --quick --patterns none --collectives none -o all.toml -- \
       "mpirun.$flavour" -n 2 >/dev/null 2>&1 || fail "calibrations"
-    "$rubato" fit --least all.csv --force -o cluster.toml >/dev/null
-    rm all.toml all.csv
+    "$rubato" fit --least all.csv -o cluster.toml >/dev/null
+    mv all.csv cluster.csv
+    rm all.toml
     return
   fi
   for _ in 1 2 3 4 5; do exchange pingpong 8; done >plain.txt
@@ -82,24 +114,29 @@ left=""
 for pattern in ${PATTERNS:-pingpong}; do
   for bytes in ${SIZES:-8 8192 1048576}; do left="$left $pattern:$bytes"; done
 done
-calm=""
-for _ in $(seq "${TRIES:-5}"); do
+wrong="" # off by more than may be, once and more
+for _ in $(seq "${TRIES:-3}"); do
   fast_platform
   again=""
   for case in $left; do
-    attempt "${case%:*}" "${case#*:}" >result.txt
-    awk '{printf "%-10s %8d B: untraced %.1f to %.1f ns (mean %.2f times that), replayed %.1f ns (%+.1f to %+.1f %%)\n",
-                $1, $2, $3, $4, $5, $6, ($6 / $4 - 1) * 100, ($6 / $3 - 1) * 100}' result.txt
-    if awk '$6 > 1.1 * $4 || $6 < 0.9 * $3 { bad = 1 } END { exit bad }' result.txt; then continue; fi
+    verdict=0
+    attempt "${case%:*}" "${case#*:}" || verdict=$?
+    [ $verdict = 0 ] && continue
     again="$again $case"
-    if awk '$5 > 1.2 || $4 > 1.3 * $3 { bad = 1 } END { exit bad }' result.txt; then calm="$calm $case"; fi
+    case $verdict in
+    1 | 3) ;;
+    2) wrong="$wrong $case" ;;
+    *) fail "$case: no verdict ($verdict)" ;;
+    esac
   done
   left=$again
   [ -n "$left" ] || break
   echo "not within 10 %:$left"
 done
 for case in $left; do
-  case "$calm " in *" $case "*) fail "never within 10 %:$left" ;; esac
+  # Once may be chance.
+  seen=$(tr ' ' '\n' <<<"$wrong" | grep -cx "$case" || true)
+  [ "$seen" -lt "$((${TRIES:-3} > 1 ? 2 : 1))" ] || fail "off on one and the same machine:$left"
 done
-[ -z "$left" ] || skip "this machine is too busy: means lie more than 20 % above minima, or launches 30 % apart"
+[ -z "$left" ] || skip "not compared within 10 %:$left"
 pass

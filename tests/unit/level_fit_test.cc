@@ -5,6 +5,7 @@
 #include <random>
 
 #include "models/platform_file.h"
+#include "tests/unit/seeds.h"
 
 using namespace rubato;
 
@@ -71,7 +72,7 @@ TEST_CASE("a level is recovered from its samples") {
 
 TEST_CASE("samples of a machine that does other things still give a platform file") {
   // Every time is up to a thousandfold of what it should be, at random and for each length apart.
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < seeds(200); ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> decades(0, seed % 2 ? 3 : 1);

@@ -7,6 +7,7 @@
 
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
+#include "tests/unit/seeds.h"
 
 using namespace rubato;
 
@@ -118,7 +119,7 @@ TEST_CASE("random one-sided programs: identity, lanes and monotonicity") {
       parse_scenario("perfect"), parse_scenario("bandela:latency=1us,bandwidth=1GB/s"),
       parse_scenario("bandela:latency=20us,bandwidth=1GB/s"),
       parse_scenario("bandela:latency=20us,bandwidth=0.1GB/s"), parse_scenario("measured")};
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  for (unsigned seed = 0; seed < seeds(300); ++seed) {
     const std::string text = Generator(seed).make();
     INFO("seed " << seed << "\n" << text);
     const auto source = parse_text_trace(text);

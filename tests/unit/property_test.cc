@@ -12,6 +12,7 @@
 #include "tests/unit/each_simd.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
+#include "tests/unit/seeds.h"
 
 using namespace rubato;
 using namespace rubato::property;
@@ -157,7 +158,7 @@ Recorded record_badly(unsigned seed, size_t threads) {
   return recorded;
 }
 
-constexpr unsigned kSeeds = 500;
+constexpr unsigned kSeeds = seeds(500);
 
 }  // namespace
 
