@@ -27,6 +27,12 @@ double repeatability(const std::vector<TimedLength>& timings) {
   return middle_of(std::move(differences));
 }
 
+double error_of_halves(const TimedLength& timing) {
+  constexpr double kOfMedian = 1.4826;
+  if (!(timing.half[0] > 0 && timing.half[1] > 0)) return 0;
+  return kOfMedian * std::abs(timing.half[0] - timing.half[1]) / 2 / timing.seconds;
+}
+
 double reproducibility(const std::vector<TimedLength>& timings, double low, double high) {
   std::vector<double> errors;
   for (const TimedLength& timing : timings) {
@@ -34,7 +40,7 @@ double reproducibility(const std::vector<TimedLength>& timings, double low, doub
     if (timing.launches > 1) {
       errors.push_back(timing.launch_error);
     } else if (timing.half[0] > 0 && timing.half[1] > 0) {
-      errors.push_back(std::abs(timing.half[0] - timing.half[1]) / 2 / timing.seconds);
+      errors.push_back(error_of_halves(timing));
     }
   }
   return middle_of(std::move(errors));

@@ -116,11 +116,11 @@ TEST_CASE("how far halves of a calibration differ") {
 }
 
 TEST_CASE("uncertainty holds what launches and halves differ by") {
-  // One launch: |1.1 - 1| / 2, |1.02 - 1| / 2, |1.3 - 1| / 2: median 5 %. Beyond 3 bytes there is
-  // nothing.
+  // One launch: |1.1 - 1| / 2, |1.02 - 1| / 2, |1.3 - 1| / 2: median 5 %, of a normal distribution
+  // with the standard deviation 1.4826 * 5 % = 7.413 %. Beyond 3 bytes there is nothing.
   const std::vector<TimedLength> one = {
       {1, 1, 1, {1.1, 1}, 1}, {2, 1, 1, {1, 1.02}, 1}, {2.5, 1, 1, {1.3, 1}, 1}};
-  CHECK(reproducibility(one, 0, 3) == Approx(0.05));
+  CHECK(reproducibility(one, 0, 3) == Approx(0.07413));
   CHECK(reproducibility(one, 3, 9) == 0);
   // Of several their standard error, whatever the halves say.
   const std::vector<TimedLength> several = {{1, 1, 1, {1.1, 1}, 4, 0.03},
@@ -133,6 +133,16 @@ TEST_CASE("uncertainty holds what launches and halves differ by") {
   CHECK(fit.segments[1].uncertainty == Approx(0.05));
 }
 
+TEST_CASE("the error that halves tell is the standard error of their mean") {
+  // Halves of 1 s +- 2 %: their mean has 2 % / sqrt(2) = 1.414 %. The median of 20001 magnitudes is
+  // certain to sqrt(pi / 2) * 0.7 / sqrt(20001), less than 1 %.
+  std::mt19937 random(1);
+  std::normal_distribution<double> half(1, 0.02);
+  std::vector<TimedLength> lengths;
+  for (int i = 0; i < 20001; ++i) lengths.push_back({1, 1, 1, {half(random), half(random)}, 1});
+  CHECK(reproducibility(lengths, 0, 2) == Approx(0.02 / std::sqrt(2.)).epsilon(0.03));
+}
+
 TEST_CASE("the uncertainty of one way by protocol") {
   // 1 us + 1 ns a byte, without residuals; halves 4 % apart below 4 KiB and 2 % from there on.
   LevelSamples samples;
@@ -143,8 +153,8 @@ TEST_CASE("the uncertainty of one way by protocol") {
   samples.probe = {4095, 4096};
   Platform platform;
   add_level(platform, Level::kNode, fit_level(samples), samples.probe);
-  // One segment: its median is 7 lengths of 2 % against 6 of 4 %, in half: 1 %.
-  CHECK(platform.measured["node_one_way_uncertainty"] == "1.0%, 1.0% from 4KiB on");
+  // One segment: its median is 7 lengths of 2 % against 6 of 4 %, in half 1 %, times 1.4826.
+  CHECK(platform.measured["node_one_way_uncertainty"] == "1.5%, 1.5% from 4KiB on");
 }
 
 TEST_CASE("too few samples give no curve") {
