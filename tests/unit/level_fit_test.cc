@@ -144,17 +144,25 @@ TEST_CASE("the error that halves tell is the standard error of their mean") {
 }
 
 TEST_CASE("the uncertainty of one way by protocol") {
-  // 1 us + 1 ns a byte, without residuals; halves 4 % apart below 4 KiB and 2 % from there on.
+  // transfer() of above without residuals, a step between 4 and 8 KiB; halves 4 % apart up to there
+  // and 2 % from there on.
   LevelSamples samples;
   for (double n = 64; n <= 262144; n *= 2) {
-    const double t = 1e-6 + 1e-9 * n;
-    samples.transfer.push_back({n, 1, t, {t, t * (n < 4096 ? 1.04 : 1.02)}, 1});
+    const double t = transfer(n);
+    samples.transfer.push_back({n, 1, t, {t, t * (n <= 4096 ? 1.04 : 1.02)}, 1});
   }
-  samples.probe = {4095, 4096};
+  samples.probe = {8191, 8192};
+  const LevelFit fit = fit_level(samples);
+  REQUIRE(fit.transfer->segments.size() == 2);
+  REQUIRE(fit.transfer->segments[1].from == 8192);
   Platform platform;
+  add_level(platform, Level::kNode, fit, samples.probe);
+  // Each has its own halves: 4 % / 2 and 2 % / 2, times 1.4826.
+  CHECK(platform.measured["node_one_way_uncertainty"] == "3.0%, 1.5% from 8KiB on");
+  // A change of the protocol inside a segment: the larger one counts on both sides of the step.
+  samples.probe = {2047, 2048};
   add_level(platform, Level::kNode, fit_level(samples), samples.probe);
-  // One segment: its median is 7 lengths of 2 % against 6 of 4 %, in half 1 %, times 1.4826.
-  CHECK(platform.measured["node_one_way_uncertainty"] == "1.5%, 1.5% from 4KiB on");
+  CHECK(platform.measured["node_one_way_uncertainty"] == "3.0%, 3.0% from 2KiB on");
 }
 
 TEST_CASE("too few samples give no curve") {
