@@ -29,6 +29,10 @@ double repeatability(const std::vector<TimedLength>& timings);
 /// of it, the probable error. 0 where the halves are not known.
 double error_of_halves(const TimedLength& timing);
 
+/// The relative standard error of `seconds`: of several launches launch_error, of one that of its
+/// halves. 0 where nothing is known.
+double relative_error(const TimedLength& timing);
+
 /// The relative standard error of the lengths from `low` up to `high`, exclusive, median over them:
 /// of several launches what they differ by, of one what its two halves do. What is common to all
 /// lengths of a launch stays in it: it is what another calibration would find. 0 where nothing is

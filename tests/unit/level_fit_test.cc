@@ -165,6 +165,29 @@ TEST_CASE("the uncertainty of one way by protocol") {
   CHECK(platform.measured["node_one_way_uncertainty"] == "3.0%, 3.0% from 2KiB on");
 }
 
+TEST_CASE("the uncertainty of a gap is that of a difference") {
+  // One message takes 100 us, each further one of eight 1 us: 107 us at once, all known to 1 %. So
+  // g = (107 - 100) / 7 is off by hypot(1.07, 1.00) / 7 = 0.20923 us.
+  LevelSamples samples;
+  for (double n = 64; n <= 65536; n *= 2) {
+    samples.transfer.push_back({n, 1, 100e-6, {}, 10, 0.01});
+    samples.single.push_back({n, 1, 100e-6, {}, 10, 0.01});
+    samples.burst.push_back({n, 8, 107e-6, {}, 10, 0.01});
+  }
+  LevelFit fit = fit_level(samples);
+  REQUIRE(fit.gap);
+  REQUIRE(fit.gap->segments.size() == 1);
+  CHECK((*fit.gap)(1024) == Approx(1e-6));
+  CHECK(fit.gap->segments[0].uncertainty == Approx(0.20923).epsilon(1e-4));
+  // One launch, the halves of a burst 2 % of 107 us apart and those of one message 1 us: of g
+  // (107 - 100) / 7 and (109.14 - 101) / 7 us, 1.14 / 7 = 0.16286 apart; half of it times 1.4826.
+  for (TimedLength& single : samples.single) single = {single.bytes, 1, 100e-6, {100e-6, 101e-6}};
+  for (TimedLength& burst : samples.burst) burst = {burst.bytes, 8, 107e-6, {107e-6, 109.14e-6}};
+  fit = fit_level(samples);
+  REQUIRE(fit.gap->segments.size() == 1);
+  CHECK(fit.gap->segments[0].uncertainty == Approx(0.12073).epsilon(1e-4));
+}
+
 TEST_CASE("too few samples give no curve") {
   LevelSamples samples;
   samples.transfer = {{1, 1, 1e-6, {}, 1}, {2, 1, 1e-6, {}, 1}};
