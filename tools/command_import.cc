@@ -101,7 +101,7 @@ int command_import(const Arguments& arguments) {
   const std::string output = values["output"].as<std::string>();
   const std::string csv = values.count("csv") ? values["csv"].as<std::string>() : "";
   if (output == "-") throw UsageError("-o: a platform file needs a name");
-  if (csv == output) throw UsageError(fmt::format("{}: two files of one name", csv));
+  keep_apart(output, csv);
   for (const std::string& file : {output, csv}) {
     if (!values.count("force") && fs::is_regular_file(file))
       throw InputError(
