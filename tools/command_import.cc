@@ -67,7 +67,7 @@ std::string csv_of(const SampleFile& samples) {
   for (const auto& [key, value] : samples.measured) text += fmt::format("# {}: {}\n", key, value);
   text += "level,pattern,bytes,messages,seconds_min,launch,processes\n";
   for (const SampleRow& row : samples.rows) {
-    text += fmt::format("{},{},{:.0f},{},{:.9g},{},{}\n", row.level, row.pattern, row.bytes,
+    text += fmt::format("{},{},{:.15g},{},{:.9g},{},{}\n", row.level, row.pattern, row.bytes,
                         row.messages, row.seconds, row.launch,
                         row.processes ? fmt::format("{}", row.processes) : "");
   }

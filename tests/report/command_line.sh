@@ -100,12 +100,21 @@ done
     printf '\n# Benchmarking Barrier\n# #processes = %s\n#repetitions t_min[usec] t_max[usec] t_avg[usec]\n' "${processes%:*}"
     printf '1000 0 0 %s.0\n' "${processes#*:}"
   done
+  printf '\n# Benchmarking Reduce_scatter\n# #processes = 3\n#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n'
+  printf '%s 1000 1 1 1.0\n' 4 8
 } >imb.txt
 "$rubato" import imb.txt -o imb.toml --csv imb.csv >out && "$rubato" fit imb.csv -o again.toml >out || bad=1
 grep -q '^network,barrier,0,1,6e-06,1,8$' imb.csv || {
   echo "processes are not in the samples: $(cat imb.csv)"
   bad=1
 }
+# Each of three gets a third of IMB's vector: 4 / 3 and 8 / 3 bytes.
+for bytes in 1.33333333333333 2.66666666666667; do
+  grep -q "^network,reduce_scatter,$bytes,1,1e-06,1,3\$" imb.csv || {
+    echo "no payload of $bytes: $(cat imb.csv)"
+    bad=1
+  }
+done
 for file in imb.toml again.toml; do
   grep -q 'log_p = "2us"' $file || {
     echo "no formula of the barrier in $file: $(cat $file)"
