@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "calibrate/message_memory.h"
+
 namespace rubato {
 namespace {
 
@@ -47,7 +49,6 @@ size_t largest_cache() {
 }
 
 std::vector<Series> measure_copies(const Effort& effort) {
-  constexpr size_t kLine = 64;
   const size_t most = std::max(2 * largest_cache(), effort.max_bytes);
   const Buffer from(most, 1), to(most, 2);
   SweepOptions options;
@@ -75,11 +76,9 @@ std::vector<Series> measure_copies(const Effort& effort) {
         return copies(bytes, count, here, 0);
       },
       options);
-  const Timings cold = sweep(
-      [&](size_t bytes, int count) {
-        return copies(bytes, count, walk, (bytes + kLine - 1) / kLine * kLine);
-      },
-      options);
+  const Timings cold =
+      sweep([&](size_t bytes, int count) { return copies(bytes, count, walk, whole_lines(bytes)); },
+            options);
   return {{"copy", in_cache}, {"copy_cold", cold}};
 }
 

@@ -171,7 +171,7 @@ std::string own_host() {
 /// Why the messages do not fit into the memory of some node, on rank 0; "" where they do.
 /// Collective.
 std::string lack_of_memory(const Options& options, const std::vector<int>& nodes) {
-  constexpr int kAtOnce = 16;
+  constexpr int kAtOnce = std::max(kMostInBurst, kMostNeighbours);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   NodeMemory own;

@@ -7,17 +7,11 @@
 #include <fstream>
 #include <limits>
 
+#include "models/lanes.h"
 #include "models/units.h"
 
 namespace rubato {
 namespace {
-
-constexpr size_t kLine = 64;              // bytes of a cache line
-constexpr size_t kForSeveral = 16 << 20;  // bytes for messages that go at once
-
-size_t lines(size_t bytes) {
-  return (bytes + kLine - 1) / kLine * kLine;
-}
 
 /// Three significant digits at most: "3.12GiB".
 std::string brief_bytes(unsigned long long bytes) {
@@ -30,15 +24,19 @@ std::string brief_bytes(unsigned long long bytes) {
 
 }  // namespace
 
+size_t whole_lines(size_t bytes) {
+  return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+}
+
 size_t message_buffer(size_t max_bytes, int at_once, size_t cold_bytes) {
-  const size_t one = lines(std::max<size_t>(1, max_bytes));
+  const size_t one = whole_lines(std::max<size_t>(1, max_bytes));
   const size_t several = std::min(kForSeveral, one * static_cast<size_t>(at_once));
   return std::max({one, several, cold_bytes});
 }
 
 size_t longest_at_once(size_t buffer, size_t max_bytes, int at_once) {
   if (at_once <= 1) return max_bytes;
-  return std::min(max_bytes, buffer / static_cast<size_t>(at_once) / kLine * kLine);
+  return std::min(max_bytes, buffer / static_cast<size_t>(at_once) / kCacheLine * kCacheLine);
 }
 
 std::string complain_of_memory(const NodeMemory& memory, size_t max_bytes,

@@ -10,8 +10,16 @@ namespace rubato {
 // in; messages that are under way at the same time share one. So lengths of which several go at
 // once end earlier than those that go alone, rather than that memory grows with their number.
 
+/// Messages at once in a burst (Pair), and to the neighbours of a rank (patterns.cc).
+inline constexpr int kMostInBurst = 8, kMostNeighbours = 4;
+/// Bytes for messages that go at once, as far as they are short.
+inline constexpr size_t kForSeveral = 16 << 20;
+
+/// So many bytes and what is left of the last line of a cache.
+size_t whole_lines(size_t bytes);
+
 /// The bytes of each of the two, where messages have up to `max_bytes` and up to `at_once` of them
-/// lie in it: room for one of the longest, and up to 16 MiB for several. `cold` patterns walk
+/// lie in it: room for one of the longest, and up to kForSeveral for several. `cold` patterns walk
 /// through memory of `2 * cache` bytes.
 size_t message_buffer(size_t max_bytes, int at_once, size_t cold_bytes = 0);
 

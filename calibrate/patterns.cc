@@ -12,12 +12,10 @@
 
 #include "calibrate/machine.h"
 #include "calibrate/message_memory.h"
+#include "models/lanes.h"
 
 namespace rubato {
 namespace {
-
-constexpr int kMostNeighbours = 4;
-constexpr size_t kLine = 64;  // bytes of a cache line; messages begin at one
 
 /// What all ranks are told to do next.
 struct Command {
@@ -143,7 +141,8 @@ class Runner {
     return command_.pattern.shape == PatternShape::kPingPong ? rank_ == 0 : rank_ < ranks_ / 2;
   }
   int count() const { return static_cast<int>(command_.bytes); }
-  size_t stride() const { return (command_.bytes + kLine - 1) / kLine * kLine; }
+  /// Messages begin at the line of a cache.
+  size_t stride() const { return whole_lines(command_.bytes); }
   unsigned char* out(int k) const {
     return out_.data() + offset_ + static_cast<size_t>(k) * stride();
   }
@@ -157,7 +156,7 @@ class Runner {
       std::swap(in_, out_);
       return;
     }
-    const size_t used = std::max(kLine, static_cast<size_t>(messages) * stride());
+    const size_t used = std::max(kCacheLine, static_cast<size_t>(messages) * stride());
     offset_ += used;
     if (offset_ + used > out_.size()) offset_ = 0;
   }
