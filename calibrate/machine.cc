@@ -48,8 +48,12 @@ size_t largest_cache() {
   return std::clamp(static_cast<size_t>(std::max(0L, bytes)), kLeastCache, kMostCache);
 }
 
+size_t copied_bytes(size_t max_bytes) {
+  return std::max(2 * largest_cache(), max_bytes);
+}
+
 std::vector<Series> measure_copies(const Effort& effort) {
-  const size_t most = std::max(2 * largest_cache(), effort.max_bytes);
+  const size_t most = copied_bytes(effort.max_bytes);
   const Buffer from(most, 1), to(most, 2);
   SweepOptions options;
   options.max_bytes = effort.max_bytes;

@@ -11,6 +11,9 @@ namespace rubato {
 /// memory of twice the size of the largest cache. On one rank.
 std::vector<Series> measure_copies(const Effort& effort);
 
+/// The bytes of each of the two arrays that they copy from and to.
+size_t copied_bytes(size_t max_bytes);
+
 /// The largest cache of a processor, in bytes, within reasonable bounds.
 size_t largest_cache();
 

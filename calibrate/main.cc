@@ -26,6 +26,7 @@
 #include "calibrate/level_tasks.h"
 #include "calibrate/load.h"
 #include "calibrate/machine.h"
+#include "calibrate/memory_left.h"
 #include "calibrate/message_memory.h"
 #include "calibrate/output.h"
 #include "calibrate/patterns.h"
@@ -168,24 +169,47 @@ std::string own_host() {
   return name.data();
 }
 
+/// What this rank has to have memory for.
+MemoryNeeds own_needs(const Options& options, const std::vector<LevelTask>& tasks, int rank,
+                      int ranks) {
+  MemoryNeeds needs;
+  needs.max_bytes = options.max_bytes;
+  const bool in_a_pair =
+      rank == 0 || std::any_of(tasks.begin(), tasks.end(),
+                               [&](const auto& task) { return task.partner == rank; });
+  const bool cold = std::any_of(
+      options.patterns.begin(), options.patterns.end(),
+      [&](const MessagePattern& p) { return p.cold && (in_a_pair || !p.between_two()); });
+  if (cold) needs.cold_bytes = 2 * largest_cache();
+  if (rank == 0) needs.copied_bytes = copied_bytes(options.max_bytes);
+  needs.collectives = collectives_memory(options.collectives, options.max_bytes, ranks);
+  return needs;
+}
+
 /// Why the messages do not fit into the memory of some node, on rank 0; "" where they do.
 /// Collective.
 std::string lack_of_memory(const Options& options, const std::vector<int>& nodes) {
-  constexpr int kAtOnce = std::max(kMostInBurst, kMostNeighbours);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  NodeMemory own;
-  own.ranks = static_cast<int>(std::count(nodes.begin(), nodes.end(), nodes[rank]));
-  const bool cold = std::any_of(options.patterns.begin(), options.patterns.end(),
-                                [](const MessagePattern& p) { return p.cold && !p.between_two(); });
-  own.each = 2 * message_buffer(options.max_bytes, kAtOnce, cold ? 2 * largest_cache() : 0);
-  own.left = memory_left_here();
-  std::vector<NodeMemory> all(nodes.size());
-  MPI_Gather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
-  const std::vector<std::string> hosts = gather_texts(own_host(), static_cast<int>(nodes.size()));
+  const int ranks = static_cast<int>(nodes.size());
+  const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
+  const unsigned long long own[2] = {memory_of_rank(own_needs(options, tasks, rank, ranks)),
+                                     memory_left()};
+  std::vector<std::array<unsigned long long, 2>> all(nodes.size());
+  MPI_Gather(own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
+  const std::vector<std::string> hosts = gather_texts(own_host(), ranks);
   if (rank != 0) return "";
+  std::map<int, NodeMemory> memory;  // by node
   for (size_t r = 0; r < all.size(); ++r) {
-    if (!all[r].is_enough()) return complain_of_memory(all[r], options.max_bytes, hosts[r]);
+    NodeMemory& node = memory[nodes[r]];
+    node.left = node.ranks == 0 ? all[r][1] : std::min(node.left, all[r][1]);
+    node.each = std::max(node.each, all[r][0]);
+    node.all += all[r][0];
+    ++node.ranks;
+  }
+  for (const auto& [first_rank, node] : memory) {
+    if (!node.is_enough())
+      return complain_of_memory(node, options.max_bytes, hosts[static_cast<size_t>(first_rank)]);
   }
   return "";
 }
