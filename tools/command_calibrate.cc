@@ -182,8 +182,8 @@ po::options_description visible_options() {
       ("max-size", po::value<std::string>()->value_name("SIZE")->default_value("4MiB"),
        "the largest message")  //
       ("levels", po::value<std::string>()->value_name("LIST"),
-       "which levels have to be measured: node, network or both with a comma; an error where the "
-       "ranks do not show one (default: those that they show)")  //
+       "which levels have to be measured: node, network or both with a comma, self for none of "
+       "them; an error where the ranks do not show one (default: those that they show)")  //
       ("name", po::value<std::string>()->value_name("NAME"),
        "what reports call the machine (default: the name of FILE)")  //
       ("seed", po::value<unsigned>()->value_name("N")->default_value(1),
