@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -313,22 +314,16 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
 /// Rank 0 measures with one partner, the others sleep.
 void run_task(int rank, const LevelTask& task, const Effort& effort,
               std::vector<LevelResult>& results) {
-  std::string complaint;
   if (rank == 0 || rank == task.partner) {
     Pair pair(MPI_COMM_WORLD, rank == 0 ? task.partner : 0, effort.max_bytes);
     if (rank == 0) {
-      try {
-        if (!effort.stop()) results.push_back(characterise(pair, task.level, task.partner, effort));
-      } catch (const InputError& error) {
-        complaint = error.what();
-      }
+      if (!effort.stop()) results.push_back(characterise(pair, task.level, task.partner, effort));
       if (task.partner != 0) pair.release();
     } else {
       pair.serve();
     }
   }
   sleep_until_all_are_here(MPI_COMM_WORLD);
-  if (!complaint.empty()) throw InputError(complaint);
 }
 
 /// The patterns between two ranks, for each level, and then those of all ranks, on the level
@@ -451,15 +446,8 @@ int run(int argc, char** argv) {
   const Provenance factors = gather_factors(options, ranks);
   std::vector<LevelResult> results;
   int exit_code = 0;
-  std::string complaint;
   const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
-  for (const LevelTask& task : tasks) {
-    try {
-      run_task(rank, task, effort, results);
-    } catch (const InputError& error) {
-      complaint = error.what();
-    }
-  }
+  for (const LevelTask& task : tasks) run_task(rank, task, effort, results);
   if (!options.patterns.empty() && goes_on())
     run_patterns(rank, tasks, widest_level(nodes), options.patterns, effort, results);
   std::vector<NoiseSummary> noise;
@@ -472,9 +460,9 @@ int run(int argc, char** argv) {
   collectives.progress = show_progress;
   CollectiveResults of_collectives;
   if (goes_on()) of_collectives = measure_collectives(MPI_COMM_WORLD, collectives);
+  // All that is left to do together is to end.
   if (rank == 0) {
     try {
-      if (!complaint.empty()) throw InputError(complaint);
       write_results(options, results, noise, of_collectives, factors,
                     widest_level(nodes) != Level::kNetwork, *csv, *toml);
     } catch (const InputError& error) {
@@ -489,6 +477,20 @@ int run(int argc, char** argv) {
   return exit_code;
 }
 
+/// Exit code, of a rank that cannot go on. In the midst of what the ranks do together it takes them
+/// all with it, since they would wait for it: whatever is thrown between MPI_Init and MPI_Finalize
+/// and is not agreed about there comes to here.
+int give_up(const char* complaint) {
+  show_progress("");
+  std::fprintf(stderr, "rubato: error: %s\n", complaint);
+  int begun = 0;
+  int over = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&over);
+  if (begun && !over) MPI_Abort(MPI_COMM_WORLD, 1);
+  return 1;
+}
+
 }  // namespace
 }  // namespace rubato
 
@@ -498,8 +500,9 @@ int main(int argc, char** argv) {
   } catch (const rubato::UsageError& error) {
     std::fprintf(stderr, "rubato: %s\n", error.what());
     return 2;
+  } catch (const std::bad_alloc&) {
+    return rubato::give_up("out of memory; choose a smaller --max-size, or fewer ranks");
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rubato: error: %s\n", error.what());
-    return 1;
+    return rubato::give_up(error.what());
   }
 }
