@@ -48,6 +48,12 @@ size_t largest_cache() {
   return std::clamp(static_cast<size_t>(std::max(0L, bytes)), kLeastCache, kMostCache);
 }
 
+size_t largest_cache_of_all(MPI_Comm comm) {
+  unsigned long long bytes = largest_cache();
+  MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, comm);
+  return static_cast<size_t>(bytes);
+}
+
 size_t copied_bytes(size_t max_bytes) {
   return std::max(2 * largest_cache(), max_bytes);
 }

@@ -170,9 +170,9 @@ std::string own_host() {
   return name.data();
 }
 
-/// What this rank has to have memory for.
+/// What this rank has to have memory for. `cache` is the largest of all ranks.
 MemoryNeeds own_needs(const Options& options, const std::vector<LevelTask>& tasks, int rank,
-                      int ranks) {
+                      int ranks, size_t cache) {
   MemoryNeeds needs;
   needs.max_bytes = options.max_bytes;
   const bool in_a_pair =
@@ -181,7 +181,7 @@ MemoryNeeds own_needs(const Options& options, const std::vector<LevelTask>& task
   const bool cold = std::any_of(
       options.patterns.begin(), options.patterns.end(),
       [&](const MessagePattern& p) { return p.cold && (in_a_pair || !p.between_two()); });
-  if (cold) needs.cold_bytes = 2 * largest_cache();
+  if (cold) needs.cold_bytes = 2 * cache;
   if (rank == 0) needs.copied_bytes = copied_bytes(options.max_bytes);
   needs.collectives = collectives_memory(options.collectives, options.max_bytes, ranks);
   return needs;
@@ -194,7 +194,8 @@ std::string lack_of_memory(const Options& options, const std::vector<int>& nodes
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int ranks = static_cast<int>(nodes.size());
   const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
-  const unsigned long long own[2] = {memory_of_rank(own_needs(options, tasks, rank, ranks)),
+  const size_t cache = largest_cache_of_all(MPI_COMM_WORLD);
+  const unsigned long long own[2] = {memory_of_rank(own_needs(options, tasks, rank, ranks, cache)),
                                      memory_left()};
   std::vector<std::array<unsigned long long, 2>> all(nodes.size());
   MPI_Gather(own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);

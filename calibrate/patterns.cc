@@ -38,10 +38,11 @@ struct Neighbours {
 
 class Runner {
  public:
-  Runner(MPI_Comm comm, size_t max_bytes, bool cold)
+  /// The ranks say the same, so that all have the room that rank 0 chooses lengths for.
+  Runner(MPI_Comm comm, size_t max_bytes, size_t cold_bytes)
       : comm_(comm),
         max_bytes_(max_bytes),
-        out_(message_buffer(max_bytes, kMostNeighbours, cold ? 2 * largest_cache() : 0), 1),
+        out_(message_buffer(max_bytes, kMostNeighbours, cold_bytes), 1),
         in_(out_.size(), 2) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &ranks_);
@@ -274,7 +275,7 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
   if (patterns.empty()) return {};
   const bool cold = std::any_of(patterns.begin(), patterns.end(),
                                 [](const MessagePattern& pattern) { return pattern.cold; });
-  Runner runner(comm, effort.max_bytes, cold);
+  Runner runner(comm, effort.max_bytes, cold ? 2 * largest_cache_of_all(comm) : 0);
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   if (rank != 0) {
