@@ -72,6 +72,7 @@ void measure_gap(Pair& pair, LevelResult& result, const Effort& effort) {
       [&](size_t bytes, int loops) { return pair.burst(bytes, Pair::burst_length(bytes), loops); },
       options);
   options.budget = budget.single;
+  options.busy_budget = 2 * budget.single;
   options.lengths = lengths_of(effort.lengths, result.level, "single");
   const Timings singles =
       sweep([&](size_t bytes, int loops) { return pair.burst(bytes, 1, loops); }, options);

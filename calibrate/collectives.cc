@@ -200,6 +200,13 @@ class Run {
 
 }  // namespace
 
+size_t collectives_memory(const CollectivesEffort& effort, size_t max_bytes, int ranks) {
+  if (effort.operations.empty()) return 0;
+  // Two buffers, in which each of the ranks has a payload.
+  const size_t longest = std::min(max_bytes, kMostForLimitsBytes);
+  return std::min(kMostMemory, 2 * static_cast<size_t>(ranks) * longest);
+}
+
 CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& effort) {
   if (effort.operations.empty()) return {};
   Run run(world, effort);

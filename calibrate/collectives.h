@@ -50,6 +50,9 @@ struct CollectiveResults {
   int skipped = 0;  ///< experiments without an observation in time, or that a stop left out
 };
 
+/// The most bytes that a rank has at once for their buffers, at most 64 MiB.
+size_t collectives_memory(const CollectivesEffort& effort, size_t max_bytes, int ranks);
+
 /// Measures on communicators of process_counts() of the ranks, in random order. Collective over all
 /// ranks of `world`; those that an experiment does not need sleep meanwhile.
 CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& effort);

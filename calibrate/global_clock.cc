@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <exception>
 #include <vector>
 
 namespace rubato {
@@ -75,6 +76,8 @@ GlobalClock::GlobalClock(MPI_Comm comm, ClockMethod method, Source source, bool 
 }
 
 GlobalClock::~GlobalClock() {
+  // To free a communicator is collective; a rank that an exception ends is alone.
+  if (std::uncaught_exceptions() > 0) return;
   if (leaders_ != MPI_COMM_NULL) MPI_Comm_free(&leaders_);
   if (sharers_ != MPI_COMM_NULL) MPI_Comm_free(&sharers_);
 }

@@ -20,15 +20,17 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-/// The columns that are looked at: level, pattern, bytes, seconds_min.
-using Columns = std::array<size_t, 4>;
+/// The columns that are looked at: level, pattern, bytes, seconds_min, and processes, which is
+/// behind the end where there is none.
+using Columns = std::array<size_t, 5>;
 
 /// False for a line that is no header.
 bool read_header(const std::vector<std::string>& cells, Columns& columns) {
-  constexpr std::array<const char*, 4> kNames = {"level", "pattern", "bytes", "seconds_min"};
+  constexpr std::array<const char*, 5> kNames = {"level", "pattern", "bytes", "seconds_min",
+                                                 "processes"};
   for (size_t i = 0; i < kNames.size(); ++i) {
     const auto found = std::find(cells.begin(), cells.end(), kNames[i]);
-    if (found == cells.end()) return false;
+    if (found == cells.end() && i < 4) return false;
     columns[i] = static_cast<size_t>(found - cells.begin());
   }
   return true;
@@ -53,6 +55,7 @@ LengthList read_length_list(const std::string& file) {
     }
     const auto cell = [&](int i) { return columns[i] < cells.size() ? cells[columns[i]] : ""; };
     if (!any_header || cell(3).empty()) continue;
+    if (!cell(4).empty()) continue;  // a collective; payloads are no lengths, nor always whole
     const std::string number = cell(2);
     size_t bytes = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), bytes);

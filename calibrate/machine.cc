@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "calibrate/message_memory.h"
+
 namespace rubato {
 namespace {
 
@@ -46,9 +48,18 @@ size_t largest_cache() {
   return std::clamp(static_cast<size_t>(std::max(0L, bytes)), kLeastCache, kMostCache);
 }
 
+size_t largest_cache_of_all(MPI_Comm comm) {
+  unsigned long long bytes = largest_cache();
+  MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, comm);
+  return static_cast<size_t>(bytes);
+}
+
+size_t copied_bytes(size_t max_bytes) {
+  return std::max(2 * largest_cache(), max_bytes);
+}
+
 std::vector<Series> measure_copies(const Effort& effort) {
-  constexpr size_t kLine = 64;
-  const size_t most = std::max(2 * largest_cache(), effort.max_bytes);
+  const size_t most = copied_bytes(effort.max_bytes);
   const Buffer from(most, 1), to(most, 2);
   SweepOptions options;
   options.max_bytes = effort.max_bytes;
@@ -75,11 +86,9 @@ std::vector<Series> measure_copies(const Effort& effort) {
         return copies(bytes, count, here, 0);
       },
       options);
-  const Timings cold = sweep(
-      [&](size_t bytes, int count) {
-        return copies(bytes, count, walk, (bytes + kLine - 1) / kLine * kLine);
-      },
-      options);
+  const Timings cold =
+      sweep([&](size_t bytes, int count) { return copies(bytes, count, walk, whole_lines(bytes)); },
+            options);
   return {{"copy", in_cache}, {"copy_cold", cold}};
 }
 

@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -26,6 +27,7 @@
 #include "calibrate/level_tasks.h"
 #include "calibrate/load.h"
 #include "calibrate/machine.h"
+#include "calibrate/memory_left.h"
 #include "calibrate/message_memory.h"
 #include "calibrate/output.h"
 #include "calibrate/patterns.h"
@@ -168,24 +170,48 @@ std::string own_host() {
   return name.data();
 }
 
+/// What this rank has to have memory for. `cache` is the largest of all ranks.
+MemoryNeeds own_needs(const Options& options, const std::vector<LevelTask>& tasks, int rank,
+                      int ranks, size_t cache) {
+  MemoryNeeds needs;
+  needs.max_bytes = options.max_bytes;
+  const bool in_a_pair =
+      rank == 0 || std::any_of(tasks.begin(), tasks.end(),
+                               [&](const auto& task) { return task.partner == rank; });
+  const bool cold = std::any_of(
+      options.patterns.begin(), options.patterns.end(),
+      [&](const MessagePattern& p) { return p.cold && (in_a_pair || !p.between_two()); });
+  if (cold) needs.cold_bytes = 2 * cache;
+  if (rank == 0) needs.copied_bytes = copied_bytes(options.max_bytes);
+  needs.collectives = collectives_memory(options.collectives, options.max_bytes, ranks);
+  return needs;
+}
+
 /// Why the messages do not fit into the memory of some node, on rank 0; "" where they do.
 /// Collective.
 std::string lack_of_memory(const Options& options, const std::vector<int>& nodes) {
-  constexpr int kAtOnce = 16;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  NodeMemory own;
-  own.ranks = static_cast<int>(std::count(nodes.begin(), nodes.end(), nodes[rank]));
-  const bool cold = std::any_of(options.patterns.begin(), options.patterns.end(),
-                                [](const MessagePattern& p) { return p.cold && !p.between_two(); });
-  own.each = 2 * message_buffer(options.max_bytes, kAtOnce, cold ? 2 * largest_cache() : 0);
-  own.left = memory_left_here();
-  std::vector<NodeMemory> all(nodes.size());
-  MPI_Gather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
-  const std::vector<std::string> hosts = gather_texts(own_host(), static_cast<int>(nodes.size()));
+  const int ranks = static_cast<int>(nodes.size());
+  const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
+  const size_t cache = largest_cache_of_all(MPI_COMM_WORLD);
+  const unsigned long long own[2] = {memory_of_rank(own_needs(options, tasks, rank, ranks, cache)),
+                                     memory_left()};
+  std::vector<std::array<unsigned long long, 2>> all(nodes.size());
+  MPI_Gather(own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
+  const std::vector<std::string> hosts = gather_texts(own_host(), ranks);
   if (rank != 0) return "";
+  std::map<int, NodeMemory> memory;  // by node
   for (size_t r = 0; r < all.size(); ++r) {
-    if (!all[r].is_enough()) return complain_of_memory(all[r], options.max_bytes, hosts[r]);
+    NodeMemory& node = memory[nodes[r]];
+    node.left = node.ranks == 0 ? all[r][1] : std::min(node.left, all[r][1]);
+    node.each = std::max(node.each, all[r][0]);
+    node.all += all[r][0];
+    ++node.ranks;
+  }
+  for (const auto& [first_rank, node] : memory) {
+    if (!node.is_enough())
+      return complain_of_memory(node, options.max_bytes, hosts[static_cast<size_t>(first_rank)]);
   }
   return "";
 }
@@ -289,22 +315,16 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
 /// Rank 0 measures with one partner, the others sleep.
 void run_task(int rank, const LevelTask& task, const Effort& effort,
               std::vector<LevelResult>& results) {
-  std::string complaint;
   if (rank == 0 || rank == task.partner) {
     Pair pair(MPI_COMM_WORLD, rank == 0 ? task.partner : 0, effort.max_bytes);
     if (rank == 0) {
-      try {
-        if (!effort.stop()) results.push_back(characterise(pair, task.level, task.partner, effort));
-      } catch (const InputError& error) {
-        complaint = error.what();
-      }
+      if (!effort.stop()) results.push_back(characterise(pair, task.level, task.partner, effort));
       if (task.partner != 0) pair.release();
     } else {
       pair.serve();
     }
   }
   sleep_until_all_are_here(MPI_COMM_WORLD);
-  if (!complaint.empty()) throw InputError(complaint);
 }
 
 /// The patterns between two ranks, for each level, and then those of all ranks, on the level
@@ -427,15 +447,8 @@ int run(int argc, char** argv) {
   const Provenance factors = gather_factors(options, ranks);
   std::vector<LevelResult> results;
   int exit_code = 0;
-  std::string complaint;
   const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
-  for (const LevelTask& task : tasks) {
-    try {
-      run_task(rank, task, effort, results);
-    } catch (const InputError& error) {
-      complaint = error.what();
-    }
-  }
+  for (const LevelTask& task : tasks) run_task(rank, task, effort, results);
   if (!options.patterns.empty() && goes_on())
     run_patterns(rank, tasks, widest_level(nodes), options.patterns, effort, results);
   std::vector<NoiseSummary> noise;
@@ -448,9 +461,9 @@ int run(int argc, char** argv) {
   collectives.progress = show_progress;
   CollectiveResults of_collectives;
   if (goes_on()) of_collectives = measure_collectives(MPI_COMM_WORLD, collectives);
+  // All that is left to do together is to end.
   if (rank == 0) {
     try {
-      if (!complaint.empty()) throw InputError(complaint);
       write_results(options, results, noise, of_collectives, factors,
                     widest_level(nodes) != Level::kNetwork, *csv, *toml);
     } catch (const InputError& error) {
@@ -465,6 +478,20 @@ int run(int argc, char** argv) {
   return exit_code;
 }
 
+/// Exit code, of a rank that cannot go on. In the midst of what the ranks do together it takes them
+/// all with it, since they would wait for it: whatever is thrown between MPI_Init and MPI_Finalize
+/// and is not agreed about there comes to here.
+int give_up(const char* complaint) {
+  show_progress("");
+  std::fprintf(stderr, "rubato: error: %s\n", complaint);
+  int begun = 0;
+  int over = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&over);
+  if (begun && !over) MPI_Abort(MPI_COMM_WORLD, 1);
+  return 1;
+}
+
 }  // namespace
 }  // namespace rubato
 
@@ -474,8 +501,9 @@ int main(int argc, char** argv) {
   } catch (const rubato::UsageError& error) {
     std::fprintf(stderr, "rubato: %s\n", error.what());
     return 2;
+  } catch (const std::bad_alloc&) {
+    return rubato::give_up("out of memory; choose a smaller --max-size, or fewer ranks");
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rubato: error: %s\n", error.what());
-    return 1;
+    return rubato::give_up(error.what());
   }
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <istream>
 #include <string>
 
 namespace rubato {
@@ -10,8 +9,16 @@ namespace rubato {
 // in; messages that are under way at the same time share one. So lengths of which several go at
 // once end earlier than those that go alone, rather than that memory grows with their number.
 
+/// Messages at once in a burst (Pair), and to the neighbours of a rank (patterns.cc).
+inline constexpr int kMostInBurst = 8, kMostNeighbours = 4;
+/// Bytes for messages that go at once, as far as they are short.
+inline constexpr size_t kForSeveral = 16 << 20;
+
+/// So many bytes and what is left of the last line of a cache.
+size_t whole_lines(size_t bytes);
+
 /// The bytes of each of the two, where messages have up to `max_bytes` and up to `at_once` of them
-/// lie in it: room for one of the longest, and up to 16 MiB for several. `cold` patterns walk
+/// lie in it: room for one of the longest, and up to kForSeveral for several. `cold` patterns walk
 /// through memory of `2 * cache` bytes.
 size_t message_buffer(size_t max_bytes, int at_once, size_t cold_bytes = 0);
 
@@ -19,24 +26,28 @@ size_t message_buffer(size_t max_bytes, int at_once, size_t cold_bytes = 0);
 /// cache.
 size_t longest_at_once(size_t buffer, size_t max_bytes, int at_once);
 
-/// What a node needs, and what it has.
+/// What a rank takes part in.
+struct MemoryNeeds {
+  size_t max_bytes = 0;     ///< of a message
+  size_t cold_bytes = 0;    ///< that cold patterns walk through; 0: the rank does none
+  size_t copied_bytes = 0;  ///< that are copied from and to; 0: the rank copies nothing
+  size_t collectives = 0;   ///< bytes of the buffers of a collective
+};
+
+/// The most bytes that it has at once: one thing is measured after the other.
+unsigned long long memory_of_rank(const MemoryNeeds& needs);
+
+/// What the ranks of a node need, and what it has.
 struct NodeMemory {
-  int ranks = 0;                ///< on the node
-  unsigned long long each = 0;  ///< bytes of a rank's messages
+  int ranks = 0;
+  unsigned long long each = 0;  ///< bytes, of the rank that needs most
+  unsigned long long all = 0;   ///< bytes of all of them
   unsigned long long left = 0;  ///< bytes that the system can give
 
-  bool is_enough() const { return each <= left / static_cast<unsigned long long>(ranks); }
+  bool is_enough() const { return all <= left; }
 };
 
 /// Why that is not enough and what to do, in one line.
 std::string complain_of_memory(const NodeMemory& memory, size_t max_bytes, const std::string& host);
-
-/// The bytes that Linux can still give: MemAvailable of `meminfo` (/proc/meminfo), and no more than
-/// the limit of a control group ("max", or a number; an empty one says nothing). All there are
-/// where neither says.
-unsigned long long memory_left(std::istream& meminfo, std::istream& limit);
-
-/// That of this node and of the control group of this process (version 2).
-unsigned long long memory_left_here();
 
 }  // namespace rubato

@@ -115,15 +115,26 @@ NewFile::NewFile(std::string path, bool force) : path_(std::move(path)) {
   if (!force && access(path_.c_str(), F_OK) == 0) {
     throw InputError(path_ + " exists; choose another name, or --force to replace it");
   }
+  create();
+  remove();
+}
+
+NewFile::~NewFile() {
+  remove();
+}
+
+void NewFile::create() {
   const std::string partial = path_ + ".partial";
   file_ = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file_ < 0) fail("cannot be written");
   partial_ = partial;
 }
 
-NewFile::~NewFile() {
+void NewFile::remove() {
   if (file_ >= 0) close(file_);
+  file_ = -1;
   if (!partial_.empty()) unlink(partial_.c_str());
+  partial_.clear();
 }
 
 void NewFile::fail(const char* what) const {
@@ -131,6 +142,7 @@ void NewFile::fail(const char* what) const {
 }
 
 void NewFile::write(const std::string& text) {
+  create();
   size_t done = 0;
   while (done < text.size()) {
     const ssize_t count = ::write(file_, text.data() + done, text.size() - done);

@@ -10,7 +10,8 @@
 namespace rubato {
 
 /// A file that appears under its name only when it is complete: written as NAME.partial, renamed by
-/// commit(). Without commit() nothing remains. Errors: InputError with the reason of the system.
+/// commit(). Without commit() nothing remains, and before write() nothing is there that a rank
+/// which is killed could leave. Errors: InputError with the reason of the system.
 class NewFile {
  public:
   /// Refuses an existing file unless `force`; finds out now whether the directory can be written.
@@ -25,10 +26,12 @@ class NewFile {
   void commit();
 
  private:
+  void create();
+  void remove();
   [[noreturn]] void fail(const char* what) const;
 
   std::string path_;
-  std::string partial_;
+  std::string partial_;  ///< empty: is not there
   int file_ = -1;
 };
 

@@ -17,8 +17,7 @@ namespace {
 // As many as a halo exchange has. What one more of a burst costs depends on how many there are:
 // with 16 of 8 KiB it is a fifth to a half more inside a node, where free cells run out and caches
 // overflow.
-constexpr int kMinBurst = 2, kMaxBurst = 8;
-constexpr size_t kMaxBurstBytes = 16 << 20;  // but two messages at least
+constexpr int kMinBurst = 2, kMaxBurst = kMostInBurst;
 
 /// The byte at `i` of a message of `bytes`; no two lengths and no shifted message look alike.
 unsigned char pattern(size_t bytes, size_t i) {
@@ -76,7 +75,7 @@ size_t Pair::longest_in_burst() const {
 
 int Pair::burst_length(size_t bytes) {
   if (bytes == 0) return kMaxBurst;
-  return static_cast<int>(std::clamp<size_t>(kMaxBurstBytes / bytes, kMinBurst, kMaxBurst));
+  return static_cast<int>(std::clamp<size_t>(kForSeveral / bytes, kMinBurst, kMaxBurst));
 }
 
 void Pair::command(int kind, size_t bytes, int count, int messages, double delay) {

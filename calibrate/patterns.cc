@@ -12,12 +12,10 @@
 
 #include "calibrate/machine.h"
 #include "calibrate/message_memory.h"
+#include "models/lanes.h"
 
 namespace rubato {
 namespace {
-
-constexpr int kMostNeighbours = 4;
-constexpr size_t kLine = 64;  // bytes of a cache line; messages begin at one
 
 /// What all ranks are told to do next.
 struct Command {
@@ -40,10 +38,11 @@ struct Neighbours {
 
 class Runner {
  public:
-  Runner(MPI_Comm comm, size_t max_bytes, bool cold)
+  /// The ranks say the same, so that all have the room that rank 0 chooses lengths for.
+  Runner(MPI_Comm comm, size_t max_bytes, size_t cold_bytes)
       : comm_(comm),
         max_bytes_(max_bytes),
-        out_(message_buffer(max_bytes, kMostNeighbours, cold ? 2 * largest_cache() : 0), 1),
+        out_(message_buffer(max_bytes, kMostNeighbours, cold_bytes), 1),
         in_(out_.size(), 2) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &ranks_);
@@ -143,7 +142,8 @@ class Runner {
     return command_.pattern.shape == PatternShape::kPingPong ? rank_ == 0 : rank_ < ranks_ / 2;
   }
   int count() const { return static_cast<int>(command_.bytes); }
-  size_t stride() const { return (command_.bytes + kLine - 1) / kLine * kLine; }
+  /// Messages begin at the line of a cache.
+  size_t stride() const { return whole_lines(command_.bytes); }
   unsigned char* out(int k) const {
     return out_.data() + offset_ + static_cast<size_t>(k) * stride();
   }
@@ -157,7 +157,7 @@ class Runner {
       std::swap(in_, out_);
       return;
     }
-    const size_t used = std::max(kLine, static_cast<size_t>(messages) * stride());
+    const size_t used = std::max(kCacheLine, static_cast<size_t>(messages) * stride());
     offset_ += used;
     if (offset_ + used > out_.size()) offset_ = 0;
   }
@@ -275,7 +275,7 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
   if (patterns.empty()) return {};
   const bool cold = std::any_of(patterns.begin(), patterns.end(),
                                 [](const MessagePattern& pattern) { return pattern.cold; });
-  Runner runner(comm, effort.max_bytes, cold);
+  Runner runner(comm, effort.max_bytes, cold ? 2 * largest_cache_of_all(comm) : 0);
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   if (rank != 0) {

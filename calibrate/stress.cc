@@ -17,6 +17,7 @@
 
 #include "calibrate/pair.h"
 #include "calibrate/payload.h"
+#include "models/lanes.h"
 
 namespace rubato {
 namespace {
@@ -76,7 +77,7 @@ class Stress {
       sum += lengths.back();
     }
     // At any offset from the line of a cache.
-    const size_t offset = random_() % 64;
+    const size_t offset = random_() % kCacheLine;
     out_.resize(sum + offset);
     in_.assign(sum + offset, 0x55);
     const int to = (rank_ + shift) % ranks_;

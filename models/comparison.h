@@ -22,8 +22,10 @@ struct CellComparison {
   std::vector<double> a, b;  ///< seconds, one per launch
   double median_a = 0;
   double median_b = 0;
-  RankSum test;  ///< `less`: a is faster; `greater`: b is
-  /// The least two-sided p that so many launches can give: when all of a are faster than all of b.
+  /// `less`: a is faster; `greater`: b is. No p is below what so many launches can give.
+  RankSum test;
+  /// The least two-sided p that they can give: when all of a are faster than all of b. One-sided it
+  /// is half of that.
   double least_p = 1;
 
   double ratio() const { return median_b / median_a; }

@@ -45,27 +45,45 @@ std::optional<SegmentedFit> fit_transfer(const std::vector<TimedLength>& timings
   return fit_segments(std::move(samples), options);
 }
 
+/// g of a length, at most `most` seconds. Where a message takes much longer than g, g is the small
+/// difference of two long times, and an error of a per cent of those is many per cent of g.
+TimedLength gap_of(const TimedLength& burst, const TimedLength& single, double most) {
+  const double further = burst.messages - 1;
+  TimedLength gap{burst.bytes, 1, 0, {0, 0}, burst.launches};
+  gap.seconds = std::clamp((burst.seconds - single.seconds) / further, kLeastGap, most);
+  gap.launch_error =
+      std::hypot(relative_error(burst) * burst.seconds, relative_error(single) * single.seconds) /
+      further / gap.seconds;
+  if (burst.half[0] > 0 && burst.half[1] > 0 && single.half[0] > 0 && single.half[1] > 0) {
+    // Halves of a small gap may be negative. How far they are apart is all that anybody asks for.
+    const double first = burst.half[0] - single.half[0], second = burst.half[1] - single.half[1];
+    gap.half[0] = gap.seconds;
+    gap.half[1] = gap.seconds + std::abs(first - second) / further;
+  }
+  return gap;
+}
+
 std::optional<SegmentedFit> fit_gap(const LevelSamples& level, const SegmentedFit& transfer) {
   // A run that was interrupted on the way lacks lengths anywhere.
   if (level.single.size() < level.burst.size()) return std::nullopt;
-  std::map<double, double> alone;
-  for (const TimedLength& single : level.single) alone[single.bytes] = single.seconds;
+  std::map<double, const TimedLength*> alone;
+  for (const TimedLength& single : level.single) alone[single.bytes] = &single;
   std::vector<FitSample> samples;
+  std::vector<TimedLength> gaps;
   for (const TimedLength& burst : level.burst) {
     const auto single = alone.find(burst.bytes);
     if (single == alone.end() || burst.messages < 2) continue;
-    const double gap = (burst.seconds - single->second) / (burst.messages - 1);
     // The curve of a disturbed run may touch 0 where a segment begins.
     const double most = std::max(kLeastGap, kMostGap * transfer(burst.bytes));
-    samples.push_back(
-        {burst.bytes, std::clamp(gap, kLeastGap, most), static_cast<double>(burst.launches)});
+    gaps.push_back(gap_of(burst, *single->second, most));
+    samples.push_back({burst.bytes, gaps.back().seconds, static_cast<double>(burst.launches)});
   }
   if (samples.size() < kLeastLengths) return std::nullopt;
   // A difference of two minima; the half of its noise that is common to all lengths is not known.
   FitOptions options;
   options.noise = 2 * noise_of(level.burst);
   SegmentedFit gap = fit_segments(std::move(samples), options);
-  add_reproducibility(gap, level.burst);
+  add_reproducibility(gap, gaps);
   return gap;
 }
 

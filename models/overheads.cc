@@ -33,18 +33,20 @@ SegmentedFit constant(double from, double seconds, double uncertainty) {
 /// The curve through the lengths from `low` up to `high`, exclusive.
 std::optional<SegmentedFit> fit_piece(const Timings& timings, double low, double high) {
   std::vector<FitSample> samples;
+  Timings own;  // beyond the limit other things are timed, with errors of their own
   for (const TimedLength& timing : timings) {
     if (timing.bytes < low || timing.bytes >= high) continue;
+    own.push_back(timing);
     samples.push_back({timing.bytes, std::max(timing.seconds, kLeastOverhead),
                        static_cast<double>(timing.launches)});
   }
   FitOptions options;
-  options.noise = std::clamp(repeatability(timings), kLeastNoise, kMostNoise);
+  options.noise = std::clamp(repeatability(own), kLeastNoise, kMostNoise);
   options.noise_floor = kLeastNoise;
   options.max_segments = kMostSegments;
   if (samples.size() < kLeastLengths) return std::nullopt;
   SegmentedFit fit = fit_segments(std::move(samples), options);
-  add_reproducibility(fit, timings);
+  add_reproducibility(fit, own);
   fit.segments.front().from = low;
   fit.intervals.front().from = {low, low};
   return fit;

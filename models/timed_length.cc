@@ -27,15 +27,22 @@ double repeatability(const std::vector<TimedLength>& timings) {
   return middle_of(std::move(differences));
 }
 
+double error_of_halves(const TimedLength& timing) {
+  constexpr double kOfMedian = 1.4826;
+  if (!(timing.half[0] > 0 && timing.half[1] > 0)) return 0;
+  return kOfMedian * std::abs(timing.half[0] - timing.half[1]) / 2 / timing.seconds;
+}
+
+double relative_error(const TimedLength& timing) {
+  return timing.launches > 1 ? timing.launch_error : error_of_halves(timing);
+}
+
 double reproducibility(const std::vector<TimedLength>& timings, double low, double high) {
   std::vector<double> errors;
   for (const TimedLength& timing : timings) {
     if (timing.bytes < low || timing.bytes >= high) continue;
-    if (timing.launches > 1) {
-      errors.push_back(timing.launch_error);
-    } else if (timing.half[0] > 0 && timing.half[1] > 0) {
-      errors.push_back(std::abs(timing.half[0] - timing.half[1]) / 2 / timing.seconds);
-    }
+    const bool known = timing.launches > 1 || (timing.half[0] > 0 && timing.half[1] > 0);
+    if (known) errors.push_back(relative_error(timing));
   }
   return middle_of(std::move(errors));
 }

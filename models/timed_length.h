@@ -15,12 +15,23 @@ struct TimedLength {
   double half[2] = {0, 0};
   int launches = 1;  ///< that the time comes from: it counts so many times
   /// Relative standard error of `seconds` as the launches differ; 0 with one, which cannot tell.
+  /// Where two numbers are all that it comes from, error_of_halves().
   double launch_error = 0;
 };
 
 /// How far two independent minima of one length lie apart, relative, median over the lengths; an
 /// upper bound for the minimum of all. 0 where nothing is known.
 double repeatability(const std::vector<TimedLength>& timings);
+
+/// The relative standard error of `seconds` as its two halves tell it. One difference tells little:
+/// it is scaled so that the median over many lengths is right. Half a difference has the standard
+/// deviation that the mean of both has, and the median of such a magnitude is 0.6745 (1 / 1.4826)
+/// of it, the probable error. 0 where the halves are not known.
+double error_of_halves(const TimedLength& timing);
+
+/// The relative standard error of `seconds`: of several launches launch_error, of one that of its
+/// halves. 0 where nothing is known.
+double relative_error(const TimedLength& timing);
 
 /// The relative standard error of the lengths from `low` up to `high`, exclusive, median over them:
 /// of several launches what they differ by, of one what its two halves do. What is common to all

@@ -6,13 +6,14 @@
 #include <filesystem>
 
 #include "models/error.h"
+#include "tools/whole_file.h"
 
 namespace rubato {
 namespace fs = std::filesystem;
 
 void refuse_archive_part(const std::string& output, const std::string& archive) {
   std::error_code ignored;
-  const fs::path target = fs::weakly_canonical(output, ignored);
+  const fs::path target = target_of(output);
   const std::string extension = target.extension().string();
   const bool is_part = extension == ".otf2" || extension == ".def" || extension == ".evt";
   const fs::path root = fs::canonical(archive, ignored);

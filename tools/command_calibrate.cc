@@ -21,6 +21,7 @@
 #include "tools/install_paths.h"
 #include "tools/launches.h"
 #include "tools/options.h"
+#include "tools/whole_file.h"
 
 namespace po = boost::program_options;
 
@@ -181,8 +182,8 @@ po::options_description visible_options() {
       ("max-size", po::value<std::string>()->value_name("SIZE")->default_value("4MiB"),
        "the largest message")  //
       ("levels", po::value<std::string>()->value_name("LIST"),
-       "which levels have to be measured: node, network or both with a comma; an error where the "
-       "ranks do not show one (default: those that they show)")  //
+       "which levels have to be measured: node, network or both with a comma, self for none of "
+       "them; an error where the ranks do not show one (default: those that they show)")  //
       ("name", po::value<std::string>()->value_name("NAME"),
        "what reports call the machine (default: the name of FILE)")  //
       ("seed", po::value<unsigned>()->value_name("N")->default_value(1),
@@ -268,10 +269,7 @@ Request read_request(const Arguments& arguments) {
   const std::string name =
       values.count("name") ? values["name"].as<std::string>() : platform_name(toml);
   const std::string html = values.count("html") ? values["html"].as<std::string>() : "";
-  for (const std::string& other : {toml, csv}) {
-    if (std::filesystem::weakly_canonical(html) == std::filesystem::weakly_canonical(other))
-      throw UsageError("two outputs cannot be written to one file");
-  }
+  for (const std::string& other : {toml, csv}) keep_apart(other, html);
   const std::string command = fmt::format("rubato calibrate {}", fmt::join(arguments, " "));
   request.words = {"--toml=" + toml,
                    "--csv=" + csv,

@@ -71,8 +71,7 @@ int command_fit(const Arguments& arguments) {
   if (page) {
     const std::string html = values["html"].as<std::string>();
     keep_input(files[0], html);
-    if (fs::weakly_canonical(html) == fs::weakly_canonical(output))
-      throw UsageError("two outputs cannot be written to one file");
+    keep_apart(output, html);
     WholeFile file(html);
     file.write(calibration_html(fitted));
     file.commit();

@@ -67,7 +67,7 @@ std::string csv_of(const SampleFile& samples) {
   for (const auto& [key, value] : samples.measured) text += fmt::format("# {}: {}\n", key, value);
   text += "level,pattern,bytes,messages,seconds_min,launch,processes\n";
   for (const SampleRow& row : samples.rows) {
-    text += fmt::format("{},{},{:.0f},{},{:.9g},{},{}\n", row.level, row.pattern, row.bytes,
+    text += fmt::format("{},{},{:.15g},{},{:.9g},{},{}\n", row.level, row.pattern, row.bytes,
                         row.messages, row.seconds, row.launch,
                         row.processes ? fmt::format("{}", row.processes) : "");
   }
@@ -101,7 +101,7 @@ int command_import(const Arguments& arguments) {
   const std::string output = values["output"].as<std::string>();
   const std::string csv = values.count("csv") ? values["csv"].as<std::string>() : "";
   if (output == "-") throw UsageError("-o: a platform file needs a name");
-  if (csv == output) throw UsageError(fmt::format("{}: two files of one name", csv));
+  keep_apart(output, csv);
   for (const std::string& file : {output, csv}) {
     if (!values.count("force") && fs::is_regular_file(file))
       throw InputError(

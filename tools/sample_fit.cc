@@ -49,10 +49,11 @@ TimedLength put_together(const std::vector<SampleRow>& rows, OfLaunches of_launc
   length.seconds = middle(all);
   length.launches = static_cast<int>(launches.size());
   for (int i = 0; i < 2; ++i) length.half[i] = middle(halves[i]);
-  // The median of n normally distributed values is sqrt(pi / 2) times less certain than their mean.
-  length.launch_error = of_launches == OfLaunches::kMedian
-                            ? std::sqrt(M_PI_2) * standard_error(all) / length.seconds
-                            : std::abs(length.half[0] - length.half[1]) / 2 / length.seconds;
+  // The median of n normally distributed values is sqrt(pi / 2) times less certain than their mean;
+  // that of two is their mean.
+  const bool of_two = launches.size() == 2 || of_launches == OfLaunches::kLeast;
+  length.launch_error =
+      of_two ? error_of_halves(length) : std::sqrt(M_PI_2) * standard_error(all) / length.seconds;
   return length;
 }
 

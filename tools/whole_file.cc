@@ -30,8 +30,7 @@ WholeFile::WholeFile(const std::string& path) : path_(path), target_(path) {
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    target_ = fs::weakly_canonical(fs::absolute(path, ignored), ignored).string();
-    if (target_.empty()) target_ = path;
+    target_ = target_of(path);
     if (!targets().insert(target_).second)
       throw InputError(fmt::format("{}: two outputs cannot be written to one file", path));
     temporary_ = fmt::format("{}.part-{}", target_, getpid());
@@ -75,6 +74,17 @@ void WholeFile::commit() {
 
 void WholeFile::fail(int error) {
   throw InputError(fmt::format("{}: cannot be written: {}", path_, std::strerror(error)));
+}
+
+std::string target_of(const std::string& path) {
+  std::error_code ignored;
+  const std::string target = fs::weakly_canonical(fs::absolute(path, ignored), ignored).string();
+  return target.empty() ? path : target;
+}
+
+void keep_apart(const std::string& output, const std::string& other) {
+  if (target_of(output) == target_of(other))
+    throw UsageError(fmt::format("{}: two outputs cannot be written to one file", other));
 }
 
 void keep_input(const std::string& input, const std::string& output) {

@@ -30,6 +30,13 @@ class WholeFile {
   bool owns_target_ = false;  // no other may write there
 };
 
+/// Where a file of this name is, or would be: absolute, with the symbolic links followed that are
+/// there. `path` itself where that cannot be found out.
+std::string target_of(const std::string& path);
+
+/// Refuses two outputs of one name, however that is written. Errors: UsageError.
+void keep_apart(const std::string& output, const std::string& other);
+
 /// Refuses an output that is one of the inputs. Errors: InputError.
 void keep_input(const std::string& input, const std::string& output);
 

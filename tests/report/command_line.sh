@@ -61,6 +61,7 @@ expect 2 "'many'" replay run.otf2dir --threads many
 expect 2 "'99999999999'" replay run.otf2dir --threads 99999999999
 expect 2 "did you mean 'network'" replay run.otf2dir --fallback-level netwrk
 expect 2 "'inside=1us' is none of" replay run.otf2dir --overhead outside=1us,inside=1us
+(cd run.otf2dir && expect 2 "not written into an archive" replay . --json new.json; rm -f out; exit "$bad") || bad=1
 expect 2 "two files of samples, please" compare run.csv
 expect 2 "--time: 'mean' is none of min, avg, max" compare a.csv b.csv --time mean
 expect 2 "two reports cannot be written to one file" compare a.csv b.csv --csv out --json out
@@ -68,6 +69,12 @@ expect 1 "a.csv: No such file" compare a.csv b.csv --json a.json
 expect 2 "one file of samples and -o FILE" fit a.csv
 expect 1 "run.csv:1: no column 'pattern'" fit run.csv -o a.toml
 expect 1 "run.csv exists" fit run.csv -o run.csv
+# One file by two names, of which none is there yet.
+for name in ./new.toml "$PWD/new.toml" run.otf2dir/../new.toml; do
+  expect 2 "$name: two outputs cannot be written to one file" import a.txt -o new.toml --csv "$name"
+  expect 2 "$name: two outputs cannot be written to one file" calibrate -o new.toml --html "$name"
+done
+expect 2 "./new.csv: two outputs cannot be written to one file" calibrate -o new.toml --html ./new.csv
 expect 1 "missing/a.json: cannot be written: No such file" replay run.otf2dir --json missing/a.json
 expect 1 "run.otf2dir: cannot be written: Is a directory" replay no.otf2dir --json run.otf2dir
 expect 1 "nothing.otf2dir" replay nothing.otf2dir --json a.json
@@ -93,18 +100,28 @@ done
     printf '\n# Benchmarking Barrier\n# #processes = %s\n#repetitions t_min[usec] t_max[usec] t_avg[usec]\n' "${processes%:*}"
     printf '1000 0 0 %s.0\n' "${processes#*:}"
   done
+  printf '\n# Benchmarking Reduce_scatter\n# #processes = 3\n#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n'
+  printf '%s 1000 1 1 1.0\n' 4 8
 } >imb.txt
 "$rubato" import imb.txt -o imb.toml --csv imb.csv >out && "$rubato" fit imb.csv -o again.toml >out || bad=1
 grep -q '^network,barrier,0,1,6e-06,1,8$' imb.csv || {
   echo "processes are not in the samples: $(cat imb.csv)"
   bad=1
 }
+# Each of three gets a third of IMB's vector: 4 / 3 and 8 / 3 bytes.
+for bytes in 1.33333333333333 2.66666666666667; do
+  grep -q "^network,reduce_scatter,$bytes,1,1e-06,1,3\$" imb.csv || {
+    echo "no payload of $bytes: $(cat imb.csv)"
+    bad=1
+  }
+done
 for file in imb.toml again.toml; do
   grep -q 'log_p = "2us"' $file || {
     echo "no formula of the barrier in $file: $(cat $file)"
     bad=1
   }
 done
+expect 2 "./new.toml: two outputs cannot be written to one file" fit imb.csv -o new.toml --html ./new.toml
 rm imb.txt imb.csv imb.toml again.toml
 
 rm out

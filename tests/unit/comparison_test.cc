@@ -81,6 +81,33 @@ TEST_CASE("a launch counts once, by the median of what Tukey's filter leaves") {
   CHECK(comparison.cells[0].least_p == Approx(2. / 3));  // 2 of 3 arrangements
 }
 
+TEST_CASE("ties show no more than launches can") {
+  // Three launches of 1 s against three of 2 s. Of (6 choose 3) = 20 ways to deal them out two are
+  // as far apart, so p = 0.1. By the normal approximation it were less: the mean of U is 4.5, its
+  // variance 9 / 12 * (7 - 2 * 24 / 30) = 4.05; (0 - 4.5 + 0.5) / sqrt(4.05) = -1.9876, p = 0.0469.
+  std::vector<Observation> a, b;
+  for (int launch = 1; launch <= 3; ++launch) {
+    a.push_back({"x", 8, launch, 1});
+    b.push_back({"x", 8, launch, 2});
+  }
+  const ComparedFiles files{"a.csv", "b.csv", "seconds_min", compare(a, b)};
+  const CellComparison& cell = files.comparison.cells[0];
+  CHECK(rank_sum_test(cell.a, cell.b).two_sided == Approx(0.0469).epsilon(0.001));
+  CHECK(cell.test.two_sided == Approx(0.1));
+  CHECK(cell.test.less == Approx(0.05));
+  CHECK(files.comparison.differing(0.05) == 0);
+  CHECK(files.comparison.with_too_few(0.05) == 1);
+  CHECK(comparison_csv(files).find(",0.1,0.05,") != std::string::npos);
+  CHECK(comparison_csv(files).find('*') == std::string::npos);
+  // Beside a cell that can differ, which does not: 0 of 1, and not 1 of 1.
+  for (int launch = 1; launch <= 4; ++launch) {
+    a.push_back({"x", 16, launch, 1. * launch});
+    b.push_back({"x", 16, launch, 1. * launch + 0.5});
+  }
+  const ComparedFiles both{"a.csv", "b.csv", "seconds_min", compare(a, b)};
+  CHECK(comparison_text(both, 200).find("0 of 1 cells differ") != std::string::npos);
+}
+
 TEST_CASE("cells keep the order of the first side; those without a partner are counted") {
   const Comparison comparison =
       compare({{"z", 16, 1, 1}, {"z", 8, 1, 1}, {"a", 8, 1, 1}, {"a", 9, 1, 1}},

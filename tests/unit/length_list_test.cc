@@ -44,6 +44,14 @@ TEST_CASE("lengths are read by level and pattern, from all launches of a file") 
   CHECK(lengths_of(list, Level::kNetwork, "pingpong").empty());
 }
 
+TEST_CASE("payloads of collectives are no lengths of messages") {
+  const LengthList list = list_in(
+      "level,pattern,bytes,messages,seconds_min,launch,processes\n"
+      "node,pingpong,8,1,1e-6,1,\nnode,reduce_scatter,2.66666666666667,1,1e-6,1,3\n");
+  CHECK(list.size() == 1);
+  CHECK(lengths_of(list, Level::kNode, "pingpong") == std::vector<size_t>{8});
+}
+
 TEST_CASE("files without lengths are refused") {
   CHECK_THROWS_AS(read_length_list("/no/such/file.csv"), InputError);
   CHECK_THROWS_AS(list_in(""), InputError);

@@ -117,11 +117,11 @@ TEST_CASE("how far halves of a calibration differ") {
 }
 
 TEST_CASE("uncertainty holds what launches and halves differ by") {
-  // One launch: |1.1 - 1| / 2, |1.02 - 1| / 2, |1.3 - 1| / 2: median 5 %. Beyond 3 bytes there is
-  // nothing.
+  // One launch: |1.1 - 1| / 2, |1.02 - 1| / 2, |1.3 - 1| / 2: median 5 %, of a normal distribution
+  // with the standard deviation 1.4826 * 5 % = 7.413 %. Beyond 3 bytes there is nothing.
   const std::vector<TimedLength> one = {
       {1, 1, 1, {1.1, 1}, 1}, {2, 1, 1, {1, 1.02}, 1}, {2.5, 1, 1, {1.3, 1}, 1}};
-  CHECK(reproducibility(one, 0, 3) == Approx(0.05));
+  CHECK(reproducibility(one, 0, 3) == Approx(0.07413));
   CHECK(reproducibility(one, 3, 9) == 0);
   // Of several their standard error, whatever the halves say.
   const std::vector<TimedLength> several = {{1, 1, 1, {1.1, 1}, 4, 0.03},
@@ -134,18 +134,59 @@ TEST_CASE("uncertainty holds what launches and halves differ by") {
   CHECK(fit.segments[1].uncertainty == Approx(0.05));
 }
 
+TEST_CASE("the error that halves tell is the standard error of their mean") {
+  // Halves of 1 s +- 2 %: their mean has 2 % / sqrt(2) = 1.414 %. The median of 20001 magnitudes is
+  // certain to sqrt(pi / 2) * 0.7 / sqrt(20001), less than 1 %.
+  std::mt19937 random(1);
+  std::normal_distribution<double> half(1, 0.02);
+  std::vector<TimedLength> lengths;
+  for (int i = 0; i < 20001; ++i) lengths.push_back({1, 1, 1, {half(random), half(random)}, 1});
+  CHECK(reproducibility(lengths, 0, 2) == Approx(0.02 / std::sqrt(2.)).epsilon(0.03));
+}
+
 TEST_CASE("the uncertainty of one way by protocol") {
-  // 1 us + 1 ns a byte, without residuals; halves 4 % apart below 4 KiB and 2 % from there on.
+  // transfer() of above without residuals, a step between 4 and 8 KiB; halves 4 % apart up to there
+  // and 2 % from there on.
   LevelSamples samples;
   for (double n = 64; n <= 262144; n *= 2) {
-    const double t = 1e-6 + 1e-9 * n;
-    samples.transfer.push_back({n, 1, t, {t, t * (n < 4096 ? 1.04 : 1.02)}, 1});
+    const double t = transfer(n);
+    samples.transfer.push_back({n, 1, t, {t, t * (n <= 4096 ? 1.04 : 1.02)}, 1});
   }
-  samples.probe = {4095, 4096};
+  samples.probe = {8191, 8192};
+  const LevelFit fit = fit_level(samples);
+  REQUIRE(fit.transfer->segments.size() == 2);
+  REQUIRE(fit.transfer->segments[1].from == 8192);
   Platform platform;
+  add_level(platform, Level::kNode, fit, samples.probe);
+  // Each has its own halves: 4 % / 2 and 2 % / 2, times 1.4826.
+  CHECK(platform.measured["node_one_way_uncertainty"] == "3.0%, 1.5% from 8KiB on");
+  // A change of the protocol inside a segment: the larger one counts on both sides of the step.
+  samples.probe = {2047, 2048};
   add_level(platform, Level::kNode, fit_level(samples), samples.probe);
-  // One segment: its median is 7 lengths of 2 % against 6 of 4 %, in half: 1 %.
-  CHECK(platform.measured["node_one_way_uncertainty"] == "1.0%, 1.0% from 4KiB on");
+  CHECK(platform.measured["node_one_way_uncertainty"] == "3.0%, 3.0% from 2KiB on");
+}
+
+TEST_CASE("the uncertainty of a gap is that of a difference") {
+  // One message takes 100 us, each further one of eight 1 us: 107 us at once, all known to 1 %. So
+  // g = (107 - 100) / 7 is off by hypot(1.07, 1.00) / 7 = 0.20923 us.
+  LevelSamples samples;
+  for (double n = 64; n <= 65536; n *= 2) {
+    samples.transfer.push_back({n, 1, 100e-6, {}, 10, 0.01});
+    samples.single.push_back({n, 1, 100e-6, {}, 10, 0.01});
+    samples.burst.push_back({n, 8, 107e-6, {}, 10, 0.01});
+  }
+  LevelFit fit = fit_level(samples);
+  REQUIRE(fit.gap);
+  REQUIRE(fit.gap->segments.size() == 1);
+  CHECK((*fit.gap)(1024) == Approx(1e-6));
+  CHECK(fit.gap->segments[0].uncertainty == Approx(0.20923).epsilon(1e-4));
+  // One launch, the halves of a burst 2 % of 107 us apart and those of one message 1 us: of g
+  // (107 - 100) / 7 and (109.14 - 101) / 7 us, 1.14 / 7 = 0.16286 apart; half of it times 1.4826.
+  for (TimedLength& single : samples.single) single = {single.bytes, 1, 100e-6, {100e-6, 101e-6}};
+  for (TimedLength& burst : samples.burst) burst = {burst.bytes, 8, 107e-6, {107e-6, 109.14e-6}};
+  fit = fit_level(samples);
+  REQUIRE(fit.gap->segments.size() == 1);
+  CHECK(fit.gap->segments[0].uncertainty == Approx(0.12073).epsilon(1e-4));
 }
 
 TEST_CASE("too few samples give no curve") {

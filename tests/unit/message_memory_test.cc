@@ -2,8 +2,6 @@
 #include "calibrate/message_memory.h"
 
 #include <catch2/catch.hpp>
-#include <limits>
-#include <sstream>
 
 using namespace rubato;
 
@@ -11,17 +9,12 @@ namespace {
 
 constexpr size_t kMiB = 1 << 20;
 
-unsigned long long left(const std::string& meminfo, const std::string& limit) {
-  std::istringstream memory(meminfo), group(limit);
-  return memory_left(memory, group);
-}
-
 }  // namespace
 
 TEST_CASE("messages that go at once share the room of the longest, or 16 MiB") {
   CHECK(message_buffer(1024 * kMiB, 16) == 1024 * kMiB);
   CHECK(message_buffer(4 * kMiB, 4) == 16 * kMiB);
-  CHECK(message_buffer(4 * kMiB, 16) == 16 * kMiB);
+  CHECK(message_buffer(4 * kMiB, 16) == kForSeveral);
   CHECK(message_buffer(1000, 4) == 4096);  // lines of 64 bytes: 1024 each
   CHECK(message_buffer(0, 1) == 64);
   CHECK(message_buffer(4 * kMiB, 4, 256 * kMiB) == 256 * kMiB);
@@ -42,21 +35,23 @@ TEST_CASE("messages that go at once share the room of the longest, or 16 MiB") {
   }
 }
 
-TEST_CASE("what a node has left") {
-  const std::string meminfo =
-      "MemTotal:       24000000 kB\nMemFree:  500000 kB\nMemAvailable:    2000000 kB\n";
-  CHECK(left(meminfo, "") == 2000000ull * 1024);
-  CHECK(left(meminfo, "max\n") == 2000000ull * 1024);
-  CHECK(left(meminfo, "1048576\n") == 1048576);
-  CHECK(left("", "") == std::numeric_limits<unsigned long long>::max());
-  CHECK(memory_left_here() > 0);
+TEST_CASE("a rank has memory for the largest of what it does") {
+  // Two buffers of 16 MiB, of the longest message or of what cold patterns walk through; two arrays
+  // to copy between; or those of a collective.
+  CHECK(memory_of_rank({4 * kMiB}) == 32 * kMiB);
+  CHECK(memory_of_rank({1024 * kMiB}) == 2048 * kMiB);
+  CHECK(memory_of_rank({kMiB}) == 16 * kMiB);  // eight of them, twice
+  CHECK(memory_of_rank({4 * kMiB, 64 * kMiB}) == 128 * kMiB);
+  CHECK(memory_of_rank({4 * kMiB, 0, 48 * kMiB}) == 96 * kMiB);
+  CHECK(memory_of_rank({4 * kMiB, 0, 0, 64 * kMiB}) == 64 * kMiB);
+  CHECK(memory_of_rank({4 * kMiB, 0, 0, 20 * kMiB}) == 32 * kMiB);
 }
 
 TEST_CASE("what does not fit is one line with the node and the numbers") {
   constexpr unsigned long long kGiB = 1ull << 30;
-  CHECK(NodeMemory{4, 2 * kGiB, 8 * kGiB}.is_enough());
-  CHECK(!NodeMemory{4, 2 * kGiB, 8 * kGiB - 1}.is_enough());
-  CHECK(complain_of_memory({4, 2 * kGiB, 25 * kGiB / 4}, kGiB, "anna") ==
-        "messages of 1GiB need 8GiB on anna (2GiB for each of 4 ranks), where 6.25GiB are left; "
-        "choose a smaller --max-size");
+  CHECK(NodeMemory{4, 2 * kGiB, 8 * kGiB, 8 * kGiB}.is_enough());
+  CHECK(!NodeMemory{4, 2 * kGiB, 8 * kGiB, 8 * kGiB - 1}.is_enough());
+  CHECK(complain_of_memory({4, 2 * kGiB, 8 * kGiB, 25 * kGiB / 4}, kGiB, "anna") ==
+        "messages of 1GiB need 8GiB on anna (4 ranks, up to 2GiB each), where 6.25GiB are left; "
+        "choose a smaller --max-size, or fewer ranks");
 }

@@ -144,6 +144,26 @@ TEST_CASE("overheads and transfer times are recovered from noisy samples") {
   }
 }
 
+TEST_CASE("the uncertainty of an overhead is that of its own side of the eager limit") {
+  // Without residuals; halves 2 % apart up to 4096 bytes, where a copy is timed, and 20 % beyond,
+  // where a handshake is. Beyond are more lengths: a median over all would be theirs.
+  OverheadSamples samples;
+  for (double n = 256; n <= 1 << 24; n *= 2) {
+    const double apart = n <= 4096 ? 1.02 : 1.2;
+    const double sent = send_truth(n), received = receive_truth(n);
+    samples.send.push_back({n, 1, sent, {sent, apart * sent}, 1});
+    samples.receive.push_back({n, 1, received, {received, apart * received}, 1});
+    samples.unexpected.push_back({n, 1, received, {received, apart * received}, 1});
+  }
+  const OverheadFit fit = fit_overheads(samples, 4097);
+  REQUIRE(fit.send->segments.size() == 2);
+  // Half of that, times 1.4826 (timed_length.h).
+  CHECK(fit.send->segments[0].uncertainty == Approx(0.014826));
+  CHECK(fit.send->segments[1].uncertainty == Approx(0.14826));
+  CHECK(fit.receive->segments[0].uncertainty == Approx(0.014826));
+  CHECK(fit.unexpected->segments[0].uncertainty == Approx(0.014826));
+}
+
 TEST_CASE("without overheads all of it is the transfer time") {
   LevelSamples samples = samples_with(0, 0);
   samples.overheads.receive.clear();  // interrupted
