@@ -82,15 +82,16 @@ void Replay<Rules>::make_ready(int timeline) {
   TimelineState<K>& state = timelines_[timeline];
   state.status = Status::kReady;
   ready_.push_back({state.recorded_clock, timeline});
-  std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
 }
 
 template <class Rules>
-int Replay<Rules>::pop_earliest() {
-  std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
-  const int timeline = ready_.back().second;
-  ready_.pop_back();
-  return timeline;
+void Replay<Rules>::choose_next() {
+  const auto half = ready_.begin() + (ready_.size() + 1) / 2;
+  std::nth_element(ready_.begin(), half, ready_.end());
+  chosen_.clear();
+  for (auto it = ready_.begin(); it != half; ++it) chosen_.push_back(it->second);
+  ready_.erase(ready_.begin(), half);
+  next_chosen_ = 0;
 }
 
 template <class Rules>
@@ -101,16 +102,8 @@ RUBATO_HOT void Replay<Rules>::wake(int timeline) {
 template <class Rules>
 void Replay<Rules>::run_until_blocked(int timeline) {
   TimelineState<K>& state = timelines_[timeline];
-  if (state.next_call == state.calls) {
-    state.next_call = 0;
-    if (!source_->read(timeline, state.block)) {
-      finish(timeline);
-      return;
-    }
-    state.calls = state.block.calls.size();
-    state.forget_channels();
-  }
-  for (; state.next_call < state.calls; ++state.next_call) {
+  for (int turn = 0; turn < kCallsInTurn; ++turn) {
+    if (state.next_call == state.calls && !read_calls(timeline)) return finish(timeline);
     const Call& call = state.block.calls[state.next_call];
     if (!state.in_call) {
       if constexpr (kTimeOrdered<Rules>) {
@@ -123,8 +116,19 @@ void Replay<Rules>::run_until_blocked(int timeline) {
       return;
     }
     leave(timeline, call);
+    ++state.next_call;
   }
   make_ready(timeline);
+}
+
+template <class Rules>
+bool Replay<Rules>::read_calls(int timeline) {
+  TimelineState<K>& state = timelines_[timeline];
+  state.next_call = state.calls = 0;
+  if (!source_->read(timeline, state.block)) return false;
+  state.calls = state.block.calls.size();
+  state.forget_channels();
+  return true;
 }
 
 template <class Rules>
@@ -334,7 +338,7 @@ RUBATO_HOT void Replay<Rules>::post(int timeline, const Call& call, const Action
   Transfer<K>& transfer = matcher_[id];
   transfer.has_post = true;
   transfer.recorded_post = call.enter;
-  rules_->post(state, call, transfer);
+  rules_->post(state, action, transfer);
   if constexpr (kNeedsPresence<Rules>) {
     const Level level = rules_->level(action.peer, rank);
     const Protocol protocol = rules_->protocol(level, transfer.bytes);
@@ -460,7 +464,7 @@ RUBATO_HOT void Replay<Rules>::leave(int timeline, const Call& call) {
   const bool begins = call.role == CallRole::kBegin;
   const double recorded_before = begins ? call.enter : state.recorded_clock;
   if (begins) state.clock = state.enter;
-  if (profile_) profile_->call(timeline, call, state.block, state.clock, state.enter, leave);
+  if (profile_) profile_->call(timeline, call, state.block, state.enter, leave);
   if (coverage_) coverage_->call(timeline, call);
   for (Observer<K>* observer : observers_) {
     observer->call(timeline, call, state.block, state.clock, recorded_before, state.enter, leave);

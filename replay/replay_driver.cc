@@ -248,6 +248,7 @@ class Driver {
       machines.ticks_per_second = trace_->ticks_per_second;
       machines.keep_flushes = !options_->compensate;
       machines.spinning_waits = options_->spinning_waits;
+      machines.looks_at_posts = source_->looks_at_posts();
       machines.outside_ticks = options_->compensate ? ticks(overhead_.outside) : 0;
       machines.function_ticks = options_->compensate ? ticks(overhead_.function) : 0;
       machines.inside_ticks =
