@@ -131,6 +131,13 @@ class ArchiveSource : public EventSource {
 
   Counts counts() const override { return counts_; }
 
+  bool looks_at_posts() const override {
+    if (!store_ || store_->uses().synchronous_sends) return true;
+    const auto& names = store_->uses().names;
+    return std::any_of(names.begin(), names.end(),
+                       [&](uint16_t name) { return archive_.definitions.calls[name].takes_some; });
+  }
+
   std::vector<std::string> functions() const override {
     std::vector<std::string> names;
     for (const auto& [region, name] : archive_.index.functions) names.push_back(name);

@@ -13,7 +13,7 @@ namespace rubato {
 namespace {
 
 constexpr size_t kBuffer = 4 << 20;  ///< bytes; an archive that needs no more needs no file
-constexpr size_t kCallsAtOnce = 32;
+constexpr size_t kCallsAtOnce = 8;
 
 }  // namespace
 
@@ -58,6 +58,7 @@ void CallStore::write(Timeline& timeline) {
   if (buffer_.size() + piece.size() > kBuffer) write_out();
   timeline.pieces.push_back({written_ + buffer_.size(), static_cast<uint32_t>(piece.size())});
   buffer_.insert(buffer_.end(), piece.begin(), piece.end());
+  timeline.packer->tell(uses_);
 }
 
 void CallStore::write_out() {

@@ -37,6 +37,9 @@ class CallStore {
   /// A timeline has no more calls.
   void close(int timeline);
 
+  /// What all timelines together do, once they are closed.
+  const CallUses& uses() const { return uses_; }
+
   /// Replaces `block` by the next calls of a timeline; false at its end.
   bool read(int timeline, Block& block);
   /// Back to the start of every timeline.
@@ -64,7 +67,8 @@ class CallStore {
   std::vector<Timeline> timelines_;
   std::string directory_;
   int file_ = -1;
-  std::mutex writing_;             ///< guards what follows while threads append
+  std::mutex writing_;  ///< guards what follows while threads append
+  CallUses uses_;
   uint64_t written_ = 0;           ///< bytes in the file
   std::vector<std::byte> buffer_;  ///< what follows them
 };

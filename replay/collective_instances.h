@@ -77,7 +77,8 @@ class PartArrivals {
 template <int K>
 struct CollectiveInstance {
   CollectiveOp op = CollectiveOp::kBarrier;
-  int32_t root = -1;  ///< local rank
+  Synchronisation how = Synchronisation::kAllToAll;  ///< of `op`
+  int32_t root = -1;                                 ///< local rank
   Arrivals<K> arrived;
   std::vector<Arrivals<K>> groups;  ///< of A and of B, where there are two
   int departed = 0;
@@ -139,6 +140,7 @@ class CollectiveInstances {
     Instance& instance = get(comm, number);
     if (instance.arrived.count == 0) {
       instance.op = op;
+      instance.how = synchronisation(op);
       instance.root = root;
       instance.first_rank = world_rank;
       instance.window = communicator.window;
@@ -170,7 +172,7 @@ class CollectiveInstances {
       instance.root_enter = enter;
       instance.recorded_root_enter = recorded;
     }
-    if (synchronisation(op) == Synchronisation::kPrefix)
+    if (instance.how == Synchronisation::kPrefix)
       arrive_prefix(instance, size, local, recorded, enter);
     return number;
   }
@@ -208,7 +210,7 @@ class CollectiveInstances {
   /// communicator comes while all the others wait for the last.
   bool may_let_go(const Instance& instance, const Action& action, int local) const {
     return local == instance.root || !instance.groups.empty() ||
-           synchronisation(instance.op) == Synchronisation::kPrefix ||
+           instance.how == Synchronisation::kPrefix ||
            instance.arrived.count == trace_->comms[action.comm].size();
   }
 

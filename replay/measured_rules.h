@@ -100,7 +100,7 @@ class MeasuredRules {
         (action.flags & kSynchronous) ||
         (!(action.flags & kBuffered) && static_cast<double>(transfer.bytes) > limit);
   }
-  void post(TimelineState<K>& timeline, const Call&, Transfer<K>& transfer) {
+  void post(TimelineState<K>& timeline, const Action&, Transfer<K>& transfer) {
     transfer.posted = timeline.enter;
   }
   void matched(Transfer<K>&) {}

@@ -123,8 +123,26 @@ struct Traffic {
   uint64_t received = 0;
 };
 
-/// What actions move. Received bytes, and those of a collective that was started, are booked where
-/// the request completes, as MPInside does it with the posting call's name lost: in MPI_Wait.
+/// What an action moves. Received bytes, and those of a collective that was started, are booked
+/// where the request completes, as MPInside does it with the posting call's name lost: in MPI_Wait.
+inline Traffic traffic_of(const Action& action) {
+  switch (action.kind) {
+    case ActionKind::kSend:
+    case ActionKind::kOneSided:
+      return {action.bytes, 0};
+    case ActionKind::kPost:
+      return {0, action.flags & kBlocking ? action.bytes : 0};
+    case ActionKind::kWaitReceive:
+    case ActionKind::kFetch:
+      return {0, action.bytes};
+    case ActionKind::kCollective:
+    case ActionKind::kWaitCollective:
+      return {action.bytes, action.bytes_received};
+    default:
+      return {};
+  }
+}
+/// What actions move.
 Traffic traffic_of(std::span<const Action> actions);
 
 /// What a call is to the replay's clock.
@@ -216,6 +234,8 @@ struct Block {
   /// What `call` moves.
   Traffic traffic_of(const Call& call) const {
     if (call.actions == 0) return {};
+    // The one action of most calls was looked at just now; what those of others move may not be.
+    if (call.actions == 1) return rubato::traffic_of(actions[call.first_action]);
     if (shared != 0) return traffic[call.first_action];
     return rubato::traffic_of({actions.data() + call.first_action, call.actions});
   }

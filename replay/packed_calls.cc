@@ -231,6 +231,14 @@ std::span<const std::byte> CallPacker::take() {
   return {piece_.data(), bytes};
 }
 
+void CallPacker::tell(CallUses& uses) const {
+  for (const CallShape& shape : shapes_) uses.names.insert(shape.name);
+  for (const Action& action : actions_) {
+    if (action.kind == ActionKind::kSend && action.flags & kSynchronous)
+      uses.synchronous_sends = true;
+  }
+}
+
 void CallUnpacker::start() {
   std::memcpy(&header_, piece_.data(), sizeof header_);
   // All aligned: operator new aligns the first byte, and what lies before has a multiple of eight.
@@ -257,8 +265,7 @@ inline void CallUnpacker::read_requests(Call& call, const CallShape& shape, Bloc
   const Action* first = actions_ + shape.first_action;
   for (const Action* action = first; action != first + shape.actions; ++action) {
     if (request_of(*action)) block.requests.push_back(get_slot());
-    if (order_of(*action))
-      block.requests.push_back(shape.numbered ? static_cast<uint32_t>(get(2)) : 0);
+    if (order_of(*action)) block.requests.push_back(shape.numbered ? get2() : 0);
   }
 }
 
@@ -272,12 +279,12 @@ inline void CallUnpacker::read_call(Call& call, Block& block) {
       next_ += 2;
       break;
     case kMiddle:
-      call.enter = time_ + static_cast<double>(get(2));
-      call.leave = call.enter + static_cast<double>(get(2));
+      call.enter = time_ + get2();
+      call.leave = call.enter + get2();
       break;
     default:
-      call.enter = std::bit_cast<double>(get(4));
-      call.leave = std::bit_cast<double>(get(4));
+      call.enter = get_double();
+      call.leave = get_double();
   }
   time_ = call.leave;
   event_ += shape.records;
@@ -329,9 +336,9 @@ void CallUnpacker::share_actions(Block& block) const {
 }
 
 void CallUnpacker::read_records(Block& block) {
-  for (uint64_t left = get(2); left > 0; --left) {
-    const double time = std::bit_cast<double>(get(4));
-    block.records.push_back({time, static_cast<RecordPhase>(get(1))});
+  for (uint32_t left = get2(); left > 0; --left) {
+    const double time = get_double();
+    block.records.push_back({time, static_cast<RecordPhase>(*next_++)});
   }
 }
 

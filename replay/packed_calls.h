@@ -25,6 +25,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -70,6 +71,12 @@ struct KnownCall {
   bool operator==(const KnownCall&) const = default;
 };
 
+/// What occurs among calls.
+struct CallUses {
+  std::set<uint16_t> names;  ///< indices into TraceDefinitions::calls
+  bool synchronous_sends = false;
+};
+
 /// Packs the calls of one timeline, in order.
 class CallPacker {
  public:
@@ -96,6 +103,8 @@ class CallPacker {
 
   /// The calls since the last take(); valid until the next add().
   std::span<const std::byte> take();
+  /// Adds to `uses` what is among those.
+  void tell(CallUses& uses) const;
 
  private:
   static constexpr uint16_t kNone = UINT16_MAX;
@@ -211,14 +220,17 @@ class CallUnpacker {
   bool read(Block& block, size_t at_most);
 
  private:
-  uint64_t get(int units) {
-    uint64_t value = 0;
-    for (int i = 0; i < units; ++i) value |= static_cast<uint64_t>(*next_++) << (16 * i);
-    return value;
+  uint32_t get2() {
+    next_ += 2;
+    return next_[-2] | uint32_t{next_[-1]} << 16;
+  }
+  double get_double() {
+    const uint64_t low = get2();
+    return std::bit_cast<double>(low | uint64_t{get2()} << 32);
   }
   uint32_t get_slot() {
     const uint16_t slot = *next_++;
-    return slot == kFarSlot ? static_cast<uint32_t>(get(2)) : slot;
+    return slot == kFarSlot ? get2() : slot;
   }
   void share_actions(Block& block) const;
   void read_call(Call& call, Block& block);

@@ -21,29 +21,22 @@ class Profile {
     for (Timeline& timeline : timelines_) {
       timeline.calls.resize(trace.calls.size());
       for (PerCall& call : timeline.calls) call.time = Lanes<K>::Constant(0);
-      timeline.first = timeline.last = timeline.start = timeline.end = timeline.compute =
-          timeline.mpi = Lanes<K>::Constant(0);
+      timeline.first = timeline.last = timeline.start = timeline.until = timeline.end =
+          timeline.neither = timeline.outside = Lanes<K>::Constant(0);
     }
   }
 
-  /// `call` of a timeline left; `clock_before` is the leave of the one before it.
+  /// `call` of a timeline left.
   [[gnu::always_inline]] void call(int number, const Call& call, const Block& block,
-                                   const Lanes<K>& clock_before, const Lanes<K>& enter,
-                                   const Lanes<K>& leave) {
+                                   const Lanes<K>& enter, const Lanes<K>& leave) {
     Timeline& timeline = timelines_[number];
     if (call.role != CallRole::kMpi || timeline.over || number >= ranks_)
-      return rare_call(number, call, block, clock_before, enter, leave);
-    timeline.compute += enter - clock_before;
-    timeline.mpi += leave - enter;
+      return rare_call(number, call, block, enter, leave);
     book(timeline, call, block, enter, leave);
   }
 
   // Memory that is needed soon: of a timeline, and of a call of it.
-  void fetch(int number) const {
-    const char* row = reinterpret_cast<const char*>(&timelines_[number]);
-    for (size_t line = 0; line < sizeof(Timeline); line += kCacheLine)
-      __builtin_prefetch(row + line);
-  }
+  void fetch(int number) const { __builtin_prefetch(&timelines_[number]); }
   void fetch(int number, const Call& call) const {
     const char* entry = reinterpret_cast<const char*>(&timelines_[number].calls[call.name]);
     for (size_t line = 0; line < sizeof(PerCall); line += kCacheLine)
@@ -61,8 +54,10 @@ class Profile {
       const Timeline& timeline = timelines_[number];
       const bool is_main = number < trace_->ranks();
       RankResult& row = result.ranks[trace_->rank_of(number)];
-      row.compute += timeline.compute[lane] / ticks_per_second;
-      row.mpi += timeline.mpi[lane] / ticks_per_second;
+      const double mpi = std::max(0.0, timeline.in_calls(lane) - timeline.outside[lane]);
+      const double all = timeline.until[lane] - timeline.start[lane] - timeline.neither[lane];
+      row.compute += std::max(0.0, all - mpi) / ticks_per_second;
+      row.mpi += mpi / ticks_per_second;
       if (is_main) {
         row.start = timeline.start[lane] / ticks_per_second;
         row.end = timeline.end[lane] / ticks_per_second;
@@ -94,11 +89,23 @@ class Profile {
     uint64_t bytes_sent = 0;
     uint64_t bytes_received = 0;
   };
-  struct Timeline {
-    Lanes<K> first, last, start, end, compute, mpi;
+  /// What is neither in a call nor in what is listed here is compute: most calls look at the
+  /// first line alone, and add to nothing but their own row.
+  struct alignas(kCacheLine) Timeline {
+    std::vector<PerCall> calls;
     bool over = false;  ///< MPI_Finalize was entered
     bool has_events = false;
-    std::vector<PerCall> calls;
+    Lanes<K> first, last;  ///< of its records
+    Lanes<K> start, end;   ///< of its window
+    Lanes<K> until;        ///< where compute and MPI time end
+    Lanes<K> neither;      ///< neither compute nor MPI: since `start`, up to `until`
+    Lanes<K> outside;      ///< in calls before `start` or after `until`
+
+    double in_calls(int lane) const {
+      double sum = 0;
+      for (const PerCall& call : calls) sum += call.time[lane];
+      return sum;
+    }
   };
 
   [[gnu::always_inline]] static void book(Timeline& timeline, const Call& call, const Block& block,
@@ -113,37 +120,40 @@ class Profile {
 
   /// Any other than an MPI call of a main thread before MPI_Finalize.
   [[gnu::noinline]] void rare_call(int number, const Call& call, const Block& block,
-                                   const Lanes<K>& clock_before, const Lanes<K>& enter,
-                                   const Lanes<K>& leave) {
+                                   const Lanes<K>& enter, const Lanes<K>& leave) {
     Timeline& timeline = timelines_[number];
     const bool is_main = number < ranks_;
-    if (call.role == CallRole::kBegin) {
-      timeline.first = timeline.start = timeline.end = enter;
-      timeline.has_events = true;
-      return;
-    }
-    if (!timeline.over) timeline.compute += enter - clock_before;
     switch (call.role) {
+      case CallRole::kBegin:
+        timeline.first = timeline.start = timeline.until = timeline.end = enter;
+        timeline.has_events = true;
+        return;
       case CallRole::kEnd:
         timeline.last = leave;
-        if (!timeline.over && is_main) timeline.end = leave;
+        if (timeline.over) return;
+        timeline.until = enter;
+        if (is_main) timeline.end = leave;
         return;
       case CallRole::kOff:
       case CallRole::kFlush:
+        if (!timeline.over) timeline.neither += leave - enter;
         return;
-      case CallRole::kInit:
-        timeline.start = leave;
-        timeline.compute = timeline.mpi = Lanes<K>::Constant(0);
-        break;
-      case CallRole::kFinalize:
-        timeline.end = enter;
-        timeline.over = true;
-        break;
       default:
-        if (!timeline.over) timeline.mpi += leave - enter;
+        break;
     }
-    if (!is_main) timeline.end = leave;
     book(timeline, call, block, enter, leave);
+    if (!is_main) timeline.end = leave;
+    if (call.role == CallRole::kInit) {
+      timeline.start = leave;
+      timeline.neither = Lanes<K>::Constant(0);
+      for (int lane = 0; lane < K; ++lane) timeline.outside[lane] = timeline.in_calls(lane);
+      return;
+    }
+    if (timeline.over || call.role == CallRole::kFinalize) timeline.outside += leave - enter;
+    if (call.role != CallRole::kFinalize) return;
+    if (!timeline.over) timeline.until = enter;
+    if (is_main) timeline.end = enter;
+    timeline.over = true;
   }
 
   const TraceDefinitions* trace_;

@@ -53,7 +53,7 @@ class ReceiverRules {
   void begin_call(TimelineState<1>&) {}
   Lanes<1> tell(TimelineState<1>& timeline, Level) { return timeline.enter; }
   void send(TimelineState<1>&, const Call&, const Action&, Transfer<1>&) {}
-  void post(TimelineState<1>&, const Call&, Transfer<1>&) {}
+  void post(TimelineState<1>&, const Action&, Transfer<1>&) {}
   Lanes<1> leave(TimelineState<1>&, const Call& call, const RuleContext<1>&) {
     return Lanes<1>(call.leave);
   }

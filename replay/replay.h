@@ -7,8 +7,8 @@
 //
 // Without contention a call's times depend only on the calls it waits for, so timelines need not be
 // run in the order of time: each runs until it has to wait for something that was not replayed yet,
-// and is woken by whoever brings it. Any order gives the same clocks; the one used here, the ready
-// one furthest behind in recorded time first, keeps few messages in flight.
+// and is woken by whoever brings it. Any order gives the same clocks; the one used here, those of
+// the ready ones first that are furthest behind in recorded time, keeps few messages in flight.
 //
 // Rules (survey.h, measured_rules.h, model_rules.h) say how long things take; who waits for whom is
 // decided here and in matcher.h and collective_instances.h, once for all of them.
@@ -100,23 +100,27 @@ class Replay {
 
  private:
   using Status = typename TimelineState<K>::Status;
+  static constexpr int kCallsInTurn = 32;
   static constexpr size_t kFewTimelines = 256;  ///< so many find room in the second cache
-  static constexpr size_t kAhead = 2;           ///< how many timelines are chosen before they run
   static constexpr size_t kCallsAhead = 16;     ///< of each of them are looked at
 
   // --- Scheduling ---
 
   void start(int timeline);
   void make_ready(int timeline);
-  bool anybody_ready() const { return !ready_.empty() || !upcoming_.empty(); }
+  bool anybody_ready() const { return !ready_.empty() || next_chosen_ < chosen_.size(); }
   /// The next timeline to run.
   int pop_ready();
-  /// The ready one that is furthest behind.
-  int pop_earliest();
+  /// That will be those of ready_ that are furthest behind: half of them, as to put all in order
+  /// costs more than it saves.
+  void choose_next();
   void wake(int timeline);
 
-  /// Runs `timeline` to the end of its block, or until it waits for somebody.
+  /// Runs `timeline` until it waits for somebody, or for so many calls that it may have left others
+  /// behind.
   void run_until_blocked(int timeline);
+  /// The next calls of `timeline`; false when there are none.
+  bool read_calls(int timeline);
   void finish(int timeline);
 
   /// True for a main thread of whose rank other threads have still to begin.
@@ -286,8 +290,9 @@ class Replay {
   std::vector<int> running_;   ///< by rank: how many of its timelines have not ended
   std::vector<size_t> sends_;  ///< by timeline: how many were numbered
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
-  std::vector<std::pair<double, int>> ready_;       ///< a heap: the one furthest behind comes first
-  std::vector<int> upcoming_;                       ///< taken from there, the next one first
+  std::vector<std::pair<double, int>> ready_;       ///< with their recorded clocks
+  std::vector<int> chosen_;                         ///< likewise ready, and run before those
+  size_t next_chosen_ = 0;                          ///< the first of them that was not run yet
   std::vector<StartedCollective<K>> started_;
   std::vector<TransferId> free_started_;  ///< entries of started_ that can be used again
   const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};

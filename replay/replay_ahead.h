@@ -5,7 +5,7 @@
 // With hundreds of timelines what a replay looks at is more than the nearer caches hold, and one
 // that runs next finds nothing of its own there: its state, its calls, the messages that it waits
 // for or is about to send. One leads to the other, so they are asked for in steps, one step each
-// time a timeline is chosen to run. Those that run next are therefore chosen a few at a time.
+// time a timeline is chosen to run. Those that run next are therefore chosen many at a time.
 
 #include <algorithm>
 
@@ -23,18 +23,18 @@ void fetch_lines(const T* first, size_t bytes, size_t at_most = 32 * kCacheLine)
 
 template <class Rules>
 int Replay<Rules>::pop_ready() {
-  if (kTimeOrdered<Rules> || timelines_.size() <= kFewTimelines) return pop_earliest();
-  while (upcoming_.size() <= kAhead && !ready_.empty()) {
-    upcoming_.push_back(pop_earliest());
-    fetch_lines(&timelines_[upcoming_.back()], sizeof(TimelineState<K>));
-    if (profile_) profile_->fetch(upcoming_.back());
+  if (next_chosen_ == chosen_.size()) choose_next();
+  const int* timeline = &chosen_[next_chosen_++];
+  if (kTimeOrdered<Rules> || timelines_.size() <= kFewTimelines) return *timeline;
+  const size_t behind = chosen_.size() - next_chosen_;
+  if (behind >= 3) {
+    fetch_lines(&timelines_[timeline[3]], sizeof(TimelineState<K>));
+    if (profile_) profile_->fetch(timeline[3]);
   }
-  const int timeline = upcoming_.front();
-  upcoming_.erase(upcoming_.begin());
-  for_next_channels(timelines_[timeline], [&](ChannelId id) { matcher_.fetch_first(id); });
-  if (upcoming_.size() > 0) fetch_messages(upcoming_[0]);
-  if (upcoming_.size() > 1) fetch_calls(timelines_[upcoming_[1]]);
-  return timeline;
+  if (behind >= 2) fetch_calls(timelines_[timeline[2]]);
+  if (behind >= 1) fetch_messages(timeline[1]);
+  for_next_channels(timelines_[*timeline], [&](ChannelId id) { matcher_.fetch_first(id); });
+  return *timeline;
 }
 
 template <class Rules>

@@ -7,6 +7,7 @@
 #include "replay/archive.h"
 #include "replay/coverage.h"
 #include "replay/fit_degradation.h"
+#include "replay/huge_pages.h"
 #include "replay/identity.h"
 #include "replay/logical_clock.h"
 #include "replay/measured_rules.h"
@@ -29,6 +30,10 @@ namespace {
 /// clocks that nobody compared: a message between two nodes takes a thousandth of it.
 constexpr double kUnsynchronised = 1e-3;
 constexpr double kUnsynchronisedPart = 0.1;
+
+/// With more timelines passes lie in large pages; with fewer it is not worth the memory.
+constexpr size_t kFewTimelines = 256;
+constexpr size_t kBytesOfTimeline = 64 << 10;  ///< that a pass takes, about
 
 /// One run of the command: opens the archive once, passes over it as often as there are groups.
 class Driver {
@@ -63,6 +68,8 @@ class Driver {
     source_->load([this](double share) { report_progress(share); });
     function_times_ = source_->function_times();
     ++passes_done_;
+    const size_t timelines = trace_->timelines();
+    const HugePages pages(timelines > kFewTimelines ? timelines * kBytesOfTimeline : 0);
     if (needs_survey) survey();
     if (needs_survey && options_->repair && first_outcome_->clock_violations.total() > 0) repair();
     if (options_->verify) verify();
@@ -248,6 +255,7 @@ class Driver {
       machines.ticks_per_second = trace_->ticks_per_second;
       machines.keep_flushes = !options_->compensate;
       machines.spinning_waits = options_->spinning_waits;
+      machines.looks_at_posts = source_->looks_at_posts();
       machines.outside_ticks = options_->compensate ? ticks(overhead_.outside) : 0;
       machines.function_ticks = options_->compensate ? ticks(overhead_.function) : 0;
       machines.inside_ticks =

@@ -52,6 +52,7 @@ class ShiftedSource : public EventSource {
   void keep_records(bool keep) override { source_->keep_records(keep); }
   std::vector<double> side_records(const SideLocation& location) override;
   Counts counts() const override { return source_->counts(); }
+  bool looks_at_posts() const override { return source_->looks_at_posts(); }
 
  private:
   /// How far a timeline was read.

@@ -38,7 +38,7 @@ template <int K>
 bool collective_cause(const CollectiveInstance<K>& instance, int local, const Communicator& comm,
                       double& recorded, Lanes<K>& replayed) {
   if (comm.size() <= 1 || instance.held_nobody()) return false;
-  switch (synchronisation(instance.op)) {
+  switch (instance.how) {
     case Synchronisation::kOneToAll:
       if (!instance.waits_for_root(local, comm)) return false;
       recorded = instance.recorded_root_enter;
@@ -105,7 +105,7 @@ class SurveyRules {
     transfer.sender_waits = waits(action, transfer);
     transfer.handshake = transfer.sender_waits && !(action.flags & kSynchronous);
   }
-  void post(TimelineState<1>&, const Call&, Transfer<1>&) {}
+  void post(TimelineState<1>&, const Action&, Transfer<1>&) {}
 
   void matched(Transfer<1>& transfer) {
     // A send that was done before its receive was posted did not wait for it.

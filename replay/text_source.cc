@@ -143,6 +143,11 @@ class TextSource : public EventSource {
     return chosen_functions_.empty() ? nullptr : &function_times_;
   }
 
+  bool looks_at_posts() const override {
+    return std::any_of(trace_.calls.begin(), trace_.calls.end(),
+                       [](const MpiCallInfo& call) { return call.takes_some || call.synchronous; });
+  }
+
   Counts counts() const override {
     Counts counts;
     for (int timeline = 0; timeline < trace_.timelines(); ++timeline) {

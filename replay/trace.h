@@ -169,6 +169,10 @@ class EventSource {
   };
   virtual Counts counts() const = 0;
 
+  /// False when none of its calls depends on when an eager message's receive was posted: it has no
+  /// synchronous send, and none that takes some of several requests. Known once it is loaded.
+  virtual bool looks_at_posts() const { return true; }
+
   /// Functions of the program that it has records of, by name.
   virtual std::vector<std::string> functions() const { return {}; }
   /// Measures the time in these between calls (is_function() says which they are); at most

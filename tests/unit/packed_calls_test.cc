@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <set>
 
 #include "models/error.h"
 #include "replay/call_store.h"
@@ -182,6 +183,37 @@ TEST_CASE("a loop takes six bytes a call, eight where requests have other slots 
   }
   for (size_t i = 0; i < block.calls.size(); ++i) packer.add(block, i);
   CHECK(packer.take().size() < 600 * (slots == 1 ? 6 : 8) + 740);
+}
+
+TEST_CASE("a store tells what there is among its calls") {
+  Block block;
+  for (const uint16_t name : {3, 5, 3}) {
+    Call call;
+    call.name = name;
+    call.first_action = static_cast<uint32_t>(block.actions.size());
+    call.actions = 1;
+    block.calls.push_back(call);
+    block.actions.emplace_back().kind = ActionKind::kSend;
+  }
+  CallStore store(3, false);
+  const auto fill = [&](int timeline) {
+    store.append(timeline, block);
+    store.close(timeline);
+  };
+  fill(0);
+  CHECK(store.uses().names == std::set<uint16_t>{3, 5});
+  CHECK_FALSE(store.uses().synchronous_sends);
+
+  // A receive with the flag is no synchronous send.
+  block.actions[1].kind = ActionKind::kPost;
+  block.actions[1].flags = kSynchronous;
+  block.calls[0].name = 7;
+  fill(1);
+  CHECK(store.uses().names == std::set<uint16_t>{3, 5, 7});
+  CHECK_FALSE(store.uses().synchronous_sends);
+  block.actions[2].flags = kSynchronous;
+  fill(2);
+  CHECK(store.uses().synchronous_sends);
 }
 
 TEST_CASE("a directory that cannot hold the calls is named") {

@@ -362,9 +362,21 @@ TEST_CASE("random programs on clocks that disagree") {
   CHECK(violated > kSeeds / 5);  // the test has something to repair
 }
 
+/// A program whose synchronous sends are standard ones, as most programs have no others. The engine
+/// then writes down less.
+std::string without_synchronous_sends(std::string text) {
+  for (const std::string call : {" ssend ", " issend "}) {
+    const std::string standard = call[1] == 'i' ? " isend " : " send ";
+    for (size_t at = text.find(call); at != std::string::npos; at = text.find(call, at))
+      text.replace(at, call.size(), standard);
+  }
+  return text;
+}
+
 TEST_CASE("random programs: lanes, single runs and repeated runs agree to the last bit") {
   for (unsigned seed = 0; seed < kSeeds / 5; ++seed) {
-    const Recorded recorded = record(seed, true, recorder());
+    Recorded recorded = record(seed, true, recorder());
+    if (seed % 2) recorded.text = without_synchronous_sends(recorded.text);
     INFO("seed " << seed);
     std::vector<Scenario> scenarios;
     for (int i = 1; i <= 11; ++i) {

@@ -1,0 +1,230 @@
+#pragma once
+
+// The part of the engine that is about messages and requests; engine.h includes it. Who receives
+// what is told in matcher.h.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "replay/hot.h"
+#include "replay/progress_rules.h"
+#include "replay/replay.h"
+
+namespace rubato {
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
+  TimelineState<K>& state = timelines_[timeline];
+  const int rank = state.rank;
+  TransferId id = kNoTransfer;
+  if (matches_by_arrival()) {
+    id = matcher_.apart(rank, action.peer, action);
+  } else {
+    const ChannelId channel =
+        matcher_.channel_of(rank, action.peer, action, state.channel_of(action));
+    id = matcher_.send(rank, action.peer, action, channel);
+  }
+  Transfer<K>& transfer = matcher_[id];
+  transfer.has_send = true;
+  transfer.synchronous = action.flags & kSynchronous;
+  transfer.recorded_send = call.enter;
+  transfer.level = rules_->level(rank, action.peer);
+  ++outcome_.messages;
+  ++outcome_.level_messages[static_cast<int>(transfer.level)];
+  outcome_.level_bytes[static_cast<int>(transfer.level)] += action.bytes;
+  rules_->send(state, call, action, transfer);
+  if (kFindsReceivers<Rules> || received_) number_send(timeline, id);
+  if constexpr (kNeedsPresence<Rules>) {
+    const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
+    if (!transfer.abandoned && protocol >= Protocol::kPull) presence_.send(id, timeline, protocol);
+  }
+  if constexpr (kTimeOrdered<Rules>) sent(timeline, id);
+  if (transfer.has_post) {
+    match(id);
+    wake(transfer.waiting_receiver);
+  }
+  // An eager send is over for its sender; so is one whose completion the archive does not show.
+  const bool watched = action.flags & kBlocking || action.slot != kNoSlot;
+  const bool waits = transfer.sender_waits && watched;
+  if (!waits) matcher_.sender_done(id);
+  if (action.flags & kBlocking) {
+    if (waits) await(timeline, Awaited::Kind::kSend, id);
+  } else if (action.slot != kNoSlot) {
+    put_slot(timeline, action.slot, waits ? id : kNoTransfer);
+  }
+  if constexpr (kTimeOrdered<Rules>) {
+    if (matches_by_arrival()) offer(id);
+  }
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
+  TimelineState<K>& state = timelines_[timeline];
+  const int rank = state.rank;
+  TransferId id = kNoTransfer;
+  if (matches_by_arrival()) {
+    id = matcher_.apart(action.peer, rank, action);
+  } else {
+    const ChannelId channel =
+        matcher_.channel_of(action.peer, rank, action, state.channel_of(action));
+    id = matcher_.post(action.peer, rank, action, channel, skipped_);
+  }
+  for (const TransferId skipped : skipped_) {
+    wake(matcher_[skipped].waiting_sender);
+    if constexpr (kNeedsPresence<Rules>) presence_.drop(skipped);
+    if constexpr (kTimeOrdered<Rules>) rules_->order().drop(skipped);
+    matcher_.receiver_done(skipped);
+  }
+  skipped_.clear();
+  Transfer<K>& transfer = matcher_[id];
+  transfer.has_post = true;
+  transfer.recorded_post = call.enter;
+  rules_->post(state, action, transfer);
+  if constexpr (kNeedsPresence<Rules>) {
+    const Level level = rules_->level(action.peer, rank);
+    const Protocol protocol = rules_->protocol(level, transfer.bytes);
+    // Its sender may know another length.
+    const bool may_change = action.tag == kNeighbourTag && !transfer.has_send;
+    if (protocol >= Protocol::kPull || may_change) presence_.post(id, timeline, protocol);
+  }
+  if constexpr (kTimeOrdered<Rules>) rules_->order()[id].receiver = timeline;
+  if (transfer.has_send) {
+    match(id);
+    wake(transfer.waiting_sender);
+  }
+  if (action.flags & kBlocking) {
+    await(timeline, Awaited::Kind::kReceive, id);
+  } else {
+    put_slot(timeline, action.slot, id);
+  }
+  if constexpr (kTimeOrdered<Rules>) {
+    if (matches_by_arrival()) ask(id, action);
+  }
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::number_send(int timeline, TransferId id) {
+  const size_t number = sends_[timeline]++;
+  if constexpr (kFindsReceivers<Rules>) {
+    rules_->number(timeline, number, matcher_[id]);
+  } else {
+    if (!received_->has(timeline, number)) matcher_.abandon_send(id);
+  }
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::match(TransferId id) {
+  Transfer<K>& transfer = matcher_[id];
+  if constexpr (kTimeOrdered<Rules>) return request(id);
+  if constexpr (kNeedsPresence<Rules>) {
+    if (rules_->protocol(transfer.level, transfer.bytes) >= Protocol::kPull) {
+      presence_.match(id, rules_->legs(transfer));  // which will know when it arrives
+      take_arrivals();
+      return;
+    }
+    presence_.drop(id);
+  }
+  rules_->matched(transfer);
+}
+
+// --- Messages that need somebody inside MPI ---
+
+template <class Rules>
+bool Replay<Rules>::makes_progress(const Call& call) const {
+  if (call.role != CallRole::kMpi)
+    return call.role == CallRole::kInit || call.role == CallRole::kFinalize;
+  return call.actions > 0 || trace_->calls[call.name].without_records == CallClass::kCommunicates;
+}
+
+template <class Rules>
+bool Replay<Rules>::is_held_up(TransferId id) const {
+  if constexpr (kNeedsPresence<Rules>) return presence_.open(id);
+  if constexpr (kTimeOrdered<Rules>) return rules_->order().open(id);
+  return false;
+}
+
+template <class Rules>
+void Replay<Rules>::take_arrivals() {
+  for (const auto& [id, time] : presence_.take_arrivals()) {
+    Transfer<K>& transfer = matcher_[id];
+    transfer.arrival() = Lanes<K>::Constant(time);
+    wake(transfer.waiting_sender);
+    wake(transfer.waiting_receiver);
+  }
+}
+
+template <class Rules>
+bool Replay<Rules>::serve_earliest() {
+  if constexpr (kNeedsPresence<Rules>) {
+    if (!presence_.serve_earliest()) return false;
+    take_arrivals();
+    return true;
+  }
+  return false;
+}
+
+// --- Requests ---
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::put_slot(int timeline, uint32_t slot, TransferId id) {
+  TimelineState<K>& state = timelines_[timeline];
+  if (state.threads) return share_request(timeline, slot, id);
+  std::vector<TransferId>& slots = state.slots;
+  if (slot >= slots.size()) slots.resize(slot + 1, kNoTransfer);
+  // A send whose completion was never seen gave its slot to this one.
+  if (slots[slot] != kNoTransfer) matcher_.sender_done(slots[slot]);
+  slots[slot] = id;
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::await_request(int timeline, Awaited::Kind kind, uint32_t slot) {
+  TimelineState<K>& state = timelines_[timeline];
+  if (!state.threads) {
+    // An eager send is over, and nobody waits for it.
+    if (slot >= state.slots.size() || state.slots[slot] == kNoTransfer) return;
+    return await(timeline, kind, std::exchange(state.slots[slot], kNoTransfer));
+  }
+  await(timeline, kind, kNoTransfer);
+  state.awaited.back().posted = false;
+  state.awaited.back().slot = slot;
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::share_request(int timeline, uint32_t slot, TransferId id) {
+  TimelineState<K>& state = timelines_[timeline];
+  const auto [request, is_new] = state.threads->requests.try_emplace(slot);
+  if (!is_new && request->second.transfer != kNoTransfer)
+    matcher_.sender_done(request->second.transfer);  // as above
+  request->second = {id, state.enter, current_call(timeline).enter};
+  const auto waiting = state.threads->waiting.find(slot);
+  if (waiting == state.threads->waiting.end()) return;
+  wake(waiting->second);
+  state.threads->waiting.erase(waiting);
+}
+
+template <class Rules>
+RUBATO_RARE bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
+  TimelineState<K>& state = timelines_[timeline];
+  const auto found = state.threads->requests.find(awaited.slot);
+  if (found == state.threads->requests.end()) {
+    state.threads->waiting[awaited.slot] = timeline;
+    return false;
+  }
+  // Nobody can wait for a request before the call that makes it. (By less, where clocks disagree.)
+  const auto& request = found->second;
+  const double before = std::min(0.0, current_call(timeline).enter - request.recorded_enter);
+  state.enter = state.enter.max(request.enter + before);
+  rules_->begin_call(state);
+  awaited.transfer = request.transfer;
+  awaited.posted = true;
+  if (awaited.kind == Awaited::Kind::kCollective) {
+    find_instance(awaited);
+    // One in which the rank has no part: nothing to wait for.
+    if (awaited.transfer == kNoTransfer) awaited.kind = Awaited::Kind::kReceive;
+  }
+  state.threads->requests.erase(found);
+  return true;
+}
+
+}  // namespace rubato
