@@ -325,6 +325,7 @@ class ModelRules {
           (timeline.in_port + operation->in_gaps).max(operation->results.from(ready));
       leave = remotely ? timeline.in_port : Lanes<K>(leave.max(timeline.in_port));
       operation->fetches = false;
+      operation->in_gaps.setZero();
     }
     return leave.max(timeline.busy);
   }
