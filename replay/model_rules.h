@@ -210,9 +210,11 @@ class ModelRules {
   /// Whom member `local` waits for in a collective. The same in all lanes.
   Synchronisation synchronisation(const Action& action, int local,
                                   const TraceDefinitions& trace) const {
-    if (!is_rooted(action.op)) return rubato::synchronisation(action.op);
-    const double bytes = payload_bytes(trace.sizes, action.op, trace.comms[action.comm].size(),
-                                       local, action.bytes, action.bytes_received);
+    if (!is_rooted(action.op) || action.peer == kRootInOwnGroup)
+      return rubato::synchronisation(action.op);
+    const double bytes =
+        payload_bytes(trace.sizes, action.op, trace.comms[action.comm].peers(local), local,
+                      action.bytes, action.bytes_received);
     return machines_->interconnects[0].collectives().synchronisation(action.op, bytes);
   }
 
@@ -263,6 +265,7 @@ class ModelRules {
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
     const Lanes<K>& arrival = context.arrival(timeline, awaited);
+    if (action.peer == kRootInOwnGroup) return arrival;
     const bool is_root = awaited.local == action.peer;
     const CollectiveCost& cost =
         collective_cost(action, comm, awaited.local, is_root, *context.trace);
