@@ -225,6 +225,22 @@ TEST_CASE("buses: nobody passes one that came before and waits for the same link
         {0, 0, 500, 1100, 2100, 3100});
 }
 
+// One link out of node 0, two buses. Rank 1 waits for rank 0's link until 1000; the second bus is
+// not kept for it, so that rank 4's message, which needs other links, goes at once.
+TEST_CASE("buses: who waits for a link keeps no bus") {
+  check(ends(R"(
+    nodes 0 0 1 2 3 4
+    0: 0..0 send 2 1000B
+    1: 0..0 send 3 1000B
+    2: 0..10 recv 0 1000B
+    3: 0..10 recv 1 1000B
+    4: 0..0 send 5 1000B
+    5: 0..10 recv 4 1000B
+  )",
+             buses("out = 1\nnetwork = 2")),
+        {0, 0, 1100, 2100, 0, 1100});
+}
+
 // Eight senders on nodes of their own, one receiver's node: with k links into it they go in rounds
 // of k, so the last is there at 1000 * (ceil(8 / k) - 1) + 1100.
 TEST_CASE("buses: more of them never make it later") {
