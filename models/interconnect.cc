@@ -45,6 +45,12 @@ Protocol Interconnect::protocol(Level level, double bytes) const {
   return model->protocol_at(bytes);
 }
 
+double Interconnect::growing(Level level, double bytes) const {
+  const LevelModel* model = model_of(level);
+  assert(model);
+  return growing_part(model->transfer, bytes);
+}
+
 RoundCost Interconnect::round_cost(Level level) const {
   const auto move = [this, level](double n) {
     const MessageCost message = this->message(level, n);

@@ -30,6 +30,8 @@ class Interconnect {
   /// The level must be there (has()).
   MessageCost message(Level level, double bytes) const;
   Protocol protocol(Level level, double bytes) const;
+  /// The part of T that grows with the size, in seconds.
+  double growing(Level level, double bytes) const;
 
   /// Seconds of a collective over members of at most this distance; see algorithm_seconds().
   double collective(CollectiveOp op, int members, double bytes, Level level) const;

@@ -10,7 +10,8 @@
 // replay goes on then; times do not depend on the others.
 //
 // On an intercommunicator the members are those of both groups. Who waits, waits for the other
-// group or a root there; only making a communicator waits for all of both.
+// group or a root there; only making a communicator waits for all of both. Members of the root's
+// group that are not the root have no part: they wait for nobody, and nobody waits for them.
 
 #include <algorithm>
 #include <cstdint>
@@ -112,6 +113,11 @@ struct CollectiveInstance {
   bool waits_for_root(int local, const Communicator& comm) const {
     return local != root && root >= 0 && (groups.empty() || comm.across(local, root));
   }
+  /// True when `local` waits for the root and for nobody else, even where root and children hold
+  /// each other.
+  bool waits_for_root_alone(int local, const Communicator& comm) const {
+    return !groups.empty() && is_rooted(op) && waits_for_root(local, comm);
+  }
 };
 
 template <int K>
@@ -152,15 +158,16 @@ class CollectiveInstances {
     if (instance.root == kRootInOwnGroup) instance.root = root;  // this one may know
     if (instance.op != op || (instance.root != root && root != kRootInOwnGroup)) mismatch_ = true;
     const bool sends_to_some = action.flags & kSendsToSome;
+    const bool no_part = action.flags & kNoPart || root == kRootInOwnGroup;
     if (sends_to_some) add_parts(action, local, communicator, recorded, enter, instance.parts);
-    if (action.flags & kNoPart || sends_to_some) {
+    if (no_part || sends_to_some) {
       ++instance.arrived.count;
     } else {
       instance.arrived.add(recorded, enter);
     }
     if (!instance.groups.empty()) {
       Arrivals<K>& group = instance.groups[local < communicator.first_group ? 0 : 1];
-      if (sends_to_some) {
+      if (no_part || sends_to_some) {
         ++group.count;
       } else {
         group.add(recorded, enter);
@@ -199,6 +206,7 @@ class CollectiveInstances {
       case Synchronisation::kPrefix:
         return instance.prefix > local;
       case Synchronisation::kAllToAll:
+        if (instance.waits_for_root_alone(local, communicator)) return instance.root_arrived;
         break;
     }
     const Arrivals<K>& awaited = instance.awaited_by(local, communicator);

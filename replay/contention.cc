@@ -103,15 +103,17 @@ void Buses::serve(double now) {
   for (auto at = waiting_.begin(); at != waiting_.end() && network_.free(round_);) {
     const uint32_t number = std::get<uint32_t>(*at);
     const Flow& flow = flows_[number];
-    Links* const needed[] = {&out_[flow.from], &in_[flow.to], &network_};
-    const bool all_free = std::all_of(std::begin(needed), std::end(needed),
-                                      [this](const Links* links) { return links->free(round_); });
-    if (!all_free) {
-      for (Links* links : needed) links->keep(round_);
+    Links& out = out_[flow.from];
+    Links& in = in_[flow.to];
+    if (!out.free(round_) || !in.free(round_)) {
+      out.keep(round_);
+      in.keep(round_);
       ++at;
       continue;
     }
-    for (Links* links : needed) ++links->used;
+    ++out.used;
+    ++in.used;
+    ++network_.used;
     ask(now + flow.data, number, kReleases);
     ask(now + flow.length, number, kArrives);
     at = waiting_.erase(at);

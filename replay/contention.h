@@ -15,8 +15,9 @@
 //   buses         (Dimemas) a flow needs one of the links out of its node, one of those into the
 //                 other and one bus of the network, all at once, and occupies them for its `data`.
 //                 Until it gets them it waits, first come, first served; of those that came at one
-//                 time, the lower rank first. Nobody passes one that came before and waits for the
-//                 same link or bus.
+//                 time, the lower rank first. Nobody passes one that came before and needs the same
+//                 link, so whoever waits will get its links. It keeps no bus meanwhile: a bus goes
+//                 to the first one that has its links.
 
 #include <cstdint>
 #include <set>
@@ -121,7 +122,7 @@ class Buses : public Contention {
     explicit Links(const std::optional<int>& limit) : most(limit) {}
     std::optional<int> most;
     int used = 0;
-    int kept = 0;  ///< by those who wait for one, in the round of that number
+    int kept = 0;  ///< for those who wait, in the round of that number
     uint64_t round = 0;
 
     bool free(uint64_t current) const {

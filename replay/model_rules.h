@@ -161,12 +161,11 @@ class ModelRules {
       return timeline.busy = timeline.enter + std::max(0.0, recorded - machines_->inside_ticks);
     }
 
-    if (call.spinning & kLookedFor) outcomes_.end_looks(timeline, *context.matcher);
     if (outcomes_.knows_tests()) outcomes_.end_tests(timeline, *context.matcher);
-    if (!timeline.awaited.empty() &&
-        Outcomes<K>::is_up_to_the_machine(context.trace->calls[call.name])) {
-      outcomes_.look_at(timeline, context.trace->calls[call.name], spins(call, kSpinningBefore),
-                        *context.matcher);
+    if (call.spinning & kLookedFor ||
+        (!timeline.awaited.empty() &&
+         Outcomes<K>::is_up_to_the_machine(context.trace->calls[call.name]))) {
+      look_at_outcome(timeline, call, context);
     }
     // Most calls wait for nothing.
     if (timeline.awaited.empty()) return timeline.busy;
@@ -202,7 +201,7 @@ class ModelRules {
       } else if (transfer.handshake) {
         latest = latest.max(transfer.arrival());
       } else {
-        latest = latest.max(transfer.arrival().max(transfer.posted) + cost.latency);
+        latest = latest.max(acknowledged(transfer, cost));
       }
     }
     return timeline.busy = leave.max(latest);
@@ -213,9 +212,11 @@ class ModelRules {
   /// Whom member `local` waits for in a collective. The same in all lanes.
   Synchronisation synchronisation(const Action& action, int local,
                                   const TraceDefinitions& trace) const {
-    if (!is_rooted(action.op)) return rubato::synchronisation(action.op);
-    const double bytes = payload_bytes(trace.sizes, action.op, trace.comms[action.comm].size(),
-                                       local, action.bytes, action.bytes_received);
+    if (!is_rooted(action.op) || action.peer == kRootInOwnGroup)
+      return rubato::synchronisation(action.op);
+    const double bytes =
+        payload_bytes(trace.sizes, action.op, trace.comms[action.comm].peers(local), local,
+                      action.bytes, action.bytes_received);
     return machines_->interconnects[0].collectives().synchronisation(action.op, bytes);
   }
 
@@ -256,6 +257,51 @@ class ModelRules {
     Lanes<K> departure;  ///< for one that does not
   };
 
+  [[gnu::noinline]] void look_at_outcome(const TimelineState<K>& timeline, const Call& call,
+                                         const RuleContext<K>& context) {
+    const MpiCallInfo& info = context.trace->calls[call.name];
+    const auto completion = [&](const Awaited& awaited) {
+      return completion_of(timeline, call, awaited, context);
+    };
+    if (call.spinning & kLookedFor) outcomes_.end_looks(timeline, info, completion);
+    if (!timeline.awaited.empty() && Outcomes<K>::is_up_to_the_machine(info))
+      outcomes_.look_at(timeline, info, spins(call, kSpinningBefore), completion);
+  }
+
+  /// When the machine is done with something that the current call gets.
+  Completion<K> completion_of(const TimelineState<K>& timeline, const Call& call,
+                              const Awaited& awaited, const RuleContext<K>& context) {
+    Completion<K> completion;
+    if (awaited.kind == Awaited::Kind::kCollective) {
+      const uint32_t comm = awaited.action->comm;
+      if (context.trace->comms[comm].size() <= 1) return completion;
+      if (context.collectives->get(comm, awaited.instance).abandoned) return completion;
+      completion.known = true;
+      completion.time = collective_leave(timeline, call, awaited, context);
+      completion.open_since = context.arrival(timeline, awaited);
+      return completion;
+    }
+    if (awaited.kind > Awaited::Kind::kCollective || awaited.transfer == kNoTransfer)
+      return completion;
+    const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
+    if (transfer.abandoned) return completion;
+    const bool is_receive = awaited.kind == Awaited::Kind::kReceive;
+    if (!is_receive && !transfer.sender_waits) return completion;
+    completion.known = true;
+    completion.time = transfer.arrival();
+    if (is_receive) {
+      completion.open_since = transfer.posted;
+    } else if (!transfer.handshake) {
+      completion.time = acknowledged(transfer, message_cost(transfer.level, transfer.bytes));
+    }
+    return completion;
+  }
+
+  /// When the sender of an eager synchronous message knows that it was received.
+  static Lanes<K> acknowledged(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
+    return transfer.arrival().max(transfer.posted) + cost.latency;
+  }
+
   /// Not of a message.
   [[gnu::noinline]] Lanes<K> other_leave(TimelineState<K>& timeline, const Call& call,
                                          const Awaited& awaited, const RuleContext<K>& context) {
@@ -273,6 +319,7 @@ class ModelRules {
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
     const Lanes<K>& arrival = context.arrival(timeline, awaited);
+    if (action.peer == kRootInOwnGroup) return arrival;
     const bool is_root = awaited.local == action.peer;
     const CollectiveCost& cost =
         collective_cost(action, comm, awaited.local, is_root, *context.trace);
@@ -335,6 +382,7 @@ class ModelRules {
           (timeline.in_port + operation->in_gaps).max(operation->results.from(ready));
       leave = remotely ? timeline.in_port : Lanes<K>(leave.max(timeline.in_port));
       operation->fetches = false;
+      operation->in_gaps.setZero();
     }
     return leave.max(timeline.busy);
   }

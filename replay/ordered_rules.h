@@ -21,6 +21,7 @@ class OrderedRules : public ProgressRules {
   OrderedRules(const LaneMachines& machines, const TraceDefinitions& trace,
                const ContentionModel& contention, bool by_arrival)
       : ProgressRules(machines, trace),
+        machines_(&machines),
         order_(trace.timelines(), machines.placement, contention),
         by_arrival_(by_arrival) {}
 
@@ -41,7 +42,10 @@ class OrderedRules : public ProgressRules {
     const Progress::Legs legs = this->legs(transfer);
     message.envelope = transfer.sent[0] + cost.latency[0];
     message.answer = legs.answer;
-    message.data = legs.data;
+    // The third trip of the handshake is the latency of the data.
+    const double grows =
+        machines_->interconnects[0].growing(transfer.level, static_cast<double>(transfer.bytes));
+    message.data = std::min(legs.data, grows * machines_->ticks_per_second);
     const double after_request = cost.transfer[0] - cost.latency[0];
     message.length = cost.protocol == Protocol::kPush   ? legs.data
                      : cost.protocol == Protocol::kPull ? legs.answer + legs.data
@@ -55,6 +59,7 @@ class OrderedRules : public ProgressRules {
   ArrivalMatcher& arrivals() { return arrivals_; }
 
  private:
+  const LaneMachines* machines_;
   TimeOrder order_;
   ArrivalMatcher arrivals_;
   bool by_arrival_;

@@ -6,11 +6,14 @@
 // what would have followed from another outcome nobody knows. On a scenario's own clocks an outcome
 // may be impossible. Those are counted, with the time that they touch:
 //
-//   * a test that succeeded before the message comes: from its enter to the arrival, for which the
-//     replay waits. (Not at the end of a loop that is a wait anyhow, see polling.h.)
+//   * a test that succeeded before what it completed is there (a message; for a send that waits,
+//   its
+//     receive; a collective): from its enter to then, for which the replay waits. (Not at the end
+//     of a loop that is a wait anyhow, see polling.h.)
 //   * several requests taken by one MPI_Waitsome of which one comes first: from then to the last
 //   * a request taken by MPI_Waitany, MPI_Waitsome or their tests that was open when the call of
-//     this kind before waited for another one, and came first: from then to the other one's arrival
+//     this kind before waited for another one, and came first: from then to the other one's
+//     arrival. (Not a send: when that was begun is not kept.)
 //   * a test or a probe that found nothing although all that its loop ends with was there: from the
 //     first such one to the call that gets it. (Not where the loop is a wait anyhow.)
 //   * a probe right before a blocking receive, for a message that comes later: from its enter to
@@ -36,6 +39,15 @@
 
 namespace rubato {
 
+/// When what a request stands for is there on the scenario's clocks. Ticks.
+template <int K>
+struct Completion {
+  bool known = false;
+  Lanes<K> time = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+  /// When the request was made; infinite where that is not kept.
+  Lanes<K> open_since = -time;
+};
+
 template <int K>
 class Outcomes {
  public:
@@ -55,23 +67,23 @@ class Outcomes {
   }
 
   /// A call that completes requests is about to leave. `is_wait`: a test in which a polling loop
-  /// ends, which is replayed as a wait.
+  /// ends, which is replayed as a wait. `completion` gives the Completion of an Awaited.
+  template <typename CompletionOf>
   void look_at(const TimelineState<K>& timeline, const MpiCallInfo& call, bool is_wait,
-               Matcher<K>& matcher) {
+               CompletionOf completion) {
     Lanes<K> first = Lanes<K>::Constant(std::numeric_limits<double>::infinity());
     Lanes<K> last = -first;
     Lanes<K> touched = Lanes<K>::Constant(0);
     Taken& before = taken_[&timeline];
     for (const Awaited& awaited : timeline.awaited) {
-      if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
-      const Transfer<K>& transfer = matcher[awaited.transfer];
-      if (transfer.abandoned) continue;
-      first = first.min(transfer.arrival());
-      last = last.max(transfer.arrival());
+      const Completion<K> request = completion(awaited);
+      if (!request.known) continue;
+      first = first.min(request.time);
+      last = last.max(request.time);
       if (!call.takes_some) continue;
-      const auto was_open = transfer.posted <= before.enter;
-      touched = touched.max(
-          was_open.select(before.arrival - transfer.arrival().max(before.enter), touched));
+      const auto was_open = request.open_since <= before.enter;
+      touched =
+          touched.max(was_open.select(before.arrival - request.time.max(before.enter), touched));
     }
     if (call.tests && !is_wait) {
       touched = touched.max(last - timeline.enter);
@@ -83,14 +95,16 @@ class Outcomes {
   }
 
   /// A call is about to leave that gets what others looked for (kLookedFor).
-  void end_looks(const TimelineState<K>& timeline, Matcher<K>& matcher) {
+  /// Probes look for what it receives, tests for all that it completes.
+  template <typename CompletionOf>
+  void end_looks(const TimelineState<K>& timeline, const MpiCallInfo& call,
+                 CompletionOf completion) {
     const auto found = looks_.find(&timeline);
     if (found == looks_.end()) return;
     Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
     for (const Awaited& awaited : timeline.awaited) {
-      if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
-      if (!matcher[awaited.transfer].abandoned)
-        last = last.max(matcher[awaited.transfer].arrival());
+      if (call.tests || awaited.kind == Awaited::Kind::kReceive)
+        last = last.max(completion(awaited).time);
     }
     add_in_vain(found->second.in_vain, last, timeline.enter);
     add(last - found->second.found);

@@ -34,7 +34,8 @@ int Replay<Rules>::missing_member(const Awaited& awaited) {
   const CollectiveInstance<K>& instance = collectives_.get(awaited.action->comm, awaited.instance);
   int first = 0;
   int last = comm.size();
-  if (awaited.waits_for == Synchronisation::kOneToAll) {
+  if (awaited.waits_for == Synchronisation::kOneToAll ||
+      instance.waits_for_root_alone(awaited.local, comm)) {
     first = instance.root;
     last = first + 1;
   } else if (awaited.waits_for == Synchronisation::kPrefix) {

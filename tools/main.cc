@@ -1,11 +1,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <csignal>
 #include <exception>
 
 #include "models/error.h"
 #include "tools/commands.h"
 #include "tools/version.h"
+#include "tools/whole_file.h"
 
 namespace rubato {
 namespace {
@@ -73,7 +75,12 @@ int run(const Arguments& words) {
 
 int main(int argc, char** argv) {
   try {
-    return rubato::run({argv + 1, argv + argc});
+    const int code = rubato::run({argv + 1, argv + argc});
+    if (code == 0 && rubato::nobody_reads_stdout()) {
+      std::signal(SIGPIPE, SIG_DFL);
+      std::raise(SIGPIPE);
+    }
+    return code;
   } catch (const rubato::UsageError& error) {
     fmt::print(stderr, "rubato: {}\n", error.what());
     return 2;

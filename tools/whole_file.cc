@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -20,6 +21,22 @@ std::set<std::string>& targets() {
   static std::set<std::string> names;
   return names;
 }
+
+/// While it lives, writing into a pipe that nobody reads is an error like others, not the end of
+/// the process: that would leave temporary files behind. Only so long, as programs that rubato
+/// starts would inherit it.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+  ~NoPipeSignal() { std::signal(SIGPIPE, before_); }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+
+bool reader_left = false;
 
 }  // namespace
 
@@ -52,6 +69,7 @@ WholeFile::~WholeFile() {
 }
 
 void WholeFile::write(const std::string& text) {
+  const NoPipeSignal quiet;
   size_t done = 0;
   while (done < text.size()) {
     const ssize_t count = ::write(descriptor_, text.data() + done, text.size() - done);
@@ -96,9 +114,16 @@ void keep_input(const std::string& input, const std::string& output) {
 }
 
 void print_to_stdout(const std::string& text) {
-  if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0) {
-    throw InputError("standard output cannot be written");
-  }
+  const NoPipeSignal quiet;
+  if (fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0) return;
+  if (errno != EPIPE) throw InputError("standard output cannot be written");
+  reader_left = true;
+  // What is printed from here on, and what is left in the buffer, is for nobody.
+  if (!freopen("/dev/null", "w", stdout)) throw InputError("standard output cannot be written");
+}
+
+bool nobody_reads_stdout() {
+  return reader_left;
 }
 
 }  // namespace rubato

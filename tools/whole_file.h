@@ -40,7 +40,10 @@ void keep_apart(const std::string& output, const std::string& other);
 /// Refuses an output that is one of the inputs. Errors: InputError.
 void keep_input(const std::string& input, const std::string& output);
 
-/// Prints all of it, or throws: a full disk behind `rubato info --json >file` is an error too.
+/// Prints all of it, or throws: a full disk behind `rubato info --json >file` is an error too. None
+/// is a reader that has seen enough (`| head`): the command goes on, with the files that it writes.
 void print_to_stdout(const std::string& text);
+/// True when print_to_stdout() found that. The process should then end as others do, by SIGPIPE.
+bool nobody_reads_stdout();
 
 }  // namespace rubato

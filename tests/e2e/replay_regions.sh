@@ -42,3 +42,17 @@ assert 0.010 <= inner < half, inner
 assert abs(other) < 0.005, other  # rank 1 has nothing to do
 END
 expect_failure 1 "did you mean 'busy'" "$rubato" replay run.otf2dir --on perfect:region=busi*0.5
+
+# A reader of the tables who has seen enough: the file is whole, nothing lies beside it, and the command ends
+# as others do.
+"$python" - "$rubato" <<'END' || fail "nobody reads the tables"
+import os, signal, subprocess, sys
+unread, stdout = os.pipe()
+os.close(unread)
+run = subprocess.run([sys.argv[1], "replay", "run.otf2dir", "--csv", "unread.csv"], stdout=stdout,
+                     stderr=subprocess.PIPE)
+assert run.returncode == -signal.SIGPIPE, run
+assert b"error" not in run.stderr, run.stderr
+assert [name for name in os.listdir(".") if "unread" in name] == ["unread.csv"], os.listdir(".")
+assert open("unread.csv").read().startswith("scenario,rank,call"), "half of it"
+END

@@ -129,6 +129,37 @@ TEST_CASE("degradation: the handshake knows nothing of the load") {
         {30100, 30100});
 }
 
+// The same where T(n) = 300 + n from 5000 bytes on: it holds three trips of 100, of which only the
+// request is over when the receive is posted. So 300 + 100 + 100 + 10000 * 3 by degradation; and
+// with one link out of the node, which the data keeps from 400 on for 10000, a second one is there
+// at 10400 + 100 + 10000.
+TEST_CASE("contention: the trips of a handshake are latency, all three") {
+  const auto with_trips = [](Scenario scenario) {
+    LevelModel& network = *scenario.platform.level(Level::kNetwork);
+    network.transfer = TransferCurve({{0, 100e-9, 1e-9}, {5000, 300e-9, 1e-9}});
+    return scenario;
+  };
+  check(ends(R"(
+    nodes 0 1
+    0: 0..0 send 1 10000B
+    1: 0..0 local MPI_Comm_rank
+    1: 300..310 recv 0 10000B
+  )",
+             with_trips(degraded(3))),
+        {30500, 30500});
+  check(ends(R"(
+    nodes 0 0 1 1
+    0: 0..0 send 2 10000B
+    1: 0..0 send 3 10000B
+    2: 0..0 local MPI_Comm_rank
+    2: 300..310 recv 0 10000B
+    3: 0..0 local MPI_Comm_rank
+    3: 300..310 recv 1 10000B
+  )",
+             with_trips(buses("out = 1"))),
+        {10500, 20500, 10500, 20500});
+}
+
 // Eight Isends of 1000 bytes at once by one rank: LR = 8 for all, 100 + 1000 * 8.
 TEST_CASE("degradation: every request of a rank is one") {
   std::string text = "nodes 0 1\n";
@@ -192,6 +223,22 @@ TEST_CASE("buses: nobody passes one that came before and waits for the same link
   )",
              buses("out = 1\nin = 1")),
         {0, 0, 500, 1100, 2100, 3100});
+}
+
+// One link out of node 0, two buses. Rank 1 waits for rank 0's link until 1000; the second bus is
+// not kept for it, so that rank 4's message, which needs other links, goes at once.
+TEST_CASE("buses: who waits for a link keeps no bus") {
+  check(ends(R"(
+    nodes 0 0 1 2 3 4
+    0: 0..0 send 2 1000B
+    1: 0..0 send 3 1000B
+    2: 0..10 recv 0 1000B
+    3: 0..10 recv 1 1000B
+    4: 0..0 send 5 1000B
+    5: 0..10 recv 4 1000B
+  )",
+             buses("out = 1\nnetwork = 2")),
+        {0, 0, 1100, 2100, 0, 1100});
 }
 
 // Eight senders on nodes of their own, one receiver's node: with k links into it they go in rounds

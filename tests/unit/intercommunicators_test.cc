@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "models/platform_file.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
 
@@ -10,12 +11,11 @@ using namespace rubato;
 namespace {
 
 /// Ends on a scenario, in ns; `measured` has to give the recording back.
-std::vector<double> ends(const std::string& text, const std::string& scenario = "perfect") {
+std::vector<double> ends(const std::string& text, const Scenario& scenario) {
   const auto source = parse_text_trace(text);
   ReplayOptions options;
   options.verify = true;
-  const Results results =
-      run_replay(*source, {parse_scenario("measured"), parse_scenario(scenario)}, options);
+  const Results results = run_replay(*source, {parse_scenario("measured"), scenario}, options);
   CHECK(results.identity->differing == 0);
   CHECK(results.trace.clock_violations.total() == 0);
   CHECK(results.trace.kept.empty());
@@ -24,6 +24,29 @@ std::vector<double> ends(const std::string& text, const std::string& scenario = 
   for (const RankResult& rank : results.scenarios[1].ranks)
     ns.push_back(std::round(rank.end * 1e12) / 1e3);
   return ns;
+}
+
+std::vector<double> ends(const std::string& text, const std::string& scenario = "perfect") {
+  return ends(text, parse_scenario(scenario));
+}
+
+/// o_s = 10, T = 100 + n, o_r = 20, g = n (all ns); in broadcasts of 600 bytes and more root and
+/// children hold each other. A broadcast of 1000 bytes among four is two rounds of 10 + 1100 + 20,
+/// of which the root sends twice.
+Scenario held() {
+  Scenario scenario;
+  scenario.name = "held";
+  scenario.platform = parse_platform(R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
+    send_overhead = "10ns"
+    receive_overhead = "20ns"
+    [collectives.bcast]
+    sync_limit = "600B"
+  )",
+                                     "held");
+  return scenario;
 }
 
 using Ends = std::vector<double>;
@@ -96,4 +119,54 @@ TEST_CASE("nonblocking between groups") {
     2: 60..410 wait 1
     2: 410 end
   )") == Ends{50, 410, 400});
+}
+
+// The root sends 1000 bytes to each of two members across, so it holds: it waits for rank 3, who
+// comes at 500, and 2260 more. Rank 2 waits for the root only, rank 3 comes later than it. Rank 1,
+// beside the root, has no part.
+TEST_CASE("above the sync limit the payload is that of the other group") {
+  CHECK(ends(R"(
+    comm 1 0 1 | 2 3
+    0: 0..10 bcast root 0 2000B comm 1
+    0: 10 end
+    1: 0..1 bcast root -2 comm 1
+    1: 1 end
+    2: 0..10 bcast root 0 0B 1000B comm 1
+    2: 10 end
+    3: 500..510 bcast root 0 0B 1000B comm 1
+    3: 510 end
+  )",
+             held()) == Ends{2760, 0, 2260, 2760});
+}
+
+// All that have a part come at 0. First rank 1 comes at 700; then it comes when rank 2 has told it
+// that it has received: 2260 + 10 + 108 + 20.
+TEST_CASE("nobody waits for those beside the root") {
+  const auto text = [](const std::string& rank1, const std::string& rank2) {
+    return "comm 1 0 1 | 2 3\n0: 0..10 bcast root 0 2000B comm 1\n0: 10 end\n" + rank1 +
+           "2: 0..10 bcast root 0 0B 1000B comm 1\n" + rank2 +
+           "3: 0..10 bcast root 0 0B 1000B comm 1\n3: 10 end\n";
+  };
+  CHECK(ends(text("1: 0..700 local MPI_Comm_rank\n1: 700..701 bcast root -2 comm 1\n1: 701 end\n",
+                  "2: 10 end\n"),
+             held()) == Ends{2260, 700, 2260, 2260});
+  CHECK(ends(text("1: 0..20 recv 2 8B\n1: 20..21 bcast root -2 comm 1\n1: 21 end\n",
+                  "2: 10..11 send 1 8B\n2: 11 end\n"),
+             held()) == Ends{2260, 2398, 2270, 2260});
+}
+
+TEST_CASE("beside the root of a reduction nothing is sent") {
+  CHECK(ends(R"(
+    comm 1 0 1 | 2 3
+    0: 0..10 reduce root 0 0B 16B comm 1
+    0: 10 end
+    1: 0..1 local MPI_Comm_rank
+    1: 5..6 reduce root -2 comm 1
+    1: 6 end
+    2: 0..10 reduce root 0 8B 0B comm 1
+    2: 10 end
+    3: 0..10 reduce root 0 8B 0B comm 1
+    3: 10 end
+  )",
+             held())[1] == 5);
 }

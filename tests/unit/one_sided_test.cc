@@ -425,3 +425,15 @@ TEST_CASE("what landed under a lock that was given back does not hold up the nex
   // 8 bytes set out, which are there 108 later.
   check(text, parse_scenario("bandela:latency=100ns,bandwidth=1GB/s"), {100600, 100708});
 }
+
+TEST_CASE("what a local flush waited for is not waited for again") {
+  // The lock of all is a round trip, 200. Each get takes o_s = 10, T(0) = 100 to ask and T(500) =
+  // 600 back: 710, and the next one begins when it is there. The unlock finds nothing under way.
+  const auto text = [](const std::string& flush) {
+    const std::string get = "0: 1..1 get 1 500B\n0: 1..1 " + flush + "\n";
+    return "window 1\n0: 0..1 win_lock_all\n" + get + get + get +
+           "0: 1..1 win_unlock_all\n0: 1 end\n1: 0..1 local MPI_Comm_rank\n1: 1 end\n";
+  };
+  check(text("win_flush_local 1"), toy(), {200 + 3 * 710, 1});
+  check(text("win_flush 1"), toy(), {200 + 3 * 710, 1});
+}

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "models/platform_file.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
 
@@ -150,4 +151,72 @@ TEST_CASE("tests whose requests are on record belong to the calls that complete 
   // A test that completes something is replayed as such, whatever it found not complete besides.
   CHECK(result_of("1: 30..31 test\n1: 60..61 test 2\n1: 500..501 wait 1\n", "perfect")
             .contradicted_outcomes == 0);
+}
+
+namespace {
+
+/// o_s = 10, T = 100 + n, o_r = 20, g = n (all ns), async from 1000 bytes on.
+ScenarioResult modelled(const std::string& text) {
+  Scenario scenario;
+  scenario.platform = parse_platform(R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
+    send_overhead = "10ns"
+    receive_overhead = "20ns"
+    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "async" } ]
+  )",
+                                     "modelled");
+  const auto source = parse_text_trace(text);
+  ScenarioResult result = run_replay(*source, {scenario}, {}).scenarios[0];
+  REQUIRE(result.deadlock.empty());
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a test of a send that succeeded too early") {
+  // The send leaves its call at 10, the test comes 9 later, at 19. The receive is posted at 9000.
+  const auto result = [](const std::string& send, const std::string& bytes) {
+    return modelled("0: 0..1 " + send + " 1 " + bytes + " req 1\n0: 10..11 test 1\n0: 11 end\n" +
+                    "1: 0..1 local MPI_Comm_rank\n1: 9000..9001 recv 0 " + bytes +
+                    "\n1: 9001 end\n");
+  };
+  // Then 5000 bytes go, until 14000.
+  CHECK(result("isend", "5000B").contradicted_outcomes == 1);
+  CHECK(result("isend", "5000B").contradicted_time == Approx(13981e-9));
+  // A synchronous one hears of it a trip later, at 9100; an eager one waits for nobody.
+  CHECK(result("issend", "8B").contradicted_outcomes == 1);
+  CHECK(result("issend", "8B").contradicted_time == Approx(9081e-9));
+  CHECK(result("isend", "8B").contradicted_outcomes == 0);
+}
+
+TEST_CASE("a test of a collective that succeeded too early") {
+  // The test is entered at 9. Rank 1 comes at 100, a round takes 10 + 100 + 20: until 230.
+  const ScenarioResult result = modelled(
+      "0: 0..1 ibarrier req 1\n0: 10..11 test 1\n0: 11 end\n1: 0..1 local MPI_Comm_rank\n"
+      "1: 100..101 ibarrier req 1\n1: 101..111 wait 1\n1: 111 end\n");
+  CHECK(result.contradicted_outcomes == 1);
+  CHECK(result.contradicted_time == Approx(221e-9));
+}
+
+TEST_CASE("tests that looked in vain for a send that was over") {
+  // The receive is posted at 40, the request comes at 110, the data at 5110. Looks at 109 and 6009;
+  // the one that finds it is entered at 7009.
+  const ScenarioResult result = modelled(
+      "0: 0..1 isend 1 5000B req 1\n0: 100..101 test\n0: 6000..6001 test\n0: 7000..7001 test 1\n"
+      "0: 7001 end\n1: 0..40 local MPI_Comm_rank\n1: 40..41 recv 0 5000B\n1: 41 end\n");
+  CHECK(result.contradicted_outcomes == 1);
+  CHECK(result.contradicted_time == Approx(1000e-9));
+}
+
+TEST_CASE("Waitsome that took a receive and a send that is over later") {
+  // Rank 1 sends at 100 (there at 100 + 10 + 108), and posts 899 after it left, at 1009: until 6009
+  // for 5000 bytes. The call is entered at 10: 6009 - 218.
+  const ScenarioResult result = modelled(
+      "0: 0..1 irecv 1 8B req 1\n0: 1..2 isend 1 5000B req 2\n0: 2..1100 waitsome 1 2\n"
+      "0: 1100 end\n1: 0..100 local MPI_Comm_rank\n1: 100..101 send 0 8B\n"
+      "1: 1000..1001 recv 0 5000B\n1: 1001 end\n");
+  CHECK(result.contradicted_outcomes == 1);
+  CHECK(result.contradicted_time == Approx(5791e-9));
 }

@@ -1,3 +1,4 @@
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -321,6 +322,34 @@ TEST_CASE("a file appears whole or not at all") {
     WholeFile full("/dev/full");
     CHECK_THROWS_WITH(full.write("x"), "/dev/full: cannot be written: No space left on device");
   }
+  std::filesystem::remove_all(dir);
+}
+
+TEST_CASE("files are written whole although nobody reads standard output any more") {
+  const std::filesystem::path dir =
+      std::filesystem::temp_directory_path() / ("rubato-unread-" + std::to_string(getpid()));
+  std::filesystem::create_directory(dir);
+  const pid_t child = fork();
+  if (child == 0) {
+    int ends[2];
+    if (pipe(ends) != 0) _exit(10);
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[1]);
+    WholeFile file(dir / "out.csv");
+    print_to_stdout("read");
+    if (nobody_reads_stdout()) _exit(11);
+    close(ends[0]);
+    print_to_stdout("not read");
+    print_to_stdout("nor this");
+    file.write("all of it");
+    file.commit();
+    _exit(nobody_reads_stdout() ? 0 : 12);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);  // by no signal either
+  CHECK(content(dir / "out.csv") == "all of it");
+  CHECK(std::distance(std::filesystem::directory_iterator(dir), {}) == 1);
   std::filesystem::remove_all(dir);
 }
 
