@@ -115,7 +115,8 @@ void Buses::serve(double now) {
     ++in.used;
     ++network_.used;
     ask(now + flow.data, number, kReleases);
-    ask(now + flow.length, number, kArrives);
+    const bool waited = now > std::get<double>(*at);
+    ask(waited ? now + flow.length : flow.alone, number, kArrives);
     at = waiting_.erase(at);
   }
 }

@@ -2,9 +2,9 @@
 
 // What messages cost each other. Everything here happens in the order of time: replay/time_order.h.
 //
-// A flow is the data of a message on its way: from the moment when nothing of the protocol is
-// missing any more (its send for an eager one) until it has arrived. Alone it takes `length`, of
-// which `data` grows with the size and the rest is latency.
+// A flow is the data of a message on its way: from the moment when it can leave its sender until it
+// has arrived. Alone it takes `length`, of which `data` grows with the size and the rest is
+// latency.
 //
 //   degradation   T(n) = L + n / B(n) * LR * DR (MPInside paper, section 4.3). LR is the number of
 //                 live requests on the node: the flows that come from it or go to it, this one
@@ -36,6 +36,7 @@ struct Flow {
   int to = 0;
   double length = 0;  ///< from start to arrival, alone
   double data = 0;    ///< of it: what grows with the size
+  double alone = 0;   ///< when it arrives if it starts when it comes, and nobody is in its way
 };
 
 /// Decides when flows arrive. Flows have numbers, which are used again once they have arrived and
@@ -70,9 +71,7 @@ class Contention {
 /// Flows know nothing of each other.
 class NoContention : public Contention {
  public:
-  void start(uint32_t number, const Flow& flow, double now) override {
-    ask(now + flow.length, number, 0);
-  }
+  void start(uint32_t number, const Flow& flow, double) override { ask(flow.alone, number, 0); }
   bool over(const Timer&) override { return true; }
 };
 

@@ -10,6 +10,11 @@
 //   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager message
 //             that arrived before its receive was posted, o_r is that of an unexpected one
 //   a rendezvous send leaves at its arrival; an eager synchronous one a trip L after both are there
+//
+// A rendezvous takes the out-port with its send, too, though its data flows later, when its
+// receiver is there. In which order the data of several flow, the clocks of all their receivers
+// decide, and to wait for these could be a deadlock; only in the order of time is it known
+// (ordered_rules.h).
 
 #include <cmath>
 #include <cstring>

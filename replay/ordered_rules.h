@@ -11,7 +11,7 @@ namespace rubato {
 
 /// Rules of a scenario in which what happens depends on what happened before in replayed time
 /// (time_order.h). Where nothing does, all times are those of ModelRules and ProgressRules, bit for
-/// bit.
+/// bit; but the data of a rendezvous takes the out-port when it flows, and not with its send.
 class OrderedRules : public ProgressRules {
  public:
   static constexpr bool kTimeOrdered = true;
@@ -25,16 +25,27 @@ class OrderedRules : public ProgressRules {
         order_(trace.timelines(), machines.placement, contention),
         by_arrival_(by_arrival) {}
 
-  /// Arrivals are up to the order of time; `sent` is when the port takes the message.
+  /// Arrivals are up to the order of time, and so is the port; `sent` is when the message, or its
+  /// request to send, comes there.
   void send(TimelineState<1>& timeline, const Call&, const Action& action, Transfer<1>& transfer) {
-    transfer.sent =
-        start_send(timeline, action, transfer, message_cost(transfer.level, transfer.bytes));
+    const Lanes<1> port = timeline.out_port;
+    start_send(timeline, action, transfer, message_cost(transfer.level, transfer.bytes));
+    transfer.sent = timeline.busy;
+    timeline.out_port = port;
+  }
+
+  /// A message comes to the port of its sender at `time`; when its data flows.
+  double take_port(TimelineState<1>& sender, const Transfer<1>& transfer, double time) {
+    const double start = std::max(time, sender.out_port[0]);
+    sender.out_port[0] = start + message_cost(transfer.level, transfer.bytes).gap[0];
+    return start;
   }
 
   /// Fills in what the order of time has to know of a message that was sent.
   void describe(const Transfer<1>& transfer, TimeOrder::Message& message) {
     const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
     message.protocol = cost.protocol;
+    message.lead = 0;
     message.answer = 0;
     message.length = cost.transfer[0];
     message.data = message.length - cost.latency[0];
@@ -50,6 +61,7 @@ class OrderedRules : public ProgressRules {
     message.length = cost.protocol == Protocol::kPush   ? legs.data
                      : cost.protocol == Protocol::kPull ? legs.answer + legs.data
                                                         : after_request;
+    message.lead = cost.protocol == Protocol::kPush ? 0 : legs.answer;
   }
 
   bool by_arrival() const { return by_arrival_; }

@@ -57,21 +57,35 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
     default:
       break;
   }
-  if (time[id].version != event.version) return;  // nobody receives it
+  TimeOrder::Message& message = time[id];
+  if (message.version != event.version) return;  // nobody receives it
   switch (event.kind) {
     case TimedEvent::Kind::kEnvelope:
       return find_receive(id);
     case TimedEvent::Kind::kRequest:
-      if (time.finds_inside(time[id].receiver, event)) answer(event);
+      if (time.finds_inside(message.receiver, event)) answer(event);
       return;
     case TimedEvent::Kind::kAnswer:
-      if (time.finds_inside(time[id].sender, event)) answer(event);
+      if (time.finds_inside(message.sender, event)) answer(event);
       return;
-    default: {
-      const Route& route = matcher_.route(id);
-      return time.flow(id, route.source, route.destination, matcher_[id].level);
+    case TimedEvent::Kind::kStart:
+      message.alone = time.now() + message.length;
+      if (message.lead > 0) {
+        return time.push(time.now() + message.lead, TimedEvent::Kind::kPort, event.rank, id,
+                         event.version);
+      }
+      [[fallthrough]];
+    case TimedEvent::Kind::kPort: {
+      const double start = rules_->take_port(timelines_[message.sender], matcher_[id], time.now());
+      if (start <= time.now()) break;
+      message.alone = start + (message.length - message.lead);
+      return time.push(start, TimedEvent::Kind::kFlow, event.rank, id, event.version);
     }
+    default:
+      break;
   }
+  const Route& route = matcher_.route(id);
+  time.flow(id, route.source, route.destination, matcher_[id].level);
 }
 
 template <class Rules>
@@ -98,7 +112,10 @@ void Replay<Rules>::answer_all(const std::vector<TimedEvent>& asked) requires kT
 template <class Rules>
 void Replay<Rules>::sent(int timeline, TransferId id) requires kTimeOrdered<Rules> {
   const Transfer<K>& transfer = matcher_[id];
-  if (transfer.abandoned) return;
+  if (transfer.abandoned) {  // it goes out all the same
+    rules_->take_port(timelines_[timeline], transfer, transfer.sent[0]);
+    return;
+  }
   TimeOrder& time = rules_->order();
   TimeOrder::Message& message = time[id];
   message.sender = timeline;

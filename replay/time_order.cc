@@ -68,7 +68,7 @@ void TimeOrder::flow(TransferId id, int source, int destination, Level level) {
   flows_[number] = {id, message.version, source, &contention, 0};
   contention.start(number,
                    {source, placement_.node_of(source), placement_.node_of(destination),
-                    message.length, message.data},
+                    message.length - message.lead, message.data, message.alone},
                    now_);
   take_timers(contention);
 }

@@ -12,8 +12,13 @@
 //
 // A message passes through these events:
 //
-//   its send is performed     when the call is entered; it starts when the port is free
-//   kStart                    nothing of the protocol is missing any more: its data begins to flow
+//   its send is performed     when the call is entered; its data, or its request to send, is ready
+//                             when the processor has spent the overhead
+//   kStart                    nothing of the protocol is missing any more
+//   kPort                     and the answer of the receiver of a rendezvous is there: the data
+//   gets
+//                             in line for the out-port of its sender
+//   kFlow                     and the port is free: the data begins to flow
 //   kTimer                    a flow has arrived, or something else of contention.h
 //   kRequest, kAnswer         the request to send is at a receiver that has posted, or the answer
 //                             at the sender: pull and push go on when that one is inside MPI
@@ -41,7 +46,7 @@ namespace rubato {
 
 /// What happens at a time.
 struct TimedEvent {
-  enum class Kind : uint8_t { kTimer, kEnvelope, kRequest, kAnswer, kStart, kCall };
+  enum class Kind : uint8_t { kTimer, kEnvelope, kRequest, kAnswer, kStart, kPort, kFlow, kCall };
 
   double time = 0;
   Kind kind = Kind::kCall;
@@ -72,8 +77,10 @@ class TimeOrder {
     uint32_t version = 0;              ///< of the send
     Protocol protocol = Protocol::kEager;
     double answer = 0;  ///< the way of the answer to the sender
-    double length = 0;  ///< of the flow, see Flow
+    double length = 0;  ///< from the start to the arrival, alone
     double data = 0;
+    double lead = 0;      ///< of it: the answer, before the data comes to the port
+    double alone = 0;     ///< when it arrives if nobody is in its way
     double envelope = 0;  ///< when it can be matched, by the eager limit or its request to send
   };
 

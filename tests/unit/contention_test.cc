@@ -258,6 +258,35 @@ TEST_CASE("buses: more of them never make it later") {
   }
 }
 
+// In the order of time the data of a rendezvous takes the port when it flows. T = 100 + n, g = n.
+// Three receives are posted at 1 ms, when the requests lie there; the answers take 100, then 100000
+// bytes are through the port every 100000: there after 1.1, 1.2 and 1.3 ms, with the last of which
+// the sender leaves. Its 8 bytes to rank 4 find the port free at 0. Without that order all take the
+// port with their sends, from 0 to 300000: there at 1.1 ms, but the 8 bytes at 300108.
+TEST_CASE("the data of a rendezvous takes the port when it flows") {
+  const char* text = R"(
+    nodes 0 1 2 3 4
+    0: 0..0 isend 1 100000B req 1
+    0: 0..0 isend 2 100000B req 2
+    0: 0..0 isend 3 100000B req 3
+    0: 0..0 send 4 8B
+    0: 0..9 waitall 1 2 3
+    1: 0..0 local MPI_Comm_rank
+    1: 1000000..1000010 recv 0 100000B
+    2: 0..0 local MPI_Comm_rank
+    2: 1000000..1000010 recv 0 100000B
+    3: 0..0 local MPI_Comm_rank
+    3: 1000000..1000010 recv 0 100000B
+    4: 0..400000 recv 0 8B
+  )";
+  const auto with_port = [](Scenario scenario) {
+    scenario.platform.level(Level::kNetwork)->gap.reset();
+    return scenario;
+  };
+  check(ends(text, with_port(buses(""))), {1.3e6, 1.1e6, 1.2e6, 1.3e6, 108});
+  check(ends(text, with_port(machine(""))), {1.1e6, 1.1e6, 1.1e6, 1.1e6, 300108});
+}
+
 TEST_CASE("what is wrong with [contention] is said in one line") {
   check_refused("out = 1", "[contention] lacks 'model'");
   check_refused("model = \"busses\"", "contention.model 'busses' is not known");

@@ -49,10 +49,12 @@ Scenario platform(const Machine& machine) {
     const double latency =
         std::string(level) == "network" ? machine.network_latency : machine.node_latency;
     text << "[level." << level << "]\ntransfer = [{ from = \"0B\", latency = \"" << latency
-         << "ns\", bandwidth = \"" << 1 / machine.per_byte
-         << "GB/s\" }]\ngap = [{ from = \"0B\", latency = \"0s\", bandwidth = \"" << 1 / machine.gap
-         << "GB/s\" }]\nsend_overhead = \"" << machine.o_s << "ns\"\nreceive_overhead = \""
-         << machine.o_r << "ns\"\n";
+         << "ns\", bandwidth = \"" << 1 / machine.per_byte << "GB/s\" }]\n"
+         << (machine.gap > 0 ? "gap = [{ from = \"0B\", latency = \"0s\", bandwidth = \"" +
+                                   std::to_string(1 / machine.gap) + "GB/s\" }]\n"
+                             : "gap = \"0s\"\n")
+         << "send_overhead = \"" << machine.o_s << "ns\"\nreceive_overhead = \"" << machine.o_r
+         << "ns\"\n";
     if (machine.rendezvous < kNever)
       text << "protocol = [{ from = \"0B\", kind = \"eager\" }, { from = \"" << machine.rendezvous
            << "B\", kind = \"" << kProtocolNames[static_cast<int>(machine.protocol)] << "\" }]\n";
@@ -61,6 +63,14 @@ Scenario platform(const Machine& machine) {
   scenario.name = "platform";
   scenario.platform = parse_platform(text.str(), "platform");
   scenario.platform.collectives = machine.collectives;
+  return scenario;
+}
+
+/// As many of them as like: nobody is in anybody's way, but what happens is in the order of time.
+Scenario with_all_buses(Scenario scenario) {
+  scenario.name = "buses";
+  scenario.platform.contention.kind = ContentionKind::kBuses;
+  scenario.platform.contention.levels = {true, true, true};
   return scenario;
 }
 
@@ -411,7 +421,8 @@ TEST_CASE("random programs: lanes, single runs and repeated runs agree to the la
 }
 
 // The engine in the order of time has to give what it gives in no order, where nobody is in
-// anybody's way: with as many buses as like, and with receives that all name their source and tag.
+// anybody's way: with as many buses as like, with receives that all name their source and tag, and
+// where no rendezvous has to wait for a port.
 TEST_CASE("random programs in the order of time: the same to the last bit") {
   Machine machine;
   machine.o_s = 17;
@@ -419,14 +430,19 @@ TEST_CASE("random programs in the order of time: the same to the last bit") {
   machine.node_latency = 300;
   machine.network_latency = 1700;
   machine.per_byte = 0.5;
-  machine.gap = 0.25;
-  machine.protocol = GENERATE(Protocol::kAsync, Protocol::kPull, Protocol::kPush);
-  machine.rendezvous = GENERATE(1000, 1);
-  Scenario free = platform(machine);
-  Scenario buses = free;
-  buses.name = "buses";
-  buses.platform.contention.kind = ContentionKind::kBuses;
-  buses.platform.contention.levels = {true, true, true};
+  const auto [protocol, rendezvous, gap] = GENERATE(table<Protocol, double, double>({
+      {Protocol::kEager, kNever, 0.25},
+      {Protocol::kAsync, 1000, 0},
+      {Protocol::kPull, 1000, 0},
+      {Protocol::kPull, 1, 0},
+      {Protocol::kPush, 1000, 0},
+      {Protocol::kPush, 1, 0},
+  }));
+  machine.protocol = protocol;
+  machine.rendezvous = rendezvous;
+  machine.gap = gap;
+  const Scenario free = platform(machine);
+  const Scenario buses = with_all_buses(free);
   ReplayOptions by_arrival;
   by_arrival.wildcards_by_arrival = true;
   for (unsigned seed = 0; seed < kSeeds / 5; ++seed) {
@@ -445,6 +461,32 @@ TEST_CASE("random programs in the order of time: the same to the last bit") {
     const Results parted = run_replay(*threads, {free, buses}, {});
     check_same_bits(parted.scenarios[0], parted.scenarios[1]);
   }
+}
+
+// There the data of a rendezvous takes the port of its sender when it flows.
+TEST_CASE("random programs in the order of time: ports") {
+  Machine machine;
+  machine.o_s = 17;
+  machine.o_r = 23;
+  machine.node_latency = 300;
+  machine.network_latency = 1700;
+  machine.per_byte = 0.5;
+  machine.gap = 0.25;
+  machine.protocol = GENERATE(Protocol::kAsync, Protocol::kPull, Protocol::kPush);
+  machine.rendezvous = GENERATE(1000, 1);
+  machine.ports_in_time = true;
+  const Scenario free = platform(machine);
+  unsigned others = 0;
+  for (unsigned seed = 0; seed < kSeeds / 5; ++seed) {
+    const Recorded recorded = record(seed, true, recorder());
+    INFO("seed " << seed << "\n" << recorded.text);
+    const auto source = parse_text_trace(recorded.text);
+    const Results results = run_replay(*source, {with_all_buses(free), free}, {});
+    const std::vector<double> ends = ends_of(results.scenarios[0]);
+    check_near(ends, Reference(recorded.program, machine).run());
+    others += ends != ends_of(results.scenarios[1]);
+  }
+  CHECK(others > kSeeds / 50);  // it matters
 }
 
 TEST_CASE("random programs under contention: two runs agree to the last bit") {

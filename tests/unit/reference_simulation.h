@@ -23,6 +23,8 @@ struct Machine {
   double rendezvous = kNever;            ///< from this size on
   Protocol protocol = Protocol::kAsync;  ///< of those
   bool whole = false;                    ///< collectives take whole ticks
+  /// Data gets in line for the out-port when it can flow, and not in the order of sends.
+  bool ports_in_time = false;
   CollectiveModel collectives;
 };
 
@@ -42,13 +44,12 @@ class Reference {
     recording_ = recording;
     for (size_t rank = 0; rank < state_.size(); ++rank) schedule(static_cast<int>(rank), 0);
     while (!events_.empty()) {
-      const auto [time, rank, message] = events_.top();
+      const auto [time, what, rank, number, message] = events_.top();
       events_.pop();
-      if (message < 0) {
-        enter(rank, time);
-      } else {
-        look(rank, message, time);
-      }
+      if (what == What::kEnter) enter(rank, time);
+      if (what == What::kLook) look(rank, message, time);
+      if (what == What::kStart) start(message, time);
+      if (what == What::kData) take_port(message, time);
       // Whoever waited for this may go on now.
       for (size_t other = 0; other < state_.size(); ++other) try_leave(static_cast<int>(other));
     }
@@ -81,7 +82,7 @@ class Reference {
     const auto& ops = program_->ranks[rank];
     state.inside = false;
     if (state.next < ops.size()) {
-      events_.push({leave + ops[state.next].compute, rank, -1});
+      push(leave + ops[state.next].compute, What::kEnter, rank, -1);
     } else {
       state.ended = true;
       state.end = leave + program_->compute_at_end;
@@ -102,25 +103,53 @@ class Reference {
     const Message& message = program_->messages[id];
     Transfer& transfer = transfers_[id];
     const double flight = message.bytes * machine_->per_byte;
-    const double answer = std::min(latency(message), flight);
-    if (machine_->protocol == Protocol::kPull) {
-      transfer.arrival = time + flight;
-    } else if (rank == message.destination && !transfer.receiver_was_there) {
+    const bool pushes = machine_->protocol == Protocol::kPush;
+    if (pushes && rank == message.destination && !transfer.receiver_was_there) {
       transfer.receiver_was_there = true;
-      events_.push({time + answer, message.source, id});
+      push(time + answer(message), What::kLook, message.source, id);
+    } else if (machine_->ports_in_time) {
+      push(time, What::kStart, message.source, id);
     } else {
-      transfer.arrival = time + (flight - answer);
+      transfer.arrival = time + (pushes ? flight - answer(message) : flight);
     }
+  }
+
+  /// Nothing is missing but the port; and the answer, where the sender did not have to be asked.
+  void start(int id, double time) {
+    const Message& message = program_->messages[id];
+    const bool answered =
+        !is_rendezvous(message) || machine_->protocol == Protocol::kPush || answer(message) == 0;
+    if (answered) return take_port(id, time);
+    push(time + answer(message), What::kData, message.source, id);
+  }
+
+  void take_port(int id, double time) {
+    const Message& message = program_->messages[id];
+    State& sender = state_[message.source];
+    Transfer& transfer = transfers_[id];
+    const double start = std::max(time, sender.out_port);
+    sender.out_port = start + message.bytes * machine_->gap;
+    if (is_rendezvous(message)) {
+      transfer.arrival = start + (message.bytes * machine_->per_byte - answer(message));
+    } else {
+      transfer.start = start;
+    }
+  }
+
+  double answer(const Message& message) const {
+    return std::min(latency(message), message.bytes * machine_->per_byte);
   }
 
   /// Both sides of a message may be known by now: its request comes to the receiver.
   void request(int id) {
-    if (id < 0 || machine_->protocol == Protocol::kAsync) return;
+    const bool async = machine_->protocol == Protocol::kAsync;
+    if (id < 0 || (async && !machine_->ports_in_time)) return;
     const Message& message = program_->messages[id];
     const Transfer& transfer = transfers_[id];
     if (!is_rendezvous(message) || transfer.start == kNever || transfer.posted == kNever) return;
-    events_.push(
-        {std::max(transfer.start + latency(message), transfer.posted), message.destination, id});
+    const double ready = std::max(transfer.start + latency(message), transfer.posted);
+    if (async) return push(ready, What::kStart, message.source, id);
+    push(ready, What::kLook, message.destination, id);
   }
 
   void enter(int rank, double time) {
@@ -132,8 +161,14 @@ class Reference {
       const Message& message = program_->messages[op.out];
       Transfer& transfer = transfers_[op.out];
       state.busy += machine_->o_s;
-      transfer.start = std::max(state.busy, state.out_port);
-      state.out_port = transfer.start + message.bytes * machine_->gap;
+      if (machine_->ports_in_time && is_rendezvous(message)) {
+        transfer.start = state.busy;
+      } else if (machine_->ports_in_time) {
+        push(state.busy, What::kStart, rank, op.out);
+      } else {
+        transfer.start = std::max(state.busy, state.out_port);
+        state.out_port = transfer.start + message.bytes * machine_->gap;
+      }
       transfer.synchronous = op.kind == Kind::kSsend || op.kind == Kind::kIssend;
       transfer.waits = transfer.synchronous || (op.kind != Kind::kBsend && is_rendezvous(message));
     }
@@ -217,7 +252,7 @@ class Reference {
     const double flight = message.bytes * machine_->per_byte;
     if (transfer.start == kNever) return kNever;
     if (!is_rendezvous(message)) return transfer.start + latency(message) + flight;
-    if (machine_->protocol != Protocol::kAsync) return transfer.arrival;
+    if (machine_->protocol != Protocol::kAsync || machine_->ports_in_time) return transfer.arrival;
     return std::max(transfer.start + latency(message), transfer.posted) + flight;
   }
 
@@ -283,8 +318,16 @@ class Reference {
   std::vector<State> state_;
   std::vector<Transfer> transfers_;
   std::vector<std::vector<double>> instances_;  ///< enters by rank
-  /// Enters of ranks; and messages that come to them, by number, where it is not -1.
-  using Event = std::tuple<double, int, int>;
+  /// At one time in this order.
+  enum class What { kLook, kStart, kData, kEnter };
+  /// When, what, the rank, which was asked for first, the message.
+  using Event = std::tuple<double, What, int, long, int>;
+
+  void push(double time, What what, int rank, int message) {
+    events_.push({time, what, rank, ++pushed_, message});
+  }
+
+  long pushed_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
 };
 
