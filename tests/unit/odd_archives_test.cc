@@ -217,6 +217,15 @@ TEST_CASE("event files that are missing or cannot be read are named") {
       CHECK(refusal(directory).find("location 1 (rank 1)") != std::string::npos);
     }
   }
+  SECTION("one has no record where its first should stand") {
+    // Behind the header of 18 bytes stands a time of 9, behind that the record.
+    const size_t byte = GENERATE(18, 27);
+    std::fstream(directory.file("traces/1.evt"), std::ios::binary | std::ios::in | std::ios::out)
+        .seekp(static_cast<std::streamoff>(byte))
+        .put('\0');
+    CHECK(refusal(directory).find(
+              "the events of location 1 (rank 1) cannot be read beyond event 0") == 0);
+  }
   SECTION("one is a directory") {
     fs::remove(directory.file("traces/1.evt"));
     fs::create_directory(directory.file("traces/1.evt"));
