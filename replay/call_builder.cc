@@ -54,29 +54,32 @@ void CallBuilder::follow_polls() {
   }
   const MpiCallInfo& info = trace_->calls[call.name];
   const bool is_poll = call.is_kept() && (info.tests || info.probes);
+  const bool is_probe = call.is_kept() && awaits_message(info.name);
   if (polls_ > 0) {
     // Nobody spins as long and then gives up; nor looks, does so much else, and goes on looking.
     constexpr size_t kMostPolls = 1 << 16;
     constexpr size_t kMostLocalCalls = 16;
-    const bool is_local = call.is_kept() && !is_poll && info.without_records == CallClass::kLocal;
+    const bool is_local =
+        call.is_kept() && !is_poll && !is_probe && info.without_records == CallClass::kLocal;
     if (is_local && local_calls_ < kMostLocalCalls) {
       ++polls_;
       ++local_calls_;
       return;
     }
     const std::span<Call> run = std::span(pending_.calls).last(polls_ + 1);
+    const bool after_probe = awaits_message(trace_->calls[run[0].name].name);
     bool found = !call.is_kept() && end_polls(run);
-    if (!found && polls_ >= kMostPolls) {
+    if (!found && !after_probe && polls_ >= kMostPolls) {
       mark_spinning(run, [&](const Call& each) { return is_a_poll(each); });
       found = true;
     }
-    if (is_poll && !found) {
+    if (is_poll && !after_probe && !found) {
       ++polls_;
       local_calls_ = 0;
       return;
     }
   }
-  polls_ = is_poll ? 1 : 0;
+  polls_ = is_poll || is_probe ? 1 : 0;
   local_calls_ = 0;
 }
 
@@ -91,6 +94,11 @@ bool CallBuilder::end_polls(std::span<Call> run) {
   const bool receives = std::all_of(action, pending_.actions.end(), [](const Action& each) {
     return each.kind == ActionKind::kPost;
   });
+  if (awaits_message(trace_->calls[run[0].name].name)) {
+    // What the program does behind its probe is no part of the wait.
+    if (receives) run[0].spinning |= kSpinning;
+    return receives;
+  }
   const bool tests = trace_->calls[call.name].tests;
   const Call& last = run[run.size() - 2 - local_calls_];
   const bool probed = receives && trace_->calls[last.name].probes;

@@ -223,7 +223,8 @@ class CallBuilder {
   /// The last call was closed: counts it as a poll, or ends the run of polls before it.
   void follow_polls();
   bool is_a_poll(const Call& call) const;
-  /// Marks a run of polls, if its last call got what they looked for; false when it did not.
+  /// Marks a run of polls, or a blocking probe and what follows, if its last call got what they
+  /// looked for; false when it did not.
   bool end_polls(std::span<Call> run);
   /// The call that a communication record belongs to; one of no length when it stands outside any.
   void ensure_call(uint64_t event, double time);

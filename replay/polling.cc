@@ -21,6 +21,10 @@ double median_poll(std::span<const Call> run, const IsPoll& is_poll) {
 
 }  // namespace
 
+bool awaits_message(std::string_view call) {
+  return call == "MPI_Probe" || call == "MPI_Mprobe";
+}
+
 void mark_spinning(std::span<Call> run, const IsPoll& is_poll) {
   if (run.size() < 2) return;
   const double longest = kWork * median_poll(run.first(run.size() - 1), is_poll);

@@ -17,16 +17,24 @@
 // poll of this run takes (the median), or a function of the program. What stood before the work was
 // a look now and then, not a wait.
 //
+// MPI_Probe and MPI_Mprobe wait themselves. Where a receive follows, with nothing but such local
+// calls between, the wait is left to the receive: it comes as late, and what the program does
+// between the two keeps its time.
+//
 // Whether the replay takes them as a wait or not, such polls looked in vain for what the call
 // behind the run gets, if they are of its kind: tests before a test, probes before a receive. On
 // another machine it may have been there (outcomes.h).
 
 #include <functional>
 #include <span>
+#include <string_view>
 
 #include "replay/operation.h"
 
 namespace rubato {
+
+/// True of MPI_Probe and MPI_Mprobe (`call` as mpi_call_name() has it).
+bool awaits_message(std::string_view call);
 
 using IsPoll = std::function<bool(const Call&)>;
 

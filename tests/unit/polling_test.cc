@@ -169,6 +169,48 @@ TEST_CASE("a long call between two polls is work") {
   CHECK(results.trace.spinning_calls == 1);
 }
 
+TEST_CASE("a blocking probe before its receive is a wait") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 1000..1001 send 1 8B
+    0: 1001 end
+    1: 0..1002 local MPI_Probe
+    1: 1003..1004 local MPI_Get_count
+    1: 1010..1012 recv 0 8B
+    1: 1012 end
+  )";
+  // Ten times as fast: sent at 100. The probe takes nothing, MPI_Get_count 1, 0.7 lie between; the
+  // receive ends with the message.
+  const Results waits = replay(text, "perfect:cpu*10");
+  CHECK(end_of(waits, 1) == Approx(100));
+  CHECK(waits.trace.kept.empty());
+  CHECK(waits.trace.spinning_calls == 1);
+  CHECK(end_of(replay(text, "perfect:cpu*10", false), 1) == Approx(1002 + 0.1 + 1 + 0.6));
+  CHECK(end_of(replay(text, "measured"), 1) == Approx(1012));
+  // What is between them keeps its time: 500 of it, to be done when the message is there already.
+  const char* works = R"(
+    0: 0..1 send 1 8B
+    0: 1 end
+    1: 0..2 local MPI_Mprobe
+    1: 502..503 recv 0 8B
+    1: 503 end
+  )";
+  CHECK(end_of(replay(works, "perfect"), 1) == Approx(500));
+  // Before something else it keeps its time: nobody knows what it waited for.
+  const char* other = R"(
+    0: 0..1 send 1 8B
+    0: 1..501 recv 1 8B
+    0: 501 end
+    1: 0..500 local MPI_Probe
+    1: 500..501 send 0 8B
+    1: 501..502 recv 0 8B
+    1: 502 end
+  )";
+  const Results kept = replay(other, "perfect");
+  CHECK(end_of(kept, 1) == Approx(500));
+  CHECK(kept.trace.kept.size() == 1);
+}
+
 TEST_CASE("a function of the program between two polls is work") {
   // Polls of 4 and 2: the median of {4, 4, 2} is 4, so that gaps of 40 are spinning.
   std::vector<Call> run(4);
