@@ -54,27 +54,63 @@ void CallBuilder::follow_polls() {
   }
   const MpiCallInfo& info = trace_->calls[call.name];
   const bool is_poll = call.is_kept() && (info.tests || info.probes);
-  if (polls_ == 0 && !is_poll) return;
-  // Nobody spins as long and then gives up.
-  constexpr size_t kMostPolls = 1 << 16;
-  bool found = polls_ == kMostPolls;
-  if (!call.is_kept() && polls_ > 0) {
-    const Call& last = pending_.calls[pending_.calls.size() - 2];
-    const auto action = pending_.actions.begin() + call.first_action;
-    const bool receives = std::all_of(action, pending_.actions.end(), [](const Action& each) {
-      return each.kind == ActionKind::kPost;
-    });
-    const bool probed = receives && trace_->calls[last.name].probes;
-    if (info.tests || probed) {
-      mark_looks(std::span(pending_.calls).last(polls_ + 1), probed, [&](uint16_t name) {
-        return probed ? trace_->calls[name].probes : trace_->calls[name].tests;
-      });
+  const bool is_probe = call.is_kept() && awaits_message(info.name);
+  if (polls_ > 0) {
+    // Nobody spins as long and then gives up; nor looks, does so much else, and goes on looking.
+    constexpr size_t kMostPolls = 1 << 16;
+    constexpr size_t kMostLocalCalls = 16;
+    const bool is_local =
+        call.is_kept() && !is_poll && !is_probe && info.without_records == CallClass::kLocal;
+    if (is_local && local_calls_ < kMostLocalCalls) {
+      ++polls_;
+      ++local_calls_;
+      return;
     }
-    // A lone probe before a receive found its message at once.
-    found = found || info.tests || (probed && polls_ > 1);
+    const std::span<Call> run = std::span(pending_.calls).last(polls_ + 1);
+    const bool after_probe = awaits_message(trace_->calls[run[0].name].name);
+    bool found = !call.is_kept() && end_polls(run);
+    if (!found && !after_probe && polls_ >= kMostPolls) {
+      mark_spinning(run, [&](const Call& each) { return is_a_poll(each); });
+      found = true;
+    }
+    if (is_poll && !after_probe && !found) {
+      ++polls_;
+      local_calls_ = 0;
+      return;
+    }
   }
-  if (found) mark_spinning(std::span(pending_.calls).last(polls_ + 1));
-  polls_ = is_poll ? (found ? 1 : polls_ + 1) : 0;
+  polls_ = is_poll || is_probe ? 1 : 0;
+  local_calls_ = 0;
+}
+
+bool CallBuilder::is_a_poll(const Call& call) const {
+  const MpiCallInfo& info = trace_->calls[call.name];
+  return call.is_kept() && (info.tests || info.probes);
+}
+
+bool CallBuilder::end_polls(std::span<Call> run) {
+  const Call& call = run.back();
+  const auto action = pending_.actions.begin() + call.first_action;
+  const bool receives = std::all_of(action, pending_.actions.end(), [](const Action& each) {
+    return each.kind == ActionKind::kPost;
+  });
+  if (awaits_message(trace_->calls[run[0].name].name)) {
+    // What the program does behind its probe is no part of the wait.
+    if (receives) run[0].spinning |= kSpinning;
+    return receives;
+  }
+  const bool tests = trace_->calls[call.name].tests;
+  const Call& last = run[run.size() - 2 - local_calls_];
+  const bool probed = receives && trace_->calls[last.name].probes;
+  if (!tests && !probed) return false;
+  mark_looks(run, probed, [&](uint16_t name) {
+    return probed ? trace_->calls[name].probes : trace_->calls[name].tests;
+  });
+  // A lone probe before a receive found its message at once.
+  const auto is_poll = [&](const Call& each) { return is_a_poll(each); };
+  if (!tests && std::count_if(run.begin(), run.end() - 1, is_poll) < 2) return false;
+  mark_spinning(run, is_poll);
+  return true;
 }
 
 void CallBuilder::request_test(uint64_t event, double time, uint64_t request) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -221,6 +222,10 @@ class CallBuilder {
   void settle_tests(Call& call);
   /// The last call was closed: counts it as a poll, or ends the run of polls before it.
   void follow_polls();
+  bool is_a_poll(const Call& call) const;
+  /// Marks a run of polls, or a blocking probe and what follows, if its last call got what they
+  /// looked for; false when it did not.
+  bool end_polls(std::span<Call> run);
   /// The call that a communication record belongs to; one of no length when it stands outside any.
   void ensure_call(uint64_t event, double time);
   Action& add_action(ActionKind kind);
@@ -270,6 +275,7 @@ class CallBuilder {
   uint32_t receives_after_probe_ = 0;
   uint32_t function_records_ = 0;  ///< after the last closed call
   size_t polls_ = 0;               ///< the last closed calls, if they may have been spinning
+  size_t local_calls_ = 0;         ///< the last ones of these, which talk to nobody
   size_t gap_start_ = 0;  ///< index into pending_.records: the first one after the last closed call
   size_t call_base_ = 0;
   size_t action_base_ = 0;

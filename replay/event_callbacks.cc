@@ -64,10 +64,20 @@ struct RecordedCollective {
       root = local;
     } else if (recorded_root == OTF2_COLLECTIVE_ROOT_THIS_GROUP) {
       root = kRootInOwnGroup;
+    } else if (communicator.self_like) {
+      root = local;
     } else if (recorded_root < static_cast<uint32_t>(communicator.peers(local))) {
       // Between groups it counts in the other one.
       root = static_cast<int32_t>(recorded_root) +
              (local < communicator.first_group ? communicator.first_group : 0);
+    } else if (is_rooted(op) && !kept) {
+      const std::string which = recorded_root == OTF2_COLLECTIVE_ROOT_NONE
+                                    ? " names no root"
+                                    : " names rank " + std::to_string(recorded_root) + " as root";
+      throw InputError(l.place(event, what) + ": this " + name_of(op) + which +
+                       ", on communicator '" + communicator.name + "' of " +
+                       std::to_string(communicator.size()) +
+                       " members; the archive cannot be replayed");
     }
   }
 

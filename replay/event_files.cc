@@ -45,10 +45,11 @@ struct EventFiles::Decoding {
   Decoding(const Archive& a, bool ignore, Reader r)
       : archive(&a), ignore_offsets(ignore), reader(std::move(r)) {}
 
-  std::optional<uint64_t> events_of(uint64_t location) const;
+  std::optional<EventHeaders> headers_of(uint64_t location) const;
   /// False for a location that has no events and no file.
   bool open(EventLocation& location);
-  [[noreturn]] void damaged(const EventLocation& location, OTF2_ErrorCode error) const;
+  [[noreturn]] void damaged(const EventLocation& location, uint64_t events,
+                            OTF2_ErrorCode error) const;
   void burst(EventLocation& location);
 
   const Archive* archive;
@@ -135,7 +136,7 @@ void EventFiles::read_apart(const SideLocation& side,
   }
 }
 
-std::optional<uint64_t> EventFiles::Decoding::events_of(uint64_t location) const {
+std::optional<EventHeaders> EventFiles::Decoding::headers_of(uint64_t location) const {
   OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
   OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
   uint64_t chunk = 0;
@@ -146,7 +147,7 @@ std::optional<uint64_t> EventFiles::Decoding::events_of(uint64_t location) const
   if (substrate != OTF2_SUBSTRATE_POSIX || compression != OTF2_COMPRESSION_NONE) return {};
   const std::filesystem::path directory =
       std::filesystem::path(archive->anchor).replace_extension();
-  return events_by_headers(directory / (std::to_string(location) + ".evt"), chunk);
+  return event_headers(directory / (std::to_string(location) + ".evt"), chunk);
 }
 
 bool EventFiles::Decoding::open(EventLocation& location) {
@@ -157,7 +158,10 @@ bool EventFiles::Decoding::open(EventLocation& location) {
     throw InputError(archive->anchor + ": the event file of location " + std::to_string(id) +
                      " (rank " + std::to_string(location.rank) + ") is missing or cannot be read");
   }
-  location.events = events_of(id);
+  if (const auto headers = headers_of(id)) {
+    location.events = headers->events;
+    if (headers->damaged) damaged(location, headers->events, OTF2_ERROR_INTEGRITY_FAULT);
+  }
   // What a location does not have is not looked for record by record.
   const auto found = local_definitions.find(id);
   const LocalDefinitions local =
@@ -168,10 +172,12 @@ bool EventFiles::Decoding::open(EventLocation& location) {
   return true;
 }
 
-void EventFiles::Decoding::damaged(const EventLocation& location, OTF2_ErrorCode error) const {
+/// `events` of them can be read.
+void EventFiles::Decoding::damaged(const EventLocation& location, uint64_t events,
+                                   OTF2_ErrorCode error) const {
   throw InputError(archive->anchor + ": the events of location " + std::to_string(location.id) +
                    " (rank " + std::to_string(location.rank) + ") cannot be read beyond event " +
-                   std::to_string(location.position) + " (" + OTF2_Error_GetDescription(error) +
+                   std::to_string(events) + " (" + OTF2_Error_GetDescription(error) +
                    "); the file is truncated or damaged");
 }
 
@@ -182,13 +188,13 @@ void EventFiles::Decoding::burst(EventLocation& location) {
       OTF2_Reader_ReadLocalEvents(reader.get(), location.reader.get(), kBurst, &read);
   location.position += read;
   if (location.error) std::rethrow_exception(location.error);
-  if (error != OTF2_SUCCESS) damaged(location, error);
+  if (error != OTF2_SUCCESS) damaged(location, location.position, error);
   // A file that was cut between two records reads well up to there, or on without end.
   const bool ends = read < kBurst;
   const uint64_t events = archive->index.events_of_location.at(location.id);
   if (location.events.value_or(UINT64_MAX) < location.position ||
       (ends && location.position < std::max(events, location.events.value_or(0)))) {
-    damaged(location, OTF2_ERROR_END_OF_BUFFER);
+    damaged(location, location.position, OTF2_ERROR_END_OF_BUFFER);
   }
   if (ends) {
     // What functions that have ended took stands before the last record.

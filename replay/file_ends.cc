@@ -11,6 +11,9 @@ constexpr char kChunkHeader = 3;
 constexpr char kLowestFirst = 'B';
 constexpr char kLowestLast = '#';
 constexpr size_t kHeader = 18;  ///< bytes
+constexpr char kNoRecord = 0;
+constexpr char kTime = 5;
+constexpr size_t kTimeBytes = 9;  ///< its type and the time
 
 uint64_t number(const char* bytes, bool lowest_first) {
   uint64_t value = 0;
@@ -23,24 +26,33 @@ uint64_t number(const char* bytes, bool lowest_first) {
 
 }  // namespace
 
-std::optional<uint64_t> events_by_headers(const std::string& path, uint64_t chunk) {
+std::optional<EventHeaders> event_headers(const std::string& path, uint64_t chunk) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
   if (size < static_cast<std::streamoff>(kHeader) || chunk < kHeader) return {};
-  uint64_t events = 0;
+  EventHeaders headers;
+  headers.damaged = true;  // until the end is reached
   for (uint64_t at = 0; at < static_cast<uint64_t>(size); at += chunk) {
-    std::array<char, kHeader> header;
-    if (!file.seekg(static_cast<std::streamoff>(at)).read(header.data(), kHeader)) return 0;
-    const bool lowest_first = header[1] == kLowestFirst;
-    const bool known = header[0] == kChunkHeader && (lowest_first || header[1] == kLowestLast);
+    // The first record of a chunk mostly has a time before it.
+    std::array<char, kHeader + kTimeBytes + 1> start{};
+    file.seekg(static_cast<std::streamoff>(at)).read(start.data(), start.size());
+    const auto read = static_cast<size_t>(file.gcount());
+    file.clear();
+    if (read < kHeader) return headers;
+    const bool lowest_first = start[1] == kLowestFirst;
+    const bool known = start[0] == kChunkHeader && (lowest_first || start[1] == kLowestLast);
     if (!known && at == 0) return {};
     // The one chunk of a file without events has 0 for both.
-    const uint64_t first = number(&header[2], lowest_first);
-    const uint64_t last = number(&header[10], lowest_first);
-    if (!known || (first != events + 1 && last != 0) || last < events) return 0;
-    events = last;
+    const uint64_t first = number(&start[2], lowest_first);
+    const uint64_t last = number(&start[10], lowest_first);
+    if (!known || (first != headers.events + 1 && last != 0) || last < headers.events)
+      return headers;
+    const size_t record = start[kHeader] == kTime ? kHeader + kTimeBytes : kHeader;
+    if (record < read && start[record] == kNoRecord) return headers;
+    headers.events = last;
   }
-  return events;
+  headers.damaged = false;
+  return headers;
 }
 
 bool ends_as_written(const std::string& path) {

@@ -2,12 +2,14 @@
 
 // Where the files of an archive end. libotf2 3.0 does not look: at an event file that was cut off
 // in its second chunk or later, it goes on with what the chunk before left in its buffer, for ever;
-// and of an anchor file it reads as many properties as a number in it says.
+// so it does where a 0 stands in place of the first record; and of an anchor file it reads as many
+// properties as a number in it says.
 //
 // A file is a row of chunks, all but the last one of the size that the anchor names. Each begins
 // with a byte 3, a byte that is 'B' where numbers have their lowest byte first and '#' where they
 // have it last, and, in event files, the numbers of its first and last event (8 bytes each, from
-// 1). Behind the last record of a file stand a 2 and a 1.
+// 1). Each record begins with a byte that says what it is, never 0; a 5 is a time (8 bytes) that
+// the records behind it have. Behind the last record of a file stand a 2 and a 1.
 
 #include <cstdint>
 #include <optional>
@@ -15,10 +17,16 @@
 
 namespace rubato {
 
-/// How many events an event file holds by the headers of its chunks, of `chunk` bytes each; 0 when
-/// a header does not go on where the one before ended. Nothing for a file that cannot be read, or
-/// does not look like one of libotf2.
-std::optional<uint64_t> events_by_headers(const std::string& path, uint64_t chunk);
+/// What the chunks of an event file say at their beginnings.
+struct EventHeaders {
+  uint64_t events = 0;  ///< how many it holds, up to what is damaged
+  /// A header does not go on where the one before ended, or no record stands behind it.
+  bool damaged = false;
+};
+
+/// Looks at the headers of the chunks, of `chunk` bytes each. Nothing for a file that cannot be
+/// read, or does not look like one of libotf2.
+std::optional<EventHeaders> event_headers(const std::string& path, uint64_t chunk);
 
 /// True unless the file can be read and does not end as libotf2 ends its files.
 bool ends_as_written(const std::string& path);

@@ -56,20 +56,44 @@ constexpr const char* kLocalAllTheSame[] = {
 
 // clang-format on
 
+/// True of the call that only prepares a persistent request: MPI_Send_init, MPI_Bcast_init.
+bool only_prepares(std::string_view name) {
+  return name.ends_with("_init");
+}
+
 bool communicates(std::string_view name) {
-  if (name.size() > 5 && name.substr(name.size() - 5) == "_init") return false;  // only prepares
+  if (only_prepares(name)) return false;
   const bool is_local = std::any_of(std::begin(kLocalAllTheSame), std::end(kLocalAllTheSame),
                                     [&](const char* local) { return name == local; });
   return !is_local && std::any_of(std::begin(kCommunicating), std::end(kCommunicating),
                                   [&](const char* begin) { return name.rfind(begin, 0) == 0; });
 }
 
+bool drop_end(std::string& name, std::string_view end) {
+  if (!name.ends_with(end)) return false;
+  name.resize(name.size() - end.size());
+  return true;
+}
+
+/// What it does is that of its form for small counts: the name without the _c of a large one.
+std::string small_form(std::string name) {
+  drop_end(name, "_c");
+  return name;
+}
+
 }  // namespace
 
 std::string mpi_call_name(const std::string& region) {
   std::string name = region;
-  if (name.size() > 2 && name.compare(name.size() - 2, 2, "()") == 0) name.resize(name.size() - 2);
-  while (!name.empty() && name.back() == '_') name.pop_back();
+  drop_end(name, "()");
+  while (drop_end(name, "_")) {
+  }
+  // The symbols of the module mpi_f08, and of array arguments by descriptor.
+  const bool is_large = drop_end(name, "_large");
+  for (const char* end : {"_f08ts", "_f08", "_fts", "_F08TS", "_F08", "_FTS"}) {
+    if (drop_end(name, end)) break;
+  }
+  if (is_large) name += "_c";
   if (name.rfind("PMPI_", 0) == 0 || name.rfind("pmpi_", 0) == 0) name.erase(0, 1);
   if (name.rfind("MPIX_", 0) == 0) name.erase(3, 1);  // Open MPI 4's forms of MPI 4
   if (name.size() < 6) return "";
@@ -91,9 +115,11 @@ std::string mpi_call_name(const std::string& region) {
   return name;
 }
 
-MpiCallInfo mpi_call_info(const std::string& name) {
+MpiCallInfo mpi_call_info(const std::string& call) {
   MpiCallInfo info;
-  info.name = name;
+  info.name = call;
+  // All that follows asks for this one alone.
+  const std::string name = small_form(call);
   info.init = is_any(name, {"MPI_Init", "MPI_Init_thread"});
   info.finalize = name == "MPI_Finalize";
   info.nonblocking =
@@ -109,7 +135,7 @@ MpiCallInfo mpi_call_info(const std::string& name) {
       starts_with_any(name, {"MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op",
                              "MPI_Compare_and_swap", "MPI_Rput", "MPI_Rget", "MPI_Raccumulate",
                              "MPI_Win_flush", "MPI_Win_lock", "MPI_Win_unlock"}) ||
-      is_any(name, {"MPI_Put", "MPI_Put_c", "MPI_Get", "MPI_Get_c"});
+      is_any(name, {"MPI_Put", "MPI_Get"});
   if (name == "MPI_Win_post") info.epoch = EpochStep::kPost;
   if (name == "MPI_Win_start") info.epoch = EpochStep::kStart;
   if (name == "MPI_Win_complete") info.epoch = EpochStep::kComplete;
@@ -117,7 +143,7 @@ MpiCallInfo mpi_call_info(const std::string& name) {
       starts_with_any(name, {"MPI_Ineighbor_alltoallw", "MPI_Neighbor_alltoallw_init", "MPI_Rput",
                              "MPI_Rget", "MPI_Raccumulate", "MPI_File_i", "MPI_Grequest_start"});
   info.among_neighbours =
-      starts_with_any(name, {"MPI_Neighbor_", "MPI_Ineighbor_"}) && !name.ends_with("_init");
+      starts_with_any(name, {"MPI_Neighbor_", "MPI_Ineighbor_"}) && !only_prepares(name);
   if (communicates(name)) info.without_records = CallClass::kCommunicates;
   return info;
 }

@@ -8,10 +8,12 @@ namespace {
 
 constexpr double kWork = 10;  ///< times the median poll
 
-double median_poll(std::span<const Call> polls) {
+double median_poll(std::span<const Call> run, const IsPoll& is_poll) {
   std::vector<double> lengths;
-  lengths.reserve(polls.size());
-  for (const Call& poll : polls) lengths.push_back(poll.leave - poll.enter);
+  lengths.reserve(run.size());
+  for (const Call& call : run) {
+    if (is_poll(call)) lengths.push_back(call.leave - call.enter);
+  }
   const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
   std::nth_element(lengths.begin(), middle, lengths.end());
   return *middle;
@@ -19,14 +21,22 @@ double median_poll(std::span<const Call> polls) {
 
 }  // namespace
 
-void mark_spinning(std::span<Call> run) {
+bool awaits_message(std::string_view call) {
+  return call == "MPI_Probe" || call == "MPI_Mprobe";
+}
+
+void mark_spinning(std::span<Call> run, const IsPoll& is_poll) {
   if (run.size() < 2) return;
-  const double longest = kWork * median_poll(run.first(run.size() - 1));
+  const double longest = kWork * median_poll(run.first(run.size() - 1), is_poll);
+  bool in_loop = false;
   for (size_t i = run.size() - 1; i > 0; --i) {
-    const bool works = run[i].function_records > 0 || run[i].enter - run[i - 1].leave > longest;
+    Call& before = run[i - 1];
+    in_loop = in_loop || is_poll(before);
+    const bool works = run[i].function_records > 0 || run[i].enter - before.leave > longest ||
+                       (in_loop && !is_poll(before) && before.leave - before.enter > longest);
     if (works) return;
     run[i].spinning |= kSpinningBefore;
-    run[i - 1].spinning |= kSpinning;
+    if (in_loop) before.spinning |= kSpinning;
   }
 }
 

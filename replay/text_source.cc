@@ -77,6 +77,10 @@ std::optional<CollectiveOp> collective_of(const std::string& name, bool& started
   return started ? std::optional(blocking->second) : std::nullopt;
 }
 
+std::string whole(double number) {
+  return std::to_string(static_cast<int>(number));
+}
+
 struct Line {
   int number;
   int rank;
@@ -179,7 +183,7 @@ class TextSource : public EventSource {
     std::istringstream in(text);
     std::string raw;
     std::vector<int> nodes;
-    std::map<int, std::vector<int32_t>> comms;
+    std::vector<Line> definitions;
     int ranks = 0;
     std::map<int, int> threads;  // by rank: the highest number
     for (int number_of_line = 1; std::getline(in, raw); ++number_of_line) {
@@ -192,36 +196,8 @@ class TextSource : public EventSource {
           nodes.push_back(static_cast<int>(number(line, line.words[i])));
         continue;
       }
-      if (line.words[0] == "comm") {
-        if (line.words.size() < 3) fail(line, "write comm NUMBER RANK...");
-        auto& members = comms[static_cast<int>(number(line, line.words[1]))];
-        for (size_t i = 2; i < line.words.size(); ++i) {
-          if (line.words[i] == "|") {
-            first_groups_[static_cast<int>(number(line, line.words[1]))] =
-                static_cast<int>(members.size());
-          } else {
-            members.push_back(static_cast<int>(number(line, line.words[i])));
-          }
-        }
-        continue;
-      }
-      if (line.words[0] == "window") {
-        const auto comm = static_cast<uint32_t>(option(line, "comm", 0));
-        if (line.words.size() != 2) fail(line, "write window NUMBER [comm NUMBER]");
-        windows_[static_cast<int>(number(line, line.words[1]))] = comm;
-        continue;
-      }
-      if (line.words[0] == "neighbours") {
-        if (line.words.size() < 5) fail(line, "write neighbours COMM RANK from RANK... to RANK...");
-        Neighbours& neighbours =
-            trace_.neighbours[{static_cast<int>(number(line, line.words[2])),
-                               static_cast<uint32_t>(number(line, line.words[1]))}];
-        std::vector<int32_t>* list = &neighbours.sources;
-        for (size_t i = 3; i < line.words.size(); ++i) {
-          if (line.words[i] == "to") list = &neighbours.destinations;
-          if (line.words[i] == "from" || line.words[i] == "to") continue;
-          list->push_back(static_cast<int32_t>(number(line, line.words[i])));
-        }
+      if (line.words[0] == "comm" || line.words[0] == "window" || line.words[0] == "neighbours") {
+        definitions.push_back(std::move(line));
         continue;
       }
       if (line.words[0].back() != ':')
@@ -231,15 +207,16 @@ class TextSource : public EventSource {
       line.rank = static_cast<int>(number(line, line.words[0].substr(0, dot)));
       if (dot != std::string::npos)
         line.thread = static_cast<int>(number(line, line.words[0].substr(dot + 1)));
+      if (line.rank < 0 || line.thread < 0) fail(line, "ranks and threads count from 0");
       threads[line.rank] = std::max(threads[line.rank], line.thread);
       line.words.erase(line.words.begin());
       ranks = std::max(ranks, line.rank + 1);
       lines_.push_back(std::move(line));
     }
-    define(ranks, nodes, comms, threads);
+    define(ranks, nodes, definitions, threads);
   }
 
-  void define(int ranks, std::vector<int> nodes, const std::map<int, std::vector<int32_t>>& comms,
+  void define(int ranks, std::vector<int> nodes, const std::vector<Line>& definitions,
               const std::map<int, int>& threads) {
     nodes.resize(ranks, 0);
     trace_.path = origin_;
@@ -257,23 +234,13 @@ class TextSource : public EventSource {
     trace_.world = 0;
     trace_.wildcards = WildcardsKnown::kAll;
     trace_.comms.push_back(world);
-    for (const auto& [index, members] : comms) {
-      Communicator comm;
-      comm.name = "comm " + std::to_string(index);
-      comm.set_members(members);
-      if (const auto groups = first_groups_.find(index); groups != first_groups_.end())
-        comm.first_group = groups->second;
-      trace_.comms.push_back(comm);
+    comms_[0] = 0;
+    for (const Line& line : definitions) {
+      if (line.words[0] == "comm") define_communicator(line);
     }
-    for (auto& [number, comm] : windows_) {
-      if (comm >= 1 + comms.size())
-        throw InputError(origin_ + ": window " + std::to_string(number) + " is over communicator " +
-                         std::to_string(comm) + ", which is not defined");
-      Communicator window = trace_.comms[comm];
-      window.name = "window " + std::to_string(number);
-      window.window = true;
-      comm = static_cast<uint32_t>(trace_.comms.size());
-      trace_.comms.push_back(std::move(window));
+    for (const Line& line : definitions) {
+      if (line.words[0] == "window") define_window(line);
+      if (line.words[0] == "neighbours") define_neighbours(line);
     }
     std::vector<SideLocation> locations;
     for (const auto& [rank, most] : threads) {
@@ -281,6 +248,57 @@ class TextSource : public EventSource {
         locations.push_back({thread << 32 | static_cast<uint64_t>(rank), rank, true});
     }
     trace_.make_timelines(locations);
+  }
+
+  void define_communicator(const Line& line) {
+    if (line.words.size() < 3) fail(line, "write comm NUMBER RANK...");
+    const auto [entry, is_new] = comms_.emplace(static_cast<int>(number(line, line.words[1])),
+                                                static_cast<uint32_t>(trace_.comms.size()));
+    if (!is_new) fail(line, "communicator " + line.words[1] + " is there already");
+    Communicator comm;
+    comm.name = "comm " + line.words[1];
+    std::vector<int32_t> members;
+    for (size_t i = 2; i < line.words.size(); ++i) {
+      if (line.words[i] == "|") {
+        comm.first_group = static_cast<int>(members.size());
+        continue;
+      }
+      members.push_back(rank_named(line, i));
+      if (std::count(members.begin(), members.end(), members.back()) > 1)
+        fail(line, "rank " + line.words[i] + " is there twice");
+    }
+    comm.set_members(std::move(members));
+    trace_.comms.push_back(std::move(comm));
+  }
+
+  void define_window(Line line) {
+    const uint32_t comm = comm_of(line, option(line, "comm", 0));
+    if (line.words.size() != 2) fail(line, "write window NUMBER [comm NUMBER]");
+    Communicator window = trace_.comms[comm];
+    window.name = "window " + line.words[1];
+    window.window = true;
+    windows_[static_cast<int>(number(line, line.words[1]))] =
+        static_cast<uint32_t>(trace_.comms.size());
+    trace_.comms.push_back(std::move(window));
+  }
+
+  void define_neighbours(const Line& line) {
+    if (line.words.size() < 5) fail(line, "write neighbours COMM RANK from RANK... to RANK...");
+    const uint32_t comm = comm_of(line, number(line, line.words[1]));
+    Neighbours& neighbours = trace_.neighbours[{rank_named(line, 2), comm}];
+    std::vector<int32_t>* list = &neighbours.sources;
+    for (size_t i = 3; i < line.words.size(); ++i) {
+      if (line.words[i] == "to") list = &neighbours.destinations;
+      if (line.words[i] == "from" || line.words[i] == "to") continue;
+      list->push_back(rank_named(line, i));
+    }
+  }
+
+  /// The rank that a word is, one that there is.
+  int32_t rank_named(const Line& line, size_t word) const {
+    const double rank = number(line, line.words[word]);
+    if (rank < 0 || rank >= trace_.ranks()) fail(line, "there is no rank " + line.words[word]);
+    return static_cast<int32_t>(rank);
   }
 
   /// Index of an MPI call in the table, which grows as names turn up.
@@ -296,6 +314,13 @@ class TextSource : public EventSource {
     const bool found =
         std::any_of(lines_.begin(), lines_.end(), [&](const Line& l) { return l.rank == rank; });
     if (!found) throw InputError(origin_ + ": rank " + std::to_string(rank) + " has no calls");
+  }
+
+  /// Index of the communicator that the trace gives this number.
+  uint32_t comm_of(const Line& line, double number) const {
+    const auto found = comms_.find(static_cast<int>(number));
+    if (found == comms_.end()) fail(line, "communicator " + whole(number) + " is not defined");
+    return found->second;
   }
 
   /// The value behind a keyword, taken out of the words; `otherwise` when it is not there.
@@ -337,7 +362,8 @@ class TextSource : public EventSource {
 
   void build(Line line) {
     const auto tag = static_cast<uint32_t>(option(line, "tag", 0));
-    const auto comm = static_cast<uint32_t>(option(line, "comm", 0));
+    const double comm_number = option(line, "comm", 0);
+    const uint32_t comm = comm_of(line, comm_number);
     const auto root = static_cast<int32_t>(option(line, "root", kNoRoot));
     const double request = option(line, "req", -1);
     const double init_order = option(line, "persistent", 0);
@@ -376,15 +402,11 @@ class TextSource : public EventSource {
       return record(leave, &CallBuilder::measurement, true);
     }
     if (what == "flush") return record(enter, &CallBuilder::buffer_flush, leave);
-    if (comm >= trace_.comms.size())
-      fail(line, "communicator " + std::to_string(comm) + " is not defined");
     const int32_t name = call(
         what == "local" && line.words.size() > 2 ? line.words[2] : mpi_call_name("mpi_" + what));
     const auto peer = [&](size_t index) {
       if (index >= line.words.size()) fail(line, "the peer is missing");
-      const double rank = number(line, line.words[index]);
-      if (rank < 0 || rank >= trace_.ranks()) fail(line, "there is no rank " + line.words[index]);
-      return static_cast<int32_t>(rank);
+      return rank_named(line, index);
     };
     record(enter, &CallBuilder::enter, name);
     if (what == "probe") record_silently(&CallBuilder::probed, comm, peer(2), tag, wildcards);
@@ -397,6 +419,11 @@ class TextSource : public EventSource {
     } else if (what == "isend" || what == "issend") {
       record(enter, &CallBuilder::isend, comm, peer(2), tag, bytes(line, 3),
              static_cast<uint64_t>(request), uint8_t{0});
+    } else if (what == "start") {
+      if (line.words.size() < 3) fail(line, "the request is missing");
+      const auto id = static_cast<uint64_t>(number(line, line.words[2]));
+      record(enter, &CallBuilder::neighbours_start, id);
+      among_neighbours_.insert({line.rank, id});
     } else if (what == "recv") {
       record(leave, &CallBuilder::recv, comm, peer(2), tag, bytes(line, 3), wildcards);
     } else if (what == "irecv") {
@@ -442,9 +469,11 @@ class TextSource : public EventSource {
       }
     } else if (const auto op = collective_of(what, is_started); op.has_value()) {
       if (trace_.comms[comm].local_rank(line.rank) < 0)
-        fail(line, "the rank is not in communicator " + std::to_string(comm));
-      if (root >= trace_.comms[comm].size())
-        fail(line, "communicator " + std::to_string(comm) + " has no rank " + std::to_string(root));
+        fail(line, "the rank is not in communicator " + whole(comm_number));
+      if (root >= trace_.comms[comm].size() ||
+          (root < 0 && root != kNoRoot && root != kRootInOwnGroup))
+        fail(line, "communicator " + whole(comm_number) + " has no rank " + std::to_string(root));
+      if (is_rooted(*op) && root == kNoRoot) fail(line, "write root RANK");
       const CollectiveText c{*op, comm, root, bytes(line, 2), bytes(line, 3)};
       if (is_started) {
         record(enter, &CallBuilder::icollective_request, static_cast<uint64_t>(request),
@@ -458,6 +487,11 @@ class TextSource : public EventSource {
       record_silently(&CallBuilder::neighbours, exchange,
                       request < 0 ? 0 : static_cast<uint64_t>(request));
       if (request >= 0) among_neighbours_.insert({line.rank, static_cast<uint64_t>(request)});
+    } else if (what.rfind("neighbor_", 0) == 0 && what.ends_with("_init")) {
+      if (request < 0) fail(line, "the request is missing");
+      record_silently(&CallBuilder::neighbours_init,
+                      NeighbourExchange{comm, bytes(line, 2), bytes(line, 3)},
+                      static_cast<uint64_t>(request));
     } else if (kOneSidedCalls.count(what)) {
       one_sided(line, window, request, enter, leave, record, peer);
     } else if (what != "local" && what != "init" && what != "finalize" && what != "probe" &&
@@ -569,7 +603,7 @@ class TextSource : public EventSource {
   std::vector<std::string> chosen_functions_;      ///< to be timed
   FunctionTimes function_times_{0};
   std::vector<FunctionClock> clocks_;  ///< by timeline
-  std::map<int, int> first_groups_;    ///< by communicator with two groups: the size of the first
+  std::map<int, uint32_t> comms_;      ///< index, by the number that the trace gives
   std::map<std::pair<int, uint64_t>, PostedText> receives_;
   std::map<std::pair<int, uint64_t>, CollectiveText> collectives_;
   std::set<std::pair<int, uint64_t>> among_neighbours_;

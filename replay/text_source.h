@@ -35,6 +35,8 @@ namespace rubato {
 ///     0: 130..131 alltoallv_init req 3 parts 0B 8B    a later "ialltoallv 8B 16B req 3" starts it
 ///     1: 130..135 neighbor_alltoall 16B 8B     bytes to all neighbours and from all; also
 ///                                      ineighbor_alltoall with a request, and the other kinds
+///     1: 130..135 neighbor_alltoall_init 16B 8B req 3    only prepares it
+///     1: 135..140 start 3              starts such a one
 ///     window 1 comm 0                  window 1 over communicator 0, as it is without "comm"
 ///     0: 130..131 put 1 8B win 1       also accumulate, get; fetch_and_op with bytes sent and
 ///                                      received

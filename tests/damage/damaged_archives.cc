@@ -4,10 +4,11 @@
 //
 // Takes archives that are whole and damages them in one place at a time: files cut off (at every
 // border of a chunk, and at N places of each file), bits flipped (N of them in all files, seeded),
-// files missing, messages of which one side is not on record. Each variant is replayed in a process
-// of its own, which has to end within a time and an amount of memory, with results or with one line
-// that names the file and, where it is about events, the rank. --archive damages a copy of that
-// archive instead of one made here; --only repeats a variant by the name that a failure showed.
+// the first record of a chunk overwritten, files missing, messages of which one side is not on
+// record. Each variant is replayed in a process of its own, which has to end within a time and an
+// amount of memory, with results or with one line that names the file and, where it is about
+// events, the rank. --archive damages a copy of that archive instead of one made here; --only
+// repeats a variant by the name that a failure showed.
 
 #include <fmt/core.h>
 #include <signal.h>
@@ -226,13 +227,14 @@ class Damager {
     damaged(file, bytes, "flip", fmt::format("flip {} byte {} bit {}", file, byte, bit), {},
             byte % 2 ? 2 : 1);
   }
-  void overwrite(const std::string& file, size_t byte, size_t count, char with) {
+  void overwrite(const std::string& file, size_t byte, size_t count, char with,
+                 const Expected& expected) {
     std::string bytes = whole_.at(file);
     bytes.replace(byte, count, std::min(count, bytes.size() - byte), with);
     damaged(file, bytes, "overwrite",
             fmt::format("overwrite {} bytes {} to {} with {:#x}", file, byte, byte + count - 1,
                         static_cast<unsigned char>(with)),
-            {});
+            expected);
   }
   void remove(const std::string& file, const Expected& expected) {
     if (!only_.empty() && only_ != "remove " + file) return;
@@ -326,7 +328,19 @@ void flip_bits(Damager& damager, const Arguments& arguments) {
     if (i % 4 < 3)
       damager.flip(file, byte, bit);
     else
-      damager.overwrite(file, byte, count, with);
+      damager.overwrite(file, byte, count, with, {});
+  }
+}
+
+/// No record where a chunk's first one should stand: behind its header (18 bytes), or behind the
+/// time that is before it (9 bytes).
+void remove_first_records(Damager& damager) {
+  for (const std::string& file : damager.files()) {
+    if (!is_events(file)) continue;
+    for (size_t chunk = 0; chunk < damager.size(file); chunk += kChunk) {
+      for (const size_t byte : {chunk + 18, chunk + 27})
+        damager.overwrite(file, byte, 1, '\0', refusal_of(file));
+    }
   }
 }
 
@@ -344,6 +358,7 @@ bool check(const char* what, const fs::path& archive, const Arguments& arguments
   damager.look("whole", "whole", {true, false, "Verified"});
   cut_files(damager, arguments, at_borders);
   remove_files(damager);
+  remove_first_records(damager);
   if (flips) flip_bits(damager, arguments);
   return damager.report(what);
 }

@@ -138,6 +138,20 @@ TEST_CASE("a record with a rank that the communicator does not have is refused b
         })) == "rank 1, event 2 (an RMA operation): rank 7 is not in window 'window' of 2 members");
 }
 
+TEST_CASE("a collective whose root the communicator does not have is refused by place") {
+  const auto bcast = [](uint32_t root) {
+    return with_record([root](OTF2_EvtWriter* writer) {
+      OTF2_EvtWriter_MpiCollectiveEnd(writer, nullptr, 20, OTF2_COLLECTIVE_OP_BCAST, 0, root, 8, 8);
+    });
+  };
+  CHECK(refusal(bcast(5)) ==
+        "rank 1, event 2 (MPI_COLLECTIVE_END): this bcast names rank 5 as root, on communicator "
+        "'MPI_COMM_WORLD' of 2 members; the archive cannot be replayed");
+  CHECK(refusal(bcast(OTF2_COLLECTIVE_ROOT_NONE)) ==
+        "rank 1, event 2 (MPI_COLLECTIVE_END): this bcast names no root, on communicator "
+        "'MPI_COMM_WORLD' of 2 members; the archive cannot be replayed");
+}
+
 TEST_CASE("what a refusal quotes from the archive stays in its line") {
   Otf2Archive what = with_record(
       [](OTF2_EvtWriter* writer) { OTF2_EvtWriter_MpiSend(writer, nullptr, 20, 2, 0, 0, 8); });
@@ -216,6 +230,15 @@ TEST_CASE("event files that are missing or cannot be read are named") {
       fs::resize_file(directory.file("traces/1.evt"), cut);
       CHECK(refusal(directory).find("location 1 (rank 1)") != std::string::npos);
     }
+  }
+  SECTION("one has no record where its first should stand") {
+    // Behind the header of 18 bytes stands a time of 9, behind that the record.
+    const size_t byte = GENERATE(18, 27);
+    std::fstream(directory.file("traces/1.evt"), std::ios::binary | std::ios::in | std::ios::out)
+        .seekp(static_cast<std::streamoff>(byte))
+        .put('\0');
+    CHECK(refusal(directory).find(
+              "the events of location 1 (rank 1) cannot be read beyond event 0") == 0);
   }
   SECTION("one is a directory") {
     fs::remove(directory.file("traces/1.evt"));

@@ -37,6 +37,10 @@ std::string polling_loop() {
   return text + "1: 1010..1012 test 1\n1: 1022 end\n";
 }
 
+bool every_call(const Call&) {
+  return true;
+}
+
 }  // namespace
 
 TEST_CASE("a polling loop is a wait on another machine, and what it was on the recorded one") {
@@ -120,6 +124,93 @@ TEST_CASE("probes that lead to a receive were a wait for it") {
   CHECK(end_of(lone, 1) == Approx(8));
 }
 
+TEST_CASE("what talks to nobody does not end a loop of polls") {
+  std::string probes = "0: 0..0 init\n0: 100..101 send 1 8B\n0: 101 end\n";
+  for (int time = 0; time <= 100; time += 10)
+    probes +=
+        "1: " + std::to_string(time) + ".." + std::to_string(time + 2) + " local MPI_Iprobe\n";
+  probes += "1: 103..104 local MPI_Get_count\n1: 105..110 recv 0 8B\n1: 110 end\n";
+  // Ten times as fast: sent at 10. The loop begins at 0, MPI_Get_count takes its 1, the wait ends
+  // with the message.
+  const Results counted = replay(probes, "perfect:cpu*10");
+  CHECK(end_of(counted, 1) == Approx(10));
+  CHECK(counted.trace.spinning_calls == 11);
+  CHECK(counted.trace.kept.empty());
+  CHECK(end_of(replay(probes, "measured"), 1) == Approx(110));
+
+  // MPI_Get_address between tests is part of the loop.
+  std::string tests = "0: 0..0 init\n0: 100..101 send 1 8B\n0: 101 end\n1: 0..0 irecv 0 8B req 1\n";
+  for (int time = 10; time <= 100; time += 10) {
+    tests += "1: " + std::to_string(time) + ".." + std::to_string(time + 2) + " test\n";
+    tests += "1: " + std::to_string(time + 4) + ".." + std::to_string(time + 5) +
+             " local MPI_Get_address\n";
+  }
+  tests += "1: 110..112 test 1\n1: 112 end\n";
+  const Results looped = replay(tests, "perfect:cpu*10");
+  CHECK(end_of(looped, 1) == Approx(10));
+  CHECK(looped.trace.spinning_calls == 10);
+}
+
+TEST_CASE("a long call between two polls is work") {
+  const char* text = R"(
+    0: 0..1 send 1 8B
+    0: 1 end
+    1: 0..0 irecv 0 8B req 1
+    1: 10..12 test
+    1: 14..64 local MPI_Pack
+    1: 66..68 test
+    1: 70..72 test 1
+    1: 72 end
+  )";
+  // The message is there at once. 10, a look of 2, 2 more, 50 in MPI_Pack (over 10 x 2), 2: at 66
+  // nothing is left to wait for.
+  const Results results = replay(text, "perfect");
+  CHECK(end_of(results, 1) == Approx(66));
+  CHECK(results.trace.spinning_calls == 1);
+}
+
+TEST_CASE("a blocking probe before its receive is a wait") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 1000..1001 send 1 8B
+    0: 1001 end
+    1: 0..1002 local MPI_Probe
+    1: 1003..1004 local MPI_Get_count
+    1: 1010..1012 recv 0 8B
+    1: 1012 end
+  )";
+  // Ten times as fast: sent at 100. The probe takes nothing, MPI_Get_count 1, 0.7 lie between; the
+  // receive ends with the message.
+  const Results waits = replay(text, "perfect:cpu*10");
+  CHECK(end_of(waits, 1) == Approx(100));
+  CHECK(waits.trace.kept.empty());
+  CHECK(waits.trace.spinning_calls == 1);
+  CHECK(end_of(replay(text, "perfect:cpu*10", false), 1) == Approx(1002 + 0.1 + 1 + 0.6));
+  CHECK(end_of(replay(text, "measured"), 1) == Approx(1012));
+  // What is between them keeps its time: 500 of it, to be done when the message is there already.
+  const char* works = R"(
+    0: 0..1 send 1 8B
+    0: 1 end
+    1: 0..2 local MPI_Mprobe
+    1: 502..503 recv 0 8B
+    1: 503 end
+  )";
+  CHECK(end_of(replay(works, "perfect"), 1) == Approx(500));
+  // Before something else it keeps its time: nobody knows what it waited for.
+  const char* other = R"(
+    0: 0..1 send 1 8B
+    0: 1..501 recv 1 8B
+    0: 501 end
+    1: 0..500 local MPI_Probe
+    1: 500..501 send 0 8B
+    1: 501..502 recv 0 8B
+    1: 502 end
+  )";
+  const Results kept = replay(other, "perfect");
+  CHECK(end_of(kept, 1) == Approx(500));
+  CHECK(kept.trace.kept.size() == 1);
+}
+
 TEST_CASE("a function of the program between two polls is work") {
   // Polls of 4 and 2: the median of {4, 4, 2} is 4, so that gaps of 40 are spinning.
   std::vector<Call> run(4);
@@ -129,12 +220,12 @@ TEST_CASE("a function of the program between two polls is work") {
     run[i].leave = times[i][1];
   }
   std::vector<Call> plain = run;
-  mark_spinning(plain);
+  mark_spinning(plain, every_call);
   CHECK(plain[0].spinning == kSpinning);
   CHECK(plain[1].spinning == (kSpinning | kSpinningBefore));
   CHECK(plain[3].spinning == kSpinningBefore);
   run[2].function_records = 2;
-  mark_spinning(run);
+  mark_spinning(run, every_call);
   CHECK(run[0].spinning == 0);
   CHECK(run[1].spinning == 0);
   CHECK(run[2].spinning == kSpinning);

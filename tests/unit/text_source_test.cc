@@ -1,0 +1,72 @@
+// What is wrong in a trace written by hand is refused with its line; and which calls without
+// records count as kept.
+
+#include "replay/text_source.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/error.h"
+#include "replay/replay_driver.h"
+
+using namespace rubato;
+
+namespace {
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_text_trace(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no refusal";
+}
+
+Results replay(const std::string& text) {
+  const auto source = parse_text_trace(text);
+  ReplayOptions options;
+  options.verify = true;
+  return run_replay(*source, {parse_scenario("measured"), parse_scenario("perfect")}, options);
+}
+
+}  // namespace
+
+TEST_CASE("a definition names a rank or a communicator that is not there") {
+  const std::string calls = "\n0: 0..1 local MPI_Comm_rank\n1: 0..1 local MPI_Comm_rank\n";
+  CHECK(refusal("comm 1 0 7" + calls) == "trace:1: there is no rank 7");
+  CHECK(refusal("comm 1 -1 0" + calls) == "trace:1: there is no rank -1");
+  CHECK(refusal("comm 1 0 0" + calls) == "trace:1: rank 0 is there twice");
+  CHECK(refusal("comm 1 0\ncomm 1 1" + calls) == "trace:2: communicator 1 is there already");
+  CHECK(refusal("comm 0 0" + calls) == "trace:1: communicator 0 is there already");
+  CHECK(refusal("neighbours 0 0 from 9 to 9" + calls) == "trace:1: there is no rank 9");
+  CHECK(refusal("neighbours 0 2 from 1 to 1" + calls) == "trace:1: there is no rank 2");
+  CHECK(refusal("neighbours 1 0 from 1 to 1" + calls) == "trace:1: communicator 1 is not defined");
+  CHECK(refusal("window 1 comm 4" + calls) == "trace:1: communicator 4 is not defined");
+  CHECK(refusal("0.-1: 0..1 barrier" + calls) == "trace:1: ranks and threads count from 0");
+  CHECK(refusal("-1: 0..1 barrier" + calls) == "trace:1: ranks and threads count from 0");
+}
+
+TEST_CASE("a collective that needs a root names one that is there") {
+  const std::string other = "\n1: 0..1 local MPI_Comm_rank\n";
+  CHECK(refusal("0: 0..1 bcast 64B 64B" + other) == "trace:1: write root RANK");
+  CHECK(refusal("0: 0..1 gather root 2 64B 64B" + other) ==
+        "trace:1: communicator 0 has no rank 2");
+  CHECK(refusal("0: 0..1 reduce root -7 64B 64B" + other) ==
+        "trace:1: communicator 0 has no rank -7");
+  CHECK(refusal("0: 0..1 allreduce 64B 64B" + other) == "no refusal");
+}
+
+// Ranks 0 and 1 are in communicator 5, ranks 0 and 2 in communicator 3. Were the numbers places in
+// a list, the barrier would be of ranks 0 and 2, and rank 1 in none that is there.
+TEST_CASE("communicators go by the numbers that the trace gives them") {
+  const char* text = R"(
+    comm 5 0 1
+    comm 3 0 2
+    0: 0..100 barrier comm 5
+    1: 100..100 barrier comm 5
+    2: 0..0 local MPI_Comm_rank
+  )";
+  const Results results = replay(text);
+  CHECK(results.scenarios[1].ranks[0].end == Approx(100e-9));
+  CHECK(refusal("comm 5 0 1\n0: 0..1 barrier comm 1\n1: 0..1 barrier comm 1\n") ==
+        "trace:2: communicator 1 is not defined");
+}
