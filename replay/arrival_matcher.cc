@@ -7,8 +7,8 @@
 namespace rubato {
 
 bool Envelope::accepts(const Envelope& message) const {
-  if ((message.tag == kNeighbourTag) != (tag == kNeighbourTag)) return false;
-  return (any_tag || tag == message.tag) && (any_source || source == message.source);
+  const bool any_of_these = any_tag && message.tag < kNeighbourTag;
+  return (any_of_these || tag == message.tag) && (any_source || source == message.source);
 }
 
 std::vector<ArrivalMatcher::Pair> ArrivalMatcher::send(int destination, uint32_t comm,

@@ -29,11 +29,17 @@ void use_larger(std::vector<Entry>& pending, std::vector<Entry>& empty) {
 
 void CallBuilder::begin(uint64_t event, double time) {
   begun_ = true;
+  last_time_ = time;
   Call begin;
   begin.enter = begin.leave = time;
   begin.event = event;
   begin.role = CallRole::kBegin;
   pending_.calls.push_back(begin);
+}
+
+void CallBuilder::note_backwards(uint64_t event) {
+  if (backwards_.count++ == 0)
+    backwards_.first = trace_->name_of(timeline_) + ", event " + std::to_string(event);
 }
 
 void CallBuilder::close_finalize() {
@@ -53,6 +59,7 @@ void CallBuilder::follow_polls() {
     return;
   }
   const MpiCallInfo& info = trace_->calls[call.name];
+  if (call.is_kept() && info.makes_ready) some_partition_ready();
   const bool is_poll = call.is_kept() && (info.tests || info.probes);
   const bool is_probe = call.is_kept() && awaits_message(info.name);
   if (polls_ > 0) {
@@ -111,6 +118,55 @@ bool CallBuilder::end_polls(std::span<Call> run) {
   if (!tests && std::count_if(run.begin(), run.end() - 1, is_poll) < 2) return false;
   mark_spinning(run, is_poll);
   return true;
+}
+
+void CallBuilder::some_partition_ready() {
+  if (book_->partitioned.empty()) return;
+  for (auto& [request, message] : book_->partitioned) leave_here(message);
+  Call& call = pending_.calls.back();
+  call.actions = static_cast<uint32_t>(pending_.actions.size()) - call.first_action;
+}
+
+void CallBuilder::partition_ready(uint64_t event, double time, uint64_t request) {
+  ensure_call(event, time);
+  note_inside(event, time, false);
+  const auto message = book_->partitioned.find(request);
+  if (message != book_->partitioned.end()) {
+    leave_here(message->second);
+  } else {
+    add_action(ActionKind::kNone);
+  }
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::start_partitioned(uint64_t request) {
+  settle_partitioned(request);  // whose completion was not seen
+  const Action send = pending_.actions.back();
+  pending_.actions.pop_back();
+  RequestBook::PartitionedSend& message = book_->partitioned[request];
+  message.send = send;
+  message.send.flags &= static_cast<uint8_t>(~kPartitioned);
+  message.send.tag |= kPartitionedTag;
+  leave_here(message);
+}
+
+void CallBuilder::leave_here(RequestBook::PartitionedSend& message) {
+  const auto [before, number] = message.leaves;
+  if (before != nullptr) before->posted(number).resolved = true;
+  message.leaves = {this, posted_base_ + posted_.size()};
+  add_action(ActionKind::kNone).slot = kNoSlot;
+  posted_.push_back(
+      {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
+}
+
+void CallBuilder::settle_partitioned(uint64_t request) {
+  const auto message = book_->partitioned.find(request);
+  if (message == book_->partitioned.end()) return;
+  const auto [builder, number] = message->second.leaves;
+  Posted& post = builder->posted(number);
+  builder->action_of(post) = message->second.send;
+  post.resolved = true;
+  book_->partitioned.erase(message);
 }
 
 void CallBuilder::request_test(uint64_t event, double time, uint64_t request) {
@@ -185,8 +241,7 @@ void CallBuilder::make_void(Posted& post) {
 }
 
 void CallBuilder::give_up(Posted& post) {
-  NeverCompleted& open =
-      action_of(post).kind == ActionKind::kPost ? open_receives_ : open_collectives_;
+  Oddity& open = action_of(post).kind == ActionKind::kPost ? open_receives_ : open_collectives_;
   make_void(post);
   if (open.count++ > 0) return;
   const Call& call = pending_.calls[post.call - call_base_];
@@ -347,13 +402,14 @@ void CallBuilder::neighbours(uint64_t event, double time, NeighbourExchange exch
   if (request == 0) {
     exchange_with_neighbours(exchange, nullptr);
   } else {
-    neighbours_init(event, time, exchange, request);
-    exchange_with_neighbours(exchange, &book_->among_neighbours[request].slots);
+    NeighbourRequest& started = book_->among_neighbours[request];
+    started = {exchange, 0, {}};
+    exchange_with_neighbours(exchange, &started);
   }
 }
 
 void CallBuilder::neighbours_init(uint64_t, double, NeighbourExchange exchange, uint64_t request) {
-  book_->among_neighbours[request] = {exchange, {}};
+  book_->among_neighbours[request] = {exchange, ++book_->neighbour_inits[exchange.comm], {}};
 }
 
 void CallBuilder::neighbours_start(uint64_t event, double time, uint64_t request) {
@@ -361,7 +417,7 @@ void CallBuilder::neighbours_start(uint64_t event, double time, uint64_t request
   note_inside(event, time, false);
   const auto found = book_->among_neighbours.find(request);
   if (found != book_->among_neighbours.end())
-    exchange_with_neighbours(found->second.exchange, &found->second.slots);
+    exchange_with_neighbours(found->second.exchange, &found->second);
   if (implicit_) close_call(time);
 }
 
@@ -384,7 +440,7 @@ void CallBuilder::neighbours_end(uint64_t event, double time, uint64_t request) 
 }
 
 void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
-                                           std::vector<uint32_t>* slots) {
+                                           NeighbourRequest* request) {
   const auto known = trace_->neighbours.find({trace_->rank_of(timeline_), exchange.comm});
   if (known == trace_->neighbours.end()) return;
   add_action(ActionKind::kNone);  // there may be no neighbours
@@ -392,7 +448,7 @@ void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
     Action& action = add_action(kind);
     action.comm = exchange.comm;
     action.peer = peer;
-    action.tag = kNeighbourTag;
+    action.tag = kNeighbourTag + (request == nullptr ? 0 : request->order);
     action.bytes = bytes;
     action.slot = kNoSlot;
     return action;
@@ -404,11 +460,11 @@ void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
   }
   for (const int32_t from : sources) {
     Action& post = message(ActionKind::kPost, from, exchange.received / sources.size());
-    if (slots == nullptr) {
+    if (request == nullptr) {
       post.flags = kBlocking;
     } else {
       post.slot = book_->allocate_slot();
-      slots->push_back(post.slot);
+      request->slots.push_back(post.slot);
     }
   }
 }
@@ -524,6 +580,7 @@ void CallBuilder::buffer_flush(uint64_t event, double time, double stop) {
 
 void CallBuilder::finish() {
   end();
+  while (!book_->partitioned.empty()) settle_partitioned(book_->partitioned.begin()->first);
   for (Posted& post : posted_) {
     if (!post.resolved) give_up(post);
   }

@@ -28,6 +28,7 @@ struct NeighbourExchange {
 /// One that is nonblocking or persistent.
 struct NeighbourRequest {
   NeighbourExchange exchange;
+  uint32_t order;               ///< of a persistent one among those of its communicator, from 1
   std::vector<uint32_t> slots;  ///< of its receives, where it was started
 };
 
@@ -78,9 +79,18 @@ struct RequestBook {
     if (reuse_slots) slots.free(slot);
   }
 
+  /// A partitioned message from its start to its completion.
+  struct PartitionedSend {
+    Action send;  ///< what it is
+    /// Where it leaves, as far as is known: in the last call that made a partition of it ready.
+    OpenPost leaves = {nullptr, 0};
+  };
+
   RequestTable<OpenPost> receives;
   RequestTable<OpenPost> collectives;
   std::map<uint64_t, NeighbourRequest> among_neighbours;
+  std::map<uint32_t, uint32_t> neighbour_inits;     ///< by communicator: how many persistent ones
+  std::map<uint64_t, PartitionedSend> partitioned;  ///< by request
   std::map<uint64_t, std::vector<NothingTo>> nothing_to;  ///< by persistent request
   RequestTable<uint32_t> send_slots;
   RequestTable<uint32_t> one_sided_slots;  ///< by the number that operations share
@@ -99,7 +109,8 @@ struct RequestBook {
 /// out only the calls before the first unresolved one. A receive that is cancelled, or whose
 /// request is used again before it completed, or that never completes, becomes void; the last two
 /// are counted. With the start of a nonblocking collective it is the same: what was started stands
-/// where it completed.
+/// where it completed. And a partitioned message leaves when the last of its partitions is ready,
+/// which is the last one only when the message is complete.
 ///
 /// Builders of one rank's threads share a book of requests, and then have to get their records in
 /// the order of time (rank_calls.h). Their addresses must not change once they got one.
@@ -121,8 +132,10 @@ class CallBuilder {
   void isend(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes,
              uint64_t request, uint8_t flags = 0);
   void isend_complete(uint64_t event, double time, uint64_t request);
-  /// `wildcards`: kAnySource, kAnyTag where the archive says so.
-  void irecv_request(uint64_t event, double time, uint64_t request, uint8_t wildcards);
+  /// In MPI_Pready and its kin: a partition of this message is ready.
+  void partition_ready(uint64_t event, double time, uint64_t request);
+  /// `flags`: kAnySource, kAnyTag where the archive says so, kPartitioned.
+  void irecv_request(uint64_t event, double time, uint64_t request, uint8_t flags);
   void recv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes,
             uint8_t wildcards);
   void irecv(uint64_t event, double time, uint32_t comm, int32_t peer, uint32_t tag, uint64_t bytes,
@@ -200,9 +213,12 @@ class CallBuilder {
 
   bool finished() const { return finished_; }
   uint64_t records() const { return last_event_; }  ///< so far
+  double last_time() const { return last_time_; }
   /// Receives, and collectives, that were posted and never completed.
-  const NeverCompleted& open_receives() const { return open_receives_; }
-  const NeverCompleted& open_collectives() const { return open_collectives_; }
+  const Oddity& open_receives() const { return open_receives_; }
+  const Oddity& open_collectives() const { return open_collectives_; }
+  /// Records that are earlier than the one before them.
+  const Oddity& backwards() const { return backwards_; }
 
  private:
   struct Posted {
@@ -212,6 +228,7 @@ class CallBuilder {
   };
 
   void begin(uint64_t event, double time);  ///< of the location, at its first record
+  void note_backwards(uint64_t event);
   void note(uint64_t event, double time, RecordPhase phase);
   void note_inside(uint64_t event, double time, bool tail);
   void open_call(uint64_t event, double time, uint16_t name, CallRole role);
@@ -226,6 +243,14 @@ class CallBuilder {
   /// Marks a run of polls, or a blocking probe and what follows, if its last call got what they
   /// looked for; false when it did not.
   bool end_polls(std::span<Call> run);
+  /// The call that was closed last makes a partition ready, and nobody says of which message.
+  void some_partition_ready();
+  /// The last action, the send of a partitioned message, waits for its partitions.
+  void start_partitioned(uint64_t request);
+  /// For now the message leaves in the open call.
+  void leave_here(RequestBook::PartitionedSend& message);
+  /// It left where it is known to.
+  void settle_partitioned(uint64_t request);
   /// The call that a communication record belongs to; one of no length when it stands outside any.
   void ensure_call(uint64_t event, double time);
   Action& add_action(ActionKind kind);
@@ -233,7 +258,8 @@ class CallBuilder {
   void post(ActionKind kind, uint64_t request, RequestTable<RequestBook::OpenPost>& book);
   /// A receive that a probe may have looked for gets what that asked for.
   void ask_as_probed(Action& receive);
-  void exchange_with_neighbours(const NeighbourExchange& exchange, std::vector<uint32_t>* slots);
+  /// `request`: of one that the call does not complete.
+  void exchange_with_neighbours(const NeighbourExchange& exchange, NeighbourRequest* request);
   void make_void(Posted& posted);
   void give_up(Posted& posted);  ///< voids it and counts it as never completed
   Posted& posted(size_t id) { return posted_[id - posted_base_]; }
@@ -260,8 +286,9 @@ class CallBuilder {
   int nested_ = 0;         ///< MPI regions inside the open call
   double last_time_ = 0;
   uint64_t last_event_ = 0;
-  NeverCompleted open_receives_;
-  NeverCompleted open_collectives_;
+  Oddity open_receives_;
+  Oddity open_collectives_;
+  Oddity backwards_;
 
   // Calls that were not handed out yet, with the number of calls, actions before them.
   Block pending_;
@@ -292,6 +319,8 @@ class CallBuilder {
 [[gnu::always_inline]] inline void CallBuilder::note(uint64_t event, double time,
                                                      RecordPhase phase) {
   if (!begun_) begin(event, time);
+  if (time < last_time_) [[unlikely]]
+    note_backwards(event);
   last_time_ = time;
   last_event_ = event;
   if (keep_records_) pending_.records.push_back({time, phase});
@@ -403,12 +432,14 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   const auto [slot, is_new] = book_->send_slots.open(request);
   if (is_new) *slot = book_->allocate_slot();
   action.slot = *slot;
+  if (flags & kPartitioned) start_partitioned(request);
 }
 
 [[gnu::always_inline]] inline void CallBuilder::isend_complete(uint64_t event, double time,
                                                                uint64_t request) {
   ensure_call(event, time);
   note_inside(event, time, true);
+  if (!book_->partitioned.empty()) settle_partitioned(request);
   if (const auto slot = book_->send_slots.take(request)) {
     add_action(ActionKind::kWaitSend).slot = *slot;
     book_->free_slot(*slot);
@@ -417,11 +448,11 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
 }
 
 [[gnu::always_inline]] inline void CallBuilder::irecv_request(uint64_t event, double time,
-                                                              uint64_t request, uint8_t wildcards) {
+                                                              uint64_t request, uint8_t flags) {
   ensure_call(event, time);
   note_inside(event, time, false);
   post(ActionKind::kPost, request, book_->receives);
-  pending_.actions.back().flags = wildcards;
+  pending_.actions.back().flags = flags;
   if (implicit_) close_call(time);
 }
 
@@ -467,7 +498,8 @@ inline void CallBuilder::post(ActionKind kind, uint64_t request,
   Action& action = poster.action_of(post);
   action.comm = comm;
   action.peer = peer;
-  action.tag = tag;
+  action.tag = action.flags & kPartitioned ? tag | kPartitionedTag : tag;
+  action.flags &= static_cast<uint8_t>(~kPartitioned);
   action.bytes = bytes;
   if (!poster.probed_.empty()) poster.ask_as_probed(action);
   const uint32_t slot = action.slot;

@@ -61,6 +61,9 @@ void Coverage::fill(TraceSummary& summary) const {
   for (size_t i = 0; i < calls_.size(); ++i) {
     const PerCall& call = calls_[i];
     if (call.kept == 0) continue;
+    // The others of this name have records, so that these were for MPI_PROC_NULL.
+    const bool is_message = trace_->calls[i].without_records == CallClass::kMessage;
+    if (is_message && call.kept < call.calls) continue;
     summary.kept.push_back({trace_->calls[i].name, call.kept,
                             call.kept_ticks / trace_->ticks_per_second, call.first_kept});
   }

@@ -285,13 +285,23 @@ OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, u
   return take(user, event, time, plain(RecordKind::kSend, comm, 0, receiver, tag, bytes));
 }
 
+/// How a send is made; a receive in partitions has it, too. 0 for a standard one.
+uint8_t send_mode(void* user, const OTF2_AttributeList* attributes) {
+  uint8_t mode = 0;
+  const uint32_t attribute = static_cast<EventLocation*>(user)->archive->index.send_mode;
+  if (attribute != kUndefined && OTF2_AttributeList_GetNumberOfElements(attributes) > 0)
+    OTF2_AttributeList_GetUint8(attributes, attribute, &mode);
+  return mode;
+}
+
 OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
                            uint64_t bytes, uint64_t request) {
   // A persistent send shows its mode here only; else the name of the call tells.
-  uint8_t mode = 0;
-  const uint32_t attribute = static_cast<EventLocation*>(user)->archive->index.send_mode;
-  if (attribute != kUndefined) OTF2_AttributeList_GetUint8(attributes, attribute, &mode);
-  const uint8_t flags = mode == 1 ? kBuffered : mode == 2 ? kSynchronous : 0;
+  const uint8_t mode = send_mode(user, attributes);
+  const uint8_t flags = mode == 1   ? kBuffered
+                        : mode == 2 ? kSynchronous
+                        : mode == 4 ? kPartitioned
+                                    : 0;
   return take(user, event, time, plain(RecordKind::kIsend, comm, flags, receiver, tag, bytes),
               PlainRecord::Request::kOpens, request);
 }
@@ -303,7 +313,8 @@ OTF2_CallbackCode on_isend_complete(RUBATO_RECORD, uint64_t request) {
 
 OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
   const uint8_t asked = wildcards(*static_cast<EventLocation*>(user), attributes);
-  return take(user, event, time, plain(RecordKind::kIrecvRequest, 0, asked),
+  const uint8_t flags = send_mode(user, attributes) == 4 ? uint8_t{kPartitioned} : asked;
+  return take(user, event, time, plain(RecordKind::kIrecvRequest, 0, flags),
               PlainRecord::Request::kOpens, request);
 }
 
@@ -373,6 +384,8 @@ OTF2_CallbackCode on_parameter(RUBATO_RECORD, OTF2_ParameterRef parameter, uint6
       l.record(event, time, &CallBuilder::neighbours_start, value);
     } else if (parameter == index.request_end && parameter != kUndefined) {
       l.record(event, time, &CallBuilder::neighbours_end, value);
+    } else if (parameter == index.request_ready && parameter != kUndefined) {
+      l.record(event, time, &CallBuilder::partition_ready, value);
     } else if (parameter == index.part_sent && parameter != kUndefined) {
       uint32_t peers = 1;
       OTF2_AttributeList_GetUint32(attributes, index.part_peers, &peers);

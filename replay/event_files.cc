@@ -120,6 +120,7 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
     counts.records += builder.records();
     counts.receives.add(builder.open_receives());
     counts.collectives.add(builder.open_collectives());
+    counts.backwards.add(builder.backwards());
   }
 }
 

@@ -11,9 +11,9 @@
 // hole shows as a length that does not fit. The receive is the better witness (its length is what
 // arrived), so a send of another length is skipped: it stays unmatched, is counted and named.
 //
-// Messages of collectives among neighbours carry kNeighbourTag. Of them the archive tells the bytes
-// to all neighbours and from all, not those of each; so their lengths need not fit, and the
-// sender's counts.
+// Messages of collectives among neighbours carry tags of their own (kNeighbourTag). Of them the
+// archive tells the bytes to all neighbours and from all, not those of each; so their lengths need
+// not fit, and the sender's counts.
 //
 // Where a rank has several timelines, their sends and posts come here in an order that means
 // nothing, so each carries its number on its channel (rank_calls.h) and meets its equal.
@@ -89,6 +89,9 @@ struct Unmatched {
   // The first of them by recorded time, whatever the order of finding:
   Route example;
   uint64_t example_bytes = 0;
+
+  /// Ticks: when the call of the example was entered, as recorded.
+  double example_time() const { return std::get<0>(first_); }
 
   void add(const TransferFacts& transfer, const Route& route) {
     const Key key{transfer.has_send ? transfer.recorded_send : transfer.recorded_post, route.source,
@@ -223,7 +226,7 @@ class Matcher {
 
  private:
   static bool fits(const TransferFacts& transfer, const Action& action) {
-    return transfer.bytes == action.bytes || action.tag == kNeighbourTag;
+    return transfer.bytes == action.bytes || is_among_neighbours(action.tag);
   }
 
   Channel& channel_of(const Route& route) {

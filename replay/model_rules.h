@@ -252,7 +252,7 @@ class ModelRules {
  private:
   /// False when it does not matter when a receive was posted.
   bool looks_at_posts(int rank, const Action& action) {
-    if (machines_->looks_at_posts || action.tag == kNeighbourTag) return true;
+    if (machines_->looks_at_posts || is_among_neighbours(action.tag)) return true;
     const LaneMessageCost<K>& cost = message_cost(level(action.peer, rank), action.bytes);
     return cost.protocol != Protocol::kEager || cost.tells_unexpected;
   }

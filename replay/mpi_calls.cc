@@ -37,6 +37,8 @@ constexpr const char* kCommunicating[] = {
     "MPI_File_close", "MPI_File_sync", "MPI_File_set_size", "MPI_File_set_view",
     "MPI_File_preallocate",
     "MPI_Comm_spawn", "MPI_Comm_connect", "MPI_Comm_accept", "MPI_Comm_disconnect", "MPI_Comm_join",
+    "MPI_Comm_agree", "MPI_Comm_iagree", "MPI_Comm_shrink", "MPI_Comm_ishrink",
+    "MPI_Session_finalize",
     "MPI_Comm_dup", "MPI_Comm_idup", "MPI_Comm_create", "MPI_Comm_split", "MPI_Cart_create",
     "MPI_Cart_sub", "MPI_Graph_create", "MPI_Dist_graph_create", "MPI_Intercomm_",
 };
@@ -52,6 +54,13 @@ constexpr const char* kLocalAllTheSame[] = {
     "MPI_Win_free_keyval", "MPI_Win_get_info", "MPI_Win_set_info", "MPI_Win_attach",
     "MPI_Win_detach", "MPI_Win_shared_query", "MPI_Win_sync",
     "MPI_Comm_create_keyval", "MPI_Comm_create_errhandler",
+};
+
+/// Messages. In archives of most tracers those with MPI_PROC_NULL have no records.
+constexpr const char* kMessages[] = {
+    "MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Recv", "MPI_Sendrecv",
+    "MPI_Sendrecv_replace", "MPI_Isend", "MPI_Ibsend", "MPI_Issend", "MPI_Irsend", "MPI_Irecv",
+    "MPI_Isendrecv", "MPI_Isendrecv_replace", "MPI_Start", "MPI_Startall",
 };
 
 // clang-format on
@@ -131,6 +140,7 @@ MpiCallInfo mpi_call_info(const std::string& call) {
       name, {"MPI_Test", "MPI_Testany", "MPI_Testsome", "MPI_Testall", "MPI_Request_get_status"});
   info.takes_some = is_any(name, {"MPI_Waitany", "MPI_Waitsome", "MPI_Testany", "MPI_Testsome"});
   info.probes = is_any(name, {"MPI_Iprobe", "MPI_Improbe"});
+  info.makes_ready = starts_with_any(name, {"MPI_Pready"});
   info.one_sided =
       starts_with_any(name, {"MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op",
                              "MPI_Compare_and_swap", "MPI_Rput", "MPI_Rget", "MPI_Raccumulate",
@@ -145,6 +155,8 @@ MpiCallInfo mpi_call_info(const std::string& call) {
   info.among_neighbours =
       starts_with_any(name, {"MPI_Neighbor_", "MPI_Ineighbor_"}) && !only_prepares(name);
   if (communicates(name)) info.without_records = CallClass::kCommunicates;
+  if (std::find(std::begin(kMessages), std::end(kMessages), name) != std::end(kMessages))
+    info.without_records = CallClass::kMessage;
   return info;
 }
 

@@ -10,6 +10,9 @@ namespace rubato {
 enum class CallClass : uint8_t {
   kLocal,         ///< talks to nobody, or to MPI_PROC_NULL: its time is its own
   kCommunicates,  ///< talks or waits, but nothing says with whom: kept, counted, named
+  /// Sends or receives. The one is true where other calls of this name have records, the other
+  /// where the tracer has none for any.
+  kMessage,
 };
 
 struct MpiCallInfo {
@@ -28,6 +31,8 @@ struct MpiCallInfo {
   /// MPI_Waitany, MPI_Waitsome, their tests: which of the requests it takes is up to the machine.
   bool takes_some = false;
   bool probes = false;  ///< MPI_Iprobe and its kin: looks for a message, and leaves no record
+  /// MPI_Pready and its kin: makes a partition of a message ready, of which nothing is said.
+  bool makes_ready = false;
   /// Of one-sided communication with one member or all: without records it was for MPI_PROC_NULL,
   /// or there was nothing under way.
   bool one_sided = false;
@@ -37,11 +42,12 @@ struct MpiCallInfo {
 };
 
 /// The standard's spelling for what tracers write: "MPI_Send", "MPI_Send()", "mpi_send_",
-/// "PMPI_Send".
-/// "" when it is not an MPI call.
+/// "mpi_send_f08_", "PMPI_Send". Forms for large counts keep their _c. "" when it is not an MPI
+/// call.
 std::string mpi_call_name(const std::string& region);
 
-/// What is known of the call of this (standard) name.
-MpiCallInfo mpi_call_info(const std::string& name);
+/// What is known of the call of this (standard) name. One for large counts does what the one
+/// without _c does.
+MpiCallInfo mpi_call_info(const std::string& call);
 
 }  // namespace rubato

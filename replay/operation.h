@@ -44,8 +44,9 @@ enum ActionFlags : uint8_t {
   kAnySource = 8,    ///< a receive that named MPI_ANY_SOURCE, where the archive says so
   /// Has no part in the data: waits for nobody, and nobody waits for it.
   kNoPart = 16,
-  kSendsToSome = 32,  ///< an Alltoallv or Alltoallw that some get nothing from: kNothingTo follow
-  kAnyTag = 64,       ///< likewise MPI_ANY_TAG
+  kSendsToSome = 32,   ///< an Alltoallv or Alltoallw that some get nothing from: kNothingTo follow
+  kAnyTag = 64,        ///< likewise MPI_ANY_TAG
+  kPartitioned = 128,  ///< only on the way to the action: then the tag says it
 };
 
 /// Flags of one-sided communication.
@@ -60,8 +61,20 @@ enum class EpochStep : uint32_t { kPost, kStart, kComplete, kWait };
 
 /// `slot` of an action whose completion the archive does not show.
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
-/// Tag of the messages that collectives among neighbours are made of. MPI's own are smaller.
+// Messages that no others meet have tags of their own; MPI's are smaller.
+
+/// Tag of the messages that collectives among neighbours are made of; those of the n-th persistent
+/// one of its communicator have `kNeighbourTag + n`.
 inline constexpr uint32_t kNeighbourTag = uint32_t{1} << 31;
+/// To be added to the tag of a partitioned message, as far as it is below 2^30.
+inline constexpr uint32_t kPartitionedTag = uint32_t{3} << 30;
+
+inline bool is_partitioned(uint32_t tag) {
+  return tag >= kPartitionedTag;
+}
+inline bool is_among_neighbours(uint32_t tag) {
+  return tag >= kNeighbourTag && !is_partitioned(tag);
+}
 /// `peer` of a collective without root.
 inline constexpr int32_t kNoRoot = -1;
 /// `peer` of a collective between groups whose root is another one of the own group.

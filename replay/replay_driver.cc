@@ -218,6 +218,7 @@ class Driver {
     MeasuredRules<1> rules({MeasuredLane{}}, survey_, placement_, limits_);
     pass(rules, nullptr, {&check});
     results_.identity = check.finish(*source_);
+    results_.identity->backwards = counts_.backwards.count;
   }
 
   template <int K>
@@ -366,7 +367,7 @@ class Driver {
     return found == trace_->properties.end() ? "" : found->second;
   }
 
-  static void warn_of(const NeverCompleted& open, const char* what, TraceSummary& summary) {
+  static void warn_of(const Oddity& open, const char* what, TraceSummary& summary) {
     if (open.count == 0) return;
     summary.warnings.push_back(std::to_string(open.count) + ' ' + what +
                                " never complete in the archive, the first at " + open.first +
@@ -377,12 +378,15 @@ class Driver {
   std::string describe(const Unmatched& unmatched) const {
     if (unmatched.count == 0) return "";
     const Route& message = unmatched.example;
-    const std::string tag = message.tag == kNeighbourTag
-                                ? ", in a collective among neighbours"
-                                : " with tag " + std::to_string(message.tag);
+    std::string tag = " with tag " + std::to_string(message.tag);
+    if (is_among_neighbours(message.tag)) tag = ", in a collective among neighbours";
+    if (is_partitioned(message.tag))
+      tag = ", in partitions, with tag " + std::to_string(message.tag - kPartitionedTag);
+    const double seconds = unmatched.example_time() / trace_->ticks_per_second;
     return std::to_string(unmatched.example_bytes) + " bytes from rank " +
            std::to_string(message.source) + " to rank " + std::to_string(message.destination) +
-           tag + " on communicator '" + trace_->comms[message.comm].name + "'";
+           tag + " on communicator '" + trace_->comms[message.comm].name + "', at " +
+           std::to_string(seconds) + " s";
   }
 
   void summarize() {
@@ -421,6 +425,12 @@ class Driver {
                 "are matched as recorded"
               : "the archive does not say which blocking receives named MPI_ANY_SOURCE or "
                 "MPI_ANY_TAG: they are matched as recorded");
+    }
+    if (counts_.backwards.count > 0) {
+      summary.warnings.push_back(
+          std::to_string(counts_.backwards.count) +
+          " records are earlier than the one before them, the first at " + counts_.backwards.first +
+          ": a clock ran backwards, and the time around them is wrong in every scenario");
     }
     warn_of(counts_.receives, "posted receives", summary);
     warn_of(counts_.collectives, "started collectives", summary);

@@ -85,7 +85,7 @@ RUBATO_HOT void Replay<Rules>::post(int timeline, const Call& call, const Action
     const Level level = rules_->level(action.peer, rank);
     const Protocol protocol = rules_->protocol(level, transfer.bytes);
     // Its sender may know another length.
-    const bool may_change = action.tag == kNeighbourTag && !transfer.has_send;
+    const bool may_change = is_among_neighbours(action.tag) && !transfer.has_send;
     if (protocol >= Protocol::kPull || may_change) presence_.post(id, timeline, protocol);
   }
   if constexpr (kTimeOrdered<Rules>) rules_->order()[id].receiver = timeline;

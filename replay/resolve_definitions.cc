@@ -311,15 +311,21 @@ void resolve_regions(const Collected& data, Archive& archive) {
   }
 }
 
-/// Our own tracer records the completion of every message. Where the program made no other
+/// Our own tracer records every message and its completion, and in newer archives which message
+/// has a partition ready. Where the program made no other
 /// requests, a wait without records was for null requests or messages of MPI_PROC_NULL, and for
 /// nobody. So was a one-sided operation, or there was nothing to complete.
-void settle_empty_waits(TraceDefinitions& trace) {
+void settle_empty_waits(TraceDefinitions& trace, bool says_what_is_ready) {
   if (trace.creator.rfind(schema::kCreatorPrefix, 0) != 0) return;
   const bool others = std::any_of(trace.calls.begin(), trace.calls.end(),
                                   [](const MpiCallInfo& call) { return call.other_requests; });
   for (MpiCallInfo& call : trace.calls) {
-    if (call.one_sided) call.without_records = CallClass::kLocal;
+    if (call.one_sided || call.without_records == CallClass::kMessage)
+      call.without_records = CallClass::kLocal;
+    if (call.makes_ready && says_what_is_ready) {
+      call.makes_ready = false;
+      call.without_records = CallClass::kLocal;
+    }
   }
   if (others) return;
   for (MpiCallInfo& call : trace.calls) {
@@ -388,7 +394,6 @@ void resolve(const Collected& data, Archive& archive) {
   resolve_windows(data, archive);
   resolve_neighbours(data, archive);
   resolve_regions(data, archive);
-  settle_empty_waits(trace);
   for (const auto& [ref, name] : data.attributes) {
     const std::string text = data.text(name);
     if (text == schema::kPostedSource) {
@@ -410,8 +415,10 @@ void resolve(const Collected& data, Archive& archive) {
     const std::string text = data.text(name);
     if (text == schema::kRequestStart) archive.index.request_start = ref;
     if (text == schema::kRequestEnd) archive.index.request_end = ref;
+    if (text == schema::kRequestReady) archive.index.request_ready = ref;
     if (text == schema::kPartSent) archive.index.part_sent = ref;
   }
+  settle_empty_waits(trace, archive.index.request_ready != UINT32_MAX);
   apply_properties(trace);
   for (const CollectedLocation& location : data.locations) {
     archive.index.events_of_location[location.id] = location.events;

@@ -77,6 +77,8 @@ struct IdentityResult {
   uint64_t differing = 0;  ///< replayed at another tick than recorded
   double worst_ticks = 0;
   std::string first;  ///< "rank 3, event 112 (MPI_Recv)"
+  /// Records of the archive that are earlier than the one before them: no replay gives them back.
+  uint64_t backwards = 0;
 };
 
 /// Calls that ended before what they waited for, which only clocks that disagree can show.
@@ -113,12 +115,13 @@ struct TraceSummary {
   double elapsed = 0;          ///< recorded seconds, as ScenarioResult::elapsed
   double mpi_time = 0;         ///< recorded seconds inside MPI, all ranks, inside the window
   std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
-  /// Polls that found nothing and are taken as waiting (polling.h); 0 where they are kept.
+  /// Polls that found nothing, and blocking probes, taken as waiting (polling.h); 0 where kept.
   uint64_t spinning_calls = 0;
   double spinning_time = 0;  ///< recorded seconds inside them
   uint64_t unmatched_sends = 0;
   uint64_t unmatched_receives = 0;
-  std::string unmatched_send;  ///< one of them: "8 bytes from rank 2 to rank 3 with tag 40 on ..."
+  /// The first of them: "8 bytes from rank 2 to rank 3 with tag 40 on ..., at 1.250000 s".
+  std::string unmatched_send;
   std::string unmatched_receive;
   ClockViolations clock_violations;         ///< by the archive's clocks
   std::optional<ClockRepair> clock_repair;  ///< where there were violations and measured is asked

@@ -77,7 +77,7 @@ void Stretches::end_as_expected() {
   const Seen& last = seen_[expected_ - 1];
   // The first call must be as far behind the one before, in records, as that of its shape.
   const bool in_step = last.event - seen_[0].event == expected_ - 1 &&
-                       packer_->fits(first.shape, seen_[first.enter].event);
+                       packer_->fits(first.shape, seen_[first.enter].event) && is_in_order();
   if (!in_step) {
     // All but the last go to the builder, and then the last.
     const Known known = known_[expected_ - 1];
@@ -92,6 +92,16 @@ void Stretches::end_as_expected() {
   before_ = current_;
   credit_ = std::min(credit_ + 1, kMostCredit);
   begin();
+}
+
+bool Stretches::is_in_order() const {
+  auto before = static_cast<int64_t>(builder_->last_time());
+  for (size_t i = 0; i < expected_; ++i) {
+    const int64_t now = ticks(seen_[i].time);
+    if (now < before) return false;
+    before = now;
+  }
+  return true;
 }
 
 void Stretches::give_up_expectation() {

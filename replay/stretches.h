@@ -109,6 +109,8 @@ class Stretches {
   static constexpr int kPause = 4096;  ///< records in which nothing is expected
 
   void end_as_expected();
+  /// True unless the clock ran backwards in what came as expected: the builder counts that.
+  bool is_in_order() const;
   void give_up_expectation();
   void learn(const PlainRecord& record, Request role, uint64_t event, uint64_t time,
              uint64_t request);

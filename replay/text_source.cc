@@ -160,6 +160,7 @@ class TextSource : public EventSource {
       counts.records += builder.records();
       counts.receives.add(builder.open_receives());
       counts.collectives.add(builder.open_collectives());
+      counts.backwards.add(builder.backwards());
     }
     return counts;
   }
@@ -371,6 +372,7 @@ class TextSource : public EventSource {
     const auto asked_any = [&line](const char* what) { return std::erase(line.words, what) > 0; };
     const uint8_t wildcards =
         (asked_any("any_source") ? kAnySource : 0) | (asked_any("any_tag") ? kAnyTag : 0);
+    const bool partitioned = std::erase(line.words, "partitioned") > 0;
     const std::vector<uint64_t> parts = take_parts(line);
     if (line.words.size() < 2) fail(line, "write RANK: ENTER..LEAVE CALL ...");
     const size_t dots = line.words[0].find("..");
@@ -418,7 +420,11 @@ class TextSource : public EventSource {
       record(enter, &CallBuilder::send, comm, peer(2), tag, bytes(line, 3));
     } else if (what == "isend" || what == "issend") {
       record(enter, &CallBuilder::isend, comm, peer(2), tag, bytes(line, 3),
-             static_cast<uint64_t>(request), uint8_t{0});
+             static_cast<uint64_t>(request), partitioned ? uint8_t{kPartitioned} : uint8_t{0});
+    } else if (what == "pready") {
+      if (line.words.size() > 2)
+        record(enter, &CallBuilder::partition_ready,
+               static_cast<uint64_t>(number(line, line.words[2])));
     } else if (what == "start") {
       if (line.words.size() < 3) fail(line, "the request is missing");
       const auto id = static_cast<uint64_t>(number(line, line.words[2]));
@@ -427,7 +433,8 @@ class TextSource : public EventSource {
     } else if (what == "recv") {
       record(leave, &CallBuilder::recv, comm, peer(2), tag, bytes(line, 3), wildcards);
     } else if (what == "irecv") {
-      record(enter, &CallBuilder::irecv_request, static_cast<uint64_t>(request), wildcards);
+      record(enter, &CallBuilder::irecv_request, static_cast<uint64_t>(request),
+             partitioned ? uint8_t{kPartitioned} : wildcards);
       receives_[{line.rank, static_cast<uint64_t>(request)}] = {peer(2), tag, comm, bytes(line, 3)};
     } else if (what == "sendrecv") {
       record(enter, &CallBuilder::send, comm, peer(2), tag, bytes(line, 3));

@@ -22,6 +22,9 @@ namespace rubato {
 ///     1: 10..20 probe 0 tag 7 any_source      a probe that found this; a receive of it follows
 ///     0: 70..72 isend 1 1KiB req 1     also issend
 ///     1: 70..71 irecv 0 1KiB req 1
+///     0: 70..72 isend 1 1KiB req 1 partitioned    the start of a message in partitions; also irecv
+///     0: 75..76 pready 1               a partition of the one with this request is ready; without
+///                                      it nobody says of which
 ///     1: 80..90 wait 1                 requests that complete here, in order
 ///     1: 91..92 test not 2             a test whose records say that request 2 is not complete
 ///     0: 80..99 sendrecv 1 8B 1 8B     to, bytes, from, bytes

@@ -60,6 +60,7 @@ EventSource::Counts& EventSource::Counts::operator+=(const Counts& other) {
   records += other.records;
   receives.add(other.receives);
   collectives.add(other.collectives);
+  backwards.add(other.backwards);
   return *this;
 }
 

@@ -120,12 +120,12 @@ struct TraceDefinitions {
   std::string name_of(int timeline) const;  ///< "rank 3", "rank 3 thread 1"
 };
 
-/// Posted receives, or started collectives, whose completion the archive does not show.
-struct NeverCompleted {
+/// Something odd in an archive, such as receives whose completion it does not show: how often.
+struct Oddity {
   uint64_t count = 0;
   std::string first;  ///< "rank 3, event 112 (MPI_Irecv)"
 
-  void add(const NeverCompleted& other) {
+  void add(const Oddity& other) {
     if (count == 0) first = other.first;
     count += other.count;
   }
@@ -163,8 +163,9 @@ class EventSource {
   /// Records read since the last rewind, and what never completed.
   struct Counts {
     uint64_t records = 0;
-    NeverCompleted receives;
-    NeverCompleted collectives;
+    Oddity receives;     ///< posted and never completed
+    Oddity collectives;  ///< started and never completed
+    Oddity backwards;    ///< records that are earlier than the one before them
     Counts& operator+=(const Counts& other);
   };
   virtual Counts counts() const = 0;

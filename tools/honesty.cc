@@ -139,12 +139,16 @@ std::string identity_line(const IdentityResult& identity) {
     return fmt::format("Verified: measured gives all {} records back to the tick.",
                        show_count(identity.records));
   }
+  const std::string reason =
+      identity.backwards > 0
+          ? fmt::format("In the archive {} earlier than the one before: a clock ran backwards",
+                        counted(identity.backwards, "record is", "records are"))
+          : "This is an error in Rubato";
   return fmt::format(
       "NOT VERIFIED: {} of {} records of \"measured\" are not at the recorded tick, by up to {} "
-      "ticks, "
-      "the first at {}. This is an error in Rubato: do not trust the results.",
+      "ticks, the first at {}. {}: do not trust the results.",
       show_count(identity.differing), show_count(identity.records), identity.worst_ticks,
-      identity.first);
+      identity.first, reason);
 }
 
 bool outside_elapsed(const std::string& call) {

@@ -115,6 +115,7 @@ class GlobalDefinitions {
     parameter(kParameterStart, schema::kRequestStart);
     parameter(kParameterEnd, schema::kRequestEnd);
     parameter(kParameterPart, schema::kPartSent);
+    parameter(kParameterReady, schema::kRequestReady);
   }
   void parameter(OTF2_ParameterRef ref, const char* name) {
     const OTF2_StringRef name_ref = string(name);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tuple>
+
 #include "tracer/communicators.h"
 #include "tracer/recorder.h"
 #include "tracer/requests.h"
@@ -234,6 +236,19 @@ int record_psend_init(Call call, Arguments... arguments) {
 template <class... Arguments>
 int record_precv_init(Call call, Arguments... arguments) {
   return record_partitioned_init<RequestKind::kPartitionedRecv>(std::move(call), arguments...);
+}
+
+/// MPI_Pready and its kin, whose last argument is the request. It is looked up before MPI gets to
+/// know of the partition: with the last one another thread may complete it.
+template <class Real, class... Arguments>
+int record_pready(Call call, Real real, Arguments... arguments) {
+  Request request;
+  const MPI_Request handle = std::get<sizeof...(arguments) - 1>(std::make_tuple(arguments...));
+  const bool known = requests::find(handle, request) && request.active && request.on_record();
+  const int result = real(arguments...);
+  if (known && result == MPI_SUCCESS) call.item(Item::kRequestReady, request.number);
+  call.leave();
+  return result;
 }
 
 inline void note_started(Call& call, MPI_Request handle) {

@@ -217,6 +217,9 @@ class EventWriter {
       case Item::kRequestEnd:
         put(OTF2_EvtWriter_ParameterUnsignedInt, nullptr, leave_, kParameterEnd, items.value());
         break;
+      case Item::kRequestReady:
+        put(OTF2_EvtWriter_ParameterUnsignedInt, nullptr, enter_, kParameterReady, items.value());
+        break;
       case Item::kProbed:  // written when the call was entered
         items.value();
         items.word();

@@ -31,7 +31,12 @@ enum AttributeRef : OTF2_AttributeRef {
 };
 
 /// References of our parameters.
-enum ParameterRef : OTF2_ParameterRef { kParameterStart, kParameterEnd, kParameterPart };
+enum ParameterRef : OTF2_ParameterRef {
+  kParameterStart,
+  kParameterEnd,
+  kParameterPart,
+  kParameterReady
+};
 
 /// Strings that events or fixed definitions refer to; the others are numbered behind them.
 enum StringRef : OTF2_StringRef { kStringEmpty, kStringProgram, kFirstFreeString };

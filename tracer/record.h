@@ -75,6 +75,7 @@ enum class Item : unsigned {
   kProbed,  ///< of a probe that named MPI_ANY_...: communicator 32 bits, AnyOf; then the source
             ///< that it found 32, tag 32
   kAnyOf,   ///< behind a kRecv: AnyOf
+  kRequestReady,  ///< request of a partitioned send of which partitions are ready
 };
 
 /// What a receive or probe did not name.

@@ -143,6 +143,14 @@ bool restart(MPI_Request handle, bool unrecorded, Request& request) {
   return true;
 }
 
+bool find(MPI_Request handle, Request& request) {
+  const Lock lock;
+  const Found found = find(bucket_of(handle_bits(handle)), handle_bits(handle));
+  if (found.index == 0) return false;
+  request = entry(found.index);
+  return true;
+}
+
 void mark_cancelled(MPI_Request handle) {
   const Lock lock;
   const Found found = find(bucket_of(handle_bits(handle)), handle_bits(handle));

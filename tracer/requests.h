@@ -66,6 +66,9 @@ bool take(MPI_Request handle, bool stays, Request& request);
 /// recording is switched off.
 bool restart(MPI_Request handle, bool unrecorded, Request& request);
 
+/// The oldest request of a handle, which stays; false when it is none of ours.
+bool find(MPI_Request handle, Request& request);
+
 void mark_cancelled(MPI_Request handle);
 
 /// Persistent requests have numbers of their own, because each start uses the same one again.

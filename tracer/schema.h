@@ -110,6 +110,10 @@ inline constexpr char kCallSite[] = "RUBATO_CALL_SITE";
 inline constexpr char kRequestStart[] = "RUBATO_REQUEST_START";
 inline constexpr char kRequestEnd[] = "RUBATO_REQUEST_END";
 
+/// Parameter (uint64) in MPI_Pready, MPI_Pready_range and MPI_Pready_list: number of the
+/// partitioned send of which partitions are ready.
+inline constexpr char kRequestReady[] = "RUBATO_REQUEST_READY";
+
 // The parts of vector collectives, where the sums of all members do not tell them.
 
 /// Parameter (uint64) behind the Enter record of MPI_Alltoallv and MPI_Alltoallw on each rank, and

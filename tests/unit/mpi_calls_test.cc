@@ -76,6 +76,16 @@ TEST_CASE("a call with large counts is to the replay what it is with small ones"
   }
 }
 
+TEST_CASE("messages, and what may wait for others, are told apart") {
+  for (const char* name : {"MPI_Send", "MPI_Isendrecv", "MPI_Startall", "MPI_Recv_c"})
+    CHECK(mpi_call_info(name).without_records == CallClass::kMessage);
+  for (const char* name : {"MPI_Comm_agree", "MPI_Comm_shrink", "MPI_Session_finalize"})
+    CHECK(communicates(name));
+  for (const char* name : {"MPI_Pready", "MPI_Pready_range", "MPI_Pready_list"})
+    CHECK(mpi_call_info(name).makes_ready);
+  CHECK_FALSE(mpi_call_info("MPI_Parrived").makes_ready);
+}
+
 TEST_CASE("what only prepares or looks talks to nobody") {
   for (const char* name :
        {"MPI_Allreduce_init", "MPI_Allreduce_init_c", "MPI_Neighbor_alltoall_init",

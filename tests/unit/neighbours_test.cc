@@ -131,3 +131,26 @@ TEST_CASE("where nothing says who the neighbours are, the call keeps its time an
   CHECK(results.trace.kept[0].call == "MPI_Neighbor_alltoall");
   CHECK(results.trace.kept[0].count == 2);
 }
+
+// Rank 0 waits for A (request 1), which rank 1 starts at 1000, after B. Taken in the order of their
+// starts, rank 0 would have had B's message at 0, and told rank 2 then.
+TEST_CASE("persistent collectives among neighbours may be started in different orders") {
+  const char* text = R"(
+    neighbours 0 0 from 1 to 1
+    neighbours 0 1 from 0 to 0
+    0: 0..0 neighbor_alltoall_init 100B 100B req 1
+    0: 0..0 neighbor_alltoall_init 5000B 5000B req 2
+    0: 0..0 start 1
+    0: 0..1000 wait 1
+    0: 1000..1000 send 2 8B
+    0: 1000..1000 start 2
+    0: 1000..1000 wait 2
+    1: 0..0 neighbor_alltoall_init 100B 100B req 1
+    1: 0..0 neighbor_alltoall_init 5000B 5000B req 2
+    1: 0..0 start 2
+    1: 1000..1000 start 1
+    1: 1000..1000 waitall 1 2
+    2: 0..1000 recv 0 8B
+  )";
+  CHECK(ends(text) == Ends{1000, 1000, 1000});
+}

@@ -453,8 +453,10 @@ TEST_CASE("a receive without a send keeps its recorded time, and both kinds of h
   CHECK(results.trace.unmatched_sends == 1);
   CHECK(results.trace.unmatched_receives == 1);
   const std::string world = " on communicator 'MPI_COMM_WORLD'";
-  CHECK(results.trace.unmatched_send == "8 bytes from rank 0 to rank 1 with tag 1" + world);
-  CHECK(results.trace.unmatched_receive == "8 bytes from rank 0 to rank 1 with tag 2" + world);
+  CHECK(results.trace.unmatched_send ==
+        "8 bytes from rank 0 to rank 1 with tag 1" + world + ", at 0.000000 s");
+  CHECK(results.trace.unmatched_receive ==
+        "8 bytes from rank 0 to rank 1 with tag 2" + world + ", at 0.000000 s");
   CHECK(results.scenarios[0].ranks[1].end == Approx(100e-9));
 }
 

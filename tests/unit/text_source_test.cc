@@ -70,3 +70,43 @@ TEST_CASE("communicators go by the numbers that the trace gives them") {
   CHECK(refusal("comm 5 0 1\n0: 0..1 barrier comm 1\n1: 0..1 barrier comm 1\n") ==
         "trace:2: communicator 1 is not defined");
 }
+
+TEST_CASE("times that run backwards are counted, with the first place") {
+  // The third record of rank 0 is at 5, behind one at 10; the fourth is fine again.
+  const Results results = replay(R"(
+    0: 0..10 local MPI_Comm_rank
+    0: 5..20 local MPI_Comm_rank
+    0: 30 end
+    1: -5..20 local MPI_Comm_rank
+    1: 20 end
+  )");
+  REQUIRE(results.trace.warnings.size() == 1);
+  CHECK(results.trace.warnings[0].find("1 records are earlier than the one before them, the first "
+                                       "at rank 0, event 3:") == 0);
+  REQUIRE(results.identity);
+  CHECK(results.identity->backwards == 1);
+}
+
+TEST_CASE("a send without records is for nobody where other sends have some") {
+  const std::string silent = "0: 0..10 local MPI_Send\n0: 20..30 local MPI_Send\n";
+  const Results none = replay(silent + "1: 0..1 local MPI_Comm_rank\n");
+  REQUIRE(none.trace.kept.size() == 1);
+  CHECK(none.trace.kept[0].call == "MPI_Send");
+  CHECK(none.trace.kept[0].count == 2);
+  CHECK(none.trace.kept[0].first_at == "rank 0, event 1");
+  CHECK(replay(silent + "0: 30..31 send 1 8B\n1: 0..31 recv 0 8B\n").trace.kept.empty());
+  // Of another call that is not known.
+  const Results other = replay(
+      "0: 0..10 local MPI_Isendrecv\n0: 30..31 send 1 8B\n"
+      "1: 0..31 recv 0 8B\n");
+  REQUIRE(other.trace.kept.size() == 1);
+  CHECK(other.trace.kept[0].call == "MPI_Isendrecv");
+}
+
+TEST_CASE("a message without a partner is named with its time") {
+  const Results results = replay(
+      "0: 0..0 init\n0: 1250000000..1250000001 send 1 8B tag 3\n"
+      "1: 0..1 local MPI_Comm_rank\n");
+  CHECK(results.trace.unmatched_send ==
+        "8 bytes from rank 0 to rank 1 with tag 3 on communicator 'MPI_COMM_WORLD', at 1.250000 s");
+}
