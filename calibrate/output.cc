@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cctype>
 #include <cerrno>
 #include <cmath>
@@ -142,6 +143,7 @@ void NewFile::fail(const char* what) const {
 }
 
 void NewFile::write(const std::string& text) {
+  assert(file_ < 0);
   create();
   size_t done = 0;
   while (done < text.size()) {

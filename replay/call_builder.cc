@@ -102,9 +102,13 @@ bool CallBuilder::end_polls(std::span<Call> run) {
     return each.kind == ActionKind::kPost;
   });
   if (awaits_message(trace_->calls[run[0].name].name)) {
-    // What the program does behind its probe is no part of the wait.
-    if (receives) run[0].spinning |= kSpinning;
-    return receives;
+    // What the program does behind its probe is no part of the wait, which has to be the receive's
+    // own.
+    const bool waits =
+        receives && std::all_of(action, pending_.actions.end(),
+                                [](const Action& each) { return (each.flags & kBlocking) != 0; });
+    if (waits) run[0].spinning |= kSpinning;
+    return waits;
   }
   const bool tests = trace_->calls[call.name].tests;
   const Call& last = run[run.size() - 2 - local_calls_];

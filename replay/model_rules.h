@@ -62,6 +62,11 @@ class ModelRules {
 
   ModelRules(const LaneMachines& machines, const TraceDefinitions& trace) : machines_(&machines) {
     for (int lane = 0; lane < K; ++lane) inverse_cpu_[lane] = 1 / machines.cpu[lane];
+    for (int level = 0; level < kLevels; ++level) {
+      all_have_[level] = true;
+      for (const Interconnect& net : machines.interconnects)
+        all_have_[level] = all_have_[level] && net.has(static_cast<Level>(level));
+    }
     for (const Communicator& comm : trace.comms) comm_level_.push_back(widest_level(comm));
   }
 
@@ -253,7 +258,10 @@ class ModelRules {
   /// False when it does not matter when a receive was posted.
   bool looks_at_posts(int rank, const Action& action) {
     if (machines_->looks_at_posts || is_among_neighbours(action.tag)) return true;
-    const LaneMessageCost<K>& cost = message_cost(level(action.peer, rank), action.bytes);
+    const Level between = level(action.peer, rank);
+    // A receive that nothing is sent to has no cost to be refused.
+    if (!all_have_[static_cast<int>(between)]) return true;
+    const LaneMessageCost<K>& cost = message_cost(between, action.bytes);
     return cost.protocol != Protocol::kEager || cost.tells_unexpected;
   }
 
@@ -295,7 +303,8 @@ class ModelRules {
     completion.known = true;
     completion.time = transfer.arrival();
     if (is_receive) {
-      completion.open_since = transfer.posted;
+      // Written, then: see EventSource::looks_at_posts.
+      if (context.trace->calls[call.name].takes_some) completion.open_since = transfer.posted;
     } else if (!transfer.handshake) {
       completion.time = acknowledged(transfer, message_cost(transfer.level, transfer.bytes));
     }
@@ -497,6 +506,7 @@ class ModelRules {
   const LaneMachines* machines_;
   Lanes<K> inverse_cpu_;
   std::vector<Level> comm_level_;
+  std::array<bool, kLevels> all_have_;  ///< by level: no lane's platform lacks it
   std::array<std::unordered_map<uint64_t, LaneMessageCost<K>>, kLevels> message_costs_;
   std::unordered_map<CollectiveKey, CollectiveCost, CollectiveHash> collective_costs_;
   std::array<CollectiveUses, K> collective_uses_;

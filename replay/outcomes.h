@@ -7,9 +7,8 @@
 // may be impossible. Those are counted, with the time that they touch:
 //
 //   * a test that succeeded before what it completed is there (a message; for a send that waits,
-//   its
-//     receive; a collective): from its enter to then, for which the replay waits. (Not at the end
-//     of a loop that is a wait anyhow, see polling.h.)
+//     its receive; a collective): from its enter to then, for which the replay waits. (Not at the
+//     end of a loop that is a wait anyhow, see polling.h.)
 //   * several requests taken by one MPI_Waitsome of which one comes first: from then to the last
 //   * a request taken by MPI_Waitany, MPI_Waitsome or their tests that was open when the call of
 //     this kind before waited for another one, and came first: from then to the other one's
@@ -94,8 +93,8 @@ class Outcomes {
     add(touched);
   }
 
-  /// A call is about to leave that gets what others looked for (kLookedFor).
-  /// Probes look for what it receives, tests for all that it completes.
+  /// A call is about to leave that gets what others looked for (kLookedFor): what it receives, of
+  /// probes, and all that it completes, of tests.
   template <typename CompletionOf>
   void end_looks(const TimelineState<K>& timeline, const MpiCallInfo& call,
                  CompletionOf completion) {

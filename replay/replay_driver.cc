@@ -31,7 +31,8 @@ namespace {
 constexpr double kUnsynchronised = 1e-3;
 constexpr double kUnsynchronisedPart = 0.1;
 
-/// With more timelines passes lie in large pages; with fewer it is not worth the memory.
+/// With more timelines (as in Replay) passes lie in large pages; with fewer it is not worth the
+/// memory.
 constexpr size_t kFewTimelines = 256;
 constexpr size_t kBytesOfTimeline = 64 << 10;  ///< that a pass takes, about
 

@@ -112,7 +112,8 @@ void Replay<Rules>::answer_all(const std::vector<TimedEvent>& asked) requires kT
 template <class Rules>
 void Replay<Rules>::sent(int timeline, TransferId id) requires kTimeOrdered<Rules> {
   const Transfer<K>& transfer = matcher_[id];
-  if (transfer.abandoned) {  // it goes out all the same
+  if (transfer.abandoned) {  // it goes out all the same, and is in line before what comes until it
+                             // is ready
     rules_->take_port(timelines_[timeline], transfer, transfer.sent[0]);
     return;
   }

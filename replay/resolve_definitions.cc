@@ -311,10 +311,10 @@ void resolve_regions(const Collected& data, Archive& archive) {
   }
 }
 
-/// Our own tracer records every message and its completion, and in newer archives which message
-/// has a partition ready. Where the program made no other
-/// requests, a wait without records was for null requests or messages of MPI_PROC_NULL, and for
-/// nobody. So was a one-sided operation, or there was nothing to complete.
+/// Our own tracer records every message and its completion, and in newer archives which message has
+/// a partition ready. Where the program made no other requests, a wait without records was for null
+/// requests or messages of MPI_PROC_NULL, and for nobody. So was a one-sided operation, or there
+/// was nothing to complete.
 void settle_empty_waits(TraceDefinitions& trace, bool says_what_is_ready) {
   if (trace.creator.rfind(schema::kCreatorPrefix, 0) != 0) return;
   const bool others = std::any_of(trace.calls.begin(), trace.calls.end(),

@@ -278,8 +278,9 @@ class TextSource : public EventSource {
     Communicator window = trace_.comms[comm];
     window.name = "window " + line.words[1];
     window.window = true;
-    windows_[static_cast<int>(number(line, line.words[1]))] =
-        static_cast<uint32_t>(trace_.comms.size());
+    const auto index = static_cast<uint32_t>(trace_.comms.size());
+    if (!windows_.emplace(static_cast<int>(number(line, line.words[1])), index).second)
+      fail(line, "window " + line.words[1] + " is there already");
     trace_.comms.push_back(std::move(window));
   }
 
@@ -380,6 +381,8 @@ class TextSource : public EventSource {
     const double leave =
         dots == std::string::npos ? enter : number(line, line.words[0].substr(dots + 2));
     const std::string& what = line.words[1];
+    if (partitioned && what != "isend" && what != "irecv")
+      fail(line, "only isend and irecv go in partitions");
     const auto record = [&](double time, auto method, auto... arguments) {
       const int timeline = trace_.timelines_of(line.rank)[line.thread];
       calls_[line.rank]->record(line.thread, ++events_[timeline], time, method, arguments...);

@@ -16,8 +16,7 @@
 //                             when the processor has spent the overhead
 //   kStart                    nothing of the protocol is missing any more
 //   kPort                     and the answer of the receiver of a rendezvous is there: the data
-//   gets
-//                             in line for the out-port of its sender
+//                             gets in line for the out-port of its sender
 //   kFlow                     and the port is free: the data begins to flow
 //   kTimer                    a flow has arrived, or something else of contention.h
 //   kRequest, kAnswer         the request to send is at a receiver that has posted, or the answer

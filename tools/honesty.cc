@@ -66,11 +66,12 @@ void refuse_kept_calls(const TraceSummary& trace) {
 std::vector<std::string> caveats(const TraceSummary& trace) {
   std::vector<std::string> lines;
   if (trace.spinning_calls > 0) {
-    lines.push_back(fmt::format(
-        "{} in a loop until something came ({} inside): on a modelled machine such a loop is a "
-        "wait; --polling keep leaves it as it is.",
-        counted(trace.spinning_calls, "call looked", "calls looked"),
-        show_seconds(trace.spinning_time)));
+    lines.push_back(
+        fmt::format("{} in a loop until something came, or in MPI_Probe ({} inside): on a modelled "
+                    "machine that is "
+                    "a wait; --polling keep leaves it as it is.",
+                    counted(trace.spinning_calls, "call looked", "calls looked"),
+                    show_seconds(trace.spinning_time)));
   }
   if (trace.unmatched_sends > 0) {
     lines.push_back(fmt::format("{} without a receive{}: treated as eager and dropped.",

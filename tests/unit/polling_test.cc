@@ -187,6 +187,20 @@ TEST_CASE("a blocking probe before its receive is a wait") {
   CHECK(waits.trace.spinning_calls == 1);
   CHECK(end_of(replay(text, "perfect:cpu*10", false), 1) == Approx(1002 + 0.1 + 1 + 0.6));
   CHECK(end_of(replay(text, "measured"), 1) == Approx(1012));
+  // A receive that does not wait cannot take the wait over: 1002 for the probe, 0.1 behind it, 500.
+  const Results starts = replay(R"(
+    0: 0..0 init
+    0: 1000..1001 send 1 8B
+    0: 1001 end
+    1: 0..1002 local MPI_Probe
+    1: 1003..1003 irecv 0 8B req 1
+    1: 1003..1503 local MPI_Get_count
+    1: 1503..1504 wait 1
+    1: 1504 end
+  )",
+                                "perfect:cpu*10");
+  CHECK(end_of(starts, 1) == Approx(1002 + 0.1 + 500));
+  CHECK(starts.trace.spinning_calls == 0);
   // What is between them keeps its time: 500 of it, to be done when the message is there already.
   const char* works = R"(
     0: 0..1 send 1 8B
