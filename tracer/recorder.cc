@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -37,16 +38,22 @@ void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) 
 }  // namespace
 
 bool Recorder::refill(ThreadLog& log, size_t words) {
+  const int program_errno = errno;
   // A signal's handler may be a recorded function (functions.h): not while the log is changed.
   const bool was_busy = std::exchange(log.busy, true);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const bool room = extend(log, words);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   log.busy = was_busy;
+  errno = program_errno;
   return room;
 }
 
 bool Recorder::extend(ThreadLog& log, size_t words) {
+  if (!on()) {  // ended by another thread since the call was begun
+    log.muted = true;
+    return false;
+  }
   const uint64_t begin = Clock::now();
   // Room for the mark of this refill, those of switches, and of the end.
   const size_t spare = 4 * kHeadWords;

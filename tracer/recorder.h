@@ -97,8 +97,9 @@ class Recorder {
       log.code = modules::note(address);
   }
 
-  /// Removes a log's files.
-  static void release(ThreadLog& log) { log.segments.remove(space_, log.number); }
+  /// Removes a log's files, after stop(). A thread that is inside a call, or was interrupted where
+  /// it records a function, still writes to its memory and may want more.
+  static void release(ThreadLog& log) { log.segments.remove(space_, log.number, !log.busy); }
 
   /// Lets this thread record into `log` and returns the log it had: for measuring what recording
   /// costs.

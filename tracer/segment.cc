@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <cstring>
 
 #include "tracer/clock.h"
 
@@ -28,14 +29,47 @@ void release(uint64_t bytes) {
   held.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
-/// Makes the file longer by space that is really there. True, or errno says what is wrong.
+/// The same again while a signal of the program's comes in between.
+template <class Attempt>
+auto despite_signals(Attempt attempt) {
+  auto result = attempt();
+  while (result < 0 && errno == EINTR) result = attempt();
+  return result;
+}
+
+bool write_zeros(int file, uint64_t offset, size_t bytes) {
+  static const char zeros[16384] = {};
+  for (size_t i = 0; i < bytes;) {
+    const ssize_t written = despite_signals([&] {
+      return pwrite(file, zeros, std::min(bytes - i, sizeof zeros), static_cast<off_t>(offset + i));
+    });
+    if (written <= 0) return false;
+    i += static_cast<size_t>(written);
+  }
+  return true;
+}
+
+/// Makes the file longer by space that is really there.
+///
+/// A signal of the program's ends fallocate() without effect, and the next one may be due before a
+/// whole segment is there (a profiler's timer): then it goes on in pieces of some 10 us each.
 bool reserve(int file, uint64_t offset, size_t bytes) {
-  if (fallocate(file, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) return true;
-  if (errno != EOPNOTSUPP) return false;
-  static const char zeros[16384] = {};  // a file system without fallocate
-  for (size_t i = 0; i < bytes; i += sizeof zeros) {
-    const ssize_t written = pwrite(file, zeros, sizeof zeros, static_cast<off_t>(offset + i));
-    if (written != static_cast<ssize_t>(sizeof zeros)) return false;
+  size_t piece = bytes;
+  for (size_t done = 0; done < bytes;) {
+    piece = std::min(piece, bytes - done);
+    if (fallocate(file, 0, static_cast<off_t>(offset + done), static_cast<off_t>(piece)) == 0) {
+      done += piece;
+    } else if (errno == EINTR) {
+      piece = std::min(piece, size_t{32} << 10);
+    } else if (errno == EOPNOTSUPP) {
+      return write_zeros(file, offset, bytes);  // a file system without fallocate
+    } else {
+      if (done > 0) {
+        fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                  static_cast<off_t>(done));
+      }
+      return false;
+    }
   }
   return true;
 }
@@ -43,7 +77,7 @@ bool reserve(int file, uint64_t offset, size_t bytes) {
 bool copy(int from, uint64_t offset, int to, uint64_t bytes) {
   auto at = static_cast<off_t>(offset);
   while (bytes > 0) {
-    const ssize_t done = sendfile(to, from, &at, bytes);
+    const ssize_t done = despite_signals([&] { return sendfile(to, from, &at, bytes); });
     if (done <= 0) return false;
     bytes -= static_cast<uint64_t>(done);
   }
@@ -71,7 +105,12 @@ bool SegmentFile::create(const SegmentSpace& space, uint32_t thread) {
   return file_ >= 0;
 }
 
-bool SegmentFile::move_oldest(const SegmentSpace& space, uint32_t thread) {
+/// There is a segment besides the one in use.
+bool SegmentFile::can_move(const SegmentSpace& space) const {
+  return space.in_memory && space.overflow != nullptr && moved_ + window_bytes_ < end_;
+}
+
+bool SegmentFile::copy_oldest(const SegmentSpace& space, uint32_t thread, uint64_t& bytes) {
   if (overflow_file_ < 0) {
     char name[PATH_MAX];
     mkdir(space.overflow, 0777);
@@ -84,12 +123,50 @@ bool SegmentFile::move_oldest(const SegmentSpace& space, uint32_t thread) {
       static_cast<ssize_t>(sizeof header)) {
     return false;
   }
-  if (!copy(file_, moved_, overflow_file_, header.bytes)) return false;
+  bytes = header.bytes;
+  return copy(file_, moved_, overflow_file_, bytes);
+}
+
+/// Not the one in use: another process may take the memory as soon as it is free, and the next word
+/// that is written to a mapping without memory kills the program.
+bool SegmentFile::move_oldest(const SegmentSpace& space, uint32_t thread) {
+  uint64_t bytes;
+  if (!copy_oldest(space, thread, bytes)) return false;
   // Only now: a kill in between leaves the segment twice, which its number tells.
   fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(moved_),
-            static_cast<off_t>(header.bytes));
-  moved_ += header.bytes;
-  release(header.bytes);
+            static_cast<off_t>(bytes));
+  moved_ += bytes;
+  release(bytes);
+  return true;
+}
+
+/// Makes the next segment of the memory of the one in use, which is the only one that is left. Of a
+/// segment that is in both files, readers take the copy.
+bool SegmentFile::use_again(const SegmentSpace& space, uint32_t thread) {
+  uint64_t bytes;
+  if (!copy_oldest(space, thread, bytes)) return false;
+  std::memset(begin(), 0, window_bytes_ - sizeof(SegmentHeader));
+  *window_ = {SegmentHeader::kMagic,
+              sequence_++,
+              window_bytes_,
+              Clock::now(),
+              Clock::monotonic(),
+              thread,
+              {}};
+  return true;
+}
+
+bool SegmentFile::map_next(uint32_t thread, size_t size) {
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file_,
+                      static_cast<off_t>(end_));
+  if (memory == MAP_FAILED) return false;
+  madvise(memory, size, MADV_DONTFORK);
+  if (window_ != nullptr) munmap(window_, window_bytes_);
+  window_ = static_cast<SegmentHeader*>(memory);
+  window_bytes_ = size;
+  end_ += size;
+  *window_ = {SegmentHeader::kMagic, sequence_++, size, Clock::now(),
+              Clock::monotonic(),    thread,      {}};
   return true;
 }
 
@@ -99,63 +176,44 @@ SegmentFile::Result SegmentFile::extend(const SegmentSpace& space, uint32_t thre
                       ~(kSegmentBytes - 1);
 
   Result result = Result::kGood;
-  uint64_t total = held.fetch_add(size, std::memory_order_relaxed) + size;
-  if (space.in_memory) {
-    while (total > space.limit && moved_ < end_ && space.overflow != nullptr) {
-      if (!move_oldest(space, thread)) {
-        release(size);
-        return Result::kDiskFull;
-      }
-      result = Result::kFlushed;
-      total = held.load(std::memory_order_relaxed);
-    }
-    // A thread that has nothing to move may take a segment all the same, or could never record.
-    if (total > space.limit && space.overflow == nullptr) {
-      release(size);
-      return Result::kFull;
-    }
-  }
-  while (!reserve(file_, end_, size)) {
-    if (!space.in_memory || space.overflow == nullptr || moved_ == end_ ||
-        !move_oldest(space, thread)) {
+  held.fetch_add(size, std::memory_order_relaxed);
+  const auto too_much = [&] { return space.in_memory && bytes_held() > space.limit; };
+  bool room = false;
+  while (can_move(space) && (too_much() || !(room = reserve(file_, end_, size)))) {
+    if (!move_oldest(space, thread)) {
       release(size);
       return Result::kDiskFull;
     }
     result = Result::kFlushed;
   }
-  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file_,
-                      static_cast<off_t>(end_));
-  if (memory == MAP_FAILED) {
+  if (too_much() && space.overflow == nullptr) {
     release(size);
-    return Result::kDiskFull;
+    return Result::kFull;
   }
-  madvise(memory, size, MADV_DONTFORK);
-  if (window_ != nullptr) munmap(window_, window_bytes_);
-  window_ = static_cast<SegmentHeader*>(memory);
-  window_bytes_ = size;
-  end_ += size;
-  *window_ = {SegmentHeader::kMagic, sequence_++, size, Clock::now(),
-              Clock::monotonic(),    thread,      {}};
-  return result;
+  const bool may_use_again = space.in_memory && space.overflow != nullptr && size <= window_bytes_;
+  // A thread that has nothing to move may take a segment all the same, or could never record.
+  if (!room && !(too_much() && may_use_again)) room = reserve(file_, end_, size);
+  if (room && map_next(thread, size)) return result;
+  release(size);
+  return may_use_again && use_again(space, thread) ? Result::kFlushed : Result::kDiskFull;
 }
 
-void SegmentFile::remove(const SegmentSpace& space, uint32_t thread) {
-  if (window_ != nullptr) munmap(window_, window_bytes_);
-  window_ = nullptr;
+void SegmentFile::remove(const SegmentSpace& space, uint32_t thread, bool close) {
   char name[PATH_MAX];
-  if (file_ >= 0) {
-    close(file_);
-    release(end_ - moved_);
-    if (space.directory != nullptr) {
-      segment_file_name(name, sizeof name, space.directory, space.rank, thread);
-      unlink(name);
-    }
+  if (file_ >= 0 && space.directory != nullptr) {
+    segment_file_name(name, sizeof name, space.directory, space.rank, thread);
+    unlink(name);
   }
   if (overflow_file_ >= 0) {
-    close(overflow_file_);
     segment_file_name(name, sizeof name, space.overflow, space.rank, thread);
     unlink(name);
   }
+  if (!close) return;
+  if (file_ >= 0) {
+    ::close(file_);
+    release(end_ - moved_);
+  }
+  if (overflow_file_ >= 0) ::close(overflow_file_);
   file_ = overflow_file_ = -1;
 }
 

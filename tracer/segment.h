@@ -9,7 +9,9 @@
 /// Each thread has a file of its own, <directory>/<rank>.<thread>.records, a row of segments. Only
 /// the last segment is mapped. A segment holds whole calls behind its header; behind the last call
 /// its words are zero. When memory is bounded, the oldest segments are moved to a file of the same
-/// name in another directory, on a disk, and the numbers in the headers tell their order.
+/// name in another directory, on a disk, and the numbers in the headers tell their order. The
+/// mapped one never loses its memory: where nothing else is left to move, it is copied and used
+/// again.
 namespace rubato {
 
 struct SegmentHeader {
@@ -45,7 +47,8 @@ class SegmentFile {
     kDiskFull,  ///< no more space in the directory, or moving failed
   };
 
-  /// Maps a new zeroed segment of at least `bytes` in place of the one in use, which is complete.
+  /// Makes a zeroed segment of at least `bytes` the one in use; the one before is complete. After
+  /// kFull and kDiskFull that is still mapped, and what is in it stays.
   Result extend(const SegmentSpace& space, uint32_t thread, size_t bytes);
 
   SegmentHeader* header() const { return window_; }
@@ -58,15 +61,20 @@ class SegmentFile {
   int file() const { return file_; }
   int overflow_file() const { return overflow_file_; }
 
-  /// Unmaps, closes and removes the files.
-  void remove(const SegmentSpace& space, uint32_t thread);
+  /// Removes the files. The segment in use stays mapped: a thread may still be writing to it.
+  /// `close` is false where one may even want the next one.
+  void remove(const SegmentSpace& space, uint32_t thread, bool close);
 
   /// Bytes that all threads hold in memory.
   static uint64_t bytes_held();
 
  private:
   bool create(const SegmentSpace& space, uint32_t thread);
+  bool map_next(uint32_t thread, size_t size);
+  bool can_move(const SegmentSpace& space) const;
+  bool copy_oldest(const SegmentSpace& space, uint32_t thread, uint64_t& bytes);
   bool move_oldest(const SegmentSpace& space, uint32_t thread);
+  bool use_again(const SegmentSpace& space, uint32_t thread);
 
   SegmentHeader* window_ = nullptr;
   size_t window_bytes_ = 0;

@@ -1,0 +1,148 @@
+#include "tracer/segment.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tracer/thread_records.h"
+
+using namespace rubato;
+
+namespace {
+
+/// A directory with a small file system in it, "disk", and a place to move segments to.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const char* size) {
+    std::string name = std::filesystem::temp_directory_path() / "rubato-segment.XXXXXX";
+    directory_ = mkdtemp(name.data());
+    std::filesystem::create_directory(disk());
+    const std::string options = std::string("size=") + size;
+    mounted_ = mount("tmpfs", disk().c_str(), "tmpfs", 0, options.c_str()) == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) umount2(disk().c_str(), MNT_DETACH);
+    std::filesystem::remove_all(directory_);
+  }
+
+  bool mounted() const { return mounted_; }
+  std::string disk() const { return directory_ + "/disk"; }
+  std::string overflow() const { return directory_ + "/overflow"; }
+
+  /// Takes every page that is free.
+  void fill() const {
+    const int file =
+        open((disk() + "/filler").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const std::vector<char> page(4096, 'x');
+    while (write(file, page.data(), page.size()) > 0) {
+    }
+    close(file);
+  }
+
+ private:
+  std::string directory_;
+  bool mounted_ = false;
+};
+
+/// One record that fills a segment's first two words, so that readers find it.
+void put_mark(SegmentFile& file, uint64_t enter) {
+  file.begin()[1] = record::size_word(0, 0);
+  file.begin()[0] = record::head(enter, kMarkOn);
+}
+
+/// The enter times of all marks, in order, with 0 as the first tick.
+std::vector<uint64_t> marks(const SegmentFile& file) {
+  std::vector<uint64_t> found;
+  const ThreadRecords records(0, file.file(), file.overflow_file());
+  CHECK(records.missing_segments() == 0);
+  CHECK(records.for_each(0, [&](const record::Record& r) { found.push_back(r.enter); }));
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("the segment in use keeps its memory when there is no more") {
+  const SmallDisk small("1m");  // holds four segments
+  if (!small.mounted()) {
+    WARN("only root can mount a small file system");
+    return;
+  }
+  const std::string disk = small.disk(), overflow = small.overflow();
+  const SegmentSpace space{disk.c_str(), overflow.c_str(), 0, true, uint64_t{1} << 30};
+  SegmentFile file;
+  REQUIRE(file.extend(space, 0, 1000) == SegmentFile::Result::kGood);
+  put_mark(file, 1);
+  REQUIRE(file.extend(space, 0, 1000) == SegmentFile::Result::kGood);
+  put_mark(file, 2);
+
+  // 2 MiB cannot be had, whatever is moved away; what that frees is taken by somebody else at once.
+  CHECK(file.extend(space, 0, size_t{2} << 20) == SegmentFile::Result::kDiskFull);
+  small.fill();
+  for (uint64_t* word = file.begin() + 2; word < file.end(); ++word) *word = 0;  // no SIGBUS
+  CHECK(marks(file) == std::vector<uint64_t>{1, 2});
+
+  // The memory of the last segment serves the next ones.
+  for (uint64_t mark = 3; mark < 6; ++mark) {
+    CHECK(file.extend(space, 0, 1000) == SegmentFile::Result::kFlushed);
+    CHECK(file.begin()[0] == 0);
+    CHECK(*(file.end() - 1) == 0);
+    put_mark(file, mark);
+    *(file.end() - 1) = 17;  // so that it has to be zeroed
+  }
+  CHECK(marks(file) == std::vector<uint64_t>{1, 2, 3, 4, 5});
+  file.remove(space, 0, true);
+}
+
+TEST_CASE("a thread with one segment stays within the memory limit") {
+  std::string name = std::filesystem::temp_directory_path() / "rubato-segment.XXXXXX";
+  const std::string directory = mkdtemp(name.data());
+  const std::string overflow = directory + "/overflow";
+  const SegmentSpace space{nullptr, overflow.c_str(), 0, true, kSegmentBytes};
+  const uint64_t before = SegmentFile::bytes_held();
+  SegmentFile file;
+  REQUIRE(file.extend(space, 0, 1000) == SegmentFile::Result::kGood);
+  put_mark(file, 1);
+  REQUIRE(file.extend(space, 0, 1000) == SegmentFile::Result::kFlushed);
+  put_mark(file, 2);
+  CHECK(SegmentFile::bytes_held() - before == kSegmentBytes);
+  CHECK(marks(file) == std::vector<uint64_t>{1, 2});
+  file.remove(space, 0, true);
+  CHECK(SegmentFile::bytes_held() == before);
+  std::filesystem::remove_all(directory);
+}
+
+TEST_CASE("a removed file leaves its last segment to those who still write to it") {
+  const SegmentSpace space;
+  SegmentFile file;
+  REQUIRE(file.extend(space, 0, 1000) == SegmentFile::Result::kGood);
+  uint64_t* const begin = file.begin();
+  uint64_t* const end = file.end();
+  file.remove(space, 0, true);
+  for (uint64_t* word = begin; word < end; ++word) *word = 1;
+  CHECK(*begin == 1);
+}
+
+TEST_CASE("signals of the program do not end recording") {
+  // A timer that interrupts every system call that lets itself be: allocating 64 MiB takes some
+  // milliseconds, the timer fires each 100 us.
+  struct sigaction action = {}, old;
+  action.sa_handler = [](int) {};
+  sigaction(SIGALRM, &action, &old);
+  const itimerval fast{{0, 100}, {0, 100}}, none{};
+  setitimer(ITIMER_REAL, &fast, nullptr);
+  const SegmentSpace space;
+  SegmentFile file;
+  const auto result = file.extend(space, 0, size_t{64} << 20);
+  setitimer(ITIMER_REAL, &none, nullptr);
+  sigaction(SIGALRM, &old, nullptr);
+  CHECK(result == SegmentFile::Result::kGood);
+  file.remove(space, 0, true);
+}
