@@ -151,6 +151,9 @@ class GlobalDefinitions {
           OTF2_UNDEFINED_LOCATION_GROUP));
       const Processors& p = ranks_[rank].processors;
       if (p.affinity_cores != 0) group_property(rank, schema::kAffinityCores, p.affinity_cores);
+      if (!p.affinity_list.empty()) {
+        group_property(rank, schema::kAffinityList, p.affinity_list);
+      }
       if (p.cores_on_node != 0) group_property(rank, schema::kCoresOnNode, p.cores_on_node);
     }
     // Ascending ids: first all master threads, then all second threads, and so on.
@@ -177,8 +180,11 @@ class GlobalDefinitions {
   }
 
   void group_property(uint32_t rank, const char* name, uint64_t number) {
+    group_property(rank, name, std::to_string(number));
+  }
+  void group_property(uint32_t rank, const char* name, const std::string& text) {
     OTF2_AttributeValue value;
-    value.stringRef = string(std::to_string(number));
+    value.stringRef = string(text);
     check(OTF2_GlobalDefWriter_WriteLocationGroupProperty(writer_, rank, string(name),
                                                           OTF2_TYPE_STRING, value));
   }

@@ -38,6 +38,7 @@ struct RankResult {
     packer.put(static_cast<uint64_t>(ended));
     packer.put(summary.host);
     packer.put(summary.processors.affinity_cores);
+    packer.put(summary.processors.affinity_list);
     packer.put(summary.processors.cores_on_node);
     packer.put(summary.locations.size());
     for (const LocationSummary& l : summary.locations) {
@@ -57,6 +58,7 @@ struct RankResult {
     result.ended = static_cast<Ended>(from.value());
     result.summary.host = from.text();
     result.summary.processors.affinity_cores = from.value();
+    result.summary.processors.affinity_list = from.text();
     result.summary.processors.cores_on_node = from.value();
     result.summary.locations.resize(from.value());
     for (LocationSummary& l : result.summary.locations) {
@@ -88,12 +90,15 @@ ProcessRecords own_records(int rank, const ArchiveTask& task) {
   return own;
 }
 
-/// How often a thread lost its core since its first call.
+/// How often the threads of a location lost their core since their first call.
 uint64_t switches_of(uint32_t thread) {
   for (const ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
     if (log->number != thread) continue;
+    if (log->thread_id == 0) return log->ended_switches;
     const uint64_t now = involuntary_switches(log->thread_id);
-    return now == kUnknownSwitches ? now : now - std::min(now, log->context_switches);
+    return now == kUnknownSwitches
+               ? now
+               : log->ended_switches + now - std::min(now, log->context_switches);
   }
   return kUnknownSwitches;
 }

@@ -72,8 +72,8 @@ inline void note_idup_complete(Call& call, const Request& request) {
 }
 
 /// Collective over the new communicator alone, which therefore stands in its own creation.
-inline void note_created_by_members(Call& call, MPI_Comm made) {
-  const Communicator* entry = communicators::created_by_members(made);
+inline void note_created_by_members(Call& call, MPI_Comm made, int tag = 0) {
+  const Communicator* entry = communicators::created_by_members(made, tag);
   note_created(call, entry);
   note_handle_collective(call, OTF2_COLLECTIVE_OP_CREATE_HANDLE,
                          entry != nullptr ? entry : communicators::find(handles.self));
@@ -83,7 +83,7 @@ template <class Real>
 int record_comm_create_group(Call call, Real real, MPI_Comm comm, MPI_Group group, int tag,
                              MPI_Comm* made) {
   const int result = real(comm, group, tag, made);
-  if (result == MPI_SUCCESS) note_created_by_members(call, *made);
+  if (result == MPI_SUCCESS) note_created_by_members(call, *made, tag);
   call.leave();
   return result;
 }

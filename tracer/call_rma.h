@@ -146,10 +146,17 @@ int record_rrma(Call call, Real real, Arguments... arguments) {
   return result;
 }
 
-/// Room for the completion of all that is under way, before the first item.
-inline bool reserve_for(Call& call, const Window& window, size_t& room) {
-  room = window.open() + 2;
-  return room * 2 < kFreeWords / 2 || call.reserve(room);
+/// How many completions a call may put on record; 0: its window is not on record, or there is no
+/// room. To be asked before MPI's work (Call::reserve_words), so it counts what is under way then
+/// and as much again, since other threads may begin more meanwhile.
+inline size_t completion_room(Call& call, const Window* window) {
+  constexpr size_t kWords = 2;
+  constexpr size_t kAlways = 24;  // of kFreeWords, the other items of a call take a few
+  static_assert(kAlways * kWords + 12 <= kFreeWords);
+  if (window == nullptr) return 0;
+  const size_t room = 2 * window->open();
+  if (room <= kAlways) return kAlways;
+  return call.reserve_words(room * kWords) ? room : 0;
 }
 
 /// Records what a call completed, of one target or (-1) of all.
@@ -164,13 +171,6 @@ inline void complete_rma(Call& call, Window& window, int target, bool remotely, 
   } else {
     window.complete(target, remotely, visit);
   }
-}
-/// The same, reserving what it takes; false when there is no room.
-inline bool complete_rma(Call& call, Window& window, int target, bool remotely) {
-  size_t room;
-  if (!reserve_for(call, window, room)) return false;
-  complete_rma(call, window, target, remotely, room);
-  return true;
 }
 
 inline void note_group_sync(Call& call, const Window& window, unsigned level, uint32_t group) {
@@ -247,10 +247,10 @@ int record_win_set_name(Call call, Real real, MPI_Win win, const char* name) {
 
 template <class Real>
 int record_win_fence(Call call, Real real, int assertion, MPI_Win win) {
-  const int result = real(assertion, win);
   Window* window = window_of(win);
-  size_t room;
-  if (result == MPI_SUCCESS && window != nullptr && reserve_for(call, *window, room)) {
+  const size_t room = completion_room(call, window);
+  const int result = real(assertion, win);
+  if (result == MPI_SUCCESS && room > 0) {
     call.item(Item::kRmaCollectiveBegin, 0);
     complete_rma(call, *window, -1, true, room);
     note_rma_collective(call, *window, OTF2_COLLECTIVE_OP_BARRIER, kSyncAll);
@@ -286,9 +286,11 @@ int record_win_lock_all(Call call, Real real, int assertion, MPI_Win win) {
 
 template <class Real>
 int record_win_unlock(Call call, Real real, int target, MPI_Win win) {
-  const int result = real(target, win);
   Window* window = window_of(win, target);
-  if (result == MPI_SUCCESS && window != nullptr && complete_rma(call, *window, target, true)) {
+  const size_t room = completion_room(call, window);
+  const int result = real(target, win);
+  if (result == MPI_SUCCESS && room > 0) {
+    complete_rma(call, *window, target, true, room);
     call.item(Item::kRmaUnlock, window->id);
     call.word(static_cast<uint64_t>(target));
   }
@@ -298,9 +300,11 @@ int record_win_unlock(Call call, Real real, int target, MPI_Win win) {
 
 template <class Real>
 int record_win_unlock_all(Call call, Real real, MPI_Win win) {
-  const int result = real(win);
   Window* window = window_of(win);
-  if (result == MPI_SUCCESS && window != nullptr && complete_rma(call, *window, -1, true)) {
+  const size_t room = completion_room(call, window);
+  const int result = real(win);
+  if (result == MPI_SUCCESS && room > 0) {
+    complete_rma(call, *window, -1, true, room);
     call.item(Item::kRmaUnlock, window->id);
     call.word(OTF2_UNDEFINED_UINT32);
   }
@@ -311,17 +315,19 @@ int record_win_unlock_all(Call call, Real real, MPI_Win win) {
 /// MPI_Win_flush and MPI_Win_flush_local.
 template <bool remotely, class Real>
 int record_win_flush(Call call, Real real, int target, MPI_Win win) {
-  const int result = real(target, win);
   Window* window = window_of(win, target);
-  if (result == MPI_SUCCESS && window != nullptr) complete_rma(call, *window, target, remotely);
+  const size_t room = completion_room(call, window);
+  const int result = real(target, win);
+  if (result == MPI_SUCCESS && room > 0) complete_rma(call, *window, target, remotely, room);
   call.leave();
   return result;
 }
 template <bool remotely, class Real>
 int record_win_flush_all(Call call, Real real, MPI_Win win) {
-  const int result = real(win);
   Window* window = window_of(win);
-  if (result == MPI_SUCCESS && window != nullptr) complete_rma(call, *window, -1, remotely);
+  const size_t room = completion_room(call, window);
+  const int result = real(win);
+  if (result == MPI_SUCCESS && room > 0) complete_rma(call, *window, -1, remotely, room);
   call.leave();
   return result;
 }
@@ -350,9 +356,11 @@ int record_win_post(Call call, Arguments... arguments) {
 
 template <class Real>
 int record_win_complete(Call call, Real real, MPI_Win win) {
-  const int result = real(win);
   Window* window = window_of(win);
-  if (result == MPI_SUCCESS && window != nullptr && complete_rma(call, *window, -1, true)) {
+  const size_t room = completion_room(call, window);
+  const int result = real(win);
+  if (result == MPI_SUCCESS && room > 0) {
+    complete_rma(call, *window, -1, true, room);
     note_group_sync(call, *window, kSyncAll, window->access.load());
   }
   call.leave();

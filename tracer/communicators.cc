@@ -7,6 +7,7 @@
 
 #include "tracer/handle_table.h"
 #include "tracer/journal.h"
+#include "tracer/record.h"
 #include "tracer/topology_query.h"
 
 namespace rubato::communicators {
@@ -70,6 +71,7 @@ uint64_t hash_of_all(const Communicator& entry) {
 Communicator* enter(MPI_Comm comm, const Communicator* likely) {
   Communicator entry;
   entry.id = static_cast<uint32_t>(entries->size());
+  entry.recordable = entry.id <= kLastNumber;
   PMPI(Comm_rank)(comm, &entry.rank);
   PMPI(Comm_size)(comm, &entry.size);
   entry.members = members_of(comm, likely, entry.recordable);
@@ -114,9 +116,9 @@ Communicator* entered(Communicator* entry, bool has_events) {
   return entry;
 }
 
-Communicator* enter_by_members(MPI_Comm comm, bool has_events) {
+Communicator* enter_by_members(MPI_Comm comm, bool has_events, int tag = 0) {
   Communicator* entry = enter(comm, world_entry);
-  const uint64_t all = hash_of_all(*entry);
+  const uint64_t all = hash_of_all(*entry) + static_cast<uint64_t>(tag);
   entry->identity = mix(all, ++(*made_by_members)[all]);
   return entered(entry, has_events);
 }
@@ -207,10 +209,10 @@ Communicator* created(Communicator* parent, MPI_Comm comm, uint32_t child) {
   return entered(entry, true);
 }
 
-Communicator* created_by_members(MPI_Comm comm) {
+Communicator* created_by_members(MPI_Comm comm, int tag) {
   if (comm == handles.comm_null) return nullptr;
   const std::lock_guard lock(mutex);
-  return enter_by_members(comm, true);
+  return enter_by_members(comm, true, tag);
 }
 
 void forget(MPI_Comm comm) {

@@ -26,7 +26,8 @@ struct Communicator {
   int rank = 0;     ///< of this process
   int size = 1;
   int remote_size = 0;      ///< > 0: an intercommunicator
-  bool recordable = true;   ///< false: has members outside of MPI_COMM_WORLD (spawned)
+  bool recordable = true;   ///< false: has members outside of MPI_COMM_WORLD (spawned), or a number
+                            ///< that records do not hold (kLastNumber)
   bool has_events = false;  ///< its creation was recorded
   uint64_t identity = 0;
   uint64_t parent = 0;              ///< identity of the parent; 0 where there is none
@@ -72,8 +73,9 @@ Communicator* by_id(uint32_t id);
 uint32_t next_child(Communicator* parent);
 /// The communicator that was made so; null for MPI_COMM_NULL.
 Communicator* created(Communicator* parent, MPI_Comm comm, uint32_t child);
-/// A communicator that only its own members made.
-Communicator* created_by_members(MPI_Comm comm);
+/// A communicator that only its own members made. Where threads may make several of the same
+/// members at once, `tag` is what they tell them apart by.
+Communicator* created_by_members(MPI_Comm comm, int tag = 0);
 
 void set_name(MPI_Comm comm, const char* name);
 

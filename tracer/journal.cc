@@ -116,6 +116,7 @@ std::string ProcessFacts::pack() const {
   }
   packer.put(call_sites);
   packer.put(function_filter);
+  packer.put(processors.affinity_list);
   return packer.bytes();
 }
 
@@ -148,6 +149,7 @@ ProcessFacts ProcessFacts::unpack(const std::string& bytes) {
   }
   facts.call_sites = from.value() != 0;
   facts.function_filter = from.text();
+  facts.processors.affinity_list = from.text();
   return facts;
 }
 

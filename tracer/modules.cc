@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -83,6 +84,7 @@ void start() {
 }
 
 Range note(uint64_t address) {
+  const int program_errno = errno;
   const std::lock_guard lock(mutex);
   const Module* module = find(address);
   if (module == nullptr) {
@@ -97,6 +99,7 @@ Range note(uint64_t address) {
     module = &known.back();
   }
   const char* slash = std::strrchr(module->file.c_str(), '/');
+  errno = program_errno;  // between two statements of the program, which may be about to look
   const bool bindings = slash != nullptr && std::strncmp(slash + 1, "libmpi", 6) == 0;
   return {module->begin, module->end, bindings};
 }

@@ -7,6 +7,23 @@
 #include <cstdio>
 
 namespace rubato {
+namespace {
+
+/// The cores of a set of `bits`, runs of them as FIRST-LAST.
+std::string list_of(const cpu_set_t* set, size_t size, int bits) {
+  std::string list;
+  for (int i = 0; i < bits; ++i) {
+    if (!CPU_ISSET_S(i, size, set)) continue;
+    const int first = i;
+    while (i + 1 < bits && CPU_ISSET_S(i + 1, size, set)) ++i;
+    if (!list.empty()) list += ',';
+    list += std::to_string(first);
+    if (i > first) list += '-' + std::to_string(i);
+  }
+  return list;
+}
+
+}  // namespace
 
 Processors processors_now() {
   Processors now;
@@ -17,7 +34,10 @@ Processors processors_now() {
     cpu_set_t* set = CPU_ALLOC(bits);
     const size_t size = CPU_ALLOC_SIZE(bits);
     const bool known = set != nullptr && sched_getaffinity(0, size, set) == 0;
-    if (known) now.affinity_cores = static_cast<uint64_t>(CPU_COUNT_S(size, set));
+    if (known) {
+      now.affinity_cores = static_cast<uint64_t>(CPU_COUNT_S(size, set));
+      now.affinity_list = list_of(set, size, bits);
+    }
     CPU_FREE(set);
     if (known) break;
   }

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <string>
 
 /// What the kernel says about cores: whether ranks may have been in each other's way.
 namespace rubato {
@@ -10,6 +11,7 @@ namespace rubato {
 /// 0 where it is not known.
 struct Processors {
   uint64_t affinity_cores = 0;  ///< that this thread may run on
+  std::string affinity_list;    ///< which ones, as taskset has it: "0-3,8"
   uint64_t cores_on_node = 0;
 };
 Processors processors_now();

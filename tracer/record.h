@@ -107,6 +107,9 @@ inline constexpr unsigned kMaxRequestWords = 6;
 inline constexpr uint64_t kMaxDuration = (uint64_t{1} << 40) - 1;
 inline constexpr unsigned kHeadWords = 2;  ///< of the long form
 
+/// Communicators and windows of higher local numbers are not recorded.
+inline constexpr uint32_t kLastNumber = (1u << 20) - 1;
+
 /// Operation 8, communicator 20, root 32 bits.
 inline uint64_t collective_word(unsigned op, uint32_t communicator, uint32_t root) {
   return uint64_t{op} | uint64_t{communicator} << 8 | uint64_t{root} << 28;

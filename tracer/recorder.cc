@@ -19,13 +19,17 @@ std::mutex idle_mutex;
 
 /// A program of more threads than this starts them for short jobs.
 constexpr uint32_t kLocationsBeforeReuse = 128;
-uint64_t switch_times[Recorder::kMaxSwitches];
+std::atomic<uint64_t> switch_times[Recorder::kMaxSwitches];
 
 /// The window that was asked for: its end in ticks, or the Barriers that begin and end it.
 uint64_t window_end = UINT64_MAX;
 uint64_t first_barrier = 0;
 uint64_t last_barrier = 0;
 std::atomic<uint64_t> barriers_passed{0};
+
+std::atomic<uint64_t>& switch_time(uint32_t number) {
+  return switch_times[number % Recorder::kMaxSwitches];
+}
 
 /// Writes a mark behind the last call; there is always room for one (ThreadLog::limit).
 void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) {
@@ -83,8 +87,8 @@ void Recorder::tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
 void Recorder::toggle(uint64_t now, bool off) {
   const std::lock_guard lock(switch_mutex);
   const uint32_t count = switches_.load();
-  if (off == paused() || count == kMaxSwitches) return;
-  switch_times[count] = now;
+  if (off == paused()) return;
+  switch_time(count).store(now, std::memory_order_relaxed);
   switches_.store(count + 1, std::memory_order_release);
 }
 
@@ -123,8 +127,9 @@ void Recorder::catch_up(ThreadLog& log) {
   const uint32_t count = switches_.load(std::memory_order_acquire);
   // A stretch of no calls may hold any number of switches: the first and the last say it all.
   const bool now_off = count % 2 != 0;
-  if (!log.muted) put_mark(log, kMarkOff, switch_times[log.switches], 0);
-  if (!now_off) put_mark(log, kMarkOn, switch_times[count - 1], 0);
+  const uint32_t first = count - log.switches > kMaxSwitches ? count - kMaxSwitches : log.switches;
+  if (!log.muted) put_mark(log, kMarkOff, switch_time(first), 0);
+  if (!now_off) put_mark(log, kMarkOn, switch_time(count - 1), 0);
   log.switches = count;
   log.muted = now_off;
 }
@@ -135,6 +140,8 @@ struct Recorder::ThreadEnd {
     ThreadLog* log = thread_log_;
     if (log == nullptr || log->busy) return;
     thread_log_ = nullptr;
+    log->ended_switches += own_involuntary_switches() - log->context_switches;
+    log->thread_id = 0;
     const std::lock_guard lock(idle_mutex);
     log->next_idle = idle_;
     idle_ = log;
@@ -152,6 +159,7 @@ ThreadLog* Recorder::new_thread() {
       log->depth = 0;
       logs_reused_ = true;
       log->thread_id = static_cast<int>(syscall(SYS_gettid));
+      log->context_switches = own_involuntary_switches();
       thread_log_ = log;
       return log;
     }

@@ -23,8 +23,9 @@ struct ThreadLog {
   uint64_t posted = 0;              ///< requests posted by this thread so far
   const void* call_site = nullptr;  ///< where the program calls MPI from
   uint32_t number = 0;              ///< 0 for the thread that called MPI_Init
-  int thread_id = 0;                ///< the kernel's
-  uint64_t context_switches = 0;    ///< involuntary ones before the first call
+  int thread_id = 0;                ///< the kernel's; 0 when the thread has ended
+  uint64_t context_switches = 0;    ///< involuntary ones before its first call
+  uint64_t ended_switches = 0;      ///< those since the first call of threads that have ended
   uint32_t switches = 0;            ///< of Recorder's, how many are on this log's record
   int depth = 0;                    ///< functions open on this thread, see functions.h
   bool busy = false;   ///< inside a recorded call: what MPI calls from there is its own affair
@@ -105,7 +106,8 @@ class Recorder {
   /// costs.
   static ThreadLog* swap_thread_log(ThreadLog* log);
 
-  /// Times of switches; the n-th switches off when n is even. No more than this many are kept.
+  /// Times of switches; the n-th switches off when n is even. So many of the last ones are kept: a
+  /// thread that makes no call during more was switched off by the first of those.
   static constexpr uint32_t kMaxSwitches = 1 << 16;
 
  private:
@@ -220,6 +222,9 @@ class Call {
       if (Recorder::call_sites()) [[unlikely]]
         item(Item::kCallSite, program_call_site(log_));
       put(end);
+    } else {
+      // Items are written all the same; the next record finds its memory zero.
+      std::memset(log_.at, 0, static_cast<size_t>(at_ - log_.at) * sizeof *at_);
     }
     if (end >= Recorder::next_switch()) [[unlikely]]
       Recorder::window_reached(end);

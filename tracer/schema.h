@@ -45,10 +45,13 @@ inline constexpr char kCommand[] = "RUBATO::COMMAND";
 /// MPI_Get_library_version, first line.
 inline constexpr char kMpiLibrary[] = "RUBATO::MPI_LIBRARY";
 
-// Properties of the location group of a rank (its process). Values are the text of an integer.
+// Properties of the location group of a rank (its process). Values are the text of an integer but
+// for the list.
 
 /// How many cores the rank's affinity mask has when MPI_Init returns.
 inline constexpr char kAffinityCores[] = "RUBATO::AFFINITY_CORES";
+/// Which ones these are, numbered as the kernel does: "0-3,8".
+inline constexpr char kAffinityList[] = "RUBATO::AFFINITY_LIST";
 /// How many cores the rank's node has.
 inline constexpr char kCoresOnNode[] = "RUBATO::CORES_ON_NODE";
 

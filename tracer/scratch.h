@@ -8,7 +8,7 @@
 namespace rubato {
 
 /// Memory that a thread uses again and again. Grows by doubling, so that a program's largest array
-/// settles it soon.
+/// settles it soon. Only for variables of a thread: the memory is given back when that ends.
 class Scratch {
  public:
   /// Room for `wanted` bytes, with what was in it lost; null when there is no memory.
@@ -18,14 +18,34 @@ class Scratch {
     void* fresh = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh == MAP_FAILED) return nullptr;
     if (memory_ != nullptr) munmap(memory_, bytes_);
+    if (memory_ == nullptr) know();
     memory_ = fresh;
     bytes_ = size;
     return memory_;
   }
 
  private:
+  /// Those of a thread that have memory. A destructor of Scratch itself would have to be registered
+  /// wherever one is used; this is done once, off the hot path.
+  struct OfThread {
+    Scratch* first = nullptr;
+    ~OfThread() {
+      for (Scratch* s = first; s != nullptr; s = s->next_) {
+        munmap(s->memory_, s->bytes_);
+        s->memory_ = nullptr;
+        s->bytes_ = 0;
+      }
+    }
+  };
+  void know() {
+    static thread_local OfThread all;
+    next_ = all.first;
+    all.first = this;
+  }
+
   void* memory_ = nullptr;
   size_t bytes_ = 0;
+  Scratch* next_ = nullptr;
 };
 
 }  // namespace rubato

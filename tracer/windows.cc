@@ -5,6 +5,7 @@
 
 #include "tracer/handle_table.h"
 #include "tracer/journal.h"
+#include "tracer/record.h"
 #include "tracer/requests.h"
 
 namespace rubato {
@@ -114,6 +115,7 @@ Window* created(MPI_Win win, MPI_Comm comm, bool allocated) {
   const std::lock_guard lock(state().mutex);
   Window& window =
       state().windows.emplace_back(*over, static_cast<uint32_t>(state().windows.size()), allocated);
+  window.recordable = window.recordable && window.id <= kLastNumber;
   window.identity = mix(over->identity, ++over->windows);
   by_handle.bind(handle_bits(win), &window);
   journal::window(report(window));

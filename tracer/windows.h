@@ -41,7 +41,7 @@ class Window {
   uint32_t id;             ///< local number
   uint32_t communicator;   ///< local number
   bool allocated;          ///< MPI made its memory
-  bool recordable = true;  ///< false: its communicator is not
+  bool recordable = true;  ///< false: its communicator is not, or see kLastNumber
   bool self_like = false;  ///< its communicator is
   uint64_t identity = 0;
   uint64_t over = 0;  ///< identity of its communicator

@@ -97,6 +97,71 @@ expect 2 '^RMA_OP_COMPLETE_NON_BLOCKING '
 expect 2 '^RMA_OP_COMPLETE_REMOTE '
 expect 0 '^PARAMETER_UNSIGNED_INT '
 
+# What calls say of requests while recording is off leaves nothing behind: the 16 completions of the
+# MPI_Waitall are not read as calls that follow MPI_Finalize. MPI_Pcontrol does not nest: the second
+# MPI_Pcontrol(0) changes nothing, and one MPI_Pcontrol(1) switches on.
+build_program muted <<'C'
+#include <mpi.h>
+int main(int argc, char** argv) {
+  int rank, x[8], y[8];
+  MPI_Request r[16], again[2];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Send_init(x, 1, MPI_INT, rank, 2, MPI_COMM_WORLD, &again[0]);
+  MPI_Recv_init(y, 1, MPI_INT, rank, 2, MPI_COMM_WORLD, &again[1]);
+  for (int i = 0; i < 8; ++i) {
+    MPI_Irecv(&y[i], 1, MPI_INT, 1 - rank, i, MPI_COMM_WORLD, &r[i]);
+    MPI_Isend(&x[i], 1, MPI_INT, 1 - rank, i, MPI_COMM_WORLD, &r[8 + i]);
+  }
+  MPI_Pcontrol(0);
+  MPI_Waitall(16, r, MPI_STATUSES_IGNORE);
+  MPI_Pcontrol(0);
+  MPI_Startall(2, again);
+  MPI_Waitall(2, again, MPI_STATUSES_IGNORE);
+  MPI_Pcontrol(1);
+  if (argc > 1) MPI_Abort(MPI_COMM_WORLD, 3);
+  MPI_Request_free(&again[0]);
+  MPI_Request_free(&again[1]);
+  MPI_Finalize();
+  return 0;
+}
+C
+for arguments in "" abort; do
+  rm -rf run.otf2dir print.txt
+  trace 2 ./muted $arguments >out.txt 2>&1 || [ -n "$arguments" ] || fail "muted: $(cat out.txt)"
+  if [ -n "$arguments" ]; then
+    tries=0  # ranks may outlive the launcher for a moment
+    until "$rubato" recover run.otf2dir >out.txt 2>&1; do
+      tries=$((tries + 1))
+      [ $tries -lt 50 ] || fail "recover: $(cat out.txt)"
+      sleep 0.2
+    done
+  else
+    expect 2 '^LEAVE .*"MPI_Finalize"'
+    # 2 x (Init, Comm_rank, Send_init, Recv_init, 8 Irecv, 8 Isend, Pcontrol(0), 2 Request_free, Finalize)
+    expect 48 '^ENTER '
+  fi
+  otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "muted $arguments: $(cat check.txt)"
+  expect 0 '^ENTER .*"MPI_\(Waitall\|Startall\)"'
+  expect 16 '^MPI_ISEND '
+  expect 0 '^MPI_IRECV '
+  expect 0 '^MPI_ISEND_COMPLETE '
+  expect 2 '^MEASUREMENT_ON_OFF .*OFF'
+  [ -n "$arguments" ] || expect 2 '^MEASUREMENT_ON_OFF .*ON'
+done
+
+# MPI_Pcontrol and --window switch the same thing. Before the first Barrier MPI_Pcontrol(1) of part 1 switches
+# on, and neither Barrier finds anything to do until MPI_Pcontrol(0) of part 2; the window's end comes later.
+rm -rf run.otf2dir print.txt
+run 2 "$rubato" trace --window barrier:2:3 -o run.otf2dir ./app 1 0
+otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "both: $(cat check.txt)"
+# Part 1 from MPI_Pcontrol(1) on, with its Barrier, which is the second and would switch on; part 2 begins
+# with MPI_Pcontrol(0) and has the third, which would switch off.
+expect 2 '^MEASUREMENT_ON_OFF .*ON'
+expect 4 '^MEASUREMENT_ON_OFF .*OFF'
+expect 2 '^ENTER .*"MPI_Barrier"'
+expect 2 '^ENTER .*"MPI_Pcontrol"'
+
 expect_failure 2 "--window 5:3: expected" run 1 "$rubato" trace --window 5:3 -o x.otf2dir ./app 0 0
 expect_failure 2 "--window a: expected" run 1 "$rubato" trace --window a -o x.otf2dir ./app 0 0
 pass
