@@ -280,6 +280,22 @@ int record_request_free(Call call, Real real, MPI_Request* request) {
   return result;
 }
 
+/// Likewise without a record, see pass_comm_free().
+template <class Real>
+int pass_request_free(Real real, MPI_Request* request) {
+  if (!Recorder::on() || request == nullptr) return real(request);
+  const MPI_Request before = *request;
+  const requests::Claim claim = requests::claim(before);
+  const int result = real(request);
+  Request freed;
+  if (result != MPI_SUCCESS) {
+    requests::release(before, claim);
+  } else if (before != handles.request_null) {
+    requests::take(before, claim, false, freed);
+  }
+  return result;
+}
+
 template <class Real>
 int record_cancel(Call call, Real real, MPI_Request* request) {
   if (request != nullptr) requests::mark_cancelled(*request);
