@@ -28,13 +28,17 @@ class Mutex {
   void lock() {
     uint32_t free = 0;
     if (state_.compare_exchange_strong(free, 1, std::memory_order_acquire)) return;
-    while (state_.exchange(2, std::memory_order_acquire) != 0) state_.wait(2);
+    wait();
   }
   void unlock() {
     if (state_.exchange(0, std::memory_order_release) == 2) state_.notify_one();
   }
 
  private:
+  [[gnu::noinline]] void wait() {
+    while (state_.exchange(2, std::memory_order_acquire) != 0) state_.wait(2);
+  }
+
   std::atomic<uint32_t> state_{0};  ///< 1: held, 2: held, and others may wait
 };
 
@@ -106,7 +110,7 @@ uint32_t new_entry(Shard& shard) {
   return shard.fresh++;
 }
 
-void append(Chain& chain, uint32_t index) {
+[[gnu::always_inline]] inline void append(Chain& chain, uint32_t index) {
   entry(index).next = 0;
   (chain.tail == 0 ? chain.head : entry(chain.tail).next) = index;
   chain.tail = index;
@@ -140,7 +144,7 @@ Found find_entry(const Chain& chain, uint32_t index) {
   return found;
 }
 
-void unlink(Chain& chain, const Found& found) {
+[[gnu::always_inline]] inline void unlink(Chain& chain, const Found& found) {
   const uint32_t next = entry(found.index).next;
   (found.previous == 0 ? chain.head : entry(found.previous).next) = next;
   if (chain.tail == found.index) chain.tail = found.previous;
@@ -183,18 +187,19 @@ void release_at(uint64_t key, Claim claim) {
   put_back(bucket.waiting, claim);
 }
 
+template <bool claimed>
 bool take_at(uint64_t key, Claim claim, bool stays, Request& request) {
   Place place(key);
   Bucket& bucket = place.bucket();
-  Chain& chain = claim == kNoClaim ? bucket.waiting : bucket.claimed;
-  const Found found = claim == kNoClaim ? find(chain, key) : find_entry(chain, claim);
+  Chain& chain = claimed ? bucket.claimed : bucket.waiting;
+  const Found found = claimed ? find_entry(chain, claim) : find(chain, key);
   if (found.index == 0) return false;
   Request& taken = entry(found.index);
   request = taken;
   if (stays) {
     taken.active = false;
     taken.cancelled = false;
-    if (claim == kNoClaim) return request.active;
+    if (!claimed) return request.active;
   }
   unlink(chain, found);
   if (stays) {
@@ -230,8 +235,9 @@ void release(MPI_Request handle, Claim claim) {
 }
 
 bool take(MPI_Request handle, Claim claim, bool stays, Request& request) {
-  if (threaded && claim == kNoClaim) return false;
-  return take_at(handle_bits(handle), claim, stays, request);
+  const uint64_t key = handle_bits(handle);
+  if (!threaded) return take_at<false>(key, kNoClaim, stays, request);
+  return claim != kNoClaim && take_at<true>(key, claim, stays, request);
 }
 
 bool restart(MPI_Request handle, bool unrecorded, Request& request) {
@@ -271,7 +277,7 @@ void add_number(uint64_t key, uint64_t number) {
 
 bool take_number(uint64_t key, uint64_t& number) {
   Request request;
-  if (!take_at(key, kNoClaim, false, request)) return false;
+  if (!take_at<false>(key, kNoClaim, false, request)) return false;
   number = request.number;
   return true;
 }
@@ -293,8 +299,10 @@ void release_message(MPI_Message handle, Claim claim) {
 
 bool take_message(MPI_Message handle, Claim claim, Message& message, unsigned& any) {
   Request request;
-  if (threaded && claim == kNoClaim) return false;
-  if (!take_at(message_key(handle), claim, false, request)) return false;
+  const uint64_t key = message_key(handle);
+  const bool ours = threaded ? claim != kNoClaim && take_at<true>(key, claim, false, request)
+                             : take_at<false>(key, kNoClaim, false, request);
+  if (!ours) return false;
   message = request.message;
   any = static_cast<unsigned>(request.extra);
   return true;
