@@ -10,12 +10,13 @@ namespace {
 
 thread_local Scratch request_scratch;
 thread_local Scratch status_scratch;
+thread_local Scratch claim_scratch;
 
 }  // namespace
 
 RequestArray::RequestArray(Call& call, int count, const MPI_Request* requests, MPI_Status* statuses)
-    : statuses_(statuses) {
-  const auto n = static_cast<size_t>(std::max(count, 0));
+    : count_(static_cast<size_t>(std::max(count, 0))), statuses_(statuses) {
+  const size_t n = count_;
   saved_ =
       static_cast<MPI_Request*>(request_scratch.get(std::max<size_t>(n, 1) * sizeof *requests));
   usable_ = saved_ != nullptr && (n == 0 || requests != nullptr) &&
@@ -31,6 +32,14 @@ RequestArray::RequestArray(Call& call, int count, const MPI_Request* requests, M
       statuses_ = own;
     }
   }
+  if (!requests::threaded || n == 0 || !usable_) return;
+  claims_ = static_cast<requests::Claim*>(claim_scratch.get(n * sizeof *claims_));
+  usable_ = claims_ != nullptr;
+  for (size_t i = 0; usable_ && i < n; ++i) claims_[i] = requests::claim(saved_[i]);
+}
+
+void RequestArray::release() {
+  for (size_t i = count_; i-- > 0;) requests::release(saved_[i], claims_[i]);
 }
 
 }  // namespace rubato

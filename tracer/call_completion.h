@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "tracer/call_collectives.h"
 #include "tracer/call_communicators.h"
 #include "tracer/call_rma.h"
@@ -8,7 +10,8 @@
 
 /// Wait, Test, Cancel and Request_free in all their forms.
 ///
-/// MPI overwrites the handles of what it completes, so they are saved before the call. A receive's
+/// MPI overwrites the handles of what it completes, so they are saved before the call, and with
+/// threads their entries claimed (requests.h). A receive's
 /// source, tag and length stand in its status, so where the program ignores statuses it gets ours.
 /// Neither is visible to the program: its request, index and status arrays are written by MPI
 /// alone.
@@ -53,10 +56,11 @@ inline void complete_message(Call& call, const Request& request, const MPI_Statu
 }
 
 /// One request has completed: `before` is its handle at the call, `after` what MPI made of it.
-inline void complete(Call& call, MPI_Request before, MPI_Request after, const MPI_Status& status) {
+inline void complete(Call& call, MPI_Request before, requests::Claim claim, MPI_Request after,
+                     const MPI_Status& status) {
   if (before == handles.request_null) return;
   Request request;
-  if (!requests::take(before, after == before, request)) return;
+  if (!requests::take(before, claim, after == before, request)) return;
   switch (request.kind) {
     case RequestKind::kForeign:
       return;
@@ -78,23 +82,45 @@ inline void complete(Call& call, MPI_Request before, MPI_Request after, const MP
 }
 
 /// A call on one request failed: if MPI gave the request up, so do we.
-inline void drop(MPI_Request before, MPI_Request after) {
+inline void drop(MPI_Request before, requests::Claim claim, MPI_Request after) {
   Request request;
-  if (before != handles.request_null && after != before) requests::take(before, false, request);
+  if (before != handles.request_null && after != before) {
+    requests::take(before, claim, false, request);
+  } else {
+    requests::release(before, claim);
+  }
 }
 
 /// The requests of an array call as they were before it, and statuses to read.
 class RequestArray {
  public:
   RequestArray(Call& call, int count, const MPI_Request* requests, MPI_Status* statuses);
+  /// What did not complete is released.
+  ~RequestArray() {
+    if (claims_ != nullptr) release();
+  }
+  RequestArray(const RequestArray&) = delete;
+  RequestArray& operator=(const RequestArray&) = delete;
 
   MPI_Status* statuses() { return statuses_; }
   /// False: no memory, the call goes unrecorded.
   bool usable() const { return usable_; }
-  MPI_Request before(int i) const { return saved_[i]; }
+
+  /// The i-th has completed, or was in a call that failed.
+  void complete(Call& call, int i, MPI_Request after, const MPI_Status& status) {
+    rubato::complete(call, saved_[i], claim(i), after, status);
+  }
+  void drop(int i, MPI_Request after) { rubato::drop(saved_[i], claim(i), after); }
 
  private:
+  requests::Claim claim(int i) {
+    return claims_ == nullptr ? requests::kNoClaim : std::exchange(claims_[i], requests::kNoClaim);
+  }
+  void release();
+
   MPI_Request* saved_;
+  requests::Claim* claims_ = nullptr;
+  size_t count_;
   MPI_Status* statuses_;
   bool usable_;
 };
@@ -103,13 +129,14 @@ template <class Real>
 int record_wait(Call call, Real real, MPI_Request* request, MPI_Status* status) {
   if (request == nullptr) return record_mistake(call, real, request, status);
   const MPI_Request before = *request;
+  const requests::Claim claim = requests::claim(before);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(request, status);
   if (result == MPI_SUCCESS) {
-    complete(call, before, *request, *status);
+    complete(call, before, claim, *request, *status);
   } else {
-    drop(before, *request);
+    drop(before, claim, *request);
   }
   call.leave();
   return result;
@@ -119,28 +146,31 @@ template <class Real>
 int record_test(Call call, Real real, MPI_Request* request, int* flag, MPI_Status* status) {
   if (request == nullptr) return record_mistake(call, real, request, flag, status);
   const MPI_Request before = *request;
+  const requests::Claim claim = requests::claim(before);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(request, flag, status);
   if (result != MPI_SUCCESS) {
-    drop(before, *request);
+    drop(before, claim, *request);
   } else if (*flag != 0) {
-    complete(call, before, *request, *status);
+    complete(call, before, claim, *request, *status);
+  } else {
+    requests::release(before, claim);
   }
   call.leave();
   return result;
 }
 
 /// All of an array completed, or, after MPI_ERR_IN_STATUS, those whose status says so.
-inline void complete_all(Call& call, int result, int count, const RequestArray& array,
+inline void complete_all(Call& call, int result, int count, RequestArray& array,
                          const MPI_Request* requests, const MPI_Status* statuses) {
   for (int i = 0; i < count; ++i) {
     const bool good = result == MPI_SUCCESS ||
                       (result == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR == MPI_SUCCESS);
     if (good) {
-      complete(call, array.before(i), requests[i], statuses[i]);
+      array.complete(call, i, requests[i], statuses[i]);
     } else {
-      drop(array.before(i), requests[i]);
+      array.drop(i, requests[i]);
     }
   }
 }
@@ -167,13 +197,13 @@ int record_testall(Call call, Real real, int count, MPI_Request* requests, int* 
 }
 
 /// The one request that Waitany or Testany found.
-inline void complete_one_of(Call& call, int result, int index, const RequestArray& array,
+inline void complete_one_of(Call& call, int result, int index, RequestArray& array,
                             const MPI_Request* requests, const MPI_Status& status) {
   if (!array.usable() || index == MPI_UNDEFINED || index < 0) return;
   if (result == MPI_SUCCESS) {
-    complete(call, array.before(index), requests[index], status);
+    array.complete(call, index, requests[index], status);
   } else {
-    drop(array.before(index), requests[index]);
+    array.drop(index, requests[index]);
   }
 }
 
@@ -216,9 +246,9 @@ int record_waitsome(Call call, Real real, int count, MPI_Request* requests, int*
       const MPI_Status& status = array.statuses()[i];
       const int index = indices[i];
       if (result == MPI_SUCCESS || status.MPI_ERROR == MPI_SUCCESS) {
-        complete(call, array.before(index), requests[index], status);
+        array.complete(call, index, requests[index], status);
       } else {
-        drop(array.before(index), requests[index]);
+        array.drop(index, requests[index]);
       }
     }
   }
@@ -230,10 +260,13 @@ template <class Real>
 int record_request_free(Call call, Real real, MPI_Request* request) {
   if (request == nullptr) return record_mistake(call, real, request);
   const MPI_Request before = *request;
+  const requests::Claim claim = requests::claim(before);
   const int result = real(request);
   Request freed;
-  if (result == MPI_SUCCESS && before != handles.request_null &&
-      requests::take(before, false, freed) && freed.on_record()) {
+  if (result != MPI_SUCCESS) {
+    requests::release(before, claim);
+  } else if (before != handles.request_null && requests::take(before, claim, false, freed) &&
+             freed.on_record()) {
     // OTF2 has the completion record stand for the release of a send that is still under way.
     const bool both = freed.kind == RequestKind::kSendRecv;
     if (freed.cancelled) {
@@ -244,6 +277,22 @@ int record_request_free(Call call, Real real, MPI_Request* request) {
     }
   }
   call.leave();
+  return result;
+}
+
+/// Likewise without a record, see pass_comm_free().
+template <class Real>
+int pass_request_free(Real real, MPI_Request* request) {
+  if (!Recorder::on() || request == nullptr) return real(request);
+  const MPI_Request before = *request;
+  const requests::Claim claim = requests::claim(before);
+  const int result = real(request);
+  Request freed;
+  if (result != MPI_SUCCESS) {
+    requests::release(before, claim);
+  } else if (before != handles.request_null) {
+    requests::take(before, claim, false, freed);
+  }
   return result;
 }
 

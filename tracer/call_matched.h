@@ -71,17 +71,26 @@ int record_improbe(Call call, Real real, int source, int tag, MPI_Comm comm, int
   return result;
 }
 
+/// A receive of a matched message is over; false when the message is none of ours, or still there.
+inline bool receive_matched(MPI_Message before, requests::Claim claim, MPI_Message after,
+                            Message& matched, unsigned& any) {
+  if (after != before) return requests::take_message(before, claim, matched, any);
+  requests::release_message(before, claim);
+  return false;
+}
+
 template <class Real, class Count>
 int record_mrecv(Call call, Real real, void* buf, Count count, MPI_Datatype type,
                  MPI_Message* message, MPI_Status* status) {
   if (message == nullptr) return record_mistake(call, real, buf, count, type, message, status);
   const MPI_Message before = *message;
+  const requests::Claim claim = requests::claim_message(before);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(buf, count, type, message, status);
   Message matched;
   unsigned any = 0;
-  const bool ours = *message != before && requests::take_message(before, matched, any);
+  const bool ours = receive_matched(before, claim, *message, matched, any);
   if (result == MPI_SUCCESS && ours) {
     note_received(
         call, {matched.communicator, status->MPI_SOURCE, status->MPI_TAG, received_bytes(*status)},
@@ -96,10 +105,11 @@ int record_imrecv(Call call, Real real, void* buf, Count count, MPI_Datatype typ
                   MPI_Message* message, MPI_Request* request) {
   if (message == nullptr) return record_mistake(call, real, buf, count, type, message, request);
   const MPI_Message before = *message;
+  const requests::Claim claim = requests::claim_message(before);
   const int result = real(buf, count, type, message, request);
   Message matched{};
   unsigned any = 0;
-  const bool ours = *message != before && requests::take_message(before, matched, any);
+  const bool ours = receive_matched(before, claim, *message, matched, any);
   if (result == MPI_SUCCESS) {
     matched.bytes = 0;
     if (any & kOfAnySource) matched.peer = -1;

@@ -65,6 +65,9 @@ void know_world();
 /// The entry of a valid communicator. One that came about unseen is entered now.
 Communicator* find(MPI_Comm comm);
 
+/// The entry of a handle, null when it was never seen.
+Communicator* known(MPI_Comm comm);
+
 /// The entry of a local number.
 Communicator* by_id(uint32_t id);
 

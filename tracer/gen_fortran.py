@@ -201,7 +201,7 @@ class Wrapper:
                           '  Error c_error(error);',
                           f'  Handle<MPI_Comm> c_comm({self.names[-2]});',
                           f'  {self.forward([("error", "c_error.forward()")])};',
-                          '  return PeriodicSync::after_collective(log, c_error.code(), c_comm.c());',
+                          '  return PeriodicSync::after_collective(log, c_comm.c());',
                           '}']
             lines.append(f'if (log == nullptr) return {self.forward()};')
         if self.error:
@@ -231,8 +231,7 @@ class Wrapper:
             passed += [a.c for a in self.arguments]
             lines.append(f'record_{self.kind}({", ".join(passed)});')
             if self.blocking_collective:
-                lines.append('PeriodicSync::after_collective(log, c_error.code(), '
-                             f'c_{self.arguments[-1].name}.c());')
+                lines.append(f'PeriodicSync::after_collective(log, c_{self.arguments[-1].name}.c());')
         return lines
 
     def text(self):

@@ -6,14 +6,16 @@ mpi.h declares.
 
 Out come two files. call_ids.h numbers the wrapped calls. wrappers.cc holds, for each of them,
 
-    int MPI_Send(const void *buf, int count, ...) {
+    static int wrapped_MPI_Send(const void *buf, int count, ...) {
       const auto real = pmpi<decltype(&PMPI_Send)>(kMPI_Send);
       ThreadLog* log = begin_call();
       if (log == nullptr) return real(buf, count, ...);
       return record_send(Call(log, kMPI_Send), real, buf, count, ...);
     }
 
-(a blocking collective also tells PeriodicSync before it returns), and the list of names and roles
+    RUBATO_ENTRY(MPI_Send, 215)
+
+(the entry jumps there, see entries in pmpi.h; a blocking collective also tells PeriodicSync before it returns), and the list of names and roles
 that becomes the region definitions. What a call means is not here but in call_*.h, by kind.
 """
 import argparse
@@ -21,10 +23,15 @@ import argparse
 from mpi_header import ROLES, STARTS_AND_ENDS, wrapped_functions
 
 
-def wrapper(function, entry):
+# What these free is forgotten also where they pass unrecorded, as calls inside of MPI's callbacks do.
+FREES = ('comm_free', 'request_free', 'win_free')
+
+
+def wrapper(function, entry, number):
     call, arguments = f'k{function.name}', function.arguments()
     real = f'real({arguments})'
-    lines = [f'RUBATO_EXPORT {function.declaration()} {{',
+    declared = function.declaration().replace(f'{function.name}(', f'wrapped_{function.name}(', 1)
+    lines = [f'static {declared} {{',
              f'  const auto real = pmpi<decltype(&P{function.name})>({call});']
     if entry.kind in STARTS_AND_ENDS:
         comma = ', ' if arguments else ''
@@ -35,10 +42,11 @@ def wrapper(function, entry):
         lines += ['  ThreadLog* log = begin_call();',
                   f'  const int returned = log == nullptr ? {real}',
                   f'      : record_{entry.kind}(Call(log, {call}), real, {arguments});',
-                  f'  PeriodicSync::after_collective(log, returned, {communicator});',
+                  f'  PeriodicSync::after_collective(log, {communicator});',
                   '  return returned;']
     else:
-        lines += ['  ThreadLog* log = begin_call();', f'  if (log == nullptr) return {real};']
+        passed = f'pass_{entry.kind}(real, {arguments})' if entry.kind in FREES else real
+        lines += ['  ThreadLog* log = begin_call();', f'  if (log == nullptr) return {passed};']
         if entry.kind == 'region':
             lines += [f'  Call recorded(log, {call});', f'  const auto returned = {real};',
                       '  recorded.leave();', '  return returned;']
@@ -51,7 +59,7 @@ def wrapper(function, entry):
         else:
             comma = ', ' if arguments else ''
             lines.append(f'  return record_{entry.kind}(Call(log, {call}), real{comma}{arguments});')
-    return '\n'.join(lines + ['}', ''])
+    return '\n'.join(lines + ['}', f'RUBATO_ENTRY({function.name}, {number})', ''])
 
 
 # Wrappers of nothing, made like the others, that tell what recording costs (overhead.cc).
@@ -102,6 +110,13 @@ int probe_allreduce(const void* from, void* to, int count, MPI_Datatype type, MP
   return returned;
 }
 '''
+# Nothing but a jump: not an argument is touched, whatever its type is in the program's mpi.h.
+ENTRY = '''#define RUBATO_ENTRY(name, number)                                                  \\
+  asm(".pushsection .text\\n.globl " #name "\\n.type " #name ", @function\\n.p2align 4\\n" \\
+      #name ":\\n.cfi_startproc\\njmp *rubato_entries+8*" #number "(%rip)\\n"             \\
+      ".cfi_endproc\\n.size " #name ", .-" #name "\\n.popsection");
+
+'''
 PROBE_IDS = ['kProbeRegion', 'kProbeSend', 'kProbeIsend', 'kProbeWait', 'kProbeAllreduce']
 
 
@@ -129,10 +144,13 @@ def main():
         out.write('    {"probe", OTF2_REGION_ROLE_FUNCTION},\n' * len(PROBE_IDS) + '};\n')
         out.write(PROBES)
         out.write('\n}  // namespace rubato\n\nusing namespace rubato;\n\n'
-                  '#define RUBATO_EXPORT __attribute__((visibility("default")))\n\nextern "C" {\n\n')
-        for function, entry in wrapped:
-            out.write(wrapper(function, entry) + '\n')
-        out.write('}  // extern "C"\n')
+                  + ENTRY + 'extern "C" {\n\n')
+        for number, (function, entry) in enumerate(wrapped):
+            out.write(wrapper(function, entry, number) + '\n')
+        out.write('__attribute__((used)) void* rubato_entries[kCallCount] = {\n')
+        for function, _ in wrapped:
+            out.write(f'    reinterpret_cast<void*>(&wrapped_{function.name}),\n')
+        out.write('};\n\n}  // extern "C"\n')
 
 
 main()

@@ -61,8 +61,8 @@ void PeriodicSync::start(MPI_Comm comm, ClockSync& all_clocks, double seconds) {
   on_ = true;
 }
 
-void PeriodicSync::count(ThreadLog* log, int result, MPI_Comm comm) {
-  if (comm != handles.world || result != MPI_SUCCESS) return;
+void PeriodicSync::count(ThreadLog* log, MPI_Comm comm) {
+  if (comm != handles.world) return;
   if (log == nullptr) {
     // A call that MPI made itself inside a recorded one is not the program's.
     const ThreadLog* own = Recorder::this_thread();

@@ -12,8 +12,9 @@
 /// many calls to let pass next.
 ///
 /// Calls are counted whether or not they are recorded: a rank whose memory for records is used up
-/// still has to take part. MPI forbids two threads to be in a collective of one communicator at the
-/// same time, and this is still inside of it for the program; so nothing here needs a lock.
+/// still has to take part, and so has one where a call failed that did not on others. MPI forbids
+/// two threads to be in a collective of one communicator at the same time, and this is still inside
+/// of it for the program; so nothing here needs a lock.
 namespace rubato {
 
 class PeriodicSync {
@@ -24,13 +25,13 @@ class PeriodicSync {
   static bool on() { return on_; }
 
   /// After a blocking collective; `log` is where it was recorded, or null.
-  static void after_collective(ThreadLog* log, int result, MPI_Comm comm) {
+  static void after_collective(ThreadLog* log, MPI_Comm comm) {
     if (on_) [[unlikely]]
-      count(log, result, comm);
+      count(log, comm);
   }
 
  private:
-  static void count(ThreadLog* log, int result, MPI_Comm comm);
+  static void count(ThreadLog* log, MPI_Comm comm);
 
   static inline bool on_ = false;
 };

@@ -54,6 +54,13 @@ void* resolve_pmpi(CallId id) {
   return address;
 }
 
+void pass_everything() {
+  for (unsigned id = 0; id < kCallCount && rubato_entries[id] != nullptr; ++id) {
+    void* const address = resolve_pmpi(static_cast<CallId>(id));
+    __atomic_store_n(&rubato_entries[id], address, __ATOMIC_RELEASE);
+  }
+}
+
 #ifdef OPEN_MPI
 namespace {
 

@@ -42,6 +42,12 @@ inline Function pmpi(CallId id) {
 /// RTLD_LOCAL too (Python extensions).
 void* mpi_symbol(const char* name);
 
+/// Where the functions that the program sees jump to: to the wrappers, or, after pass_everything(),
+/// straight to the library. That is for one whose mpi.h is another than ours: the wrappers would
+/// cut its handles to the size of ours.
+extern "C" __attribute__((visibility("hidden"))) void* rubato_entries[kCallCount];
+void pass_everything();
+
 /// The predefined handles that the tracer needs.
 struct Handles {
   MPI_Comm world;

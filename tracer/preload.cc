@@ -37,13 +37,6 @@ constexpr char kOtherSymbol[] = "ompi_mpi_comm_world";
 /// coreutils) close theirs before they end.
 int report_fd = -1;
 
-bool is_rank_0() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
-  }
-  return true;
-}
-
 /// The process that `rubato trace` started, not one of its children.
 bool is_traced_process() {
   const char* pid = std::getenv("RUBATO_TRACE_PID");
@@ -71,7 +64,8 @@ void change_tracer(char** argv) {
 
 __attribute__((constructor)) void loaded(int, char** argv, char**) {
   if (dlsym(RTLD_DEFAULT, kOtherSymbol) != nullptr) change_tracer(argv);
-  if (is_traced_process() && is_rank_0()) report_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
+  if (is_traced_process() && launched_as_rank_0())
+    report_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
 }
 
 __attribute__((destructor)) void unloaded() {

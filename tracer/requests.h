@@ -16,8 +16,13 @@
 ///
 /// Messages that a matched probe found, and that nobody received yet, wait here likewise.
 ///
-/// Locked only where MPI provides MPI_THREAD_MULTIPLE. Entries come from mapped chunks and
-/// are used again, so the steady state allocates nothing.
+/// Where MPI provides MPI_THREAD_MULTIPLE, entries are locked, in 64 parts, and claimed: by the
+/// time a call that completes a request comes back from MPI, another thread may have got the same
+/// handle for a new one. So the entry is claimed before the call: no other call finds it then,
+/// until it is taken, or released since the request did not complete. Elsewhere none of this
+/// happens.
+///
+/// Entries come from mapped chunks and are used again, so the steady state allocates nothing.
 namespace rubato {
 
 enum class RequestKind : uint8_t {
@@ -53,14 +58,30 @@ struct Request {
 
 namespace requests {
 
-/// Before the first use; `threads`: several may be here at once.
+/// Several threads may be here at once.
+extern bool threaded;
+
+/// Before the first use.
 void start(bool threads);
 
 void add(MPI_Request handle, const Request& request);
 
-/// Takes the oldest request of a handle: removes it, or makes it inactive when `stays` (a
-/// persistent request that MPI did not free). False when there is none, or none that was active.
-bool take(MPI_Request handle, bool stays, Request& request);
+/// An entry set aside for one call.
+using Claim = uint32_t;
+inline constexpr Claim kNoClaim = 0;
+
+/// Before MPI's own work in a call that may complete the oldest request of a handle. kNoClaim when
+/// there is none, or no need to claim it.
+Claim claim_among_threads(MPI_Request handle);
+inline Claim claim(MPI_Request handle) {
+  return threaded ? claim_among_threads(handle) : kNoClaim;
+}
+/// It did not complete. Of several that were claimed, the last one comes first.
+void release(MPI_Request handle, Claim claim);
+
+/// Takes what was claimed: removes it, or makes it inactive when `stays` (a persistent request that
+/// MPI did not free). False when there is none, or none that was active.
+bool take(MPI_Request handle, Claim claim, bool stays, Request& request);
 
 /// A persistent request is started: false when the handle is none of ours. `unrecorded` says that
 /// recording is switched off.
@@ -81,8 +102,11 @@ bool take_number(uint64_t key, uint64_t& number);
 /// A message that MPI_Mprobe or MPI_Improbe found: communicator, source, tag, bytes; AnyOf of what
 /// the probe asked for.
 void add_message(MPI_Message handle, const Message& message, unsigned any);
+/// As with requests.
+Claim claim_message(MPI_Message handle);
+void release_message(MPI_Message handle, Claim claim);
 /// It is received; false when it is none of ours.
-bool take_message(MPI_Message handle, Message& message, unsigned& any);
+bool take_message(MPI_Message handle, Claim claim, Message& message, unsigned& any);
 
 }  // namespace requests
 }  // namespace rubato

@@ -365,11 +365,30 @@ InitStamp before_init(const void* call_site) {
   return {__rdtsc(), Clock::monotonic(), call_site};
 }
 
+namespace {
+
+/// The program has loaded an MPI library of the other kind after its start, so that only its
+/// launcher could tell. It runs as without the tracer.
+void leave_to_other_library() {
+  pass_everything();
+  finished = true;
+#ifdef OPEN_MPI
+  constexpr char kOwn[] = "Open MPI", kOther[] = "MPICH";
+#else
+  constexpr char kOwn[] = "MPICH", kOther[] = "Open MPI";
+#endif
+  if (!launched_as_rank_0()) return;
+  warn(std::string("nothing is recorded: the program loaded another MPI library than ") + kOwn +
+       ", which the tracer was chosen for; launch it with the mpirun of " + kOther);
+}
+
+}  // namespace
+
 void start_session(CallId init, const InitStamp& stamp) {
   if (started && (session == nullptr || session->has_world || finished)) return;
   started = true;
   if (!load_handles()) {
-    warn("this tracer does not fit the MPI library of the program; nothing is recorded");
+    leave_to_other_library();
     return;
   }
   try {
@@ -420,7 +439,12 @@ void mpi_session_opened(CallId init, const InitStamp& stamp) {
   if (finished) return;
   if (!started) {
     // Where this does not work MPI_Init may still begin, which the other ranks count on.
-    if (!load_handles() || !open_job_group()) return;
+    if (!load_handles()) {
+      started = true;
+      leave_to_other_library();
+      return;
+    }
+    if (!open_job_group()) return;
     started = true;
     sessions_pid = getpid();
     try {

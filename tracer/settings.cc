@@ -79,6 +79,13 @@ std::string command_line() {
   return text;
 }
 
+bool launched_as_rank_0() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
 void warn(const std::string& message) {
   const std::string line = "rubato: " + message + "\n";
   // In one piece, so that the lines of several processes do not mix.

@@ -5,10 +5,15 @@
 # then what the archive says about itself. At last a real program (LAMMPS, where it is installed): the least
 # loop time of five launches on two ranks, untraced and traced in turn.
 #
-#   tests/bench/trace_overhead.sh BUILD_DIR [DISK_DIR]
+# Places: shm is /dev/shm, disk DISK_DIR, and "flush" /dev/shm with --memory 1MiB, where each further block of
+# memory is preceded by moving one to the disk. The threads are two, of which both make calls and one is timed.
+# SERIES (200) times 1000 rounds are made of each case.
+#
+#   tests/bench/trace_overhead.sh BUILD_DIR [DISK_DIR [SERIES]]
 set -eu
 build=$(cd "$1" && pwd)
 disk=${2:-${TMPDIR:-/tmp}}
+series=${3:-200}
 source_root=$(cd "$(dirname "$0")/../.." && pwd)
 source=$source_root/tests/bench/trace_overhead.c
 work=$(mktemp -d)
@@ -24,32 +29,33 @@ least() {
 
 for flavour in openmpi mpich; do
   command -v mpicc.$flavour >/dev/null || continue
-  mpicc.$flavour -O2 -w -o bench.$flavour "$source"
+  mpicc.$flavour -O2 -w -pthread -o bench.$flavour "$source"
   echo "$flavour"
   printf '  %-20s %-8s %9s %9s %9s | %8s %9s | %8s %10s %10s\n' case records 'untraced' 'added' '(average)' \
     'B/call' 'B/record' 'stops' 'mean us' 'worst us'
-  for case in comm_rank send_recv isend_irecv_waitall allreduce; do
+  for case in comm_rank send_recv isend_irecv_waitall allreduce threads; do
     rm -f plain traced.*
     # Three launches each, alternating, so that a noisy moment hits all.
     for _ in 1 2 3; do
-      timeout 60 mpirun.$flavour -n 1 ./bench.$flavour $case >>plain
-      for place in shm disk; do
-        directory=$disk
-        [ $place = disk ] || directory=/dev/shm
+      timeout 60 mpirun.$flavour -n 1 ./bench.$flavour $case "$series" >>plain
+      for place in shm disk flush; do
+        directory=/dev/shm
+        memory=256MiB
+        case $place in disk) directory=$disk ;; flush) memory=1MiB ;; esac
         rm -rf run.otf2dir
-        timeout 60 mpirun.$flavour -n 1 "$build/bin/rubato" trace --records "$directory" -o run.otf2dir \
-          ./bench.$flavour $case >>traced.$place
+        timeout 60 mpirun.$flavour -n 1 "$build/bin/rubato" trace --records "$directory" --memory $memory \
+          -o run.otf2dir ./bench.$flavour $case "$series" >>traced.$place
         otf2-print run.otf2dir/traces.otf2 | awk -v rate="$(otf2-print -G run.otf2dir/traces.otf2 |
             sed -n 's/.*Ticks per Seconds: \([0-9]*\).*/\1/p')" '
           /^ENTER/ { ++calls } /^[A-Z]/ { ++records }
           /^BUFFER_FLUSH/ { t = $3; sub(/.*Stop Time: /, ""); d = ($1 - t) / rate * 1e6; ++stops; sum += d; if (d > worst) worst = d }
           END { print calls, records, stops + 0, stops ? sum / stops : 0, worst + 0 }' \
           >stops.$place
-        stat -c %s run.otf2dir/traces/0.evt >bytes
+        cat run.otf2dir/traces/*.evt | wc -c >bytes.$place
       done
     done
-    for place in shm disk; do
-      { least plain; least traced.$place; cat stops.$place bytes; } | tr '\n' ' ' | awk -v case=$case -v place=$place '
+    for place in shm disk flush; do
+      { least plain; least traced.$place; cat stops.$place bytes.$place; } | tr '\n' ' ' | awk -v case=$case -v place=$place '
         { calls = $1; printf "  %-20s %-8s %9.1f %9.1f %9.1f | %8.1f %9.1f | %8d %10.1f %10.1f\n", case, place, $2 / calls,
             ($5 - $2) / calls, ($6 - $3) / calls, ($9 + 1) * 262144 / $7, $12 / $8, $9, $10, $11 }'
     done

@@ -17,8 +17,8 @@ function_of() {
   echo
 }
 {
-  function_of wrappers.cc 'RUBATO_EXPORT int MPI_Send('
-  function_of wrappers.cc 'RUBATO_EXPORT int MPI_Ialltoallv_c('
+  function_of wrappers.cc 'static int wrapped_MPI_Send('
+  function_of wrappers.cc 'static int wrapped_MPI_Ialltoallv_c('
   function_of fortran_wrappers.cc 'static void fortran_MPI_Wait('
   function_of fortran_wrappers.cc 'RUBATO_EXPORT void mpi_wait_f08_('
 } >"$work/found.txt"

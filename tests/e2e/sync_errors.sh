@@ -1,0 +1,31 @@
+#!/bin/sh
+# --sync-every in a program whose collective calls fail on one rank only: the ranks still agree on the call in which
+# they compare their clocks.
+. "$(dirname "$0")/lib.sh"
+build_program app <<'C'
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  int rank, failed = 0, x[2] = {0, 0};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int i = 0; i < 100; ++i) {
+    failed += MPI_Bcast(x, 2 - rank, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS; /* too long for rank 1 */
+    usleep(5000);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  printf("%d %d\n", rank, failed);
+  MPI_Finalize();
+  return 0;
+}
+C
+run 2 timeout 20 ./app >plain.txt 2>&1 || skip "the program does not work without the tracer"
+printf '0 0\n1 100\n' >expected.txt
+sort plain.txt | cmp -s - expected.txt || skip "this MPI sees no error: $(cat plain.txt)"
+trace 2 --clock monotonic --clock-domain rank --sync-every 0.05 timeout 20 ./app >out.txt || fail "exit code $?"
+sort out.txt | cmp - expected.txt || fail "results: $(cat out.txt)"
+otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "otf2-print: $(cat check.txt)"
+[ "$(count '^BUFFER_FLUSH')" -ge 4 ] || fail "no synchronisation"
+pass
