@@ -28,6 +28,7 @@ struct Communicator {
   int remote_size = 0;      ///< > 0: an intercommunicator
   bool recordable = true;   ///< false: has members outside of MPI_COMM_WORLD (spawned)
   bool has_events = false;  ///< its creation was recorded
+  uint64_t handle = 0;      ///< MPI's, see handle_bits(); valid until it is freed
   uint64_t identity = 0;
   uint64_t parent = 0;              ///< identity of the parent; 0 where there is none
   uint32_t children = 0;            ///< communicators made from this one so far
