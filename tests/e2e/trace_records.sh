@@ -83,6 +83,8 @@ expect 2 '^MPI_REQUEST_CANCELLED '
 expect 4 'RUBATO_SEND_MODE.*UINT8; 2'
 expect 7 'RUBATO_POSTED_SOURCE[^)]*; -1)'  # an MPI_Irecv per rank, 5 MPI_Recv
 expect 7 'RUBATO_POSTED_TAG[^)]*; -1)'     # likewise
+expect 20 'RUBATO_POSTED_BYTES[^)]*; 4)'    # as there are MPI_IRECV_REQUEST; what MPI_RECV got filled its room
+expect 20 'RUBATO_POSTED_BYTES'
 expect 2 '^ENTER .*"MPI_Ibarrier"'
 expect 2 '^PROGRAM_BEGIN'
 expect 2 '^PROGRAM_END'
@@ -124,6 +126,7 @@ int main(int argc, char** argv) {
     MPI_Irecv(MPI_BOTTOM, 1, anywhere, 0, 10, W, &r[0]);
     MPI_Wait(&r[0], MPI_STATUS_IGNORE);
     demand(whole[2] == 4);
+    MPI_Recv(x, 60, MPI_INT, MPI_ANY_SOURCE, 11, W, MPI_STATUS_IGNORE);
   } else {
     char* space = malloc(1000 + 4 * MPI_BSEND_OVERHEAD);
     int size = 1000 + 4 * MPI_BSEND_OVERHEAD;
@@ -149,6 +152,7 @@ int main(int argc, char** argv) {
     whole[2] = 4;
     MPI_Isend(MPI_BOTTOM, 1, anywhere, 1, 10, W, &r[0]);
     MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+    MPI_Send(x, 1, MPI_INT, 1, 11, W);
     MPI_Buffer_detach(&space, &size);
   }
   MPI_Type_free(&vector);
@@ -160,12 +164,12 @@ C
 rm -rf run.otf2dir print.txt
 trace 2 ./modes
 check_archive
-expect 4 '^MPI_SEND '                        # Bsend, Rsend, the vector, MPI_BOTTOM
+expect 5 '^MPI_SEND '                        # Bsend, Rsend, the vector, MPI_BOTTOM, the last one
 expect 6 '^MPI_ISEND '                       # Ibsend, Irsend, 2 starts, the freed one, MPI_BOTTOM
 expect 6 '^MPI_ISEND_COMPLETE '
 expect 8 '^MPI_IRECV_REQUEST '
 expect 8 '^MPI_IRECV '
-expect 2 '^MPI_RECV '
+expect 3 '^MPI_RECV '
 # message KIND TAG BYTES: sent by rank 0, received by rank 1
 message() {
   expect 1 "^MPI_$1  *0 .*Tag: $3, Length: $4\\(,\\|\$\\)"
@@ -181,6 +185,11 @@ message ISEND IRECV 7 36
 message SEND RECV 8 32                       # 4 * 2 integers
 message SEND RECV 9 28                       # 3 integers and 2 doubles
 message ISEND IRECV 10 28
+message SEND RECV 11 4
+expect 7 'RUBATO_POSTED_BYTES[^)]*; 64)'     # 16 integers, whatever came
+expect 1 'RUBATO_POSTED_BYTES[^)]*; 28)'
+expect 1 'RUBATO_POSTED_SOURCE[^)]*; -1).*RUBATO_POSTED_BYTES[^)]*; 240)'  # on the last MPI_RECV
+expect 9 'RUBATO_POSTED_BYTES'
 expect 1 'RUBATO_SEND_MODE.*UINT8; 1'        # Bsend_init
 expect 1 'RUBATO_SEND_MODE.*UINT8; 3'        # Rsend_init
 # The freed one ends where it is freed; the persistent ones are under way no more when they are.
