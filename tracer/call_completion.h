@@ -5,6 +5,7 @@
 #include "tracer/call_collectives.h"
 #include "tracer/call_communicators.h"
 #include "tracer/call_rma.h"
+#include "tracer/ignored_statuses.h"
 #include "tracer/recorder.h"
 #include "tracer/requests.h"
 
@@ -178,7 +179,9 @@ inline void complete_all(Call& call, int result, int count, RequestArray& array,
 template <class Real>
 int record_waitall(Call call, Real real, int count, MPI_Request* requests, MPI_Status* statuses) {
   RequestArray array(call, count, requests, statuses);
-  const int result = real(count, requests, array.statuses());
+  int result = real(count, requests, array.statuses());
+  if (array.usable() && statuses == MPI_STATUSES_IGNORE)
+    result = result_without_statuses(result, count, requests, array.statuses());
   if (array.usable()) complete_all(call, result, count, array, requests, array.statuses());
   call.leave();
   return result;

@@ -94,7 +94,7 @@ int record_mrecv(Call call, Real real, void* buf, Count count, MPI_Datatype type
   if (result == MPI_SUCCESS && ours) {
     note_received(
         call, {matched.communicator, status->MPI_SOURCE, status->MPI_TAG, received_bytes(*status)},
-        any);
+        any, bytes_of(count, type));
   }
   call.leave();
   return result;
@@ -111,7 +111,7 @@ int record_imrecv(Call call, Real real, void* buf, Count count, MPI_Datatype typ
   unsigned any = 0;
   const bool ours = receive_matched(before, claim, *message, matched, any);
   if (result == MPI_SUCCESS) {
-    matched.bytes = 0;
+    matched.bytes = bytes_of(count, type);
     if (any & kOfAnySource) matched.peer = -1;
     if (any & kOfAnyTag) matched.tag = -1;
     note_posted(call, RequestKind::kRecv, matched, ours, *request);
@@ -149,9 +149,9 @@ void note_exchange(Call& call, const Exchange<Count>& e, MPI_Request handle) {
   if (receives) {
     made.kind = sends ? RequestKind::kSendRecv : RequestKind::kRecv;
     (sends ? made.extra : made.number) = call.next_request();
-    made.message = {entry->id, any_source(e.source), any_tag(e.recvtag), 0};
+    made.message = {entry->id, any_source(e.source), any_tag(e.recvtag),
+                    bytes_of(e.recvcount, e.recvtype)};
     call.message(Item::kIrecvRequest, made.message);
-    made.message.bytes = bytes_of(e.recvcount, e.recvtype);
   }
   requests::add(handle, made);
 }

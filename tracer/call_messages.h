@@ -25,18 +25,18 @@ inline unsigned any_of(int source, int tag) {
   return (source == MPI_ANY_SOURCE ? kOfAnySource : 0u) | (tag == MPI_ANY_TAG ? kOfAnyTag : 0u);
 }
 
-/// What a blocking receive got that asked for `any`.
-inline void note_received(Call& call, const Message& message, unsigned any) {
+/// What a blocking receive got that asked for `any` and had room for `posted` bytes.
+inline void note_received(Call& call, const Message& message, unsigned any, uint64_t posted) {
   call.message(Item::kRecv, message);
-  if (any != 0) call.item(Item::kAnyOf, any);
+  if (any != 0 || posted != message.bytes) call.item(Item::kAsked, Asked{any, posted}.value());
 }
-inline void note_received(Call& call, MPI_Comm comm, int source, int tag,
+inline void note_received(Call& call, MPI_Comm comm, int source, int tag, uint64_t posted,
                           const MPI_Status& status) {
   if (status.MPI_SOURCE == MPI_PROC_NULL) return;
   const Communicator* entry = communicators::find(comm);
   if (!entry->recordable) return;
   note_received(call, {entry->id, status.MPI_SOURCE, status.MPI_TAG, received_bytes(status)},
-                any_of(source, tag));
+                any_of(source, tag), posted);
 }
 
 /// MPI_ANY_SOURCE and MPI_ANY_TAG, which differ between libraries, as -1.
@@ -65,7 +65,9 @@ int record_recv(Call call, Real real, void* buf, Count count, MPI_Datatype type,
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(buf, count, type, source, tag, comm, status);
-  if (result == MPI_SUCCESS) note_received(call, comm, source, tag, *status);
+  if (result == MPI_SUCCESS) {
+    note_received(call, comm, source, tag, static_cast<uint64_t>(count) * type_size(type), *status);
+  }
   call.leave();
   return result;
 }
@@ -84,7 +86,8 @@ int record_sendrecv(Call call, Real real, const void* sendbuf, Count sendcount,
       note_message(call, Item::kSend, comm, dest, sendtag,
                    static_cast<uint64_t>(sendcount) * type_size(sendtype));
     }
-    note_received(call, comm, source, recvtag, *status);
+    note_received(call, comm, source, recvtag,
+                  static_cast<uint64_t>(recvcount) * type_size(recvtype), *status);
   }
   call.leave();
   return result;
@@ -102,7 +105,8 @@ int record_sendrecv_replace(Call call, Real real, void* buf, Count count, MPI_Da
       note_message(call, Item::kSend, comm, dest, sendtag,
                    static_cast<uint64_t>(count) * type_size(type));
     }
-    note_received(call, comm, source, recvtag, *status);
+    note_received(call, comm, source, recvtag, static_cast<uint64_t>(count) * type_size(type),
+                  *status);
   }
   call.leave();
   return result;
@@ -146,7 +150,9 @@ int record_irecv(Call call, Real real, void* buf, Count count, MPI_Datatype type
   const int result = real(buf, count, type, source, tag, comm, request);
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);
-    note_posted(call, RequestKind::kRecv, {entry->id, any_source(source), any_tag(tag), 0},
+    note_posted(call, RequestKind::kRecv,
+                {entry->id, any_source(source), any_tag(tag),
+                 static_cast<uint64_t>(count) * type_size(type)},
                 entry->recordable && source != MPI_PROC_NULL, *request);
   }
   call.leave();
@@ -205,7 +211,8 @@ int record_recv_init(Call call, Real real, void* buf, Count count, MPI_Datatype 
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);
     note_initialised(call, RequestKind::kRecv, SendMode::kStandard,
-                     {entry->id, any_source(source), any_tag(tag), 0},
+                     {entry->id, any_source(source), any_tag(tag),
+                      static_cast<uint64_t>(count) * type_size(type)},
                      entry->recordable && source != MPI_PROC_NULL, *request);
   }
   call.leave();

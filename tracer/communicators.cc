@@ -28,6 +28,7 @@ Communicator* world_entry = nullptr;
 MPI_Group world_group;
 
 void bind(MPI_Comm comm, Communicator* entry) {
+  if (entry != nullptr) entry->handle = handle_bits(comm);
   table.bind(handle_bits(comm), entry);
 }
 

@@ -29,6 +29,7 @@ struct Communicator {
   bool recordable = true;   ///< false: has members outside of MPI_COMM_WORLD (spawned), or a number
                             ///< that records do not hold (kLastNumber)
   bool has_events = false;  ///< its creation was recorded
+  uint64_t handle = 0;      ///< MPI's, see handle_bits(); valid until it is freed
   uint64_t identity = 0;
   uint64_t parent = 0;              ///< identity of the parent; 0 where there is none
   uint32_t children = 0;            ///< communicators made from this one so far

@@ -156,6 +156,11 @@ class EventWriter {
     OTF2_AttributeList_AddInt32(attributes_, kAttributeSource, message.peer);
     OTF2_AttributeList_AddInt32(attributes_, kAttributeTag, message.tag);
     OTF2_AttributeList_AddCommRef(attributes_, kAttributeComm, comm);
+    add_posted_bytes(message.bytes);
+  }
+
+  void add_posted_bytes(uint64_t bytes) {
+    OTF2_AttributeList_AddUint64(attributes_, kAttributePostedBytes, bytes);
   }
 
   void item(record::Reader& items) {
@@ -231,7 +236,7 @@ class EventWriter {
         collective_complete(items);
         break;
       case Item::kParts:
-      case Item::kAnyOf:
+      case Item::kAsked:
       case Item::kCallSite:
       case Item::kLeaveTime:
       case Item::kMessageLong:
@@ -242,8 +247,11 @@ class EventWriter {
     }
   }
 
-  static uint64_t take_any_of(record::Reader& items) {
-    return items.done() || items.item() != Item::kAnyOf ? 0 : items.value();
+  /// What the receive behind whose record this is asked for; false where it is what it got.
+  static bool take_asked(record::Reader& items, Asked& asked) {
+    if (items.done() || items.item() != Item::kAsked) return false;
+    asked = Asked::of(items.value());
+    return true;
   }
 
   void message(Item kind, record::Reader& items) {
@@ -259,10 +267,12 @@ class EventWriter {
       request = word & 0xffffffffffffff;
       mode = static_cast<SendMode>(word >> 56);
     }
-    const uint64_t any = kind == Item::kRecv ? take_any_of(items) : 0;
+    Asked asked{};
+    const bool more = kind == Item::kRecv && take_asked(items, asked);
     uint32_t comm;
     if (!known(m.communicator, comm)) return;
-    add_any_of(static_cast<unsigned>(any));
+    add_any_of(asked.any);
+    if (more && asked.posted != m.bytes) add_posted_bytes(asked.posted);
     const auto peer = static_cast<uint32_t>(m.peer);
     const auto tag = static_cast<uint32_t>(m.tag);
     switch (kind) {
@@ -270,7 +280,7 @@ class EventWriter {
         put(OTF2_EvtWriter_MpiSend, nullptr, enter_, peer, comm, tag, m.bytes);
         break;
       case Item::kRecv:
-        put(OTF2_EvtWriter_MpiRecv, any ? attributes_ : nullptr, leave_, peer, comm, tag, m.bytes);
+        put(OTF2_EvtWriter_MpiRecv, more ? attributes_ : nullptr, leave_, peer, comm, tag, m.bytes);
         break;
       case Item::kIrecv:
         put(OTF2_EvtWriter_MpiIrecv, nullptr, leave_, peer, comm, tag, m.bytes, request);

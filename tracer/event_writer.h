@@ -27,6 +27,7 @@ enum AttributeRef : OTF2_AttributeRef {
   kAttributeInitOrder,
   kAttributeFoundSource,
   kAttributeFoundTag,
+  kAttributePostedBytes,
   kAttributeCallSite
 };
 

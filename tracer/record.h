@@ -26,7 +26,7 @@
 /// (kExtended), the next six say it. Messages have a short form of one word (communicator 6 bits,
 /// peer 16, tag 15, bytes 23), which is nearly every message there is, and a long form of three. So
 /// a send or a receive costs 16 bytes in memory, and so does a collective of less than 32 KiB; a
-/// call that is a region only 8.
+/// call that is a region only 8; a blocking receive that asked for more than it got takes 24.
 ///
 /// Requests are numbered per thread in the order of their posting. A request that is posted by
 /// MPI_Isend or MPI_Irecv therefore needs no number in its item: whoever decodes the thread counts
@@ -38,7 +38,7 @@ enum class Item : unsigned {
   kSend,              ///< message
   kRecv,              ///< message
   kIsend,             ///< message; posts the thread's next request
-  kIrecvRequest,      ///< message (what was asked for, bytes = 0); posts the next request
+  kIrecvRequest,      ///< message (what was asked for); posts the next request
   kIrecv,             ///< message, then one word: request
   kIsendStart,        ///< message, then one word: request | send mode << 56; a persistent send
   kIrecvStart,        ///< message (what was asked for), then one word: request
@@ -74,12 +74,21 @@ enum class Item : unsigned {
   kTinyCollective,  ///< as kCollective, all of it in a TinyCollective
   kProbed,  ///< of a probe that named MPI_ANY_...: communicator 32 bits, AnyOf; then the source
             ///< that it found 32, tag 32
-  kAnyOf,   ///< behind a kRecv: AnyOf
+  kAsked,   ///< behind a kRecv: Asked, where that says more than what came
   kRequestReady,  ///< request of a partitioned send of which partitions are ready
 };
 
 /// What a receive or probe did not name.
 enum AnyOf : unsigned { kOfAnySource = 1, kOfAnyTag = 2 };
+
+/// What a blocking receive asked for: AnyOf, and the bytes it had room for.
+struct Asked {
+  unsigned any;
+  uint64_t posted;
+
+  uint64_t value() const { return posted << 2 | any; }
+  static Asked of(uint64_t value) { return {static_cast<unsigned>(value & 3), value >> 2}; }
+};
 
 /// What kRmaOperation did; to kRmaAtomic OTF2's type is added.
 enum RmaHow : unsigned { kRmaPut, kRmaGet, kRmaAtomic = 16 };

@@ -67,6 +67,8 @@ inline constexpr char kInvoluntarySwitches[] = "RUBATO::INVOLUNTARY_SWITCHES";
 inline constexpr char kPostedSource[] = "RUBATO_POSTED_SOURCE";
 /// int32: tag, -1 for MPI_ANY_TAG.
 inline constexpr char kPostedTag[] = "RUBATO_POSTED_TAG";
+/// uint64: bytes that the receive has room for; an MPI_RECV has it where less came.
+inline constexpr char kPostedBytes[] = "RUBATO_POSTED_BYTES";
 // A probe that named one of them and found a message says so on its Enter record: the same two
 // where they are -1, kComm, and what it found, which the receive behind it will name.
 

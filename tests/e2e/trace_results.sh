@@ -89,4 +89,114 @@ for rank in 0 1; do
   [ "$(cat rc.traced.$rank)" = $((3 + rank)) ] || fail "exit code of rank $rank"
 done
 otf2-print -Werror --silent run.otf2dir/traces.otf2 >/dev/null || fail "otf2-print"
+# Requests that fail: a receive of too few bytes among others, in each call that completes requests, with
+# statuses and without, which Open MPI treats differently where the request is persistent. What the calls
+# return, which requests they leave, and what an error handler is told are MPI's own affair.
+build_program failing <<'C'
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+enum { kWaitall, kTestall, kWaitsome, kTestsome, kWaitany, kTestany, kWait, kTest, kCalls };
+static const char* calls[] = {"Waitall", "Testall", "Waitsome", "Testsome", "Waitany", "Testany", "Wait", "Test"};
+enum { kPlain, kNull, kPersistent, kSend, kCancelled, kShapes };
+static const char* shapes[] = {"plain", "null", "persistent", "send", "cancelled"};
+static MPI_Comm other;
+static int class_of(int rc) {
+  int class;
+  MPI_Error_class(rc, &class);
+  return class;
+}
+static void handler(MPI_Comm* comm, int* code, ...) {
+  printf("  handler of %s: class %d\n", *comm == other ? "other" : "another", class_of(*code));
+}
+/* 4 bytes with tags 0 to 3 on their way, then 0 bytes, so that they are here when that is */
+static void send(int first, int last) {
+  for (int i = first; i < last; ++i) MPI_Send("abcd", 4, MPI_CHAR, 1, i, other);
+  MPI_Send(0, 0, MPI_CHAR, 1, 9, other);
+  if (last < 4) MPI_Recv((char[4]){0}, 4, MPI_CHAR, 1, 11, other, MPI_STATUS_IGNORE);
+  MPI_Recv(0, 0, MPI_CHAR, 1, 10, other, MPI_STATUS_IGNORE);
+}
+static void receive(int shape, int first, int last, int call, int ignore, int bad) {
+  char b[4][4] = {{0}};
+  MPI_Request r[4];
+  MPI_Status s[4];
+  int flag = -5, index = -5, n = -5, indices[4] = {-5, -5, -5, -5}, rc = 0;
+  MPI_Recv(0, 0, MPI_CHAR, 0, 9, other, MPI_STATUS_IGNORE);
+  for (int i = 0; i < 4; ++i) {
+    /* of the four, bad 1: the second is too short; 2: the third too; 3: the first */
+    int size = (i == 1 && (bad == 1 || bad == 2)) || (i == 2 && bad == 2) || (i == 0 && bad == 3) ? 2 : 4;
+    r[i] = MPI_REQUEST_NULL;
+    if (i < first && shape == kCancelled) {
+      MPI_Irecv(b[i], size, MPI_CHAR, 0, 88, other, &r[i]);
+      MPI_Cancel(&r[i]);
+    }
+    if (i < first) continue;
+    if (i >= last) {
+      MPI_Isend("abcd", 4, MPI_CHAR, 0, 11, other, &r[i]);
+    } else if (shape == kPersistent) {
+      MPI_Recv_init(b[i], size, MPI_CHAR, 0, i, other, &r[i]);
+      MPI_Start(&r[i]);
+    } else {
+      MPI_Irecv(b[i], size, MPI_CHAR, 0, i, other, &r[i]);
+    }
+  }
+  memset(s, 0, sizeof s);
+  MPI_Status* statuses = ignore ? MPI_STATUSES_IGNORE : s;
+  printf("%s %s ignore %d bad %d\n", shapes[shape], calls[call], ignore, bad);
+  for (int turn = 0; turn < 4; ++turn) {
+    switch (call) {
+      case kWaitall: rc = MPI_Waitall(4, r, statuses); break;
+      case kTestall: do rc = MPI_Testall(4, r, &flag, statuses); while (!rc && !flag); break;
+      case kWaitsome: rc = MPI_Waitsome(4, r, &n, indices, statuses); break;
+      case kTestsome: do rc = MPI_Testsome(4, r, &n, indices, statuses); while (!rc && !n); break;
+      case kWaitany: rc = MPI_Waitany(4, r, &index, statuses); break;
+      case kTestany: do rc = MPI_Testany(4, r, &index, &flag, statuses); while (!rc && !flag); break;
+      case kWait: rc = MPI_Wait(&r[turn], statuses); break;
+      case kTest: do rc = MPI_Test(&r[turn], &flag, statuses); while (!rc && !flag); break;
+    }
+    printf("  class %d flag %d index %d of %d: %d %d %d %d null", class_of(rc), flag, index, n, indices[0], indices[1],
+           indices[2], indices[3]);
+    for (int i = 0; i < 4; ++i) printf(" %d", r[i] == MPI_REQUEST_NULL);
+    printf(" errors");
+    for (int i = 0; i < 4; ++i) printf(" %d", class_of(s[i].MPI_ERROR));
+    printf("\n");
+  }
+  printf("  received %.4s %.4s %.4s %.4s\n", b[0], b[1], b[2], b[3]);
+  for (int i = 0; i < 4; ++i) {
+    if (r[i] == MPI_REQUEST_NULL) continue;
+    printf("  left %d: class %d\n", i, class_of(MPI_Wait(&r[i], MPI_STATUS_IGNORE)));
+    if (r[i] != MPI_REQUEST_NULL) MPI_Request_free(&r[i]);
+  }
+  MPI_Send(0, 0, MPI_CHAR, 0, 10, other);
+}
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Errhandler ours;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  MPI_Comm_create_errhandler(handler, &ours);
+  for (int shape = 0; shape < 2 * kShapes; ++shape) {
+    MPI_Errhandler now = shape < kShapes ? MPI_ERRORS_RETURN : ours;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, now);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, now);
+    MPI_Comm_set_errhandler(other, now);
+    int what = shape % kShapes;
+    int first = what == kNull || what == kCancelled ? 1 : 0, last = what == kSend ? 3 : 4;
+    for (int i = 0; i < kCalls * 2 * 4; ++i) {
+      if (rank == 0) send(first, last);
+      else receive(what, first, last, i / 8, i / 4 % 2, i % 4);
+    }
+  }
+  MPI_Finalize();
+  return 0;
+}
+C
+run 2 ./failing >plain.txt
+rm -rf run.otf2dir print.txt
+trace 2 ./failing >traced.txt
+diff plain.txt traced.txt >difference || fail "requests that fail do so differently: $(head -20 difference)"
+[ "$(grep -c '^persistent Waitall ignore 1 bad 1' traced.txt)" = 2 ] || fail "not all cases were run"
+grep -q 'class [1-9]' traced.txt || fail "nothing failed"
+otf2-print -Werror --silent run.otf2dir/traces.otf2 >/dev/null || fail "otf2-print"
 pass

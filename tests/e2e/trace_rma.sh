@@ -113,4 +113,92 @@ for rank in measured["ranks"]:
     assert rank["calls"]["MPI_Put"]["bytes_sent"] == 64
     assert rank["calls"]["MPI_Get"]["bytes_received"] == 16
 PYTHON
+
+# Windows of other makes, and the ends of operations that the program above does not have: a window whose
+# memory comes later, one whose memory is shared, MPI_Win_flush_local_all, MPI_Win_flush_local of two
+# targets, MPI_Win_test.
+build_program more <<'C'
+#include <mpi.h>
+#define W MPI_COMM_WORLD
+int main(int argc, char** argv) {
+  int rank, a[10] = {0}, b[10] = {0}, *base, flag = 0;
+  MPI_Aint mine, there;
+  MPI_Win d, s;
+  MPI_Group all, other;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(W, &rank);
+  int peer = 1 - rank;
+  MPI_Comm_group(W, &all);
+  MPI_Group_incl(all, 1, &peer, &other);
+  MPI_Win_create_dynamic(MPI_INFO_NULL, W, &d);
+  MPI_Win_attach(d, a, 40);
+  MPI_Get_address(a, &mine);
+  MPI_Sendrecv(&mine, 1, MPI_AINT, peer, 1, &there, 1, MPI_AINT, peer, 1, W, MPI_STATUS_IGNORE);
+  MPI_Win_fence(0, d);
+  MPI_Put(b, 7, MPI_INT, peer, there, 7, MPI_INT, d);
+  MPI_Win_fence(0, d);
+  MPI_Barrier(W);
+  MPI_Win_detach(d, a);
+  MPI_Win_free(&d);
+  MPI_Win_allocate_shared(400, 4, MPI_INFO_NULL, W, &base, &s);
+  MPI_Win_set_name(s, "shared");
+  MPI_Win_lock_all(0, s);
+  MPI_Put(b, 1, MPI_INT, peer, 0, 1, MPI_INT, s);   /* id 1 of 2: two targets */
+  MPI_Put(b, 2, MPI_INT, rank, 1, 2, MPI_INT, s);
+  MPI_Win_flush_local_all(s);                       /* 2 local ends */
+  MPI_Win_flush_all(s);                             /* 2 remote ends */
+  MPI_Get(b, 3, MPI_INT, peer, 20, 3, MPI_INT, s);
+  MPI_Win_flush_local_all(s);                       /* what is here has left there: both ends */
+  MPI_Put(b, 4, MPI_INT, peer, 30, 4, MPI_INT, s);
+  MPI_Win_flush_local_all(s);                       /* its local end */
+  MPI_Win_unlock_all(s);                            /* its remote end */
+  MPI_Barrier(W);
+  MPI_Win_post(other, 0, s);
+  MPI_Win_start(other, 0, s);
+  MPI_Put(b, 5, MPI_INT, peer, 0, 5, MPI_INT, s);
+  MPI_Win_complete(s);
+  while (!flag) MPI_Win_test(s, &flag);
+  MPI_Win_free(&s);
+  MPI_Group_free(&all);
+  MPI_Group_free(&other);
+  MPI_Finalize();
+  return 0;
+}
+C
+rm -rf run.otf2dir print.txt
+trace 2 ./more
+check_archive
+otf2-print -G run.otf2dir/traces.otf2 | grep -c '^RMA_WIN ' | grep -qx 2 || fail "not 2 windows"
+expect 2 '^RMA_COLLECTIVE_END .*CREATE_HANDLE, .*PROCESS'
+expect 2 '^RMA_COLLECTIVE_END .*DESTROY_HANDLE, .*PROCESS'
+expect 2 '^RMA_COLLECTIVE_END .*CREATE_HANDLE_AND_ALLOCATE.*"shared"'
+expect 2 '^RMA_COLLECTIVE_END .*DESTROY_HANDLE_AND_DEALLOCATE.*"shared"'
+expect 10 '^RMA_PUT '
+expect 2 '^RMA_PUT .*Bytes: 28,'
+expect 2 '^RMA_GET .*Bytes: 12,'
+# in calls of rank 0: within CALL of its N-th call there are LOCAL and REMOTE ends
+awk '$2 == 0' print.txt >rank.txt
+ends() {
+  found=$(awk -v call="\"$1\"" -v nth="$2" '
+    $1 == "ENTER" && index($0, call) { n++; inside = n == nth }
+    $1 == "LEAVE" { inside = 0 }
+    inside && $1 == "RMA_OP_COMPLETE_NON_BLOCKING" { here++ }
+    inside && $1 == "RMA_OP_COMPLETE_REMOTE" { there++ }
+    END { print here + 0, there + 0 }' rank.txt)
+  [ "$found" = "$3 $4" ] || fail "the ${2}th $1 has $found local and remote ends, not $3 $4"
+}
+ends MPI_Win_fence 1 0 0
+ends MPI_Win_fence 2 1 1
+ends MPI_Win_flush_local_all 1 2 0
+ends MPI_Win_flush_all 1 0 2
+ends MPI_Win_flush_local_all 2 1 1
+ends MPI_Win_flush_local_all 3 1 0
+ends MPI_Win_unlock_all 1 0 1
+ends MPI_Win_complete 1 1 1
+# post, start, complete; one test finds the epoch ended, those before it say so
+tests=$(count '^ENTER .*"MPI_Win_test"')
+expect $((6 + tests)) '^RMA_GROUP_SYNC '
+expect $((tests - 2)) '^RMA_GROUP_SYNC .*Synchronicity: NONE'
+expect 4 '^RMA_GROUP_SYNC .*{PROCESS, MEMORY}'
+check_replayed MPI_Win_test  # those that found nothing, as MPI_Test
 pass
