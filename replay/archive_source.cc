@@ -104,6 +104,10 @@ class ArchiveSource : public EventSource {
     return store_->read(timeline, block);
   }
 
+  void fetch(int timeline, int turns) const override {
+    if (store_) store_->fetch(timeline, turns);
+  }
+
   void rewind() override {
     if (store_) store_->rewind();
   }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "models/error.h"
+#include "replay/hot.h"
 
 namespace rubato {
 namespace {
@@ -101,6 +102,17 @@ bool CallStore::read(int timeline, Block& block) {
     t.unpacker->start();
   }
   return true;
+}
+
+void CallStore::fetch(int timeline, int turns) const {
+  const Timeline& t = timelines_[timeline];
+  if (turns == 3) {
+    fetch_lines(&t, sizeof t);
+  } else if (turns == 2) {
+    fetch_lines(t.unpacker.get(), t.unpacker ? sizeof *t.unpacker : 0);
+  } else if (t.unpacker) {
+    t.unpacker->fetch_next();
+  }
 }
 
 void CallStore::rewind() {

@@ -42,6 +42,8 @@ class CallStore {
 
   /// Replaces `block` by the next calls of a timeline; false at its end.
   bool read(int timeline, Block& block);
+  /// As EventSource::fetch().
+  void fetch(int timeline, int turns) const;
   /// Back to the start of every timeline.
   void rewind();
 

@@ -10,6 +10,14 @@ namespace rubato {
 using TransferId = uint32_t;
 inline constexpr TransferId kNoTransfer = UINT32_MAX;
 
+/// Between whom a message goes, and as which.
+struct Route {
+  int32_t source = 0;
+  int32_t destination = 0;
+  uint32_t comm = 0;
+  uint32_t tag = 0;
+};
+
 /// What MPI matches by, seen from the receiver.
 struct ChannelKey {
   int32_t source;
@@ -22,6 +30,7 @@ struct ChannelKey {
 struct Channel {
   TransferId head = kNoTransfer;
   TransferId tail = kNoTransfer;
+  Route route;
 };
 
 using ChannelId = uint32_t;
@@ -32,14 +41,16 @@ class ChannelPool {
   Channel& operator[](ChannelId id) { return channels_[id]; }
   const Channel& operator[](ChannelId id) const { return channels_[id]; }
 
-  ChannelId make() {
+  ChannelId make(const Route& route) {
+    auto id = static_cast<ChannelId>(channels_.size());
     if (free_.empty()) {
       channels_.emplace_back();
-      return static_cast<ChannelId>(channels_.size() - 1);
+    } else {
+      id = free_.back();
+      free_.pop_back();
+      channels_[id] = {};
     }
-    const ChannelId id = free_.back();
-    free_.pop_back();
-    channels_[id] = {};
+    channels_[id].route = route;
     return id;
   }
 
@@ -61,8 +72,8 @@ class ChannelPool {
 /// look whether the table is still of the same generation.
 class ChannelTable {
  public:
-  /// The channel, made when it is not there.
-  ChannelId find(const ChannelKey& key, ChannelPool& pool) {
+  /// The channel to `destination`, made when it is not there.
+  ChannelId find(const ChannelKey& key, int destination, ChannelPool& pool) {
     if (!slots_.empty()) {
       Slot& slot = slot_of(key);
       slot.asked_for = true;
@@ -70,7 +81,7 @@ class ChannelTable {
     }
     if (2 * (used_ + 1) > slots_.size()) rebuild(pool);
     Slot& slot = slot_of(key);
-    slot = {key, true, true, pool.make()};
+    slot = {key, true, true, pool.make({key.source, destination, key.comm, key.tag})};
     ++used_;
     return slot.channel;
   }

@@ -23,6 +23,7 @@ namespace rubato {
 template <class Rules>
 ReplayOutcome Replay<Rules>::run() {
   source_->rewind();
+  if constexpr (kNeedsPresence<Rules> || kTimeOrdered<Rules>) matcher_.keep_routes();
   for (int timeline = trace_->timelines() - 1; timeline >= 0; --timeline) start(timeline);
   while (finished_ < trace_->timelines()) {
     if constexpr (kTimeOrdered<Rules>) {
@@ -55,6 +56,7 @@ ReplayOutcome Replay<Rules>::run() {
 template <class Rules>
 void Replay<Rules>::start(int timeline) {
   TimelineState<K>& state = timelines_[timeline];
+  state.number = timeline;
   state.rank = trace_->rank_of(timeline);
   ++running_[state.rank];
   const auto threads = threads_of_rank_.find(state.rank);
@@ -105,13 +107,13 @@ void Replay<Rules>::run_until_blocked(int timeline) {
       if constexpr (kTimeOrdered<Rules>) {
         if (!is_due(timeline, call)) return;
       }
-      enter(timeline, call);
+      enter(state, call);
     }
-    if (!everything_is_there(timeline)) {
+    if (!everything_is_there(state)) {
       state.status = Status::kBlocked;
       return;
     }
-    leave(timeline, call);
+    leave(state, call);
     ++state.next_call;
   }
   make_ready(timeline);
@@ -185,8 +187,8 @@ RUBATO_HOT Lanes<Replay<Rules>::K> Replay<Rules>::compute(int timeline, uint64_t
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::enter(int timeline, const Call& call) {
-  TimelineState<K>& state = timelines_[timeline];
+RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) {
+  const int timeline = state.number;
   state.in_call = true;
   state.awaited.clear();
   state.next_awaited = 0;
@@ -194,13 +196,13 @@ RUBATO_HOT void Replay<Rules>::enter(int timeline, const Call& call) {
     state.enter = Lanes<K>::Constant(call.enter);
     if (timeline >= trace_->ranks()) {
       state.threads->unborn.push_back(timeline);
-      await(timeline, Awaited::Kind::kMainThread, kNoTransfer);
+      await(state, Awaited::Kind::kMainThread, kNoTransfer);
     } else if (has_unborn(timeline)) {
       begin_threads(timeline, call);
     }
     return;
   }
-  if constexpr (!kTimeOrdered<Rules>) find_enter(timeline, call);
+  if constexpr (!kTimeOrdered<Rules>) find_enter(state, call);
   rules_->begin_call(state);
   if constexpr (kNeedsPresence<Rules>) {
     if (makes_progress(call)) {
@@ -214,12 +216,11 @@ RUBATO_HOT void Replay<Rules>::enter(int timeline, const Call& call) {
   if (has_unborn(timeline)) begin_threads(timeline, call);
   state.block.take_up(call);
   for (uint32_t i = 0; i < call.actions; ++i)
-    perform(timeline, call, state.block.actions[call.first_action + i]);
+    perform(state, call, state.block.actions[call.first_action + i]);
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::find_enter(int timeline, const Call& call) {
-  TimelineState<K>& state = timelines_[timeline];
+RUBATO_HOT void Replay<Rules>::find_enter(TimelineState<K>& state, const Call& call) {
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
   bool spins = false;
@@ -227,13 +228,15 @@ RUBATO_HOT void Replay<Rules>::find_enter(int timeline, const Call& call) {
   if (spins) {
     state.enter = state.clock;
   } else {
-    state.enter = state.clock + compute(timeline, call.event, call.enter - state.recorded_clock,
+    state.enter = state.clock + compute(state.number, call.event, call.enter - state.recorded_clock,
                                         is_mpi, call.function_records);
   }
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::perform(int timeline, const Call& call, const Action& action) {
+RUBATO_HOT void Replay<Rules>::perform(TimelineState<K>& state, const Call& call,
+                                       const Action& action) {
+  const int timeline = state.number;
   switch (action.kind) {
     case ActionKind::kNone:
     case ActionKind::kFetch:      // of the action before it
@@ -241,13 +244,13 @@ RUBATO_HOT void Replay<Rules>::perform(int timeline, const Call& call, const Act
     case ActionKind::kTested:     // outcomes.h
       return;
     case ActionKind::kSend:
-      return send(timeline, call, action);
+      return send(state, call, action);
     case ActionKind::kPost:
-      return post(timeline, call, action);
+      return post(state, call, action);
     case ActionKind::kWaitSend:
-      return await_request(timeline, Awaited::Kind::kSend, action.slot);
+      return await_request(state, Awaited::Kind::kSend, action.slot);
     case ActionKind::kWaitReceive:
-      return await_request(timeline, Awaited::Kind::kReceive, action.slot);
+      return await_request(state, Awaited::Kind::kReceive, action.slot);
     case ActionKind::kCollective:
       return collective(timeline, call, action);
     case ActionKind::kStartCollective:
@@ -268,11 +271,11 @@ RUBATO_HOT void Replay<Rules>::perform(int timeline, const Call& call, const Act
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::await(int timeline, Awaited::Kind kind, TransferId id) {
+RUBATO_HOT void Replay<Rules>::await(TimelineState<K>& state, Awaited::Kind kind, TransferId id) {
   Awaited awaited;
   awaited.kind = kind;
   awaited.transfer = id;
-  timelines_[timeline].awaited.push_back(awaited);
+  state.awaited.push_back(awaited);
   if constexpr (kNeedsPresence<Rules>) {
     if (kind == Awaited::Kind::kReceive) presence_.await_receive(id);
     if (kind == Awaited::Kind::kSend) presence_.await_send(id);
@@ -281,8 +284,8 @@ RUBATO_HOT void Replay<Rules>::await(int timeline, Awaited::Kind kind, TransferI
 }
 
 template <class Rules>
-RUBATO_HOT bool Replay<Rules>::everything_is_there(int timeline) {
-  TimelineState<K>& state = timelines_[timeline];
+RUBATO_HOT bool Replay<Rules>::everything_is_there(TimelineState<K>& state) {
+  const int timeline = state.number;
   for (; state.next_awaited < state.awaited.size(); ++state.next_awaited) {
     Awaited& awaited = state.awaited[state.next_awaited];
     if (awaited.kind == Awaited::Kind::kMainThread) return false;
@@ -333,8 +336,8 @@ RUBATO_RARE bool Replay<Rules>::others_are_there(int timeline, const Awaited& aw
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::leave(int timeline, const Call& call) {
-  TimelineState<K>& state = timelines_[timeline];
+RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) {
+  const int timeline = state.number;
   const Lanes<K>& leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                               ? std::as_const(state.enter)
                               : rules_->leave(state, call, context_);

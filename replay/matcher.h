@@ -29,33 +29,25 @@
 
 namespace rubato {
 
-/// Between whom a message goes, and as which.
-struct Route {
-  int32_t source = 0;
-  int32_t destination = 0;
-  uint32_t comm = 0;
-  uint32_t tag = 0;
-};
-
-/// What is known of a message but its times in each lane and, as hardly anything asks for it, its
-/// route.
+/// What is known of a message but its times in each lane. Between whom it goes its channel knows.
 struct TransferFacts {
   double recorded_send = 0;  ///< enter of the sending call, as recorded
   double recorded_post = 0;  ///< enter of the posting call, as recorded
   uint64_t bytes = 0;
   uint32_t order = 0;             ///< as Action::order
   TransferId next = kNoTransfer;  ///< in its channel
+  ChannelId channel = 0;          ///< where it is until its other side comes
   int32_t waiting_receiver = -1;  ///< timeline to wake when the send comes
   int32_t waiting_sender = -1;    ///< timeline to wake when the receive comes
   Level level = Level::kSelf;
-  bool has_send = false;
-  bool has_post = false;
-  bool sender_waits =
-      false;  ///< completes only when the receive is there (rendezvous, synchronous)
+  bool has_send : 1 = false;
+  bool has_post : 1 = false;
+  /// Completes only when the receive is there (rendezvous, synchronous).
+  bool sender_waits : 1 = false;
   /// Waits for its size, not for its mode; in a model T then counts from both-ready.
-  bool handshake = false;
-  bool sender_done = false;
-  bool receiver_done = false;
+  bool handshake : 1 = false;
+  bool sender_done : 1 = false;
+  bool receiver_done : 1 = false;
   bool synchronous : 1 = false;  ///< by its mode: completes only when the receive is there
   bool abandoned : 1 = false;  ///< has no other side: whoever waits for it keeps its recorded time
 };
@@ -112,12 +104,23 @@ class Matcher {
  public:
   explicit Matcher(int ranks) : table_(ranks), generation_(ranks, ChannelTable().generation()) {}
 
-  Transfer<K>& operator[](TransferId id) { return pool_[id]; }
-  Route& route(TransferId id) { return routes_[id]; }
+  /// From now on it is known between whom a message goes for as long as it lives; else as long as
+  /// its other side is missing.
+  void keep_routes() { keeps_routes_ = true; }
 
-  /// A send or receive that is on no channel: somebody else finds its other side.
+  Transfer<K>& operator[](TransferId id) { return pool_[id]; }
+  const Route& route(TransferId id) const {
+    return keeps_routes_ ? routes_[id] : channels_[pool_[id].channel].route;
+  }
+  /// Only where routes are kept.
+  Route& kept_route(TransferId id) { return routes_[id]; }
+
+  /// A send or receive that is on no channel: somebody else finds its other side. Only where routes
+  /// are kept.
   TransferId apart(int source, int destination, const Action& action) {
-    return create(source, destination, action);
+    const TransferId id = create(action);
+    routes_[id] = {source, destination, action.comm, action.tag};
+    return id;
   }
 
   /// The channel of a message between two ranks; `known` is what was said of the same question
@@ -132,8 +135,7 @@ class Matcher {
   }
 
   /// The transfer of a send: with its receive when that was posted before, else a new one.
-  [[gnu::always_inline]] TransferId send(int source, int destination, const Action& action,
-                                         ChannelId on) {
+  [[gnu::always_inline]] TransferId send(const Action& action, ChannelId on) {
     Channel& channel = channels_[on];
     const TransferId first = next_of(channel, action.order);
     const bool posted = first != kNoTransfer && pool_[first].has_post;
@@ -142,11 +144,11 @@ class Matcher {
       unlink(channel, first);
       return first;
     }
-    const TransferId id = create(source, destination, action);
+    const TransferId id = create(action, on);
     if (posted) {
       pool_[id].abandoned = true;
       pool_[id].receiver_done = true;
-      unmatched_sends_.add(pool_[id], routes_[id]);
+      unmatched_sends_.add(pool_[id], channel.route);
     } else {
       push(channel, id);
     }
@@ -156,18 +158,18 @@ class Matcher {
   /// The transfer of a posted receive: with its send when that came before, else a new one. Sends
   /// of another length are skipped and appended to `abandoned`; the caller wakes whoever waits for
   /// such a one, and calls receiver_done() for it.
-  [[gnu::always_inline]] TransferId post(int source, int destination, const Action& action,
-                                         ChannelId on, std::vector<TransferId>& abandoned) {
+  [[gnu::always_inline]] TransferId post(const Action& action, ChannelId on,
+                                         std::vector<TransferId>& abandoned) {
     Channel& channel = channels_[on];
     for (TransferId id = next_of(channel, action.order); id != kNoTransfer && pool_[id].has_send;
          id = next_of(channel, action.order)) {
       unlink(channel, id);
       if (fits(pool_[id], action)) return id;
       pool_[id].abandoned = true;
-      unmatched_sends_.add(pool_[id], routes_[id]);
+      unmatched_sends_.add(pool_[id], channel.route);
       abandoned.push_back(id);
     }
-    const TransferId id = create(source, destination, action);
+    const TransferId id = create(action, on);
     push(channel, id);
     return id;
   }
@@ -176,10 +178,11 @@ class Matcher {
   /// send meets the next one.
   void abandon_receive(TransferId id) {
     Transfer<K>& transfer = pool_[id];
-    unlink(channel_of(routes_[id]), id);
+    Channel& channel = channels_[transfer.channel];
+    unlink(channel, id);
     transfer.abandoned = true;
     transfer.sender_done = true;
-    unmatched_receives_.add(transfer, routes_[id]);
+    unmatched_receives_.add(transfer, channel.route);
   }
 
   /// Nobody will receive a send that was made just now: it leaves its channel, and waits for
@@ -187,11 +190,12 @@ class Matcher {
   void abandon_send(TransferId id) {
     Transfer<K>& transfer = pool_[id];
     if (transfer.has_post || transfer.abandoned) return;
-    unlink(channel_of(routes_[id]), id);
+    Channel& channel = channels_[transfer.channel];
+    unlink(channel, id);
     transfer.abandoned = true;
     transfer.sender_waits = false;
     transfer.receiver_done = true;
-    unmatched_sends_.add(transfer, routes_[id]);
+    unmatched_sends_.add(transfer, channel.route);
   }
 
   [[gnu::always_inline]] void sender_done(TransferId id) {
@@ -220,7 +224,7 @@ class Matcher {
     receives = unmatched_receives_;
     channels_.for_each([&](const Channel& channel) {
       for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next)
-        (pool_[id].has_send ? sends : receives).add(pool_[id], routes_[id]);
+        (pool_[id].has_send ? sends : receives).add(pool_[id], channel.route);
     });
   }
 
@@ -229,12 +233,8 @@ class Matcher {
     return transfer.bytes == action.bytes || is_among_neighbours(action.tag);
   }
 
-  Channel& channel_of(const Route& route) {
-    return channels_[find_channel(route.destination, {route.source, route.comm, route.tag})];
-  }
-
   [[gnu::noinline]] ChannelId find_channel(int destination, const ChannelKey& key) {
-    const ChannelId id = table_[destination].find(key, channels_);
+    const ChannelId id = table_[destination].find(key, destination, channels_);
     generation_[destination] = table_[destination].generation();
     return id;
   }
@@ -248,12 +248,19 @@ class Matcher {
     return id;
   }
 
-  [[gnu::always_inline]] TransferId create(int source, int destination, const Action& action) {
+  [[gnu::always_inline]] TransferId create(const Action& action, ChannelId on) {
+    const TransferId id = create(action);
+    pool_[id].channel = on;
+    if (keeps_routes_) routes_[id] = channels_[on].route;
+    return id;
+  }
+
+  [[gnu::always_inline]] TransferId create(const Action& action) {
     TransferId id;
     if (free_.empty()) {
       id = static_cast<TransferId>(pool_.size());
       pool_.emplace_back();
-      routes_.emplace_back();
+      if (keeps_routes_) routes_.emplace_back();
     } else {
       id = free_.back();
       free_.pop_back();
@@ -262,7 +269,6 @@ class Matcher {
     transfer = {};
     transfer.order = action.order;
     transfer.bytes = action.bytes;
-    routes_[id] = {source, destination, action.comm, action.tag};
     return id;
   }
 
@@ -299,7 +305,8 @@ class Matcher {
   std::vector<uint32_t> generation_;  ///< of each table: asked for with every message
   ChannelPool channels_;
   std::vector<Transfer<K>> pool_;
-  std::vector<Route> routes_;  ///< of each of them
+  std::vector<Route> routes_;  ///< of each of them, where they are kept
+  bool keeps_routes_ = false;
   std::vector<TransferId> free_;
   Unmatched unmatched_sends_;     ///< that were skipped
   Unmatched unmatched_receives_;  ///< that were abandoned

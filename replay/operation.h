@@ -138,7 +138,7 @@ struct Traffic {
 
 /// What an action moves. Received bytes, and those of a collective that was started, are booked
 /// where the request completes, as MPInside does it with the posting call's name lost: in MPI_Wait.
-inline Traffic traffic_of(const Action& action) {
+[[gnu::always_inline]] inline Traffic traffic_of(const Action& action) {
   switch (action.kind) {
     case ActionKind::kSend:
     case ActionKind::kOneSided:
@@ -245,7 +245,7 @@ struct Block {
     }
   }
   /// What `call` moves.
-  Traffic traffic_of(const Call& call) const {
+  [[gnu::always_inline]] Traffic traffic_of(const Call& call) const {
     if (call.actions == 0) return {};
     // The one action of most calls was looked at just now; what those of others move may not be.
     if (call.actions == 1) return rubato::traffic_of(actions[call.first_action]);

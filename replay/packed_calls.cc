@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstring>
 
+#include "replay/hot.h"
+
 namespace rubato {
 namespace {
 
@@ -314,7 +316,14 @@ bool CallUnpacker::read(Block& block, size_t at_most) {
   size_t count = 0;
   while (count < at_most && next_ != end_) read_call(block.calls[count++], block);
   block.calls.resize(count);
+  // What comes next, as other timelines are read before it is.
+  fetch_lines(next_, 2 * kCacheLine);
   return true;
+}
+
+void CallUnpacker::fetch_next() const {
+  fetch_lines(next_, 2 * kCacheLine);
+  fetch_lines(shapes_, header_.shapes * sizeof(CallShape), 10 * kCacheLine);
 }
 
 void CallUnpacker::share_actions(Block& block) const {

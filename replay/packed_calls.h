@@ -219,6 +219,9 @@ class CallUnpacker {
   /// false when there are no more.
   bool read(Block& block, size_t at_most);
 
+  /// Asks for the memory that the next read() looks at.
+  void fetch_next() const;
+
  private:
   uint32_t get2() {
     next_ += 2;

@@ -139,15 +139,15 @@ class Replay {
 
   // --- One call ---
 
-  void enter(int timeline, const Call& call);
+  void enter(TimelineState<K>& state, const Call& call);
   /// The compute before `call` on the scenario's machine, of so many recorded ticks.
   Lanes<K> compute(int timeline, uint64_t event, double recorded, bool before_mpi_call,
                    uint32_t function_records);
   /// When `timeline` enters its next call.
-  void find_enter(int timeline, const Call& call);
-  void perform(int timeline, const Call& call, const Action& action);
-  void send(int timeline, const Call& call, const Action& action);
-  void post(int timeline, const Call& call, const Action& action);
+  void find_enter(TimelineState<K>& state, const Call& call);
+  void perform(TimelineState<K>& state, const Call& call, const Action& action);
+  void send(TimelineState<K>& state, const Call& call, const Action& action);
+  void post(TimelineState<K>& state, const Call& call, const Action& action);
   /// The next send of `timeline`: tells rules that ask for it which one it is, and drops one that
   /// nobody receives.
   void number_send(int timeline, TransferId id);
@@ -159,7 +159,7 @@ class Replay {
   uint64_t arrive(int timeline, const Call& call, const Action& action, int local);
   /// Whom member `local` waits for in a collective.
   Synchronisation synchronisation_of(const Action& action, int local) const;
-  void await(int timeline, Awaited::Kind kind, TransferId id);
+  void await(TimelineState<K>& state, Awaited::Kind kind, TransferId id);
 
   // One-sided communication: windows.h.
   void begin_one_sided(int timeline, const Action& action);
@@ -176,8 +176,8 @@ class Replay {
 
   /// True when nothing is missing; else `timeline` will be woken when the first missing thing
   /// comes.
-  bool everything_is_there(int timeline);
-  void leave(int timeline, const Call& call);
+  bool everything_is_there(TimelineState<K>& state);
+  void leave(TimelineState<K>& state, const Call& call);
   /// Of a collective or one-sided communication.
   bool others_are_there(int timeline, const Awaited& awaited);
   void let_go(int timeline, const Awaited& awaited);
@@ -224,8 +224,8 @@ class Replay {
 
   // --- Requests ---
 
-  void put_slot(int timeline, uint32_t slot, TransferId id);
-  void await_request(int timeline, Awaited::Kind kind, uint32_t slot);
+  void put_slot(TimelineState<K>& state, uint32_t slot, TransferId id);
+  void await_request(TimelineState<K>& state, Awaited::Kind kind, uint32_t slot);
   void await_collective(int timeline, const Action& action);
   /// Copies to `awaited` which instance was started.
   void find_instance(Awaited& awaited) const;

@@ -9,17 +9,10 @@
 
 #include <algorithm>
 
+#include "replay/hot.h"
 #include "replay/replay.h"
 
 namespace rubato {
-
-/// Asks for the lines of memory of an object, or for the first of them.
-template <typename T>
-void fetch_lines(const T* first, size_t bytes, size_t at_most = 32 * kCacheLine) {
-  const char* at = reinterpret_cast<const char*>(first);
-  for (const char* end = at + std::min(bytes, at_most); at < end; at += kCacheLine)
-    __builtin_prefetch(at);
-}
 
 template <class Rules>
 int Replay<Rules>::pop_ready() {
@@ -29,10 +22,17 @@ int Replay<Rules>::pop_ready() {
   const size_t behind = chosen_.size() - next_chosen_;
   if (behind >= 3) {
     fetch_lines(&timelines_[timeline[3]], sizeof(TimelineState<K>));
+    source_->fetch(timeline[3], 3);
     if (profile_) profile_->fetch(timeline[3]);
   }
-  if (behind >= 2) fetch_calls(timelines_[timeline[2]]);
-  if (behind >= 1) fetch_messages(timeline[1]);
+  if (behind >= 2) {
+    fetch_calls(timelines_[timeline[2]]);
+    source_->fetch(timeline[2], 2);
+  }
+  if (behind >= 1) {
+    fetch_messages(timeline[1]);
+    source_->fetch(timeline[1], 1);
+  }
   for_next_channels(timelines_[*timeline], [&](ChannelId id) { matcher_.fetch_first(id); });
   return *timeline;
 }
@@ -57,7 +57,9 @@ void Replay<Rules>::fetch_messages(int timeline) const {
   if (profile_) profile_->fetch(timeline, call);
   if (call.actions > 0) {
     if (!block.traffic.empty()) __builtin_prefetch(&block.traffic[call.first_action]);
-    fetch_lines(&block.actions[call.first_action], call.actions * sizeof(Action), 8 * kCacheLine);
+    // Those of the calls behind it mostly follow.
+    fetch_lines(&block.actions[call.first_action],
+                (block.actions.size() - call.first_action) * sizeof(Action), 12 * kCacheLine);
   }
   if (state.in_call) {
     for (size_t i = state.next_awaited; i < state.awaited.size(); ++i) {

@@ -32,14 +32,14 @@ template <class Rules>
                                                        const Action& action) {
   ++outcome_.collectives;
   const Communicator& comm = trace_->comms[action.comm];
-  if (comm.size() <= 1) return put_slot(timeline, action.slot, kNoTransfer);
+  if (comm.size() <= 1) return put_slot(timelines_[timeline], action.slot, kNoTransfer);
   StartedCollective<K> started;
   started.local = comm.local_rank(timelines_[timeline].rank);
   started.instance = arrive(timeline, call, action, started.local);
   started.enter = timelines_[timeline].enter;
   if (action.flags & kNoPart) {
     collectives_.depart(action.comm, started.instance);
-    return put_slot(timeline, action.slot, kNoTransfer);
+    return put_slot(timelines_[timeline], action.slot, kNoTransfer);
   }
   auto id = static_cast<TransferId>(started_.size());
   if (free_started_.empty()) {
@@ -49,7 +49,7 @@ template <class Rules>
     free_started_.pop_back();
     started_[id] = started;
   }
-  put_slot(timeline, action.slot, id);
+  put_slot(timelines_[timeline], action.slot, id);
 }
 
 template <class Rules>
@@ -84,7 +84,7 @@ template <class Rules>
 [[gnu::noinline]] void Replay<Rules>::await_collective(int timeline, const Action& action) {
   TimelineState<K>& state = timelines_[timeline];
   const size_t before = state.awaited.size();
-  await_request(timeline, Awaited::Kind::kCollective, action.tag);
+  await_request(state, Awaited::Kind::kCollective, action.tag);
   if (state.awaited.size() == before) return;  // it has one member
   Awaited& awaited = state.awaited.back();
   awaited.action = &action;

@@ -14,8 +14,9 @@
 namespace rubato {
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::send(int timeline, const Call& call, const Action& action) {
-  TimelineState<K>& state = timelines_[timeline];
+RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
+                                    const Action& action) {
+  const int timeline = state.number;
   const int rank = state.rank;
   TransferId id = kNoTransfer;
   if (matches_by_arrival()) {
@@ -23,7 +24,7 @@ RUBATO_HOT void Replay<Rules>::send(int timeline, const Call& call, const Action
   } else {
     const ChannelId channel =
         matcher_.channel_of(rank, action.peer, action, state.channel_of(action));
-    id = matcher_.send(rank, action.peer, action, channel);
+    id = matcher_.send(action, channel);
   }
   Transfer<K>& transfer = matcher_[id];
   transfer.has_send = true;
@@ -49,9 +50,9 @@ RUBATO_HOT void Replay<Rules>::send(int timeline, const Call& call, const Action
   const bool waits = transfer.sender_waits && watched;
   if (!waits) matcher_.sender_done(id);
   if (action.flags & kBlocking) {
-    if (waits) await(timeline, Awaited::Kind::kSend, id);
+    if (waits) await(state, Awaited::Kind::kSend, id);
   } else if (action.slot != kNoSlot) {
-    put_slot(timeline, action.slot, waits ? id : kNoTransfer);
+    put_slot(state, action.slot, waits ? id : kNoTransfer);
   }
   if constexpr (kTimeOrdered<Rules>) {
     if (matches_by_arrival()) offer(id);
@@ -59,8 +60,9 @@ RUBATO_HOT void Replay<Rules>::send(int timeline, const Call& call, const Action
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::post(int timeline, const Call& call, const Action& action) {
-  TimelineState<K>& state = timelines_[timeline];
+RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
+                                    const Action& action) {
+  const int timeline = state.number;
   const int rank = state.rank;
   TransferId id = kNoTransfer;
   if (matches_by_arrival()) {
@@ -68,7 +70,7 @@ RUBATO_HOT void Replay<Rules>::post(int timeline, const Call& call, const Action
   } else {
     const ChannelId channel =
         matcher_.channel_of(action.peer, rank, action, state.channel_of(action));
-    id = matcher_.post(action.peer, rank, action, channel, skipped_);
+    id = matcher_.post(action, channel, skipped_);
   }
   for (const TransferId skipped : skipped_) {
     wake(matcher_[skipped].waiting_sender);
@@ -94,9 +96,9 @@ RUBATO_HOT void Replay<Rules>::post(int timeline, const Call& call, const Action
     wake(transfer.waiting_sender);
   }
   if (action.flags & kBlocking) {
-    await(timeline, Awaited::Kind::kReceive, id);
+    await(state, Awaited::Kind::kReceive, id);
   } else {
-    put_slot(timeline, action.slot, id);
+    put_slot(state, action.slot, id);
   }
   if constexpr (kTimeOrdered<Rules>) {
     if (matches_by_arrival()) ask(id, action);
@@ -167,9 +169,8 @@ bool Replay<Rules>::serve_earliest() {
 // --- Requests ---
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::put_slot(int timeline, uint32_t slot, TransferId id) {
-  TimelineState<K>& state = timelines_[timeline];
-  if (state.threads) return share_request(timeline, slot, id);
+RUBATO_HOT void Replay<Rules>::put_slot(TimelineState<K>& state, uint32_t slot, TransferId id) {
+  if (state.threads) return share_request(state.number, slot, id);
   std::vector<TransferId>& slots = state.slots;
   if (slot >= slots.size()) slots.resize(slot + 1, kNoTransfer);
   // A send whose completion was never seen gave its slot to this one.
@@ -178,14 +179,14 @@ RUBATO_HOT void Replay<Rules>::put_slot(int timeline, uint32_t slot, TransferId 
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::await_request(int timeline, Awaited::Kind kind, uint32_t slot) {
-  TimelineState<K>& state = timelines_[timeline];
+RUBATO_HOT void Replay<Rules>::await_request(TimelineState<K>& state, Awaited::Kind kind,
+                                             uint32_t slot) {
   if (!state.threads) {
     // An eager send is over, and nobody waits for it.
     if (slot >= state.slots.size() || state.slots[slot] == kNoTransfer) return;
-    return await(timeline, kind, std::exchange(state.slots[slot], kNoTransfer));
+    return await(state, kind, std::exchange(state.slots[slot], kNoTransfer));
   }
-  await(timeline, kind, kNoTransfer);
+  await(state, kind, kNoTransfer);
   state.awaited.back().posted = false;
   state.awaited.back().slot = slot;
 }

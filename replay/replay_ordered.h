@@ -35,7 +35,7 @@ bool Replay<Rules>::is_due(int timeline, const Call& call) requires kTimeOrdered
     nothing.leave = call.enter;
     begin_threads(timeline, nothing);
   }
-  find_enter(timeline, call);
+  find_enter(timelines_[timeline], call);
   if (!anybody_ready() && time.skip_to(state.enter[0])) return true;
   time.push(state.enter[0], TimedEvent::Kind::kCall, timeline, static_cast<uint32_t>(timeline));
   return false;
@@ -206,7 +206,7 @@ void Replay<Rules>::pair(TransferId send, TransferId receive) requires kTimeOrde
   Transfer<K>& message = matcher_[send];
   Transfer<K>& post = matcher_[receive];
   const Route& taken = matcher_.route(send);
-  Route& asked = matcher_.route(receive);
+  Route& asked = matcher_.kept_route(receive);
   outcome_.rematched += asked.source != taken.source || asked.tag != taken.tag;
   asked.source = taken.source;
   asked.tag = taken.tag;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -34,6 +35,35 @@ struct Awaited {
 };
 static_assert(sizeof(Awaited) == 32);
 
+/// What one call waits for. A vector whose push_back() is part of the code that calls it: every
+/// other call waits for something.
+class AwaitedList {
+ public:
+  [[gnu::always_inline]] void push_back(const Awaited& awaited) {
+    if (size_ == room_.size()) make_room();
+    room_[size_++] = awaited;
+  }
+  void clear() { size_ = 0; }
+
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
+  size_t capacity() const { return room_.size(); }
+  Awaited& operator[](size_t i) { return room_[i]; }
+  const Awaited& operator[](size_t i) const { return room_[i]; }
+  Awaited& back() { return room_[size_ - 1]; }
+  const Awaited* data() const { return room_.data(); }
+  Awaited* begin() { return room_.data(); }
+  Awaited* end() { return room_.data() + size_; }
+  const Awaited* begin() const { return room_.data(); }
+  const Awaited* end() const { return room_.data() + size_; }
+
+ private:
+  [[gnu::noinline]] void make_room() { room_.resize(std::max(size_t{4}, 2 * room_.size())); }
+
+  std::vector<Awaited> room_;
+  size_t size_ = 0;  ///< how many of them there are
+};
+
 /// A collective that a rank has started and not completed.
 template <int K>
 struct StartedCollective {
@@ -61,6 +91,7 @@ template <int K>
 struct TimelineState {
   enum class Status : uint8_t { kReady, kBlocked, kFinished };
 
+  int number = 0;  ///< the timeline
   int rank = 0;
   ThreadedRank<K>* threads = nullptr;  ///< of its rank; none where it is the only timeline
   Lanes<K> clock;                      ///< ticks; leave of the call before
@@ -78,7 +109,7 @@ struct TimelineState {
   size_t calls = 0;          ///< how many there are in it
   bool in_call = false;      ///< the current call was entered
   Status status = Status::kReady;
-  std::vector<Awaited> awaited;   ///< by the current call
+  AwaitedList awaited;            ///< by the current call
   size_t next_awaited = 0;        ///< the first one that is not known to be there
   std::vector<TransferId> slots;  ///< open requests of the only timeline of a rank
 

@@ -149,6 +149,9 @@ class EventSource {
   /// Errors: InputError with file, location and event.
   virtual bool read(int timeline, Block& block) = 0;
 
+  /// A timeline will be run in so many turns, 3 to 1: asks for the memory that read() looks at.
+  virtual void fetch(int timeline, int turns) const { (void)timeline, (void)turns; }
+
   /// Back to the start of every timeline.
   virtual void rewind() = 0;
 

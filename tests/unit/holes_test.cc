@@ -452,7 +452,7 @@ TEST_CASE("the table of channels forgets the ones that fell empty") {
   ChannelPool pool;
   ChannelTable table;
   const auto channel = [&](uint32_t tag) -> Channel& {
-    return pool[table.find({0, 0, tag}, pool)];
+    return pool[table.find({0, 0, tag}, 0, pool)];
   };
   // A message in flight on each of three channels, and a new tag for each of many others.
   for (uint32_t tag = 0; tag < 3; ++tag) channel(tag) = {tag, tag};
@@ -478,7 +478,7 @@ TEST_CASE("channels in use keep their numbers, empty or not") {
   for (uint32_t round = 0; round < 10; ++round) {
     const uint32_t before = table.generation();
     for (uint32_t tag = 0; tag < 20; ++tag) {
-      const ChannelId id = table.find({0, 0, tag}, pool);
+      const ChannelId id = table.find({0, 0, tag}, 0, pool);
       if (round > 0) CHECK(id == ids[tag]);
       ids[tag] = id;
     }
