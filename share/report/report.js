@@ -285,12 +285,15 @@ function writeRankTable(scenario) {
   const calls = callsByTime.filter((call) => sum(scenario.calls[call].time) > 0)
     .sort((a, b) => sum(scenario.calls[b].time) - sum(scenario.calls[a].time))
     .concat(callsOutside);
+  const columns = layers === layersByWait
+    ? layersByWait.slice(1).map((layer) => ({name: layer.name, times: layer.seconds(scenario)}))
+    : calls.map((call) => ({name: data.calls[call], times: scenario.calls[call].time}));
   const format = columnFormat([Math.max(...scenario.compute, ...scenario.mpi)], 1);
   fillTable(byId("rank-table"),
-    [`Rank (${format.name})`, "Compute", "All MPI", ...calls.map((call) => data.calls[call])],
+    [`Rank (${format.name})`, "Compute", "All MPI", ...columns.map((column) => column.name)],
     rankOrder(scenario).map((rank) => [`${rank}`, format.show(scenario.compute[rank]),
       format.show(scenario.mpi[rank]),
-      ...calls.map((call) => format.show(scenario.calls[call].time[rank]))]));
+      ...columns.map((column) => format.show(column.times[rank]))]));
 }
 
 function showChosenScenario() {
