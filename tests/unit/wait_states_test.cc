@@ -256,6 +256,29 @@ TEST_CASE("collective waits, by whom each kind waits for") {
     check(allreduce, parse_scenario(scenario), {collective(50), collective(30), kNone});
 }
 
+TEST_CASE("between groups nobody waits for the own one") {
+  const char* text = R"(
+    comm 1 0 1 | 2 3
+    0: 10..11 bcast root -2 0B 0B comm 1
+    0: 11..12 gather root 2 8B 0B comm 1
+    0: 12 end
+    1: 300..301 bcast root 1 16B 0B comm 1
+    1: 302..303 gather root 2 8B 0B comm 1
+    1: 303 end
+    2: 20..310 bcast root 1 0B 8B comm 1
+    2: 310..320 gather root 2 0B 16B comm 1
+    2: 320 end
+    3: 500..501 bcast root 1 0B 8B comm 1
+    3: 502..503 gather root -2 0B 0B comm 1
+    3: 503 end
+  )";
+  // Broadcast: rank 2 waits from 20 for the root, rank 1, at 300; rank 3 comes later. Gather: its
+  // root, rank 2, is there at 300 (perfect) and waits for rank 1, at 301; as recorded, from 310 on
+  // for nobody.
+  check(text, kPerfect, {kNone, kNone, collective(280 + 1), kNone});
+  check(text, kMeasured, {kNone, kNone, collective(280), kNone});
+}
+
 TEST_CASE("above a sync limit children wait for the root and each other") {
   const char* text = R"(
     0: 100..110 reduce root 0 64B 128B
