@@ -14,9 +14,8 @@
 //
 // With C when that was entered which a call waits for, the wait is what of enter to C lies in the
 // call. What passes from C on (overheads, ports, transfer, the rounds of a collective) is the
-// machine's and no wait: a faster one makes it shorter, while a wait can only be had away by
-// somebody who comes earlier. So on `perfect` nothing but waits and calls that keep their time is
-// left in MPI.
+// machine's and no wait: a faster one makes it shorter, while a wait is shorter only where somebody
+// comes earlier. So on `perfect` nothing but waits and calls that keep their time is left in MPI.
 //
 // A call that completes several things waits once: until the latest of all C, and the wait is of
 // that one's kind. Who waits for one that never comes (its records are missing) waits for nobody.
@@ -30,6 +29,7 @@
 
 #include "models/lanes.h"
 #include "replay/channel_table.h"
+#include "replay/hot.h"
 #include "replay/operation.h"
 #include "replay/results.h"
 #include "replay/trace.h"
@@ -69,6 +69,12 @@ class WaitStates {
   }
   const Lanes<K>& send_of(TransferId id) const { return sends_[id]; }
 
+  // Memory that is needed soon (replay_ahead.h): of a timeline, and of a message.
+  void fetch(int number) const { fetch_lines(&timelines_[number], sizeof(Timeline)); }
+  void fetch_send(TransferId id) const {
+    if (id < sends_.size()) fetch_lines(&sends_[id], sizeof(Lanes<K>));
+  }
+
   /// An MPI call of a timeline left that waited for `causes`.
   void call(int number, const Lanes<K>& enter, const Lanes<K>& leave, const Causes& causes) {
     Timeline& timeline = timelines_[number];
@@ -104,7 +110,7 @@ class WaitStates {
   }
 
  private:
-  struct Timeline {
+  struct alignas(kCacheLine) Timeline {
     bool over = false;  ///< MPI_Finalize was entered
     std::array<Lanes<K>, kWaitKinds> sums;
 
