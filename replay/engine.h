@@ -16,6 +16,7 @@
 #include "replay/replay_messages.h"
 #include "replay/replay_one_sided.h"
 #include "replay/replay_stalls.h"
+#include "replay/replay_waits.h"
 #include "replay/survey.h"
 
 namespace rubato {
@@ -341,6 +342,7 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
   const Lanes<K>& leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                               ? std::as_const(state.enter)
                               : rules_->leave(state, call, context_);
+  if (waits_) note_wait(state, call, leave);
   for (const Awaited& awaited : state.awaited) {
     count_violation(timeline, call, awaited);
     let_go(timeline, awaited);

@@ -28,7 +28,7 @@ double elapsed(EventSource& source, const Scenario& scenario, const ReplayOption
 DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
                                const ReplayOptions& asked) {
   ReplayOptions options = asked;
-  options.fit_degradation = options.verify = false;
+  options.fit_degradation = options.verify = options.wait_states = false;
   DegradationFit fit;
   fit.measured = elapsed(source, parse_scenario("measured"), options);
   Scenario tried = scenario;

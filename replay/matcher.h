@@ -214,6 +214,8 @@ class Matcher {
       __builtin_prefetch(reinterpret_cast<const char*>(&pool_[id]) + line);
   }
   void fetch_channel(ChannelId id) const { __builtin_prefetch(&channels_[id]); }
+  /// kNoTransfer: nothing is in the channel.
+  TransferId first(ChannelId id) const { return channels_[id].head; }
   void fetch_first(ChannelId id) const {
     if (channels_[id].head != kNoTransfer) fetch(channels_[id].head);
   }

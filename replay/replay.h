@@ -27,6 +27,7 @@
 #include "replay/received_sends.h"
 #include "replay/results.h"
 #include "replay/timeline_state.h"
+#include "replay/wait_states.h"
 
 namespace rubato {
 
@@ -91,6 +92,9 @@ class Replay {
     profile_ = profile;
     coverage_ = coverage;
   }
+
+  /// Who sums up what calls wait for; null for nobody.
+  void watch_waits(WaitStates<K>* waits) { waits_ = waits; }
 
   /// What becomes of compute beyond the rules; null for nothing.
   void change_compute(const ComputeChanges<K>* changes) { compute_changes_ = changes; }
@@ -187,6 +191,19 @@ class Replay {
   bool recorded_cause(int timeline, const Awaited& awaited, double& cause);
   bool recorded_cause_of_others(int timeline, const Awaited& awaited, double& cause);
 
+  // --- What calls wait for: replay_waits.h ---
+
+  /// `call` is about to leave.
+  void note_wait(const TimelineState<K>& state, const Call& call, const Lanes<K>& leave);
+  /// Adds when that happened which `awaited` waits for, if it is somebody.
+  void add_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
+                 typename WaitStates<K>::Causes& causes);
+  void add_collective_cause(const Awaited& awaited, typename WaitStates<K>::Causes& causes);
+  void add_epoch_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
+                       typename WaitStates<K>::Causes& causes);
+  void add_lock_cause(const TimelineState<K>& state, const Awaited& awaited,
+                      typename WaitStates<K>::Causes& causes);
+
   // --- Messages that need somebody inside MPI (progress.h) ---
 
   /// True for calls in which an MPI library looks at what came in.
@@ -280,6 +297,7 @@ class Replay {
   std::vector<Observer<K>*> observers_;
   Profile<K>* profile_ = nullptr;
   Coverage* coverage_ = nullptr;
+  WaitStates<K>* waits_ = nullptr;
   const ComputeChanges<K>* compute_changes_ = nullptr;
   std::function<void(double)> progress_;
   Matcher<K> matcher_;

@@ -24,6 +24,7 @@ int Replay<Rules>::pop_ready() {
     fetch_lines(&timelines_[timeline[3]], sizeof(TimelineState<K>));
     source_->fetch(timeline[3], 3);
     if (profile_) profile_->fetch(timeline[3]);
+    if (waits_) waits_->fetch(timeline[3]);
   }
   if (behind >= 2) {
     fetch_calls(timelines_[timeline[2]]);
@@ -33,7 +34,10 @@ int Replay<Rules>::pop_ready() {
     fetch_messages(timeline[1]);
     source_->fetch(timeline[1], 1);
   }
-  for_next_channels(timelines_[*timeline], [&](ChannelId id) { matcher_.fetch_first(id); });
+  for_next_channels(timelines_[*timeline], [&](ChannelId id) {
+    matcher_.fetch_first(id);
+    if (waits_) waits_->fetch_send(matcher_.first(id));
+  });
   return *timeline;
 }
 
@@ -64,8 +68,9 @@ void Replay<Rules>::fetch_messages(int timeline) const {
   if (state.in_call) {
     for (size_t i = state.next_awaited; i < state.awaited.size(); ++i) {
       const Awaited& awaited = state.awaited[i];
-      if (awaited.kind < Awaited::Kind::kCollective && awaited.transfer != kNoTransfer)
-        matcher_.fetch(awaited.transfer);
+      if (awaited.kind >= Awaited::Kind::kCollective || awaited.transfer == kNoTransfer) continue;
+      matcher_.fetch(awaited.transfer);
+      if (waits_) waits_->fetch_send(awaited.transfer);
     }
   }
   for_next_channels(state, [&](ChannelId id) { matcher_.fetch_channel(id); });

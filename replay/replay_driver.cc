@@ -126,7 +126,8 @@ class Driver {
   template <class Rules>
   ReplayOutcome pass(Rules& rules, Profile<Rules::kLanes>* profile,
                      std::vector<Observer<Rules::kLanes>*> observers,
-                     const std::optional<ComputeChanges<Rules::kLanes>>& changes = {}) {
+                     const std::optional<ComputeChanges<Rules::kLanes>>& changes = {},
+                     WaitStates<Rules::kLanes>* waits = nullptr) {
     bool by_arrival = false;
     if constexpr (kTimeOrdered<Rules>) by_arrival = rules.by_arrival();
     const bool first = !first_outcome_;  // that comes to its end
@@ -136,6 +137,7 @@ class Driver {
         *source_, rules, std::move(observers), [this](double share) { report_progress(share); },
         &*locks_, received_ && !by_arrival ? &*received_ : nullptr);
     replay.keep(profile, first ? &coverage_ : nullptr);
+    replay.watch_waits(waits);
     replay.change_compute(changes ? &*changes : nullptr);
     const ReplayOutcome outcome = run(replay);
     ++passes_done_;
@@ -226,6 +228,9 @@ class Driver {
   void replay_group(const ScenarioGroup& group, const std::vector<size_t>& chosen,
                     bool by_arrival_failed = false) {
     Profile<K> profile(*trace_);
+    std::optional<WaitStates<K>> kept_waits;
+    if (options_->wait_states) kept_waits.emplace(*trace_);
+    WaitStates<K>* const waits = kept_waits ? &*kept_waits : nullptr;
     const bool by_arrival = by_arrival_ && !group.measured && !by_arrival_failed;
     ReplayOutcome outcome;
     Outcomes<K> outcomes;
@@ -243,7 +248,7 @@ class Driver {
       for (int lane = 0; lane < kWidth; ++lane) lanes.push_back(measured_lane(scenario_of(lane)));
       MeasuredRules<kWidth> rules(lanes, survey_, placement_, limits_);
       if constexpr (kWidth == K)
-        outcome = pass(rules, &profile, {}, compute_changes<K>(scenarios, group.placement));
+        outcome = pass(rules, &profile, {}, compute_changes<K>(scenarios, group.placement), waits);
       clipped = rules.clipped();
     } else {
       LaneMachines machines;
@@ -263,7 +268,7 @@ class Driver {
       machines.inside_ticks =
           options_->compensate ? ticks(overhead_.inside_before + overhead_.inside_after) : 0;
       const auto replay_by = [&](auto rules) {
-        outcome = pass(rules, &profile, {}, compute_changes<K>(scenarios, group.placement));
+        outcome = pass(rules, &profile, {}, compute_changes<K>(scenarios, group.placement), waits);
         outcomes = rules.outcomes();
         clipped = rules.clipped();
         for (int lane = 0; lane < K; ++lane) collectives[lane] = rules.collective_uses(lane).list();
@@ -297,6 +302,7 @@ class Driver {
       result.collectives = std::move(collectives[lane]);
       if (outcome.deadlock.empty()) {
         profile.fill(result, static_cast<int>(lane), trace_->ticks_per_second, names);
+        if (waits) waits->fill(result, static_cast<int>(lane), trace_->ticks_per_second);
         result.contradicted_outcomes = outcomes.count(static_cast<int>(lane));
         result.contradicted_time = outcomes.time(static_cast<int>(lane)) / trace_->ticks_per_second;
       }

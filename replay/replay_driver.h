@@ -24,9 +24,10 @@ struct ReplayOptions {
   /// Scenarios with a degradation ratio get the one that fits (fit_degradation.h).
   bool fit_degradation = false;
   bool ignore_offsets = false;  ///< do not apply the archive's clock offsets
-  bool repair = true;   ///< of times that violate the order of cause and effect (logical_clock.h)
-  int threads = 0;      ///< that decode the archive; 0: as many as there are processors
-  bool verify = false;  ///< also compare `measured` with the recording, record by record
+  bool repair = true;  ///< of times that violate the order of cause and effect (logical_clock.h)
+  int threads = 0;     ///< that decode the archive; 0: as many as there are processors
+  bool wait_states = false;  ///< also sum up what ranks wait for (wait_states.h)
+  bool verify = false;       ///< also compare `measured` with the recording, record by record
   std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
 };
 

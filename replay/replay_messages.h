@@ -31,6 +31,7 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   transfer.synchronous = action.flags & kSynchronous;
   transfer.recorded_send = call.enter;
   transfer.level = rules_->level(rank, action.peer);
+  if (waits_) waits_->send(id, state.enter);
   ++outcome_.messages;
   ++outcome_.level_messages[static_cast<int>(transfer.level)];
   outcome_.level_bytes[static_cast<int>(transfer.level)] += action.bytes;

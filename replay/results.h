@@ -18,13 +18,20 @@ struct CallTotals {
   uint64_t bytes_received = 0;
 };
 
+/// What a rank waits for inside MPI (wait_states.h).
+enum class WaitKind : uint8_t { kLateSender, kLateReceiver, kCollective, kOneSided };
+inline constexpr int kWaitKinds = 4;
+inline constexpr std::array<const char*, kWaitKinds> kWaitNames = {
+    "late sender", "late receiver", "collective wait", "one-sided wait"};
+
 /// One rank in one scenario: a row of MPInside's first table.
 struct RankResult {
-  double start = 0;               ///< seconds; leave of MPI_Init, else first record
-  double end = 0;                 ///< seconds; enter of MPI_Finalize, else last record
-  double compute = 0;             ///< seconds between MPI calls inside the window
-  double mpi = 0;                 ///< seconds inside MPI calls inside the window
-  std::vector<CallTotals> calls;  ///< index: Results::calls
+  double start = 0;                        ///< seconds; leave of MPI_Init, else first record
+  double end = 0;                          ///< seconds; enter of MPI_Finalize, else last record
+  double compute = 0;                      ///< seconds between MPI calls inside the window
+  double mpi = 0;                          ///< seconds inside MPI calls inside the window
+  std::vector<CallTotals> calls;           ///< index: Results::calls
+  std::array<double, kWaitKinds> waits{};  ///< seconds of `mpi`, where ScenarioResult::has_waits
 };
 
 /// Messages and bytes that went over one level.
@@ -48,6 +55,7 @@ struct ScenarioResult {
   double elapsed_with_init = 0;  ///< seconds; last record minus first record over ranks
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;
+  bool has_waits = false;  ///< what ranks waited for was asked for
   /// Messages and one-sided operations, per level of this scenario.
   std::array<LevelTraffic, kLevels> traffic;
   std::vector<CollectiveUse> collectives;  ///< empty where durations come from the archive

@@ -33,12 +33,12 @@ struct Survey {
   }
 };
 
-/// W of what `local` waits for in a collective; false when it waits for nobody.
+/// W of what `local` waits for in a collective that synchronises in this way; false when it waits
+/// for nobody.
 template <int K>
-bool collective_cause(const CollectiveInstance<K>& instance, int local, const Communicator& comm,
-                      double& recorded, Lanes<K>& replayed) {
-  if (comm.size() <= 1 || instance.held_nobody()) return false;
-  switch (instance.how) {
+bool collective_cause(const CollectiveInstance<K>& instance, Synchronisation how, int local,
+                      const Communicator& comm, double& recorded, Lanes<K>& replayed) {
+  switch (how) {
     case Synchronisation::kOneToAll:
       if (!instance.waits_for_root(local, comm)) return false;
       recorded = instance.recorded_root_enter;
@@ -60,6 +60,14 @@ bool collective_cause(const CollectiveInstance<K>& instance, int local, const Co
   replayed = all.last;
   if (!instance.parts.empty()) instance.parts.latest(local, recorded, replayed);
   return recorded > -std::numeric_limits<double>::infinity();
+}
+
+/// The same as recorded.
+template <int K>
+bool collective_cause(const CollectiveInstance<K>& instance, int local, const Communicator& comm,
+                      double& recorded, Lanes<K>& replayed) {
+  if (comm.size() <= 1 || instance.held_nobody()) return false;
+  return collective_cause(instance, instance.how, local, comm, recorded, replayed);
 }
 
 /// When what an epoch waits for happened; false where the recording shows that the call did not

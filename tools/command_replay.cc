@@ -87,6 +87,9 @@ po::options_description replay_options() {
   add("fit-dr",
       "find the degradation ratio with which the run takes as long as measured, for each scenario "
       "that has one (contention by degradation, as in --on cluster.toml:dr=1)");
+  add("no-wait-states",
+      "do not sum up how long ranks wait for others that come late, which takes some time of its "
+      "own");
   add("ignore-offsets", "do not apply the clock offsets of the archive");
   add("no-repair",
       "leave calls where the archive's clocks put them, even before what they waited for");
@@ -154,6 +157,7 @@ ReplayOptions engine_options(const po::variables_map& values) {
   options.compensate = !values.count("no-compensation");
   options.verify = values.count("verify") > 0;
   options.repair = !values.count("no-repair");
+  options.wait_states = !values.count("no-wait-states");
   options.ignore_offsets = values.count("ignore-offsets") > 0;
   if (values.count("threads")) {
     options.threads = values["threads"].as<int>();

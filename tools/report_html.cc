@@ -98,6 +98,14 @@ Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
                        {"bytes_received", received}});
     }
   }
+  json["waits"] = nullptr;
+  if (ended && scenario.has_waits) {
+    for (int kind = 0; kind < kWaitKinds; ++kind) {
+      Json times = Json::array();
+      for (const RankResult& rank : scenario.ranks) times.push_back(rounded(rank.waits[kind]));
+      json["waits"].push_back(std::move(times));
+    }
+  }
   json["compute"] = std::move(compute);
   json["mpi"] = std::move(mpi);
   json["calls"] = std::move(calls);
@@ -166,6 +174,7 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
                {"scenario_notes", caveats(results.scenarios)},
                {"trace", trace_to_json(results.trace)},
                {"calls", results.calls},
+               {"wait_kinds", kWaitNames},
                {"outside_elapsed", Json::array()},
                {"scenarios", Json::array()},
                {"platforms", Json::array()}};

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tools/version.h"
@@ -20,7 +21,21 @@ Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
-Json rank_to_json(int number_of_rank, const RankResult& rank,
+/// "late_sender" and so on.
+std::string wait_key(int kind) {
+  std::string key = kWaitNames[kind];
+  std::replace_if(
+      key.begin(), key.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
+  return key;
+}
+
+Json waits_to_json(const RankResult& rank) {
+  Json waits = Json::object();
+  for (int kind = 0; kind < kWaitKinds; ++kind) waits[wait_key(kind)] = number(rank.waits[kind]);
+  return waits;
+}
+
+Json rank_to_json(int number_of_rank, const RankResult& rank, bool has_waits,
                   const std::vector<std::string>& names) {
   Json calls = Json::object();
   for (size_t call = 0; call < rank.calls.size(); ++call) {
@@ -31,9 +46,13 @@ Json rank_to_json(int number_of_rank, const RankResult& rank,
                           {"bytes_sent", totals.bytes_sent},
                           {"bytes_received", totals.bytes_received}};
   }
-  return {{"rank", number_of_rank},          {"start", number(rank.start)},
-          {"end", number(rank.end)},         {"elapsed", number(rank.end - rank.start)},
-          {"compute", number(rank.compute)}, {"mpi", number(rank.mpi)},
+  return {{"rank", number_of_rank},
+          {"start", number(rank.start)},
+          {"end", number(rank.end)},
+          {"elapsed", number(rank.end - rank.start)},
+          {"compute", number(rank.compute)},
+          {"mpi", number(rank.mpi)},
+          {"waits", has_waits ? waits_to_json(rank) : Json(nullptr)},
           {"calls", std::move(calls)}};
 }
 
@@ -54,7 +73,8 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
   }
   Json ranks = Json::array();
   for (size_t rank = 0; ended && rank < scenario.ranks.size(); ++rank) {
-    ranks.push_back(rank_to_json(static_cast<int>(rank), scenario.ranks[rank], names));
+    ranks.push_back(
+        rank_to_json(static_cast<int>(rank), scenario.ranks[rank], scenario.has_waits, names));
   }
   return {{"name", scenario.name},
           {"elapsed", ended ? number(scenario.elapsed) : Json(nullptr)},
@@ -173,6 +193,8 @@ std::string report_csv(const Results& results) {
     for (size_t rank = 0; rank < scenario.ranks.size(); ++rank) {
       const RankResult& result = scenario.ranks[rank];
       out += fmt::format("{},{},compute,,{},,\n", name, rank, result.compute);
+      for (int kind = 0; scenario.has_waits && kind < kWaitKinds; ++kind)
+        out += fmt::format("{},{},{},,{},,\n", name, rank, kWaitNames[kind], result.waits[kind]);
       for (size_t call = 0; call < result.calls.size(); ++call) {
         const CallTotals& totals = result.calls[call];
         if (totals.calls == 0) continue;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
 
@@ -38,6 +39,12 @@ std::string show_traffic(const LevelTraffic& traffic) {
   return traffic.messages == 0
              ? "-"
              : fmt::format("{}, {}", show_count(traffic.messages), show_bytes(traffic.bytes));
+}
+
+/// "late sender" as a column is called.
+std::string heading(std::string words) {
+  words[0] = static_cast<char>(words[0] - 'a' + 'A');
+  return words;
 }
 
 /// True when every scenario that ran to its end sends the same over each level (no other
@@ -200,6 +207,45 @@ std::string rank_table(const std::vector<CallColumn>& calls, const ScenarioResul
          "\n" + table.format(options.width);
 }
 
+/// How much of the time in MPI is waiting for others, by kind; "" where nobody asked.
+std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width) {
+  std::array<double, kWaitKinds> in_all{};
+  bool asked = false;
+  for (const ScenarioResult& scenario : scenarios) {
+    asked = asked || scenario.has_waits;
+    for (const RankResult& rank : scenario.ranks) {
+      for (int kind = 0; kind < kWaitKinds; ++kind) in_all[kind] += rank.waits[kind];
+    }
+  }
+  if (!asked) return "";
+  std::vector<std::string> header = {"Time in MPI"};
+  for (int kind = 0; kind < kWaitKinds; ++kind) {
+    if (in_all[kind] > 0) header.push_back(heading(kWaitNames[kind]));
+  }
+  if (header.size() == 1) return "\nNo rank waits for another one inside MPI.\n";
+  header.push_back("No wait");
+  TextTable table(header);
+  for (const ScenarioResult& scenario : scenarios) {
+    double mpi = 0;
+    std::array<double, kWaitKinds> waits{};
+    for (const RankResult& rank : scenario.ranks) {
+      mpi += rank.mpi;
+      for (int kind = 0; kind < kWaitKinds; ++kind) waits[kind] += rank.waits[kind];
+    }
+    const bool known = scenario.has_waits && scenario.deadlock.empty();
+    std::vector<std::string> row = {scenario.name};
+    double left = mpi;
+    for (int kind = 0; kind < kWaitKinds; ++kind) {
+      left -= waits[kind];
+      if (in_all[kind] > 0) row.push_back(known ? show_share(waits[kind], mpi) : "-");
+    }
+    // What rounding leaves of nothing is nothing.
+    row.push_back(known ? show_share(left < 1e-9 * mpi ? 0 : left, mpi) : "-");
+    table.add_row(std::move(row));
+  }
+  return "\n" + table.format(width);
+}
+
 /// "" for a scenario that prices no collective.
 std::string collectives_table(const ScenarioResult& scenario, int width) {
   if (scenario.collectives.empty()) return "";
@@ -226,6 +272,7 @@ std::string report_text(const Results& results, const TextReportOptions& options
   if (results.scenarios.empty()) return out;
 
   out += "\n" + scenario_table(results.scenarios, options.width);
+  out += waits_table(results.scenarios, options.width);
   const std::string answer = headline(results);
   if (!answer.empty()) out += "\n" + wrap(answer, options.width, 0);
   const std::vector<std::string> notes = caveats(results.scenarios);

@@ -19,21 +19,35 @@ const kColours = kCallColours.length;
 const ownColour = callsByTime.length <= kColours + 1 ? callsByTime : callsByTime.slice(0, kColours);
 const others = callsByTime.filter((call) => !ownColour.includes(call));
 
-/** The layers of all stacked bars, from the axis outwards; seconds(scenario) has a number per rank. */
-const layers = [{name: "Compute", colour: kComputeColour, seconds: (scenario) => scenario.compute}];
-ownColour.forEach((call, index) => layers.push({
+/** The layers of stacked bars, from the axis outwards; seconds(scenario) has a number per rank. */
+const layersByCall = [{name: "Compute", colour: kComputeColour, seconds: (scenario) => scenario.compute}];
+ownColour.forEach((call, index) => layersByCall.push({
   name: data.calls[call],
   colour: kCallColours[index] || kOthersColour,
   seconds: (scenario) => scenario.calls[call].time,
 }));
 if (others.length > 0) {
-  layers.push({
+  layersByCall.push({
     name: `${others.length} other MPI calls`,
     colour: kOthersColour,
     seconds: (scenario) => scenario.compute.map(
       (_, rank) => sum(others.map((call) => scenario.calls[call].time[rank]))),
   });
 }
+
+/** The same with MPI divided into what ranks wait for; kinds that occur. Without them where nobody asked. */
+const knowsWaits = finished.length > 0 && finished.every((scenario) => scenario.waits !== null);
+const waitKinds = data.wait_kinds.map((_, kind) => kind)
+  .filter((kind) => knowsWaits && finished.some((scenario) => sum(scenario.waits[kind]) > 0));
+const waitName = (kind) => data.wait_kinds[kind].charAt(0).toUpperCase() + data.wait_kinds[kind].slice(1);
+const withoutWaits = (scenario) => scenario.mpi.map(
+  (seconds, rank) => Math.max(0, seconds - sum(waitKinds.map((kind) => scenario.waits[kind][rank]))));
+const layersByWait = [layersByCall[0],
+  ...waitKinds.map((kind) => (
+    {name: waitName(kind), colour: kCallColours[kind], seconds: (scenario) => scenario.waits[kind]})),
+  {name: "MPI without waiting", colour: kOthersColour, seconds: withoutWaits}];
+
+let layers = layersByCall;
 
 // --- Head -----------------------------------------------------------------------------------------
 
@@ -83,6 +97,8 @@ const barEnds = {
 
 const barStyle = {borderColor: kPage, borderWidth: {left: 0, right: 1, top: 0, bottom: 0}, borderSkipped: false};
 
+let scenarioChart = null;
+
 function drawScenarios() {
   const idle = scenarios.map((scenario) => scenario.elapsed === null ? 0 : Math.max(
     0, scenario.elapsed - sum(layers.map((layer) => mean(layer.seconds(scenario))))));
@@ -98,6 +114,7 @@ function drawScenarios() {
     datasets.push({label: "Not started or already finished", backgroundColor: kIdleColour, data: idle, ...barStyle});
     legend.push(["Not started or already finished", kIdleColour]);
   }
+  byId("legend").replaceChildren();
   legend.forEach(([name, colour]) => {
     const item = element("li");
     const patch = element("i");
@@ -110,7 +127,8 @@ function drawScenarios() {
   const labels = scenarios.map((scenario) => nameLines(scenario.name, narrow() ? 14 : 26));
   const lines = sum(labels.map((label) => Math.max(2.6, label.length + 0.6)));
   byId("scenario-chart-box").style.height = `${lines * 19 + 50}px`;
-  new Chart(byId("scenario-chart"), {
+  if (scenarioChart) scenarioChart.destroy();
+  scenarioChart = new Chart(byId("scenario-chart"), {
     type: "bar",
     data: {labels, datasets},
     plugins: [barEnds],
@@ -168,6 +186,26 @@ function writeScenarioTable() {
   const format = columnFormat([Math.max(0, ...values.flat())], 1);
   fillTable(byId("call-table"), [`Mean over ranks (${format.name})`, ...finished.map((s) => s.name)],
     perCall.map(([name], row) => [name, ...values[row].map(format.show)]));
+  if (!knowsWaits) return;
+  const perWait = layersByWait.slice(1);
+  const waits = perWait.map((layer) => finished.map((scenario) => mean(layer.seconds(scenario))));
+  const waitFormat = columnFormat([Math.max(0, ...waits.flat())], 1);
+  fillTable(byId("wait-table"), [`Mean over ranks (${waitFormat.name})`, ...finished.map((s) => s.name)],
+    perWait.map((layer, row) => [layer.name, ...waits[row].map(waitFormat.show)]));
+}
+
+/** Lets the reader choose what the bars divide the time in MPI into. */
+function setUpDivision() {
+  if (!knowsWaits) {
+    byId("division").remove();
+    byId("wait-details").remove();
+    return;
+  }
+  byId("divide-by").addEventListener("change", () => {
+    layers = byId("divide-by").value === "wait" ? layersByWait : layersByCall;
+    drawScenarios();
+    showChosenScenario();
+  });
 }
 
 // --- Each rank ------------------------------------------------------------------------------------
@@ -247,12 +285,15 @@ function writeRankTable(scenario) {
   const calls = callsByTime.filter((call) => sum(scenario.calls[call].time) > 0)
     .sort((a, b) => sum(scenario.calls[b].time) - sum(scenario.calls[a].time))
     .concat(callsOutside);
+  const columns = layers === layersByWait
+    ? layersByWait.slice(1).map((layer) => ({name: layer.name, times: layer.seconds(scenario)}))
+    : calls.map((call) => ({name: data.calls[call], times: scenario.calls[call].time}));
   const format = columnFormat([Math.max(...scenario.compute, ...scenario.mpi)], 1);
   fillTable(byId("rank-table"),
-    [`Rank (${format.name})`, "Compute", "All MPI", ...calls.map((call) => data.calls[call])],
+    [`Rank (${format.name})`, "Compute", "All MPI", ...columns.map((column) => column.name)],
     rankOrder(scenario).map((rank) => [`${rank}`, format.show(scenario.compute[rank]),
       format.show(scenario.mpi[rank]),
-      ...calls.map((call) => format.show(scenario.calls[call].time[rank]))]));
+      ...columns.map((column) => format.show(column.times[rank]))]));
 }
 
 function showChosenScenario() {
@@ -377,5 +418,6 @@ function drawPlatforms() {
 writeHead();
 drawScenarios();
 writeScenarioTable();
+setUpDivision();
 if (finished.length > 0) setUpRanks();
 drawPlatforms();

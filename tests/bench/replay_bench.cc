@@ -9,6 +9,7 @@
 //   bare     libotf2 reads every location once, one after the other, with callbacks that only count
 //   load     the same, and makes packed calls of the records
 //   1, 16, 64  contention-free replays of so many scenarios of one structure, archive included
+//   1w ...     the same with wait states, beside 1 without
 //   engine   the replay alone of one scenario, from decoded calls as the replay holds them
 // So load - bare is what callbacks and packing cost, 1 - load what the engine does.
 // Where SimGrid is installed, its replay of two halos is measured beside ours (simgrid_peer.h).
@@ -80,8 +81,10 @@ std::vector<rubato::Scenario> scenarios(int lanes) {
   return all;
 }
 
-void replay(rubato::EventSource& source, int lanes) {
-  const rubato::Results results = rubato::run_replay(source, scenarios(lanes), {});
+void replay(rubato::EventSource& source, int lanes, bool wait_states = false) {
+  rubato::ReplayOptions options;
+  options.wait_states = wait_states;
+  const rubato::Results results = rubato::run_replay(source, scenarios(lanes), options);
   if (results.trace.unmatched_sends + results.trace.unmatched_receives > 0) std::exit(1);
 }
 
@@ -114,8 +117,9 @@ struct Result {
   std::string name;
   double calls = 0;
   Cost bare{}, load{}, one{};
-  Cost sixteen{}, sixty_four{};  ///< where asked for
-  double engine = 0;             ///< seconds, likewise
+  Cost sixteen{}, sixty_four{};                           ///< where asked for
+  Cost one_waits{}, sixteen_waits{}, sixty_four_waits{};  ///< likewise, with wait states
+  double engine = 0;                                      ///< seconds, likewise
 
   double per_call() const { return one.seconds / calls; }
 };
@@ -133,6 +137,8 @@ void print_bars(const Result& r) {
   if (r.engine == 0) return;
   print_bar(r.name + ": 16 scenarios / 1", r.sixteen.seconds / r.one.seconds, 1.3);
   print_bar(r.name + ": 64 scenarios / 1", r.sixty_four.seconds / r.one.seconds, 2.5);
+  print_bar(r.name + ": 16 with wait states / 1", r.sixteen_waits.seconds / r.one.seconds, 2);
+  print_bar(r.name + ": 64 with wait states / 1", r.sixty_four_waits.seconds / r.one.seconds, 5);
   print_bar(r.name + ": engine alone, Mcalls/s", r.calls / 1e6 / r.engine, 20, true);
 }
 
@@ -175,8 +181,8 @@ Result measure(const Row& row) {
     const Cost cost = cost_of(work);
     if (best.seconds == 0 || cost.seconds < best.seconds) best = cost;
   };
-  const auto run = [&](Cost& best, int lanes) {
-    keep_cheaper(best, [&] { replay(*rubato::open_archive(archive), lanes); });
+  const auto run = [&](Cost& best, int lanes, bool wait_states = false) {
+    keep_cheaper(best, [&] { replay(*rubato::open_archive(archive), lanes, wait_states); });
   };
   for (int i = 0; i < kTimes; ++i) {
     keep_cheaper(result.bare, [&] { decode(archive + "/traces.otf2", row.what.ranks); });
@@ -185,6 +191,9 @@ Result measure(const Row& row) {
     if (!row.all) continue;
     run(result.sixteen, 16);
     run(result.sixty_four, 64);
+    run(result.one_waits, 1, true);
+    run(result.sixteen_waits, 16, true);
+    run(result.sixty_four_waits, 64, true);
     const double engine = engine_seconds(archive);
     if (i == 0 || engine < result.engine) result.engine = engine;
   }
@@ -194,8 +203,11 @@ Result measure(const Row& row) {
               result.load.seconds, result.one.seconds, result.one.seconds / result.bare.seconds,
               1e-6 / result.per_call(), result.one.megabytes, 20 + row.what.ranks * 64.0 / 1024);
   if (row.all) {
-    std::printf("  %5.2f %5.2f  %.1f", result.sixteen.seconds / result.one.seconds,
-                result.sixty_four.seconds / result.one.seconds, result.calls / 1e6 / result.engine);
+    const auto times_one = [&](const Cost& cost) { return cost.seconds / result.one.seconds; };
+    std::printf("  %5.2f %5.2f  %5.2f %5.2f %5.2f  %.1f", times_one(result.sixteen),
+                times_one(result.sixty_four), times_one(result.one_waits),
+                times_one(result.sixteen_waits), times_one(result.sixty_four_waits),
+                result.calls / 1e6 / result.engine);
   }
   std::printf("\n");
   return result;
@@ -253,9 +265,9 @@ bool workload_of(const char* name, Workload& workload) {
 }
 
 void print_head() {
-  std::printf("%-14s %6s %6s %6s  %7s %7s %7s  %5s %8s %8s %6s  %5s %5s  %s\n", "", "ranks",
-              "Mcalls", "chunk", "bare s", "load s", "1 s", "x", "Mcalls/s", "peak MB", "bar",
-              "16 x", "64 x", "engine Mcalls/s");
+  std::printf("%-14s %6s %6s %6s  %7s %7s %7s  %5s %8s %8s %6s  %5s %5s  %5s %5s %5s  %s\n", "",
+              "ranks", "Mcalls", "chunk", "bare s", "load s", "1 s", "x", "Mcalls/s", "peak MB",
+              "bar", "16 x", "64 x", "1w x", "16w x", "64w x", "engine Mcalls/s");
 }
 
 void all_rows() {

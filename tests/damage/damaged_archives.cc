@@ -95,7 +95,7 @@ struct Outcome {
   try {
     rubato::ReplayOptions options;
     options.threads = threads;
-    options.verify = true;
+    options.verify = options.wait_states = true;
     const rubato::Results results = rubato::run_replay(archive, scenarios(), options);
     text = rubato::report_text(results, {.width = 1000});
     text += rubato::report_json(results);

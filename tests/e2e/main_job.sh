@@ -56,12 +56,22 @@ for scenario in data["scenarios"]:
                      if name not in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize"))
         assert abs(inside - rank["mpi"]) < 1e-6 + 1e-3 * rank["mpi"], (inside, rank["mpi"])
         assert abs(rank["compute"] + rank["mpi"] - rank["elapsed"]) < 1e-6 + 1e-3 * rank["elapsed"]
+        waits = sum(rank["waits"].values())
+        assert waits <= rank["mpi"] * (1 + 1e-9)
+        # Nothing else is left there, but MPI_Comm_rank.
+        if scenario["name"] == "perfect":
+            assert rank["mpi"] - waits <= rank["calls"]["MPI_Comm_rank"]["time"] + 1e-9
 
 rows = list(csv.DictReader(open("out.csv")))
 for row in rows:
     scenario = next(s for s in data["scenarios"] if s["name"] == row["scenario"])
     rank = scenario["ranks"][int(row["rank"])]
-    time = rank["compute"] if row["call"] == "compute" else rank["calls"][row["call"]]["time"]
+    if row["call"] == "compute":
+        time = rank["compute"]
+    elif row["call"] in rank["calls"]:
+        time = rank["calls"][row["call"]]["time"]
+    else:
+        time = rank["waits"][row["call"].replace(" ", "_").replace("-", "_")]
     assert abs(float(row["time_s"]) - time) < 1e-12
 PYTHON
 grep -q 'On a perfect interconnect\|Even a perfect interconnect' table.txt || fail "no answer: $(cat table.txt)"

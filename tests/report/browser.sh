@@ -26,23 +26,39 @@ page() {
   fi
 }
 
+# all_drawn WHAT: Chart.js gives a canvas its size when it has drawn it: scenarios, ranks, curve,
+# residuals, curve.
+all_drawn() {
+  local drawn
+  drawn=$(grep -o '<canvas[^>]*display: block' "$dir/page.html" | wc -l)
+  if ((drawn != 5)); then
+    echo "$1: $drawn of 5 charts are drawn"
+    exit 1
+  fi
+}
+
 for ranks in 1 2 1500; do
   "$demo" "$ranks" "$dir" troubled >/dev/null
   page report.html
   # Written by the script at its end: all five scenarios, and the platform section after them.
-  for text in "On a perfect interconnect" "huge-rendezvous.toml" "Level network"; do
+  for text in "On a perfect interconnect" "huge-rendezvous.toml" "Late sender" "Level network"; do
     grep -q "$text" "$dir/page.html" || {
       echo "$ranks ranks: the page lacks '$text'"
       exit 1
     }
   done
-  # Chart.js gives a canvas its size when it has drawn it: scenarios, ranks, curve, residuals, curve.
-  drawn=$(grep -o '<canvas[^>]*display: block' "$dir/page.html" | wc -l)
-  if ((drawn != 5)); then
-    echo "$ranks ranks: $drawn of 5 charts are drawn"
-    exit 1
-  fi
+  all_drawn "$ranks ranks"
 done
+
+# The reader asks for bars by what is waited for.
+choice='byId("divide-by").value = "wait"; byId("divide-by").dispatchEvent(new Event("change"));'
+sed "s|^drawPlatforms();\$|& $choice|" "$dir/report.html" >"$dir/waits.html"
+page waits.html
+grep -q '</i>MPI without waiting</li>' "$dir/page.html" || {
+  echo "the bars do not say what is waited for"
+  exit 1
+}
+all_drawn "by what is waited for"
 
 # The calibration: a pair of charts for the level and for each of three calls.
 page calibration.html

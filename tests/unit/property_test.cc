@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <numeric>
 #include <sstream>
 
 #include "models/platform_file.h"
@@ -105,6 +106,35 @@ void check_same_bits(const ScenarioResult& a, const ScenarioResult& b) {
     CHECK(a.ranks[i].end == b.ranks[i].end);
     CHECK(a.ranks[i].compute == b.ranks[i].compute);
     CHECK(a.ranks[i].mpi == b.ranks[i].mpi);
+    CHECK(a.ranks[i].waits == b.ranks[i].waits);
+  }
+}
+
+double waited(const RankResult& rank) {
+  return std::accumulate(rank.waits.begin(), rank.waits.end(), 0.0);
+}
+
+/// Ranks wait inside MPI and nowhere else.
+void check_waits(const ScenarioResult& result) {
+  REQUIRE(result.has_waits);
+  for (const RankResult& rank : result.ranks) {
+    INFO(result.name << ", rank " << &rank - result.ranks.data());
+    for (const double wait : rank.waits) CHECK(wait >= 0);
+    CHECK(waited(rank) <= rank.mpi * (1 + 1e-9));
+  }
+}
+
+/// On `perfect` they do nothing else there, but for local calls and tests in vain, which keep their
+/// time.
+void check_waits_alone(const Results& results, const ScenarioResult& perfect) {
+  for (const RankResult& rank : perfect.ranks) {
+    INFO("rank " << &rank - perfect.ranks.data());
+    double left = rank.mpi - waited(rank);
+    for (size_t i = 0; i < results.calls.size(); ++i) {
+      if (results.calls[i] == "MPI_Comm_rank" || results.calls[i] == "MPI_Test")
+        left -= rank.calls[i].time;
+    }
+    CHECK(left == Approx(0).margin(1e-12));
   }
 }
 
@@ -188,7 +218,10 @@ TEST_CASE("random programs on eager machines") {
     const auto source = parse_text_trace(recorded.text);
     ReplayOptions options;
     options.verify = true;
+    options.wait_states = true;
     const Results results = run_replay(*source, scenarios, options);
+    for (const ScenarioResult& result : results.scenarios) check_waits(result);
+    check_waits_alone(results, results.scenarios[1]);
 
     // Every message is matched once.
     CHECK(results.trace.messages == recorded.program.messages.size());
@@ -243,9 +276,12 @@ TEST_CASE("random programs with overheads, ports and rendezvous") {
     ReplayOptions options;
     options.verify = true;
     options.eager_limit = 999;
+    options.wait_states = true;
     const Results results = run_replay(*source, scenarios, options);
     CHECK(results.trace.unmatched_sends + results.trace.unmatched_receives == 0);
     CHECK(results.identity->differing == 0);
+    for (const ScenarioResult& result : results.scenarios) check_waits(result);
+    check_waits_alone(results, results.scenarios[1]);
     const std::vector<double> measured = ends_of(results.scenarios[0]);
     const std::vector<double> perfect = ends_of(results.scenarios[1]);
     const std::vector<double> few = ends_of(results.scenarios[2]);
@@ -282,13 +318,16 @@ TEST_CASE("random programs whose messages wait for somebody inside MPI") {
     INFO("seed " << seed << "\n" << recorded.text);
     const auto source = parse_text_trace(recorded.text);
     const std::vector<Scenario> scenarios = {platform(near), platform(far), platform(async)};
-    const Results results = run_replay(*source, scenarios, {});
+    ReplayOptions options;
+    options.wait_states = true;
+    const Results results = run_replay(*source, scenarios, options);
+    for (const ScenarioResult& result : results.scenarios) check_waits(result);
     const std::vector<double> few = ends_of(results.scenarios[0]);
     check_near(few, Reference(recorded.program, near).run());
     check_near(ends_of(results.scenarios[1]), Reference(recorded.program, far).run());
     later += few != ends_of(results.scenarios[2]);
     const auto alone = parse_text_trace(recorded.text);
-    check_same_bits(results.scenarios[1], run_replay(*alone, {scenarios[1]}, {}).scenarios[0]);
+    check_same_bits(results.scenarios[1], run_replay(*alone, {scenarios[1]}, options).scenarios[0]);
   }
   CHECK(later > kSeeds / 5);  // it matters
 }
@@ -404,6 +443,7 @@ TEST_CASE("random programs: lanes, single runs and repeated runs agree to the la
       scenarios.push_back(parse_scenario(text));
     ReplayOptions options;
     options.overhead = RecordingOverhead{5e-9, 3e-9, 2e-9, 1e-9, 1e-9, 1e-9, 1e-9};
+    options.wait_states = true;
     const auto source = parse_text_trace(recorded.text);
     const Results together = run_replay(*source, scenarios, options);
     // Again, with any instructions that this processor has for lanes.
@@ -414,6 +454,7 @@ TEST_CASE("random programs: lanes, single runs and repeated runs agree to the la
       const auto alone = parse_text_trace(recorded.text);
       check_same_bits(together.scenarios[i],
                       run_replay(*alone, {scenarios[i]}, options).scenarios[0]);
+      check_waits(together.scenarios[i]);
       // Overheads are never taken out of time that is not there.
       for (const RankResult& rank : together.scenarios[i].ranks) CHECK(rank.compute >= 0);
     }
@@ -443,14 +484,17 @@ TEST_CASE("random programs in the order of time: the same to the last bit") {
   machine.gap = gap;
   const Scenario free = platform(machine);
   const Scenario buses = with_all_buses(free);
-  ReplayOptions by_arrival;
+  ReplayOptions in_order;
+  in_order.wait_states = true;
+  ReplayOptions by_arrival = in_order;
   by_arrival.wildcards_by_arrival = true;
   for (unsigned seed = 0; seed < kSeeds / 5; ++seed) {
     const Recorded recorded = record(seed, true, recorder());
     INFO("seed " << seed << "\n" << recorded.text);
     const auto source = parse_text_trace(recorded.text);
-    const Results results = run_replay(*source, {free, buses}, {});
+    const Results results = run_replay(*source, {free, buses}, in_order);
     check_same_bits(results.scenarios[0], results.scenarios[1]);
+    check_waits(results.scenarios[0]);
     const Results arrived = run_replay(*source, {free}, by_arrival);
     CHECK(arrived.scenarios[0].rematched_receives == 0);
     check_same_bits(results.scenarios[0], arrived.scenarios[0]);
@@ -458,7 +502,7 @@ TEST_CASE("random programs in the order of time: the same to the last bit") {
     Program recording = program;
     const std::vector<double> ends = Reference(program, recorder()).run(&recording);
     const auto threads = parse_text_trace(as_text(recording, ends, 2));
-    const Results parted = run_replay(*threads, {free, buses}, {});
+    const Results parted = run_replay(*threads, {free, buses}, in_order);
     check_same_bits(parted.scenarios[0], parted.scenarios[1]);
   }
 }

@@ -108,6 +108,34 @@ TEST_CASE("the text report says who waited how long") {
         "1      2.0000   0.0000    0.0000    0.0000\n");
 }
 
+TEST_CASE("reports say what ranks waited for, where that is known") {
+  Results results = two_rank_results();
+  const auto waits_of_rank_0 = [&] {
+    return nlohmann::json::parse(report_json(results))["scenarios"][0]["ranks"][0]["waits"];
+  };
+  CHECK(waits_of_rank_0().is_null());
+  CHECK(report_csv(results).find("late sender") == std::string::npos);
+  results.scenarios[0].has_waits = true;
+  CHECK(report_text(results).find("\nNo rank waits for another one inside MPI.\n") !=
+        std::string::npos);
+  // Of 1 s in MPI.
+  results.scenarios[0].ranks[0].waits = {0.5, 0, 0.25, 0};
+  CHECK(report_text(results).find("\n\n"
+                                  "Time in MPI  Late sender  Collective wait  No wait\n"
+                                  "measured          50.0 %           25.0 %   25.0 %\n"
+                                  "\n") != std::string::npos);
+  CHECK(waits_of_rank_0() == nlohmann::json{{"late_sender", 0.5},
+                                            {"late_receiver", 0.0},
+                                            {"collective_wait", 0.25},
+                                            {"one_sided_wait", 0.0}});
+  CHECK(report_csv(results).find("measured,0,compute,,1,,\n"
+                                 "measured,0,late sender,,0.5,,\n"
+                                 "measured,0,late receiver,,0,,\n"
+                                 "measured,0,collective wait,,0.25,,\n"
+                                 "measured,0,one-sided wait,,0,,\n"
+                                 "measured,0,MPI_Recv,1,1,0,8\n") != std::string::npos);
+}
+
 TEST_CASE("MPI_Init and MPI_Finalize come last, and are said not to count") {
   Results results = two_rank_results();
   results.calls.insert(results.calls.begin(), "MPI_Init");
