@@ -30,7 +30,6 @@ struct ChannelKey {
 struct Channel {
   TransferId head = kNoTransfer;
   TransferId tail = kNoTransfer;
-  Route route;
 };
 
 using ChannelId = uint32_t;
@@ -40,17 +39,20 @@ class ChannelPool {
  public:
   Channel& operator[](ChannelId id) { return channels_[id]; }
   const Channel& operator[](ChannelId id) const { return channels_[id]; }
+  /// Hardly anything asks for it, so it is not among what every message looks at.
+  const Route& route(ChannelId id) const { return routes_[id]; }
 
   ChannelId make(const Route& route) {
     auto id = static_cast<ChannelId>(channels_.size());
     if (free_.empty()) {
       channels_.emplace_back();
+      routes_.push_back(route);
     } else {
       id = free_.back();
       free_.pop_back();
       channels_[id] = {};
+      routes_[id] = route;
     }
-    channels_[id].route = route;
     return id;
   }
 
@@ -59,11 +61,12 @@ class ChannelPool {
 
   template <typename Visit>
   void for_each(Visit visit) const {
-    for (const Channel& channel : channels_) visit(channel);
+    for (size_t id = 0; id < channels_.size(); ++id) visit(channels_[id], routes_[id]);
   }
 
  private:
   std::vector<Channel> channels_;  ///< those given up are empty
+  std::vector<Route> routes_;      ///< of each
   std::vector<ChannelId> free_;
 };
 

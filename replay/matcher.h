@@ -110,7 +110,7 @@ class Matcher {
 
   Transfer<K>& operator[](TransferId id) { return pool_[id]; }
   const Route& route(TransferId id) const {
-    return keeps_routes_ ? routes_[id] : channels_[pool_[id].channel].route;
+    return keeps_routes_ ? routes_[id] : channels_.route(pool_[id].channel);
   }
   /// Only where routes are kept.
   Route& kept_route(TransferId id) { return routes_[id]; }
@@ -148,7 +148,7 @@ class Matcher {
     if (posted) {
       pool_[id].abandoned = true;
       pool_[id].receiver_done = true;
-      unmatched_sends_.add(pool_[id], channel.route);
+      unmatched_sends_.add(pool_[id], channels_.route(on));
     } else {
       push(channel, id);
     }
@@ -166,7 +166,7 @@ class Matcher {
       unlink(channel, id);
       if (fits(pool_[id], action)) return id;
       pool_[id].abandoned = true;
-      unmatched_sends_.add(pool_[id], channel.route);
+      unmatched_sends_.add(pool_[id], channels_.route(on));
       abandoned.push_back(id);
     }
     const TransferId id = create(action, on);
@@ -178,11 +178,10 @@ class Matcher {
   /// send meets the next one.
   void abandon_receive(TransferId id) {
     Transfer<K>& transfer = pool_[id];
-    Channel& channel = channels_[transfer.channel];
-    unlink(channel, id);
+    unlink(channels_[transfer.channel], id);
     transfer.abandoned = true;
     transfer.sender_done = true;
-    unmatched_receives_.add(transfer, channel.route);
+    unmatched_receives_.add(transfer, channels_.route(transfer.channel));
   }
 
   /// Nobody will receive a send that was made just now: it leaves its channel, and waits for
@@ -190,12 +189,11 @@ class Matcher {
   void abandon_send(TransferId id) {
     Transfer<K>& transfer = pool_[id];
     if (transfer.has_post || transfer.abandoned) return;
-    Channel& channel = channels_[transfer.channel];
-    unlink(channel, id);
+    unlink(channels_[transfer.channel], id);
     transfer.abandoned = true;
     transfer.sender_waits = false;
     transfer.receiver_done = true;
-    unmatched_sends_.add(transfer, channel.route);
+    unmatched_sends_.add(transfer, channels_.route(transfer.channel));
   }
 
   [[gnu::always_inline]] void sender_done(TransferId id) {
@@ -224,9 +222,9 @@ class Matcher {
   void list_unmatched(Unmatched& sends, Unmatched& receives) const {
     sends = unmatched_sends_;
     receives = unmatched_receives_;
-    channels_.for_each([&](const Channel& channel) {
+    channels_.for_each([&](const Channel& channel, const Route& route) {
       for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next)
-        (pool_[id].has_send ? sends : receives).add(pool_[id], channel.route);
+        (pool_[id].has_send ? sends : receives).add(pool_[id], route);
     });
   }
 
@@ -253,7 +251,7 @@ class Matcher {
   [[gnu::always_inline]] TransferId create(const Action& action, ChannelId on) {
     const TransferId id = create(action);
     pool_[id].channel = on;
-    if (keeps_routes_) routes_[id] = channels_[on].route;
+    if (keeps_routes_) routes_[id] = channels_.route(on);
     return id;
   }
 

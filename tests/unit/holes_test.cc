@@ -455,16 +455,16 @@ TEST_CASE("the table of channels forgets the ones that fell empty") {
     return pool[table.find({0, 0, tag}, 0, pool)];
   };
   // A message in flight on each of three channels, and a new tag for each of many others.
-  for (uint32_t tag = 0; tag < 3; ++tag) channel(tag) = {tag, tag, {}};
+  for (uint32_t tag = 0; tag < 3; ++tag) channel(tag) = {tag, tag};
   for (uint32_t tag = 3; tag < 100000; ++tag) {
-    channel(tag) = {7, 7, {}};
+    channel(tag) = {7, 7};
     channel(tag) = {};
   }
   // From 1024 slots on the table gives up what is empty and was not asked for lately; it may double
   // once more for those that were. So does the pool: its channels are those of the table.
   CHECK(table.capacity() <= 2048);
   size_t channels = 0;
-  pool.for_each([&](const Channel&) { ++channels; });
+  pool.for_each([&](const Channel&, const Route&) { ++channels; });
   CHECK(channels <= table.capacity());
   for (uint32_t tag = 0; tag < 3; ++tag) CHECK(channel(tag).head == tag);
 }
