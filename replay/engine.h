@@ -30,7 +30,7 @@ ReplayOutcome Replay<Rules>::run() {
     if constexpr (kTimeOrdered<Rules>) {
       run_in_order();
     } else {
-      while (anybody_ready()) run_until_blocked(pop_ready());
+      while (!ready_.empty()) run_until_blocked(pop_ready());
     }
     if (finished_ == trace_->timelines()) break;
     if (matches_by_arrival()) {
@@ -80,17 +80,7 @@ template <class Rules>
 void Replay<Rules>::make_ready(int timeline) {
   TimelineState<K>& state = timelines_[timeline];
   state.status = Status::kReady;
-  ready_.push_back({state.recorded_clock, timeline});
-}
-
-template <class Rules>
-void Replay<Rules>::choose_next() {
-  const auto half = ready_.begin() + (ready_.size() + 1) / 2;
-  std::nth_element(ready_.begin(), half, ready_.end());
-  chosen_.clear();
-  for (auto it = ready_.begin(); it != half; ++it) chosen_.push_back(it->second);
-  ready_.erase(ready_.begin(), half);
-  next_chosen_ = 0;
+  ready_.push(timeline, state.recorded_clock);
 }
 
 template <class Rules>

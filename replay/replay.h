@@ -26,6 +26,7 @@
 #include "replay/progress.h"
 #include "replay/received_sends.h"
 #include "replay/results.h"
+#include "replay/run_queue.h"
 #include "replay/timeline_state.h"
 #include "replay/wait_states.h"
 
@@ -112,12 +113,8 @@ class Replay {
 
   void start(int timeline);
   void make_ready(int timeline);
-  bool anybody_ready() const { return !ready_.empty() || next_chosen_ < chosen_.size(); }
   /// The next timeline to run.
   int pop_ready();
-  /// That will be those of ready_ that are furthest behind: half of them, as to put all in order
-  /// costs more than it saves.
-  void choose_next();
   void wake(int timeline);
 
   /// Runs `timeline` until it waits for somebody, or for so many calls that it may have left others
@@ -308,9 +305,7 @@ class Replay {
   std::vector<int> running_;   ///< by rank: how many of its timelines have not ended
   std::vector<size_t> sends_;  ///< by timeline: how many were numbered
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
-  std::vector<std::pair<double, int>> ready_;       ///< with their recorded clocks
-  std::vector<int> chosen_;                         ///< likewise ready, and run before those
-  size_t next_chosen_ = 0;                          ///< the first of them that was not run yet
+  RunQueue ready_;
   std::vector<StartedCollective<K>> started_;
   std::vector<TransferId> free_started_;  ///< entries of started_ that can be used again
   const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};

@@ -5,7 +5,7 @@
 // With hundreds of timelines what a replay looks at is more than the nearer caches hold, and one
 // that runs next finds nothing of its own there: its state, its calls, the messages that it waits
 // for or is about to send. One leads to the other, so they are asked for in steps, one step each
-// time a timeline is chosen to run. Those that run next are therefore chosen many at a time.
+// time a timeline is chosen to run; run_queue.h knows who follows it.
 
 #include <algorithm>
 
@@ -16,29 +16,28 @@ namespace rubato {
 
 template <class Rules>
 int Replay<Rules>::pop_ready() {
-  if (next_chosen_ == chosen_.size()) choose_next();
-  const int* timeline = &chosen_[next_chosen_++];
-  if (kTimeOrdered<Rules> || timelines_.size() <= kFewTimelines) return *timeline;
-  const size_t behind = chosen_.size() - next_chosen_;
-  if (behind >= 3) {
-    fetch_lines(&timelines_[timeline[3]], sizeof(TimelineState<K>));
-    source_->fetch(timeline[3], 3);
-    if (profile_) profile_->fetch(timeline[3]);
-    if (waits_) waits_->fetch(timeline[3]);
+  const int timeline = ready_.pop();
+  if (kTimeOrdered<Rules> || timelines_.size() <= kFewTimelines) return timeline;
+  const std::span<const int> following = ready_.following();
+  if (following.size() >= 3) {
+    fetch_lines(&timelines_[following[2]], sizeof(TimelineState<K>));
+    source_->fetch(following[2], 3);
+    if (profile_) profile_->fetch(following[2]);
+    if (waits_) waits_->fetch(following[2]);
   }
-  if (behind >= 2) {
-    fetch_calls(timelines_[timeline[2]]);
-    source_->fetch(timeline[2], 2);
+  if (following.size() >= 2) {
+    fetch_calls(timelines_[following[1]]);
+    source_->fetch(following[1], 2);
   }
-  if (behind >= 1) {
-    fetch_messages(timeline[1]);
-    source_->fetch(timeline[1], 1);
+  if (!following.empty()) {
+    fetch_messages(following[0]);
+    source_->fetch(following[0], 1);
   }
-  for_next_channels(timelines_[*timeline], [&](ChannelId id) {
+  for_next_channels(timelines_[timeline], [&](ChannelId id) {
     matcher_.fetch_first(id);
     if (waits_) waits_->fetch_send(matcher_.first(id));
   });
-  return *timeline;
+  return timeline;
 }
 
 template <class Rules>

@@ -13,7 +13,7 @@ namespace rubato {
 template <class Rules>
 void Replay<Rules>::run_in_order() requires kTimeOrdered<Rules> {
   for (;;) {
-    while (anybody_ready()) run_until_blocked(pop_ready());
+    while (!ready_.empty()) run_until_blocked(pop_ready());
     const auto event = rules_->order().next();
     if (!event) return;
     happen(*event);
@@ -36,7 +36,7 @@ bool Replay<Rules>::is_due(int timeline, const Call& call) requires kTimeOrdered
     begin_threads(timeline, nothing);
   }
   find_enter(timelines_[timeline], call);
-  if (!anybody_ready() && time.skip_to(state.enter[0])) return true;
+  if (ready_.empty() && time.skip_to(state.enter[0])) return true;
   time.push(state.enter[0], TimedEvent::Kind::kCall, timeline, static_cast<uint32_t>(timeline));
   return false;
 }

@@ -1,0 +1,78 @@
+// In which order timelines are run: replay/run_queue.h.
+
+#include "replay/run_queue.h"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+using rubato::RunQueue;
+
+TEST_CASE("Whoever is ahead waits for those behind, however many turns they take", "[run_queue]") {
+  RunQueue queue;
+  queue.push(0, 0);
+  queue.push(1, 1000);
+  // Timeline 0 comes 10 ticks further with each turn. Stretches begin at 1 tick and double while
+  // they have fewer than 4 turns, so they end at
+  //   0 + 1, 10 + 2, 20 + 4, 30 + 8, 40 + 16 (turns at 40, 50), 60 + 32 (60, 70, 80, 90)
+  // and stay at 32 ticks, four turns each: one begins at 60 + 40 n. That which begins at 940 ends
+  // at 972, so the next, at 980, is the first that timeline 1 is in. It comes behind: it is in the
+  // list since the begin, but timeline 0 is first there in no order that matters; both are due.
+  int turns = 0;
+  while (queue.pop() == 0) queue.push(0, 10.0 * ++turns);
+  CHECK(turns >= 98);
+  CHECK(turns <= 102);  // the four turns up to 1012
+}
+
+TEST_CASE("Within a stretch timelines take turns as they came", "[run_queue]") {
+  RunQueue queue;
+  for (const int timeline : {3, 1, 2}) queue.push(timeline, 0);
+  std::vector<int> order;
+  for (int turn = 0; turn < 6; ++turn) {
+    order.push_back(queue.pop());
+    queue.push(order.back(), 0);
+  }
+  CHECK(order == std::vector{3, 1, 2, 3, 1, 2});
+  CHECK(std::vector(queue.following().begin(), queue.following().end()) == std::vector{3, 1, 2});
+}
+
+TEST_CASE("A program that becomes denser does not run away within a stretch", "[run_queue]") {
+  RunQueue queue;
+  queue.push(0, 0);
+  queue.push(1, 0);
+  // 10^6 ticks a turn: stretches double to 2^22 ticks, in which both have 4 turns.
+  double clock[2] = {};
+  for (int turn = 0; turn < 200; ++turn) {
+    const int timeline = queue.pop();
+    queue.push(timeline, clock[timeline] += 1e6);
+  }
+  // Now timeline 0 comes 1000 ticks further with each turn, timeline 1 one tick. Up to the end of
+  // the stretch that would be 4194 turns. But it is cut when there were 64 for each of 2 timelines,
+  // and the next is half as long; so timeline 0 gets ahead by 64 (at most 128) turns in each of
+  // those of 2^22, 2^21, ... 2^17 ticks, until one is shorter than 128000 ticks.
+  double ahead = 0;
+  for (int turn = 0; turn < 20000; ++turn) {
+    const int timeline = queue.pop();
+    queue.push(timeline, clock[timeline] += timeline == 0 ? 1000 : 1);
+    ahead = std::max(ahead, clock[0] - clock[1]);
+  }
+  CHECK(ahead <= 6 * 128 * 1000);
+}
+
+TEST_CASE("Everybody who was pushed is popped once", "[run_queue]") {
+  RunQueue queue;
+  // Clocks far apart, in no order, some alike.
+  const std::vector<double> clocks = {5e9, 0, 3, 3, 1e15, 7e4, 0, 2.5};
+  for (size_t i = 0; i < clocks.size(); ++i) queue.push(static_cast<int>(i), clocks[i]);
+  std::vector<int> times(clocks.size());
+  double latest = -1;
+  for (size_t i = 0; i < clocks.size(); ++i) {
+    REQUIRE_FALSE(queue.empty());
+    const int timeline = queue.pop();
+    ++times[timeline];
+    // Stretches are of 1, 2, 4 ... ticks, as each has but few turns: 0, 0 | 2.5, 3, 3 | 7e4 | ...
+    CHECK(clocks[timeline] >= latest - 4);
+    latest = std::max(latest, clocks[timeline]);
+  }
+  CHECK(queue.empty());
+  CHECK(times == std::vector<int>(clocks.size(), 1));
+}
