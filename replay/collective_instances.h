@@ -187,8 +187,13 @@ class CollectiveInstances {
   using Instance = CollectiveInstance<K>;
 
   Instance& get(uint32_t comm, uint64_t number) {
+    // Mostly that which was asked for last.
+    if (last_ && number == last_number_ && comm == last_comm_) return *last_;
     State& state = state_of(comm, number);
-    return state.instances[(number & kPlaceMask) - state.first];
+    last_ = &state.instances[(number & kPlaceMask) - state.first];  // stays where it is
+    last_comm_ = comm;
+    last_number_ = number;
+    return *last_;
   }
 
   /// True when everything that `local` waits for is there, in an operation that it takes to
@@ -224,9 +229,10 @@ class CollectiveInstances {
 
   /// `local` leaves the instance; it is forgotten when all have left.
   void depart(uint32_t comm, uint64_t number) {
-    State& state = state_of(comm, number);
-    ++get(comm, number).departed;
     const int size = trace_->comms[comm].size();
+    if (++get(comm, number).departed < size) return;
+    State& state = state_of(comm, number);
+    last_ = nullptr;
     while (!state.instances.empty() && state.instances.front().departed == size) {
       state.instances.pop_front();
       ++state.first;
@@ -293,6 +299,10 @@ class CollectiveInstances {
   std::vector<State> comms_;
   std::map<std::pair<uint32_t, uint64_t>, State> persistent_;  ///< by communicator and series
   bool mismatch_ = false;
+  // What get() gave last.
+  Instance* last_ = nullptr;
+  uint32_t last_comm_ = 0;
+  uint64_t last_number_ = 0;
 };
 
 }  // namespace rubato

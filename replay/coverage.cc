@@ -16,7 +16,7 @@ Coverage::Coverage(const TraceDefinitions& trace, bool spinning_waits)
       end_(trace.timelines(), -std::numeric_limits<double>::infinity()),
       spinning_waits_(spinning_waits) {}
 
-void Coverage::rare_call(int timeline, const Call& call) {
+void Coverage::call(int timeline, const Call& call, bool counted) {
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
   if (timeline >= trace_->ranks()) {
@@ -29,12 +29,14 @@ void Coverage::rare_call(int timeline, const Call& call) {
   if (!is_mpi) return;
   const double ticks = call.leave - call.enter;
   PerCall& totals = calls_[call.name];
-  ++mpi_calls_;
-  ++totals.calls;
-  totals.ticks += ticks;
+  if (!counted) {
+    ++mpi_calls_;
+    ++totals.calls;
+    totals.ticks += ticks;
+  }
   if (call.role == CallRole::kFinalize) over_[timeline] = 1;
   if (call.role != CallRole::kMpi || over_[timeline]) return;
-  mpi_ticks_ += ticks;
+  if (!counted) mpi_ticks_ += ticks;
   if (!call.is_kept() || trace_->calls[call.name].without_records == CallClass::kLocal) return;
   if (spinning_waits_ && call.spinning & kSpinning) {
     ++spinning_calls_;
@@ -48,6 +50,13 @@ void Coverage::rare_call(int timeline, const Call& call) {
     totals.first_kept = trace_->name_of(timeline) + ", event " + std::to_string(call.event);
   }
   totals.kept_ticks += ticks;
+}
+
+void Coverage::add(size_t name, uint64_t calls, double ticks) {
+  mpi_calls_ += calls - calls_[name].calls;  // the others came here
+  calls_[name].calls = calls;
+  calls_[name].ticks += ticks;
+  mpi_ticks_ += ticks;
 }
 
 void Coverage::fill(TraceSummary& summary) const {

@@ -18,18 +18,13 @@ class Coverage {
   /// `spinning_waits`: as ReplayOptions::spinning_waits.
   Coverage(const TraceDefinitions& trace, bool spinning_waits);
 
-  [[gnu::always_inline]] void call(int timeline, const Call& call) {
-    if (call.role != CallRole::kMpi || call.is_kept() || timeline >= ranks_ || over_[timeline])
-      return rare_call(timeline, call);
-    // Nearly all: replayed, of a main thread, before MPI_Finalize.
-    const double ticks = call.leave - call.enter;
-    PerCall& totals = calls_[call.name];
-    end_[timeline] = call.enter;
-    ++mpi_calls_;
-    ++totals.calls;
-    totals.ticks += ticks;
-    mpi_ticks_ += ticks;
-  }
+  /// `call` of a timeline left. `counted`: its Profile has counted it, and will add() it; such
+  /// calls need to come here only if they are kept.
+  void call(int timeline, const Call& call, bool counted);
+
+  /// What the Profile of the same pass counted of the `name`-th call: all its calls, and the ticks
+  /// of those that came here, or did not need to, as counted.
+  void add(size_t name, uint64_t calls, double ticks);
 
   /// Fills the counts of `summary` that come from calls.
   void fill(TraceSummary& summary) const;
@@ -46,8 +41,6 @@ class Coverage {
     std::pair<double, int> first_place;  ///< enter as recorded, timeline
     std::string first_kept;
   };
-
-  void rare_call(int timeline, const Call& call);
 
   const TraceDefinitions* trace_;
   int ranks_;

@@ -62,6 +62,7 @@ class ModelRules {
 
   ModelRules(const LaneMachines& machines, const TraceDefinitions& trace) : machines_(&machines) {
     for (int lane = 0; lane < K; ++lane) inverse_cpu_[lane] = 1 / machines.cpu[lane];
+    takes_overhead_out_ = machines.function_ticks != 0 || machines.outside_ticks != 0;
     for (int level = 0; level < kLevels; ++level) {
       all_have_[level] = true;
       for (const Interconnect& net : machines.interconnects)
@@ -73,7 +74,7 @@ class ModelRules {
   /// Compute between two calls: `recorded` ticks, in which there are so many records of functions.
   Lanes<K> compute(double recorded, bool before_mpi_call, uint32_t function_records) {
     double left = recorded;
-    if (before_mpi_call || function_records > 0) {
+    if (takes_overhead_out_ && (before_mpi_call || function_records > 0)) {
       left -= machines_->function_ticks * function_records;
       if (before_mpi_call) left -= machines_->outside_ticks;
       if (left < 0) {
@@ -505,6 +506,7 @@ class ModelRules {
 
   const LaneMachines* machines_;
   Lanes<K> inverse_cpu_;
+  bool takes_overhead_out_ = false;  ///< of compute
   std::vector<Level> comm_level_;
   std::array<bool, kLevels> all_have_;  ///< by level: no lane's platform lacks it
   std::array<std::unordered_map<uint64_t, LaneMessageCost<K>>, kLevels> message_costs_;

@@ -183,23 +183,28 @@ enum SpinningFlags : uint8_t {
 /// Of a call that shares its actions with calls of the same slots and no orders.
 inline constexpr uint32_t kNoRequests = UINT32_MAX;
 
-/// One MPI call (or switched-off stretch) of one timeline, in ticks after the trace's start as
-/// recorded and corrected.
-struct Call {
+/// What a call is and does, whenever it was.
+struct CallFacts {
   /// True when nothing in the archive says what it did, or that it did nothing.
   bool is_kept() const { return actions == 0 || spinning & kNamesTests; }
 
-  double enter = 0;
-  double leave = 0;
-  uint64_t event = 0;         ///< number of the Enter record in its location, from 1
   uint32_t first_action = 0;  ///< index into Block::actions
   uint32_t actions = 0;
-  uint32_t first_record = 0;  ///< index into Block::records: the first record after the call before
   uint32_t function_records = 0;  ///< enters and leaves of functions since the call before
-  uint32_t first_request = 0;     ///< index into Block::requests, or kNoRequests
   uint16_t name = 0;              ///< index into TraceDefinitions::calls
   CallRole role = CallRole::kMpi;
   uint8_t spinning = 0;  ///< SpinningFlags
+};
+static_assert(sizeof(CallFacts) == 16);
+
+/// One MPI call (or switched-off stretch) of one timeline, in ticks after the trace's start as
+/// recorded and corrected.
+struct Call : CallFacts {
+  double enter = 0;
+  double leave = 0;
+  uint64_t event = 0;         ///< number of the Enter record in its location, from 1
+  uint32_t first_record = 0;  ///< index into Block::records: the first record after the call before
+  uint32_t first_request = 0;  ///< index into Block::requests, or kNoRequests
 };
 static_assert(sizeof(Call) == 48);
 
@@ -229,7 +234,7 @@ struct Block {
   std::vector<uint32_t> requests;
   bool numbered = false;
 
-  /// And what calls move: at the index of their first action.
+  /// And what calls move, at the index of their first action.
   std::vector<Traffic> traffic;
 
   /// Gives the actions of `call` its slots and orders.
@@ -247,8 +252,6 @@ struct Block {
   /// What `call` moves.
   [[gnu::always_inline]] Traffic traffic_of(const Call& call) const {
     if (call.actions == 0) return {};
-    // The one action of most calls was looked at just now; what those of others move may not be.
-    if (call.actions == 1) return rubato::traffic_of(actions[call.first_action]);
     if (shared != 0) return traffic[call.first_action];
     return rubato::traffic_of({actions.data() + call.first_action, call.actions});
   }

@@ -185,13 +185,9 @@ uint16_t CallPacker::look_up(const Call& call, uint64_t records, const Action* a
 uint16_t CallPacker::add_shape(const Call& call, uint64_t records, const Action* actions,
                                bool open) {
   CallShape shape;
-  shape.records = records;
+  static_cast<CallFacts&>(shape) = call;
   shape.first_action = static_cast<uint32_t>(actions_.size());
-  shape.actions = call.actions;
-  shape.function_records = call.function_records;
-  shape.name = call.name;
-  shape.role = call.role;
-  shape.spinning = call.spinning;
+  shape.records = records;
   shape.open = open;
   shape.numbered = numbered(call, actions);
   for (uint32_t i = 0; open && i < call.actions; ++i)
@@ -291,12 +287,7 @@ inline void CallUnpacker::read_call(Call& call, Block& block) {
   time_ = call.leave;
   event_ += shape.records;
   call.event = event_;
-  call.first_action = shape.first_action;
-  call.actions = shape.actions;
-  call.name = shape.name;
-  call.role = shape.role;
-  call.spinning = shape.spinning;
-  call.function_records = shape.function_records;
+  static_cast<CallFacts&>(call) = shape;
   call.first_request = kNoRequests;
   if (shape.open) read_requests(call, shape, block);
   if (with_records_) {

@@ -50,14 +50,8 @@ struct PieceHeader {
 };
 
 /// What calls have in common that do the same.
-struct CallShape {
-  uint64_t records = 0;  ///< of the archive since the Enter of the call before
-  uint32_t actions = 0;
-  uint32_t function_records = 0;
-  uint16_t name = 0;
-  CallRole role = CallRole::kMpi;
-  uint8_t spinning = 0;
-  uint32_t first_action = 0;
+struct CallShape : CallFacts {
+  uint64_t records = 0;   ///< of the archive since the Enter of the call before
   uint32_t requests = 0;  ///< open: how many of its actions have a slot
   bool open = false;      ///< calls bring slots, and orders where it is numbered
   bool numbered = false;  ///< its actions have an order

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "models/lanes.h"
+#include "replay/coverage.h"
 #include "replay/operation.h"
 #include "replay/results.h"
 #include "replay/trace.h"
@@ -26,13 +27,30 @@ class Profile {
     }
   }
 
-  /// `call` of a timeline left.
-  [[gnu::always_inline]] void call(int number, const Call& call, const Block& block,
+  /// `call` of a timeline left. True when it is one of those that add_to() tells of.
+  [[gnu::always_inline]] bool call(int number, const Call& call, const Block& block,
                                    const Lanes<K>& enter, const Lanes<K>& leave) {
     Timeline& timeline = timelines_[number];
-    if (call.role != CallRole::kMpi || timeline.over || number >= ranks_)
-      return rare_call(number, call, block, enter, leave);
-    book(timeline, call, block, enter, leave);
+    if (call.role != CallRole::kMpi || timeline.over || number >= ranks_) {
+      rare_call(number, call, block, enter, leave);
+      return false;
+    }
+    book(timeline, call, block, enter, leave).recorded += call.leave - call.enter;
+    return true;
+  }
+
+  /// Tells a Coverage of this pass how many calls there were of each name, and how long those took
+  /// when recorded that main threads made before MPI_Finalize.
+  void add_to(Coverage& coverage) const {
+    for (size_t name = 0; name < trace_->calls.size(); ++name) {
+      uint64_t calls = 0;
+      double ticks = 0;
+      for (const Timeline& timeline : timelines_) {
+        calls += timeline.calls[name].calls;
+        ticks += timeline.calls[name].recorded;
+      }
+      coverage.add(name, calls, ticks);
+    }
   }
 
   // Memory that is needed soon: of a timeline, and of a call of it.
@@ -85,6 +103,7 @@ class Profile {
  private:
   struct PerCall {
     Lanes<K> time;
+    double recorded = 0;  ///< ticks, of those that add_to() tells of
     uint64_t calls = 0;
     uint64_t bytes_sent = 0;
     uint64_t bytes_received = 0;
@@ -108,14 +127,16 @@ class Profile {
     }
   };
 
-  [[gnu::always_inline]] static void book(Timeline& timeline, const Call& call, const Block& block,
-                                          const Lanes<K>& enter, const Lanes<K>& leave) {
+  [[gnu::always_inline]] static PerCall& book(Timeline& timeline, const Call& call,
+                                              const Block& block, const Lanes<K>& enter,
+                                              const Lanes<K>& leave) {
     PerCall& totals = timeline.calls[call.name];
     const Traffic traffic = block.traffic_of(call);
     totals.time += leave - enter;
     ++totals.calls;
     totals.bytes_sent += traffic.sent;
     totals.bytes_received += traffic.received;
+    return totals;
   }
 
   /// Any other than an MPI call of a main thread before MPI_Finalize.

@@ -7,8 +7,8 @@
 //
 // Without contention a call's times depend only on the calls it waits for, so timelines need not be
 // run in the order of time: each runs until it has to wait for something that was not replayed yet,
-// and is woken by whoever brings it. Any order gives the same clocks; the one used here, those of
-// the ready ones first that are furthest behind in recorded time, keeps few messages in flight.
+// and is woken by whoever brings it. Any order gives the same clocks; that of run_queue.h
+// keeps few messages in flight.
 //
 // Rules (survey.h, measured_rules.h, model_rules.h) say how long things take; who waits for whom is
 // decided here and in matcher.h and collective_instances.h, once for all of them.

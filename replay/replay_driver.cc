@@ -141,6 +141,7 @@ class Driver {
     replay.change_compute(changes ? &*changes : nullptr);
     const ReplayOutcome outcome = run(replay);
     ++passes_done_;
+    if (first && profile) profile->add_to(coverage_);
     if (first && outcome.deadlock.empty() && !outcome.asks_for_receivers) {
       first_outcome_ = outcome;
       counts_ = source_->counts();
