@@ -340,8 +340,7 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
   const bool begins = call.role == CallRole::kBegin;
   const double recorded_before = begins ? call.enter : state.recorded_clock;
   if (begins) state.clock = state.enter;
-  const bool counted =
-      profile_ && profile_->call(timeline, call, state.block, state.enter, leave);
+  const bool counted = profile_ && profile_->call(timeline, call, state.block, state.enter, leave);
   if (coverage_ && (!counted || call.is_kept())) coverage_->call(timeline, call, counted);
   for (Observer<K>* observer : observers_) {
     observer->call(timeline, call, state.block, state.clock, recorded_before, state.enter, leave);
