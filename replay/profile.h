@@ -18,7 +18,10 @@ template <int K>
 class Profile {
  public:
   explicit Profile(const TraceDefinitions& trace)
-      : trace_(&trace), ranks_(trace.ranks()), timelines_(trace.timelines()) {
+      : trace_(&trace),
+        ranks_(trace.ranks()),
+        timelines_(trace.timelines()),
+        recorded_(trace.calls.size()) {
     for (Timeline& timeline : timelines_) {
       timeline.calls.resize(trace.calls.size());
       for (PerCall& call : timeline.calls) call.time = Lanes<K>::Constant(0);
@@ -35,7 +38,8 @@ class Profile {
       rare_call(number, call, block, enter, leave);
       return false;
     }
-    book(timeline, call, block, enter, leave).recorded += call.leave - call.enter;
+    book(timeline, call, block, enter, leave);
+    recorded_[call.name] += call.leave - call.enter;
     return true;
   }
 
@@ -44,12 +48,8 @@ class Profile {
   void add_to(Coverage& coverage) const {
     for (size_t name = 0; name < trace_->calls.size(); ++name) {
       uint64_t calls = 0;
-      double ticks = 0;
-      for (const Timeline& timeline : timelines_) {
-        calls += timeline.calls[name].calls;
-        ticks += timeline.calls[name].recorded;
-      }
-      coverage.add(name, calls, ticks);
+      for (const Timeline& timeline : timelines_) calls += timeline.calls[name].calls;
+      coverage.add(name, calls, recorded_[name]);
     }
   }
 
@@ -103,7 +103,6 @@ class Profile {
  private:
   struct PerCall {
     Lanes<K> time;
-    double recorded = 0;  ///< ticks, of those that add_to() tells of
     uint64_t calls = 0;
     uint64_t bytes_sent = 0;
     uint64_t bytes_received = 0;
@@ -127,16 +126,14 @@ class Profile {
     }
   };
 
-  [[gnu::always_inline]] static PerCall& book(Timeline& timeline, const Call& call,
-                                              const Block& block, const Lanes<K>& enter,
-                                              const Lanes<K>& leave) {
+  [[gnu::always_inline]] static void book(Timeline& timeline, const Call& call, const Block& block,
+                                          const Lanes<K>& enter, const Lanes<K>& leave) {
     PerCall& totals = timeline.calls[call.name];
     const Traffic traffic = block.traffic_of(call);
     totals.time += leave - enter;
     ++totals.calls;
     totals.bytes_sent += traffic.sent;
     totals.bytes_received += traffic.received;
-    return totals;
   }
 
   /// Any other than an MPI call of a main thread before MPI_Finalize.
@@ -180,6 +177,7 @@ class Profile {
   const TraceDefinitions* trace_;
   int ranks_;
   std::vector<Timeline> timelines_;
+  std::vector<double> recorded_;  ///< by call: what add_to() tells, ticks
 };
 
 }  // namespace rubato

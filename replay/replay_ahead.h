@@ -59,10 +59,16 @@ void Replay<Rules>::fetch_messages(int timeline) const {
   const Call& call = block.calls[state.next_call];
   if (profile_) profile_->fetch(timeline, call);
   if (call.actions > 0) {
-    if (!block.traffic.empty()) __builtin_prefetch(&block.traffic[call.first_action]);
-    // Those of the calls behind it mostly follow.
-    fetch_lines(&block.actions[call.first_action],
-                (block.actions.size() - call.first_action) * sizeof(Action), 12 * kCacheLine);
+    // Those of the calls behind it mostly follow, or begin again at the first.
+    constexpr size_t kMost = 24;
+    const size_t here = std::min(kMost, block.actions.size() - call.first_action);
+    const size_t again = std::min<size_t>(kMost - here, call.first_action);
+    fetch_lines(&block.actions[call.first_action], here * sizeof(Action));
+    fetch_lines(block.actions.data(), again * sizeof(Action));
+    if (!block.traffic.empty()) {
+      fetch_lines(&block.traffic[call.first_action], here * sizeof(Traffic));
+      fetch_lines(block.traffic.data(), again * sizeof(Traffic));
+    }
   }
   if (state.in_call) {
     for (size_t i = state.next_awaited; i < state.awaited.size(); ++i) {
