@@ -5,7 +5,9 @@
 //   rubato-bench simgrid                           only the rows beside SimGrid's replay
 //
 // Archives are made with a fixed seed (made_archive.h). Each measurement is a process of its own,
-// the cheapest of three, in processor seconds; what is to be compared takes turns:
+// in processor seconds; what is to be compared takes turns. Shared machines change their speed
+// within seconds, so rounds go on until three in a row found nothing cheaper (twelve at most), and
+// the cheapest of each counts:
 //   bare     libotf2 reads every location once, one after the other, with callbacks that only count
 //   load     the same, and makes packed calls of the records
 //   1, 16, 64  contention-free replays of so many scenarios of one structure, archive included
@@ -170,21 +172,25 @@ class Made {
 };
 
 Result measure(const Row& row) {
-  constexpr int kTimes = 3;
+  constexpr int kFewRounds = 3;
+  constexpr int kMostRounds = 12;
+  constexpr double kCheaper = 0.99;  // less than that is no news
   const Made made(row.what);
   const std::string archive = made.archive();
   Result result;
   result.name = std::string(row.name) + ", " + std::to_string(row.what.ranks) + " ranks, " +
                 std::to_string(row.what.chunk >> 10) + " KiB";
   result.calls = static_cast<double>(made_calls(row.what));
-  const auto keep_cheaper = [](Cost& best, const std::function<void()>& work) {
+  int without_news = 0;
+  const auto keep_cheaper = [&](Cost& best, const std::function<void()>& work) {
     const Cost cost = cost_of(work);
+    if (best.seconds == 0 || cost.seconds < kCheaper * best.seconds) without_news = -1;
     if (best.seconds == 0 || cost.seconds < best.seconds) best = cost;
   };
   const auto run = [&](Cost& best, int lanes, bool wait_states = false) {
     keep_cheaper(best, [&] { replay(*rubato::open_archive(archive), lanes, wait_states); });
   };
-  for (int i = 0; i < kTimes; ++i) {
+  for (int round = 0; round < kMostRounds && without_news < kFewRounds; ++round, ++without_news) {
     keep_cheaper(result.bare, [&] { decode(archive + "/traces.otf2", row.what.ranks); });
     keep_cheaper(result.load, [&] { rubato::open_archive(archive)->load({}); });
     run(result.one, 1);
@@ -195,7 +201,8 @@ Result measure(const Row& row) {
     run(result.sixteen_waits, 16, true);
     run(result.sixty_four_waits, 64, true);
     const double engine = engine_seconds(archive);
-    if (i == 0 || engine < result.engine) result.engine = engine;
+    if (round == 0 || engine < kCheaper * result.engine) without_news = -1;
+    if (round == 0 || engine < result.engine) result.engine = engine;
   }
   std::printf("%-14s %6d %6.2f %6llu  %7.3f %7.3f %7.3f  %5.2f %8.2f %8.1f %6.1f", row.name,
               row.what.ranks, result.calls / 1e6,
