@@ -257,13 +257,13 @@ class Matcher {
 
   [[gnu::always_inline]] TransferId create(const Action& action) {
     TransferId id;
-    if (free_.empty()) {
+    if (free_ == kNoTransfer) {
       id = static_cast<TransferId>(pool_.size());
       pool_.emplace_back();
       if (keeps_routes_) routes_.emplace_back();
     } else {
-      id = free_.back();
-      free_.pop_back();
+      id = free_;
+      free_ = pool_[id].next;
     }
     TransferFacts& transfer = pool_[id];
     transfer = {};
@@ -297,8 +297,10 @@ class Matcher {
   }
 
   [[gnu::always_inline]] void release(TransferId id) {
-    const Transfer<K>& transfer = pool_[id];
-    if (transfer.sender_done && transfer.receiver_done) free_.push_back(id);
+    Transfer<K>& transfer = pool_[id];
+    if (!transfer.sender_done || !transfer.receiver_done) return;
+    transfer.next = free_;
+    free_ = id;
   }
 
   std::vector<ChannelTable> table_;   ///< by destination
@@ -307,9 +309,9 @@ class Matcher {
   std::vector<Transfer<K>> pool_;
   std::vector<Route> routes_;  ///< of each of them, where they are kept
   bool keeps_routes_ = false;
-  std::vector<TransferId> free_;
-  Unmatched unmatched_sends_;     ///< that were skipped
-  Unmatched unmatched_receives_;  ///< that were abandoned
+  TransferId free_ = kNoTransfer;  ///< the first of those that can be used again, linked by `next`
+  Unmatched unmatched_sends_;      ///< that were skipped
+  Unmatched unmatched_receives_;   ///< that were abandoned
 };
 
 }  // namespace rubato

@@ -72,7 +72,8 @@ class ModelRules {
   }
 
   /// Compute between two calls: `recorded` ticks, in which there are so many records of functions.
-  Lanes<K> compute(double recorded, bool before_mpi_call, uint32_t function_records) {
+  [[gnu::always_inline]] Lanes<K> compute(double recorded, bool before_mpi_call,
+                                          uint32_t function_records) {
     double left = recorded;
     if (takes_overhead_out_ && (before_mpi_call || function_records > 0)) {
       left -= machines_->function_ticks * function_records;
@@ -162,10 +163,10 @@ class ModelRules {
   [[gnu::always_inline]] const Lanes<K>& leave(TimelineState<K>& timeline, const Call& call,
                                                const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
-    if (call.role == CallRole::kFlush)
-      return timeline.busy = timeline.enter + (machines_->keep_flushes ? recorded : 0);
-    if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
-      return timeline.busy = timeline.enter + recorded;
+    if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize) {
+      const bool is_kept = call.role != CallRole::kFlush || machines_->keep_flushes;
+      return timeline.busy = timeline.enter + (is_kept ? recorded : 0);
+    }
     if (call.is_kept()) {
       if (spins(call, kSpinning)) return timeline.busy = timeline.enter;
       if (call.spinning != 0) outcomes_.look(timeline, call);
@@ -199,7 +200,7 @@ class ModelRules {
       if (is_receive) {
         const Lanes<K> drained = transfer.arrival().max(timeline.in_port + cost.gap);
         timeline.in_port = drained;
-        const auto take = [&](const Lanes<K>& overhead) {
+        const auto take = [&](const Lanes<K>& overhead) __attribute__((always_inline)) {
           leave += overhead;
           latest = latest.max(drained + overhead);
         };
