@@ -130,14 +130,14 @@ template <class Real>
 int record_wait(Call call, Real real, MPI_Request* request, MPI_Status* status) {
   if (request == nullptr) return record_mistake(call, real, request, status);
   const MPI_Request before = *request;
-  const requests::Claim claim = requests::claim(before);
+  requests::OneClaim claim(before);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(request, status);
   if (result == MPI_SUCCESS) {
-    complete(call, before, claim, *request, *status);
+    complete(call, before, claim.give(), *request, *status);
   } else {
-    drop(before, claim, *request);
+    drop(before, claim.give(), *request);
   }
   call.leave();
   return result;
@@ -147,16 +147,14 @@ template <class Real>
 int record_test(Call call, Real real, MPI_Request* request, int* flag, MPI_Status* status) {
   if (request == nullptr) return record_mistake(call, real, request, flag, status);
   const MPI_Request before = *request;
-  const requests::Claim claim = requests::claim(before);
+  requests::OneClaim claim(before);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(request, flag, status);
   if (result != MPI_SUCCESS) {
-    drop(before, claim, *request);
+    drop(before, claim.give(), *request);
   } else if (*flag != 0) {
-    complete(call, before, claim, *request, *status);
-  } else {
-    requests::release(before, claim);
+    complete(call, before, claim.give(), *request, *status);
   }
   call.leave();
   return result;
@@ -263,13 +261,11 @@ template <class Real>
 int record_request_free(Call call, Real real, MPI_Request* request) {
   if (request == nullptr) return record_mistake(call, real, request);
   const MPI_Request before = *request;
-  const requests::Claim claim = requests::claim(before);
+  requests::OneClaim claim(before);
   const int result = real(request);
   Request freed;
-  if (result != MPI_SUCCESS) {
-    requests::release(before, claim);
-  } else if (before != handles.request_null && requests::take(before, claim, false, freed) &&
-             freed.on_record()) {
+  if (result == MPI_SUCCESS && before != handles.request_null &&
+      requests::take(before, claim.give(), false, freed) && freed.on_record()) {
     // OTF2 has the completion record stand for the release of a send that is still under way.
     const bool both = freed.kind == RequestKind::kSendRecv;
     if (freed.cancelled) {
@@ -288,15 +284,84 @@ template <class Real>
 int pass_request_free(Real real, MPI_Request* request) {
   if (!Recorder::on() || request == nullptr) return real(request);
   const MPI_Request before = *request;
-  const requests::Claim claim = requests::claim(before);
+  requests::OneClaim claim(before);
   const int result = real(request);
   Request freed;
-  if (result != MPI_SUCCESS) {
-    requests::release(before, claim);
-  } else if (before != handles.request_null) {
-    requests::take(before, claim, false, freed);
-  }
+  if (result == MPI_SUCCESS && before != handles.request_null)
+    requests::take(before, claim.give(), false, freed);
   return result;
+}
+
+/// Requests that functions which MPI calls itself (of attributes, of error handlers) complete,
+/// without a record. They are forgotten, as their handles come back for others. Sends are not:
+/// their handles may be those of sends that were made in such a function, which nobody knows.
+class PassedRequests {
+ public:
+  PassedRequests(int count, MPI_Request* requests) : requests_(requests) {
+    if (!Recorder::on() || requests == nullptr) return;
+    for (; count_ < count && count_ < kMost; ++count_) {
+      Request known;
+      const MPI_Request handle = requests[count_];
+      const bool ours = handle != handles.request_null && requests::find(handle, known) &&
+                        known.kind != RequestKind::kSend && known.kind != RequestKind::kForeign;
+      before_[count_] = ours ? handle : handles.request_null;
+      claims_[count_] = ours ? requests::claim(handle) : requests::kNoClaim;
+    }
+  }
+  ~PassedRequests() {
+    while (count_-- > 0) {
+      Request done;
+      if (before_[count_] == handles.request_null) continue;
+      if (requests_[count_] == handles.request_null) {
+        requests::take(before_[count_], claims_[count_], false, done);
+      } else {
+        requests::release(before_[count_], claims_[count_]);
+      }
+    }
+  }
+  PassedRequests(const PassedRequests&) = delete;
+  PassedRequests& operator=(const PassedRequests&) = delete;
+
+ private:
+  static constexpr int kMost = 64;
+  MPI_Request* requests_;
+  int count_ = 0;
+  MPI_Request before_[kMost];
+  requests::Claim claims_[kMost];
+};
+
+/// Of one request.
+template <class Real, class... Rest>
+int pass_wait(Real real, MPI_Request* request, Rest... rest) {
+  const PassedRequests passed(1, request);
+  return real(request, rest...);
+}
+template <class Real, class... Rest>
+int pass_test(Real real, MPI_Request* request, Rest... rest) {
+  return pass_wait(real, request, rest...);
+}
+
+/// Of an array.
+template <class Real, class... Rest>
+int pass_waitall(Real real, int count, MPI_Request* requests, Rest... rest) {
+  const PassedRequests passed(count, requests);
+  return real(count, requests, rest...);
+}
+template <class Real, class... Rest>
+int pass_testall(Real real, int count, MPI_Request* requests, Rest... rest) {
+  return pass_waitall(real, count, requests, rest...);
+}
+template <class Real, class... Rest>
+int pass_waitany(Real real, int count, MPI_Request* requests, Rest... rest) {
+  return pass_waitall(real, count, requests, rest...);
+}
+template <class Real, class... Rest>
+int pass_testany(Real real, int count, MPI_Request* requests, Rest... rest) {
+  return pass_waitall(real, count, requests, rest...);
+}
+template <class Real, class... Rest>
+int pass_waitsome(Real real, int count, MPI_Request* requests, Rest... rest) {
+  return pass_waitall(real, count, requests, rest...);
 }
 
 template <class Real>

@@ -30,7 +30,7 @@ names them in its first lines, as --report does.
 import argparse
 import re
 
-from mpi_header import STARTS_AND_ENDS, fail, wrapped_functions
+from mpi_header import PASSED, STARTS_AND_ENDS, fail, wrapped_functions
 
 HANDLES = {'MPI_Comm', 'MPI_Datatype', 'MPI_Group', 'MPI_Info', 'MPI_Message', 'MPI_Op', 'MPI_Request',
            'MPI_Win'}
@@ -201,9 +201,10 @@ class Wrapper:
                           '  Error c_error(error);',
                           f'  Handle<MPI_Comm> c_comm({self.names[-2]});',
                           f'  {self.forward([("error", "c_error.forward()")])};',
-                          '  return PeriodicSync::after_collective(log, c_comm.c());',
+                          '  return PeriodicSync::after_collective(log, c_comm.c(), c_error.code());',
                           '}']
-            lines.append(f'if (log == nullptr) return {self.forward()};')
+            passes = ' && !Recorder::on()' if self.kind in PASSED else ''
+            lines.append(f'if (log == nullptr{passes}) return {self.forward()};')
         if self.error:
             lines.append('Error c_error(error);')
         recorded = f'Call recorded(log, {self.call});'
@@ -225,13 +226,16 @@ class Wrapper:
                       if a.in_array or a.declare.startswith('String ')]
             if usable:
                 lines.append(f'if (!({" && ".join(usable)})) return {self.forward()};')
+            if self.kind in PASSED:
+                passed = [self.closure(self.arguments)] + [a.c for a in self.arguments]
+                lines.append(f'if (log == nullptr) return void(pass_{self.kind}({", ".join(passed)}));')
             first = self.call if starts else f'Call(log, {self.call})'
             passed = [first] + (['call_site'] if starts else []) + [self.closure(self.arguments)]
             passed += ['nullptr', 'nullptr'] if self.kind in ('init', 'init_thread') else []
             passed += [a.c for a in self.arguments]
             lines.append(f'record_{self.kind}({", ".join(passed)});')
             if self.blocking_collective:
-                lines.append(f'PeriodicSync::after_collective(log, c_{self.arguments[-1].name}.c());')
+                lines.append(f'PeriodicSync::after_collective(log, c_{self.arguments[-1].name}.c(), c_error.code());')
         return lines
 
     def text(self):

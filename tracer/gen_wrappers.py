@@ -20,11 +20,7 @@ that becomes the region definitions. What a call means is not here but in call_*
 """
 import argparse
 
-from mpi_header import ROLES, STARTS_AND_ENDS, wrapped_functions
-
-
-# What these free is forgotten also where they pass unrecorded, as calls inside of MPI's callbacks do.
-FREES = ('comm_free', 'request_free', 'win_free')
+from mpi_header import PASSED, ROLES, STARTS_AND_ENDS, wrapped_functions
 
 
 def wrapper(function, entry, number):
@@ -42,10 +38,10 @@ def wrapper(function, entry, number):
         lines += ['  ThreadLog* log = begin_call();',
                   f'  const int returned = log == nullptr ? {real}',
                   f'      : record_{entry.kind}(Call(log, {call}), real, {arguments});',
-                  f'  PeriodicSync::after_collective(log, {communicator});',
+                  f'  PeriodicSync::after_collective(log, {communicator}, returned);',
                   '  return returned;']
     else:
-        passed = f'pass_{entry.kind}(real, {arguments})' if entry.kind in FREES else real
+        passed = f'pass_{entry.kind}(real, {arguments})' if entry.kind in PASSED else real
         lines += ['  ThreadLog* log = begin_call();', f'  if (log == nullptr) return {passed};']
         if entry.kind == 'region':
             lines += [f'  Call recorded(log, {call});', f'  const auto returned = {real};',

@@ -13,6 +13,11 @@ ROLES = {
 # Kinds of calls that are not within a recording: their functions get the id and the caller's address.
 STARTS_AND_ENDS = {'init', 'init_thread', 'finalize', 'abort', 'session_init', 'session_finalize'}
 
+# Kinds of calls that free or complete something, which is forgotten also where they pass unrecorded, as calls inside of
+# MPI's callbacks do.
+PASSED = {'comm_free', 'request_free', 'win_free', 'wait', 'test', 'waitall', 'testall', 'waitany', 'testany',
+          'waitsome'}
+
 # What the type of an argument must contain for a role of the table; the others are not checked.
 ARGUMENT_TYPES = {
     'comm': 'MPI_Comm', 'newcomm': 'MPI_Comm*', 'comm_in_out': 'MPI_Comm*', 'type': 'MPI_Datatype',

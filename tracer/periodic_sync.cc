@@ -61,6 +61,23 @@ void PeriodicSync::start(MPI_Comm comm, ClockSync& all_clocks, double seconds) {
   on_ = true;
 }
 
+bool PeriodicSync::is_of_arguments(int code) {
+  int error = MPI_ERR_OTHER;
+  PMPI(Error_class)(code, &error);
+  switch (error) {
+    case MPI_ERR_BUFFER:
+    case MPI_ERR_COUNT:
+    case MPI_ERR_TYPE:
+    case MPI_ERR_COMM:
+    case MPI_ERR_ROOT:
+    case MPI_ERR_OP:
+    case MPI_ERR_ARG:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void PeriodicSync::count(ThreadLog* log, MPI_Comm comm) {
   if (comm != handles.world) return;
   if (log == nullptr) {

@@ -12,9 +12,10 @@
 /// many calls to let pass next.
 ///
 /// Calls are counted whether or not they are recorded: a rank whose memory for records is used up
-/// still has to take part, and so has one where a call failed that did not on others. MPI forbids
-/// two threads to be in a collective of one communicator at the same time, and this is still inside
-/// of it for the program; so nothing here needs a lock.
+/// still has to take part, and so has one where a call failed that did not on others. Calls with
+/// arguments that MPI refuses before it talks to anybody do not count: they meet nobody's. MPI
+/// forbids two threads to be in a collective of one communicator at the same time, and this is
+/// still inside of it for the program; so nothing here needs a lock.
 namespace rubato {
 
 class PeriodicSync {
@@ -24,13 +25,15 @@ class PeriodicSync {
   static void stop() { on_ = false; }
   static bool on() { return on_; }
 
-  /// After a blocking collective; `log` is where it was recorded, or null.
-  static void after_collective(ThreadLog* log, MPI_Comm comm) {
-    if (on_) [[unlikely]]
+  /// After a blocking collective that returned `code`; `log` is where it was recorded, or null.
+  static void after_collective(ThreadLog* log, MPI_Comm comm, int code) {
+    if (on_ && !was_refused(code)) [[unlikely]]
       count(log, comm);
   }
 
  private:
+  static bool was_refused(int code) { return code != MPI_SUCCESS && is_of_arguments(code); }
+  static bool is_of_arguments(int code);
   static void count(ThreadLog* log, MPI_Comm comm);
 
   static inline bool on_ = false;

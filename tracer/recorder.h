@@ -179,8 +179,13 @@ class Call {
         is_short_(other.is_short_) {
     other.moved_ = true;
   }
+  /// Without leave() before where an exception of the program's error handler, or the end of its
+  /// thread, passes through: then nothing of the call goes on record.
   ~Call() {
-    if (!moved_) log_.busy = false;
+    if (moved_) return;
+    if (at_ != log_.at) [[unlikely]]
+      std::memset(log_.at, 0, static_cast<size_t>(at_ - log_.at) * sizeof *at_);
+    log_.busy = false;
   }
 
   /// Makes room for starting or completing this many requests, see reserve_words().

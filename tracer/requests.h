@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "tracer/pmpi.h"
 #include "tracer/record.h"
@@ -78,6 +79,24 @@ inline Claim claim(MPI_Request handle) {
 }
 /// It did not complete. Of several that were claimed, the last one comes first.
 void release(MPI_Request handle, Claim claim);
+
+/// A claim on one request, which is released unless it was given to somebody who takes it: also
+/// where an exception of the program's error handler passes through.
+class OneClaim {
+ public:
+  explicit OneClaim(MPI_Request handle) : handle_(handle), claim_(requests::claim(handle)) {}
+  ~OneClaim() {
+    if (claim_ != kNoClaim) release(handle_, claim_);
+  }
+  OneClaim(const OneClaim&) = delete;
+  OneClaim& operator=(const OneClaim&) = delete;
+
+  Claim give() { return std::exchange(claim_, kNoClaim); }
+
+ private:
+  MPI_Request handle_;
+  Claim claim_;
+};
 
 /// Takes what was claimed: removes it, or makes it inactive when `stays` (a persistent request that
 /// MPI did not free). False when there is none, or none that was active.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -143,6 +144,7 @@ bool SegmentFile::move_oldest(const SegmentSpace& space, uint32_t thread) {
 /// Makes the next segment of the memory of the one in use, which is the only one that is left. Of a
 /// segment that is in both files, readers take the copy.
 bool SegmentFile::use_again(const SegmentSpace& space, uint32_t thread) {
+  assert(moved_ + window_bytes_ == end_);
   uint64_t bytes;
   if (!copy_oldest(space, thread, bytes)) return false;
   std::memset(begin(), 0, window_bytes_ - sizeof(SegmentHeader));
@@ -195,7 +197,12 @@ SegmentFile::Result SegmentFile::extend(const SegmentSpace& space, uint32_t thre
   if (!room && !(too_much() && may_use_again)) room = reserve(file_, end_, size);
   if (room && map_next(thread, size)) return result;
   release(size);
-  return may_use_again && use_again(space, thread) ? Result::kFlushed : Result::kDiskFull;
+  if (!may_use_again) return Result::kDiskFull;
+  // Where memory cannot be mapped, there may be more than the one in use.
+  while (can_move(space)) {
+    if (!move_oldest(space, thread)) return Result::kDiskFull;
+  }
+  return use_again(space, thread) ? Result::kFlushed : Result::kDiskFull;
 }
 
 void SegmentFile::remove(const SegmentSpace& space, uint32_t thread, bool close) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What a program does in functions that MPI calls (those that copy and delete attributes) passes unrecorded. A
-# communicator that is freed there is forgotten all the same: its handle may come back for another one that is
-# made there too.
+# communicator that is freed there is forgotten all the same, and a request that is completed there: its handle may
+# come back for another one.
 . "$(dirname "$0")/lib.sh"
 build_program app <<'C'
 #include <mpi.h>
@@ -49,4 +49,97 @@ expect 30 '^MPI_RECV '
 # In the order of the communicator made last, rank 2 is 0 and rank 0 is 2.
 expect 30 '^MPI_SEND  *2 .*Receiver: 2 '
 expect 30 '^MPI_RECV  *0 .*Sender: 0 '
+
+rm -rf run.otf2dir print.txt
+build_program requests <<'C'
+#include <mpi.h>
+static MPI_Request posted;
+static int x, waits_all;
+static int complete(MPI_Comm comm, int key, void* value, void* extra) {
+  return waits_all ? MPI_Waitall(1, &posted, MPI_STATUSES_IGNORE) : MPI_Wait(&posted, MPI_STATUS_IGNORE);
+}
+int main(int argc, char** argv) {
+  int key, y, one = 1;
+  MPI_Comm comm;
+  MPI_Request r;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, complete, &key, 0);
+  MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  for (waits_all = 0; waits_all < 2; ++waits_all) {
+    MPI_Comm_set_attr(comm, key, 0);
+    MPI_Irecv(&x, 1, MPI_INT, 0, 10, comm, &posted);
+    MPI_Send(&one, 1, MPI_INT, 0, 10, comm);
+    MPI_Comm_delete_attr(comm, key);
+    for (int i = 0; i < 4; ++i) { /* mostly the same handle again */
+      MPI_Irecv(&y, 1, MPI_INT, 0, 20 + i, MPI_COMM_SELF, &r);
+      MPI_Send(&one, 1, MPI_INT, 0, 20 + i, MPI_COMM_SELF);
+      MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+  }
+  MPI_Finalize();
+  return 0;
+}
+C
+trace 1 ./requests || fail "exit code $?"
+otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "otf2-print: $(cat check.txt)"
+# The receives are numbers 1 to 5 and 6 to 10, of which 1 and 6 complete in the callback.
+expect 10 '^MPI_IRECV_REQUEST '
+expect 8 '^MPI_IRECV '
+for number in 2 3 4 5 7 8 9 10; do
+  tag=$((number < 6 ? 18 + number : 13 + number))
+  expect 1 "^MPI_IRECV .*Tag: ${tag}[^0-9].*Request: $number\$"
+done
+
+# The same from Fortran.
+needs_fortran
+rm -rf run.otf2dir print.txt
+cat >fcall.f90 <<'F'
+module callbacks
+  use mpi
+  implicit none
+  integer :: inner, posted, x
+contains
+  subroutine delete_inner(comm, key, value, extra, ierror)
+    integer :: comm, key, ierror
+    integer(kind=MPI_ADDRESS_KIND) :: value, extra
+    call MPI_Wait(posted, MPI_STATUS_IGNORE, ierror)
+    call MPI_Comm_free(inner, ierror)
+  end subroutine
+end module
+program app
+  use callbacks
+  implicit none
+  integer :: ierror, rank, outer, key, made, i, r, y, one
+  integer(kind=MPI_ADDRESS_KIND) :: nothing
+  one = 1
+  nothing = 0
+  call MPI_Init(ierror)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
+  call MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_inner, key, nothing, ierror)
+  do i = 1, 10
+    call MPI_Comm_split(MPI_COMM_WORLD, merge(1, 0, rank == 2), 0, inner, ierror) ! {0, 1} and {2}
+    call MPI_Comm_split(MPI_COMM_WORLD, 0, 0, outer, ierror)
+    call MPI_Comm_set_attr(outer, key, nothing, ierror)
+    call MPI_Irecv(x, 1, MPI_INTEGER, 0, 10, MPI_COMM_SELF, posted, ierror)
+    call MPI_Send(one, 1, MPI_INTEGER, 0, 10, MPI_COMM_SELF, ierror)
+    call MPI_Comm_free(outer, ierror)
+    call MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, made, ierror) ! {2, 1, 0}
+    call MPI_Irecv(y, 1, MPI_INTEGER, 0, 20, MPI_COMM_SELF, r, ierror)
+    call MPI_Send(one, 1, MPI_INTEGER, 0, 20, MPI_COMM_SELF, ierror)
+    call MPI_Wait(r, MPI_STATUS_IGNORE, ierror)
+    if (rank == 2) call MPI_Send(one, 1, MPI_INTEGER, 2, i - 1, made, ierror)
+    if (rank == 0) call MPI_Recv(y, 1, MPI_INTEGER, 0, i - 1, made, MPI_STATUS_IGNORE, ierror)
+    call MPI_Comm_free(made, ierror)
+  end do
+  call MPI_Finalize(ierror)
+end program
+F
+build_fortran fcall
+trace 3 ./fcall || fail "exit code $?"
+otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "otf2-print: $(cat check.txt)"
+# On each rank one of two receives completes in the callback.
+expect 30 '^MPI_IRECV  *[0-2] .*Tag: 20'
+expect 0 '^MPI_IRECV  *[0-2] .*Tag: 10'
+expect 10 '^MPI_SEND  *2 .*Receiver: 2 .*Tag: [0-9],'
+expect 10 '^MPI_RECV  *0 .*Sender: 0 .*Tag: [0-9],'
 pass

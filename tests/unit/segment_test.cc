@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -145,4 +146,31 @@ TEST_CASE("signals of the program do not end recording") {
   sigaction(SIGALRM, &old, nullptr);
   CHECK(result == SegmentFile::Result::kGood);
   file.remove(space, 0, true);
+}
+
+TEST_CASE("where no memory can be mapped, segments are moved and the last one is used again") {
+  std::string name = std::filesystem::temp_directory_path() / "rubato-segment.XXXXXX";
+  const std::string directory = mkdtemp(name.data());
+  const std::string overflow = directory + "/overflow";
+  const SegmentSpace space{directory.c_str(), overflow.c_str(), 0, true, uint64_t{1} << 30};
+  SegmentFile file;
+  for (const uint64_t enter : {10, 20, 30}) {
+    REQUIRE(file.extend(space, 0, 0) == SegmentFile::Result::kGood);
+    put_mark(file, enter);
+  }
+  // From here on mmap() fails, as under a batch system's limit.
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  const rlimit none{1, before.rlim_max};
+  SegmentFile::Result results[2];
+  setrlimit(RLIMIT_AS, &none);
+  results[0] = file.extend(space, 0, 0);
+  put_mark(file, 40);
+  results[1] = file.extend(space, 0, 0);
+  put_mark(file, 50);
+  setrlimit(RLIMIT_AS, &before);
+  for (const auto result : results) CHECK(result == SegmentFile::Result::kFlushed);
+  CHECK(marks(file) == std::vector<uint64_t>{10, 20, 30, 40, 50});
+  file.remove(space, 0, true);
+  std::filesystem::remove_all(directory);
 }
