@@ -195,11 +195,35 @@ void CallBuilder::settle_tests(Call& call) {
   }
 }
 
+void CallBuilder::hold_send(uint64_t request) {
+  settle_send(request);  // whose completion was not seen
+  book_->held_sends.put(request, {this, posted_base_ + posted_.size()});
+  posted_.push_back(
+      {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
+}
+
+void CallBuilder::settle_send(uint64_t request) {
+  if (const auto held = book_->held_sends.take(request))
+    held->poster->posted(held->number).resolved = true;
+}
+
 void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
   note_inside(event, time, true);
-  const auto found = book_->receives.take(request);
-  if (!found) return;  // a cancelled send is left as it is: its message has no receiver
-  found->poster->make_void(found->poster->posted(found->number));
+  if (const auto receive = book_->receives.take(request)) {
+    receive->poster->make_void(receive->poster->posted(receive->number));
+  } else if (const auto slot = book_->send_slots.take(request)) {
+    const bool freed =
+        open_ && trace_->calls[pending_.calls.back().name].name == "MPI_Request_free";
+    if (freed) settle_send(request);  // nobody knows whether it was cancelled in time
+    if (const auto held = book_->held_sends.take(request)) {
+      held->poster->make_void(held->poster->posted(held->number));
+    } else {
+      has_cancelled_sends_ = has_cancelled_sends_ || !freed;
+      book_->free_slot(*slot);
+    }
+  } else {
+    return;
+  }
   if (open_) add_action(ActionKind::kNone);  // this call saw it end, and waited for nobody
 }
 
@@ -586,9 +610,16 @@ void CallBuilder::finish() {
   end();
   while (!book_->partitioned.empty()) settle_partitioned(book_->partitioned.begin()->first);
   for (Posted& post : posted_) {
-    if (!post.resolved) give_up(post);
+    if (post.resolved) continue;
+    // A send is one whatever became of it.
+    if (action_of(post).kind == ActionKind::kSend) {
+      post.resolved = true;
+    } else {
+      give_up(post);
+    }
   }
   book_->receives = {};
+  book_->held_sends = {};
   book_->collectives = {};
 }
 

@@ -88,6 +88,7 @@ struct RequestBook {
 
   RequestTable<OpenPost> receives;
   RequestTable<OpenPost> collectives;
+  RequestTable<OpenPost> held_sends;  ///< where sends are held back
   std::map<uint64_t, NeighbourRequest> among_neighbours;
   std::map<uint32_t, uint32_t> neighbour_inits;     ///< by communicator: how many persistent ones
   std::map<uint64_t, PartitionedSend> partitioned;  ///< by request
@@ -112,6 +113,10 @@ struct RequestBook {
 /// where it completed. And a partitioned message leaves when the last of its partitions is ready,
 /// which is the last one only when the message is complete.
 ///
+/// A send that was cancelled is no message, and that, too, stands where it completed. Hardly any
+/// program does so, so sends are held back only in ranks that are known to: whoever finds
+/// has_cancelled_sends() at the end gives all records to new builders that hold_sends().
+///
 /// Builders of one rank's threads share a book of requests, and then have to get their records in
 /// the order of time (rank_calls.h). Their addresses must not change once they got one.
 class CallBuilder {
@@ -123,6 +128,10 @@ class CallBuilder {
       : trace_(&trace), timeline_(timeline), book_(std::move(book)) {}
 
   void keep_records(bool keep) { keep_records_ = keep; }
+  /// A nonblocking send is not handed out before its completion says that it was one.
+  void hold_sends() { hold_sends_ = true; }
+  /// True when a send was handed out that was cancelled later.
+  bool has_cancelled_sends() const { return has_cancelled_sends_; }
 
   // Records. `event` is the number of the record in its location, `time` in ticks after the start.
   // Peers are world ranks, communicators indices into TraceDefinitions::comms.
@@ -256,6 +265,10 @@ class CallBuilder {
   Action& add_action(ActionKind kind);
   /// Does an action of this kind that is resolved later, by whom `book` finds.
   void post(ActionKind kind, uint64_t request, RequestTable<RequestBook::OpenPost>& book);
+  /// The last action, a send, is known to be one once it completes.
+  void hold_send(uint64_t request);
+  /// It has completed, or nothing is known of that.
+  void settle_send(uint64_t request);
   /// A receive that a probe may have looked for gets what that asked for.
   void ask_as_probed(Action& receive);
   /// `request`: of one that the call does not complete.
@@ -278,6 +291,8 @@ class CallBuilder {
   const TraceDefinitions* trace_;
   int timeline_;
   bool keep_records_ = false;
+  bool hold_sends_ = false;
+  bool has_cancelled_sends_ = false;
   bool begun_ = false;
   bool finished_ = false;
   bool open_ = false;      ///< inside a call
@@ -432,7 +447,11 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   const auto [slot, is_new] = book_->send_slots.open(request);
   if (is_new) *slot = book_->allocate_slot();
   action.slot = *slot;
-  if (flags & kPartitioned) start_partitioned(request);
+  if (flags & kPartitioned) {
+    start_partitioned(request);
+  } else if (hold_sends_) [[unlikely]] {
+    hold_send(request);
+  }
 }
 
 [[gnu::always_inline]] inline void CallBuilder::isend_complete(uint64_t event, double time,
@@ -440,6 +459,8 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   ensure_call(event, time);
   note_inside(event, time, true);
   if (!book_->partitioned.empty()) settle_partitioned(request);
+  if (hold_sends_) [[unlikely]]
+    settle_send(request);
   if (const auto slot = book_->send_slots.take(request)) {
     add_action(ActionKind::kWaitSend).slot = *slot;
     book_->free_slot(*slot);

@@ -53,6 +53,11 @@ void CallStore::close(int timeline) {
   t.packer.reset();
 }
 
+void CallStore::forget(int timeline) {
+  timelines_[timeline].pieces.clear();
+  timelines_[timeline].packer.reset();
+}
+
 void CallStore::write(Timeline& timeline) {
   const auto piece = timeline.packer->take();
   const std::lock_guard lock(writing_);

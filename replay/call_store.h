@@ -36,6 +36,9 @@ class CallStore {
   void settle(int timeline);
   /// A timeline has no more calls.
   void close(int timeline);
+  /// All calls of a timeline that is not closed were wrong; others will be appended. Their room in
+  /// the file is lost, and uses() knows of them.
+  void forget(int timeline);
 
   /// What all timelines together do, once they are closed.
   const CallUses& uses() const { return uses_; }

@@ -84,10 +84,21 @@ EventFiles::~EventFiles() {
 
 void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
                            EventSource::Counts& counts, FunctionTimes* times) {
+  if (decode_rank(rank, keep_records, false, store, counts, times)) return;
+  for (const int timeline : decoding_->archive->definitions.timelines_of(rank)) {
+    store.forget(timeline);
+    if (times) times->of(timeline).clear();
+  }
+  decode_rank(rank, keep_records, true, store, counts, times);
+}
+
+bool EventFiles::decode_rank(int rank, bool keep_records, bool hold_sends, CallStore& store,
+                             EventSource::Counts& counts, FunctionTimes* times) {
   const TraceDefinitions& trace = decoding_->archive->definitions;
   const std::vector<int> timelines = trace.timelines_of(rank);
   RankCalls calls(trace, timelines);
   calls.keep_records(keep_records);
+  if (hold_sends) calls.hold_sends();
   std::vector<EventLocation> locations;
   for (int thread = 0; thread < calls.threads(); ++thread) {
     const uint64_t id = trace.location_of(timelines[thread]);
@@ -114,6 +125,7 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
     store_ready_calls();
   }
   store_ready_calls();
+  if (calls.has_cancelled_sends()) return false;
   for (int thread = 0; thread < calls.threads(); ++thread) {
     store.close(timelines[thread]);
     const CallBuilder& builder = calls.builder(thread);
@@ -122,6 +134,7 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
     counts.collectives.add(builder.open_collectives());
     counts.backwards.add(builder.backwards());
   }
+  return true;
 }
 
 void EventFiles::read_apart(const SideLocation& side,

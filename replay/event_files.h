@@ -43,6 +43,12 @@ class EventFiles {
 
  private:
   struct Decoding;
+
+  /// False when it turned out that sends have to be held back (CallBuilder::hold_sends): what is in
+  /// `store` and `times` is wrong.
+  bool decode_rank(int rank, bool keep_records, bool hold_sends, CallStore& store,
+                   EventSource::Counts& counts, FunctionTimes* times);
+
   std::unique_ptr<Decoding> decoding_;
 };
 

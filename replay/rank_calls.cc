@@ -19,6 +19,16 @@ void RankCalls::keep_records(bool keep) {
   for (auto& thread : threads_) thread->builder.keep_records(keep);
 }
 
+void RankCalls::hold_sends() {
+  for (auto& thread : threads_) thread->builder.hold_sends();
+}
+
+bool RankCalls::has_cancelled_sends() {
+  if (!only_) merge();
+  return std::any_of(threads_.begin(), threads_.end(),
+                     [](const auto& thread) { return thread->builder.has_cancelled_sends(); });
+}
+
 void RankCalls::end(int thread) {
   threads_[thread]->ended = true;
   if (only_) {

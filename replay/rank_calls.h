@@ -31,6 +31,8 @@ class RankCalls {
   RankCalls(const TraceDefinitions& trace, const std::vector<int>& timelines);
 
   void keep_records(bool keep);
+  void hold_sends();           ///< as CallBuilder's
+  bool has_cancelled_sends();  ///< likewise, in any thread, as far as there are records
 
   /// A record of a thread, in the order of its location: calls `method` of the thread's builder,
   /// at once or when the other threads have come as far.

@@ -21,11 +21,14 @@ const std::map<std::string, CollectiveOp> kCollectives = {
     {"scatter", CollectiveOp::kScatter},
     {"scatterv", CollectiveOp::kScatterv},
     {"allgather", CollectiveOp::kAllgather},
+    {"allgatherv", CollectiveOp::kAllgatherv},
     {"alltoall", CollectiveOp::kAlltoall},
     {"alltoallv", CollectiveOp::kAlltoallv},
     {"alltoallw", CollectiveOp::kAlltoallw},
     {"allreduce", CollectiveOp::kAllreduce},
     {"reduce", CollectiveOp::kReduce},
+    {"reduce_scatter", CollectiveOp::kReduceScatter},
+    {"reduce_scatter_block", CollectiveOp::kReduceScatterBlock},
     {"scan", CollectiveOp::kScan},
     {"exscan", CollectiveOp::kExscan},
     {"comm_create", CollectiveOp::kCreateHandle}};
@@ -103,26 +106,10 @@ class TextSource : public EventSource {
   }
 
   void rewind() override {
-    calls_.clear();
-    receives_.clear();
-    under_way_.clear();
-    operations_.clear();
-    groups_.clear();
-    trace_.groups.clear();
-    collectives_.clear();
-    among_neighbours_.clear();
-    events_.assign(trace_.timelines(), 0);
-    function_times_ = FunctionTimes(trace_.timelines());
-    clocks_.clear();
-    for (int timeline = 0; timeline < trace_.timelines(); ++timeline)
-      clocks_.emplace_back(function_times_.of(timeline));
-    for (int rank = 0; rank < trace_.ranks(); ++rank) {
-      calls_.push_back(std::make_unique<RankCalls>(trace_, trace_.timelines_of(rank)));
-      calls_.back()->keep_records(keep_records_);
-    }
-    for (const Line& line : lines_) build(line);
-    for (int timeline = 0; timeline < trace_.timelines(); ++timeline)
-      calls_[trace_.rank_of(timeline)]->end(trace_.thread_of(timeline));
+    build_calls(false);
+    const bool again = std::any_of(calls_.begin(), calls_.end(),
+                                   [](const auto& calls) { return calls->has_cancelled_sends(); });
+    if (again) build_calls(true);
   }
 
   void keep_records(bool keep) override {
@@ -166,6 +153,34 @@ class TextSource : public EventSource {
   }
 
  private:
+  /// All calls of all ranks, from the lines.
+  void build_calls(bool hold_sends) {
+    calls_.clear();
+    receives_.clear();
+    sends_.clear();
+    partitioned_sends_.clear();
+    under_way_.clear();
+    operations_.clear();
+    groups_.clear();
+    trace_.groups.clear();
+    collectives_.clear();
+    among_neighbours_.clear();
+    prepared_among_neighbours_.clear();
+    events_.assign(trace_.timelines(), 0);
+    function_times_ = FunctionTimes(trace_.timelines());
+    clocks_.clear();
+    for (int timeline = 0; timeline < trace_.timelines(); ++timeline)
+      clocks_.emplace_back(function_times_.of(timeline));
+    for (int rank = 0; rank < trace_.ranks(); ++rank) {
+      calls_.push_back(std::make_unique<RankCalls>(trace_, trace_.timelines_of(rank)));
+      calls_.back()->keep_records(keep_records_);
+      if (hold_sends) calls_.back()->hold_sends();
+    }
+    for (const Line& line : lines_) build(line);
+    for (int timeline = 0; timeline < trace_.timelines(); ++timeline)
+      calls_[trace_.rank_of(timeline)]->end(trace_.thread_of(timeline));
+  }
+
   [[noreturn]] void fail(const Line& line, const std::string& why) const {
     throw InputError(origin_ + ":" + std::to_string(line.number) + ": " + why);
   }
@@ -335,6 +350,11 @@ class TextSource : public EventSource {
     return value;
   }
 
+  /// A request of the rank of a line.
+  static std::pair<int, uint64_t> key(const Line& line, double request) {
+    return {line.rank, static_cast<uint64_t>(request)};
+  }
+
   uint64_t bytes(const Line& line, size_t index) const {
     if (index >= line.words.size()) return 0;
     try {
@@ -424,13 +444,19 @@ class TextSource : public EventSource {
     } else if (what == "isend" || what == "issend") {
       record(enter, &CallBuilder::isend, comm, peer(2), tag, bytes(line, 3),
              static_cast<uint64_t>(request), partitioned ? uint8_t{kPartitioned} : uint8_t{0});
+      if (request >= 0) (partitioned ? partitioned_sends_ : sends_).insert(key(line, request));
     } else if (what == "pready") {
-      if (line.words.size() > 2)
-        record(enter, &CallBuilder::partition_ready,
-               static_cast<uint64_t>(number(line, line.words[2])));
+      if (line.words.size() > 2) {
+        const double id = number(line, line.words[2]);
+        if (!partitioned_sends_.count(key(line, id)))
+          fail(line, "request " + whole(id) + " is no message in partitions that was started");
+        record(enter, &CallBuilder::partition_ready, static_cast<uint64_t>(id));
+      }
     } else if (what == "start") {
       if (line.words.size() < 3) fail(line, "the request is missing");
       const auto id = static_cast<uint64_t>(number(line, line.words[2]));
+      if (!prepared_among_neighbours_.count({line.rank, id}))
+        fail(line, "request " + line.words[2] + " was not prepared");
       record(enter, &CallBuilder::neighbours_start, id);
       among_neighbours_.insert({line.rank, id});
     } else if (what == "recv") {
@@ -443,12 +469,19 @@ class TextSource : public EventSource {
       record(enter, &CallBuilder::send, comm, peer(2), tag, bytes(line, 3));
       record(leave, &CallBuilder::recv, comm, peer(4), tag, bytes(line, 5), wildcards);
     } else if (what == "wait" || what == "waitall" || what == "waitany" || what == "waitsome" ||
-               what == "test") {
+               what == "test" || what == "request_free") {
       const bool in_vain = line.words.size() > 2 && line.words[2] == "not";
-      for (size_t i = in_vain ? 3 : 2; i < line.words.size(); ++i) {
+      const bool cancelled = line.words.size() > 2 && line.words[2] == "cancelled";
+      for (size_t i = in_vain || cancelled ? 3 : 2; i < line.words.size(); ++i) {
         const auto id = static_cast<uint64_t>(number(line, line.words[i]));
         if (in_vain) {
           record(leave, &CallBuilder::request_test, id);
+          continue;
+        }
+        if (cancelled) {
+          if (sends_.erase({line.rank, id}) + receives_.erase({line.rank, id}) == 0)
+            fail(line, "request " + line.words[i] + " is no message that is under way");
+          record(leave, &CallBuilder::cancelled, id);
           continue;
         }
         if (const auto started = collectives_.find({line.rank, id});
@@ -470,6 +503,8 @@ class TextSource : public EventSource {
           record(leave, &CallBuilder::one_sided_done, win, number, false);
           operations_.erase(operation);
         } else if (receive == receives_.end()) {
+          if (sends_.erase({line.rank, id}) + partitioned_sends_.erase({line.rank, id}) == 0)
+            fail(line, "request " + line.words[i] + " was not made, or is complete");
           record(leave, &CallBuilder::isend_complete, id);
         } else {
           const PostedText& p = receive->second;
@@ -502,6 +537,7 @@ class TextSource : public EventSource {
       record_silently(&CallBuilder::neighbours_init,
                       NeighbourExchange{comm, bytes(line, 2), bytes(line, 3)},
                       static_cast<uint64_t>(request));
+      prepared_among_neighbours_.insert(key(line, request));
     } else if (kOneSidedCalls.count(what)) {
       one_sided(line, window, request, enter, leave, record, peer);
     } else if (what != "local" && what != "init" && what != "finalize" && what != "probe" &&
@@ -616,7 +652,11 @@ class TextSource : public EventSource {
   std::map<int, uint32_t> comms_;      ///< index, by the number that the trace gives
   std::map<std::pair<int, uint64_t>, PostedText> receives_;
   std::map<std::pair<int, uint64_t>, CollectiveText> collectives_;
+  // By rank and request: what is under way, and persistent collectives.
+  std::set<std::pair<int, uint64_t>> sends_;
+  std::set<std::pair<int, uint64_t>> partitioned_sends_;
   std::set<std::pair<int, uint64_t>> among_neighbours_;
+  std::set<std::pair<int, uint64_t>> prepared_among_neighbours_;
   std::map<int, uint32_t> windows_;  ///< index into comms, by number
   /// By rank and window, then by target: numbers of operations.
   std::map<std::pair<int, uint32_t>, std::map<int32_t, std::vector<uint64_t>>> under_way_;

@@ -2,6 +2,7 @@
 // one line that names the place. tests/damage looks at damage of every kind and everywhere.
 
 #include <otf2/otf2.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -308,6 +309,82 @@ TEST_CASE("more threads than ranks decode as well as one") {
   CHECK(many.identity->records == one.identity->records);
   for (size_t i = 0; i < one.scenarios.size(); ++i)
     CHECK(many.scenarios[i].elapsed == one.scenarios[i].elapsed);
+}
+
+// As many locations as a large machine's, in small: each has an event file and a file of
+// definitions, of which only a few may be open at a time, and a number beyond 32 bits.
+TEST_CASE("an archive of more locations than files can be open") {
+  constexpr uint32_t kRanks = 150;
+  constexpr uint64_t kFirst = (uint64_t{1} << 62) + 7;
+  constexpr uint64_t kStep = uint64_t{1} << 40;
+  Otf2Archive what = Otf2Archive::of_ranks(kRanks);
+  for (MadeLocation& location : what.locations) location.id = kFirst + location.id * kStep;
+  for (uint64_t& rank : what.ranks) rank = kFirst + rank * kStep;
+  // Each sends to the next one, at 10, and receives from the one before, until 40.
+  what.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
+    OTF2_EvtWriter_Enter(writer, nullptr, 10, kMpiSend);
+    OTF2_EvtWriter_MpiSend(writer, nullptr, 11, (location.process + 1) % kRanks, 0, 5, 8);
+    OTF2_EvtWriter_Leave(writer, nullptr, 12, kMpiSend);
+    OTF2_EvtWriter_Enter(writer, nullptr, 20, kMpiRecv);
+    OTF2_EvtWriter_MpiRecv(writer, nullptr, 40, (location.process + kRanks - 1) % kRanks, 0, 5, 8);
+    OTF2_EvtWriter_Leave(writer, nullptr, 40, kMpiRecv);
+  };
+  const Directory directory;
+  write_archive(what, directory.archive());
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit few{32, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+  const Results results = replay(directory, 2);
+  setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(results.identity->records == kRanks * 6);
+  CHECK(results.identity->differing == 0);
+  CHECK(results.trace.messages == kRanks);
+  CHECK(results.trace.unmatched_sends + results.trace.unmatched_receives == 0);
+  // On perfect the message is there when the receive is posted, 8 behind the send.
+  CHECK(results.scenarios[0].elapsed == Approx(30e-9));
+  CHECK(results.scenarios[1].elapsed == Approx(8e-9));
+}
+
+// Rank 0 sends twice the same, at 10 and at 60010, and cancels the first: 20,000 functions later,
+// when that was decoded long ago. Rank 1 gets the second.
+TEST_CASE("a send that is cancelled long after it was decoded is no message") {
+  Otf2Archive what = Otf2Archive::of_ranks(2);
+  what.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
+    const auto isend = [&](uint64_t time, uint64_t request) {
+      OTF2_EvtWriter_Enter(writer, nullptr, time, kMpiIsend);
+      OTF2_EvtWriter_MpiIsend(writer, nullptr, time + 1, 1, 0, 5, 8, request);
+      OTF2_EvtWriter_Leave(writer, nullptr, time + 2, kMpiIsend);
+    };
+    if (location.id == 1) {
+      OTF2_EvtWriter_Enter(writer, nullptr, 10, kMpiRecv);
+      OTF2_EvtWriter_MpiRecv(writer, nullptr, 70000, 0, 0, 5, 8);
+      return void(OTF2_EvtWriter_Leave(writer, nullptr, 70000, kMpiRecv));
+    }
+    isend(10, 1);
+    for (uint64_t i = 0; i < 20000; ++i) {
+      OTF2_EvtWriter_Enter(writer, nullptr, 20 + 2 * i, kFunction);
+      OTF2_EvtWriter_Leave(writer, nullptr, 21 + 2 * i, kFunction);
+    }
+    OTF2_EvtWriter_Enter(writer, nullptr, 60000, kMpiWait);
+    OTF2_EvtWriter_MpiRequestCancelled(writer, nullptr, 60001, 1);
+    OTF2_EvtWriter_Leave(writer, nullptr, 60002, kMpiWait);
+    isend(60010, 2);
+    OTF2_EvtWriter_Enter(writer, nullptr, 60020, kMpiWait);
+    OTF2_EvtWriter_MpiIsendComplete(writer, nullptr, 60021, 2);
+    OTF2_EvtWriter_Leave(writer, nullptr, 60022, kMpiWait);
+  };
+  const Directory directory;
+  write_archive(what, directory.archive());
+  const Results results = replay(directory);
+  CHECK(results.identity->differing == 0);
+  CHECK(results.trace.kept.empty());
+  CHECK(results.trace.messages == 1);
+  CHECK(results.trace.unmatched_sends == 0);
+  // From 10 on; on perfect the Isend and the Wait at 60000 take no time, so that the second send is
+  // entered at 60010 - 4, and nothing is behind the receive.
+  CHECK(results.scenarios[1].ranks[1].end - results.scenarios[1].ranks[1].start ==
+        Approx(59996e-9));
 }
 
 // Rank 1's first post is not on record. Rank 0's start and complete give up on it, rank 1's wait

@@ -55,6 +55,18 @@ TEST_CASE("a collective that needs a root names one that is there") {
   CHECK(refusal("0: 0..1 allreduce 64B 64B" + other) == "no refusal");
 }
 
+TEST_CASE("a request that nobody made is named") {
+  const std::string other = "\n1: 0..1 local MPI_Comm_rank\n";
+  CHECK(refusal("0: 0..1 wait 7" + other) == "trace:1: request 7 was not made, or is complete");
+  CHECK(refusal("0: 0..1 isend 1 8B req 7\n0: 2..3 wait 7\n0: 4..5 wait 7" + other) ==
+        "trace:3: request 7 was not made, or is complete");
+  CHECK(refusal("0: 0..1 start 7" + other) == "trace:1: request 7 was not prepared");
+  CHECK(refusal("0: 0..1 isend 1 8B req 7\n0: 2..3 pready 7" + other) ==
+        "trace:2: request 7 is no message in partitions that was started");
+  CHECK(refusal("0: 0..1 wait cancelled 7" + other) ==
+        "trace:1: request 7 is no message that is under way");
+}
+
 // Ranks 0 and 1 are in communicator 5, ranks 0 and 2 in communicator 3. Were the numbers places in
 // a list, the barrier would be of ranks 0 and 2, and rank 1 in none that is there.
 TEST_CASE("communicators go by the numbers that the trace gives them") {
