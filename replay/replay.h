@@ -40,6 +40,20 @@ inline constexpr bool kTimeOrdered = requires {
   Rules::kTimeOrdered;
 };
 
+/// What says which timeline runs next: RunQueue, unless the rules bring one along. (A test has one
+/// that draws lots.)
+template <class Rules>
+struct QueueOf {
+  using Type = RunQueue;
+};
+template <class Rules>
+requires requires {
+  typename Rules::Queue;
+}
+struct QueueOf<Rules> {
+  using Type = typename Rules::Queue;
+};
+
 /// What a run found out besides its clocks.
 struct ReplayOutcome {
   std::string deadlock;  ///< empty, or who waits for whom in a circle
@@ -305,7 +319,7 @@ class Replay {
   std::vector<int> running_;   ///< by rank: how many of its timelines have not ended
   std::vector<size_t> sends_;  ///< by timeline: how many were numbered
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
-  RunQueue ready_;
+  typename QueueOf<Rules>::Type ready_;
   std::vector<StartedCollective<K>> started_;
   std::vector<TransferId> free_started_;  ///< entries of started_ that can be used again
   const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};

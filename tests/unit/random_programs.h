@@ -59,6 +59,15 @@ struct Op {
   double enter = 0, leave = 0;  ///< as recorded
 };
 
+/// Messages with this tag are in partitions, at both ends.
+inline constexpr int kTagOfPartitioned = 2;
+
+/// Every third collective that is started is a persistent one, started once.
+inline bool is_persistent(const Op& op) {
+  return op.kind == Kind::kStart && op.instance % 3 == 0 &&
+         op.collective != CollectiveOp::kCreateHandle;
+}
+
 /// Every second local call is an MPI_Test that finds nothing: it takes as long, but is progress.
 inline bool looks(const Op& op) {
   return op.kind == Kind::kLocal && op.compute % 2 == 1;
@@ -77,11 +86,18 @@ inline const std::map<CollectiveOp, const char*> kNames = {
     {CollectiveOp::kBarrier, "barrier"},
     {CollectiveOp::kBcast, "bcast"},
     {CollectiveOp::kGather, "gather"},
+    {CollectiveOp::kGatherv, "gatherv"},
     {CollectiveOp::kScatter, "scatter"},
+    {CollectiveOp::kScatterv, "scatterv"},
     {CollectiveOp::kAllgather, "allgather"},
+    {CollectiveOp::kAllgatherv, "allgatherv"},
     {CollectiveOp::kAlltoall, "alltoall"},
+    {CollectiveOp::kAlltoallv, "alltoallv"},
+    {CollectiveOp::kAlltoallw, "alltoallw"},
     {CollectiveOp::kAllreduce, "allreduce"},
     {CollectiveOp::kReduce, "reduce"},
+    {CollectiveOp::kReduceScatter, "reduce_scatter"},
+    {CollectiveOp::kReduceScatterBlock, "reduce_scatter_block"},
     {CollectiveOp::kScan, "scan"},
     {CollectiveOp::kExscan, "exscan"},
     {CollectiveOp::kCreateHandle, "comm_create"}};
@@ -137,7 +153,7 @@ class Generator {
     const auto& members = program_.comms[below(static_cast<int>(program_.comms.size()))];
     const int comm = static_cast<int>(&members - program_.comms.data());
     const int n = static_cast<int>(members.size());
-    one_side(members[below(n)], members[below(n)], comm, below(2), below(2) == 0);
+    one_side(members[below(n)], members[below(n)], comm, below(3), below(2) == 0);
   }
 
   void one_side(int source, int destination, int comm, int tag, bool sender) {
@@ -179,7 +195,8 @@ class Generator {
   void send(int id, int kinds) {
     Message& message = program_.messages[id];
     constexpr Kind kind[] = {Kind::kSend, Kind::kBsend, Kind::kIsend, Kind::kIssend, Kind::kSsend};
-    const Kind chosen = kind[below(kinds == 5 ? 5 : 4)];
+    const Kind drawn = kind[below(kinds == 5 ? 5 : 4)];
+    const Kind chosen = message.tag == kTagOfPartitioned ? Kind::kIsend : drawn;
     add(message.source, chosen).out = id;
     message.sent = true;
     if (chosen == Kind::kIsend || chosen == Kind::kIssend)
@@ -188,6 +205,7 @@ class Generator {
 
   void receive(int id, bool blocking) {
     Message& message = program_.messages[id];
+    blocking = blocking && message.tag != kTagOfPartitioned;
     add(message.destination, blocking ? Kind::kRecv : Kind::kIrecv).in = id;
     message.posted = true;
     if (!blocking) open_[message.destination].push_back({id, Kind::kIrecv});
@@ -292,8 +310,10 @@ inline std::pair<long, long> logical_bytes(CollectiveOp op, long n, long me, boo
   switch (op) {
     case CollectiveOp::kBcast:
     case CollectiveOp::kScatter:
+    case CollectiveOp::kScatterv:
       return {root ? n * b : 0, b};
     case CollectiveOp::kGather:
+    case CollectiveOp::kGatherv:
     case CollectiveOp::kReduce:
       return {b, root ? n * b : 0};
     case CollectiveOp::kScan:
@@ -341,7 +361,13 @@ inline std::string as_text(const Program& program, const std::vector<double>& en
         std::to_string(rank / threads) + (thread > 0 ? "." + std::to_string(thread) : "");
     out << '\n' << name << ": 0..0 " << (thread > 0 ? "local MPI_Comm_rank" : "init");
     for (const Op& op : program.ranks[rank]) {
-      out << '\n' << name << ": " << op.enter << ".." << op.leave << ' ';
+      const bool partitioned =
+          op.kind == Kind::kIsend || op.kind == Kind::kIrecv
+              ? program.messages[std::max(op.out, op.in)].tag == kTagOfPartitioned
+              : false;
+      // In partitions a message leaves when they are ready, and what starts it takes no time.
+      const bool ready_later = partitioned && op.kind == Kind::kIsend;
+      out << '\n' << name << ": " << op.enter << ".." << (ready_later ? op.enter : op.leave) << ' ';
       if (op.kind == Kind::kCollective || op.kind == Kind::kStart) {
         const auto& members = program.comms[op.comm];
         const long me =
@@ -354,6 +380,7 @@ inline std::string as_text(const Program& program, const std::vector<double>& en
         } else {
           out << (blocking == "comm_create" ? "comm_idup" : "i" + blocking) << " req "
               << collective_request(op.instance);
+          if (is_persistent(op)) out << " persistent " << op.instance + 1;
         }
         out << ' ' << sent << "B " << received << "B comm " << op.comm;
         if (op.root >= 0) out << " root " << op.root;
@@ -373,6 +400,9 @@ inline std::string as_text(const Program& program, const std::vector<double>& en
         out << " tag " << tag(program.messages[id]) << " comm " << program.messages[id].comm;
       if (op.kind == Kind::kIsend || op.kind == Kind::kIssend) out << " req " << 2 * id;
       if (op.kind == Kind::kIrecv) out << " req " << 2 * id + 1;
+      if (partitioned) out << " partitioned";
+      if (ready_later)
+        out << '\n' << name << ": " << op.enter << ".." << op.leave << " pready " << 2 * id;
     }
     out << '\n' << name << ": " << ends[rank] << " end";
   }

@@ -1,0 +1,188 @@
+// Timelines may be run in any order: random programs give the same clocks, to the last bit, by lots
+// as in the order that the replay takes.
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <random>
+#include <span>
+
+#include "models/platform_file.h"
+#include "replay/text_source.h"
+#include "tests/unit/random_programs.h"
+#include "tests/unit/reference_simulation.h"
+#include "tests/unit/seeds.h"
+
+#include "replay/engine.h"  // for the rules of this test
+#include "replay/measured_rules.h"
+#include "replay/model_rules.h"
+#include "replay/progress_rules.h"
+
+using namespace rubato;
+using namespace rubato::property;
+
+namespace {
+
+/// As RunQueue, but whose turn it is says the lot.
+class Lottery {
+ public:
+  static std::mt19937 random;
+
+  void push(int timeline, double) { ready_.push_back(timeline); }
+  bool empty() const { return ready_.empty(); }
+  int pop() {
+    std::swap(ready_[random() % ready_.size()], ready_.back());
+    const int timeline = ready_.back();
+    ready_.pop_back();
+    return timeline;
+  }
+  std::span<const int> following() const { return ready_; }
+
+ private:
+  std::vector<int> ready_;
+};
+std::mt19937 Lottery::random;
+
+struct DrawnModel : ModelRules<1> {
+  using ModelRules<1>::ModelRules;
+  using Queue = Lottery;
+};
+struct DrawnProgress : ProgressRules {
+  using ProgressRules::ProgressRules;
+  using Queue = Lottery;
+};
+struct DrawnMeasured : MeasuredRules<1> {
+  using MeasuredRules<1>::MeasuredRules;
+  using Queue = Lottery;
+};
+
+/// What a replay gives.
+struct Outcome {
+  std::vector<std::vector<double>> clocks;  ///< enters and leaves of all calls, by timeline
+  ReplayOutcome said;
+};
+
+struct Clocks : Observer<1> {
+  std::vector<std::vector<double>>* of;
+  explicit Clocks(std::vector<std::vector<double>>& clocks) : of(&clocks) {}
+  void call(int timeline, const Call&, const Block&, const Lanes<1>&, double, const Lanes<1>& enter,
+            const Lanes<1>& leave) override {
+    (*of)[timeline].push_back(enter[0]);
+    (*of)[timeline].push_back(leave[0]);
+  }
+};
+
+template <class Rules>
+Outcome replay(EventSource& source, Rules rules) {
+  Outcome outcome;
+  outcome.clocks.resize(source.definitions().timelines());
+  Clocks observer(outcome.clocks);
+  outcome.said = Replay<Rules>(source, rules, {&observer}).run();
+  return outcome;
+}
+
+void check_same(const Outcome& drawn, const Outcome& usual) {
+  CHECK(drawn.clocks == usual.clocks);
+  CHECK(drawn.said.deadlock == usual.said.deadlock);
+  CHECK(drawn.said.asks_for_receivers == usual.said.asks_for_receivers);
+  CHECK(drawn.said.unmatched_sends.count == usual.said.unmatched_sends.count);
+  CHECK(drawn.said.unmatched_receives.count == usual.said.unmatched_receives.count);
+  CHECK(drawn.said.abandoned_collectives == usual.said.abandoned_collectives);
+}
+
+/// What the programs are recorded on: whole ticks everywhere.
+Machine recorder() {
+  Machine machine;
+  machine.o_s = 13;
+  machine.o_r = 29;
+  machine.node_latency = 400;
+  machine.network_latency = 2100;
+  machine.per_byte = 2;
+  machine.whole = true;
+  return machine;
+}
+
+/// The records of some calls are missing: of one line in `one_in`.
+std::string with_holes(const std::string& text, unsigned seed, unsigned one_in) {
+  std::mt19937 random(seed);
+  std::istringstream in(text);
+  std::string holed;
+  for (std::string line; std::getline(in, line);) {
+    const bool may_go =
+        line.find(" send ") != std::string::npos || line.find(" recv ") != std::string::npos;
+    if (!may_go || random() % one_in != 0) holed += line + "\n";
+  }
+  return holed;
+}
+
+/// Messages of 1000 bytes on wait for their receiver by `protocol`.
+std::string machine_text(const std::string& protocol) {
+  std::string text = R"(
+  format = 1
+  [level.self]
+  transfer = [{ from = "0B", latency = "0.3us", bandwidth = "2GB/s" }]
+  [level.node]
+  transfer = [{ from = "0B", latency = "0.3us", bandwidth = "2GB/s" }]
+  gap = [{ from = "0B", latency = "0s", bandwidth = "4GB/s" }]
+  send_overhead = "17ns"
+  receive_overhead = "23ns"
+  protocol = [{ from = "0B", kind = "eager" }, { from = "1000B", kind = "PROTOCOL" }]
+  [level.network]
+  transfer = [{ from = "0B", latency = "1.7us", bandwidth = "2GB/s" }]
+  gap = [{ from = "0B", latency = "0s", bandwidth = "4GB/s" }]
+  send_overhead = "17ns"
+  receive_overhead = "23ns"
+  protocol = [{ from = "0B", kind = "eager" }, { from = "1000B", kind = "PROTOCOL" }]
+)";
+  for (size_t at = 0; (at = text.find("PROTOCOL")) != std::string::npos;)
+    text.replace(at, 8, protocol);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("random programs: timelines may be run in any order") {
+  // Whole, and with holes, of which more than one way is out.
+  const bool holes = GENERATE(false, true);
+  unsigned stopped = 0, unmatched = 0;
+  for (unsigned seed = 0; seed < seeds(100); ++seed) {
+    Program program = Generator(seed, true).make();
+    const std::vector<double> ends = Reference(Program(program), recorder()).run(&program);
+    std::string text = as_text(program, ends);
+    if (holes) text = with_holes(text, seed, 8);
+    INFO("seed " << seed << "\n" << text);
+    const auto source = parse_text_trace(text);
+    const TraceDefinitions& trace = source->definitions();
+    const auto machine_with = [&](const char* protocol) {
+      LaneMachines machine;
+      machine.placement = Placement(trace.node_of_rank);
+      machine.interconnects.emplace_back(parse_platform(machine_text(protocol), "machine"),
+                                         std::nullopt);
+      machine.names = {"machine"};
+      machine.cpu = {1};
+      return machine;
+    };
+    const LaneMachines machine = machine_with("async");
+    const LaneMachines pushes = machine_with("push");
+    Survey survey;
+    EagerLimits limits;
+    SurveyRules survey_rules(survey, machine.placement, limits, trace);
+    Replay<SurveyRules>(*source, survey_rules, {}).run();
+    survey.finish();
+    const std::vector<MeasuredLane> lane = {MeasuredLane{}};
+    const Outcome model = replay(*source, ModelRules<1>(machine, trace));
+    const Outcome pushed = replay(*source, ProgressRules(pushes, trace));
+    const Outcome measured =
+        replay(*source, MeasuredRules<1>(lane, survey, machine.placement, limits));
+    for (unsigned draw = 0; draw < 4; ++draw) {
+      Lottery::random.seed(7 * seed + draw);
+      check_same(replay(*source, DrawnModel(machine, trace)), model);
+      check_same(replay(*source, DrawnProgress(pushes, trace)), pushed);
+      check_same(replay(*source, DrawnMeasured(lane, survey, machine.placement, limits)), measured);
+    }
+    stopped += !model.said.deadlock.empty() || model.said.asks_for_receivers;
+    unmatched += measured.said.unmatched_sends.count + measured.said.unmatched_receives.count > 0;
+  }
+  // Programs have holes where they should, and even so most come to their end.
+  CHECK((unmatched > 0) == holes);
+  CHECK(stopped < seeds(100) / 2);
+}
