@@ -3,11 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "replay/identity.h"
-#include "replay/measured_rules.h"
 #include "replay/replay_driver.h"
-#include "replay/text_source.h"
-
-#include "replay/engine.h"  // for the rules of this test
+#include "tests/unit/transplant.h"
 
 using namespace rubato;
 
@@ -22,49 +19,6 @@ std::string with(std::string text, const std::vector<std::pair<std::string, int>
     }
   }
   return text;
-}
-
-/// Leaves of all calls of one rank on `measured` where rank `slow` computes `delta` ticks longer
-/// before its call number `before` (from 0, counting what a text writes in a line).
-class Delayed : public MeasuredRules<1> {
- public:
-  Delayed(const Survey& survey, const Placement& placement, const EagerLimits& limits, double delta)
-      : MeasuredRules<1>({MeasuredLane{}}, survey, placement, limits), delta_(delta) {}
-  using Base = MeasuredRules<1>;
-  Lanes<1> compute(double recorded, bool before_mpi, uint32_t functions) {
-    Lanes<1> ticks = Base::compute(recorded, before_mpi, functions);
-    // The marked stretch is the one of this odd length, which no other stretch has.
-    if (recorded == kMarked) ticks += delta_;
-    return ticks;
-  }
-  static constexpr double kMarked = 7777;
-
- private:
-  double delta_;
-};
-
-struct Leaves : Observer<1> {
-  std::vector<std::vector<double>> by_rank;
-  explicit Leaves(int ranks) : by_rank(ranks) {}
-  void call(int rank, const Call&, const Block&, const Lanes<1>&, double, const Lanes<1>&,
-            const Lanes<1>& leave) override {
-    by_rank[rank].push_back(leave[0]);
-  }
-};
-
-/// Leaves on `measured` with `delta` added to the marked stretch.
-std::vector<std::vector<double>> transplant(const std::string& text, double delta) {
-  const auto source = parse_text_trace(text);
-  const Placement placement(source->definitions().node_of_rank);
-  Survey survey;
-  EagerLimits limits;
-  SurveyRules survey_rules(survey, placement, limits, source->definitions());
-  Replay<SurveyRules>(*source, survey_rules, {}).run();
-  survey.finish();
-  Leaves leaves(source->definitions().ranks());
-  Delayed rules(survey, placement, limits, delta);
-  Replay<Delayed>(*source, rules, {&leaves}).run();
-  return leaves.by_rank;
 }
 
 }  // namespace
