@@ -4,6 +4,7 @@
 #include "replay/text_source.h"
 
 #include <catch2/catch.hpp>
+#include <sstream>
 
 #include "models/error.h"
 #include "replay/replay_driver.h"
@@ -81,6 +82,27 @@ TEST_CASE("communicators go by the numbers that the trace gives them") {
   CHECK(results.scenarios[1].ranks[0].end == Approx(100e-9));
   CHECK(refusal("comm 5 0 1\n0: 0..1 barrier comm 1\n1: 0..1 barrier comm 1\n") ==
         "trace:2: communicator 1 is not defined");
+}
+
+// On each of them rank 0 and rank 1, which come by turns as 0 and 1, exchange a message and meet.
+// On perfect a turn of 10 loses the 2 of the send and the 3 of the barrier: 3 + 2 = 5 are left.
+TEST_CASE("communicators by the thousand") {
+  constexpr int kComms = 3000;
+  std::ostringstream text;
+  for (int i = 1; i <= kComms; ++i) text << "comm " << i << (i % 2 ? " 1 0\n" : " 0 1\n");
+  text << "0: 0..0 init\n1: 0..0 init\n";
+  for (int i = 1; i <= kComms; ++i) {
+    const int t = 10 * i;
+    text << "0: " << t << ".." << t + 2 << " send 1 8B comm " << i << "\n0: " << t + 5 << ".."
+         << t + 8 << " barrier comm " << i << "\n1: " << t << ".." << t + 3 << " recv 0 8B comm "
+         << i << "\n1: " << t + 5 << ".." << t + 8 << " barrier comm " << i << '\n';
+  }
+  const Results results = replay(text.str());
+  CHECK(results.identity->differing == 0);
+  CHECK(results.trace.messages == kComms);
+  CHECK(results.trace.unmatched_sends + results.trace.unmatched_receives == 0);
+  // The first turn begins at 10 and the last ends with its barrier.
+  CHECK(results.scenarios[1].elapsed == Approx((10 + 5 * kComms - 2) * 1e-9));
 }
 
 TEST_CASE("times that run backwards are counted, with the first place") {

@@ -1,0 +1,95 @@
+// What the replay charges for collectives whose price a platform file gives as a formula, or as
+// nothing: every operation, blocking, started and persistent. Times in ns.
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "models/platform_file.h"
+#include "replay/replay_driver.h"
+#include "replay/text_source.h"
+#include "tests/unit/random_programs.h"
+
+using namespace rubato;
+
+namespace {
+
+constexpr double kEnters[] = {10, 20, 30, 400};
+constexpr int kRanks = 4;
+constexpr int kRoot = 1;
+/// Every member's payload is 8 bytes: 1000 + 2 * 8.
+constexpr double kPrice = 1016;
+
+Scenario machine(CollectiveOp op, const std::string& pricing) {
+  Scenario scenario;
+  scenario.name = pricing;
+  scenario.platform = parse_platform(
+      "format = 1\n[level.node]\n"
+      "transfer = [ { from = \"0B\", latency = \"7us\", bandwidth = \"1GB/s\" } ]\n"
+      "gap = \"0s\"\n[collectives]\nmodel = \"" +
+          pricing + "\"\n[collectives." + name_of(op) +
+          "]\nformula = [ { constant = \"1us\", d = \"2ns\" } ]\n",
+      "machine");
+  return scenario;
+}
+
+/// Ranks enter the call at kEnters and compute 10 behind it.
+std::string program(CollectiveOp op, const std::string& form) {
+  std::ostringstream text;
+  const std::string name = property::kNames.at(op);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const auto [sent, received] = property::logical_bytes(op, kRanks, rank, rank == kRoot, 8);
+    const std::string line = std::to_string(rank) + ": ";
+    std::ostringstream sizes;
+    sizes << ' ' << sent << "B " << received << "B";
+    if (is_rooted(op)) sizes << " root " << kRoot;
+    text << line << "0..0 init\n" << line << kEnters[rank];
+    if (form == "blocking") {
+      text << "..5000 " << name << sizes.str() << '\n';
+    } else {
+      text << ".." << kEnters[rank] << " i" << name << sizes.str() << " req 1"
+           << (form == "persistent" ? " persistent 1" : "") << '\n'
+           << line << kEnters[rank] << "..5000 wait 1\n";
+    }
+    text << line << "5010 end\n";
+  }
+  return text.str();
+}
+
+/// When a rank is done, where a collective takes `price` from the last one that it waits for.
+double done(CollectiveOp op, int rank, double price) {
+  switch (synchronisation(op)) {
+    case Synchronisation::kOneToAll:  // nobody has anything to do behind it
+      return rank == kRoot ? kEnters[rank] : std::max(kEnters[rank], kEnters[kRoot] + price);
+    case Synchronisation::kAllToOne:
+      return rank == kRoot ? kEnters[3] + price : kEnters[rank];
+    case Synchronisation::kPrefix:  // they come in the order of ranks
+      return kEnters[rank] + price;
+    case Synchronisation::kAllToAll:
+      break;
+  }
+  return kEnters[3] + price;
+}
+
+}  // namespace
+
+TEST_CASE("every collective costs what the formula of its platform says, in every form") {
+  for (int number = 0; number < kCollectiveOps; ++number) {
+    const auto op = static_cast<CollectiveOp>(number);
+    for (const char* form : {"blocking", "started", "persistent"}) {
+      INFO(form << ' ' << name_of(op));
+      const auto source = parse_text_trace(program(op, form));
+      const Results results =
+          run_replay(*source, {machine(op, "analytic"), machine(op, "perfect")}, {});
+      CHECK(results.trace.kept.empty());
+      const bool is_empty = op == CollectiveOp::kBarrier;
+      for (int rank = 0; rank < kRanks; ++rank) {
+        INFO("rank " << rank);
+        const auto end = [&](int scenario) {
+          return results.scenarios[scenario].ranks[rank].end * 1e9;
+        };
+        CHECK(end(0) == Approx(done(op, rank, is_empty ? 1000 : kPrice) + 10));
+        CHECK(end(1) == Approx(done(op, rank, 0) + 10));
+      }
+    }
+  }
+}
