@@ -4,10 +4,10 @@
 #include <catch2/catch.hpp>
 #include <optional>
 #include <random>
-#include <span>
 
 #include "models/platform_file.h"
 #include "replay/text_source.h"
+#include "tests/unit/lottery.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
@@ -21,26 +21,6 @@ using namespace rubato;
 using namespace rubato::property;
 
 namespace {
-
-/// As RunQueue, but whose turn it is says the lot.
-class Lottery {
- public:
-  static std::mt19937 random;
-
-  void push(int timeline, double) { ready_.push_back(timeline); }
-  bool empty() const { return ready_.empty(); }
-  int pop() {
-    std::swap(ready_[random() % ready_.size()], ready_.back());
-    const int timeline = ready_.back();
-    ready_.pop_back();
-    return timeline;
-  }
-  std::span<const int> following() const { return ready_; }
-
- private:
-  std::vector<int> ready_;
-};
-std::mt19937 Lottery::random;
 
 struct DrawnModel : ModelRules<1> {
   using ModelRules<1>::ModelRules;

@@ -21,6 +21,9 @@
 #include <random>
 #include <sstream>
 
+#include "models/scenario.h"
+#include "replay/model_rules.h"
+#include "tests/unit/lottery.h"
 #include "tests/unit/seeds.h"
 
 using namespace rubato;
@@ -376,4 +379,48 @@ TEST_CASE("transplant: every kind of operation, on seeded pairs of recordings") 
     }
   }
   CHECK(moved > 5 * seeds(10));  // some delays a wait takes up at once
+}
+
+// The same programs, on a model and as measured: schedules_test.cc says what is looked at.
+TEST_CASE("every kind of operation: timelines may be run in any order") {
+  struct DrawnModel : ModelRules<1> {
+    using ModelRules<1>::ModelRules;
+    using Queue = Lottery;
+  };
+  struct DrawnMeasured : MeasuredRules<1> {
+    using MeasuredRules<1>::MeasuredRules;
+    using Queue = Lottery;
+  };
+  for (unsigned seed = 0; seed < seeds(10); ++seed) {
+    INFO("seed " << seed);
+    const auto source = parse_text_trace(Recorder(seed, -1, 0).make());
+    const TraceDefinitions& trace = source->definitions();
+    LaneMachines machine;
+    machine.placement = Placement(trace.node_of_rank);
+    machine.interconnects.emplace_back(
+        parse_scenario("bandela:latency=200ns,bandwidth=1GB/s").platform, std::nullopt);
+    machine.names = {"machine"};
+    machine.cpu = {1};
+    const LockOrder locks(*source);
+    Survey survey;
+    const EagerLimits limits;
+    SurveyRules survey_rules(survey, machine.placement, limits, trace);
+    Replay<SurveyRules>(*source, survey_rules, {}, {}, &locks).run();
+    survey.finish();
+    const auto leaves = [&](auto rules) {
+      Leaves observer(trace.ranks());
+      const ReplayOutcome outcome =
+          Replay<decltype(rules)>(*source, rules, {&observer}, {}, &locks).run();
+      CHECK(outcome.deadlock.empty());
+      return observer.by_rank;
+    };
+    const std::vector<MeasuredLane> lane = {MeasuredLane{}};
+    const auto model = leaves(ModelRules<1>(machine, trace));
+    const auto measured = leaves(MeasuredRules<1>(lane, survey, machine.placement, limits));
+    for (unsigned draw = 0; draw < 4; ++draw) {
+      Lottery::random.seed(7 * seed + draw);
+      CHECK(leaves(DrawnModel(machine, trace)) == model);
+      CHECK(leaves(DrawnMeasured(lane, survey, machine.placement, limits)) == measured);
+    }
+  }
 }
