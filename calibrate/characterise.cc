@@ -15,12 +15,12 @@ constexpr int kProbes = 5;
 
 /// Seconds for each part, normal and quick: two ranks need less than 60 s and 10 s in all.
 struct Budget {
-  double transfer, burst, single, overhead;
+  double transfer, burst, single, exchange, overhead;
 };
 
 Budget budget_of(Level level, bool quick) {
-  if (level == Level::kSelf) return quick ? Budget{0.6, 0, 0, 0} : Budget{4, 0, 0, 0};
-  return quick ? Budget{3.5, 1.2, 0.6, 0.8} : Budget{20, 6, 3, 4};
+  if (level == Level::kSelf) return quick ? Budget{0.6, 0, 0, 0, 0} : Budget{4, 0, 0, 0, 0};
+  return quick ? Budget{3.5, 1.2, 0.6, 0.6, 0.8} : Budget{20, 6, 3, 3, 4};
 }
 
 SweepOptions sweep_options(const Effort& effort, double budget, const std::string& what,
@@ -62,6 +62,7 @@ std::vector<size_t> lengths_to_look_at(const ProtocolProbe& probe) {
   return {limit, limit + 1};
 }
 
+/// Of several messages in one direction, and of two in both.
 void measure_gap(Pair& pair, LevelResult& result, const Effort& effort) {
   const Budget budget = budget_of(result.level, effort.quick);
   SweepOptions options = sweep_options(effort, budget.burst, "burst", result.level, "burst");
@@ -76,8 +77,14 @@ void measure_gap(Pair& pair, LevelResult& result, const Effort& effort) {
   options.lengths = lengths_of(effort.lengths, result.level, "single");
   const Timings singles =
       sweep([&](size_t bytes, int loops) { return pair.burst(bytes, 1, loops); }, options);
+  options.budget = budget.exchange;
+  options.busy_budget = 2 * budget.exchange;
+  options.lengths = lengths_of(effort.lengths, result.level, "exchange");
+  const Timings exchanges =
+      sweep([&](size_t bytes, int loops) { return pair.exchange(bytes, loops); }, options);
   result.series.push_back({"burst", bursts});
   result.series.push_back({"single", singles});
+  result.series.push_back({"exchange", exchanges});
 }
 
 /// How long an end looks away: for longer than a message takes, at any length.

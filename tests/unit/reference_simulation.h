@@ -15,11 +15,11 @@
 /// rank.
 namespace rubato::property {
 
-/// Prices in ns: o_s, o_r, T(n) = latency + n * per_byte, g(n) = n * gap.
+/// Prices in ns: o_s, o_r, T(n) = latency + n * per_byte, g(n) = n * gap, x(n) = crossing.
 struct Machine {
   double o_s = 0, o_r = 0;
   double node_latency = 0, network_latency = 0;
-  double per_byte = 0, gap = 0;
+  double per_byte = 0, gap = 0, crossing = 0;
   double rendezvous = kNever;            ///< from this size on
   Protocol protocol = Protocol::kAsync;  ///< of those
   bool whole = false;                    ///< collectives take whole ticks
@@ -227,7 +227,13 @@ class Reference {
         continue;
       }
       const double gap = program_->messages[id].bytes * machine_->gap;
-      state.in_port = std::max(arrival(id), state.in_port + gap);
+      // The latest message of this rank, were it as long, would last so long beside this one.
+      const double flight =
+          latency(program_->messages[id]) + program_->messages[id].bytes * machine_->per_byte;
+      const double lasts = state.out_port - gap + machine_->o_s + flight + machine_->o_r;
+      const double together = std::max(0.0, lasts - (arrival(id) - flight));
+      state.in_port =
+          std::max(arrival(id) + std::min(machine_->crossing, together), state.in_port + gap);
       overheads += machine_->o_r;
       latest = std::max(latest, state.in_port + machine_->o_r);
     }
