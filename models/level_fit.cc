@@ -9,6 +9,9 @@
 //          a burst takes longer than that, it takes for overflowing a cache.
 //   x(n)   an exchange of one message in each direction at the same time takes T'(n) + x, so
 //          x = exchange - burst_1: with the same calls, so that nothing but crossing is in it.
+//          A machine changes its speed within seconds where two processors share a core now and
+//          then, so that T, g and x might be of different ones. What they come from is measured
+//          in turn with a ping-pong, and count in proportion to it.
 //   limit  a send that returns well before its receive is posted was eager. Above it, who has to be
 //          inside MPI is told by what goes on while the ends compute (protocol_fit.h).
 #include "models/level_fit.h"
@@ -69,21 +72,47 @@ TimedLength gap_of(const TimedLength& burst, const TimedLength& single, double m
   return gap;
 }
 
+/// By how much the time one way is longer than that beside bursts and exchanges of a length: 1 on a
+/// machine that keeps its speed.
+class Speeds {
+ public:
+  Speeds(const LevelSamples& level, const SegmentedFit& transfer) : transfer_(transfer) {
+    for (const TimedLength& timing : level.beside) beside_[timing.bytes] = timing.seconds;
+  }
+  double operator()(double bytes) const {
+    const auto found = beside_.find(bytes);
+    const double one_way = transfer_(bytes);
+    return found == beside_.end() || one_way <= 0 ? 1 : one_way / found->second;
+  }
+
+ private:
+  const SegmentedFit& transfer_;
+  std::map<double, double> beside_;
+};
+
+TimedLength times(double factor, TimedLength timing) {
+  timing.seconds *= factor;
+  for (double& half : timing.half) half *= factor;
+  return timing;
+}
+
 /// How much longer a message takes when one like it goes the other way, at most as long again.
 /// Absent where few lengths were measured.
 std::optional<SegmentedFit> fit_crossing_delay(const LevelSamples& level,
                                                const SegmentedFit& transfer) {
   std::map<double, const TimedLength*> alone;
   for (const TimedLength& single : level.single) alone[single.bytes] = &single;
+  const Speeds speed(level, transfer);
   std::vector<FitSample> samples;
   std::vector<TimedLength> delays;
   for (const TimedLength& exchange : level.exchange) {
     const auto single = alone.find(exchange.bytes);
     if (single == alone.end()) continue;
-    TimedLength both = exchange;
+    const double factor = speed(exchange.bytes);
+    TimedLength both = times(factor, exchange);
     both.messages = 2;
     const double most = std::max(2 * kLeastGap, transfer(exchange.bytes));
-    TimedLength delay = gap_of(both, *single->second, most);
+    TimedLength delay = gap_of(both, times(factor, *single->second), most);
     delay.seconds = std::max(delay.seconds, kLeastCrossing * most);
     delays.push_back(delay);
     samples.push_back({exchange.bytes, delay.seconds, static_cast<double>(exchange.launches)});
@@ -103,6 +132,7 @@ std::optional<SegmentedFit> fit_gap(const LevelSamples& level, const SegmentedFi
   if (level.single.size() < level.burst.size()) return std::nullopt;
   std::map<double, const TimedLength*> alone;
   for (const TimedLength& single : level.single) alone[single.bytes] = &single;
+  const Speeds speed(level, transfer);
   std::vector<FitSample> samples;
   std::vector<TimedLength> gaps;
   for (const TimedLength& burst : level.burst) {
@@ -110,7 +140,8 @@ std::optional<SegmentedFit> fit_gap(const LevelSamples& level, const SegmentedFi
     if (single == alone.end() || burst.messages < 2) continue;
     // The curve of a disturbed run may touch 0 where a segment begins.
     const double most = std::max(kLeastGap, transfer(burst.bytes) + crossing(burst.bytes));
-    gaps.push_back(gap_of(burst, *single->second, most));
+    const double factor = speed(burst.bytes);
+    gaps.push_back(gap_of(times(factor, burst), times(factor, *single->second), most));
     samples.push_back({burst.bytes, gaps.back().seconds, static_cast<double>(burst.launches)});
   }
   if (samples.size() < kLeastLengths) return std::nullopt;
@@ -157,6 +188,7 @@ std::vector<TimedLength>* LevelSamples::series(const std::string& pattern) {
   if (pattern == "burst") return &burst;
   if (pattern == "single") return &single;
   if (pattern == "exchange") return &exchange;
+  if (pattern == "beside") return &beside;
   if (pattern == "send_overhead") return &overheads.send;
   if (pattern == "receive_overhead") return &overheads.receive;
   if (pattern == "unexpected_overhead") return &overheads.unexpected;

@@ -23,6 +23,8 @@ struct LevelSamples {
   std::vector<TimedLength> transfer;       ///< one way: half a ping-pong
   std::vector<TimedLength> burst, single;  ///< half a round trip of k messages at once, and of one
   std::vector<TimedLength> exchange;       ///< of one in each direction at the same time
+  /// One way again, measured in turn with these three; may be empty.
+  std::vector<TimedLength> beside;
   OverheadSamples overheads;
   OverlapSamples overlap;  ///< beside overheads.receive
   ProtocolProbe probe;

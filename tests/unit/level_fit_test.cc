@@ -212,6 +212,18 @@ TEST_CASE("what crossing messages take longer is recovered, and bounds the gap")
   for (const double n : {8., 256., 2048., 8192., 65536., 1e6})
     CHECK((*fit.gap)(n) == Approx(transfer(n) + delay(n)).epsilon(0.05));
 
+  // All of it on a machine that was three times as slow meanwhile, as the ping-pong beside it says.
+  LevelSamples slow = samples;
+  slow.beside = slow.transfer;
+  for (auto* times : {&slow.beside, &slow.single, &slow.burst, &slow.exchange}) {
+    for (TimedLength& timing : *times) timing.seconds *= 3;
+  }
+  const LevelFit same = fit_level(slow);
+  for (const double n : {8., 256., 2048., 8192., 65536., 1e6}) {
+    CHECK((*same.crossing_delay)(n) == Approx(delay(n)).epsilon(0.02));
+    CHECK((*same.gap)(n) == Approx(transfer(n) + delay(n)).epsilon(0.05));
+  }
+
   // Where an exchange takes no longer than one message, nothing to speak of.
   samples.exchange = samples.single;
   fit = fit_level(samples);
