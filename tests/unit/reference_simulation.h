@@ -228,10 +228,21 @@ class Reference {
       }
       const double gap = program_->messages[id].bytes * machine_->gap;
       // The latest message of this rank, were it as long, would last so long beside this one.
-      const double flight =
-          latency(program_->messages[id]) + program_->messages[id].bytes * machine_->per_byte;
-      const double lasts = state.out_port - gap + machine_->o_s + flight + machine_->o_r;
-      const double together = std::max(0.0, lasts - (arrival(id) - flight));
+      const auto flight = [&](int message) {
+        return latency(program_->messages[message]) +
+               program_->messages[message].bytes * machine_->per_byte;
+      };
+      double started = state.out_port - gap;
+      const auto look_at = [&](int own) {
+        if (is_rendezvous(program_->messages[own]) && transfers_[own].waits)
+          started = std::max(started, arrival(own) - flight(own));
+      };
+      if (blocking_send) look_at(op.out);
+      for (const auto& [other, receives] : waited) {
+        if (!receives) look_at(other);
+      }
+      const double lasts = started + machine_->o_s + flight(id) + machine_->o_r;
+      const double together = std::max(0.0, lasts - (arrival(id) - flight(id)));
       state.in_port =
           std::max(arrival(id) + std::min(machine_->crossing, together), state.in_port + gap);
       overheads += machine_->o_r;

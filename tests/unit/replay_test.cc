@@ -158,6 +158,22 @@ TEST_CASE("messages that cross take longer, for as long as both are under way") 
   )";
   check(ends(later, scenario), {1260, 830});
 
+  // Above the eager limit, 2000 B by push: P = 10 + 2100 + 20. Both compute for 5000 between their
+  // posts and waits, so that the requests (there at 110) are answered at 5010 and the data leaves
+  // at 5110: 2100 - 2 L later it is there, at 7010. It started at 4910, both ways: + 200, + 20.
+  const char* overlap = R"(
+    0: 0..0 irecv 1 2000B req 1
+    0: 0..1 isend 1 2000B req 2
+    0: 5001..5002 wait 1 2
+    0: 5002 end
+    1: 0..0 irecv 0 2000B req 1
+    1: 0..1 isend 0 2000B req 2
+    1: 5001..5002 wait 1 2
+    1: 5002 end
+  )";
+  scenario.platform.level(Level::kNode)->protocols[1].protocol = Protocol::kPush;
+  check(ends(overlap, scenario), {7230, 7230});
+
   // An answer does not cross what it answers: rank 1 has it at 630, sends at 640; there at 1240.
   const char* answer = R"(
     0: 0..1 send 1 500B
