@@ -15,12 +15,12 @@ constexpr int kProbes = 5;
 
 /// Seconds for each part, normal and quick: two ranks need less than 60 s and 10 s in all.
 struct Budget {
-  double transfer, burst, single, overhead;
+  double transfer, ports, overhead;
 };
 
 Budget budget_of(Level level, bool quick) {
-  if (level == Level::kSelf) return quick ? Budget{0.6, 0, 0, 0} : Budget{4, 0, 0, 0};
-  return quick ? Budget{3.5, 1.2, 0.6, 0.8} : Budget{20, 6, 3, 4};
+  if (level == Level::kSelf) return quick ? Budget{0.6, 0, 0} : Budget{4, 0, 0};
+  return quick ? Budget{3.5, 2.5, 0.8} : Budget{20, 12, 4};
 }
 
 SweepOptions sweep_options(const Effort& effort, double budget, const std::string& what,
@@ -62,22 +62,23 @@ std::vector<size_t> lengths_to_look_at(const ProtocolProbe& probe) {
   return {limit, limit + 1};
 }
 
-void measure_gap(Pair& pair, LevelResult& result, const Effort& effort) {
-  const Budget budget = budget_of(result.level, effort.quick);
-  SweepOptions options = sweep_options(effort, budget.burst, "burst", result.level, "burst");
+/// Several messages in one direction, one, and one in each: what counts is by how much they differ,
+/// and what they take beside a ping-pong. So they are measured in turn.
+void measure_ports(Pair& pair, LevelResult& result, const Effort& effort) {
+  SweepOptions options = sweep_options(effort, budget_of(result.level, effort.quick).ports, "ports",
+                                       result.level, "burst");
   options.refine = false;
   options.max_bytes = pair.longest_in_burst();
   options.extra = lengths_to_look_at(result.probe);
-  const Timings bursts = sweep(
-      [&](size_t bytes, int loops) { return pair.burst(bytes, Pair::burst_length(bytes), loops); },
-      options);
-  options.budget = budget.single;
-  options.busy_budget = 2 * budget.single;
-  options.lengths = lengths_of(effort.lengths, result.level, "single");
-  const Timings singles =
-      sweep([&](size_t bytes, int loops) { return pair.burst(bytes, 1, loops); }, options);
-  result.series.push_back({"burst", bursts});
-  result.series.push_back({"single", singles});
+  const std::vector<Loop> loops = {
+      [&](size_t bytes, int count) { return pair.ping_pong(bytes, count); },
+      [&](size_t bytes, int count) { return pair.burst(bytes, 1, count); },
+      [&](size_t bytes, int count) { return pair.burst(bytes, Pair::burst_length(bytes), count); },
+      [&](size_t bytes, int count) { return pair.exchange(bytes, count); }};
+  std::vector<Timings> timings = sweep_in_turn(loops, options);
+  const char* const patterns[] = {"beside", "single", "burst", "exchange"};
+  for (size_t i = 0; i < timings.size(); ++i)
+    result.series.push_back({patterns[i], std::move(timings[i])});
 }
 
 /// How long an end looks away: for longer than a message takes, at any length.
@@ -227,7 +228,7 @@ LevelResult characterise(Pair& pair, Level level, int partner, const Effort& eff
   };
   result.series.push_back({pattern, sweep(loop, options)});
   const auto stopped = [&effort] { return effort.stop && effort.stop(); };
-  if (!self && !stopped()) measure_gap(pair, result, effort);
+  if (!self && !stopped()) measure_ports(pair, result, effort);
   if (!self && !stopped()) measure_overheads(pair, result, effort);
   if (!self && !stopped()) measure_overlap(pair, result, effort);
   result.fit = fit_level(result.samples());

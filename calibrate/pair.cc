@@ -94,6 +94,9 @@ void Pair::serve() {
       case kBurst:
         answer_burst(command);
         break;
+      case kExchange:
+        exchange_loop(command.bytes, command.count);
+        break;
       case kLateReceiver:
         answer_late(command);
         break;
@@ -119,9 +122,12 @@ void Pair::release() {
 double Pair::ping_pong(size_t bytes, int round_trips) {
   const int n = static_cast<int>(bytes);
   command(kPingPong, bytes, round_trips, 0, 0);
+  unsigned char* out = send_.data();
+  unsigned char* in = receive_.data();
   const auto round_trip = [&] {
-    MPI_Send(send_.data(), n, MPI_BYTE, partner_, kTag, comm_);
-    MPI_Recv(send_.data(), n, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+    MPI_Send(out, n, MPI_BYTE, partner_, kTag, comm_);
+    MPI_Recv(in, n, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+    std::swap(in, out);
   };
   round_trip();  // both sides are there, the buffers where the last round trip leaves them
   const double begin = now();
@@ -131,9 +137,12 @@ double Pair::ping_pong(size_t bytes, int round_trips) {
 
 void Pair::answer_ping_pong(const Command& command) {
   const int n = static_cast<int>(command.bytes);
+  unsigned char* out = send_.data();
+  unsigned char* in = receive_.data();
   for (int i = 0; i < command.count + 1; ++i) {
-    MPI_Recv(send_.data(), n, MPI_BYTE, 0, kTag, comm_, MPI_STATUS_IGNORE);
-    MPI_Send(send_.data(), n, MPI_BYTE, 0, kTag, comm_);
+    MPI_Recv(in, n, MPI_BYTE, 0, kTag, comm_, MPI_STATUS_IGNORE);
+    std::swap(in, out);
+    MPI_Send(out, n, MPI_BYTE, 0, kTag, comm_);
   }
 }
 
@@ -182,6 +191,28 @@ void Pair::answer_burst(const Command& command) {
     start_sends(out, command.bytes, sends);
     MPI_Waitall(command.messages, sends.data(), MPI_STATUSES_IGNORE);
   }
+}
+
+double Pair::exchange(size_t bytes, int exchanges) {
+  command(kExchange, bytes, exchanges, 1, 0);
+  return exchange_loop(bytes, exchanges);
+}
+
+double Pair::exchange_loop(size_t bytes, int exchanges) {
+  const int n = static_cast<int>(bytes);
+  unsigned char* out = send_.data();
+  unsigned char* in = receive_.data();
+  const auto once = [&] {
+    MPI_Request requests[2];
+    MPI_Irecv(in, n, MPI_BYTE, partner_, kTag, comm_, &requests[0]);
+    MPI_Isend(out, n, MPI_BYTE, partner_, kTag, comm_, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    std::swap(in, out);
+  };
+  once();
+  const double begin = now();
+  for (int i = 0; i < exchanges; ++i) once();
+  return (now() - begin) / exchanges;
 }
 
 double Pair::exchange_with_self(size_t bytes, int exchanges) {

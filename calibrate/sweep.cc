@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <random>
+#include <utility>
 
 namespace rubato {
 namespace {
@@ -27,31 +28,39 @@ double interpolate(const Timings::const_iterator& a, const Timings::const_iterat
 /// A sweep in progress.
 class Sweep {
  public:
-  Sweep(const Loop& loop, const SweepOptions& options)
-      : loop_(loop), options_(options), random_(options.seed), begin_(SteadyClock::now()) {}
+  Sweep(const std::vector<Loop>& loops, const SweepOptions& options)
+      : all(loops.size()),
+        timings(all.front()),
+        loops_(loops),
+        options_(options),
+        random_(options.seed),
+        begin_(SteadyClock::now()) {}
 
   bool stopped() const { return options_.stop && options_.stop(); }
   double elapsed() const {
     return std::chrono::duration<double>(SteadyClock::now() - begin_).count();
   }
 
-  /// One loop of one length, as long as the length needs.
+  /// Each loop once for one length, as long as the length needs.
   void measure(size_t bytes) {
-    Timing& timing = timings[bytes];
+    for (size_t i = 0; i < loops_.size(); ++i) measure(loops_[i], bytes, all[i][bytes]);
+  }
+
+  void measure(const Loop& loop, size_t bytes, Timing& timing) {
     int round_trips = options_.min_round_trips;
     if (timing.loops > 0 && timing.min > 0) {
       round_trips =
           static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / timing.min),
                                       double(round_trips), double(options_.max_round_trips)));
-      timing.add(loop_(bytes, round_trips), round_trips);
+      timing.add(loop(bytes, round_trips), round_trips);
     } else {
       // The first loop is short: it shows how long the others have to be, and is then forgotten.
-      timing.min = loop_(bytes, round_trips);
+      timing.min = loop(bytes, round_trips);
       round_trips =
           static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / std::max(timing.min, 1e-9)),
                                       double(round_trips), double(options_.max_round_trips)));
       timing = {};
-      timing.add(loop_(bytes, round_trips), round_trips);
+      timing.add(loop(bytes, round_trips), round_trips);
     }
   }
 
@@ -73,19 +82,27 @@ class Sweep {
   }
 
   std::vector<size_t> lengths() const {
-    std::vector<size_t> all;
-    for (const auto& [bytes, timing] : timings) all.push_back(bytes);
-    return all;
+    std::vector<size_t> found;
+    for (const auto& [bytes, timing] : timings) found.push_back(bytes);
+    return found;
   }
 
   void tell(const std::string& what) const {
     if (options_.progress) options_.progress(what);
   }
 
-  Timings timings;
+  /// Two halves of the worst of the loops.
+  double repeatable_within() const {
+    double worst = 0;
+    for (const Timings& one : all) worst = std::max(worst, repeatability(timed_lengths(one)));
+    return worst;
+  }
+
+  std::vector<Timings> all;  ///< by loop
+  Timings& timings;          ///< of the first one
 
  private:
-  const Loop& loop_;
+  const std::vector<Loop>& loops_;
   const SweepOptions& options_;
   std::mt19937 random_;
   SteadyClock::time_point begin_;
@@ -93,7 +110,11 @@ class Sweep {
 
 /// Anomalies again, a few loops each.
 bool repeat_anomalies(Sweep& run) {
-  return run.cycles(kAnomalyLoops, anomalies(run.timings));
+  std::set<size_t> lengths;
+  for (const Timings& one : run.all) {
+    for (const size_t bytes : anomalies(one)) lengths.insert(bytes);
+  }
+  return run.cycles(kAnomalyLoops, {lengths.begin(), lengths.end()});
 }
 
 /// Adds lengths until straight lines between them are good enough. Their neighbours are measured
@@ -191,7 +212,11 @@ std::vector<size_t> anomalies(const Timings& timings) {
 }
 
 Timings sweep(const Loop& loop, const SweepOptions& options) {
-  Sweep run(loop, options);
+  return std::move(sweep_in_turn({loop}, options).front());
+}
+
+std::vector<Timings> sweep_in_turn(const std::vector<Loop>& loops, const SweepOptions& options) {
+  Sweep run(loops, options);
   std::set<size_t> start =
       options.only.empty() ? starting_lengths(options.max_bytes) : options.only;
   const bool given = !options.lengths.empty();
@@ -209,15 +234,15 @@ Timings sweep(const Loop& loop, const SweepOptions& options) {
   const std::vector<size_t> lengths = run.lengths();
   for (int i = options.first_cycles; going && i < options.max_cycles; ++i) {
     const bool enough = run.elapsed() >= options.budget;
-    if (enough && (run.elapsed() >= options.busy_budget ||
-                   repeatability(timed_lengths(run.timings)) <= kRepeatable)) {
+    if (enough &&
+        (run.elapsed() >= options.busy_budget || run.repeatable_within() <= kRepeatable)) {
       break;
     }
     run.tell("cycle " + std::to_string(i) + ", " + std::to_string(lengths.size()) + " lengths");
     going = run.cycle(lengths);
   }
   if (going) repeat_anomalies(run);
-  return run.timings;
+  return std::move(run.all);
 }
 
 std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager, size_t max_bytes) {

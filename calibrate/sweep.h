@@ -80,6 +80,12 @@ std::vector<size_t> anomalies(const Timings& timings);
 /// several cycles before lengths are refined; anomalies measured again.
 Timings sweep(const Loop& loop, const SweepOptions& options);
 
+/// The same with several loops that are to be compared: each visit of a length runs all of them,
+/// one after the other, so that the machine is in the same state for them (two processors that
+/// share a core for some seconds, and then do not). They are as repeatable as the worst of them;
+/// lengths are refined by the first.
+std::vector<Timings> sweep_in_turn(const std::vector<Loop>& loops, const SweepOptions& options);
+
 /// The largest length for which `eager` holds, by doubling and then halving down to one byte.
 /// `eager` may be wrong when it says no (a lost processor), so the answer is asked again.
 std::optional<size_t> find_eager_limit(const std::function<bool(size_t)>& eager, size_t max_bytes);

@@ -36,6 +36,7 @@ MessageCost Interconnect::message(Level level, double bytes) const {
   cost.transfer = model->transfer(bytes);
   cost.gap = model->gap ? (*model->gap)(bytes) : growing_part(model->transfer, bytes);
   cost.latency = std::min(model->transfer(0), cost.transfer);
+  cost.crossing_delay = model->crossing_delay(bytes);
   return cost;
 }
 

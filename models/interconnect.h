@@ -16,6 +16,7 @@ struct MessageCost {
   double transfer = 0;             ///< T: one way
   double gap = 0;                  ///< g: how long it occupies a port
   double latency = 0;              ///< L: one way for the smallest message, a leg of a handshake
+  double crossing_delay = 0;       ///< x: how much longer when its receiver sends at the same time
 };
 
 /// The prices of one platform. Pure: the same question always gets the same answer.

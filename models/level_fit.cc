@@ -4,6 +4,14 @@
 //   g(n)   half a round trip of k messages at once takes (k-1) g + T'(n) when ports are busy for g
 //          per message, T' being T with nonblocking calls; with k = 1 it takes T'(n). So
 //          g = (burst_k - burst_1) / (k - 1).
+//          A port is busy for no longer than a message takes, whether it crosses another one or
+//          not: ranks that exchange message after message show that it takes one each time. What
+//          a burst takes longer than that, it takes for overflowing a cache.
+//   x(n)   an exchange of one message in each direction at the same time takes T'(n) + x, so
+//          x = exchange - burst_1: with the same calls, so that nothing but crossing is in it.
+//          A machine changes its speed within seconds where two processors share a core now and
+//          then, so that T, g and x might be of different ones. What they come from is measured
+//          in turn with a ping-pong, and count in proportion to it.
 //   limit  a send that returns well before its receive is posted was eager. Above it, who has to be
 //          inside MPI is told by what goes on while the ends compute (protocol_fit.h).
 #include "models/level_fit.h"
@@ -18,9 +26,10 @@
 namespace rubato {
 namespace {
 
-// A port that is busy for longer than a message takes, by more than this, is a disturbed
-// measurement.
-constexpr double kMostGap = 1.5;
+// Of the time of a message alone. Less than what two minima of a difference are off by.
+constexpr double kLeastCrossing = 0.01;
+// Delays are small against what they are added to: a tenth of them is a few per cent of that.
+constexpr double kCrossingNoise = 0.1;
 // Two runs of mpirun differ by more than two halves of one run; finer than this nobody reproduces.
 constexpr double kLeastNoise = 0.01;
 // On a busy machine the curve follows its samples all the same: a fit that explains a step of 50 %
@@ -63,19 +72,76 @@ TimedLength gap_of(const TimedLength& burst, const TimedLength& single, double m
   return gap;
 }
 
-std::optional<SegmentedFit> fit_gap(const LevelSamples& level, const SegmentedFit& transfer) {
+/// By how much the time one way is longer than that beside bursts and exchanges of a length: 1 on a
+/// machine that keeps its speed.
+class Speeds {
+ public:
+  Speeds(const LevelSamples& level, const SegmentedFit& transfer) : transfer_(transfer) {
+    for (const TimedLength& timing : level.beside) beside_[timing.bytes] = timing.seconds;
+  }
+  double operator()(double bytes) const {
+    const auto found = beside_.find(bytes);
+    const double one_way = transfer_(bytes);
+    return found == beside_.end() || one_way <= 0 ? 1 : one_way / found->second;
+  }
+
+ private:
+  const SegmentedFit& transfer_;
+  std::map<double, double> beside_;
+};
+
+TimedLength times(double factor, TimedLength timing) {
+  timing.seconds *= factor;
+  for (double& half : timing.half) half *= factor;
+  return timing;
+}
+
+/// How much longer a message takes when one like it goes the other way, at most as long again.
+/// Absent where few lengths were measured.
+std::optional<SegmentedFit> fit_crossing_delay(const LevelSamples& level,
+                                               const SegmentedFit& transfer) {
+  std::map<double, const TimedLength*> alone;
+  for (const TimedLength& single : level.single) alone[single.bytes] = &single;
+  const Speeds speed(level, transfer);
+  std::vector<FitSample> samples;
+  std::vector<TimedLength> delays;
+  for (const TimedLength& exchange : level.exchange) {
+    const auto single = alone.find(exchange.bytes);
+    if (single == alone.end()) continue;
+    const double factor = speed(exchange.bytes);
+    TimedLength both = times(factor, exchange);
+    both.messages = 2;
+    const double most = std::max(2 * kLeastGap, transfer(exchange.bytes));
+    TimedLength delay = gap_of(both, times(factor, *single->second), most);
+    delay.seconds = std::max(delay.seconds, kLeastCrossing * most);
+    delays.push_back(delay);
+    samples.push_back({exchange.bytes, delay.seconds, static_cast<double>(exchange.launches)});
+  }
+  if (samples.size() < kLeastLengths) return std::nullopt;
+  FitOptions options;
+  options.noise = kCrossingNoise;
+  SegmentedFit delay = fit_segments(std::move(samples), options);
+  add_reproducibility(delay, delays);
+  return delay;
+}
+
+std::optional<SegmentedFit> fit_gap(const LevelSamples& level, const SegmentedFit& transfer,
+                                    const std::optional<SegmentedFit>& crossing_delay) {
+  const auto crossing = [&](double n) { return crossing_delay ? (*crossing_delay)(n) : 0; };
   // A run that was interrupted on the way lacks lengths anywhere.
   if (level.single.size() < level.burst.size()) return std::nullopt;
   std::map<double, const TimedLength*> alone;
   for (const TimedLength& single : level.single) alone[single.bytes] = &single;
+  const Speeds speed(level, transfer);
   std::vector<FitSample> samples;
   std::vector<TimedLength> gaps;
   for (const TimedLength& burst : level.burst) {
     const auto single = alone.find(burst.bytes);
     if (single == alone.end() || burst.messages < 2) continue;
     // The curve of a disturbed run may touch 0 where a segment begins.
-    const double most = std::max(kLeastGap, kMostGap * transfer(burst.bytes));
-    gaps.push_back(gap_of(burst, *single->second, most));
+    const double most = std::max(kLeastGap, transfer(burst.bytes) + crossing(burst.bytes));
+    const double factor = speed(burst.bytes);
+    gaps.push_back(gap_of(times(factor, burst), times(factor, *single->second), most));
     samples.push_back({burst.bytes, gaps.back().seconds, static_cast<double>(burst.launches)});
   }
   if (samples.size() < kLeastLengths) return std::nullopt;
@@ -121,6 +187,8 @@ std::vector<TimedLength>* LevelSamples::series(const std::string& pattern) {
   if (pattern == "pingpong" || pattern == "sendrecv") return &transfer;
   if (pattern == "burst") return &burst;
   if (pattern == "single") return &single;
+  if (pattern == "exchange") return &exchange;
+  if (pattern == "beside") return &beside;
   if (pattern == "send_overhead") return &overheads.send;
   if (pattern == "receive_overhead") return &overheads.receive;
   if (pattern == "unexpected_overhead") return &overheads.unexpected;
@@ -138,7 +206,8 @@ LevelFit fit_level(const LevelSamples& samples, Joints joints) {
   }
   if (fit.transfer) {
     add_reproducibility(*fit.transfer, samples.transfer);
-    fit.gap = fit_gap(samples, *fit.transfer);
+    fit.crossing_delay = fit_crossing_delay(samples, *fit.transfer);
+    fit.gap = fit_gap(samples, *fit.transfer, fit.crossing_delay);
     fit.overheads = fit_overheads(samples.overheads, samples.probe.waiting);
     fit.parts = parts_of(*fit.transfer, fit.overheads);
   }
@@ -156,6 +225,7 @@ void add_level(Platform& platform, Level level, const LevelFit& fit, const Proto
     model.unexpected_overhead = TransferCurve(fit.overheads.unexpected->segments);
   }
   if (fit.gap) model.gap = TransferCurve(fit.gap->segments);
+  if (fit.crossing_delay) model.crossing_delay = TransferCurve(fit.crossing_delay->segments);
   if (probe.eager) model.protocols.push_back({0, Protocol::kEager});
   if (probe.waiting && !fit.protocols.empty()) {
     model.protocols.insert(model.protocols.end(), fit.protocols.begin(), fit.protocols.end());

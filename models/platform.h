@@ -39,6 +39,8 @@ struct LevelModel {
   std::optional<TransferCurve> unexpected_overhead;
   std::optional<TransferCurve>
       gap;  ///< g(n): port occupancy; absent = the part of T that grows with n
+  /// x(n): how much longer a message takes whose receiver sends one like it at the same time.
+  TransferCurve crossing_delay;
   std::vector<ProtocolSegment> protocols;  ///< by size; empty = eager
 
   Protocol protocol_at(double bytes) const;

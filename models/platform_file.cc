@@ -162,7 +162,7 @@ std::vector<ProtocolSegment> read_protocols(const Reader& reader, const toml::no
 LevelModel read_level(const Reader& reader, const toml::table& table, const std::string& where) {
   reader.check_keys(table, "[" + where + "]",
                     {"transfer", "points", "protocol", "send_overhead", "receive_overhead",
-                     "unexpected_overhead", "gap"});
+                     "unexpected_overhead", "gap", "crossing_delay"});
   LevelModel level;
   const toml::node* transfer = table.get("transfer");
   const toml::node* points = table.get("points");
@@ -180,6 +180,8 @@ LevelModel read_level(const Reader& reader, const toml::table& table, const std:
     level.unexpected_overhead = read_segments(reader, *node, where + ".unexpected_overhead");
   }
   if (const auto* node = table.get("gap")) level.gap = read_segments(reader, *node, where + ".gap");
+  if (const auto* node = table.get("crossing_delay"))
+    level.crossing_delay = read_segments(reader, *node, where + ".crossing_delay");
   return level;
 }
 
@@ -459,6 +461,10 @@ void write_level(std::ostream& out, int index, const LevelModel& level) {
   if (level.gap) {
     out << "# How long a message occupies the port of a rank.\n";
     write_curve(out, "gap", *level.gap);
+  }
+  if (!level.crossing_delay.empty()) {
+    out << "# How much longer a message takes whose receiver sends at the same time.\n";
+    write_curve(out, "crossing_delay", level.crossing_delay);
   }
 }
 

@@ -6,7 +6,8 @@
 //   eager:      arrival = start + T
 //   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send,
 //                                                          L; clear to send and data, T - L
-//   a receive is there at max(arrival, in-port + g), and the in-port is busy until then
+//   a receive is there at max(arrival + d, in-port + g), and the in-port is busy until then
+//   d = min(x, max(0, started + o_s + T + o_r - (arrival - T))), for messages that cross (below)
 //   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager message
 //             that arrived before its receive was posted, o_r is that of an unexpected one
 //   a rendezvous send leaves at its arrival; an eager synchronous one a trip L after both are there
@@ -15,6 +16,14 @@
 // receiver is there. In which order the data of several flow, the clocks of all their receivers
 // decide, and to wait for these could be a deadlock; only in the order of time is it known
 // (ordered_rules.h).
+//
+// Messages cross when their receiver sends, too. Its latest message started at out-port - g, or at
+// its own arrival - T where that is known and later (of a rendezvous that the same call waits for:
+// its data may flow long after its send). The one of that length that comes in starts at
+// arrival - T; alone either lasts o_s + T + o_r from its start. So d is how long the latest one
+// would still last when the other one starts, at most x: all of x where two ranks exchange messages
+// at once, and nothing in a ping-pong, where the answer starts when the message is there. d falls
+// by no more than the other one starts later, so that later never becomes earlier.
 
 #include <cmath>
 #include <cstring>
@@ -35,8 +44,11 @@ namespace rubato {
 template <int K>
 struct LaneMessageCost {
   Lanes<K> send_overhead, receive_overhead, unexpected_overhead, transfer, gap, latency;
+  Lanes<K> crossing_delay;   ///< x
+  Lanes<K> crossing_window;  ///< o_s + 2 T + o_r: start to arrival of what does not cross
   Protocol protocol = Protocol::kEager;
   bool tells_unexpected = false;  ///< an unexpected message costs more, or less, in some lane
+  bool crosses = false;           ///< x is more than 0 in some lane
 };
 
 /// What a group of scenarios with one structure has in common, and what differs per lane.
@@ -196,24 +208,29 @@ class ModelRules {
         if (is_receive) latest = latest.max(timeline.enter + recorded);
         continue;
       }
-      const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+      const LaneMessageCost<K>* cost = &message_cost(transfer.level, transfer.bytes);
       if (is_receive) {
-        const Lanes<K> drained = transfer.arrival().max(timeline.in_port + cost.gap);
+        Lanes<K> drained = transfer.arrival();
+        if (cost->crosses) {
+          drained += crossing(timeline, transfer, *cost, *context.matcher);
+          cost = &message_cost(transfer.level, transfer.bytes);  // it asked for others
+        }
+        drained = drained.max(timeline.in_port + cost->gap);
         timeline.in_port = drained;
         const auto take = [&](const Lanes<K>& overhead) __attribute__((always_inline)) {
           leave += overhead;
           latest = latest.max(drained + overhead);
         };
-        if (transfer.handshake || !cost.tells_unexpected) {
-          take(cost.receive_overhead);
+        if (transfer.handshake || !cost->tells_unexpected) {
+          take(cost->receive_overhead);
         } else {
           take((transfer.arrival() < transfer.posted)
-                   .select(cost.unexpected_overhead, cost.receive_overhead));
+                   .select(cost->unexpected_overhead, cost->receive_overhead));
         }
       } else if (transfer.handshake) {
         latest = latest.max(transfer.arrival());
       } else {
-        latest = latest.max(acknowledged(transfer, cost));
+        latest = latest.max(acknowledged(transfer, *cost));
       }
     }
     return timeline.busy = leave.max(latest);
@@ -311,6 +328,21 @@ class ModelRules {
       completion.time = acknowledged(transfer, message_cost(transfer.level, transfer.bytes));
     }
     return completion;
+  }
+
+  /// How much later a message comes because its receiver sends meanwhile.
+  [[gnu::noinline]] Lanes<K> crossing(const TimelineState<K>& timeline, const Transfer<K>& transfer,
+                                      const LaneMessageCost<K>& message, Matcher<K>& matcher) {
+    // By value: the next question may change what a reference means.
+    const LaneMessageCost<K> cost = message;
+    Lanes<K> started = timeline.out_port - cost.gap;
+    for (const Awaited& awaited : timeline.awaited) {
+      if (awaited.kind != Awaited::Kind::kSend || awaited.transfer == kNoTransfer) continue;
+      const Transfer<K>& own = matcher[awaited.transfer];
+      if (!own.handshake || !own.sender_waits || own.abandoned) continue;
+      started = started.max(own.arrival() - message_cost(own.level, own.bytes).transfer);
+    }
+    return (started + cost.crossing_window - transfer.arrival()).max(0).min(cost.crossing_delay);
   }
 
   /// When the sender of an eager synchronous message knows that it was received.
@@ -432,7 +464,10 @@ class ModelRules {
         cost.transfer[lane] = seconds.transfer * ticks;
         cost.gap[lane] = seconds.gap * ticks;
         cost.latency[lane] = seconds.latency * ticks;
+        cost.crossing_delay[lane] = seconds.crossing_delay * ticks;
       }
+      cost.crossing_window = cost.send_overhead + 2 * cost.transfer + cost.receive_overhead;
+      cost.crosses = (cost.crossing_delay > 0).any();
       cost.protocol = machines_->interconnects[0].protocol(level, size);
       cost.tells_unexpected = (cost.unexpected_overhead != cost.receive_overhead).any();
     }

@@ -135,6 +135,10 @@ std::string calibration_html(const FittedPlatform& fitted) {
     curves.push_back(curve_data("Transfer, one way", *level.fit.transfer,
                                 samples_of(level.samples.transfer, *level.fit.transfer), largest));
     if (level.fit.gap) curves.push_back(curve_data("Gap", *level.fit.gap, Json::array(), largest));
+    if (level.fit.crossing_delay) {
+      curves.push_back(
+          curve_data("Crossing delay", *level.fit.crossing_delay, Json::array(), largest));
+    }
     levels.push_back({{"level", name}, {"curves", std::move(curves)}});
   }
   Json calls = Json::array();

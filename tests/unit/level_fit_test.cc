@@ -189,6 +189,47 @@ TEST_CASE("the uncertainty of a gap is that of a difference") {
   CHECK(fit.gap->segments[0].uncertainty == Approx(0.12073).epsilon(1e-4));
 }
 
+TEST_CASE("what crossing messages take longer is recovered, and bounds the gap") {
+  // x(n) = 0.1 us + n / (10 GB/s): an exchange takes T + x.
+  const auto delay = [](double n) { return 0.1e-6 + n * 0.1e-9; };
+  LevelSamples samples = level(0, 0);
+  for (const TimedLength& single : samples.single) {
+    const double seconds = single.seconds + delay(single.bytes);
+    samples.exchange.push_back({single.bytes, 1, seconds, {}, 1});
+  }
+  LevelFit fit = fit_level(samples);
+  REQUIRE(fit.crossing_delay);
+  for (const double n : {8., 256., 2048., 8192., 65536., 1e6})
+    CHECK((*fit.crossing_delay)(n) == Approx(delay(n)).epsilon(0.02));
+  Platform platform;
+  add_level(platform, Level::kNode, fit, samples.probe);
+  CHECK(platform.level(Level::kNode)->crossing_delay(65536) == Approx(delay(65536)).epsilon(0.02));
+
+  // A burst that overflows a cache: each further message takes 3 T. The port is busy for T + x.
+  for (TimedLength& burst : samples.burst)
+    burst.seconds = transfer(burst.bytes) * (1 + 3 * (kBurst - 1));
+  fit = fit_level(samples);
+  for (const double n : {8., 256., 2048., 8192., 65536., 1e6})
+    CHECK((*fit.gap)(n) == Approx(transfer(n) + delay(n)).epsilon(0.05));
+
+  // All of it on a machine that was three times as slow meanwhile, as the ping-pong beside it says.
+  LevelSamples slow = samples;
+  slow.beside = slow.transfer;
+  for (auto* times : {&slow.beside, &slow.single, &slow.burst, &slow.exchange}) {
+    for (TimedLength& timing : *times) timing.seconds *= 3;
+  }
+  const LevelFit same = fit_level(slow);
+  for (const double n : {8., 256., 2048., 8192., 65536., 1e6}) {
+    CHECK((*same.crossing_delay)(n) == Approx(delay(n)).epsilon(0.02));
+    CHECK((*same.gap)(n) == Approx(transfer(n) + delay(n)).epsilon(0.05));
+  }
+
+  // Where an exchange takes no longer than one message, nothing to speak of.
+  samples.exchange = samples.single;
+  fit = fit_level(samples);
+  for (const double n : {8., 2048., 65536.}) CHECK((*fit.crossing_delay)(n) < 0.011 * transfer(n));
+}
+
 TEST_CASE("too few samples give no curve") {
   LevelSamples samples;
   samples.transfer = {{1, 1, 1e-6, {}, 1}, {2, 1, 1e-6, {}, 1}};

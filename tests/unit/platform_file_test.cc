@@ -50,6 +50,7 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "async" } ]
     receive_overhead = "50ns"
     unexpected_overhead = [ { from = "0B", latency = "70ns", bandwidth = "10GB/s" } ]
+    crossing_delay = [ { from = "0B", latency = "20ns", bandwidth = "5GB/s" } ]
   )",
                                            "toy.toml");
   const LevelModel& node = *platform.level(Level::kNode);
@@ -69,6 +70,7 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     CHECK(again.level(Level::kNode)->receive_overhead(n) == Approx(50e-9));
     REQUIRE(again.level(Level::kNode)->unexpected_overhead);
     CHECK((*again.level(Level::kNode)->unexpected_overhead)(n) == Approx(70e-9 + n * 0.1e-9));
+    CHECK(again.level(Level::kNode)->crossing_delay(n) == Approx(20e-9 + n * 0.2e-9));
   }
 }
 

@@ -56,6 +56,7 @@ Scenario platform(const Machine& machine) {
                              : "gap = \"0s\"\n")
          << "send_overhead = \"" << machine.o_s << "ns\"\nreceive_overhead = \"" << machine.o_r
          << "ns\"\n";
+    if (machine.crossing > 0) text << "crossing_delay = \"" << machine.crossing << "ns\"\n";
     if (machine.rendezvous < kNever)
       text << "protocol = [{ from = \"0B\", kind = \"eager\" }, { from = \"" << machine.rendezvous
            << "B\", kind = \"" << kProtocolNames[static_cast<int>(machine.protocol)] << "\" }]\n";
@@ -260,6 +261,7 @@ TEST_CASE("random programs with overheads, ports and rendezvous") {
   near.network_latency = 1700;
   near.per_byte = 0.5;
   near.gap = 0.25;
+  near.crossing = 130;
   near.rendezvous = 1000;
   near.collectives.preset = CollectivePreset::kOpenMpi;
   for (const CollectiveOp op : {CollectiveOp::kBcast, CollectiveOp::kGather, CollectiveOp::kReduce})

@@ -15,11 +15,11 @@
 /// rank.
 namespace rubato::property {
 
-/// Prices in ns: o_s, o_r, T(n) = latency + n * per_byte, g(n) = n * gap.
+/// Prices in ns: o_s, o_r, T(n) = latency + n * per_byte, g(n) = n * gap, x(n) = crossing.
 struct Machine {
   double o_s = 0, o_r = 0;
   double node_latency = 0, network_latency = 0;
-  double per_byte = 0, gap = 0;
+  double per_byte = 0, gap = 0, crossing = 0;
   double rendezvous = kNever;            ///< from this size on
   Protocol protocol = Protocol::kAsync;  ///< of those
   bool whole = false;                    ///< collectives take whole ticks
@@ -227,7 +227,24 @@ class Reference {
         continue;
       }
       const double gap = program_->messages[id].bytes * machine_->gap;
-      state.in_port = std::max(arrival(id), state.in_port + gap);
+      // The latest message of this rank, were it as long, would last so long beside this one.
+      const auto flight = [&](int message) {
+        return latency(program_->messages[message]) +
+               program_->messages[message].bytes * machine_->per_byte;
+      };
+      double started = state.out_port - gap;
+      const auto look_at = [&](int own) {
+        if (is_rendezvous(program_->messages[own]) && transfers_[own].waits)
+          started = std::max(started, arrival(own) - flight(own));
+      };
+      if (blocking_send) look_at(op.out);
+      for (const auto& [other, receives] : waited) {
+        if (!receives) look_at(other);
+      }
+      const double lasts = started + machine_->o_s + flight(id) + machine_->o_r;
+      const double together = std::max(0.0, lasts - (arrival(id) - flight(id)));
+      state.in_port =
+          std::max(arrival(id) + std::min(machine_->crossing, together), state.in_port + gap);
       overheads += machine_->o_r;
       latest = std::max(latest, state.in_port + machine_->o_r);
     }

@@ -125,6 +125,67 @@ TEST_CASE("rendezvous: sender and receiver meet, whoever comes late") {
   check(ends(early_receiver, toy()), {5115, 5130});
 }
 
+TEST_CASE("messages that cross take longer, for as long as both are under way") {
+  // 500 B: P = o_s 10 + T 600 + o_r 20 = 630, g = 500. Both send at 10; x = 200.
+  const char* together = R"(
+    0: 0..0 irecv 1 500B req 1
+    0: 0..1 isend 1 500B req 2
+    0: 1..2 wait 1 2
+    0: 2 end
+    1: 0..0 irecv 0 500B req 1
+    1: 0..1 isend 0 500B req 2
+    1: 1..2 wait 1 2
+    1: 2 end
+  )";
+  Scenario scenario = toy();
+  check(ends(together, scenario), {630, 630});
+  scenario.platform.level(Level::kNode)->crossing_delay = TransferCurve({{0, 200e-9, 0, 0}});
+  // Arrival 10 + 600 = 610; d = min(200, out-port 510 - 500 + 630 - 10) = 200; + 20.
+  check(ends(together, scenario), {830, 830});
+
+  // Rank 1 begins 500 later and sends at 510, when the other message would last 10 + 630 - 510 =
+  // 130 more: there at 1110 + 130, + 20. The other one: 610 + 200 + 20.
+  const char* later = R"(
+    0: 0..0 irecv 1 500B req 1
+    0: 0..1 isend 1 500B req 2
+    0: 1..2 wait 1 2
+    0: 2 end
+    1: 0..0 local MPI_Comm_rank
+    1: 500..500 irecv 0 500B req 1
+    1: 500..501 isend 0 500B req 2
+    1: 501..502 wait 1 2
+    1: 502 end
+  )";
+  check(ends(later, scenario), {1260, 830});
+
+  // Above the eager limit, 2000 B by push: P = 10 + 2100 + 20. Both compute for 5000 between their
+  // posts and waits, so that the requests (there at 110) are answered at 5010 and the data leaves
+  // at 5110: 2100 - 2 L later it is there, at 7010. It started at 4910, both ways: + 200, + 20.
+  const char* overlap = R"(
+    0: 0..0 irecv 1 2000B req 1
+    0: 0..1 isend 1 2000B req 2
+    0: 5001..5002 wait 1 2
+    0: 5002 end
+    1: 0..0 irecv 0 2000B req 1
+    1: 0..1 isend 0 2000B req 2
+    1: 5001..5002 wait 1 2
+    1: 5002 end
+  )";
+  scenario.platform.level(Level::kNode)->protocols[1].protocol = Protocol::kPush;
+  check(ends(overlap, scenario), {7230, 7230});
+
+  // An answer does not cross what it answers: rank 1 has it at 630, sends at 640; there at 1240.
+  const char* answer = R"(
+    0: 0..1 send 1 500B
+    0: 1..2 recv 1 500B
+    0: 2 end
+    1: 0..1 recv 0 500B
+    1: 1..2 send 0 500B
+    1: 2 end
+  )";
+  check(ends(answer, scenario), {1260, 640});
+}
+
 TEST_CASE("the out-port lets one message through at a time") {
   const char* text = R"(
     0: 0..1 isend 1 500B tag 1 req 1

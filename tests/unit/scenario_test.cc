@@ -77,6 +77,24 @@ TEST_CASE("bandwidth/f multiplies what grows with the size") {
   CHECK(Interconnect(slow.platform).message(Level::kNode, 10000).gap == Approx(95e-6));
 }
 
+TEST_CASE("bandwidth changes what crossing messages take longer") {
+  PlatformFile file;
+  std::ofstream(file.path()) << R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "1us", bandwidth = "1GB/s" } ]
+    crossing_delay = [ { from = "0B", latency = "0s", bandwidth = "4GB/s" } ]
+  )";
+  const auto delay = [&](const std::string& change) {
+    const Scenario scenario = parse_scenario(file.path() + change);
+    return Interconnect(scenario.platform).message(Level::kNode, 1000).crossing_delay;
+  };
+  CHECK(delay("") == Approx(250e-9));              // 1000 B / 4 GB/s
+  CHECK(delay(":bandwidth*2") == Approx(125e-9));  // half of it
+  CHECK(delay(":latency*10") == Approx(250e-9));   // it is not on the way
+  CHECK(delay(":bandwidth=2GB/s") == 0);           // of either direction
+}
+
 TEST_CASE("changes chain, and names and processors are changed too") {
   const PlatformFile file;
   const Scenario s =

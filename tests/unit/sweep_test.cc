@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 #include <set>
+#include <utility>
+#include <vector>
 
 using rubato::Timing;
 using rubato::Timings;
@@ -212,4 +214,32 @@ TEST_CASE("the eager limit is found to the byte") {
     return bytes <= 4040;
   };
   CHECK(rubato::find_eager_limit(liar, 1 << 20) == 4040u);
+}
+
+TEST_CASE("loops that are compared are run in turn, length by length") {
+  // The second loop takes twice as long as the first; both note what they were asked for.
+  std::vector<std::pair<int, size_t>> runs;
+  const auto loop = [&](int which) {
+    return [&runs, which](size_t bytes, int) {
+      runs.emplace_back(which, bytes);
+      return (which + 1) * (1e-6 + static_cast<double>(bytes) * 1e-9);
+    };
+  };
+  rubato::SweepOptions options = without_clock();
+  options.only = {8, 64, 512};
+  options.refine = false;
+  const std::vector<Timings> timings = rubato::sweep_in_turn({loop(0), loop(1)}, options);
+  REQUIRE(timings.size() == 2);
+  for (const size_t bytes : {8, 64, 512}) {
+    CHECK(timings[0].at(bytes).min == Approx(1e-6 + static_cast<double>(bytes) * 1e-9));
+    CHECK(timings[1].at(bytes).min == Approx(2e-6 + static_cast<double>(bytes) * 2e-9));
+    CHECK(timings[0].at(bytes).loops == timings[1].at(bytes).loops);
+  }
+  // No length is left before both have run it.
+  size_t turns = 0;
+  for (size_t i = 1; i < runs.size(); ++i) {
+    if (runs[i].second != runs[i - 1].second) CHECK(runs[i - 1].first == 1);
+    if (runs[i].first != runs[i - 1].first) ++turns;
+  }
+  CHECK(turns > 2 * 3);
 }
