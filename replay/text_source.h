@@ -27,9 +27,8 @@ namespace rubato {
 ///                                      it nobody says of which
 ///     1: 80..90 wait 1                 requests that complete here, in order
 ///     1: 91..92 test not 2             a test whose records say that request 2 is not complete
-///     0: 91..92 wait cancelled 1       it was cancelled; also "request_free cancelled", where
-///     nobody
-///                                      knows
+///     0: 91..92 wait cancelled 1       it was cancelled
+///     0: 91..92 request_free cancelled 1   it may have been, nobody knows
 ///     0: 80..99 sendrecv 1 8B 1 8B     to, bytes, from, bytes
 ///     0: 99..120 barrier               collectives: NAME [root R] [sent] [received] [comm C]
 ///     0: 120..130 bcast root 0 64B 64B
