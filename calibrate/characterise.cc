@@ -2,6 +2,7 @@
 #include "calibrate/characterise.h"
 
 #include <iterator>
+#include <utility>
 
 #include "models/error.h"
 
@@ -23,13 +24,16 @@ Budget budget_of(Level level, bool quick) {
   return quick ? Budget{3.5, 2.5, 0.8} : Budget{20, 12, 4};
 }
 
+/// Series of single messages: at the two ends, unexpected, and two of overlap.
+constexpr int kSinglesSeries = 5;
+
 SweepOptions sweep_options(const Effort& effort, double budget, const std::string& what,
                            Level level, const std::string& pattern) {
   SweepOptions options;
   options.lengths = lengths_of(effort.lengths, level, pattern);
   options.max_bytes = effort.max_bytes;
   options.budget = budget;
-  options.busy_budget = 2 * budget;
+  options.busy_budget = effort.begin(budget);
   options.seed = effort.seed;
   options.stop = effort.stop;
   if (effort.progress) {
@@ -70,15 +74,19 @@ void measure_ports(Pair& pair, LevelResult& result, const Effort& effort) {
   options.refine = false;
   options.max_bytes = pair.longest_in_burst();
   options.extra = lengths_to_look_at(result.probe);
-  const std::vector<Loop> loops = {
-      [&](size_t bytes, int count) { return pair.ping_pong(bytes, count); },
-      [&](size_t bytes, int count) { return pair.burst(bytes, 1, count); },
-      [&](size_t bytes, int count) { return pair.burst(bytes, Pair::burst_length(bytes), count); },
-      [&](size_t bytes, int count) { return pair.exchange(bytes, count); }};
+  const auto burst = [&](size_t bytes, int count) {
+    return pair.burst(bytes, Pair::burst_length(bytes), count);
+  };
+  const std::vector<std::pair<const char*, Loop>> patterns = {
+      {"beside", [&](size_t bytes, int count) { return pair.ping_pong(bytes, count); }},
+      {"single", [&](size_t bytes, int count) { return pair.burst(bytes, 1, count); }},
+      {"burst", burst},
+      {"exchange", [&](size_t bytes, int count) { return pair.exchange(bytes, count); }}};
+  std::vector<Loop> loops;
+  for (const auto& [name, loop] : patterns) loops.push_back(loop);
   std::vector<Timings> timings = sweep_in_turn(loops, options);
-  const char* const patterns[] = {"beside", "single", "burst", "exchange"};
   for (size_t i = 0; i < timings.size(); ++i)
-    result.series.push_back({patterns[i], std::move(timings[i])});
+    result.series.push_back({patterns[i].first, std::move(timings[i])});
 }
 
 /// How long an end looks away: for longer than a message takes, at any length.
@@ -114,6 +122,7 @@ void measure_overheads(Pair& pair, LevelResult& result, const Effort& effort) {
       sweep([&](size_t bytes, int loops) { return pair.send_overhead(bytes, loops, away(bytes)); },
             options);
   options.lengths = lengths_of(effort.lengths, result.level, "receive_overhead");
+  options.busy_budget = effort.begin(options.budget);
   const Timings receives = sweep(
       [&](size_t bytes, int loops) { return pair.receive_overhead(bytes, loops, away(bytes)); },
       options);
@@ -121,6 +130,7 @@ void measure_overheads(Pair& pair, LevelResult& result, const Effort& effort) {
   result.series.push_back({"receive_overhead", receives});
   if (!result.probe.eager) return;
   options.lengths = lengths_of(effort.lengths, result.level, "unexpected_overhead");
+  options.busy_budget = effort.begin(options.budget);
   if (result.probe.waiting && options.lengths.empty()) {
     const auto limit = static_cast<size_t>(*result.probe.eager);
     options.max_bytes = limit;
@@ -156,6 +166,7 @@ void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
     sender.timings.merge(sweep(
         [&](size_t bytes, int loops) { return pair.sender_wait(bytes, loops, away(bytes), 0); },
         options));
+    if (round == 0) options.busy_budget = effort.begin(options.budget);
     both.timings.merge(sweep(
         [&](size_t bytes, int loops) {
           return pair.sender_wait(bytes, loops, away(bytes), kLonger * away(bytes));
@@ -170,7 +181,7 @@ void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
     if (effort.stop && effort.stop()) break;
     const LevelSamples samples = result.samples();
     const std::vector<ProtocolSegment> found = find_protocols(
-        *result.probe.waiting, {timed_lengths(sender.timings), timed_lengths(both.timings)},
+        *result.probe.waiting, {median_lengths(sender.timings), median_lengths(both.timings)},
         samples.transfer, samples.overheads.receive);
     options.only.clear();
     options.budget = 0;  // the least number of cycles
@@ -197,12 +208,21 @@ LevelSamples LevelResult::samples() const {
     if (!belongs) continue;
     std::vector<TimedLength>& timings = *belongs;
     timings = timed_lengths(one.timings);
+    for (TimedLength& timing : timings) {
+      if (counts_by_median(one.pattern, timing.bytes, probe.waiting))
+        timing.seconds = one.timings.at(static_cast<size_t>(timing.bytes)).median();
+    }
     if (one.pattern != "burst") continue;
     for (TimedLength& timing : timings) {
       timing.messages = Pair::burst_length(static_cast<size_t>(timing.bytes));
     }
   }
   return samples;
+}
+
+double planned_seconds(Level level, bool quick) {
+  const Budget budget = budget_of(level, quick);
+  return budget.transfer + budget.ports + kSinglesSeries * budget.overhead;
 }
 
 LevelResult characterise(Pair& pair, Level level, int partner, const Effort& effort) {
@@ -226,11 +246,20 @@ LevelResult characterise(Pair& pair, Level level, int partner, const Effort& eff
   const Loop loop = [&](size_t bytes, int loops) {
     return self ? pair.exchange_with_self(bytes, loops) : pair.ping_pong(bytes, loops);
   };
+  const auto keep_from = [&](size_t first) {
+    LevelResult done = result;
+    done.series.erase(done.series.begin(), done.series.begin() + static_cast<long>(first));
+    effort.keep(done);
+  };
   result.series.push_back({pattern, sweep(loop, options)});
+  keep_from(0);
   const auto stopped = [&effort] { return effort.stop && effort.stop(); };
-  if (!self && !stopped()) measure_ports(pair, result, effort);
-  if (!self && !stopped()) measure_overheads(pair, result, effort);
-  if (!self && !stopped()) measure_overlap(pair, result, effort);
+  for (const auto measure : {measure_ports, measure_overheads, measure_overlap}) {
+    if (self || stopped()) continue;
+    const size_t before = result.series.size();
+    measure(pair, result, effort);
+    keep_from(before);
+  }
   result.fit = fit_level(result.samples());
   return result;
 }

@@ -12,16 +12,6 @@
 
 namespace rubato {
 
-/// What the user asked for, and how a run is told to stop.
-struct Effort {
-  bool quick = false;
-  size_t max_bytes = 4 << 20;
-  unsigned seed = 1;
-  LengthList lengths;  ///< of patterns whose lengths were chosen before
-  std::function<bool()> stop;
-  std::function<void(const std::string&)> progress;
-};
-
 /// One pattern of messages over its lengths.
 struct Series {
   std::string pattern;  ///< what the file of samples calls it
@@ -39,6 +29,26 @@ struct LevelResult {
   /// What the fit is made of, as `rubato fit` gets it from the file of samples.
   LevelSamples samples() const;
 };
+
+/// What the user asked for, and how a run is told to stop.
+struct Effort {
+  bool quick = false;
+  size_t max_bytes = 4 << 20;
+  size_t cold_bytes = 0;  ///< of each buffer that cold patterns and copies walk through
+  unsigned seed = 1;
+  LengthList lengths;  ///< of patterns whose lengths were chosen before
+  std::function<bool()> stop;
+  std::function<void(const std::string&)> progress;
+  /// Told of each part that begins, and its budget in seconds; how long it may go on where the
+  /// machine is busy (TimePlan::begin). On the rank that measures.
+  std::function<double(double)> begin = [](double budget) { return 2 * budget; };
+  /// Given series that are done, from which on they are kept should the run be killed: those of a
+  /// level, without its fit. On the rank that measures.
+  std::function<void(const LevelResult&)> keep = [](const LevelResult&) {};
+};
+
+/// What the parts of a level are planned to take together, seconds.
+double planned_seconds(Level level, bool quick);
 
 /// Measures and fits one level; called on rank 0 while the partner serves. Errors: InputError when
 /// a payload arrives damaged.

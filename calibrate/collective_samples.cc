@@ -13,8 +13,9 @@
 namespace rubato {
 namespace {
 
-constexpr std::array<const char*, 6> kColumns = {"processes",     "seconds_median", "interval",
-                                                 "seconds_local", "seconds_global", "dropped"};
+/// Beside those of messages.
+constexpr std::array<const char*, 5> kColumns = {"processes", "interval", "seconds_local",
+                                                 "seconds_global", "dropped"};
 
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells(1);

@@ -83,17 +83,10 @@ std::vector<Experiment> make_experiments(const std::vector<Team>& teams,
   return experiments;
 }
 
-/// Seconds for all experiments.
-double budget_of(const CollectivesEffort& effort) {
-  const double share = static_cast<double>(effort.operations.size()) /
-                       static_cast<double>(measured_collectives().size());
-  return (effort.quick ? kQuickBudget : kBudget) * share;
-}
-
 TimingOptions timing_options(const CollectivesEffort& effort, size_t experiments) {
   TimingOptions options;
   options.sync = effort.sync;
-  options.budget = budget_of(effort) / static_cast<double>(experiments);
+  options.budget = collectives_seconds(effort) / static_cast<double>(experiments);
   // SKaMPI's rule and MPIBlib's: both figures are those of the mean.
   options.rule.least = 10;
   options.rule.most = effort.quick ? 200 : 1000;
@@ -200,6 +193,12 @@ class Run {
 
 }  // namespace
 
+double collectives_seconds(const CollectivesEffort& effort) {
+  const double share = static_cast<double>(effort.operations.size()) /
+                       static_cast<double>(measured_collectives().size());
+  return (effort.quick ? kQuickBudget : kBudget) * share;
+}
+
 size_t collectives_memory(const CollectivesEffort& effort, size_t max_bytes, int ranks) {
   if (effort.operations.empty()) return 0;
   // Two buffers, in which each of the ranks has a payload.
@@ -223,7 +222,7 @@ CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& e
     run.find_limit(op, *team);
   }
   const double begin = monotonic_seconds();
-  const double budget = budget_of(effort);
+  const double budget = collectives_seconds(effort);
   const int count = static_cast<int>(experiments.size());
   for (int i = 0; i < count; ++i) {
     const double left = (monotonic_seconds() - begin) / std::max(1, i) * (count - i);

@@ -50,6 +50,9 @@ struct CollectiveResults {
   int skipped = 0;  ///< experiments without an observation in time, or that a stop left out
 };
 
+/// What they are planned to take together, seconds.
+double collectives_seconds(const CollectivesEffort& effort);
+
 /// The most bytes that a rank has at once for their buffers, at most 64 MiB.
 size_t collectives_memory(const CollectivesEffort& effort, size_t max_bytes, int ranks);
 

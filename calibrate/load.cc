@@ -10,6 +10,15 @@
 #include "calibrate/patterns.h"
 
 namespace rubato {
+int load_series(size_t pairs) {
+  int series = 0;
+  for (size_t k = 1; pairs > 1; k = std::min(2 * k, pairs)) {
+    ++series;
+    if (k == pairs) break;
+  }
+  return series;
+}
+
 std::vector<Series> measure_load(const std::vector<std::pair<int, int>>& pairs,
                                  const Effort& effort, const std::function<void()>& wait) {
   const int most = static_cast<int>(pairs.size());

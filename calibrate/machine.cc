@@ -1,8 +1,9 @@
 // What a node does without messages: how fast it copies, and how much of its time others take.
 //
 // Copies, after Howell ("Microbenchmarking"): a loop over the same few bytes finds them in the
-// cache; one that walks through an array of at least twice the size of the cache never does, as
-// each pass flushes out what the one before left. The walk goes on where the last one ended.
+// cache; one that walks through memory of at least twice the size of the cache never does, as each
+// pass flushes out what the one before left. What is read and what is written have half of it each.
+// The walk goes on where the last one ended.
 #include "calibrate/machine.h"
 
 #include <unistd.h>
@@ -10,13 +11,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "calibrate/memory_left.h"
 #include "calibrate/message_memory.h"
 
 namespace rubato {
 namespace {
 
 constexpr size_t kLeastCache = 4 << 20;
-constexpr size_t kMostCache = 128 << 20;
+constexpr size_t kMostCache = 1 << 30;
 
 /// So that no compiler finds a copy useless.
 void use(const void* data) {
@@ -54,40 +56,52 @@ size_t largest_cache_of_all(MPI_Comm comm) {
   return static_cast<size_t>(bytes);
 }
 
-size_t copied_bytes(size_t max_bytes) {
-  return std::max(2 * largest_cache(), max_bytes);
+size_t cold_buffer_of_all(MPI_Comm comm, const std::vector<int>& nodes) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const auto here = std::count(nodes.begin(), nodes.end(), nodes[static_cast<size_t>(rank)]);
+  unsigned long long left = memory_left() / static_cast<unsigned long long>(here);
+  MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, comm);
+  return cold_buffer(largest_cache_of_all(comm), left);
+}
+
+double copies_seconds(bool quick) {
+  return quick ? 0.4 : 4;
 }
 
 std::vector<Series> measure_copies(const Effort& effort) {
-  const size_t most = copied_bytes(effort.max_bytes);
+  const size_t most = std::max(effort.cold_bytes, effort.max_bytes);
   const Buffer from(most, 1), to(most, 2);
   SweepOptions options;
   options.max_bytes = effort.max_bytes;
   for (size_t n = 1024; n <= effort.max_bytes; n *= 4) options.only.insert(n);
   options.refine = false;
-  options.budget = effort.quick ? 0.2 : 2;
+  options.budget = copies_seconds(effort.quick) / 2;
   options.busy_budget = options.budget;
   options.seed = effort.seed;
   options.stop = effort.stop;
-  const auto copies = [&](size_t bytes, int count, size_t& at, size_t step) {
+  const auto copies = [&](size_t bytes, int count, const auto& place) {
     const double begin = now();
     for (int i = 0; i < count; ++i) {
-      if (at + bytes > most) at = 0;
+      const size_t at = place();
       std::memcpy(to.data() + at, from.data() + at, bytes);
       use(to.data());
-      at += step;
     }
     return (now() - begin) / count;
   };
-  size_t here = 0, walk = 0;
+  effort.begin(options.budget);
   const Timings in_cache = sweep(
       [&](size_t bytes, int count) {
-        copies(bytes, 1, here, 0);
-        return copies(bytes, count, here, 0);
+        const auto here = [] { return size_t{0}; };
+        copies(bytes, 1, here);
+        return copies(bytes, count, here);
       },
       options);
+  MemoryWalk walk(most);
+  effort.begin(options.budget);
   const Timings cold =
-      sweep([&](size_t bytes, int count) { return copies(bytes, count, walk, whole_lines(bytes)); },
+      sweep([&](size_t bytes,
+                int count) { return copies(bytes, count, [&] { return walk.next(bytes); }); },
             options);
   return {{"copy", in_cache}, {"copy_cold", cold}};
 }

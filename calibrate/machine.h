@@ -9,18 +9,23 @@
 
 namespace rubato {
 
-/// Copies of some lengths by memcpy: "copy", from and to the caches, and "copy_cold", through
-/// memory of twice the size of the largest cache. On one rank.
+/// Copies of some lengths by memcpy: "copy", from and to the caches, and "copy_cold", through two
+/// arrays of effort.cold_bytes, from one to the other. On one rank.
 std::vector<Series> measure_copies(const Effort& effort);
 
-/// The bytes of each of the two arrays that they copy from and to.
-size_t copied_bytes(size_t max_bytes);
+/// What they are planned to take, seconds.
+double copies_seconds(bool quick);
 
-/// The largest cache of a processor, in bytes, within reasonable bounds.
+/// The largest cache of a processor, in bytes, as the system names it; at least 4 MiB, where it
+/// does not, and at most 1 GiB.
 size_t largest_cache();
 
 /// That of all ranks, since those of two nodes may differ. Collective.
 size_t largest_cache_of_all(MPI_Comm comm);
+
+/// cold_buffer() for all ranks alike: the largest of their caches, and the least memory that is
+/// left for one of them. `nodes` says which node each rank is on. Collective.
+size_t cold_buffer_of_all(MPI_Comm comm, const std::vector<int>& nodes);
 
 /// Does the same work of about a millisecond again and again; seconds of each time. What the
 /// processor does besides shows in those that take longer.

@@ -3,6 +3,7 @@
 // `rubato calibrate` starts it on every rank, with options that it has checked. Rank 0 and one
 // partner per level talk (characterise.cc); all other ranks are present and asleep, because a
 // library that polls more peers is slower and real programs have them.
+#include <fmt/core.h>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -34,9 +35,12 @@
 #include "calibrate/presence.h"
 #include "calibrate/provenance.h"
 #include "calibrate/stress.h"
+#include "calibrate/terminal.h"
+#include "calibrate/time_plan.h"
 #include "models/collective_fit.h"
 #include "models/error.h"
 #include "models/platform_file.h"
+#include "models/units.h"
 
 namespace rubato {
 namespace {
@@ -170,9 +174,9 @@ std::string own_host() {
   return name.data();
 }
 
-/// What this rank has to have memory for. `cache` is the largest of all ranks.
+/// What this rank has to have memory for. `walked` is what cold_buffer_of_all() said.
 MemoryNeeds own_needs(const Options& options, const std::vector<LevelTask>& tasks, int rank,
-                      int ranks, size_t cache) {
+                      int ranks, size_t walked) {
   MemoryNeeds needs;
   needs.max_bytes = options.max_bytes;
   const bool in_a_pair =
@@ -181,21 +185,20 @@ MemoryNeeds own_needs(const Options& options, const std::vector<LevelTask>& task
   const bool cold = std::any_of(
       options.patterns.begin(), options.patterns.end(),
       [&](const MessagePattern& p) { return p.cold && (in_a_pair || !p.between_two()); });
-  if (cold) needs.cold_bytes = 2 * cache;
-  if (rank == 0) needs.copied_bytes = copied_bytes(options.max_bytes);
+  if (cold) needs.cold_bytes = walked;
+  if (rank == 0) needs.copied_bytes = std::max(walked, options.max_bytes);
   needs.collectives = collectives_memory(options.collectives, options.max_bytes, ranks);
   return needs;
 }
 
 /// Why the messages do not fit into the memory of some node, on rank 0; "" where they do.
 /// Collective.
-std::string lack_of_memory(const Options& options, const std::vector<int>& nodes) {
+std::string lack_of_memory(const Options& options, const std::vector<int>& nodes, size_t walked) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int ranks = static_cast<int>(nodes.size());
   const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
-  const size_t cache = largest_cache_of_all(MPI_COMM_WORLD);
-  const unsigned long long own[2] = {memory_of_rank(own_needs(options, tasks, rank, ranks, cache)),
+  const unsigned long long own[2] = {memory_of_rank(own_needs(options, tasks, rank, ranks, walked)),
                                      memory_left()};
   std::vector<std::array<unsigned long long, 2>> all(nodes.size());
   MPI_Gather(own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -217,32 +220,68 @@ std::string lack_of_memory(const Options& options, const std::vector<int>& nodes
 }
 
 /// The experimental factors of this run, on rank 0; collective.
-Provenance gather_factors(const Options& options, int ranks) {
+Provenance gather_factors(const Options& options, int ranks, size_t cold_bytes) {
   Provenance factors = local_factors();
   factors["hosts"] = host_list(gather_texts(own_host(), ranks));
   const std::string pinned = pinning(gather_texts(own_processors(), ranks));
   if (!pinned.empty()) factors["pinning"] = pinned;
   factors["ranks"] = std::to_string(ranks);
+  factors["cache"] =
+      fmt::format("warm; _cold patterns walk through {}, the largest cache has {}",
+                  format_bytes(2. * static_cast<double>(cold_bytes)),
+                  format_bytes(static_cast<double>(largest_cache_of_all(MPI_COMM_WORLD))));
   factors["command"] = options.command;
   return factors;
 }
 
-/// Progress for a person who watches; nothing in a pipe.
+/// Progress for a person who watches, ten times a second at most; nothing in a pipe. Called by rank
+/// 0. An empty text clears the line.
 void show_progress(const std::string& text) {
-  static const bool terminal = isatty(STDERR_FILENO);
-  if (terminal) std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  static const int terminal = watched_terminal();
+  static double last = 0;
+  if (terminal < 0 || (!text.empty() && now() - last < 0.1)) return;
+  last = now();
+  dprintf(terminal, "\r\033[K%s", text.c_str());
+}
+
+/// What all parts are planned to take, seconds; and how long some of them may go on.
+TimePlan plan_of(const Options& options, const std::vector<LevelTask>& tasks,
+                 const CollectivesEffort& collectives) {
+  const bool quick = options.quick;
+  double planned = collectives_seconds(collectives) + copies_seconds(quick);
+  int between_levels = 0;
+  for (const LevelTask& task : tasks) {
+    planned += planned_seconds(task.level, quick);
+    if (task.level == Level::kSelf) continue;
+    ++between_levels;
+    planned += load_series(task.pairs.size()) * pattern_seconds(quick);
+  }
+  for (const MessagePattern& pattern : options.patterns)
+    planned += (pattern.between_two() ? between_levels : 1) * pattern_seconds(quick);
+  return {planned, time_limit(planned, quick)};
+}
+
+/// Has rank 0 keep what is measured as it comes, in what is left of the file of samples when the
+/// run is killed. `csv` must be there until the end.
+void keep_samples(const Options& options, const Provenance& factors, NewFile& csv, Effort& effort) {
+  effort.keep = [&options, &factors, &csv, first = true](const LevelResult& done) mutable {
+    std::string text = samples_csv({done}, options.launch, first ? factors : Provenance());
+    if (!first) text.erase(0, text.find('\n') + 1);  // a header would begin another launch
+    csv.append(text);
+    first = false;
+  };
 }
 
 /// True when the messages fit and rank 0 could open its files; its complaint is printed there.
 bool open_files(int rank, const Options& options, const std::vector<int>& nodes,
-                std::unique_ptr<NewFile>& csv, std::unique_ptr<NewFile>& toml,
-                LengthList& lengths) {
+                std::unique_ptr<NewFile>& csv, std::unique_ptr<NewFile>& toml, Effort& effort) {
   int fine = 1;
-  const std::string lack = lack_of_memory(options, nodes);
+  effort.cold_bytes = cold_buffer_of_all(MPI_COMM_WORLD, nodes);
+  const std::string lack = lack_of_memory(options, nodes, effort.cold_bytes);
   if (rank == 0) {
     try {
       if (!lack.empty()) throw InputError(lack);
-      if (!options.lengths.empty()) lengths = read_length_list(options.lengths);
+      if (!options.lengths.empty()) effort.lengths = read_length_list(options.lengths);
       toml = std::make_unique<NewFile>(options.toml, options.force);
       csv = std::make_unique<NewFile>(options.csv, options.force);
     } catch (const InputError& error) {
@@ -274,8 +313,12 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   platform.measured = factors;
   if (interrupted) platform.measured["interrupted"] = "yes: fewer samples than asked for";
   const std::string contention = note_machine(platform.measured, results, noise);
-  if (!collectives.samples.empty())
+  if (!collectives.samples.empty()) {
     platform.measured["collectives_sync"] = kProcessSyncNames[static_cast<int>(collectives.sync)];
+    platform.measured["collectives_clock"] =
+        one_node ? "one for all ranks"
+                 : kClockMethodNames[static_cast<int>(options.collectives.clock)];
+  }
   if (collectives.skipped > 0) {
     platform.measured["collectives_left_out"] =
         std::to_string(collectives.skipped) + " experiments, for lack of time";
@@ -296,7 +339,8 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   const MeasuredCollectives of_collectives = measured_by(collectives);
   const auto formulas = fit_collectives(of_collectives);
   add_collectives(platform, formulas, of_collectives);
-  toml.write(format_platform(platform, contention));
+  const std::string text = format_platform(platform, contention);
+  toml.write(text);
   toml.commit();
 
   show_progress("");
@@ -309,6 +353,8 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
         "All ranks are on one node, so there is no network level; start ranks on two nodes "
         "for one.\n");
   }
+  for (const std::string& line : platform_warnings(text, toml.path()))
+    std::printf("%s\n", line.c_str());
   std::printf("%s: platform file; %s: samples\n", toml.path().c_str(), csv.path().c_str());
 }
 
@@ -327,6 +373,19 @@ void run_task(int rank, const LevelTask& task, const Effort& effort,
   sleep_until_all_are_here(MPI_COMM_WORLD);
 }
 
+/// Further series of a level that was measured, on rank 0.
+void add_series(Level level, std::vector<Series> series, const Effort& effort,
+                std::vector<LevelResult>& results) {
+  for (LevelResult& result : results) {
+    if (result.level != level || series.empty()) continue;
+    LevelResult done;
+    done.level = level;
+    done.series = series;
+    effort.keep(done);
+    for (Series& one : series) result.series.push_back(std::move(one));
+  }
+}
+
 /// The patterns between two ranks, for each level, and then those of all ranks, on the level
 /// `widest` of the most distant ones, if that is measured.
 void run_patterns(int rank, const std::vector<LevelTask>& tasks, Level widest,
@@ -335,11 +394,8 @@ void run_patterns(int rank, const std::vector<LevelTask>& tasks, Level widest,
   std::vector<MessagePattern> pairs, all;
   for (const MessagePattern& pattern : patterns)
     (pattern.between_two() ? pairs : all).push_back(pattern);
-  const auto add = [&results](Level level, std::vector<Series> series) {
-    for (LevelResult& result : results) {
-      if (result.level != level) continue;
-      for (Series& one : series) result.series.push_back(std::move(one));
-    }
+  const auto add = [&](Level level, std::vector<Series> series) {
+    add_series(level, std::move(series), effort, results);
   };
   for (const LevelTask& task : tasks) {
     if (task.level == Level::kSelf) continue;
@@ -368,10 +424,7 @@ void run_machine(int rank, int ranks, const std::vector<LevelTask>& tasks, const
     } else {
       series = measure_load(task.pairs, effort, [] { sleep_until_all_are_here(MPI_COMM_WORLD); });
     }
-    for (LevelResult& result : results) {
-      if (result.level != task.level) continue;
-      for (Series& one : series) result.series.push_back(std::move(one));
-    }
+    add_series(task.level, std::move(series), effort, results);
   }
   // All at once, as in a program.
   NoiseSummary own = summarise_noise(fixed_work(effort));
@@ -430,7 +483,7 @@ int run(int argc, char** argv) {
   }
   std::unique_ptr<NewFile> csv, toml;
   Effort effort;
-  if (!open_files(rank, options, nodes, csv, toml, effort.lengths)) {
+  if (!open_files(rank, options, nodes, csv, toml, effort)) {
     MPI_Finalize();
     return rank == 0 ? 1 : 0;
   }
@@ -442,19 +495,24 @@ int run(int argc, char** argv) {
   effort.max_bytes = options.max_bytes;
   effort.seed = options.seed;
   effort.stop = [] { return interrupted != 0; };
-  effort.progress = show_progress;
-
-  const Provenance factors = gather_factors(options, ranks);
+  const Provenance factors = gather_factors(options, ranks, effort.cold_bytes);
+  if (rank == 0) keep_samples(options, factors, *csv, effort);
   std::vector<LevelResult> results;
   int exit_code = 0;
   const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
+  CollectivesEffort collectives = options.collectives;
+  collectives.quick = options.quick;
+  TimePlan plan = plan_of(options, tasks, collectives);
+  const double start = now();
+  effort.begin = [&](double budget) { return plan.begin(budget, now() - start); };
+  effort.progress = [&](const std::string& what) {
+    show_progress(progress_text(what, plan.left(now() - start)));
+  };
   for (const LevelTask& task : tasks) run_task(rank, task, effort, results);
   if (!options.patterns.empty() && goes_on())
     run_patterns(rank, tasks, widest_level(nodes), options.patterns, effort, results);
   std::vector<NoiseSummary> noise;
   if (goes_on()) run_machine(rank, ranks, tasks, effort, results, noise);
-  CollectivesEffort collectives = options.collectives;
-  collectives.quick = options.quick;
   collectives.max_bytes = options.max_bytes;
   collectives.seed = options.seed;
   collectives.stop = effort.stop;

@@ -37,6 +37,19 @@ size_t longest_at_once(size_t buffer, size_t max_bytes, int at_once) {
   return std::min(max_bytes, buffer / static_cast<size_t>(at_once) / kCacheLine * kCacheLine);
 }
 
+size_t cold_buffer(size_t cache, unsigned long long left) {
+  const auto bytes = static_cast<size_t>(std::min<unsigned long long>(cache, left / 4));
+  return std::max(kCacheLine, bytes / kCacheLine * kCacheLine);
+}
+
+size_t MemoryWalk::next(size_t used) {
+  used = std::max(kCacheLine, whole_lines(used));
+  if (at_ + used > bytes_) at_ = 0;
+  const size_t place = at_;
+  at_ += used;
+  return place;
+}
+
 unsigned long long memory_of_rank(const MemoryNeeds& needs) {
   const auto two = [](size_t bytes) { return 2 * static_cast<unsigned long long>(bytes); };
   constexpr int kAtOnce = std::max(kMostInBurst, kMostNeighbours);

@@ -18,13 +18,33 @@ inline constexpr size_t kForSeveral = 16 << 20;
 size_t whole_lines(size_t bytes);
 
 /// The bytes of each of the two, where messages have up to `max_bytes` and up to `at_once` of them
-/// lie in it: room for one of the longest, and up to kForSeveral for several. `cold` patterns walk
-/// through memory of `2 * cache` bytes.
+/// lie in it: room for one of the longest, and up to kForSeveral for several. Patterns that are
+/// cold walk through at least `cold_bytes` of it.
 size_t message_buffer(size_t max_bytes, int at_once, size_t cold_bytes = 0);
 
 /// The longest messages of which `at_once` fit into such a buffer; each begins at the line of a
 /// cache.
 size_t longest_at_once(size_t buffer, size_t max_bytes, int at_once);
+
+/// The bytes of each of two buffers whose contents are in no cache when a walk comes by again: as
+/// large as the largest cache, so that it has passed twice the cache meanwhile. No more than a
+/// quarter of the `left` bytes that a rank can have, so that both take half of them.
+size_t cold_buffer(size_t cache, unsigned long long left);
+
+/// Where messages lie that must not be in a cache: each behind the one before, whatever their
+/// lengths, and at the begin again where one does not fit any more. The place is kept from loop to
+/// loop: a loop is far too short to get through the whole.
+class MemoryWalk {
+ public:
+  explicit MemoryWalk(size_t bytes) : bytes_(bytes) {}
+
+  /// The place of the next `used` bytes, no more than there are in all; at the line of a cache.
+  size_t next(size_t used);
+
+ private:
+  size_t bytes_;
+  size_t at_ = 0;
+};
 
 /// What a rank takes part in.
 struct MemoryNeeds {

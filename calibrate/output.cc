@@ -116,7 +116,7 @@ NewFile::NewFile(std::string path, bool force) : path_(std::move(path)) {
   if (!force && access(path_.c_str(), F_OK) == 0) {
     throw InputError(path_ + " exists; choose another name, or --force to replace it");
   }
-  create();
+  create(true);
   remove();
 }
 
@@ -124,9 +124,10 @@ NewFile::~NewFile() {
   remove();
 }
 
-void NewFile::create() {
+void NewFile::create(bool empty) {
   const std::string partial = path_ + ".partial";
-  file_ = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  file_ =
+      open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (empty ? O_TRUNC : O_APPEND), 0666);
   if (file_ < 0) fail("cannot be written");
   partial_ = partial;
 }
@@ -142,9 +143,23 @@ void NewFile::fail(const char* what) const {
   throw InputError(path_ + " " + what + ": " + std::strerror(errno));
 }
 
+void NewFile::append(const std::string& text) {
+  assert(file_ < 0);
+  create(partial_.empty());
+  put(text);
+  close(file_);
+  file_ = -1;
+}
+
 void NewFile::write(const std::string& text) {
   assert(file_ < 0);
-  create();
+  create(true);
+  put(text);
+  // Some file systems report a full disk only here; some cannot sync, which is no harm.
+  if (fsync(file_) != 0 && errno != EINVAL && errno != ENOTSUP) fail("could not be written");
+}
+
+void NewFile::put(const std::string& text) {
   size_t done = 0;
   while (done < text.size()) {
     const ssize_t count = ::write(file_, text.data() + done, text.size() - done);
@@ -152,8 +167,6 @@ void NewFile::write(const std::string& text) {
     if (count < 0) fail("could not be written");
     done += static_cast<size_t>(count);
   }
-  // Some file systems report a full disk only here; some cannot sync, which is no harm.
-  if (fsync(file_) != 0 && errno != EINVAL && errno != ENOTSUP) fail("could not be written");
 }
 
 void NewFile::commit() {
@@ -168,7 +181,8 @@ std::string samples_csv(const std::vector<LevelResult>& results, int launch,
                         const Provenance& measured) {
   std::string text =
       "level,pattern,bytes,messages,seconds_min,seconds_avg,seconds_max,loops,round_trips,"
-      "seconds_fit,relative_error,launch,seconds_min_even,seconds_min_odd\n";
+      "seconds_fit,relative_error,launch,seconds_min_even,seconds_min_odd,"
+      "seconds_median\n";
   for (const LevelResult& result : results) {
     const std::string level = kLevelNames[static_cast<int>(result.level)];
     for (const Series& series : result.series) {
@@ -193,13 +207,16 @@ std::string samples_csv(const std::vector<LevelResult>& results, int launch,
         } else {
           text += ",";
         }
+        text += ',';
+        if (counts_by_median(series.pattern, static_cast<double>(bytes), result.probe.waiting))
+          text += fmt::format("{}", timing.median());
         text += '\n';
       }
     }
     const auto add_probe = [&](const char* pattern, const std::optional<double>& bytes) {
       if (!bytes) return;
       text += level + "," + pattern + "," + std::to_string(static_cast<size_t>(*bytes)) +
-              ",1,,,,,,,," + std::to_string(launch) + ",,\n";
+              ",1,,,,,,,," + std::to_string(launch) + ",,,\n";
     };
     add_probe("eager", result.probe.eager);
     add_probe("waiting", result.probe.waiting);

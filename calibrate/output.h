@@ -10,8 +10,8 @@
 namespace rubato {
 
 /// A file that appears under its name only when it is complete: written as NAME.partial, renamed by
-/// commit(). Without commit() nothing remains, and before write() nothing is there that a rank
-/// which is killed could leave. Errors: InputError with the reason of the system.
+/// commit(). Without commit() nothing remains; but a rank that is killed leaves what append() and
+/// write() put there. Errors: InputError with the reason of the system.
 class NewFile {
  public:
   /// Refuses an existing file unless `force`; finds out now whether the directory can be written.
@@ -21,12 +21,15 @@ class NewFile {
   NewFile& operator=(const NewFile&) = delete;
 
   const std::string& path() const { return path_; }
+  /// Adds to NAME.partial what would be lost with a run that is killed; write() begins anew.
+  void append(const std::string& text);
   /// The whole content, down to the disk.
   void write(const std::string& text);
   void commit();
 
  private:
-  void create();
+  void create(bool empty);
+  void put(const std::string& text);
   void remove();
   [[noreturn]] void fail(const char* what) const;
 

@@ -37,8 +37,7 @@ void compute(double seconds);
 /// in the sender's cache and not in the receiver's. Sending the same unchanged buffer again and
 /// again finds it in the receiver's cache from the last time, which is twice as fast here. What
 /// comes lands in another buffer than the one that was sent last, as in most programs: where it is
-/// the same (NetPIPE), the receiver still has that in its cache, and 1 MiB takes 119 us instead of
-/// 85 (MPICH, two cores of one machine).
+/// the same (NetPIPE), the receiver still has that in its cache, which is slower for long messages.
 class Pair {
  public:
   /// `partner` may be the own rank: then only exchange_with_self() makes sense.

@@ -2,15 +2,15 @@
 //
 // Rank 0 runs the sweep over lengths and tells the others, by a broadcast, which loop comes next;
 // all of them do it and the slowest one's time counts. What is sent in one step was received in the
-// step before (see Pair); "cold" walks through memory of twice the size of the largest cache, so
-// that neither side finds a message in its caches.
+// step before (see Pair); "cold" walks through memory of twice the size of the largest cache (half
+// of it for what goes out, half for what comes in) and goes on in each loop where the one before
+// ended, so that neither side finds a message in its caches.
 #include "calibrate/patterns.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "calibrate/machine.h"
 #include "calibrate/message_memory.h"
 #include "models/lanes.h"
 
@@ -43,7 +43,8 @@ class Runner {
       : comm_(comm),
         max_bytes_(max_bytes),
         out_(message_buffer(max_bytes, kMostNeighbours, cold_bytes), 1),
-        in_(out_.size(), 2) {
+        in_(out_.size(), 2),
+        walk_(out_.size()) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &ranks_);
   }
@@ -72,7 +73,6 @@ class Runner {
   double perform(const Command& command) {
     if (command.steps == 0) return 0;
     command_ = command;
-    offset_ = 0;
     const bool by_turns = command.pattern.shape == PatternShape::kPingPong ||
                           command.pattern.shape == PatternShape::kBisection;
     const Neighbours neighbours = neighbours_of(command.pattern.shape);
@@ -151,15 +151,14 @@ class Runner {
     return in_.data() + offset_ + static_cast<size_t>(k) * stride();
   }
 
-  /// Where the next messages lie.
+  /// Where the messages of this step lie.
   void move_on(int messages) {
-    if (!command_.pattern.cold) {
-      std::swap(in_, out_);
-      return;
-    }
-    const size_t used = std::max(kCacheLine, static_cast<size_t>(messages) * stride());
-    offset_ += used;
-    if (offset_ + used > out_.size()) offset_ = 0;
+    offset_ = command_.pattern.cold ? walk_.next(static_cast<size_t>(messages) * stride()) : 0;
+  }
+
+  /// What came in goes out next.
+  void turn_round() {
+    if (!command_.pattern.cold) std::swap(in_, out_);
   }
 
   void ping_pong(const Neighbours& neighbours) {
@@ -167,6 +166,7 @@ class Runner {
     const int peer = neighbours.to[0];
     const bool first = goes_first();
     const bool warm = !command_.pattern.cold;
+    move_on(1);
     unsigned char* const from = out(0);
     unsigned char* const to = warm ? from : in(0);
     if (command_.pattern.mode == PatternMode::kNonblocking) {
@@ -178,9 +178,7 @@ class Runner {
       MPI_Wait(&send, MPI_STATUS_IGNORE);
       if (first) {
         MPI_Wait(&receive, MPI_STATUS_IGNORE);
-        move_on(1);
-      } else if (!warm) {
-        move_on(1);
+        turn_round();
       }
       return;
     }
@@ -194,10 +192,10 @@ class Runner {
     if (first) send();
     MPI_Recv(to, count(), MPI_BYTE, peer, 0, comm_, MPI_STATUS_IGNORE);
     if (!first) send();
-    if (!warm) move_on(1);
   }
 
   void exchange(const Neighbours& neighbours) {
+    move_on(neighbours.count);
     if (command_.pattern.mode == PatternMode::kBlocking) {
       for (int k = 0; k < neighbours.count; ++k) {
         MPI_Sendrecv(out(k), count(), MPI_BYTE, neighbours.to[k], k, in(k), count(), MPI_BYTE,
@@ -215,11 +213,12 @@ class Runner {
       if (command_.work > 0) compute(command_.work);
       MPI_Waitall(2 * neighbours.count, requests.data(), MPI_STATUSES_IGNORE);
     }
-    move_on(neighbours.count);
+    turn_round();
   }
 
   /// Requests that are made once: two sets, so that what came in goes out next.
   double persistent(const Neighbours& neighbours, bool by_turns) {
+    offset_ = 0;
     std::array<std::vector<MPI_Request>, 2> sets;
     const int messages = neighbours.count;
     for (std::vector<MPI_Request>& set : sets) {
@@ -257,7 +256,8 @@ class Runner {
   int ranks_ = 0;
   size_t max_bytes_;
   Buffer out_, in_;
-  size_t offset_ = 0;
+  MemoryWalk walk_;
+  size_t offset_ = 0;  ///< of the messages of this step, in both buffers
   Command command_;
 };
 
@@ -270,12 +270,16 @@ std::set<size_t> lengths_of(size_t max_bytes) {
 
 }  // namespace
 
+double pattern_seconds(bool quick) {
+  return quick ? 0.3 : 3;
+}
+
 std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePattern>& patterns,
                                      const Effort& effort) {
   if (patterns.empty()) return {};
   const bool cold = std::any_of(patterns.begin(), patterns.end(),
                                 [](const MessagePattern& pattern) { return pattern.cold; });
-  Runner runner(comm, effort.max_bytes, cold ? 2 * largest_cache_of_all(comm) : 0);
+  Runner runner(comm, effort.max_bytes, cold ? effort.cold_bytes : 0);
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   if (rank != 0) {
@@ -285,7 +289,7 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
   std::vector<Series> all;
   SweepOptions options;
   options.refine = false;
-  options.budget = effort.quick ? 0.3 : 3;
+  options.budget = pattern_seconds(effort.quick);
   options.busy_budget = options.budget;
   options.seed = effort.seed;
   options.stop = effort.stop;
@@ -298,6 +302,7 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
       });
   for (const MessagePattern& pattern : order) {
     if (effort.stop && effort.stop()) break;
+    effort.begin(options.budget);
     if (effort.progress) effort.progress(pattern.name());
     const bool overlap = pattern.shape == PatternShape::kOverlap;
     options.max_bytes = runner.longest(pattern.shape);

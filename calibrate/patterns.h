@@ -9,6 +9,9 @@
 
 namespace rubato {
 
+/// What one pattern is planned to take, seconds.
+double pattern_seconds(bool quick);
+
 /// Measures patterns among all ranks of a communicator, at a few lengths each; every rank of it
 /// calls this with the same patterns. Rank 0 gets the times of a step: for a ping-pong or bisection
 /// half a round trip, else all messages that a rank exchanges at once; the slowest rank counts.

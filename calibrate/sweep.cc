@@ -7,6 +7,8 @@
 #include <random>
 #include <utility>
 
+#include "models/statistics.h"
+
 namespace rubato {
 namespace {
 
@@ -47,22 +49,18 @@ class Sweep {
   }
 
   void measure(const Loop& loop, size_t bytes, Timing& timing) {
-    int round_trips = options_.min_round_trips;
-    if (timing.loops > 0 && timing.min > 0) {
-      round_trips =
-          static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / timing.min),
-                                      double(round_trips), double(options_.max_round_trips)));
-      timing.add(loop(bytes, round_trips), round_trips);
-    } else {
-      // The first loop is short: it shows how long the others have to be, and is then forgotten.
-      timing.min = loop(bytes, round_trips);
-      round_trips =
-          static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / std::max(timing.min, 1e-9)),
-                                      double(round_trips), double(options_.max_round_trips)));
+    double known = timing.min;
+    // The first loop is short: it shows how long the others have to be, and is then forgotten.
+    if (timing.loops == 0 || timing.min <= 0) {
+      known = loop(bytes, options_.min_round_trips);
       timing = {};
-      timing.add(loop(bytes, round_trips), round_trips);
     }
+    const int round_trips = round_trips_of(known);
+    timing.add(loop(bytes, round_trips), round_trips);
   }
+
+  /// What a length takes at this moment, by the first loop and without a trace of it.
+  double look(size_t bytes) { return loops_.front()(bytes, round_trips_of(timings.at(bytes).min)); }
 
   /// Each of the lengths once, in a new random order. False when interrupted.
   bool cycle(std::vector<size_t> lengths) {
@@ -102,6 +100,13 @@ class Sweep {
   Timings& timings;          ///< of the first one
 
  private:
+  /// So that a loop is long enough for the clock.
+  int round_trips_of(double seconds) const {
+    return static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / std::max(seconds, 1e-9)),
+                                       double(options_.min_round_trips),
+                                       double(options_.max_round_trips)));
+  }
+
   const std::vector<Loop>& loops_;
   const SweepOptions& options_;
   std::mt19937 random_;
@@ -117,11 +122,104 @@ bool repeat_anomalies(Sweep& run) {
   return run.cycles(kAnomalyLoops, {lengths.begin(), lengths.end()});
 }
 
+/// Cycles over a part of the lengths, at the speed that the machine had when the others were
+/// measured. A machine may have two speeds (two ranks that share a core for some seconds, a core
+/// that gets hot), and a length that was measured at one of them among neighbours that were at the
+/// other looks like a step. So some lengths of the coarse grid are looked at after each cycle. One
+/// that was slow is dropped and repeated; where the machine became faster, all lengths are measured
+/// again. It need not come back to what it was: after a while all lengths are measured anew at the
+/// speed that it has by then, and from there on it is taken as it is.
+class ComparableCycles {
+ public:
+  ComparableCycles(Sweep& run, const SweepOptions& options) : run_(run), options_(options) {
+    const std::vector<size_t> lengths = run.lengths();
+    for (size_t i = 1; i <= kReferences; ++i)
+      references_.push_back(lengths[i * lengths.size() / (kReferences + 1)]);
+  }
+
+  /// Waits until the machine has the speed at which all lengths were measured, or the time for
+  /// cycles is over. False when interrupted.
+  bool settle() {
+    while (!same_ && !taken_as_it_is_ && run_.elapsed() <= options_.budget / 2) {
+      if (run_.stopped() || !catch_up()) return false;
+    }
+    return true;
+  }
+
+  /// One more cycle. Nothing where the time for them is over. False when interrupted.
+  bool cycle(const std::vector<size_t>& lengths) {
+    while (run_.elapsed() <= options_.budget / 2) {
+      if (taken_as_it_is_) return run_.cycle(lengths);
+      if (!settle()) return false;
+      if (!same_) continue;
+      const std::vector<Timings> known = run_.all;
+      if (!run_.cycle(lengths)) return false;
+      same_ = speed() == Speed::kSame;
+      if (same_) return true;
+      run_.all = known;
+    }
+    return true;
+  }
+
+ private:
+  enum class Speed { kSame, kFaster, kSlower };
+  static constexpr size_t kReferences = 5;
+  static constexpr int kLooks = 2;           // the least of them
+  static constexpr double kWithin = 1.15;    // of what was measured before
+  static constexpr double kPatience = 0.25;  // of the budget
+
+  Speed speed() {
+    Speed speed = Speed::kSame;
+    for (const size_t bytes : references_) {
+      double least = run_.look(bytes);
+      for (int i = 1; i < kLooks; ++i) least = std::min(least, run_.look(bytes));
+      const double known = run_.timings.at(bytes).min;
+      if (least > kWithin * known) return Speed::kSlower;
+      if (kWithin * least < known) speed = Speed::kFaster;
+    }
+    return speed;
+  }
+
+  /// All lengths once more where the machine is as fast as it was, or faster; what some of them
+  /// have may be of its slow speed. Where it is slow, nothing but patience, and when that is over,
+  /// all of them anew. False when interrupted.
+  bool catch_up() {
+    const Speed now = speed();
+    if (now != Speed::kSlower) {
+      same_ = now == Speed::kSame && slow_since_ < 0;
+      if (same_) return true;
+      slow_since_ = -1;
+      if (!run_.cycles(kLeastCycles, run_.lengths())) return false;
+      same_ = speed() == Speed::kSame;
+      return true;
+    }
+    if (slow_since_ < 0) slow_since_ = run_.elapsed();
+    if (run_.elapsed() - slow_since_ <= kPatience * options_.budget) return true;
+    taken_as_it_is_ = true;
+    const std::vector<Timings> known = run_.all;
+    const std::vector<size_t> lengths = run_.lengths();
+    for (Timings& one : run_.all) {
+      for (auto& [bytes, timing] : one) timing = {};
+    }
+    if (run_.cycles(options_.first_cycles, lengths)) return true;
+    run_.all = known;
+    return false;
+  }
+
+  Sweep& run_;
+  const SweepOptions& options_;
+  std::vector<size_t> references_;
+  bool same_ = false;  ///< as far as is known
+  bool taken_as_it_is_ = false;
+  double slow_since_ = -1;  ///< seconds of the run; below 0: it is not
+};
+
 /// Adds lengths until straight lines between them are good enough. Their neighbours are measured
 /// with them, since a disturbed neighbour asks for lengths that nobody needs.
 bool refine(Sweep& run, const SweepOptions& options) {
+  ComparableCycles comparable(run, options);
   for (int round = 0; round < kRefinementRounds; ++round) {
-    if (!repeat_anomalies(run)) return false;
+    if (!repeat_anomalies(run) || !comparable.settle()) return false;
     std::vector<size_t> middles = refinement(run.timings, options.threshold);
     const size_t room = options.max_lengths - std::min(options.max_lengths, run.timings.size());
     middles.resize(std::min(middles.size(), room));
@@ -133,7 +231,9 @@ bool refine(Sweep& run, const SweepOptions& options) {
       if (above != run.timings.begin()) chosen.insert(std::prev(above)->first);
     }
     run.tell("refining, " + std::to_string(run.timings.size() + middles.size()) + " lengths");
-    if (!run.cycles(options.first_cycles, {chosen.begin(), chosen.end()})) return false;
+    for (int i = 0; i < options.first_cycles; ++i) {
+      if (!comparable.cycle({chosen.begin(), chosen.end()})) return false;
+    }
   }
   return true;
 }
@@ -148,6 +248,11 @@ void Timing::add(double seconds, int round_trips_of_loop) {
   half = loops < 2 ? seconds : std::min(half, seconds);
   ++loops;
   round_trips = round_trips_of_loop;
+  all.push_back(seconds);
+}
+
+double Timing::median() const {
+  return all.empty() ? 0 : rubato::median(all);
 }
 
 std::set<size_t> starting_lengths(size_t max_bytes) {
@@ -194,6 +299,13 @@ std::vector<TimedLength> timed_lengths(const Timings& timings) {
     if (timing.loops >= 2) std::copy_n(timing.min_of_half, 2, length.half);
     lengths.push_back(length);
   }
+  return lengths;
+}
+
+std::vector<TimedLength> median_lengths(const Timings& timings) {
+  std::vector<TimedLength> lengths = timed_lengths(timings);
+  for (TimedLength& length : lengths)
+    length.seconds = timings.at(static_cast<size_t>(length.bytes)).median();
   return lengths;
 }
 

@@ -21,8 +21,11 @@ struct Timing {
   int round_trips = 0;  ///< averaged over in the last loop
   double min_of_half[2] = {0,
                            0};  ///< of the even and of the odd loops: what a repetition would give
+  std::vector<double> all;      ///< of each loop
 
   double average() const { return loops ? sum / loops : 0; }
+  /// For waits, which a disturbance may make shorter as well as longer.
+  double median() const;
   void add(double seconds, int round_trips_of_loop);
 };
 
@@ -69,6 +72,9 @@ inline constexpr double kRepeatable = 0.02;
 
 /// The minima of a sweep, and those of its even and odd loops.
 std::vector<TimedLength> timed_lengths(const Timings& timings);
+
+/// The medians of a sweep instead.
+std::vector<TimedLength> median_lengths(const Timings& timings);
 
 /// Lengths whose time stands out above both neighbours by more than 10 %, the shortest above its
 /// only one: a property of the system or a moment of load, which only another measurement tells

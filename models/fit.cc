@@ -218,19 +218,8 @@ void line_intervals(const SampleArrays& samples, int first, int last, const Line
   intervals.per_byte.low = std::max(0.0, intervals.per_byte.low);
 }
 
-}  // namespace
-
-double SegmentedFit::operator()(double bytes) const {
-  const Segment* holds = &segments.front();
-  for (const Segment& segment : segments) {
-    if (segment.from <= bytes) holds = &segment;
-  }
-  return holds->intercept + bytes * holds->per_byte;
-}
-
-SegmentedFit fit_segments(std::vector<FitSample> input, const FitOptions& options) {
-  const SampleArrays samples = prepare_samples(std::move(input));
-  if (options.joints == Joints::kContinuous) return fit_continuous(samples, options);
+/// The curve whose segments follow each other freely.
+SegmentedFit fit_free(const SampleArrays& samples, const FitOptions& options) {
   const int count = samples.count();
   const SegmentTable table(samples, options);
   const std::vector<int> firsts = choose_breakpoints(table, count, options);
@@ -272,6 +261,26 @@ SegmentedFit fit_segments(std::vector<FitSample> input, const FitOptions& option
     fit.max_error =
         std::max(fit.max_error, std::abs(fit(samples.bytes(i)) / samples.seconds(i) - 1));
   }
+  return fit;
+}
+
+}  // namespace
+
+double SegmentedFit::operator()(double bytes) const {
+  const Segment* holds = &segments.front();
+  for (const Segment& segment : segments) {
+    if (segment.from <= bytes) holds = &segment;
+  }
+  return holds->intercept + bytes * holds->per_byte;
+}
+
+SegmentedFit fit_segments(std::vector<FitSample> input, const FitOptions& options) {
+  std::sort(input.begin(), input.end(),
+            [](const FitSample& a, const FitSample& b) { return a.bytes < b.bytes; });
+  const SampleArrays samples = prepare_samples(input);
+  SegmentedFit fit = options.joints == Joints::kContinuous ? fit_continuous(samples, options)
+                                                           : fit_free(samples, options);
+  fit.samples = std::move(input);
   return fit;
 }
 

@@ -44,6 +44,7 @@ struct SegmentedFit {
   std::vector<SegmentIntervals> intervals;  ///< of each segment
   double rms_error = 0;                     ///< relative, over all samples
   double max_error = 0;                     ///< relative, the worst sample
+  std::vector<FitSample> samples;           ///< that it was fitted to, in ascending order
 
   /// Seconds for a message of `bytes`.
   double operator()(double bytes) const;

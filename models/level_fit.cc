@@ -11,7 +11,7 @@
 //          x = exchange - burst_1: with the same calls, so that nothing but crossing is in it.
 //          A machine changes its speed within seconds where two processors share a core now and
 //          then, so that T, g and x might be of different ones. What they come from is measured
-//          in turn with a ping-pong, and count in proportion to it.
+//          in turn with a ping-pong, and counts in proportion to it.
 //   limit  a send that returns well before its receive is posted was eager. Above it, who has to be
 //          inside MPI is told by what goes on while the ends compute (protocol_fit.h).
 #include "models/level_fit.h"
@@ -54,32 +54,47 @@ std::optional<SegmentedFit> fit_transfer(const std::vector<TimedLength>& timings
   return fit_segments(std::move(samples), options);
 }
 
-/// g of a length, at most `most` seconds. Where a message takes much longer than g, g is the small
-/// difference of two long times, and an error of a per cent of those is many per cent of g.
-TimedLength gap_of(const TimedLength& burst, const TimedLength& single, double most) {
-  const double further = burst.messages - 1;
-  TimedLength gap{burst.bytes, 1, 0, {0, 0}, burst.launches};
-  gap.seconds = std::clamp((burst.seconds - single.seconds) / further, kLeastGap, most);
-  gap.launch_error =
-      std::hypot(relative_error(burst) * burst.seconds, relative_error(single) * single.seconds) /
-      further / gap.seconds;
-  if (burst.half[0] > 0 && burst.half[1] > 0 && single.half[0] > 0 && single.half[1] > 0) {
-    // Halves of a small gap may be negative. How far they are apart is all that anybody asks for.
-    const double first = burst.half[0] - single.half[0], second = burst.half[1] - single.half[1];
-    gap.half[0] = gap.seconds;
-    gap.half[1] = gap.seconds + std::abs(first - second) / further;
-  }
-  return gap;
+TimedLength times(double factor, TimedLength timing) {
+  timing.seconds *= factor;
+  for (double& half : timing.half) half *= factor;
+  return timing;
 }
 
-/// By how much the time one way is longer than that beside bursts and exchanges of a length: 1 on a
-/// machine that keeps its speed.
-class Speeds {
- public:
-  Speeds(const LevelSamples& level, const SegmentedFit& transfer) : transfer_(transfer) {
-    for (const TimedLength& timing : level.beside) beside_[timing.bytes] = timing.seconds;
+/// What each of `further` messages adds to one of the same length, at most `most` seconds. Where
+/// that is little, it is the small difference of two long times, and an error of a per cent of
+/// those is many per cent of it.
+TimedLength per_further_message(const TimedLength& all, const TimedLength& one, double further,
+                                double most) {
+  TimedLength each{all.bytes, 1, 0, {0, 0}, all.launches};
+  each.seconds = std::clamp((all.seconds - one.seconds) / further, kLeastGap, most);
+  each.launch_error =
+      std::hypot(relative_error(all) * all.seconds, relative_error(one) * one.seconds) / further /
+      each.seconds;
+  if (all.half[0] > 0 && all.half[1] > 0 && one.half[0] > 0 && one.half[1] > 0) {
+    // Halves of a small difference may be negative. How far they are apart is all that anybody asks
+    // for.
+    const double first = all.half[0] - one.half[0], second = all.half[1] - one.half[1];
+    each.half[0] = each.seconds;
+    each.half[1] = each.seconds + std::abs(first - second) / further;
   }
-  double operator()(double bytes) const {
+  return each;
+}
+
+/// What bursts and exchanges of a length are compared with.
+class Alone {
+ public:
+  Alone(const LevelSamples& level, const SegmentedFit& transfer) : transfer_(transfer) {
+    for (const TimedLength& timing : level.single) single_[timing.bytes] = &timing;
+    for (const TimedLength& timing : level.pingpong_beside) beside_[timing.bytes] = timing.seconds;
+  }
+  /// One message in the same calls; nullptr where none was measured.
+  const TimedLength* single(double bytes) const {
+    const auto found = single_.find(bytes);
+    return found == single_.end() ? nullptr : found->second;
+  }
+  /// By how much the time one way is longer than that beside them: 1 on a machine that keeps its
+  /// speed.
+  double speed(double bytes) const {
     const auto found = beside_.find(bytes);
     const double one_way = transfer_(bytes);
     return found == beside_.end() || one_way <= 0 ? 1 : one_way / found->second;
@@ -87,70 +102,68 @@ class Speeds {
 
  private:
   const SegmentedFit& transfer_;
+  std::map<double, const TimedLength*> single_;
   std::map<double, double> beside_;
 };
 
-TimedLength times(double factor, TimedLength timing) {
-  timing.seconds *= factor;
-  for (double& half : timing.half) half *= factor;
-  return timing;
+/// What further messages take, by length: `series` has been measured with `further(timing)` of them
+/// beside the first. `most(bytes)` bounds it.
+template <typename Further, typename Most>
+std::vector<TimedLength> differences(const Alone& alone, const std::vector<TimedLength>& series,
+                                     Further further, Most most) {
+  std::vector<TimedLength> found;
+  for (const TimedLength& timing : series) {
+    const TimedLength* single = alone.single(timing.bytes);
+    if (!single || further(timing) < 1) continue;
+    const double speed = alone.speed(timing.bytes);
+    found.push_back(per_further_message(times(speed, timing), times(speed, *single),
+                                        further(timing), most(timing.bytes)));
+  }
+  return found;
+}
+
+std::optional<SegmentedFit> fit_differences(const std::vector<TimedLength>& timings, double noise) {
+  if (timings.size() < kLeastLengths) return std::nullopt;
+  std::vector<FitSample> samples;
+  for (const TimedLength& timing : timings)
+    samples.push_back({timing.bytes, timing.seconds, static_cast<double>(timing.launches)});
+  FitOptions options;
+  options.noise = noise;
+  SegmentedFit fit = fit_segments(std::move(samples), options);
+  add_reproducibility(fit, timings);
+  return fit;
 }
 
 /// How much longer a message takes when one like it goes the other way, at most as long again.
-/// Absent where few lengths were measured.
+/// Absent where few lengths were measured, or it takes longer at none of them.
 std::optional<SegmentedFit> fit_crossing_delay(const LevelSamples& level,
                                                const SegmentedFit& transfer) {
-  std::map<double, const TimedLength*> alone;
-  for (const TimedLength& single : level.single) alone[single.bytes] = &single;
-  const Speeds speed(level, transfer);
-  std::vector<FitSample> samples;
-  std::vector<TimedLength> delays;
-  for (const TimedLength& exchange : level.exchange) {
-    const auto single = alone.find(exchange.bytes);
-    if (single == alone.end()) continue;
-    const double factor = speed(exchange.bytes);
-    TimedLength both = times(factor, exchange);
-    both.messages = 2;
-    const double most = std::max(2 * kLeastGap, transfer(exchange.bytes));
-    TimedLength delay = gap_of(both, times(factor, *single->second), most);
-    delay.seconds = std::max(delay.seconds, kLeastCrossing * most);
-    delays.push_back(delay);
-    samples.push_back({exchange.bytes, delay.seconds, static_cast<double>(exchange.launches)});
+  const auto most = [&](double n) { return std::max(2 * kLeastGap, transfer(n)); };
+  std::vector<TimedLength> delays = differences(
+      Alone(level, transfer), level.exchange, [](const TimedLength&) { return 1; }, most);
+  bool some_take_longer = false;
+  for (TimedLength& delay : delays) {
+    const double least = kLeastCrossing * most(delay.bytes);
+    some_take_longer |= delay.seconds > least;
+    delay.seconds = std::max(delay.seconds, least);
   }
-  if (samples.size() < kLeastLengths) return std::nullopt;
-  FitOptions options;
-  options.noise = kCrossingNoise;
-  SegmentedFit delay = fit_segments(std::move(samples), options);
-  add_reproducibility(delay, delays);
-  return delay;
+  if (!some_take_longer) return std::nullopt;
+  return fit_differences(delays, kCrossingNoise);
 }
 
 std::optional<SegmentedFit> fit_gap(const LevelSamples& level, const SegmentedFit& transfer,
                                     const std::optional<SegmentedFit>& crossing_delay) {
-  const auto crossing = [&](double n) { return crossing_delay ? (*crossing_delay)(n) : 0; };
   // A run that was interrupted on the way lacks lengths anywhere.
   if (level.single.size() < level.burst.size()) return std::nullopt;
-  std::map<double, const TimedLength*> alone;
-  for (const TimedLength& single : level.single) alone[single.bytes] = &single;
-  const Speeds speed(level, transfer);
-  std::vector<FitSample> samples;
-  std::vector<TimedLength> gaps;
-  for (const TimedLength& burst : level.burst) {
-    const auto single = alone.find(burst.bytes);
-    if (single == alone.end() || burst.messages < 2) continue;
-    // The curve of a disturbed run may touch 0 where a segment begins.
-    const double most = std::max(kLeastGap, transfer(burst.bytes) + crossing(burst.bytes));
-    const double factor = speed(burst.bytes);
-    gaps.push_back(gap_of(times(factor, burst), times(factor, *single->second), most));
-    samples.push_back({burst.bytes, gaps.back().seconds, static_cast<double>(burst.launches)});
-  }
-  if (samples.size() < kLeastLengths) return std::nullopt;
+  // The curve of a disturbed run may touch 0 where a segment begins.
+  const auto most = [&](double n) {
+    return std::max(kLeastGap, transfer(n) + (crossing_delay ? (*crossing_delay)(n) : 0));
+  };
+  const std::vector<TimedLength> gaps = differences(
+      Alone(level, transfer), level.burst,
+      [](const TimedLength& burst) { return burst.messages - 1; }, most);
   // A difference of two minima; the half of its noise that is common to all lengths is not known.
-  FitOptions options;
-  options.noise = 2 * noise_of(level.burst);
-  SegmentedFit gap = fit_segments(std::move(samples), options);
-  add_reproducibility(gap, gaps);
-  return gap;
+  return fit_differences(gaps, 2 * noise_of(level.burst));
 }
 
 /// "2.1%, 0.8% from 4KiB on": of one way, between changes of the protocol the largest of a segment.
@@ -188,7 +201,7 @@ std::vector<TimedLength>* LevelSamples::series(const std::string& pattern) {
   if (pattern == "burst") return &burst;
   if (pattern == "single") return &single;
   if (pattern == "exchange") return &exchange;
-  if (pattern == "beside") return &beside;
+  if (pattern == "beside") return &pingpong_beside;
   if (pattern == "send_overhead") return &overheads.send;
   if (pattern == "receive_overhead") return &overheads.receive;
   if (pattern == "unexpected_overhead") return &overheads.unexpected;

@@ -24,7 +24,7 @@ struct LevelSamples {
   std::vector<TimedLength> burst, single;  ///< half a round trip of k messages at once, and of one
   std::vector<TimedLength> exchange;       ///< of one in each direction at the same time
   /// One way again, measured in turn with these three; may be empty.
-  std::vector<TimedLength> beside;
+  std::vector<TimedLength> pingpong_beside;
   OverheadSamples overheads;
   OverlapSamples overlap;  ///< beside overheads.receive
   ProtocolProbe probe;
@@ -38,7 +38,7 @@ struct LevelSamples {
 struct LevelFit {
   std::optional<SegmentedFit> transfer;  ///< one way, with the overheads in it
   std::optional<SegmentedFit> gap;
-  std::optional<SegmentedFit> crossing_delay;
+  std::optional<SegmentedFit> crossing_delay;  ///< absent, too, where exchanges take no longer
   OverheadFit overheads;
   /// The transfer time without them; where one of the two is not known, all of it is T.
   OneWayParts parts;

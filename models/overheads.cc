@@ -55,6 +55,7 @@ std::optional<SegmentedFit> fit_piece(const Timings& timings, double low, double
 void append(SegmentedFit& fit, const SegmentedFit& more) {
   fit.segments.insert(fit.segments.end(), more.segments.begin(), more.segments.end());
   fit.intervals.insert(fit.intervals.end(), more.intervals.begin(), more.intervals.end());
+  fit.samples.insert(fit.samples.end(), more.samples.begin(), more.samples.end());
   fit.rms_error = std::max(fit.rms_error, more.rms_error);
   fit.max_error = std::max(fit.max_error, more.max_error);
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <sstream>
 
+#include "models/curve_falls.h"
 #include "models/error.h"
 #include "models/units.h"
 
@@ -83,10 +84,22 @@ double read_uncertainty(const Reader& reader, const toml::table& entry) {
   return *value;
 }
 
+/// The curve of these segments, which stand at `node`.
+TransferCurve curve_of(const Reader& reader, const toml::node& node, const std::string& what,
+                       std::vector<Segment> segments) {
+  try {
+    return TransferCurve(std::move(segments));
+  } catch (const InputError& error) {
+    reader.fail(node, what + ": " + error.what());
+  }
+}
+
 /// A curve given as segments (a list) or as a constant time (text).
 TransferCurve read_segments(const Reader& reader, const toml::node& node, const std::string& what) {
   if (node.is_string()) {
-    return TransferCurve({Segment{0, reader.quantity(node, what, parse_seconds), 0, 0}});
+    const double seconds = reader.quantity(node, what, parse_seconds);
+    if (seconds < 0) reader.fail(node, what + ": a time must not be negative");
+    return curve_of(reader, node, what, {Segment{0, seconds, 0, 0}});
   }
   std::vector<Segment> segments;
   for (const toml::node& item : reader.array(node, what)) {
@@ -100,11 +113,7 @@ TransferCurve read_segments(const Reader& reader, const toml::node& node, const 
     segment.uncertainty = read_uncertainty(reader, entry);
     segments.push_back(segment);
   }
-  try {
-    return TransferCurve(std::move(segments));
-  } catch (const InputError& error) {
-    reader.fail(node, what + ": " + error.what());
-  }
+  return curve_of(reader, node, what, std::move(segments));
 }
 
 /// A curve given as points: straight lines between them, constant below the first, the last slope
@@ -127,11 +136,7 @@ TransferCurve read_points(const Reader& reader, const toml::node& node, const st
     segments.push_back({n0, t0 - n0 * slope, slope, 0});
   }
   if (points.size() == 1) segments.assign(1, {0, points.front().second, 0, 0});
-  try {
-    return TransferCurve(std::move(segments));
-  } catch (const InputError& error) {
-    reader.fail(node, what + ": " + error.what());
-  }
+  return curve_of(reader, node, what, std::move(segments));
 }
 
 std::vector<ProtocolSegment> read_protocols(const Reader& reader, const toml::node& node,
@@ -262,6 +267,31 @@ constexpr std::pair<const char*, double CollectiveFormula::*> kTerms[] = {
     {"d_p", &CollectiveFormula::d_p},
     {"d_p2", &CollectiveFormula::d_p2}};
 
+/// Refuses a formula that is below 0, for two processes, at the first size of a piece or at its
+/// last: it would be taken for 0 there. What a few printed digits leave of a difference is 0.
+void check_formula(const Reader& reader, const toml::array& pieces,
+                   const std::vector<CollectiveFormula>& formula, const std::string& where) {
+  constexpr double kLarge = 1 << 30;  // bytes; the last piece has no end
+  constexpr int kProcesses = 2;
+  for (size_t i = 0; i < formula.size(); ++i) {
+    const double end =
+        i + 1 < formula.size() ? formula[i + 1].from : std::max(kLarge, 2 * formula[i].from);
+    for (const double bytes : {formula[i].from, end}) {
+      double sum = 0, size = 0;
+      for (const auto& [key, term] : kTerms) {
+        CollectiveFormula one;
+        one.*term = 1;
+        const double part = formula[i].*term * one(kProcesses, bytes);
+        sum += part;
+        size += std::abs(part);
+      }
+      if (sum >= -1e-5 * size) continue;
+      reader.fail(pieces[i],
+                  where + " gives a negative time for 2 processes and " + format_bytes(bytes));
+    }
+  }
+}
+
 std::vector<CollectiveFormula> read_formula(const Reader& reader, const toml::node& node,
                                             const std::string& where) {
   std::vector<CollectiveFormula> formula;
@@ -280,6 +310,7 @@ std::vector<CollectiveFormula> read_formula(const Reader& reader, const toml::no
       reader.fail(entry, where + ": sizes must increase");
     formula.push_back(piece);
   }
+  check_formula(reader, *node.as_array(), formula, where);
   return formula;
 }
 
@@ -537,26 +568,59 @@ void write_contention(std::ostream& out, const ContentionModel& model) {
   if (model.network) out << "network = " << *model.network << "\n";
 }
 
-}  // namespace
-
-Platform parse_platform(const std::string& text, const std::string& origin) {
-  const Reader reader(origin);
-  toml::table root;
+toml::table parse_toml(const std::string& text, const std::string& origin) {
   try {
-    root = toml::parse(text, origin);
+    return toml::parse(text, origin);
   } catch (const toml::parse_error& error) {
     throw InputError(origin + ":" + std::to_string(error.source().begin.line) + ": " +
                      std::string(error.description()));
   }
-  return read_platform(reader, root);
 }
 
-Platform load_platform(const std::string& path) {
+std::string text_of_file(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw InputError(path + ": cannot be read; is it the platform file you meant?");
   std::ostringstream text;
   text << file.rdbuf();
-  Platform platform = parse_platform(text.str(), path);
+  return text.str();
+}
+
+/// The line of the entry of a level that begins where the fall is, in a file that was read before.
+unsigned line_of(const toml::table& root, const CurveFall& fall) {
+  const toml::node& level = *root["level"][kLevelNames[static_cast<int>(fall.level)]].node();
+  for (const char* key : {"transfer", "send_overhead", "receive_overhead", "gap"}) {
+    if ((fall.curve == "gap") != (std::string(key) == "gap")) continue;
+    const toml::array* entries = level.as_table()->get_as<toml::array>(key);
+    if (!entries) continue;
+    for (const toml::node& entry : *entries) {
+      const toml::node* from = entry.as_table()->get("from");
+      if (from && parse_bytes(*from->value<std::string>()) == fall.bytes)
+        return entry.source().begin.line;
+    }
+  }
+  return level.source().begin.line;
+}
+
+}  // namespace
+
+Platform parse_platform(const std::string& text, const std::string& origin) {
+  return read_platform(Reader(origin), parse_toml(text, origin));
+}
+
+std::vector<std::string> platform_warnings(const std::string& text, const std::string& origin) {
+  const toml::table root = parse_toml(text, origin);
+  std::vector<std::string> lines;
+  for (const CurveFall& fall : curve_falls(read_platform(Reader(origin), root)))
+    lines.push_back(origin + ":" + std::to_string(line_of(root, fall)) + ": " + fall.text());
+  return lines;
+}
+
+std::vector<std::string> load_platform_warnings(const std::string& path) {
+  return platform_warnings(text_of_file(path), path);
+}
+
+Platform load_platform(const std::string& path) {
+  Platform platform = parse_platform(text_of_file(path), path);
   if (platform.name.empty()) platform.name = path;
   return platform;
 }

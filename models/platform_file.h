@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "models/platform.h"
 
@@ -12,6 +13,13 @@ Platform load_platform(const std::string& path);
 
 /// The same from text; `origin` stands for the file name in messages.
 Platform parse_platform(const std::string& text, const std::string& origin);
+
+/// What is doubtful in a platform file and yet read: sizes at which longer messages are faster
+/// (curve_falls()), a line each, with file and line. Errors: as parse_platform().
+std::vector<std::string> platform_warnings(const std::string& text, const std::string& origin);
+
+/// The same of a file. Errors: as load_platform().
+std::vector<std::string> load_platform_warnings(const std::string& path);
 
 /// The platform as the text of a platform file, with comments that explain it; parse_platform reads
 /// it back to the same numbers within the printed digits. `contention_comment` is what is said

@@ -46,6 +46,11 @@ Protocol protocol_kind(const OverlapTimes& times) {
   return is_needed(times.both_computed, times) ? Protocol::kPull : Protocol::kAsync;
 }
 
+bool counts_by_median(const std::string& pattern, double bytes, std::optional<double> waiting) {
+  if (pattern == "sender_computes" || pattern == "both_compute") return true;
+  return pattern == "receive_overhead" && waiting && bytes >= *waiting;
+}
+
 std::vector<ProtocolSegment> find_protocols(double waiting, const OverlapSamples& samples,
                                             const std::vector<TimedLength>& one_way,
                                             const std::vector<TimedLength>& receiver_computes) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "models/platform.h"
@@ -34,6 +36,11 @@ Protocol protocol_kind(const OverlapTimes& times);
 struct OverlapSamples {
   std::vector<TimedLength> sender_computes, both_compute;
 };
+
+/// Whether the times of a pattern are those of waits that tell who has to be inside MPI: their
+/// medians count. A disturbance makes such a wait longer, or shorter where it was the end that
+/// computed which lost its processor, so their minimum is what it never takes.
+bool counts_by_median(const std::string& pattern, double bytes, std::optional<double> waiting);
 
 /// The kinds from the least length on that waits for its receive, one entry where it changes: those
 /// of the lengths that all patterns have. A kind that is seen at one length only is noise. Empty

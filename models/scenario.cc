@@ -159,10 +159,8 @@ void change_bandwidth(LevelModel& level, const std::string& scenario, const Chan
   level.transfer = with_slopes(level.transfer, slope);
   if (level.gap) level.gap = with_slopes(*level.gap, slope);
   // A bandwidth that is given is that of either direction, whatever goes on in the other one.
-  if (change.operation == '=')
-    level.crossing_delay = TransferCurve();
-  else if (!level.crossing_delay.empty())
-    level.crossing_delay = with_slopes(level.crossing_delay, slope);
+  level.crossing_delay =
+      change.operation == '=' ? TransferCurve() : with_slopes(level.crossing_delay, slope);
 }
 
 const std::vector<std::string> kKeys = {"latency",

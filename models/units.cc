@@ -53,7 +53,7 @@ double parse_quantity(const std::string& text, std::span<const Unit> units, cons
     throw InputError("'" + text + "' is not a " + what + "; write a number and one of the units " +
                      known + ", for example " + example);
   };
-  if (error != std::errc()) return fail();
+  if (error != std::errc() || std::isnan(number)) return fail();  // "nan" is one for from_chars
   rest.remove_prefix(end - rest.data());
   while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
   if (rest.empty() && (number == 0 || std::isinf(number))) return number;
@@ -77,12 +77,15 @@ std::string format_quantity(double value, std::span<const Unit> units) {
 }  // namespace
 
 double parse_seconds(const std::string& text) {
-  return parse_quantity(text, kSeconds, "time", "\"1.3us\"");
+  const double seconds = parse_quantity(text, kSeconds, "time", "\"1.3us\"");
+  if (std::isinf(seconds)) throw InputError("'" + text + "' is not a time: it must be finite");
+  return seconds;
 }
 
 double parse_bytes(const std::string& text) {
   const double bytes = parse_quantity(text, kBytes, "size", "\"64KiB\"");
   if (!(bytes >= 0)) throw InputError("'" + text + "' is not a size: it must not be negative");
+  if (std::isinf(bytes)) throw InputError("'" + text + "' is not a size: it must be finite");
   return bytes;
 }
 

@@ -104,8 +104,8 @@ class ArchiveSource : public EventSource {
     return store_->read(timeline, block);
   }
 
-  void fetch(int timeline, int turns) const override {
-    if (store_) store_->fetch(timeline, turns);
+  CallUnpacker* unpacker(int timeline) override {
+    return store_ ? store_->unpacker(timeline) : nullptr;
   }
 
   void rewind() override {

@@ -260,6 +260,8 @@ class CallBuilder {
   void leave_here(RequestBook::PartitionedSend& message);
   /// It left where it is known to.
   void settle_partitioned(uint64_t request);
+  /// It left nowhere; false when there is none.
+  bool cancel_partitioned(uint64_t request);
   /// The call that a communication record belongs to; one of no length when it stands outside any.
   void ensure_call(uint64_t event, double time);
   Action& add_action(ActionKind kind);
@@ -269,6 +271,8 @@ class CallBuilder {
   void hold_send(uint64_t request);
   /// It has completed, or nothing is known of that.
   void settle_send(uint64_t request);
+  /// A send of either kind whose completion was not seen, as its request is used again or freed.
+  void settle_unseen(uint64_t request);
   /// A receive that a probe may have looked for gets what that asked for.
   void ask_as_probed(Action& receive);
   /// `request`: of one that the call does not complete.
@@ -445,7 +449,11 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   // A request used again before its completion was seen (freed, or its wait filtered out): nobody
   // will wait for the message before, so its slot is free.
   const auto [slot, is_new] = book_->send_slots.open(request);
-  if (is_new) *slot = book_->allocate_slot();
+  if (is_new) {
+    *slot = book_->allocate_slot();
+  } else {
+    settle_unseen(request);
+  }
   action.slot = *slot;
   if (flags & kPartitioned) {
     start_partitioned(request);

@@ -6,29 +6,27 @@
 // the other: libotf2 keeps a chunk (a megabyte, often) and a file descriptor for every open one,
 // and finding the place in a closed one again costs as much as reading up to it. So an archive is
 // decoded once, location by location, and what the replay needs of it, a fifth to all of its size,
-// is written to a temporary file. From there every rank is read in pieces of 10 to 30 KiB, as often
-// as scenarios ask for it. A small archive never gets as far as the file.
+// is written to a temporary file, in pieces of 10 to 30 KiB. From there every rank is read, some
+// hundred calls at a time, as often as scenarios ask for it. A small archive never gets as far as
+// the disk.
 
 #include <memory>
 #include <mutex>
-#include <string>
 #include <vector>
 
+#include "replay/call_file.h"
 #include "replay/packed_calls.h"
 
 namespace rubato {
 
 class CallStore {
  public:
-  /// For `timelines` timelines, with their records or without. The file will be in $TMPDIR, else
-  /// in /tmp.
-  CallStore(int timelines, bool with_records);
-  ~CallStore();
-  CallStore(const CallStore&) = delete;
-  CallStore& operator=(const CallStore&) = delete;
+  /// For `timelines` timelines, with their records or without.
+  CallStore(int timelines, bool with_records)
+      : with_records_(with_records), timelines_(timelines) {}
 
   /// Appends the calls of `block` to a timeline. Threads may append to different timelines. Errors:
-  /// InputError when the file cannot be made or the disk is full.
+  /// as CallFile's.
   void append(int timeline, const Block& block);
   /// What append() packs with, for those who know calls by their shapes; then settle().
   CallPacker& packer(int timeline);
@@ -45,37 +43,26 @@ class CallStore {
 
   /// Replaces `block` by the next calls of a timeline; false at its end.
   bool read(int timeline, Block& block);
-  /// As EventSource::fetch().
-  void fetch(int timeline, int turns) const;
+  /// As EventSource::unpacker().
+  CallUnpacker* unpacker(int timeline) const { return timelines_[timeline].unpacker.get(); }
   /// Back to the start of every timeline.
   void rewind();
 
  private:
-  struct Place {
-    uint64_t offset;
-    uint32_t bytes;
-  };
   struct Timeline {
     std::unique_ptr<CallPacker> packer;  ///< while calls are appended
-    std::vector<Place> pieces;
+    std::vector<PiecePlace> pieces;
     size_t next_piece = 0;
     std::unique_ptr<CallUnpacker> unpacker;  ///< while they are read
   };
 
   void write(Timeline& timeline);
-  void write_out();
-  void open_file();
-  void read_piece(const Place& place, std::vector<std::byte>& bytes) const;
-  [[noreturn]] void fail(const char* what) const;
 
   bool with_records_;
   std::vector<Timeline> timelines_;
-  std::string directory_;
-  int file_ = -1;
   std::mutex writing_;  ///< guards what follows while threads append
   CallUses uses_;
-  uint64_t written_ = 0;           ///< bytes in the file
-  std::vector<std::byte> buffer_;  ///< what follows them
+  CallFile file_;
 };
 
 }  // namespace rubato

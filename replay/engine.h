@@ -92,7 +92,7 @@ template <class Rules>
 void Replay<Rules>::run_until_blocked(int timeline) {
   TimelineState<K>& state = timelines_[timeline];
   for (int turn = 0; turn < kCallsInTurn; ++turn) {
-    if (state.next_call == state.calls && !read_calls(timeline)) return finish(timeline);
+    if (state.next_call == state.calls && !read_calls(state)) return finish(timeline);
     const Call& call = state.block.calls[state.next_call];
     if (!state.in_call) {
       if constexpr (kTimeOrdered<Rules>) {
@@ -111,11 +111,18 @@ void Replay<Rules>::run_until_blocked(int timeline) {
 }
 
 template <class Rules>
-bool Replay<Rules>::read_calls(int timeline) {
-  TimelineState<K>& state = timelines_[timeline];
-  state.next_call = state.calls = 0;
-  if (!source_->read(timeline, state.block)) return false;
+RUBATO_HOT bool Replay<Rules>::read_calls(TimelineState<K>& state) {
+  state.next_call = 0;
+  state.calls = 1;
+  return (state.unpacker && state.unpacker->read_next(state.block)) || read_block(state);
+}
+
+template <class Rules>
+RUBATO_RARE bool Replay<Rules>::read_block(TimelineState<K>& state) {
+  state.calls = 0;
+  if (!source_->read(state.number, state.block)) return false;
   state.calls = state.block.calls.size();
+  state.unpacker = source_->unpacker(state.number);
   state.forget_channels();
   return true;
 }

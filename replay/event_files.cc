@@ -1,13 +1,14 @@
 // The events of an OTF2 archive, location by location.
 //
 // Each is read once, from its start to its end, before the replay begins: call_store.h says why.
-// What becomes of its records is told in event_callbacks.cc.
+// What becomes of its records is told in event_callbacks.cc and rma_callbacks.cc.
 
 #include "replay/event_files.h"
 
 #include <otf2/otf2.h>
 
 #include <algorithm>
+#include <cassert>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -89,7 +90,9 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
     store.forget(timeline);
     if (times) times->of(timeline).clear();
   }
-  decode_rank(rank, keep_records, true, store, counts, times);
+  [[maybe_unused]] const bool is_known =
+      decode_rank(rank, keep_records, true, store, counts, times);
+  assert(is_known);
 }
 
 bool EventFiles::decode_rank(int rank, bool keep_records, bool hold_sends, CallStore& store,

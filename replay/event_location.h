@@ -131,19 +131,6 @@ struct EventLocation {
   const std::vector<int32_t>* last_peers = nullptr;
 };
 
-/// Runs `body` on the location behind `user`; keeps what it throws.
-template <typename Body>
-OTF2_CallbackCode guarded(void* user, Body body) {
-  auto& location = *static_cast<EventLocation*>(user);
-  try {
-    body(location);
-    return OTF2_CALLBACK_SUCCESS;
-  } catch (...) {
-    location.error = std::current_exception();
-    return OTF2_CALLBACK_INTERRUPT;
-  }
-}
-
 /// Which call a region is.
 inline int32_t call_of(const EventLocation& location, OTF2_RegionRef region) {
   return location.archive->index.call_of_region.get(region).value_or(ArchiveIndex::kNotMpi);

@@ -17,16 +17,19 @@
 // decide, and to wait for these could be a deadlock; only in the order of time is it known
 // (ordered_rules.h).
 //
-// Messages cross when their receiver sends, too. Its latest message started at out-port - g, or at
-// its own arrival - T where that is known and later (of a rendezvous that the same call waits for:
-// its data may flow long after its send). The one of that length that comes in starts at
-// arrival - T; alone either lasts o_s + T + o_r from its start. So d is how long the latest one
-// would still last when the other one starts, at most x: all of x where two ranks exchange messages
-// at once, and nothing in a ping-pong, where the answer starts when the message is there. d falls
-// by no more than the other one starts later, so that later never becomes earlier.
+// Messages cross when their receiver sends, too. Its latest message, or one-sided operation,
+// started at out-port - g, or at its own arrival - T where that is known and later (of a rendezvous
+// that the same call waits for: its data may flow long after its send). The one of that length that
+// comes in starts at arrival - T; alone either lasts o_s + T + o_r from its start. So d is how long
+// the latest one would still last when the other one starts, at most x: all of x where two ranks
+// exchange messages at once, and nothing in a ping-pong, where the answer starts when the message
+// is there. d falls by no more than the other one starts later, so that later never becomes
+// earlier.
 
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -44,8 +47,9 @@ namespace rubato {
 template <int K>
 struct LaneMessageCost {
   Lanes<K> send_overhead, receive_overhead, unexpected_overhead, transfer, gap, latency;
-  Lanes<K> crossing_delay;   ///< x
-  Lanes<K> crossing_window;  ///< o_s + 2 T + o_r: start to arrival of what does not cross
+  Lanes<K> crossing_delay;  ///< x
+  /// o_s + 2 T + o_r: so long after the receiver's own send started, an arrival crosses nothing.
+  Lanes<K> crossing_window;
   Protocol protocol = Protocol::kEager;
   bool tells_unexpected = false;  ///< an unexpected message costs more, or less, in some lane
   bool crosses = false;           ///< x is more than 0 in some lane
@@ -195,6 +199,7 @@ class ModelRules {
     if (timeline.awaited.empty()) return timeline.busy;
     Lanes<K> leave = timeline.busy;
     Lanes<K> latest = timeline.busy;
+    std::optional<Lanes<K>> flows;  // known where a message may cross
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind >= Awaited::Kind::kCollective) {
         latest = latest.max(other_leave(timeline, call, awaited, context));
@@ -212,7 +217,7 @@ class ModelRules {
       if (is_receive) {
         Lanes<K> drained = transfer.arrival();
         if (cost->crosses) {
-          drained += crossing(timeline, transfer, *cost, *context.matcher);
+          drained += crossing(timeline, transfer, *context.matcher, flows);
           cost = &message_cost(transfer.level, transfer.bytes);  // it asked for others
         }
         drained = drained.max(timeline.in_port + cost->gap);
@@ -330,18 +335,26 @@ class ModelRules {
     return completion;
   }
 
-  /// How much later a message comes because its receiver sends meanwhile.
-  [[gnu::noinline]] Lanes<K> crossing(const TimelineState<K>& timeline, const Transfer<K>& transfer,
-                                      const LaneMessageCost<K>& message, Matcher<K>& matcher) {
-    // By value: the next question may change what a reference means.
-    const LaneMessageCost<K> cost = message;
-    Lanes<K> started = timeline.out_port - cost.gap;
+  /// When the data started that flows last of the rendezvous messages whose sends the current call
+  /// waits for; never, where it waits for none.
+  Lanes<K> latest_flow(const TimelineState<K>& timeline, Matcher<K>& matcher) {
+    Lanes<K> started = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind != Awaited::Kind::kSend || awaited.transfer == kNoTransfer) continue;
       const Transfer<K>& own = matcher[awaited.transfer];
       if (!own.handshake || !own.sender_waits || own.abandoned) continue;
       started = started.max(own.arrival() - message_cost(own.level, own.bytes).transfer);
     }
+    return started;
+  }
+
+  /// How much later a message comes because its receiver sends meanwhile. `flows`: latest_flow(),
+  /// which is the same for all messages that a call receives, once one has asked for it.
+  [[gnu::noinline]] Lanes<K> crossing(const TimelineState<K>& timeline, const Transfer<K>& transfer,
+                                      Matcher<K>& matcher, std::optional<Lanes<K>>& flows) {
+    if (!flows) flows = latest_flow(timeline, matcher);
+    const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+    const Lanes<K> started = flows->max(timeline.out_port - cost.gap);
     return (started + cost.crossing_window - transfer.arrival()).max(0).min(cost.crossing_delay);
   }
 

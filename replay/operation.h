@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -136,24 +137,38 @@ struct Traffic {
   uint64_t received = 0;
 };
 
+/// Which bytes of an action count as moved, as masks: every call asks, and a branch by kind would
+/// often be mispredicted.
+struct TrafficMasks {
+  uint64_t sent = 0;
+  uint64_t received = 0;
+  uint64_t both = 0;  ///< of Action::bytes_received, beside `sent`
+};
+consteval std::array<TrafficMasks, 2 * kActionKinds> traffic_masks() {
+  constexpr uint64_t kAll = UINT64_MAX;
+  std::array<TrafficMasks, 2 * kActionKinds> masks{};
+  const auto set = [&](ActionKind kind, TrafficMasks mask) {
+    masks[static_cast<size_t>(kind) * 2] = masks[static_cast<size_t>(kind) * 2 + kBlocking] = mask;
+  };
+  set(ActionKind::kSend, {kAll, 0, 0});
+  set(ActionKind::kOneSided, {kAll, 0, 0});
+  masks[static_cast<size_t>(ActionKind::kPost) * 2 + kBlocking] = {0, kAll, 0};
+  set(ActionKind::kWaitReceive, {0, kAll, 0});
+  set(ActionKind::kFetch, {0, kAll, 0});
+  set(ActionKind::kCollective, {kAll, 0, kAll});
+  set(ActionKind::kWaitCollective, {kAll, 0, kAll});
+  return masks;
+}
+/// By kind, and whether the call itself completes it.
+inline constexpr auto kTrafficMasks = traffic_masks();
+
 /// What an action moves. Received bytes, and those of a collective that was started, are booked
 /// where the request completes, as MPInside does it with the posting call's name lost: in MPI_Wait.
 [[gnu::always_inline]] inline Traffic traffic_of(const Action& action) {
-  switch (action.kind) {
-    case ActionKind::kSend:
-    case ActionKind::kOneSided:
-      return {action.bytes, 0};
-    case ActionKind::kPost:
-      return {0, action.flags & kBlocking ? action.bytes : 0};
-    case ActionKind::kWaitReceive:
-    case ActionKind::kFetch:
-      return {0, action.bytes};
-    case ActionKind::kCollective:
-    case ActionKind::kWaitCollective:
-      return {action.bytes, action.bytes_received};
-    default:
-      return {};
-  }
+  const TrafficMasks& mask =
+      kTrafficMasks[static_cast<size_t>(action.kind) * 2 + (action.flags & kBlocking)];
+  return {action.bytes & mask.sent,
+          (action.bytes & mask.received) | (action.bytes_received & mask.both)};
 }
 /// What actions move.
 Traffic traffic_of(std::span<const Action> actions);
@@ -234,7 +249,7 @@ struct Block {
   std::vector<uint32_t> requests;
   bool numbered = false;
 
-  /// And what calls move, at the index of their first action.
+  /// And what calls with several actions move, at the index of their first one.
   std::vector<Traffic> traffic;
 
   /// Gives the actions of `call` its slots and orders.
@@ -252,6 +267,7 @@ struct Block {
   /// What `call` moves.
   [[gnu::always_inline]] Traffic traffic_of(const Call& call) const {
     if (call.actions == 0) return {};
+    if (call.actions == 1) return rubato::traffic_of(actions[call.first_action]);
     if (shared != 0) return traffic[call.first_action];
     return rubato::traffic_of({actions.data() + call.first_action, call.actions});
   }

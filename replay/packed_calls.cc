@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cassert>
 #include <cstring>
 
 #include "replay/hot.h"
@@ -87,6 +88,7 @@ void CallPacker::start_piece() {
   header_ = {};
   header_.time = time_;
   header_.event = event_;
+  header_.longest = kMostTimes;
   used_ = 0;
   shapes_.clear();
   actions_.clear();
@@ -147,6 +149,7 @@ uint16_t CallPacker::add(const Block& block, size_t number) {
   const uint16_t shape = shape_of(call, call.event - event_, actions);
   event_ = call.event;
   make_room(kMostTimes + size_t{5} * call.actions);
+  const size_t before = used_;
   add_times(call.enter, call.leave, shape);
   const CallShape& what = shapes_[shape];
   if (what.open) {
@@ -154,6 +157,7 @@ uint16_t CallPacker::add(const Block& block, size_t number) {
                   : add_requests<false>(actions, call.actions);
   }
   if (with_records_) add_records(block, number);
+  header_.longest = std::max(header_.longest, static_cast<uint32_t>(used_ - before));
   return shape;
 }
 
@@ -212,21 +216,19 @@ void CallPacker::add_records(const Block& block, size_t number) {
   }
 }
 
-std::span<const std::byte> CallPacker::take() {
+PackedPiece CallPacker::take() {
   taken_ = true;
   header_.shapes = static_cast<uint32_t>(shapes_.size());
   header_.actions = static_cast<uint32_t>(actions_.size());
-  header_.units = static_cast<uint32_t>(used_);
   header_.numbered = may_be_numbered_ ? 1 : 0;
-  const size_t bytes = sizeof header_ + shapes_.size() * sizeof(CallShape) +
-                       actions_.size() * sizeof(Action) + used_ * sizeof(uint16_t);
+  const size_t bytes = header_.head_bytes() + used_ * sizeof(uint16_t);
   if (piece_.size() < bytes) piece_.resize(bytes);
   size_t at = 0;
   append(piece_, at, &header_, 1);
   append(piece_, at, shapes_.data(), shapes_.size());
   append(piece_, at, actions_.data(), actions_.size());
   append(piece_, at, units_.data(), used_);
-  return {piece_.data(), bytes};
+  return {{piece_.data(), bytes}, header_.head_bytes()};
 }
 
 void CallPacker::tell(CallUses& uses) const {
@@ -237,24 +239,48 @@ void CallPacker::tell(CallUses& uses) const {
   }
 }
 
-void CallUnpacker::start() {
-  std::memcpy(&header_, piece_.data(), sizeof header_);
-  // All aligned: operator new aligns the first byte, and what lies before has a multiple of eight.
+void CallUnpacker::start(const PiecePlace& place) {
+  // All aligned: what lies before has a multiple of eight bytes.
   static_assert(sizeof(PieceHeader) % 8 == 0 && sizeof(CallShape) % 8 == 0);
-  shapes_ = reinterpret_cast<const CallShape*>(piece_.data() + sizeof header_);
+  head_.resize(place.head / sizeof(uint64_t));
+  const auto bytes = std::as_writable_bytes(std::span(head_));
+  file_->read(place.offset, bytes);
+  std::memcpy(&header_, bytes.data(), sizeof header_);
+  assert(header_.head_bytes() == place.head);
+  shapes_ = reinterpret_cast<const CallShape*>(head_.data() + sizeof header_ / sizeof(uint64_t));
   actions_ = reinterpret_cast<const Action*>(shapes_ + header_.shapes);
-  next_ = reinterpret_cast<const uint16_t*>(actions_ + header_.actions);
-  end_ = next_ + header_.units;
+  numbered_ = header_.numbered != 0;
   time_ = header_.time;
   event_ = header_.event;
   static std::atomic<uint64_t> started = 0;
   piece_number_ = ++started;
+
+  window_.resize(std::max(kWindow, size_t{2} * header_.longest));
+  next_ = end_ = window_.data();
+  offset_ = place.offset + place.head;
+  left_ = place.units;
+  move_window();
 }
 
-inline void CallUnpacker::read_requests(Call& call, const CallShape& shape, Block& block) {
+void CallUnpacker::move_window() {
+  uint16_t* const window = window_.data();
+  const auto kept = static_cast<size_t>(end_ - next_);
+  std::copy(next_, end_, window);
+  const size_t more = std::min(left_ / sizeof(uint16_t), window_.size() - kept);
+  const auto bytes = std::as_writable_bytes(std::span(window + kept, more));
+  file_->read(offset_, bytes);
+  offset_ += bytes.size();
+  left_ -= bytes.size();
+  next_ = window;
+  end_ = window + kept + more;
+  whole_ = left_ == 0 ? end_ : end_ - header_.longest;
+}
+
+void CallUnpacker::read_requests(Call& call, Block& block) {
+  const CallShape& shape = *last_;
   const size_t first_request = block.requests.size();
   call.first_request = static_cast<uint32_t>(first_request);
-  if (header_.numbered == 0) {
+  if (!numbered_) {
     block.requests.resize(first_request + shape.requests);
     uint32_t* slot = block.requests.data() + first_request;
     for (const uint32_t* end = slot + shape.requests; slot != end; ++slot) *slot = get_slot();
@@ -267,48 +293,30 @@ inline void CallUnpacker::read_requests(Call& call, const CallShape& shape, Bloc
   }
 }
 
-inline void CallUnpacker::read_call(Call& call, Block& block) {
-  const uint16_t head = *next_++;
-  const CallShape& shape = shapes_[head & ~kFormBits];
-  switch (head & kFormBits) {
-    case kShort:
-      call.enter = time_ + next_[0];
-      call.leave = call.enter + next_[1];
-      next_ += 2;
-      break;
-    case kMiddle:
-      call.enter = time_ + get2();
-      call.leave = call.enter + get2();
-      break;
-    default:
-      call.enter = get_double();
-      call.leave = get_double();
-  }
-  time_ = call.leave;
-  event_ += shape.records;
-  call.event = event_;
-  static_cast<CallFacts&>(call) = shape;
-  call.first_request = kNoRequests;
-  if (shape.open) read_requests(call, shape, block);
-  if (with_records_) {
-    call.first_record = static_cast<uint32_t>(block.records.size());
-    read_records(block);
-  } else {
-    call.first_record = 0;
-  }
+void CallUnpacker::read_rest(Call& call, Block& block) {
+  block.calls.resize(1);
+  block.requests.clear();
+  block.records.clear();
+  if (last_->open) read_requests(call, block);
+  if (with_records_) read_records(call, block);
 }
 
 bool CallUnpacker::read(Block& block, size_t at_most) {
-  if (next_ == end_) return false;
+  if (!has_more()) return false;
   if (block.shared != piece_number_) share_actions(block);
   block.requests.clear();
   block.records.clear();
   block.calls.resize(at_most);
   size_t count = 0;
-  while (count < at_most && next_ != end_) read_call(block.calls[count++], block);
+  while (count < at_most && has_more()) {
+    Call& call = block.calls[count++];
+    read_facts(call);
+    call.first_request = kNoRequests;
+    call.first_record = 0;
+    if (last_->open) read_requests(call, block);
+    if (with_records_) read_records(call, block);
+  }
   block.calls.resize(count);
-  // What comes next, as other timelines are read before it is.
-  fetch_lines(next_, 2 * kCacheLine);
   return true;
 }
 
@@ -319,7 +327,7 @@ void CallUnpacker::fetch_next() const {
 
 void CallUnpacker::share_actions(Block& block) const {
   block.shared = piece_number_;
-  block.numbered = header_.numbered != 0;
+  block.numbered = numbered_;
   block.actions.assign(actions_, actions_ + header_.actions);
   for (Action& action : block.actions) {
     const uint32_t* request = request_of(action);
@@ -329,13 +337,14 @@ void CallUnpacker::share_actions(Block& block) const {
   }
   block.traffic.resize(header_.actions);
   for (const CallShape* shape = shapes_; shape != shapes_ + header_.shapes; ++shape) {
-    if (shape->actions > 0)
+    if (shape->actions > 1)
       block.traffic[shape->first_action] =
           traffic_of({actions_ + shape->first_action, shape->actions});
   }
 }
 
-void CallUnpacker::read_records(Block& block) {
+void CallUnpacker::read_records(Call& call, Block& block) {
+  call.first_record = static_cast<uint32_t>(block.records.size());
   for (uint32_t left = get2(); left > 0; --left) {
     const double time = get_double();
     block.records.push_back({time, static_cast<RecordPhase>(*next_++)});

@@ -8,7 +8,7 @@
 // slots alone the first few get a shape each; those behind them share an *open* one, and bring
 // their slots along. (So do numbered calls, those of ranks with threads.)
 //
-//   PieceHeader | Shape[shapes] | Action[actions] | uint16_t[units]
+//   PieceHeader | CallShape[shapes] | Action[actions] | uint16_t[units]
 //
 //   unit 0             form (2 bits) | number of the shape (14)
 //   times, by form     kShort: ticks since the leave before, ticks from enter to leave (1 unit
@@ -29,6 +29,8 @@
 #include <span>
 #include <vector>
 
+#include "models/lanes.h"
+#include "replay/call_file.h"
 #include "replay/operation.h"
 
 namespace rubato {
@@ -45,8 +47,11 @@ struct PieceHeader {
   uint64_t event = 0;  ///< and its event
   uint32_t shapes = 0;
   uint32_t actions = 0;
-  uint32_t units = 0;
   uint32_t numbered = 0;  ///< 1 from the first piece on in which an action is
+  uint32_t longest = 0;   ///< units that a call takes at most
+
+  /// Bytes before the units.
+  size_t head_bytes() const;
 };
 
 /// What calls have in common that do the same.
@@ -56,6 +61,10 @@ struct CallShape : CallFacts {
   bool open = false;      ///< calls bring slots, and orders where it is numbered
   bool numbered = false;  ///< its actions have an order
 };
+
+inline size_t PieceHeader::head_bytes() const {
+  return sizeof(PieceHeader) + shapes * sizeof(CallShape) + actions * sizeof(Action);
+}
 
 /// A call whose shape is known.
 struct KnownCall {
@@ -69,6 +78,12 @@ struct KnownCall {
 struct CallUses {
   std::set<uint16_t> names;  ///< indices into TraceDefinitions::calls
   bool synchronous_sends = false;
+};
+
+/// A piece as it goes into the file.
+struct PackedPiece {
+  std::span<const std::byte> bytes;
+  size_t head;  ///< how many of them are before the units
 };
 
 /// Packs the calls of one timeline, in order.
@@ -96,7 +111,7 @@ class CallPacker {
   bool empty() const { return taken_; }
 
   /// The calls since the last take(); valid until the next add().
-  std::span<const std::byte> take();
+  PackedPiece take();
   /// Adds to `uses` what is among those.
   void tell(CallUses& uses) const;
 
@@ -200,23 +215,46 @@ void CallPacker::add_known(std::span<const KnownCall> calls, Ticks ticks) {
   last_ = calls.back().shape;
 }
 
-/// Reads packed calls again.
-class CallUnpacker {
- public:
-  explicit CallUnpacker(bool with_records) : with_records_(with_records) {}
+/// Where a piece lies in the file.
+struct PiecePlace {
+  uint64_t offset;
+  uint32_t head;   ///< bytes before the units
+  uint32_t units;  ///< bytes of those
+};
 
-  /// Where to put the bytes of the next piece; then start() it.
-  std::vector<std::byte>& piece() { return piece_; }
-  void start();
+/// Reads packed calls again: of each piece the head at once, the units by and by, as with many
+/// ranks whole pieces would take more memory than all the rest. What every call looks at is in one
+/// cache line.
+class alignas(kCacheLine) CallUnpacker {
+ public:
+  CallUnpacker(const CallFile& file, bool with_records)
+      : with_records_(with_records), file_(&file) {}
+
+  /// The calls of this piece come next.
+  void start(const PiecePlace& place);
 
   /// Replaces `block` by the next calls of the piece, up to `at_most`, which share their actions;
   /// false when there are no more.
   bool read(Block& block, size_t at_most);
 
+  /// Replaces the calls of `block`, which come from the same piece, by the next one; false when
+  /// there is none.
+  [[gnu::always_inline]] bool read_next(Block& block) {
+    if (!has_more()) return false;
+    Call& call = block.calls[0];
+    read_facts(call);
+    call.first_request = kNoRequests;
+    call.first_record = 0;
+    if (with_records_ || last_->open) read_rest(call, block);
+    return true;
+  }
+
   /// Asks for the memory that the next read() looks at.
   void fetch_next() const;
 
  private:
+  static constexpr size_t kWindow = 1024;  ///< units in memory, or twice the longest call
+
   uint32_t get2() {
     next_ += 2;
     return next_[-2] | uint32_t{next_[-1]} << 16;
@@ -229,21 +267,61 @@ class CallUnpacker {
     const uint16_t slot = *next_++;
     return slot == kFarSlot ? get2() : slot;
   }
+  /// The next call of the piece is in the window; false when there is none.
+  bool has_more() {
+    if (next_ > whole_) move_window();
+    return next_ != end_;
+  }
+  void move_window();
   void share_actions(Block& block) const;
-  void read_call(Call& call, Block& block);
-  void read_requests(Call& call, const CallShape& shape, Block& block);
-  void read_records(Block& block);
+  void read_facts(Call& call);
+  /// Requests and records of `call`, alone in its block.
+  void read_rest(Call& call, Block& block);
+  void read_requests(Call& call, Block& block);
+  void read_records(Call& call, Block& block);
 
-  bool with_records_;
-  uint64_t piece_number_ = 0;  ///< among all that were ever started
-  PieceHeader header_;
+  const uint16_t* next_ = nullptr;
+  const uint16_t* whole_ = nullptr;  ///< calls that begin before this are in the window as a whole
+  const uint16_t* end_ = nullptr;    ///< of the window
+  const CallShape* shapes_ = nullptr;
+  const CallShape* last_ = nullptr;  ///< of the call that was read last
   double time_ = 0;
   uint64_t event_ = 0;
-  const CallShape* shapes_ = nullptr;
+  bool with_records_;
+  bool numbered_ = false;
+
+  uint64_t piece_number_ = 0;  ///< among all that were ever started
+  const CallFile* file_;
+  uint64_t offset_ = 0;  ///< in the file: of what follows the window
+  size_t left_ = 0;      ///< bytes of the piece that follow it
   const Action* actions_ = nullptr;
-  const uint16_t* next_ = nullptr;
-  const uint16_t* end_ = nullptr;
-  std::vector<std::byte> piece_;
+  PieceHeader header_;
+  std::vector<uint64_t> head_;    ///< bytes of the piece: header, shapes and actions
+  std::vector<uint16_t> window_;  ///< some of its units
 };
+
+[[gnu::always_inline]] inline void CallUnpacker::read_facts(Call& call) {
+  const uint16_t head = *next_++;
+  const CallShape& shape = shapes_[head & ~kFormBits];
+  last_ = &shape;
+  switch (head & kFormBits) {
+    case kShort:
+      call.enter = time_ + next_[0];
+      call.leave = call.enter + next_[1];
+      next_ += 2;
+      break;
+    case kMiddle:
+      call.enter = time_ + get2();
+      call.leave = call.enter + get2();
+      break;
+    default:
+      call.enter = get_double();
+      call.leave = get_double();
+  }
+  time_ = call.leave;
+  event_ += shape.records;
+  call.event = event_;
+  static_cast<CallFacts&>(call) = shape;
+}
 
 }  // namespace rubato

@@ -7,8 +7,8 @@
 //
 // Without contention a call's times depend only on the calls it waits for, so timelines need not be
 // run in the order of time: each runs until it has to wait for something that was not replayed yet,
-// and is woken by whoever brings it. Any order gives the same clocks; that of run_queue.h
-// keeps few messages in flight.
+// and is woken by whoever brings it. Any order gives the same clocks; that of run_queue.h keeps few
+// messages in flight.
 //
 // Rules (survey.h, measured_rules.h, model_rules.h) say how long things take; who waits for whom is
 // decided here and in matcher.h and collective_instances.h, once for all of them.
@@ -121,7 +121,7 @@ class Replay {
   using Status = typename TimelineState<K>::Status;
   static constexpr int kCallsInTurn = 32;
   static constexpr size_t kFewTimelines = 256;  ///< so many find room in the second cache
-  static constexpr size_t kCallsAhead = 16;     ///< of each of them are looked at
+  static constexpr size_t kActionsAhead = 16;   ///< of each of them are looked at
 
   // --- Scheduling ---
 
@@ -134,8 +134,10 @@ class Replay {
   /// Runs `timeline` until it waits for somebody, or for so many calls that it may have left others
   /// behind.
   void run_until_blocked(int timeline);
-  /// The next calls of `timeline`; false when there are none.
-  bool read_calls(int timeline);
+  /// The next calls of a timeline; false when there are none.
+  bool read_calls(TimelineState<K>& state);
+  /// Those that its source hands out at once.
+  bool read_block(TimelineState<K>& state);
   void finish(int timeline);
 
   /// True for a main thread of whose rank other threads have still to begin.

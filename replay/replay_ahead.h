@@ -21,17 +21,14 @@ int Replay<Rules>::pop_ready() {
   const std::span<const int> following = ready_.following();
   if (following.size() >= 3) {
     fetch_lines(&timelines_[following[2]], sizeof(TimelineState<K>));
-    source_->fetch(following[2], 3);
     if (profile_) profile_->fetch(following[2]);
     if (waits_) waits_->fetch(following[2]);
   }
   if (following.size() >= 2) {
     fetch_calls(timelines_[following[1]]);
-    source_->fetch(following[1], 2);
   }
   if (!following.empty()) {
     fetch_messages(following[0]);
-    source_->fetch(following[0], 1);
   }
   for_next_channels(timelines_[timeline], [&](ChannelId id) {
     matcher_.fetch_first(id);
@@ -42,6 +39,7 @@ int Replay<Rules>::pop_ready() {
 
 template <class Rules>
 void Replay<Rules>::fetch_calls(const TimelineState<K>& state) const {
+  fetch_lines(state.unpacker, kCacheLine);
   if (state.next_call == state.calls) return;
   const Block& block = state.block;
   fetch_lines(&block.calls[state.next_call], (state.calls - state.next_call) * sizeof(Call),
@@ -54,6 +52,7 @@ void Replay<Rules>::fetch_calls(const TimelineState<K>& state) const {
 template <class Rules>
 void Replay<Rules>::fetch_messages(int timeline) const {
   const TimelineState<K>& state = timelines_[timeline];
+  if (state.unpacker) state.unpacker->fetch_next();
   if (state.next_call == state.calls) return;
   const Block& block = state.block;
   const Call& call = block.calls[state.next_call];
@@ -65,10 +64,8 @@ void Replay<Rules>::fetch_messages(int timeline) const {
     const size_t again = std::min<size_t>(kMost - here, call.first_action);
     fetch_lines(&block.actions[call.first_action], here * sizeof(Action));
     fetch_lines(block.actions.data(), again * sizeof(Action));
-    if (!block.traffic.empty()) {
-      fetch_lines(&block.traffic[call.first_action], here * sizeof(Traffic));
-      fetch_lines(block.traffic.data(), again * sizeof(Traffic));
-    }
+    if (call.actions > 1 && !block.traffic.empty())
+      fetch_lines(&block.traffic[call.first_action], sizeof(Traffic));
   }
   if (state.in_call) {
     for (size_t i = state.next_awaited; i < state.awaited.size(); ++i) {
@@ -84,16 +81,17 @@ void Replay<Rules>::fetch_messages(int timeline) const {
 template <class Rules>
 template <typename Visit>
 void Replay<Rules>::for_next_channels(const TimelineState<K>& state, Visit visit) const {
-  const Block& block = state.block;
-  size_t number = state.next_call + (state.in_call ? 1 : 0);
-  const size_t end = std::min(state.calls, number + kCallsAhead);
-  for (; number < end; ++number) {
-    const Call& call = block.calls[number];
-    if (call.actions == 0) continue;
-    // Only sends and posts have channels.
-    const KnownChannel& known = state.channels[call.first_action];
-    if (known.generation == 0) return;
-    visit(known.id);
+  if (state.next_call == state.calls) return;
+  // Only sends and posts have channels. The actions of the calls behind mostly follow, or begin
+  // again at the first.
+  const Call& call = state.block.calls[state.next_call];
+  const size_t known = state.channels.size();
+  size_t at = call.first_action + (state.in_call ? call.actions : 0);
+  for (size_t ahead = std::min(kActionsAhead, known); ahead > 0; --ahead, ++at) {
+    if (at >= known) at = 0;
+    const KnownChannel& channel = state.channels[at];
+    if (channel.generation == 0) return;
+    visit(channel.id);
   }
 }
 

@@ -48,7 +48,6 @@ class ShiftedSource : public EventSource {
 
   const TraceDefinitions& definitions() const override { return source_->definitions(); }
   bool read(int timeline, Block& block) override;
-  void fetch(int timeline, int turns) const override { source_->fetch(timeline, turns); }
   void rewind() override;
   void keep_records(bool keep) override { source_->keep_records(keep); }
   std::vector<double> side_records(const SideLocation& location) override;

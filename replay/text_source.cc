@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 #include <tuple>
 
 #include "models/error.h"
 #include "models/units.h"
 #include "replay/function_times.h"
 #include "replay/rank_calls.h"
+#include "replay/text_definitions.h"
 
 namespace rubato {
 namespace {
@@ -80,29 +80,14 @@ std::optional<CollectiveOp> collective_of(const std::string& name, bool& started
   return started ? std::optional(blocking->second) : std::nullopt;
 }
 
-std::string whole(double number) {
-  return std::to_string(static_cast<int>(number));
-}
-
-struct Line {
-  int number;
-  int rank;
-  int thread;
-  std::vector<std::string> words;
-};
-
 class TextSource : public EventSource {
  public:
-  TextSource(const std::string& text, std::string origin) : origin_(std::move(origin)) {
-    read_lines(text);
-    for (int rank = 0; rank < trace_.ranks(); ++rank) check(rank);
-    rewind();
-  }
+  TextSource(const std::string& text, const std::string& origin) : text_(text, origin) { rewind(); }
 
-  const TraceDefinitions& definitions() const override { return trace_; }
+  const TraceDefinitions& definitions() const override { return text_.trace; }
 
   bool read(int timeline, Block& block) override {
-    return calls_[trace_.rank_of(timeline)]->take(trace_.thread_of(timeline), block);
+    return calls_[text_.trace.rank_of(timeline)]->take(text_.trace.thread_of(timeline), block);
   }
 
   void rewind() override {
@@ -121,7 +106,7 @@ class TextSource : public EventSource {
 
   std::vector<std::string> functions() const override {
     std::vector<std::string> names;
-    for (const Line& line : lines_) {
+    for (const TextLine& line : text_.lines) {
       if (line.words.size() > 2 && line.words[1] == "function") names.push_back(line.words[2]);
     }
     return names;
@@ -135,15 +120,15 @@ class TextSource : public EventSource {
   }
 
   bool looks_at_posts() const override {
-    return std::any_of(trace_.calls.begin(), trace_.calls.end(),
+    return std::any_of(text_.trace.calls.begin(), text_.trace.calls.end(),
                        [](const MpiCallInfo& call) { return call.takes_some || call.synchronous; });
   }
 
   Counts counts() const override {
     Counts counts;
-    for (int timeline = 0; timeline < trace_.timelines(); ++timeline) {
+    for (int timeline = 0; timeline < text_.trace.timelines(); ++timeline) {
       const CallBuilder& builder =
-          calls_[trace_.rank_of(timeline)]->builder(trace_.thread_of(timeline));
+          calls_[text_.trace.rank_of(timeline)]->builder(text_.trace.thread_of(timeline));
       counts.records += builder.records();
       counts.receives.add(builder.open_receives());
       counts.collectives.add(builder.open_collectives());
@@ -162,210 +147,59 @@ class TextSource : public EventSource {
     under_way_.clear();
     operations_.clear();
     groups_.clear();
-    trace_.groups.clear();
+    text_.trace.groups.clear();
     collectives_.clear();
     among_neighbours_.clear();
     prepared_among_neighbours_.clear();
-    events_.assign(trace_.timelines(), 0);
-    function_times_ = FunctionTimes(trace_.timelines());
+    events_.assign(text_.trace.timelines(), 0);
+    function_times_ = FunctionTimes(text_.trace.timelines());
     clocks_.clear();
-    for (int timeline = 0; timeline < trace_.timelines(); ++timeline)
+    for (int timeline = 0; timeline < text_.trace.timelines(); ++timeline)
       clocks_.emplace_back(function_times_.of(timeline));
-    for (int rank = 0; rank < trace_.ranks(); ++rank) {
-      calls_.push_back(std::make_unique<RankCalls>(trace_, trace_.timelines_of(rank)));
+    for (int rank = 0; rank < text_.trace.ranks(); ++rank) {
+      calls_.push_back(std::make_unique<RankCalls>(text_.trace, text_.trace.timelines_of(rank)));
       calls_.back()->keep_records(keep_records_);
       if (hold_sends) calls_.back()->hold_sends();
     }
-    for (const Line& line : lines_) build(line);
-    for (int timeline = 0; timeline < trace_.timelines(); ++timeline)
-      calls_[trace_.rank_of(timeline)]->end(trace_.thread_of(timeline));
-  }
-
-  [[noreturn]] void fail(const Line& line, const std::string& why) const {
-    throw InputError(origin_ + ":" + std::to_string(line.number) + ": " + why);
-  }
-
-  double number(const Line& line, const std::string& word) const {
-    try {
-      size_t used = 0;
-      const double value = std::stod(word, &used);
-      if (used == word.size()) return value;
-    } catch (const std::exception&) {
-    }
-    fail(line, "'" + word + "' is not a number");
-  }
-
-  void read_lines(const std::string& text) {
-    std::istringstream in(text);
-    std::string raw;
-    std::vector<int> nodes;
-    std::vector<Line> definitions;
-    int ranks = 0;
-    std::map<int, int> threads;  // by rank: the highest number
-    for (int number_of_line = 1; std::getline(in, raw); ++number_of_line) {
-      std::istringstream words(raw.substr(0, raw.find('#')));
-      Line line{number_of_line, -1, 0, {}};
-      for (std::string word; words >> word;) line.words.push_back(word);
-      if (line.words.empty()) continue;
-      if (line.words[0] == "nodes") {
-        for (size_t i = 1; i < line.words.size(); ++i)
-          nodes.push_back(static_cast<int>(number(line, line.words[i])));
-        continue;
-      }
-      if (line.words[0] == "comm" || line.words[0] == "window" || line.words[0] == "neighbours") {
-        definitions.push_back(std::move(line));
-        continue;
-      }
-      if (line.words[0].back() != ':')
-        fail(line, "a line starts with RANK: or nodes or comm or neighbours or window");
-      line.words[0].pop_back();
-      const size_t dot = line.words[0].find('.');
-      line.rank = static_cast<int>(number(line, line.words[0].substr(0, dot)));
-      if (dot != std::string::npos)
-        line.thread = static_cast<int>(number(line, line.words[0].substr(dot + 1)));
-      if (line.rank < 0 || line.thread < 0) fail(line, "ranks and threads count from 0");
-      threads[line.rank] = std::max(threads[line.rank], line.thread);
-      line.words.erase(line.words.begin());
-      ranks = std::max(ranks, line.rank + 1);
-      lines_.push_back(std::move(line));
-    }
-    define(ranks, nodes, definitions, threads);
-  }
-
-  void define(int ranks, std::vector<int> nodes, const std::vector<Line>& definitions,
-              const std::map<int, int>& threads) {
-    nodes.resize(ranks, 0);
-    trace_.path = origin_;
-    trace_.creator = "text";
-    trace_.node_of_rank = nodes;
-    trace_.nodes.resize(1 + (ranks ? *std::max_element(nodes.begin(), nodes.end()) : 0), "node");
-    Communicator world;
-    world.name = "MPI_COMM_WORLD";
-    std::vector<int32_t> everybody;
-    for (int rank = 0; rank < ranks; ++rank) {
-      trace_.location_of_rank.push_back(rank);
-      everybody.push_back(rank);
-    }
-    world.set_members(std::move(everybody));
-    trace_.world = 0;
-    trace_.wildcards = WildcardsKnown::kAll;
-    trace_.comms.push_back(world);
-    comms_[0] = 0;
-    for (const Line& line : definitions) {
-      if (line.words[0] == "comm") define_communicator(line);
-    }
-    for (const Line& line : definitions) {
-      if (line.words[0] == "window") define_window(line);
-      if (line.words[0] == "neighbours") define_neighbours(line);
-    }
-    std::vector<SideLocation> locations;
-    for (const auto& [rank, most] : threads) {
-      for (uint64_t thread = 1; thread <= static_cast<uint64_t>(most); ++thread)
-        locations.push_back({thread << 32 | static_cast<uint64_t>(rank), rank, true});
-    }
-    trace_.make_timelines(locations);
-  }
-
-  void define_communicator(const Line& line) {
-    if (line.words.size() < 3) fail(line, "write comm NUMBER RANK...");
-    const auto [entry, is_new] = comms_.emplace(static_cast<int>(number(line, line.words[1])),
-                                                static_cast<uint32_t>(trace_.comms.size()));
-    if (!is_new) fail(line, "communicator " + line.words[1] + " is there already");
-    Communicator comm;
-    comm.name = "comm " + line.words[1];
-    std::vector<int32_t> members;
-    for (size_t i = 2; i < line.words.size(); ++i) {
-      if (line.words[i] == "|") {
-        comm.first_group = static_cast<int>(members.size());
-        continue;
-      }
-      members.push_back(rank_named(line, i));
-      if (std::count(members.begin(), members.end(), members.back()) > 1)
-        fail(line, "rank " + line.words[i] + " is there twice");
-    }
-    comm.set_members(std::move(members));
-    trace_.comms.push_back(std::move(comm));
-  }
-
-  void define_window(Line line) {
-    const uint32_t comm = comm_of(line, option(line, "comm", 0));
-    if (line.words.size() != 2) fail(line, "write window NUMBER [comm NUMBER]");
-    Communicator window = trace_.comms[comm];
-    window.name = "window " + line.words[1];
-    window.window = true;
-    const auto index = static_cast<uint32_t>(trace_.comms.size());
-    if (!windows_.emplace(static_cast<int>(number(line, line.words[1])), index).second)
-      fail(line, "window " + line.words[1] + " is there already");
-    trace_.comms.push_back(std::move(window));
-  }
-
-  void define_neighbours(const Line& line) {
-    if (line.words.size() < 5) fail(line, "write neighbours COMM RANK from RANK... to RANK...");
-    const uint32_t comm = comm_of(line, number(line, line.words[1]));
-    Neighbours& neighbours = trace_.neighbours[{rank_named(line, 2), comm}];
-    std::vector<int32_t>* list = &neighbours.sources;
-    for (size_t i = 3; i < line.words.size(); ++i) {
-      if (line.words[i] == "to") list = &neighbours.destinations;
-      if (line.words[i] == "from" || line.words[i] == "to") continue;
-      list->push_back(rank_named(line, i));
-    }
-  }
-
-  /// The rank that a word is, one that there is.
-  int32_t rank_named(const Line& line, size_t word) const {
-    const double rank = number(line, line.words[word]);
-    if (rank < 0 || rank >= trace_.ranks()) fail(line, "there is no rank " + line.words[word]);
-    return static_cast<int32_t>(rank);
+    for (const TextLine& line : text_.lines) build(line);
+    for (int timeline = 0; timeline < text_.trace.timelines(); ++timeline)
+      calls_[text_.trace.rank_of(timeline)]->end(text_.trace.thread_of(timeline));
   }
 
   /// Index of an MPI call in the table, which grows as names turn up.
   int32_t call(const std::string& name) {
-    for (size_t i = 0; i < trace_.calls.size(); ++i) {
-      if (trace_.calls[i].name == name) return static_cast<int32_t>(i);
+    for (size_t i = 0; i < text_.trace.calls.size(); ++i) {
+      if (text_.trace.calls[i].name == name) return static_cast<int32_t>(i);
     }
-    trace_.calls.push_back(mpi_call_info(name));
-    return static_cast<int32_t>(trace_.calls.size()) - 1;
+    text_.trace.calls.push_back(mpi_call_info(name));
+    return static_cast<int32_t>(text_.trace.calls.size()) - 1;
   }
 
-  void check(int rank) const {
-    const bool found =
-        std::any_of(lines_.begin(), lines_.end(), [&](const Line& l) { return l.rank == rank; });
-    if (!found) throw InputError(origin_ + ": rank " + std::to_string(rank) + " has no calls");
-  }
-
-  /// Index of the communicator that the trace gives this number.
-  uint32_t comm_of(const Line& line, double number) const {
-    const auto found = comms_.find(static_cast<int>(number));
-    if (found == comms_.end()) fail(line, "communicator " + whole(number) + " is not defined");
-    return found->second;
-  }
-
-  /// The value behind a keyword, taken out of the words; `otherwise` when it is not there.
-  double option(Line& line, const std::string& keyword, double otherwise) const {
-    const auto found = std::find(line.words.begin(), line.words.end(), keyword);
-    if (found == line.words.end()) return otherwise;
-    if (found + 1 == line.words.end()) fail(line, "nothing stands behind '" + keyword + "'");
-    const double value = number(line, *(found + 1));
-    line.words.erase(found, found + 2);
-    return value;
-  }
+  using Request = std::pair<int, uint64_t>;  ///< rank and number
 
   /// A request of the rank of a line.
-  static std::pair<int, uint64_t> key(const Line& line, double request) {
+  static Request key(const TextLine& line, double request) {
     return {line.rank, static_cast<uint64_t>(request)};
   }
 
-  uint64_t bytes(const Line& line, size_t index) const {
+  bool is_under_way(const Request& request) const {
+    return sends_.count(request) + partitioned_sends_.count(request) + receives_.count(request) +
+               collectives_.count(request) + among_neighbours_.count(request) +
+               operations_.count(request) >
+           0;
+  }
+
+  uint64_t bytes(const TextLine& line, size_t index) const {
     if (index >= line.words.size()) return 0;
     try {
       return static_cast<uint64_t>(parse_bytes(line.words[index]));
     } catch (const InputError& error) {
-      fail(line, error.what());
+      text_.fail(line, error.what());
     }
   }
 
   /// Bytes to each member, which stand behind "parts", taken out of the words.
-  std::vector<uint64_t> take_parts(Line& line) const {
+  std::vector<uint64_t> take_parts(TextLine& line) const {
     const auto found = std::find(line.words.begin(), line.words.end(), "parts");
     std::vector<uint64_t> parts;
     for (auto word = found; word != line.words.end() && ++word != line.words.end();)
@@ -382,32 +216,32 @@ class TextSource : public EventSource {
     return bits;
   }
 
-  void build(Line line) {
-    const auto tag = static_cast<uint32_t>(option(line, "tag", 0));
-    const double comm_number = option(line, "comm", 0);
-    const uint32_t comm = comm_of(line, comm_number);
-    const auto root = static_cast<int32_t>(option(line, "root", kNoRoot));
-    const double request = option(line, "req", -1);
-    const double init_order = option(line, "persistent", 0);
-    const auto window = static_cast<int>(option(line, "win", 1));
+  void build(TextLine line) {
+    const auto tag = static_cast<uint32_t>(text_.option(line, "tag", 0));
+    const double comm_number = text_.option(line, "comm", 0);
+    const uint32_t comm = text_.comm_of(line, comm_number);
+    const auto root = static_cast<int32_t>(text_.option(line, "root", kNoRoot));
+    const double request = text_.option(line, "req", -1);
+    const double init_order = text_.option(line, "persistent", 0);
+    const auto window = static_cast<int>(text_.option(line, "win", 1));
     const auto asked_any = [&line](const char* what) { return std::erase(line.words, what) > 0; };
     const uint8_t wildcards =
         (asked_any("any_source") ? kAnySource : 0) | (asked_any("any_tag") ? kAnyTag : 0);
     const bool partitioned = std::erase(line.words, "partitioned") > 0;
     const std::vector<uint64_t> parts = take_parts(line);
-    if (line.words.size() < 2) fail(line, "write RANK: ENTER..LEAVE CALL ...");
+    if (line.words.size() < 2) text_.fail(line, "write RANK: ENTER..LEAVE CALL ...");
     const size_t dots = line.words[0].find("..");
-    const double enter = number(line, line.words[0].substr(0, dots));
+    const double enter = text_.number(line, line.words[0].substr(0, dots));
     const double leave =
-        dots == std::string::npos ? enter : number(line, line.words[0].substr(dots + 2));
+        dots == std::string::npos ? enter : text_.number(line, line.words[0].substr(dots + 2));
     const std::string& what = line.words[1];
     if (partitioned && what != "isend" && what != "irecv")
-      fail(line, "only isend and irecv go in partitions");
+      text_.fail(line, "only isend and irecv go in partitions");
     const auto record = [&](double time, auto method, auto... arguments) {
-      const int timeline = trace_.timelines_of(line.rank)[line.thread];
+      const int timeline = text_.trace.timelines_of(line.rank)[line.thread];
       calls_[line.rank]->record(line.thread, ++events_[timeline], time, method, arguments...);
     };
-    FunctionClock& clock = clocks_[trace_.timelines_of(line.rank)[line.thread]];
+    FunctionClock& clock = clocks_[text_.trace.timelines_of(line.rank)[line.thread]];
     if (what == "function") {
       const uint64_t bits = line.words.size() > 2 ? bits_of_function(line.words[2]) : 0;
       clock.enter_function(bits, enter);
@@ -415,10 +249,10 @@ class TextSource : public EventSource {
       record(enter, &CallBuilder::enter, int32_t{-1});
       return record(leave, &CallBuilder::leave, int32_t{-1});
     }
-    clock.stop(events_[trace_.timelines_of(line.rank)[line.thread]] + 1, enter);
+    clock.stop(events_[text_.trace.timelines_of(line.rank)[line.thread]] + 1, enter);
     clock.go(leave);
     const auto record_silently = [&](auto method, auto... arguments) {
-      const int timeline = trace_.timelines_of(line.rank)[line.thread];
+      const int timeline = text_.trace.timelines_of(line.rank)[line.thread];
       calls_[line.rank]->record(line.thread, events_[timeline], enter, method, arguments...);
     };
     if (what == "end") return record(enter, &CallBuilder::other);
@@ -430,8 +264,8 @@ class TextSource : public EventSource {
     const int32_t name = call(
         what == "local" && line.words.size() > 2 ? line.words[2] : mpi_call_name("mpi_" + what));
     const auto peer = [&](size_t index) {
-      if (index >= line.words.size()) fail(line, "the peer is missing");
-      return rank_named(line, index);
+      if (index >= line.words.size()) text_.fail(line, "the peer is missing");
+      return text_.rank_named(line, index);
     };
     record(enter, &CallBuilder::enter, name);
     if (what == "probe") record_silently(&CallBuilder::probed, comm, peer(2), tag, wildcards);
@@ -447,93 +281,54 @@ class TextSource : public EventSource {
       if (request >= 0) (partitioned ? partitioned_sends_ : sends_).insert(key(line, request));
     } else if (what == "pready") {
       if (line.words.size() > 2) {
-        const double id = number(line, line.words[2]);
-        if (!partitioned_sends_.count(key(line, id)))
-          fail(line, "request " + whole(id) + " is no message in partitions that was started");
-        record(enter, &CallBuilder::partition_ready, static_cast<uint64_t>(id));
+        const Request id = key(line, text_.number(line, line.words[2]));
+        if (!partitioned_sends_.count(id))
+          text_.fail(line,
+                     "request " + line.words[2] + " is no message in partitions that was started");
+        record(enter, &CallBuilder::partition_ready, id.second);
       }
     } else if (what == "start") {
-      if (line.words.size() < 3) fail(line, "the request is missing");
-      const auto id = static_cast<uint64_t>(number(line, line.words[2]));
-      if (!prepared_among_neighbours_.count({line.rank, id}))
-        fail(line, "request " + line.words[2] + " was not prepared");
-      record(enter, &CallBuilder::neighbours_start, id);
-      among_neighbours_.insert({line.rank, id});
+      if (line.words.size() < 3) text_.fail(line, "the request is missing");
+      const Request id = key(line, text_.number(line, line.words[2]));
+      if (!prepared_among_neighbours_.count(id))
+        text_.fail(line, "request " + line.words[2] + " was not prepared");
+      record(enter, &CallBuilder::neighbours_start, id.second);
+      among_neighbours_.insert(id);
     } else if (what == "recv") {
       record(leave, &CallBuilder::recv, comm, peer(2), tag, bytes(line, 3), wildcards);
     } else if (what == "irecv") {
       record(enter, &CallBuilder::irecv_request, static_cast<uint64_t>(request),
              partitioned ? uint8_t{kPartitioned} : wildcards);
-      receives_[{line.rank, static_cast<uint64_t>(request)}] = {peer(2), tag, comm, bytes(line, 3)};
+      receives_[key(line, request)] = {peer(2), tag, comm, bytes(line, 3)};
     } else if (what == "sendrecv") {
       record(enter, &CallBuilder::send, comm, peer(2), tag, bytes(line, 3));
       record(leave, &CallBuilder::recv, comm, peer(4), tag, bytes(line, 5), wildcards);
     } else if (what == "wait" || what == "waitall" || what == "waitany" || what == "waitsome" ||
                what == "test" || what == "request_free") {
-      const bool in_vain = line.words.size() > 2 && line.words[2] == "not";
-      const bool cancelled = line.words.size() > 2 && line.words[2] == "cancelled";
-      for (size_t i = in_vain || cancelled ? 3 : 2; i < line.words.size(); ++i) {
-        const auto id = static_cast<uint64_t>(number(line, line.words[i]));
-        if (in_vain) {
-          record(leave, &CallBuilder::request_test, id);
-          continue;
-        }
-        if (cancelled) {
-          if (sends_.erase({line.rank, id}) + receives_.erase({line.rank, id}) == 0)
-            fail(line, "request " + line.words[i] + " is no message that is under way");
-          record(leave, &CallBuilder::cancelled, id);
-          continue;
-        }
-        if (const auto started = collectives_.find({line.rank, id});
-            started != collectives_.end()) {
-          const CollectiveText& c = started->second;
-          record(leave, &CallBuilder::icollective_complete, c.op, c.comm, c.root, c.sent,
-                 c.received, id);
-          collectives_.erase(started);
-          continue;
-        }
-        if (among_neighbours_.erase({line.rank, id})) {
-          record(leave, &CallBuilder::neighbours_end, id);
-          continue;
-        }
-        const auto receive = receives_.find({line.rank, id});
-        const auto operation = operations_.find({line.rank, id});
-        if (operation != operations_.end()) {
-          const auto [number, win] = operation->second;
-          record(leave, &CallBuilder::one_sided_done, win, number, false);
-          operations_.erase(operation);
-        } else if (receive == receives_.end()) {
-          if (sends_.erase({line.rank, id}) + partitioned_sends_.erase({line.rank, id}) == 0)
-            fail(line, "request " + line.words[i] + " was not made, or is complete");
-          record(leave, &CallBuilder::isend_complete, id);
-        } else {
-          const PostedText& p = receive->second;
-          record(leave, &CallBuilder::irecv, p.comm, p.source, p.tag, p.bytes, id);
-          receives_.erase(receive);
-        }
-      }
+      complete(line, leave, record);
     } else if (const auto op = collective_of(what, is_started); op.has_value()) {
-      if (trace_.comms[comm].local_rank(line.rank) < 0)
-        fail(line, "the rank is not in communicator " + whole(comm_number));
-      if (root >= trace_.comms[comm].size() ||
+      if (text_.trace.comms[comm].local_rank(line.rank) < 0)
+        text_.fail(line, "the rank is not in communicator " + whole(comm_number));
+      if (root >= text_.trace.comms[comm].size() ||
           (root < 0 && root != kNoRoot && root != kRootInOwnGroup))
-        fail(line, "communicator " + whole(comm_number) + " has no rank " + std::to_string(root));
-      if (is_rooted(*op) && root == kNoRoot) fail(line, "write root RANK");
+        text_.fail(line,
+                   "communicator " + whole(comm_number) + " has no rank " + std::to_string(root));
+      if (is_rooted(*op) && root == kNoRoot) text_.fail(line, "write root RANK");
       const CollectiveText c{*op, comm, root, bytes(line, 2), bytes(line, 3)};
       if (is_started) {
         record(enter, &CallBuilder::icollective_request, static_cast<uint64_t>(request),
                static_cast<uint32_t>(init_order));
-        collectives_[{line.rank, static_cast<uint64_t>(request)}] = c;
+        collectives_[key(line, request)] = c;
       } else {
         record(leave, &CallBuilder::collective_end, c.op, c.comm, c.root, c.sent, c.received);
       }
-    } else if (trace_.calls[name].among_neighbours) {
+    } else if (text_.trace.calls[name].among_neighbours) {
       const NeighbourExchange exchange{comm, bytes(line, 2), bytes(line, 3)};
       record_silently(&CallBuilder::neighbours, exchange,
                       request < 0 ? 0 : static_cast<uint64_t>(request));
-      if (request >= 0) among_neighbours_.insert({line.rank, static_cast<uint64_t>(request)});
+      if (request >= 0) among_neighbours_.insert(key(line, request));
     } else if (what.rfind("neighbor_", 0) == 0 && what.ends_with("_init")) {
-      if (request < 0) fail(line, "the request is missing");
+      if (request < 0) text_.fail(line, "the request is missing");
       record_silently(&CallBuilder::neighbours_init,
                       NeighbourExchange{comm, bytes(line, 2), bytes(line, 3)},
                       static_cast<uint64_t>(request));
@@ -542,7 +337,7 @@ class TextSource : public EventSource {
       one_sided(line, window, request, enter, leave, record, peer);
     } else if (what != "local" && what != "init" && what != "finalize" && what != "probe" &&
                what != "alltoallv_init") {
-      fail(line, "'" + what + "' is not a call this format knows");
+      text_.fail(line, "'" + what + "' is not a call this format knows");
     }
     record(leave, &CallBuilder::leave, name);
   }
@@ -554,18 +349,66 @@ class TextSource : public EventSource {
     uint64_t sent;
     uint64_t received;
   };
+  /// A call that completes requests, or tests them in vain.
+  template <typename Record>
+  void complete(const TextLine& line, double leave, Record record) {
+    const bool in_vain = line.words.size() > 2 && line.words[2] == "not";
+    const bool cancelled = line.words.size() > 2 && line.words[2] == "cancelled";
+    for (size_t i = in_vain || cancelled ? 3 : 2; i < line.words.size(); ++i) {
+      const Request id = key(line, text_.number(line, line.words[i]));
+      if (in_vain) {
+        if (!is_under_way(id))
+          text_.fail(line, "request " + line.words[i] + " was not made, or is complete");
+        record(leave, &CallBuilder::request_test, id.second);
+        continue;
+      }
+      if (cancelled) {
+        if (sends_.erase(id) + partitioned_sends_.erase(id) + receives_.erase(id) == 0)
+          text_.fail(line, "request " + line.words[i] + " is no message that is under way");
+        record(leave, &CallBuilder::cancelled, id.second);
+        continue;
+      }
+      if (const auto started = collectives_.find(id); started != collectives_.end()) {
+        const CollectiveText& c = started->second;
+        record(leave, &CallBuilder::icollective_complete, c.op, c.comm, c.root, c.sent, c.received,
+               id.second);
+        collectives_.erase(started);
+        continue;
+      }
+      if (among_neighbours_.erase(id)) {
+        record(leave, &CallBuilder::neighbours_end, id.second);
+        continue;
+      }
+      const auto receive = receives_.find(id);
+      const auto operation = operations_.find(id);
+      if (operation != operations_.end()) {
+        const auto [number, win] = operation->second;
+        record(leave, &CallBuilder::one_sided_done, win, number, false);
+        operations_.erase(operation);
+      } else if (receive == receives_.end()) {
+        if (sends_.erase(id) + partitioned_sends_.erase(id) == 0)
+          text_.fail(line, "request " + line.words[i] + " was not made, or is complete");
+        record(leave, &CallBuilder::isend_complete, id.second);
+      } else {
+        const PostedText& p = receive->second;
+        record(leave, &CallBuilder::irecv, p.comm, p.source, p.tag, p.bytes, id.second);
+        receives_.erase(receive);
+      }
+    }
+  }
+
   /// A call of one-sided communication. Operations towards a target share a number until they
   /// complete, as tracers have it; those with a request have their own.
   template <typename Record, typename Peer>
-  void one_sided(const Line& line, int number_of_window, double request, double enter, double leave,
-                 Record record, Peer peer) {
-    const auto found = windows_.find(number_of_window);
-    if (found == windows_.end())
-      fail(line, "window " + std::to_string(number_of_window) + " is not defined");
+  void one_sided(const TextLine& line, int number_of_window, double request, double enter,
+                 double leave, Record record, Peer peer) {
+    const auto found = text_.windows.find(number_of_window);
+    if (found == text_.windows.end())
+      text_.fail(line, "window " + std::to_string(number_of_window) + " is not defined");
     const uint32_t window = found->second;
     const std::string& what = line.words[1];
-    if (trace_.comms[window].local_rank(line.rank) < 0)
-      fail(line, "the rank is not in window " + std::to_string(number_of_window));
+    if (text_.trace.comms[window].local_rank(line.rank) < 0)
+      text_.fail(line, "the rank is not in window " + std::to_string(number_of_window));
     std::map<int32_t, std::vector<uint64_t>>& open = under_way_[{line.rank, window}];
     const auto complete = [&](int32_t target, bool remotely) {
       for (const uint64_t id : open[target]) {
@@ -588,7 +431,7 @@ class TextSource : public EventSource {
         const uint64_t id = request >= 0 ? ids.back() : ids.front();
         record(enter, &CallBuilder::one_sided, window, peer(2), gets ? 0 : bytes(line, 3),
                puts ? 0 : bytes(line, gets ? 3 : 4), !puts, id);
-        if (request >= 0) operations_[{line.rank, static_cast<uint64_t>(request)}] = {id, window};
+        if (request >= 0) operations_[key(line, request)] = {id, window};
         break;
       }
       case OneSidedCall::kCreate:
@@ -619,15 +462,15 @@ class TextSource : public EventSource {
         break;
       case OneSidedCall::kOpen: {
         uint32_t& group = groups_[{line.rank, window, what == "win_post"}];
-        group = static_cast<uint32_t>(trace_.groups.size());
-        trace_.groups.emplace_back();
-        for (size_t i = 2; i < line.words.size(); ++i) trace_.groups.back().push_back(peer(i));
+        group = static_cast<uint32_t>(text_.trace.groups.size());
+        text_.trace.groups.emplace_back();
+        for (size_t i = 2; i < line.words.size(); ++i) text_.trace.groups.back().push_back(peer(i));
         record(leave, &CallBuilder::epoch, window, group);
         break;
       }
       case OneSidedCall::kClose: {
         const auto group = groups_.find({line.rank, window, what == "win_wait"});
-        if (group == groups_.end()) fail(line, "there is no win_post or win_start before");
+        if (group == groups_.end()) text_.fail(line, "there is no win_post or win_start before");
         if (what == "win_complete") complete_all();
         record(leave, &CallBuilder::epoch, window, group->second);
       }
@@ -641,27 +484,23 @@ class TextSource : public EventSource {
     uint64_t bytes;
   };
 
-  std::string origin_;
-  TraceDefinitions trace_;
-  std::vector<Line> lines_;
+  TextDefinitions text_;
   std::vector<std::unique_ptr<RankCalls>> calls_;  ///< by rank
   std::vector<uint64_t> events_;                   ///< by timeline: how many there are
   std::vector<std::string> chosen_functions_;      ///< to be timed
   FunctionTimes function_times_{0};
   std::vector<FunctionClock> clocks_;  ///< by timeline
-  std::map<int, uint32_t> comms_;      ///< index, by the number that the trace gives
-  std::map<std::pair<int, uint64_t>, PostedText> receives_;
-  std::map<std::pair<int, uint64_t>, CollectiveText> collectives_;
+  std::map<Request, PostedText> receives_;
+  std::map<Request, CollectiveText> collectives_;
   // By rank and request: what is under way, and persistent collectives.
-  std::set<std::pair<int, uint64_t>> sends_;
-  std::set<std::pair<int, uint64_t>> partitioned_sends_;
-  std::set<std::pair<int, uint64_t>> among_neighbours_;
-  std::set<std::pair<int, uint64_t>> prepared_among_neighbours_;
-  std::map<int, uint32_t> windows_;  ///< index into comms, by number
+  std::set<Request> sends_;
+  std::set<Request> partitioned_sends_;
+  std::set<Request> among_neighbours_;
+  std::set<Request> prepared_among_neighbours_;
   /// By rank and window, then by target: numbers of operations.
   std::map<std::pair<int, uint32_t>, std::map<int32_t, std::vector<uint64_t>>> under_way_;
   /// Number and window of what has a request, by rank and request.
-  std::map<std::pair<int, uint64_t>, std::pair<uint64_t, uint32_t>> operations_;
+  std::map<Request, std::pair<uint64_t, uint32_t>> operations_;
   std::map<std::tuple<int, uint32_t, bool>, uint32_t> groups_;  ///< by rank, window, exposure
   uint64_t last_operation_ = 0;
   bool keep_records_ = false;

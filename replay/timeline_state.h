@@ -8,6 +8,7 @@
 #include "replay/collective_instances.h"
 #include "replay/matcher.h"
 #include "replay/operation.h"
+#include "replay/packed_calls.h"
 #include "replay/windows.h"
 
 namespace rubato {
@@ -104,10 +105,11 @@ struct TimelineState {
   /// By index into block.actions: the channel of a send or post; what one call found out serves the
   /// others that share its actions.
   std::vector<KnownChannel> channels;
-  uint64_t channels_of = 0;  ///< Block::shared
-  size_t next_call = 0;      ///< index into block.calls
-  size_t calls = 0;          ///< how many there are in it
-  bool in_call = false;      ///< the current call was entered
+  uint64_t channels_of = 0;          ///< Block::shared
+  size_t next_call = 0;              ///< index into block.calls
+  size_t calls = 0;                  ///< how many there are in it
+  CallUnpacker* unpacker = nullptr;  ///< where the next ones are; as EventSource's
+  bool in_call = false;              ///< the current call was entered
   Status status = Status::kReady;
   AwaitedList awaited;            ///< by the current call
   size_t next_awaited = 0;        ///< the first one that is not known to be there

@@ -135,6 +135,8 @@ class FunctionTimes;
 
 /// Where calls come from: an OTF2 archive, a text, a generator. Each timeline is read on its own,
 /// forwards, block by block, so that nobody has to hold a trace in memory.
+class CallUnpacker;
+
 class EventSource {
  public:
   virtual ~EventSource() = default;
@@ -149,8 +151,13 @@ class EventSource {
   /// Errors: InputError with file, location and event.
   virtual bool read(int timeline, Block& block) = 0;
 
-  /// A timeline will be run in so many turns, 3 to 1: asks for the memory that read() looks at.
-  virtual void fetch(int timeline, int turns) const { (void)timeline, (void)turns; }
+  /// After a read(): what it took the calls of `timeline` from, where they are packed. What is left
+  /// in there may be taken one by one, into the same block, before the next read(). Null: read()
+  /// alone gives them.
+  virtual CallUnpacker* unpacker(int timeline) {
+    (void)timeline;
+    return nullptr;
+  }
 
   /// Back to the start of every timeline.
   virtual void rewind() = 0;

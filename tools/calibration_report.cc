@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "tools/report_html.h"
@@ -35,9 +36,20 @@ std::set<double> drawing_sizes(double least, double largest, const std::vector<d
   return sizes;
 }
 
+/// Bytes, seconds, and the curve there.
+Json samples_of(const SegmentedFit& fit) {
+  Json samples = Json::array();
+  for (const FitSample& one : fit.samples)
+    samples.push_back({one.bytes, rounded(one.seconds), rounded(fit(one.bytes))});
+  return samples;
+}
+
+double largest_of(const SegmentedFit& fit) {
+  return fit.samples.empty() ? 1 : std::max(1.0, fit.samples.back().bytes);
+}
+
 /// A segmented curve over the samples that it was fitted to.
-Json curve_data(const std::string& title, const SegmentedFit& fit, const Json& samples,
-                double largest) {
+Json curve_data(const std::string& title, const SegmentedFit& fit, double largest) {
   std::vector<double> borders;
   Json segments = Json::array();
   for (size_t i = 0; i < fit.segments.size(); ++i) {
@@ -56,23 +68,9 @@ Json curve_data(const std::string& title, const SegmentedFit& fit, const Json& s
     curve.push_back({rounded(bytes), rounded(fit(bytes))});
   return {{"title", title},
           {"curve", std::move(curve)},
-          {"samples", samples},
+          {"samples", samples_of(fit)},
           {"segments", std::move(segments)},
           {"rms_error", rounded(fit.rms_error)}};
-}
-
-/// Bytes, seconds, and the curve there.
-Json samples_of(const std::vector<TimedLength>& lengths, const SegmentedFit& fit) {
-  Json samples = Json::array();
-  for (const TimedLength& one : lengths)
-    samples.push_back({one.bytes, rounded(one.seconds), rounded(fit(one.bytes))});
-  return samples;
-}
-
-double largest_of(const std::vector<TimedLength>& lengths) {
-  double largest = 1;
-  for (const TimedLength& one : lengths) largest = std::max(largest, one.bytes);
-  return largest;
 }
 
 /// The piece of a formula that speaks for a payload.
@@ -130,15 +128,17 @@ std::string calibration_html(const FittedPlatform& fitted) {
   Json levels = Json::array();
   for (const FittedLevel& level : fitted.levels) {
     const std::string name = kLevelNames[static_cast<int>(level.level)];
-    const double largest = largest_of(level.samples.transfer);
+    const double largest = largest_of(*level.fit.transfer);
     Json curves = Json::array();
-    curves.push_back(curve_data("Transfer, one way", *level.fit.transfer,
-                                samples_of(level.samples.transfer, *level.fit.transfer), largest));
-    if (level.fit.gap) curves.push_back(curve_data("Gap", *level.fit.gap, Json::array(), largest));
-    if (level.fit.crossing_delay) {
-      curves.push_back(
-          curve_data("Crossing delay", *level.fit.crossing_delay, Json::array(), largest));
-    }
+    const auto add = [&](const char* title, const std::optional<SegmentedFit>& fit) {
+      if (fit) curves.push_back(curve_data(title, *fit, largest));
+    };
+    add("Transfer, one way", level.fit.transfer);
+    add("Gap", level.fit.gap);
+    add("Crossing delay", level.fit.crossing_delay);
+    add("Send overhead", level.fit.overheads.send);
+    add("Receive overhead", level.fit.overheads.receive);
+    add("Receive overhead of unexpected messages", level.fit.overheads.unexpected);
     levels.push_back({{"level", name}, {"curves", std::move(curves)}});
   }
   Json calls = Json::array();

@@ -32,9 +32,18 @@ constexpr double kStressSeconds = 30;
 constexpr double kLeastSize = 1024;
 constexpr double kMostSize = 1 << 30;  // an MPI count is an int; a burst has two of them in memory
 
-/// Whose calibrator to become: the launcher's, or under Slurm, which serves both, what it speaks.
-Flavour calibrator_flavour() {
-  if (launcher_flavour() != Flavour::kUnknown) return launcher_flavour();
+/// Whose calibrator to become: the launcher's, or under Slurm, which serves both, what was `asked`
+/// for, else what it mostly speaks with either. Errors: InputError where the launcher knows better.
+Flavour calibrator_flavour(Flavour asked) {
+  const Flavour launcher = launcher_flavour();
+  if (launcher != Flavour::kUnknown) {
+    if (asked != Flavour::kUnknown && asked != launcher) {
+      throw InputError(fmt::format("--mpi {}: this job was started by the mpirun of {}",
+                                   flavour_name(asked), flavour_title(launcher)));
+    }
+    return launcher;
+  }
+  if (asked != Flavour::kUnknown) return asked;
   if (std::getenv("PMIX_RANK")) return Flavour::kOpenMpi;
   if (std::getenv("PMI_RANK")) return Flavour::kMpich;
   return Flavour::kUnknown;
@@ -106,8 +115,9 @@ std::string level_list(const std::string& list) {
 /// What the command line asks for.
 struct Request {
   bool help = false;
-  std::vector<std::string> words;  ///< for the calibrator of one MPI
-  LaunchPlan plan;                 ///< with a launcher only where several launches are asked for
+  std::vector<std::string> words;   ///< for the calibrator of one MPI
+  Flavour mpi = Flavour::kUnknown;  ///< asked for
+  LaunchPlan plan;                  ///< with a launcher only where several launches are asked for
 };
 
 /// The words that each of several launches gets.
@@ -119,11 +129,13 @@ std::vector<std::string> options_of_launch(const po::variables_map& values) {
   if (values.count("levels")) {
     options.insert(options.end(), {"--levels", values["levels"].as<std::string>()});
   }
-  for (const char* name : {"lengths"}) {
-    if (!values.count(name)) continue;
+  if (values.count("mpi"))
+    options.insert(options.end(), {"--mpi", values["mpi"].as<std::string>()});
+  if (values.count("lengths")) {
     // A launcher may start elsewhere.
-    const std::string value = std::filesystem::absolute(values[name].as<std::string>()).string();
-    options.insert(options.end(), {std::string("--") + name, value});
+    const std::string value =
+        std::filesystem::absolute(values["lengths"].as<std::string>()).string();
+    options.insert(options.end(), {"--lengths", value});
   }
   return options;
 }
@@ -203,9 +215,12 @@ po::options_description visible_options() {
       ("patterns", po::value<std::string>()->value_name("LIST")->default_value("default", ""),
        "further patterns of messages, with commas: names as in the samples, default, all or "
        "none")  //
+      ("mpi", po::value<std::string>()->value_name("NAME"),
+       "openmpi or mpich, where the launcher does not tell: 'srun --mpi=pmi2' is taken for "
+       "MPICH's, other kinds for Open MPI's")  //
       ("stress", po::value<double>()->value_name("SECONDS")->implicit_value(kStressSeconds),
        "measure nothing, but send for so long (30) and check every bit; exit 1 when one is "
-       "wrong; takes --max-size and --seed")  //
+       "wrong; takes --max-size, --seed and --mpi")  //
       ("html", po::value<std::string>()->value_name("FILE"),
        "write a page with every curve and formula, its samples and residuals")  //
       ("force", "replace existing files")                                       //
@@ -217,13 +232,14 @@ po::options_description visible_options() {
 void refuse_beside_stress(const po::variables_map& values, const Arguments& launcher) {
   std::vector<std::string> useless;
   for (const auto& [name, value] : values) {
-    if (value.defaulted() || name == "stress" || name == "max-size" || name == "seed") continue;
+    const bool used = name == "stress" || name == "max-size" || name == "seed" || name == "mpi";
+    if (value.defaulted() || used) continue;
     useless.push_back(name == "output" ? "-o" : "--" + name);
   }
   if (!launcher.empty()) useless.push_back("a launcher behind '--'");
   if (useless.empty()) return;
   throw UsageError(fmt::format(
-      "--stress measures nothing, so it has no use for {}; it takes --max-size and --seed",
+      "--stress measures nothing, so it has no use for {}; it takes --max-size, --seed and --mpi",
       fmt::join(useless, ", ")));
 }
 
@@ -255,11 +271,16 @@ Request read_request(const Arguments& arguments) {
     throw UsageError(fmt::format("--max-size must lie between {} and {}", format_bytes(kLeastSize),
                                  format_bytes(kMostSize)));
   }
+  if (values.count("mpi")) {
+    const bool open = one_of(values, "mpi", {"openmpi", "mpich"}) == "openmpi";
+    request.mpi = open ? Flavour::kOpenMpi : Flavour::kMpich;
+  }
   const std::string patterns = values["patterns"].as<std::string>();
   parse_patterns(patterns);  // complains here, once
   if (stress) {
     const double seconds = values["stress"].as<double>();
-    if (!(seconds > 0 && seconds < 1e6)) throw UsageError("--stress: seconds greater than 0");
+    if (!(seconds > 0 && seconds < 1e6))
+      throw UsageError(fmt::format("--stress: seconds greater than 0, not {}", seconds));
     request.words = {fmt::format("--stress={}", seconds),
                      fmt::format("--max-bytes={:.0f}", max_size),
                      fmt::format("--seed={}", values["seed"].as<unsigned>())};
@@ -328,7 +349,7 @@ int command_calibrate(const Arguments& arguments) {
     const Request request = read_request(arguments);
     if (request.help) return 0;
     if (!request.plan.launcher.empty()) return calibrate_in_launches(request.plan);
-    const Flavour flavour = calibrator_flavour();
+    const Flavour flavour = calibrator_flavour(request.mpi);
     if (flavour == Flavour::kUnknown) {
       throw InputError("calibrate needs at least 2 ranks: mpirun -n 2 rubato calibrate ...");
     }

@@ -29,7 +29,8 @@ const CommandHelp kHelp = {
 
 std::vector<Observation> observations_in(const std::string& file, const std::string& column) {
   std::vector<Observation> observations;
-  // Messages have no medians: their minima of averages stand for a launch.
+  // ReproMPI compares medians. Most messages have none: after mpptest, the minimum of their
+  // averages stands for a launch.
   const bool median = column == "seconds_median";
   const SampleFile samples = read_sample_file(file, median ? "seconds_min" : column);
   for (const SampleRow& row : samples.rows) {
@@ -44,8 +45,9 @@ std::vector<Observation> observations_in(const std::string& file, const std::str
 int command_compare(const Arguments& arguments) {
   po::options_description options("Options");
   auto add = options.add_options();
-  add("time", po::value<std::string>()->value_name("NAME")->default_value("min"),
-      "which time of a sample: min, avg or max of its loops; median: of collectives, else min");
+  add("time", po::value<std::string>()->value_name("NAME")->default_value("median"),
+      "which time of a sample: min, avg or max of its loops; median: of collectives and of waits "
+      "after computing, else min");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write all results as JSON; '-': to standard output instead of the tables");
   add("csv", po::value<std::string>()->value_name("FILE"),

@@ -79,8 +79,10 @@ int command_fit(const Arguments& arguments) {
   }
   if (!output.empty()) {
     WholeFile file(output);
-    file.write(format_platform(fitted.platform, fitted.contention));
+    const std::string text = format_platform(fitted.platform, fitted.contention);
+    file.write(text);
     file.commit();
+    for (const std::string& line : platform_warnings(text, output)) written += line + "\n";
     written = fmt::format("{}: platform file\n", output) + written;
   }
   print_to_stdout(fmt::format("{}Ranges hold with 95 % confidence. {}", fitted.report, written));

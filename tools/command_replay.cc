@@ -7,6 +7,7 @@
 #include <set>
 
 #include "models/error.h"
+#include "models/platform_file.h"
 #include "models/scenario.h"
 #include "models/units.h"
 #include "replay/replay_driver.h"
@@ -217,6 +218,18 @@ std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
   return platforms;
 }
 
+/// Says what is doubtful about the platforms; those that come with Rubato are as they should be.
+void warn_of_platforms(const std::vector<Scenario>& scenarios) {
+  std::set<std::string> files;
+  for (const Scenario& scenario : scenarios) {
+    const std::string& file = scenario.platform_file;
+    if (file.empty() || file.starts_with(platforms_dir() + "/") || !files.insert(file).second)
+      continue;
+    for (const std::string& line : load_platform_warnings(file))
+      fmt::print(stderr, "rubato: warning: {}\n", line);
+  }
+}
+
 /// The files a run is asked to write. They are created before the replay, so that a directory that
 /// does not exist is not noticed after an hour.
 class Outputs {
@@ -280,6 +293,7 @@ int command_replay(const Arguments& arguments) {
         "--fit-dr: no scenario has contention by degradation; put dr=1 behind a platform, as in "
         "--on cluster.toml:dr=1");
   }
+  warn_of_platforms(scenarios);
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
   Outputs outputs(values, archives[0]);
 

@@ -78,17 +78,6 @@ std::vector<SampleRow> one_per_launch(const std::vector<SampleRow>& rows) {
 std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name,
                                              OfLaunches of_launches) {
   std::map<Level, LevelSamples> levels;
-  std::map<std::pair<Level, std::string>, std::map<double, std::vector<SampleRow>>> series;
-  for (const SampleRow& row : samples.rows) {
-    if (row.processes) continue;  // a collective
-    const Level level = level_named(row.level, name);
-    if (levels[level].series(row.pattern)) series[{level, row.pattern}][row.bytes].push_back(row);
-  }
-  for (const auto& [key, lengths] : series) {
-    std::vector<TimedLength>& timings = *levels[key.first].series(key.second);
-    for (const auto& [bytes, launches] : lengths)
-      timings.push_back(put_together(launches, of_launches));
-  }
   // A send that returned early is proof, one that waited may have lost its processor: the launch
   // with the largest eager length is right about the least that waits, too.
   std::map<std::pair<Level, int>, ProtocolProbe> probes;
@@ -110,6 +99,21 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
     ProtocolProbe& best = levels[key.first].probe;
     const bool first = !best.eager && !best.waiting;
     if (first || probe.eager.value_or(-1) > best.eager.value_or(-1)) best = probe;
+  }
+  std::map<std::pair<Level, std::string>, std::map<double, std::vector<SampleRow>>> series;
+  for (const SampleRow& row : samples.rows) {
+    if (row.processes) continue;  // a collective
+    const Level level = level_named(row.level, name);
+    if (!levels[level].series(row.pattern)) continue;
+    SampleRow& kept = series[{level, row.pattern}][row.bytes].emplace_back(row);
+    // Files of older versions have no medians of waits.
+    const bool by_median = counts_by_median(row.pattern, row.bytes, levels[level].probe.waiting);
+    if (by_median && row.median > 0) kept.seconds = row.median;
+  }
+  for (const auto& [key, lengths] : series) {
+    std::vector<TimedLength>& timings = *levels[key.first].series(key.second);
+    for (const auto& [bytes, launches] : lengths)
+      timings.push_back(put_together(launches, of_launches));
   }
   return levels;
 }

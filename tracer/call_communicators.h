@@ -142,18 +142,6 @@ int record_comm_free(Call call, Real real, MPI_Comm* comm) {
   return result;
 }
 
-/// MPI_Comm_free in a function that MPI calls itself (of an attribute): the handle may come back
-/// for another communicator that such a function makes.
-template <class Real>
-int pass_comm_free(Real real, MPI_Comm* comm) {
-  const MPI_Comm handle = comm != nullptr ? *comm : handles.comm_null;
-  Communicator* entry = Recorder::on() ? communicators::known(handle) : nullptr;
-  if (entry != nullptr) communicators::forget(handle);
-  const int result = real(comm);
-  if (entry != nullptr && result != MPI_SUCCESS) communicators::restore(handle, entry);
-  return result;
-}
-
 template <class Real>
 int record_comm_set_name(Call call, Real real, MPI_Comm comm, const char* name) {
   const int result = real(comm, name);

@@ -30,6 +30,8 @@ RequestArray::RequestArray(Call& call, int count, const MPI_Request* requests, M
       usable_ = false;
     } else {
       statuses_ = own;
+      // The memory holds an earlier call's, and MPI need not write errors where there are none.
+      for (size_t i = 0; i < n; ++i) own[i].MPI_ERROR = MPI_SUCCESS;
     }
   }
   if (!requests::threaded || n == 0 || !usable_) return;

@@ -52,8 +52,7 @@ int record_send(Call call, Real real, const void* buf, Count count, MPI_Datatype
                 int tag, MPI_Comm comm) {
   const int result = real(buf, count, type, dest, tag, comm);
   if (result == MPI_SUCCESS && dest != MPI_PROC_NULL) {
-    note_message(call, Item::kSend, comm, dest, tag,
-                 static_cast<uint64_t>(count) * type_size(type));
+    note_message(call, Item::kSend, comm, dest, tag, bytes_of(count, type));
   }
   call.leave();
   return result;
@@ -66,7 +65,7 @@ int record_recv(Call call, Real real, void* buf, Count count, MPI_Datatype type,
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = real(buf, count, type, source, tag, comm, status);
   if (result == MPI_SUCCESS) {
-    note_received(call, comm, source, tag, static_cast<uint64_t>(count) * type_size(type), *status);
+    note_received(call, comm, source, tag, bytes_of(count, type), *status);
   }
   call.leave();
   return result;
@@ -83,11 +82,9 @@ int record_sendrecv(Call call, Real real, const void* sendbuf, Count sendcount,
                           source, recvtag, comm, status);
   if (result == MPI_SUCCESS) {
     if (dest != MPI_PROC_NULL) {
-      note_message(call, Item::kSend, comm, dest, sendtag,
-                   static_cast<uint64_t>(sendcount) * type_size(sendtype));
+      note_message(call, Item::kSend, comm, dest, sendtag, bytes_of(sendcount, sendtype));
     }
-    note_received(call, comm, source, recvtag,
-                  static_cast<uint64_t>(recvcount) * type_size(recvtype), *status);
+    note_received(call, comm, source, recvtag, bytes_of(recvcount, recvtype), *status);
   }
   call.leave();
   return result;
@@ -102,11 +99,9 @@ int record_sendrecv_replace(Call call, Real real, void* buf, Count count, MPI_Da
   const int result = real(buf, count, type, dest, sendtag, source, recvtag, comm, status);
   if (result == MPI_SUCCESS) {
     if (dest != MPI_PROC_NULL) {
-      note_message(call, Item::kSend, comm, dest, sendtag,
-                   static_cast<uint64_t>(count) * type_size(type));
+      note_message(call, Item::kSend, comm, dest, sendtag, bytes_of(count, type));
     }
-    note_received(call, comm, source, recvtag, static_cast<uint64_t>(count) * type_size(type),
-                  *status);
+    note_received(call, comm, source, recvtag, bytes_of(count, type), *status);
   }
   call.leave();
   return result;
@@ -136,8 +131,7 @@ int record_isend(Call call, Real real, const void* buf, Count count, MPI_Datatyp
   const int result = real(buf, count, type, dest, tag, comm, request);
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);
-    note_posted(call, RequestKind::kSend,
-                {entry->id, dest, tag, static_cast<uint64_t>(count) * type_size(type)},
+    note_posted(call, RequestKind::kSend, {entry->id, dest, tag, bytes_of(count, type)},
                 entry->recordable && dest != MPI_PROC_NULL, *request);
   }
   call.leave();
@@ -151,8 +145,7 @@ int record_irecv(Call call, Real real, void* buf, Count count, MPI_Datatype type
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);
     note_posted(call, RequestKind::kRecv,
-                {entry->id, any_source(source), any_tag(tag),
-                 static_cast<uint64_t>(count) * type_size(type)},
+                {entry->id, any_source(source), any_tag(tag), bytes_of(count, type)},
                 entry->recordable && source != MPI_PROC_NULL, *request);
   }
   call.leave();
@@ -179,8 +172,7 @@ int record_any_send_init(Call call, Real real, const void* buf, Count count, MPI
   const int result = real(buf, count, type, dest, tag, comm, request);
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);
-    note_initialised(call, RequestKind::kSend, mode,
-                     {entry->id, dest, tag, static_cast<uint64_t>(count) * type_size(type)},
+    note_initialised(call, RequestKind::kSend, mode, {entry->id, dest, tag, bytes_of(count, type)},
                      entry->recordable && dest != MPI_PROC_NULL, *request);
   }
   call.leave();
@@ -211,8 +203,7 @@ int record_recv_init(Call call, Real real, void* buf, Count count, MPI_Datatype 
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);
     note_initialised(call, RequestKind::kRecv, SendMode::kStandard,
-                     {entry->id, any_source(source), any_tag(tag),
-                      static_cast<uint64_t>(count) * type_size(type)},
+                     {entry->id, any_source(source), any_tag(tag), bytes_of(count, type)},
                      entry->recordable && source != MPI_PROC_NULL, *request);
   }
   call.leave();
@@ -228,8 +219,7 @@ int record_partitioned_init(Call call, Real real, Buffer buf, int partitions, MP
   const int result = real(buf, partitions, count, type, peer, tag, comm, info, request);
   if (result == MPI_SUCCESS) {
     const Communicator* entry = communicators::find(comm);
-    const uint64_t bytes =
-        static_cast<uint64_t>(partitions) * static_cast<uint64_t>(count) * type_size(type);
+    const uint64_t bytes = static_cast<uint64_t>(partitions) * bytes_of(count, type);
     note_initialised(call, kind, SendMode::kPartitioned, {entry->id, peer, tag, bytes},
                      entry->recordable && peer != MPI_PROC_NULL, *request);
   }

@@ -237,18 +237,6 @@ int record_win_free(Call call, Real real, MPI_Win* win) {
   return result;
 }
 
-/// Likewise without a record, see pass_comm_free().
-template <class Real>
-int pass_win_free(Real real, MPI_Win* win) {
-  Window* window = Recorder::on() && win != nullptr ? windows::find(*win) : nullptr;
-  if (window == nullptr) return real(win);
-  const MPI_Win handle = *win;
-  windows::forget(handle);
-  const int result = real(win);
-  if (result != MPI_SUCCESS) windows::restore(handle, window);
-  return result;
-}
-
 template <class Real>
 int record_win_set_name(Call call, Real real, MPI_Win win, const char* name) {
   const int result = real(win, name);

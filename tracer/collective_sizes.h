@@ -54,11 +54,6 @@ struct Collective {
 };
 
 template <class Count>
-uint64_t bytes_of(Count count, MPI_Datatype type) {
-  return static_cast<uint64_t>(count) * type_size(type);
-}
-
-template <class Count>
 uint64_t sum(const Count* counts, uint64_t n) {
   uint64_t total = 0;
   for (uint64_t i = 0; i < n; ++i) total += static_cast<uint64_t>(counts[i]);

@@ -200,8 +200,9 @@ class Wrapper:
                 lines += ['if (log == nullptr && PeriodicSync::on()) {',
                           '  Error c_error(error);',
                           f'  Handle<MPI_Comm> c_comm({self.names[-2]});',
+                          '  PeriodicSync::Collective counted(log, c_comm.c());',
                           f'  {self.forward([("error", "c_error.forward()")])};',
-                          '  return PeriodicSync::after_collective(log, c_comm.c(), c_error.code());',
+                          '  return void(counted.returned(c_error.code()));',
                           '}']
             passes = ' && !Recorder::on()' if self.kind in PASSED else ''
             lines.append(f'if (log == nullptr{passes}) return {self.forward()};')
@@ -228,14 +229,15 @@ class Wrapper:
                 lines.append(f'if (!({" && ".join(usable)})) return {self.forward()};')
             if self.kind in PASSED:
                 passed = [self.closure(self.arguments)] + [a.c for a in self.arguments]
-                lines.append(f'if (log == nullptr) return void(pass_{self.kind}({", ".join(passed)}));')
+                lines.append(f'if (log == nullptr) return void({PASSED[self.kind]}({", ".join(passed)}));')
+            if self.blocking_collective:
+                lines.append(f'PeriodicSync::Collective counted(log, c_{self.arguments[-1].name}.c());')
             first = self.call if starts else f'Call(log, {self.call})'
             passed = [first] + (['call_site'] if starts else []) + [self.closure(self.arguments)]
             passed += ['nullptr', 'nullptr'] if self.kind in ('init', 'init_thread') else []
             passed += [a.c for a in self.arguments]
-            lines.append(f'record_{self.kind}({", ".join(passed)});')
-            if self.blocking_collective:
-                lines.append(f'PeriodicSync::after_collective(log, c_{self.arguments[-1].name}.c(), c_error.code());')
+            made = f'record_{self.kind}({", ".join(passed)})'
+            lines.append(f'counted.returned({made});' if self.blocking_collective else f'{made};')
         return lines
 
     def text(self):

@@ -15,8 +15,9 @@ Out come two files. call_ids.h numbers the wrapped calls. wrappers.cc holds, for
 
     RUBATO_ENTRY(MPI_Send, 215)
 
-(the entry jumps there, see entries in pmpi.h; a blocking collective also tells PeriodicSync before it returns), and the list of names and roles
-that becomes the region definitions. What a call means is not here but in call_*.h, by kind.
+(the entry jumps there, see rubato_entries in pmpi.h; PeriodicSync counts blocking collectives, so these have a
+guard of its own around them), and the list of names and roles that becomes the region definitions. What a call
+means is not here but in call_*.h, by kind.
 """
 import argparse
 
@@ -29,6 +30,12 @@ def wrapper(function, entry, number):
     declared = function.declaration().replace(f'{function.name}(', f'wrapped_{function.name}(', 1)
     lines = [f'static {declared} {{',
              f'  const auto real = pmpi<decltype(&P{function.name})>({call});']
+    if entry.kind == 'session_init':
+        # Which library this is shows only with this call, so its arguments are handed on whole: an int as large as a
+        # handle of ours would cut those of another library.
+        names = [p.name for p in function.parameters]
+        lines = [f'static int wrapped_{function.name}({", ".join(f"void* {name}" for name in names)}) {{',
+                 f'  const auto real = pmpi<int (*)({", ".join("void*" for _ in names)})>({call});']
     if entry.kind in STARTS_AND_ENDS:
         comma = ', ' if arguments else ''
         site = '' if entry.kind == 'abort' else '__builtin_return_address(0), '
@@ -36,12 +43,11 @@ def wrapper(function, entry, number):
     elif entry.blocking_collective:
         communicator = next(p.name for p in function.parameters if p.type == 'MPI_Comm')
         lines += ['  ThreadLog* log = begin_call();',
-                  f'  const int returned = log == nullptr ? {real}',
-                  f'      : record_{entry.kind}(Call(log, {call}), real, {arguments});',
-                  f'  PeriodicSync::after_collective(log, {communicator}, returned);',
-                  '  return returned;']
+                  f'  PeriodicSync::Collective counted(log, {communicator});',
+                  f'  return counted.returned(log == nullptr ? {real}',
+                  f'      : record_{entry.kind}(Call(log, {call}), real, {arguments}));']
     else:
-        passed = f'pass_{entry.kind}(real, {arguments})' if entry.kind in PASSED else real
+        passed = f'{PASSED[entry.kind]}(real, {arguments})' if entry.kind in PASSED else real
         lines += ['  ThreadLog* log = begin_call();', f'  if (log == nullptr) return {passed};']
         if entry.kind == 'region':
             lines += [f'  Call recorded(log, {call});', f'  const auto returned = {real};',

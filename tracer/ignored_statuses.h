@@ -10,10 +10,11 @@ namespace rubato {
 /// What MPI_Waitall without statuses would have returned and done, after a call with ours that
 /// returned `result`.
 ///
-/// Open MPI 4's finds no fault with a persistent request that failed as long as it has a status to
-/// say so in: it returns MPI_SUCCESS. Without statuses it frees that request, calls the error
-/// handler of the request's communicator, and returns MPI_ERR_IN_STATUS. MPICH 4.0 makes no
-/// difference.
+/// Open MPI's (seen in 4.1) finds no fault with a persistent request that failed as long as it has
+/// a status to say so in: it returns MPI_SUCCESS. Without statuses it frees that request, calls the
+/// error handler of the request's communicator, and returns MPI_ERR_IN_STATUS. MPICH (4.0) makes no
+/// difference. MPI leaves the error in a status open where the call returns MPI_SUCCESS, so a
+/// version that does not say it there changes nothing: RequestArray has set all to MPI_SUCCESS.
 inline int result_without_statuses(int result, int count, MPI_Request* requests,
                                    [[maybe_unused]] const MPI_Status* statuses) {
 #ifdef OPEN_MPI

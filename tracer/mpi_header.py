@@ -14,9 +14,12 @@ ROLES = {
 STARTS_AND_ENDS = {'init', 'init_thread', 'finalize', 'abort', 'session_init', 'session_finalize'}
 
 # Kinds of calls that free or complete something, which is forgotten also where they pass unrecorded, as calls inside of
-# MPI's callbacks do.
-PASSED = {'comm_free', 'request_free', 'win_free', 'wait', 'test', 'waitall', 'testall', 'waitany', 'testany',
-          'waitsome'}
+# MPI's callbacks do, and the functions of call_passed.h for that.
+PASSED = {
+    'comm_free': 'pass_comm_free', 'win_free': 'pass_win_free', 'request_free': 'pass_one', 'wait': 'pass_one',
+    'test': 'pass_one', 'waitall': 'pass_array', 'testall': 'pass_array', 'waitany': 'pass_array',
+    'testany': 'pass_array', 'waitsome': 'pass_array',
+}
 
 # What the type of an argument must contain for a role of the table; the others are not checked.
 ARGUMENT_TYPES = {

@@ -55,6 +55,8 @@ void* resolve_pmpi(CallId id) {
 }
 
 void pass_everything() {
+  // Calls have the first ids and an entry each; those behind them, of probes (overhead.cc), have
+  // none.
   for (unsigned id = 0; id < kCallCount && rubato_entries[id] != nullptr; ++id) {
     void* const address = resolve_pmpi(static_cast<CallId>(id));
     __atomic_store_n(&rubato_entries[id], address, __ATOMIC_RELEASE);
@@ -64,10 +66,13 @@ void pass_everything() {
 #ifdef OPEN_MPI
 namespace {
 
+const char* missing = nullptr;
+
 /// Sets a handle to the address of Open MPI's object; false when there is none.
 template <class Handle>
 bool load(Handle& handle, const char* symbol) {
   handle = reinterpret_cast<Handle>(mpi_symbol(symbol));
+  if (handle == nullptr) missing = symbol;
   return handle != nullptr;
 }
 
@@ -83,6 +88,10 @@ bool load_handles() {
          load(handles.max, "ompi_mpi_op_max") && load(handles.no_op, "ompi_mpi_op_no_op") &&
          load(handles.errors_return, "ompi_mpi_errors_return");
 }
+
+const char* missing_handle() {
+  return mpi_symbol("ompi_mpi_comm_world") != nullptr ? missing : nullptr;
+}
 #else
 bool load_handles() {
   if (mpi_symbol("ompi_mpi_comm_world") != nullptr) return false;
@@ -90,6 +99,10 @@ bool load_handles() {
              MPI_DATATYPE_NULL, MPI_BYTE,      MPI_INT64_T,   MPI_INFO_NULL,
              MPI_MIN,           MPI_MAX,       MPI_NO_OP,     MPI_ERRORS_RETURN};
   return true;
+}
+
+const char* missing_handle() {
+  return nullptr;
 }
 #endif
 

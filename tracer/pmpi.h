@@ -65,8 +65,12 @@ struct Handles {
 };
 extern Handles handles;
 
-/// Fills `handles`; false when the MPI library is not of the kind this tracer was built for.
+/// Fills `handles`; false when the MPI library is not of the kind this tracer was built for, or of
+/// that kind and without one of them.
 bool load_handles();
+
+/// Which one that was, as the library would call it; null where it is of the other kind.
+const char* missing_handle();
 
 template <class Handle>
 inline uint64_t handle_bits(Handle handle) {
@@ -97,6 +101,12 @@ inline uint64_t type_size(MPI_Datatype type) {
   MPI_Count large = 0;
   PMPI(Type_size_x)(type, &large);
   return large < 0 ? 0 : static_cast<uint64_t>(large);
+}
+
+/// Bytes of so many elements.
+template <class Count>
+uint64_t bytes_of(Count count, MPI_Datatype type) {
+  return static_cast<uint64_t>(count) * type_size(type);
 }
 
 }  // namespace rubato

@@ -81,12 +81,16 @@ enum class Item : unsigned {
 /// What a receive or probe did not name.
 enum AnyOf : unsigned { kOfAnySource = 1, kOfAnyTag = 2 };
 
-/// What a blocking receive asked for: AnyOf, and the bytes it had room for.
+/// What a blocking receive asked for: AnyOf, and the bytes it had room for. 2^52 - 1 bytes stand
+/// for any more, which types and counts can say though no memory has them.
 struct Asked {
   unsigned any;
   uint64_t posted;
 
-  uint64_t value() const { return posted << 2 | any; }
+  uint64_t value() const {
+    constexpr uint64_t kMost = (uint64_t{1} << 52) - 1;
+    return (posted < kMost ? posted : kMost) << 2 | any;
+  }
   static Asked of(uint64_t value) { return {static_cast<unsigned>(value & 3), value >> 2}; }
 };
 

@@ -125,9 +125,13 @@ void Recorder::barrier_passed(uint64_t now) {
 
 void Recorder::catch_up(ThreadLog& log) {
   const uint32_t count = switches_.load(std::memory_order_acquire);
-  // A stretch of no calls may hold any number of switches: the first and the last say it all.
+  // A stretch of no calls may hold any number of switches: the first and the last say it all. Where
+  // the first is no longer kept, it is the first even number (one that switches off) of those that
+  // are; without the oldest, whose place another thread may be giving to switch `count` right now.
   const bool now_off = count % 2 != 0;
-  const uint32_t first = count - log.switches > kMaxSwitches ? count - kMaxSwitches : log.switches;
+  const uint32_t first = count - log.switches >= kMaxSwitches
+                             ? (count - kMaxSwitches + 2) & ~uint32_t{1}
+                             : log.switches;
   if (!log.muted) put_mark(log, kMarkOff, switch_time(first), 0);
   if (!now_off) put_mark(log, kMarkOn, switch_time(count - 1), 0);
   log.switches = count;

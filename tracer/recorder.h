@@ -107,7 +107,7 @@ class Recorder {
   static ThreadLog* swap_thread_log(ThreadLog* log);
 
   /// Times of switches; the n-th switches off when n is even. So many of the last ones are kept: a
-  /// thread that makes no call during more was switched off by the first of those.
+  /// thread that makes no call during more was switched off by the first of those that did so.
   static constexpr uint32_t kMaxSwitches = 1 << 16;
 
  private:

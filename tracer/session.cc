@@ -368,7 +368,7 @@ InitStamp before_init(const void* call_site) {
 namespace {
 
 /// The program has loaded an MPI library of the other kind after its start, so that only its
-/// launcher could tell. It runs as without the tracer.
+/// launcher could tell, or one that the tracer does not know. It runs as without the tracer.
 void leave_to_other_library() {
   pass_everything();
   finished = true;
@@ -378,6 +378,11 @@ void leave_to_other_library() {
   constexpr char kOwn[] = "MPICH", kOther[] = "Open MPI";
 #endif
   if (!launched_as_rank_0()) return;
+  if (const char* missing = missing_handle()) {
+    warn(std::string("nothing is recorded: this ") + kOwn + " has no " + missing +
+         ", so it is of a version that the tracer does not know");
+    return;
+  }
   warn(std::string("nothing is recorded: the program loaded another MPI library than ") + kOwn +
        ", which the tracer was chosen for; launch it with the mpirun of " + kOther);
 }

@@ -35,7 +35,7 @@ struct Settings {
 /// This process's command line, blanks between the words.
 std::string command_line();
 
-/// True on one process of a job, by what its launcher says.
+/// True on one process of a job, by what its launcher says; without one, on each.
 bool launched_as_rank_0();
 
 /// One line on standard error, "rubato: ..."; nothing where it is closed.

@@ -6,6 +6,7 @@
 #include "tracer/call_matched.h"
 #include "tracer/call_messages.h"
 #include "tracer/call_neighbours.h"
+#include "tracer/call_passed.h"
 #include "tracer/call_rma.h"
 #include "tracer/periodic_sync.h"
 #include "tracer/session.h"

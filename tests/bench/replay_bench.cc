@@ -7,7 +7,7 @@
 // Archives are made with a fixed seed (made_archive.h). Each measurement is a process of its own,
 // in processor seconds; what is to be compared takes turns. Shared machines change their speed
 // within seconds, so rounds go on until three in a row found nothing cheaper (twelve at most), and
-// the cheapest of each counts:
+// the cheapest of each counts. What is measured:
 //   bare     libotf2 reads every location once, one after the other, with callbacks that only count
 //   load     the same, and makes packed calls of the records
 //   1, 16, 64  contention-free replays of so many scenarios of one structure, archive included

@@ -1,9 +1,10 @@
 #!/bin/sh
 # What tracing costs per MPI call, beside the untraced time, for each MPI and for records in memory
 # (/dev/shm) and on a disk: nanoseconds added (the least of averages, and the average), bytes per call in
-# memory and per record in the archive, and how long the tracer stops a program for a new block of memory;
-# then what the archive says about itself. At last a real program (LAMMPS, where it is installed): the least
-# loop time of five launches on two ranks, untraced and traced in turn.
+# memory (of each thread's blocks that are full: as many as it stopped for a new one) and per record in the
+# archive, and how long the tracer stops a program for a new block of memory; then what the archive says about
+# itself. At last a real program (LAMMPS, where it is installed): the least loop time of five launches on two
+# ranks, untraced and traced in turn.
 #
 # Places: shm is /dev/shm, disk DISK_DIR, and "flush" /dev/shm with --memory 1MiB, where each further block of
 # memory is preceded by moving one to the disk. The threads are two, of which both make calls and one is timed.
@@ -47,9 +48,10 @@ for flavour in openmpi mpich; do
           -o run.otf2dir ./bench.$flavour $case "$series" >>traced.$place
         otf2-print run.otf2dir/traces.otf2 | awk -v rate="$(otf2-print -G run.otf2dir/traces.otf2 |
             sed -n 's/.*Ticks per Seconds: \([0-9]*\).*/\1/p')" '
-          /^ENTER/ { ++calls } /^[A-Z]/ { ++records }
-          /^BUFFER_FLUSH/ { t = $3; sub(/.*Stop Time: /, ""); d = ($1 - t) / rate * 1e6; ++stops; sum += d; if (d > worst) worst = d }
-          END { print calls, records, stops + 0, stops ? sum / stops : 0, worst + 0 }' \
+          /^ENTER/ { ++calls[$2] } /^[A-Z]/ { ++records }
+          /^BUFFER_FLUSH/ { before[$2] = calls[$2]; t = $3; sub(/.*Stop Time: /, ""); d = ($1 - t) / rate * 1e6; ++stops; sum += d; if (d > worst) worst = d }
+          END { for (thread in before) full += before[thread]
+            print full + 0, records, stops + 0, stops ? sum / stops : 0, worst + 0 }' \
           >stops.$place
         cat run.otf2dir/traces/*.evt | wc -c >bytes.$place
       done
@@ -57,7 +59,7 @@ for flavour in openmpi mpich; do
     for place in shm disk flush; do
       { least plain; least traced.$place; cat stops.$place bytes.$place; } | tr '\n' ' ' | awk -v case=$case -v place=$place '
         { calls = $1; printf "  %-20s %-8s %9.1f %9.1f %9.1f | %8.1f %9.1f | %8d %10.1f %10.1f\n", case, place, $2 / calls,
-            ($5 - $2) / calls, ($6 - $3) / calls, ($9 + 1) * 262144 / $7, $12 / $8, $9, $10, $11 }'
+            ($5 - $2) / calls, ($6 - $3) / calls, $7 ? $9 * 262144 / $7 : 0, $12 / $8, $9, $10, $11 }'
     done
   done
   otf2-print -A run.otf2dir/traces.otf2 | awk '/RUBATO::OVERHEAD/ { name = $3; getline

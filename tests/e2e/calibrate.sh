@@ -30,8 +30,10 @@ from files import *
 assert platform["name"] == "cluster", platform["name"]
 measured = platform["measured"]
 for key in ("date", "mpi", "mpi_standard", "hosts", "ranks", "command", "compiler", "compiler_flags",
-            "kernel", "cores", "load_average_at_start", "pinning", "samples"):
+            "kernel", "cores", "load_average_at_start", "pinning", "samples", "cache"):
     assert measured[key], key
+assert re.match("warm; _cold patterns walk through [0-9.]+[KMG]?i?B, the largest cache has ", measured["cache"])
+assert measured["collectives_sync"] == "barrier" and measured["collectives_clock"] == "one for all ranks"
 assert re.match("ranks? 0", measured["pinning"]), measured["pinning"]
 assert measured["kernel"].startswith("Linux "), measured["kernel"]
 library = "openmpi" if measured["mpi"].startswith("Open MPI") else "mpich"

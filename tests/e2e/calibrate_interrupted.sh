@@ -1,5 +1,6 @@
 #!/bin/sh
-# A run that is told to stop writes what it has, and says so in the file.
+# A run that is told to stop writes what it has, and says so in the file. One that is killed leaves the samples it had.
+# One that is watched tells how long it takes.
 . "$(dirname "$0")/lib.sh"
 
 # Rank 0 stops itself after a while, as a batch system would stop it.
@@ -19,3 +20,34 @@ for STOP_AFTER in 4 8 16 32; do
 done
 grep -q '^interrupted = ' cluster.toml || fail "the file does not tell: $(cat cluster.toml)"
 grep -q '^\[level.node\]' cluster.toml || fail "no node level: $(cat cluster.toml)"
+
+# Rank 0 is killed as soon as the first level and its bursts are kept.
+cat >kill_later.sh <<'END'
+#!/bin/sh
+rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}
+if [ "$rank" = 0 ]; then
+  (
+    for _ in $(seq 300); do
+      ! grep -qs '^node,exchange,' killed.csv.partial || break
+      sleep 0.2
+    done
+    kill -KILL $$
+  ) &
+fi
+exec "$@"
+END
+chmod +x kill_later.sh
+! run 2 ./kill_later.sh "$rubato" calibrate -o killed.toml --quick --max-size 64KiB --levels node --patterns none \
+  --collectives none >killed.txt 2>&1 || fail "it was not killed: $(cat killed.txt)"
+[ ! -e killed.csv ] && [ ! -e killed.toml ] || fail "half of a run has the name of a whole one"
+[ "$(grep -c '^level,' killed.csv.partial)" = 1 ] || fail "not one launch: $(cat killed.csv.partial)"
+grep -q '^# mpi: ' killed.csv.partial || fail "the samples do not say what was measured"
+"$rubato" fit killed.csv.partial -o killed.toml >fit.txt || fail "fit: $(cat fit.txt)"
+grep -q '^gap = ' killed.toml || fail "the bursts were not kept"
+
+# Ranks have pipes, whatever their launcher has: who looks at its terminal is told how long the rest takes.
+if command -v script >/dev/null; then
+  script -qec "mpirun.$flavour -n 2 '$rubato' calibrate -o self.toml --quick --max-size 1KiB --levels self \
+    --patterns none --collectives none" screen.txt >/dev/null </dev/null || fail "on a terminal: $(cat screen.txt)"
+  grep -q 'self: cycle [0-9]*, [0-9]* lengths; .* s left' screen.txt || fail "no progress: $(cat screen.txt)"
+fi

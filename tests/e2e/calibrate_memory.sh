@@ -32,19 +32,19 @@ if [ "$ranks" -le 16 ]; then
   [ -z "$(ls all.* ./*.partial 2>/dev/null)" ] || fail "left behind: $(ls -A)"
 fi
 
-# One rank alone runs out of memory in the midst of it: it says so and ends them all, and none waits for it. 1000 MB of
-# addresses are enough to begin, and too few for twice 512 MiB. (The sanitizers need terabytes of them.)
+# One rank alone runs out of memory in the midst of it: it says so and ends them all, and none waits for it. 2000 MB of
+# addresses are enough to begin, and too few for twice 1 GiB. (The sanitizers need terabytes of them.)
 if ! grep -q __asan_init "$build/libexec/rubato/rubato-calibrate-$flavour"; then
   cat >limited.sh <<'END'
 #!/bin/sh
-[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || ulimit -v 1000000
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || ulimit -v 2000000
 exec "$@"
 END
   chmod +x limited.sh
   run 2 ./limited.sh "$rubato" calibrate -o self.toml --quick --levels self --max-size 1KiB --collectives none \
-    >out.txt 2>&1 || skip "all but memory that runs out: MPI does not begin with 1000 MB of addresses: $(tail -1 out.txt)"
-  expect_failure 1 "rubato: error: no memory for a buffer of 512MiB; choose a smaller --max-size" \
-    run 2 timeout 100 ./limited.sh "$rubato" calibrate -o one.toml --quick --max-size 512MiB --collectives none
+    >out.txt 2>&1 || skip "all but memory that runs out: MPI does not begin with 2000 MB of addresses: $(tail -1 out.txt)"
+  expect_failure 1 "rubato: error: no memory for a buffer of 1GiB; choose a smaller --max-size" \
+    run 2 timeout 100 ./limited.sh "$rubato" calibrate -o one.toml --quick --max-size 1GiB --collectives none
   [ "$(grep -c 'rubato: ' out.txt)" = 1 ] || fail "more than one line: $(cat out.txt)"
   [ -z "$(ls one.* ./*.partial 2>/dev/null)" ] || fail "left behind: $(ls -A)"
 fi

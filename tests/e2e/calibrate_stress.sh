@@ -11,7 +11,8 @@ expect_failure 1 "to rank 1, the first wrong bit is bit 2 of byte" \
   run 2 "$rubato" calibrate --stress 5 --max-size 64KiB
 unset RUBATO_STRESS_FLIP
 # What it would pass over is refused, by name.
-expect_failure 2 "has no use for -o; it takes --max-size and --seed" "$rubato" calibrate --stress 1 -o a.toml
+expect_failure 2 "--stress: seconds greater than 0, not -1" "$rubato" calibrate --stress -1
+expect_failure 2 "has no use for -o; it takes --max-size, --seed and --mpi" "$rubato" calibrate --stress 1 -o a.toml
 expect_failure 2 "has no use for --launches, --levels, --patterns, --quick, a launcher behind '--'; it" \
   "$rubato" calibrate --stress 1 --seed 2 --quick --patterns ring --levels node --launches 2 -- true
 expect_failure 2 "there is no pattern 'rign' (did you mean 'ring'" "$rubato" calibrate -o a.toml --patterns rign

@@ -50,11 +50,9 @@ assert perfect <= measured, (perfect, measured)
 assert data["trace"]["clock_violations"] == 0 and data["trace"]["kept"] == []
 PYTHON
 # A nonblocking barrier has records of its own, so what has none waits for nobody.
-rm -rf run.otf2dir
 trace 2 ./app barrier
 "$rubato" info --strict run.otf2dir >info.txt || fail "a call is named beside a nonblocking barrier: $(cat info.txt)"
 # Beside a file operation nobody can tell the wait for it from one for nobody: both of each rank are named.
-rm -rf run.otf2dir
 trace 2 ./app file
 "$rubato" info run.otf2dir >info.txt
 grep -q 'MPI_Wait (4 calls' info.txt || fail "waits beside a file operation are not named: $(cat info.txt)"

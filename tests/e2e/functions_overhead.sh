@@ -45,10 +45,8 @@ runs=0
 until [ $runs -ge 5 ] && nearer; do
   runs=$((runs + 1))
   [ $runs -le 25 ] || fail "undisturbed or perfect is not nearer to plain than raw: $(cat seconds.txt)"
-  rm -rf run.otf2dir
   trace 1 ./app >/dev/null
   echo "plain $(seconds measured)" >>seconds.txt
-  rm -rf run.otf2dir
   trace 1 --functions ./app >/dev/null
   {
     echo "raw $(seconds measured)"

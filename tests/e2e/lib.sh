@@ -77,10 +77,11 @@ run() {
   "mpirun.$flavour" -n "$ranks" "$@"
 }
 
-# trace N COMMAND...: into run.otf2dir.
+# trace N COMMAND...: into run.otf2dir, in place of an earlier archive.
 trace() {
   ranks=$1
   shift
+  rm -rf run.otf2dir print.txt
   run "$ranks" "$rubato" trace -o run.otf2dir "$@"
 }
 
@@ -96,9 +97,16 @@ expect() {
   [ "$found" = "$1" ] || fail "expected $1 lines of '$2', found $found"
 }
 
-# The archive is one that OTF2's own tools have nothing to say against, and its messages match.
+# check_readable [WHAT [ARCHIVE]]: OTF2's own tools have nothing to say against run.otf2dir, or ARCHIVE. WHAT goes
+# before the message where a test makes several.
+check_readable() {
+  otf2-print -Werror --silent "${2-run.otf2dir}/traces.otf2" >check.txt 2>&1 ||
+    fail "${1:+$1: }otf2-print: $(cat check.txt)"
+}
+
+# The archive is such a one, and its messages match.
 check_archive() {
-  otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "otf2-print: $(cat check.txt)"
+  check_readable
   "$python" "$here/check_archive.py" run.otf2dir/traces.otf2 >check.txt 2>&1 ||
     fail "check_archive.py: $(tail -3 check.txt)"
 }

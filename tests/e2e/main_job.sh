@@ -36,7 +36,8 @@ grep -q '^Ranks  *2 on 1 node' info.txt || fail "info says: $(cat info.txt)"
 "$rubato" replay run.otf2dir --on measured --on undisturbed --on cluster.toml --on perfect \
   --on 'cluster.toml:latency*10,bandwidth/10' --json out.json --csv out.csv --html out.html \
   >table.txt 2>err.txt || fail "replay: $(cat err.txt)"
-[ ! -s err.txt ] || fail "replay complains: $(cat err.txt)"
+# A busy machine may have measured that longer messages are faster, which replay mentions.
+! grep -v '^rubato: warning: cluster.toml:[0-9]*: level' err.txt || fail "replay complains: $(cat err.txt)"
 /usr/bin/python3 - <<'PYTHON' || fail "the numbers"
 import csv, json
 data = json.load(open("out.json"))

@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
 }
 C
 trace 2 ./app || { [ $? = 77 ] && skip "no MPI_THREAD_MULTIPLE here"; fail "exit code"; }
-otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "otf2-print: $(cat check.txt)"
+check_readable
 "$rubato" replay run.otf2dir --on measured --on perfect --on bandela:latency=1us --on bandela:latency=1ms \
   --verify --json results.json || fail "replay"
 "$python" - <<'P' || fail "$(head -c 2000 results.json)"

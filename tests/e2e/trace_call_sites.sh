@@ -68,7 +68,6 @@ diff wanted.txt sites.txt || fail "call sites"
 [ "$(otf2-print -G run.otf2dir/traces.otf2 | grep -c '^SOURCE_CODE_LOCATION')" = 9 ] || fail "places are not unified"
 
 # With the functions; a killed program.
-rm -rf run.otf2dir print.txt
 build_program app -g -fno-inline -finstrument-functions
 trace 3 --call-sites --functions ./app die >out.txt 2>err.txt && fail "exit code 0"
 tries=0
@@ -85,7 +84,6 @@ grep '^MPI_' sites.txt | grep -vE 'MPI_Finalize|MPI_Barrier' | diff before.txt -
 grep -q '^ring none 15$' sites.txt || fail "functions: $(cat sites.txt)"
 
 # A machine without libdw: what is found in its place is no library.
-rm -rf run.otf2dir print.txt
 mkdir none
 : >none/libdw.so.1
 build_program app -g -fno-inline
@@ -95,7 +93,6 @@ sites
 grep -qE '^MPI_Send app \(ring\+0x[0-9a-f]+\):0 15$' sites.txt || fail "$(cat sites.txt)"
 
 # Without debug information: function and offset, or the file's offset.
-rm -rf run.otf2dir print.txt
 build_program app -fno-inline
 trace 3 --call-sites ./app || fail "exit code $?"
 check_archive
@@ -103,13 +100,11 @@ sites
 grep -qE '^MPI_Send app \(ring\+0x[0-9a-f]+\):0 15$' sites.txt || fail "$(cat sites.txt)"
 grep -qE '^MPI_Init app \(main\+0x[0-9a-f]+\):0 3$' sites.txt || fail "$(cat sites.txt)"
 strip app
-rm -rf run.otf2dir print.txt
 trace 3 --call-sites ./app || fail "exit code $?"
 sites
 grep -qE '^MPI_Send app\+0x[0-9a-f]+:0 15$' sites.txt || fail "$(cat sites.txt)"
 
 # Not asked for.
-rm -rf run.otf2dir print.txt
 trace 3 ./app || fail "exit code $?"
 sites
 [ "$(grep -vc ' none ' sites.txt)" = 0 ] || fail "call sites though not asked for"
@@ -130,7 +125,6 @@ program fortran
 end program
 F
 build_fortran fortran -g
-rm -rf run.otf2dir print.txt
 trace 2 --call-sites ./fortran || fail "exit code $?"
 check_archive
 sites
@@ -150,7 +144,6 @@ awk -v cost="$cost" 'BEGIN { exit !(cost >= 0 && cost < 1e-5) }' || fail "a call
 grep -vE 'MPI_(Init|Finalize) fortran.f90' sites.txt | diff wanted.txt - || fail "call sites in Fortran"
 sed -i 's/use mpi$/use mpi_f08/' fortran.f90
 if build_fortran fortran -g 2>error.txt; then
-  rm -rf run.otf2dir print.txt
   trace 2 --call-sites ./fortran || fail "exit code $?"
   sites
   grep -vE 'MPI_(Init|Finalize) fortran.f90' sites.txt | diff wanted.txt - || fail "call sites in Fortran 2008"

@@ -103,7 +103,6 @@ int main(int argc, char** argv) {
   return 0;
 }
 C
-rm -rf run.otf2dir print.txt
 trace 4 ./in_place
 check_archive
 expect 68 '^MPI_COLLECTIVE_BEGIN'   # 15, MPI_Init and MPI_Finalize

@@ -62,7 +62,6 @@ expect 10 '^MPI_SEND '
 expect 10 '^MPI_IRECV '
 # MPICH does not let a thread be cancelled in MPI_Recv.
 if run 1 timeout 5 ./app cancel >plain.txt 2>&1; then
-  rm -rf run.otf2dir print.txt
   trace 1 timeout 20 ./app cancel >out.txt || fail "cancelled: exit code $?"
   cmp -s out.txt plain.txt || fail "traced: $(cat out.txt), else: $(cat plain.txt)"
   check_archive

@@ -9,7 +9,7 @@ int main(int argc, char** argv) { puts("started"); MPI_Init(&argc, &argv); retur
 C
 mkdir run.otf2dir
 echo mine >run.otf2dir/traces.otf2
-trace 2 ./app >out.txt 2>err.txt && fail "not refused"
+run 2 "$rubato" trace -o run.otf2dir ./app >out.txt 2>err.txt && fail "not refused"
 grep -qx started out.txt && fail "the program was started"
 [ "$(grep -c 'rubato: error: .*run.otf2dir exists' err.txt)" = 1 ] || fail "message: $(cat err.txt)"
 [ "$(cat run.otf2dir/traces.otf2)" = mine ] || fail "overwritten"

@@ -24,7 +24,6 @@ for interface in MPIFH USEMPI F08; do
   build_fortran trace_fortran "-D$interface"
   run 2 ./trace_fortran >plain.txt
   [ "$(wc -l <plain.txt)" -ge 15 ] || fail "$interface: the program does not work: $(cat plain.txt)"
-  rm -rf run.otf2dir print.txt
   trace 2 ./trace_fortran >traced.txt
   cmp plain.txt traced.txt || fail "$interface: another output with the tracer: $(diff plain.txt traced.txt)"
   check_archive

@@ -96,7 +96,6 @@ with otf2.reader.open('run.otf2dir/traces.otf2') as trace:
 P
 
 # A killed program, its names found by who recovers it; what was open ends with the job.
-rm -rf run.otf2dir print.txt
 trace 3 --functions ./app die >out.txt 2>err.txt && fail "exit code 0"
 tries=0
 until "$rubato" recover run.otf2dir >out.txt 2>&1; do
@@ -120,7 +119,6 @@ include *o*
 exclude lea?
 exclude only*
 R
-rm -rf run.otf2dir print.txt
 trace 3 --function-filter rules ./app || fail "exit code $?"
 check_archive
 region 3 work
@@ -174,7 +172,6 @@ int main(int argc, char** argv) {
 C
 g++ -O0 -g -fPIC -shared -finstrument-functions -o libpart.so part.cc
 "mpicxx.$flavour" -O0 -g -w -finstrument-functions -finstrument-functions-exclude-file-list=/usr/ -o app++ app.cc -ldl
-rm -rf run.otf2dir print.txt
 trace 2 --functions ./app++ || fail "exit code $?"
 check_archive
 check_replay
@@ -207,7 +204,6 @@ int main(int argc, char** argv) {
 }
 C
 build_program threads -finstrument-functions -pthread
-rm -rf run.otf2dir print.txt
 trace 2 --functions --memory 512KiB ./threads || fail "exit code $?"
 check_archive
 check_replay
@@ -216,7 +212,6 @@ region 2 quiet
 [ "$(otf2-print -G run.otf2dir/traces.otf2 | grep -c '^LOCATION .*CPU_THREAD')" = 4 ] || fail "locations"
 
 # Not asked for, nothing of it; and a program that has functions of its own keeps them.
-rm -rf run.otf2dir print.txt
 trace 3 ./app || fail "exit code $?"
 check_archive
 region 0 work
@@ -235,7 +230,6 @@ int main(int argc, char** argv) {
 }
 C
 build_program own -finstrument-functions
-rm -rf run.otf2dir print.txt
 trace 1 --functions ./own || fail "the program's own functions were not called"
 region 0 work
 pass

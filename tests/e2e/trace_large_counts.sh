@@ -210,7 +210,6 @@ records() {
     sort -s -n -k1,1 | sed -E 's/Region: "([^"]*)" <[0-9]+>/\1/' >"$1"
 }
 for form in small large; do
-  rm -rf run.otf2dir print.txt
   trace 3 ./$form
   check_archive
   check_replayed "MPI_Mprobe"

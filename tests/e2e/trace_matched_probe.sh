@@ -71,7 +71,6 @@ int main(int argc, char** argv) {
 }
 C
 [ -x exchange ] || exit 0
-rm -r run.otf2dir print.txt
 trace 2 ./exchange
 check_archive
 expect 2 '^MPI_ISEND .*Tag: 5, Length: 8,'

@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
 C
 run 4 ./app >plain.txt 2>&1 || skip "accept and connect do not work here"
 trace 4 ./app
-otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "otf2-print: $(cat check.txt)"
+check_readable
 expect 4 '^ENTER .*"MPI_Comm_accept"\|^ENTER .*"MPI_Comm_connect"'
 expect 4 '^ENTER .*"MPI_Comm_disconnect"'
 # One definition if the library knows the processes on the other side as its own (Open MPI does, MPICH

@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
 }
 C
 run 1 "$rubato" trace -o run.otf2dir --memory 1MiB --when-full stop ./many 2>err.txt || fail "exit code $?"
-otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "otf2-print: $(cat check.txt)"
+check_readable
 expect 1 '^MEASUREMENT_ON_OFF .*OFF'
 sed -n '/^MEASUREMENT_ON_OFF/,$p' print.txt >end.txt
 [ "$(grep -c . end.txt)" = 2 ] && grep -q '^PROGRAM_END' end.txt || fail "behind the end: $(cat end.txt)"

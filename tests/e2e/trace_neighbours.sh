@@ -120,7 +120,6 @@ int main(int argc, char** argv) {
   return 0;
 }
 C
-rm -rf run.otf2dir print.txt
 trace 4 ./graphs
 check_archive
 points=4

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A program that loads the other MPI library after its start, under this one's tracer: one line says that nothing
-# is recorded, and the program runs as without it, also where handles are of another size.
+# is recorded, and the program runs as without it, also where handles are of another size. Then a library of our own
+# making, to be seen as an Open MPI that the tracer does not know.
 . "$(dirname "$0")/lib.sh"
 other=mpich
 [ "$flavour" = mpich ] && other=openmpi
@@ -53,4 +54,43 @@ run 1 "$rubato" trace -o run.otf2dir ./app >out.txt 2>err.txt || code=$?
 [ "$(grep -c '^rubato: nothing is recorded: the program loaded another MPI library than' err.txt)" = 1 ] &&
   [ "$(grep -c '^rubato' err.txt)" = 1 ] || fail "message: $(cat err.txt)"
 [ ! -e run.otf2dir ] || fail "there is an archive"
+
+# It has nearly nothing of Open MPI, but handles of 64 bits, and sessions as Open MPI has them from 5 on.
+cat >libmpi_fake.c <<'C'
+int ompi_mpi_comm_world;
+int PMPI_Init(int* argc, char*** argv) { return 0; }
+int PMPI_Session_init(void* info, void* handler, void** session) {
+  *session = (char*)info + (long)handler;
+  return 0;
+}
+int MPI_Init(int* argc, char*** argv) { return PMPI_Init(argc, argv); }
+int MPI_Session_init(void* info, void* handler, void** session) { return PMPI_Session_init(info, handler, session); }
+C
+cc -O1 -shared -fPIC -o libmpi_fake.so libmpi_fake.c
+cat >fake.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  void* session = 0;
+  void* library = dlopen("./libmpi_fake.so", RTLD_NOW | RTLD_GLOBAL);
+  if (!library) { puts(dlerror()); return 2; }
+  if (argc == 1) return ((int (*)(int*, char***))dlsym(RTLD_DEFAULT, "MPI_Init"))(&argc, &argv) == 0 ? 7 : 1;
+  ((int (*)(void*, void*, void**))dlsym(RTLD_DEFAULT, "MPI_Session_init"))((void*)0x700000000001, (void*)0x600000000002, &session);
+  return session == (void*)0xd00000000003 ? 7 : 1;
+}
+C
+cc -O1 -o fake fake.c -ldl
+case $flavour in
+openmpi) text="nothing is recorded: this Open MPI has no ompi_mpi_comm_self" ;;
+mpich) text="nothing is recorded: the program loaded another MPI library than MPICH" ;;
+esac
+for argument in "" session; do
+  # This tracer does not know the calls of sessions where its own library has none.
+  [ -z "$argument" ] || grep -q MPI_Session_init "$build/generated/tracer-$flavour/call_ids.h" || continue
+  code=0
+  run 1 "$rubato" trace -o run.otf2dir ./fake $argument >out.txt 2>err.txt || code=$?
+  [ $code = 7 ] || fail "unknown library, $argument: exit code $code: $(cat out.txt err.txt)"
+  [ "$(grep -c "^rubato: $text" err.txt)" = 1 ] && [ "$(grep -c '^rubato' err.txt)" = 1 ] ||
+    fail "unknown library, $argument: $(cat err.txt)"
+done
 pass

@@ -79,7 +79,6 @@ int main(int argc, char** argv) {
   return 0;
 }
 C
-rm -rf run.otf2dir
 trace 3 ./two
 check_replayed ''
 "$python" - <<'PYTHON' || fail "replayed ends"

@@ -165,7 +165,6 @@ int main(int argc, char** argv) {
   return 0;
 }
 C
-rm -rf run.otf2dir print.txt
 trace 2 ./more
 check_archive
 otf2-print -G run.otf2dir/traces.otf2 | grep -c '^RMA_WIN ' | grep -qx 2 || fail "not 2 windows"

@@ -20,5 +20,5 @@ command -v mpirun.$other >/dev/null || { pass; exit; }
 [ "$(grep -c 'rubato: error: this job was started by the mpirun of' err.txt)" = 1 ] ||
   fail "message: $(cat err.txt)"
 "mpirun.$other" -n 1 "$rubato" trace -o other.otf2dir ./job.sh || fail "in a script: exit code $?"
-otf2-print -Werror --silent other.otf2dir/traces.otf2 >/dev/null || fail "in a script: no trace"
+check_readable "in a script: no trace" other.otf2dir
 pass

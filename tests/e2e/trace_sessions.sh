@@ -88,7 +88,7 @@ says_complete() {
 # What each epoch leaves: 4 * 100 messages around the ring and 2 across, a sum, a communicator made and freed.
 epochs() {
   rm -f print.txt
-  otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "otf2-print: $(cat check.txt)"
+  check_readable
   expect $((402 * $1)) '^MPI_SEND '
   expect $((402 * $1)) '^MPI_RECV '
   expect $((4 * $1)) '^MPI_COLLECTIVE_END .*ALLREDUCE'
@@ -112,7 +112,6 @@ for directory in /dev/shm/rubato-*; do
 done
 
 for end in kill open; do
-  rm -rf run.otf2dir
   trace 4 ./app "$end" >err.txt 2>&1 || true
   "$rubato" recover run.otf2dir >out.txt || fail "$end: recover: $(cat out.txt)"
   says_complete 'false: .*sessions'
@@ -120,7 +119,6 @@ for end in kill open; do
 done
 
 for how in init some; do
-  rm -rf run.otf2dir
   trace 4 ./app "$how" 2>err.txt || fail "$how: the program fails: $(cat err.txt)"
   ! grep -q rubato err.txt || fail "$how: $(cat err.txt)"
   says_complete true
@@ -147,7 +145,6 @@ program fortran
 end program
 F
   build_fortran fortran
-  rm -rf run.otf2dir print.txt
   trace 2 ./fortran 2>err.txt || fail "Fortran: $(cat err.txt)"
   "$rubato" recover run.otf2dir >out.txt || fail "Fortran: recover: $(cat out.txt)"
   says_complete true

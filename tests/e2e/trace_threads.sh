@@ -54,7 +54,6 @@ otf2-print -G run.otf2dir/traces.otf2 >definitions.txt
 
 # The environment gives threads to a program that only asks what it got.
 export OMPI_MPI_THREAD_LEVEL=3 MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE
-rm -r run.otf2dir print.txt
 trace 2 ./app ask || fail "exit code $?"
 check_archive
 expect 24000 '^MPI_ISEND '

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
 C
 # what WHICH: part 1 and nothing of the others is there.
 what() {
-  otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "$1: $(cat check.txt)"
+  check_readable "$1"
   expect 4 '^MPI_RECV '            # two rounds of Sendrecv_replace on two ranks
   expect 6 '^MPI_SEND '            # and the Send
   expect 2 '^MPI_IRECV_REQUEST '   # posted in part 1
@@ -56,7 +56,7 @@ what barriers
 
 # Seconds: each part takes 2 s, so the window lies well inside part 1 and holds its Barrier alone.
 run 2 "$rubato" trace --window 3:5 -o run.otf2dir ./app 0 2000000
-otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "seconds: $(cat check.txt)"
+check_readable seconds
 [ "$(count '^MEASUREMENT_ON_OFF .*ON')" -ge 1 ] || fail "never switched on"
 [ "$(count '^ENTER .*"MPI_Barrier"')" -lt 6 ] || fail "the window was not kept"
 "$rubato" replay run.otf2dir --on measured --verify >out.txt 2>&1 || fail "seconds: $(cat out.txt)"
@@ -90,7 +90,6 @@ int main(int argc, char** argv) {
   return 0;
 }
 C
-rm -rf run.otf2dir print.txt
 trace 2 ./late
 expect 2 '^RMA_PUT '
 expect 2 '^RMA_OP_COMPLETE_NON_BLOCKING '
@@ -127,7 +126,6 @@ int main(int argc, char** argv) {
 }
 C
 for arguments in "" abort; do
-  rm -rf run.otf2dir print.txt
   trace 2 ./muted $arguments >out.txt 2>&1 || [ -n "$arguments" ] || fail "muted: $(cat out.txt)"
   if [ -n "$arguments" ]; then
     tries=0  # ranks may outlive the launcher for a moment
@@ -141,7 +139,7 @@ for arguments in "" abort; do
     # 2 x (Init, Comm_rank, Send_init, Recv_init, 8 Irecv, 8 Isend, Pcontrol(0), 2 Request_free, Finalize)
     expect 48 '^ENTER '
   fi
-  otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "muted $arguments: $(cat check.txt)"
+  check_readable "muted $arguments"
   expect 0 '^ENTER .*"MPI_\(Waitall\|Startall\)"'
   expect 16 '^MPI_ISEND '
   expect 0 '^MPI_IRECV '
@@ -154,13 +152,48 @@ done
 # on, and neither Barrier finds anything to do until MPI_Pcontrol(0) of part 2; the window's end comes later.
 rm -rf run.otf2dir print.txt
 run 2 "$rubato" trace --window barrier:2:3 -o run.otf2dir ./app 1 0
-otf2-print -Werror --silent run.otf2dir/traces.otf2 >check.txt 2>&1 || fail "both: $(cat check.txt)"
+check_readable both
 # Part 1 from MPI_Pcontrol(1) on, with its Barrier, which is the second and would switch on; part 2 begins
 # with MPI_Pcontrol(0) and has the third, which would switch off.
 expect 2 '^MEASUREMENT_ON_OFF .*ON'
 expect 4 '^MEASUREMENT_ON_OFF .*OFF'
 expect 2 '^ENTER .*"MPI_Barrier"'
 expect 2 '^ENTER .*"MPI_Pcontrol"'
+
+# A thread that makes no call during 65539 switches was switched off by one of the last 65536 that are kept. Off is
+# every other one from the first: numbers 0, 2, 4 and so on, of which 4 is the first that is kept for certain (3 is
+# kept, too, but switched on). So the thread's first OFF is the third of the main thread.
+build_program switches -pthread <<'C'
+#include <mpi.h>
+#include <pthread.h>
+static pthread_barrier_t meet;
+static void* work(void* nothing) {
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  pthread_barrier_wait(&meet);
+  pthread_barrier_wait(&meet);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return nothing;
+}
+int main(int argc, char** argv) {
+  int provided;
+  pthread_t thread;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  pthread_barrier_init(&meet, NULL, 2);
+  pthread_create(&thread, NULL, work, NULL);
+  pthread_barrier_wait(&meet);
+  for (int i = 0; i < 65539; ++i) MPI_Pcontrol(i % 2);
+  pthread_barrier_wait(&meet);
+  pthread_join(thread, NULL);
+  MPI_Finalize();
+  return 0;
+}
+C
+trace 1 ./switches
+check_readable switches
+expect 32771 '^MEASUREMENT_ON_OFF .*OFF' # 32770 of the main thread
+awk '/^MEASUREMENT_ON_OFF .*OFF/ { if ($2 == 0) main[++n] = $3; else other = $3 }
+  END { exit other != main[3] }' print.txt || fail "the thread was not switched off by the main thread's third OFF"
 
 expect_failure 2 "--window 5:3: expected" run 1 "$rubato" trace --window 5:3 -o x.otf2dir ./app 0 0
 expect_failure 2 "--window a: expected" run 1 "$rubato" trace --window a -o x.otf2dir ./app 0 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the generators write for three functions, one of C, one of a large-count nonblocking collective, one of
-# Fortran, so that a change to them is seen as text. They get the real table and a header of our own: nothing
-# here depends on an MPI library.
+# What the generators write for four functions, one of C, one of a large-count nonblocking collective, a blocking
+# collective in C and Fortran, and one of Fortran, so that a change to them is seen as text. They get the real
+# table and a header of our own: nothing here depends on an MPI library.
 #
 #   tests/golden/generated_wrappers.sh approve     writes generated_wrappers.txt anew: read the difference
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
@@ -19,6 +19,8 @@ function_of() {
 {
   function_of wrappers.cc 'static int wrapped_MPI_Send('
   function_of wrappers.cc 'static int wrapped_MPI_Ialltoallv_c('
+  function_of wrappers.cc 'static int wrapped_MPI_Bcast('
+  function_of fortran_wrappers.cc 'static void fortran_MPI_Bcast('
   function_of fortran_wrappers.cc 'static void fortran_MPI_Wait('
   function_of fortran_wrappers.cc 'RUBATO_EXPORT void mpi_wait_f08_('
 } >"$work/found.txt"

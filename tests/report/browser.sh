@@ -60,16 +60,18 @@ grep -q '</i>MPI without waiting</li>' "$dir/page.html" || {
 }
 all_drawn "by what is waited for"
 
-# The calibration: a pair of charts for the level and for each of three calls.
+# The calibration: a pair of charts, curve and residuals, for each of six curves of the level, and for each of nine calls
+# (seven patterns of messages, two collectives).
 page calibration.html
-for text in "Level node" "Made-up MPI 1.0" "Goodness of fit" "allreduce" "log(p)"; do
+for text in "Level node" "Made-up MPI 1.0" "Goodness of fit" "allreduce" "log(p)" \
+  "Gap" "Crossing delay" "Send overhead" "Receive overhead" "unexpected messages"; do
   grep -q "$text" "$dir/page.html" || {
     echo "the calibration lacks '$text'"
     exit 1
   }
 done
 drawn=$(grep -o '<canvas[^>]*display: block' "$dir/page.html" | wc -l)
-if ((drawn != 8)); then
-  echo "calibration: $drawn of 8 charts are drawn"
+if ((drawn != 30)); then
+  echo "calibration: $drawn of 30 charts are drawn"
   exit 1
 fi

@@ -35,6 +35,7 @@ expect 2 "write placement=block" replay run.otf2dir --on perfect:placement=cycli
 expect 1 "hosts.txt: cannot be read" replay run.otf2dir --on perfect:placement=file:hosts.txt
 expect 2 "write region=FUNCTION*FACTOR" replay run.otf2dir --on measured:region=solve
 expect 2 "too many words" platforms all
+expect 2 "--stress: seconds greater than 0, not -1" calibrate --stress -1
 expect 2 "files of samples and -o FILE" import a.txt
 expect 2 "'nodes=a.txt' is no LEVEL=FILE" import --level nodes=a.txt -o a.toml
 expect 1 "a.txt: cannot be read" import a.txt -o a.toml
@@ -91,6 +92,63 @@ for words in "" "--help" "replay --help" "info --help" "compare --help" "fit --h
     bad=1
   }
 done
+
+# A platform whose longer messages are faster is read with a warning, before anything is replayed.
+cat >fall.toml <<'END'
+format = 1
+[level.node]
+transfer = [
+  { from = "0B", latency = "2us", bandwidth = "inf" },
+  { from = "4KiB", latency = "1us", bandwidth = "inf" },
+]
+END
+"$rubato" replay run.otf2dir --on fall.toml >out 2>message
+grep -q '^rubato: warning: fall.toml:5: level.node: a message takes 2us below 4KiB, and 1us from there on$' message ||
+  { echo "no warning of a fall: $(cat message)" && bad=1; }
+rm fall.toml message
+
+# Collectives are compared by their medians, as in ReproMPI, unless told otherwise. Four launches a side whose medians
+# lie apart: of the C(8, 4) = 70 ways to deal the ranks two are as extreme, p = 2 / 70 = 0.0286. Their minima are equal.
+for side in "a 2" "b 3"; do
+  read -r name base <<<"$side"
+  echo level,pattern,bytes,messages,seconds_min,seconds_median,launch,processes >"$name.csv"
+  for i in 1 2 3 4; do echo "node,allreduce,8,1,1e-6,$base.${i}e-6,$i,4" >>"$name.csv"; done
+done
+for choice in ":0.0285714" "--time=min:1"; do
+  # shellcheck disable=SC2086  # none or one word
+  "$rubato" compare a.csv b.csv --csv - ${choice%%:*} >out
+  [[ $(tail -1 out | cut -d, -f9) == "${choice##*:}" ]] || { echo "compare ${choice%%:*}: $(cat out)" && bad=1; }
+done
+rm a.csv b.csv
+
+# Whose calibrator a rank becomes: that of the launcher; Slurm's serves both MPIs, and --mpi says which. Calibrators that
+# only tell their names stand in an installation of their own.
+mkdir -p made/bin made/libexec/rubato
+cp "$rubato" made/bin/rubato
+for mpi in openmpi mpich; do
+  printf '#!/bin/sh\necho %s\n' $mpi >made/libexec/rubato/rubato-calibrate-$mpi
+  chmod +x made/libexec/rubato/rubato-calibrate-$mpi
+done
+# becomes MPI VARIABLES... -- words...
+becomes() {
+  local mpi=$1 got
+  shift
+  local variables=()
+  while [[ $1 != -- ]]; do variables+=("$1") && shift; done
+  shift
+  got=$(env "${variables[@]}" made/bin/rubato calibrate -o new.toml "$@" 2>&1)
+  [[ $got == "$mpi" ]] || { echo "${variables[*]} rubato calibrate $*: $got instead of $mpi" && bad=1; }
+}
+becomes openmpi OMPI_COMM_WORLD_RANK=0 --
+becomes mpich PMI_RANK=0 PMI_FD=5 --
+becomes mpich PMI_RANK=0 PMI_FD=5 SLURM_PROCID=0 --
+becomes openmpi PMI_RANK=0 PMI_FD=5 SLURM_PROCID=0 -- --mpi openmpi
+becomes openmpi PMIX_RANK=0 SLURM_PROCID=0 --
+becomes mpich PMIX_RANK=0 SLURM_PROCID=0 -- --mpi mpich
+becomes mpich PMIX_RANK=0 SLURM_PROCID=0 -- --mpi=mpich --quick
+becomes "rubato: error: --mpi mpich: this job was started by the mpirun of Open MPI" OMPI_COMM_WORLD_RANK=0 -- --mpi mpich
+expect 2 "--mpi: 'mpi' is none of openmpi, mpich" calibrate -o new.toml --mpi mpi
+rm -r made
 
 # Imported samples tell as much as the platform file beside them: IMB's processes, too. A barrier of 2 log2 p us.
 {

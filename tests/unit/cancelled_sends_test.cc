@@ -6,6 +6,7 @@
 #include "models/platform_file.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
+#include "tests/unit/ends.h"
 
 using namespace rubato;
 
@@ -19,16 +20,6 @@ Results replay(const std::string& text, const std::vector<Scenario>& scenarios) 
   CHECK(results.identity->differing == 0);
   CHECK(results.trace.kept.empty());
   return results;
-}
-
-void check_ends(const ScenarioResult& result, const std::vector<double>& expected) {
-  INFO(result.deadlock);
-  REQUIRE(result.deadlock.empty());
-  REQUIRE(result.ranks.size() == expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    INFO("rank " << i);
-    CHECK(result.ranks[i].end * 1e9 == Approx(expected[i]).margin(1e-3));
-  }
 }
 
 const std::vector<Scenario> kPerfect = {parse_scenario("measured"), parse_scenario("perfect")};
@@ -105,4 +96,31 @@ TEST_CASE("where some sends are cancelled, those whose completion is missing are
   CHECK(results.trace.messages == 2);
   CHECK(results.trace.unmatched_sends == 0);
   check_ends(results.scenarios[1], {1014, 1096});
+}
+
+// One in partitions that is cancelled leaves nowhere, and its slot serves the next request; one
+// that is freed leaves where its last partition was ready, at 14. Rank 0's calls take nothing: they
+// are entered at 0, 8, 21 and 985, and 11 are left behind the wait.
+TEST_CASE("a cancelled send in partitions") {
+  const std::string begin =
+      "0: 0..0 init\n0: 0..2 isend 1 8B tag 3 req 1 partitioned\n0: 10..12 pready 1\n"
+      "0: 25..28 ";
+  const std::string sends =
+      "0: 992..993 isend 1 8B tag 3 req 2\n0: 993..1100 wait 2\n0: 1111 end\n1: 0..0 init\n";
+  const std::string cancelled = begin + "wait cancelled 1\n" + sends;
+  const Results results =
+      replay(cancelled + "1: 500..1100 recv 0 8B tag 3\n1: 1200 end\n", kPerfect);
+  CHECK(results.trace.messages == 1);
+  CHECK(results.trace.unmatched_sends == 0);
+  check_ends(results.scenarios[1], {996, 1085});
+  // Rank 2 tells when rank 1 has that message, at 8.
+  const Results freed =
+      replay(begin + "request_free cancelled 1\n" + sends +
+                 "1: 1..1 irecv 0 8B tag 3 req 1 partitioned\n1: 1..50 wait 1\n"
+                 "1: 50..51 send 2 8B\n1: 500..1100 recv 0 8B tag 3\n1: 1200 end\n"
+                 "2: 0..51 recv 1 8B\n",
+             kPerfect);
+  CHECK(freed.trace.messages == 3);
+  CHECK(freed.trace.unmatched_sends + freed.trace.unmatched_receives == 0);
+  check_ends(freed.scenarios[1], {996, 1085, 8});
 }

@@ -247,11 +247,12 @@ TEST_CASE("formulas in p and d") {
         "bruck");
   CHECK(model_of("[collectives]\nmodel = \"perfect\"\n" + text)
             .seconds(Op::kAlltoall, 8, 8, unused) == 0);
-  // A line that crosses zero stays there.
-  const CollectiveModel line =
-      model_of("[collectives.barrier]\nformula = [ { constant = \"-5us\", p = \"1us\" } ]");
-  CHECK(line.seconds(Op::kBarrier, 4, 0, unused) == 0);
-  CHECK(line.seconds(Op::kBarrier, 7, 0, unused) == Approx(2e-6));
+  // A line that crosses zero stays there; a platform file with one is refused.
+  CollectiveFormula line;
+  line.constant = -5e-6;
+  line.p = 1e-6;
+  CHECK(line(4, 0) == 0);
+  CHECK(line(7, 0) == Approx(2e-6));
 }
 
 TEST_CASE("what is written about collectives reads back the same") {

@@ -3,9 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include "models/error.h"
+#include "models/load_fit.h"
 #include "models/platform_file.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
+#include "tests/unit/ends.h"
 
 using namespace rubato;
 
@@ -38,26 +40,9 @@ Scenario buses(const std::string& limits) {
   return machine("model = \"buses\"\n" + limits);
 }
 
-/// When each rank ends, in ns.
-std::vector<double> ends_of(const ScenarioResult& result) {
-  INFO(result.deadlock);
-  REQUIRE(result.deadlock.empty());
-  std::vector<double> ns;
-  for (const RankResult& rank : result.ranks) ns.push_back(rank.end * 1e9);
-  return ns;
-}
-
-std::vector<double> ends(const std::string& text, const Scenario& scenario) {
+Ends ends(const std::string& text, const Scenario& scenario) {
   const auto source = parse_text_trace(text);
   return ends_of(run_replay(*source, {scenario}, {}).scenarios[0]);
-}
-
-void check(const std::vector<double>& got, const std::vector<double>& expected) {
-  REQUIRE(got.size() == expected.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    INFO("rank " << i);
-    CHECK(got[i] == Approx(expected[i]).margin(1e-3));
-  }
 }
 
 /// Ranks 0 and 1 of one node send 1000 bytes each to 2 and 3 of another, rank 1 at `start`.
@@ -89,6 +74,40 @@ TEST_CASE("degradation: two live requests on a node, several ratios at once") {
   check(ends_of(results.scenarios[1]), {0, 0, 4100, 4100});
   check(ends_of(results.scenarios[2]), {0, 0, 20100, 20100});
   check(ends_of(results.scenarios[3]), {0, 0, 300, 300});
+}
+
+// Calibration measures k pairs that pass n bytes to and fro. Alone 100 + n ns between nodes and 10
+// + n within one; two pairs between nodes 100 + 1.5 n, which is DR = 1.5 / 2 = 0.75, three within
+// one 10 + 6 n, DR = 2. The file that says so, switched on, gives those times back: three round
+// trips of 1000 bytes take 6 * 1600 and 6 * 6010. (One pair alone takes 100 + 0.75 n then, and 10 +
+// 2 n: that is what MPInside's form says of LR = 1.)
+TEST_CASE("degradation: what calibration measured of several pairs comes back from the replay") {
+  const auto replayed = [](Level level, int pairs, double loaded, const std::string& nodes) {
+    const double latency = level == Level::kNode ? 10e-9 : 100e-9;
+    const Scenario quiet = machine("");
+    Platform platform = quiet.platform;
+    const std::string comment = note_load(
+        platform.measured,
+        {{level,
+          {{1, 0, latency}, {1, 1e6, latency + 1e-3}, {pairs, 1e6, latency + loaded * 1e-3}}}});
+    std::string file = format_platform(platform, comment);
+    for (size_t at = file.find("# [contention]"); at != std::string::npos;
+         at = file.find("\n# ", at))
+      file.erase(file[at] == '#' ? at : at + 1, 2);
+    Scenario scenario;
+    scenario.platform = parse_platform(file, "cluster.toml");
+    std::string trace = "nodes " + nodes + "\n";
+    for (int pair = 0; pair < pairs; ++pair) {
+      const std::string a = std::to_string(pair), b = std::to_string(pairs + pair);
+      for (int trip = 0; trip < 3; ++trip) {
+        trace += a + ": 0..0 send " + b + " 1000B\n" + a + ": 0..0 recv " + b + " 1000B\n";
+        trace += b + ": 0..0 recv " + a + " 1000B\n" + b + ": 0..0 send " + a + " 1000B\n";
+      }
+    }
+    return ends(trace, scenario)[0];
+  };
+  CHECK(replayed(Level::kNetwork, 2, 1.5, "0 0 1 1") == Approx(6 * 1600).margin(1e-3));
+  CHECK(replayed(Level::kNode, 3, 6, "0 0 0 0 0 0") == Approx(6 * 6010).margin(1e-3));
 }
 
 // DR = 2. The first message is alone until the second starts at 1100: its latency ends at 100, of

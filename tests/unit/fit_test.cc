@@ -299,3 +299,19 @@ TEST_CASE("without steps a step becomes a steep segment") {
   CHECK(fit(16384) == Approx(truth(kTruth, 16384)).epsilon(0.05));
   for (const Segment& segment : fit.segments) CHECK(segment.per_byte >= 0);
 }
+
+TEST_CASE("a fit keeps the samples that it was made of") {
+  // In ascending order, whatever order they came in; for a page that draws them beside the curve.
+  for (const rubato::Joints joints : {rubato::Joints::kFree, rubato::Joints::kContinuous}) {
+    rubato::FitOptions options;
+    options.joints = joints;
+    const SegmentedFit fit =
+        fit_segments({{4, 4e-6}, {1, 1e-6}, {3, 3e-6, 2}, {2, 2e-6}, {5, 5e-6}}, options);
+    REQUIRE(fit.samples.size() == 5);
+    for (int i = 0; i < 5; ++i) {
+      CHECK(fit.samples[i].bytes == i + 1);
+      CHECK(fit.samples[i].seconds == Approx((i + 1) * 1e-6));
+    }
+    CHECK(fit.samples[2].weight == 2);
+  }
+}

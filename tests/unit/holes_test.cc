@@ -70,6 +70,41 @@ class Silenced : public EventSource {
 
 }  // namespace
 
+TEST_CASE("a receive without a send keeps its recorded time, and both kinds of holes are counted") {
+  const char* text = R"(
+    0: 0..1 send 1 8B tag 1
+    0: 1 end
+    1: 0..70 recv 0 8B tag 2
+    1: 100 end
+  )";
+  const Results results = replay(text, {"perfect"});
+  CHECK(results.trace.unmatched_sends == 1);
+  CHECK(results.trace.unmatched_receives == 1);
+  const std::string world = " on communicator 'MPI_COMM_WORLD'";
+  CHECK(results.trace.unmatched_send ==
+        "8 bytes from rank 0 to rank 1 with tag 1" + world + ", at 0.000000 s");
+  CHECK(results.trace.unmatched_receive ==
+        "8 bytes from rank 0 to rank 1 with tag 2" + world + ", at 0.000000 s");
+  CHECK(results.scenarios[0].ranks[1].end == Approx(100e-9));
+}
+
+TEST_CASE("a hole in a channel is passed by the lengths") {
+  // The receive of the first message was not recorded; the second fits by its length.
+  const char* text = R"(
+    0: 0..1 send 1 8B
+    0: 1..2 send 1 16B
+    0: 2 end
+    1: 0..70 recv 0 16B
+    1: 100 end
+  )";
+  const Results results = replay(text, {"perfect"});
+  CHECK(results.trace.unmatched_sends == 1);
+  CHECK(results.trace.unmatched_receives == 0);
+  // The receive leaves when the second send is entered: 0 + 0 + 0 (sends are free), compute 30
+  // more.
+  CHECK(results.scenarios[0].ranks[1].end == Approx(30e-9));
+}
+
 TEST_CASE("a receive whose send is missing holds nobody up, also where its sender goes on") {
   // Rank 1's receive at 10..50 has no send; rank 0 waits for rank 1 in the barrier all the same.
   const char* text = R"(

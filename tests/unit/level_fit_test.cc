@@ -214,8 +214,8 @@ TEST_CASE("what crossing messages take longer is recovered, and bounds the gap")
 
   // All of it on a machine that was three times as slow meanwhile, as the ping-pong beside it says.
   LevelSamples slow = samples;
-  slow.beside = slow.transfer;
-  for (auto* times : {&slow.beside, &slow.single, &slow.burst, &slow.exchange}) {
+  slow.pingpong_beside = slow.transfer;
+  for (auto* times : {&slow.pingpong_beside, &slow.single, &slow.burst, &slow.exchange}) {
     for (TimedLength& timing : *times) timing.seconds *= 3;
   }
   const LevelFit same = fit_level(slow);
@@ -224,10 +224,17 @@ TEST_CASE("what crossing messages take longer is recovered, and bounds the gap")
     CHECK((*same.gap)(n) == Approx(transfer(n) + delay(n)).epsilon(0.05));
   }
 
-  // Where an exchange takes no longer than one message, nothing to speak of.
+  // Where an exchange takes no longer than one message, there is none; a port is busy for T then.
   samples.exchange = samples.single;
   fit = fit_level(samples);
-  for (const double n : {8., 2048., 65536.}) CHECK((*fit.crossing_delay)(n) < 0.011 * transfer(n));
+  CHECK_FALSE(fit.crossing_delay);
+  for (const double n : {8., 256., 2048., 8192., 65536., 1e6})
+    CHECK((*fit.gap)(n) == Approx(transfer(n)).epsilon(0.05));
+  add_level(platform, Level::kNode, fit, samples.probe);
+  CHECK(platform.level(Level::kNode)->crossing_delay.empty());
+  // A delay that is too short to be told from noise is none, either.
+  for (TimedLength& timing : samples.exchange) timing.seconds += 0.005 * transfer(timing.bytes);
+  CHECK_FALSE(fit_level(samples).crossing_delay);
 }
 
 TEST_CASE("too few samples give no curve") {

@@ -9,6 +9,7 @@
 #include "replay/replay_driver.h"
 #include "replay/shifted_source.h"
 #include "replay/text_source.h"
+#include "tests/unit/surveyed.h"
 
 using namespace rubato;
 
@@ -33,15 +34,6 @@ struct Read {
   }
 };
 
-Survey survey_of(EventSource& source, const Placement& placement, ClockViolations& violations) {
-  Survey survey;
-  const EagerLimits limits;
-  SurveyRules rules(survey, placement, limits, source.definitions());
-  violations = Replay<SurveyRules>(source, rules, {}).run().clock_violations;
-  survey.finish();
-  return survey;
-}
-
 struct Repaired {
   Read before, after;
   double largest;
@@ -53,18 +45,18 @@ Repaired repaired(const std::string& text) {
   const auto source = parse_text_trace(text);
   const Placement placement(source->definitions().node_of_rank);
   const EagerLimits limits;
-  ClockViolations before;
-  const Survey survey = survey_of(*source, placement, before);
+  ReplayOutcome before;
+  const Survey survey = surveyed(*source, placement, limits, nullptr, &before);
   ClockShifts shifts(source->definitions().timelines());
   LogicalClockRules rules(survey, placement, limits);
   Replay<LogicalClockRules>(*source, rules, {&shifts}).run();
   ShiftedSource shifted(*source, shifts);
-  ClockViolations after;
-  survey_of(shifted, placement, after);
+  ReplayOutcome after;
+  surveyed(shifted, placement, limits, nullptr, &after);
   Repaired result{Read(*source), Read(shifted), shifts.largest()};
-  result.before.violations = before;
-  result.after.violations = after;
-  CHECK(after.total() == 0);
+  result.before.violations = before.clock_violations;
+  result.after.violations = after.clock_violations;
+  CHECK(result.after.violations.total() == 0);
   for (size_t rank = 0; rank < result.before.calls.size(); ++rank) {
     const Times& was = result.before.calls[rank];
     const Times& is = result.after.calls[rank];
@@ -81,8 +73,8 @@ Repaired repaired(const std::string& text) {
   const Results results =
       run_replay(*source, {parse_scenario("measured"), parse_scenario("perfect")}, options);
   CHECK(results.identity->differing == 0);
-  CHECK(results.trace.clock_violations.total() == before.total());
-  CHECK(results.trace.clock_repair.has_value() == (before.total() > 0));
+  CHECK(results.trace.clock_violations.total() == result.before.violations.total());
+  CHECK(results.trace.clock_repair.has_value() == (result.before.violations.total() > 0));
   CHECK(results.scenarios[1].elapsed <= results.scenarios[0].elapsed);
   return result;
 }

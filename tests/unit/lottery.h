@@ -26,4 +26,11 @@ class Lottery {
   std::vector<int> ready_;
 };
 
+/// Rules whose replay runs timelines by lots.
+template <class Rules>
+struct Drawn : Rules {
+  using Rules::Rules;
+  using Queue = Lottery;
+};
+
 }  // namespace rubato

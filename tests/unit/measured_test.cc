@@ -199,11 +199,8 @@ TEST_CASE("the identity check notices one tick") {
     1: 9000 end
   )");
   const Placement placement(source->definitions().node_of_rank);
-  Survey survey;
-  EagerLimits limits;
-  SurveyRules survey_rules(survey, placement, limits, source->definitions());
-  Replay<SurveyRules>(*source, survey_rules, {}).run();
-  survey.finish();
+  const EagerLimits limits;
+  const Survey survey = surveyed(*source, placement, limits);
   source->keep_records(true);
   for (const double delta : {0.0, 1.0}) {
     IdentityCheck check(source->definitions());

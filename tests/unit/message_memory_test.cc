@@ -1,7 +1,10 @@
 // The bounds of share/doc/calibrating.md, "Memory".
 #include "calibrate/message_memory.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <random>
+#include <vector>
 
 using namespace rubato;
 
@@ -54,4 +57,69 @@ TEST_CASE("what does not fit is one line with the node and the numbers") {
   CHECK(complain_of_memory({4, 2 * kGiB, 8 * kGiB, 25 * kGiB / 4}, kGiB, "anna") ==
         "messages of 1GiB need 8GiB on anna (4 ranks, up to 2GiB each), where 6.25GiB are left; "
         "choose a smaller --max-size, or fewer ranks");
+}
+
+TEST_CASE("a cold walk goes on from loop to loop and comes to all of the memory") {
+  // 64 KiB, in loops of 5 steps of some length: none of them alone gets through. A step of 8 bytes
+  // takes a line of 64; one of three messages of 192 bytes takes 576; those of 10000 do not divide
+  // the whole, so up to one of them is left over at the end.
+  constexpr size_t kWhole = 65536;
+  for (const size_t used : {size_t{0}, size_t{8}, size_t{3 * 192}, size_t{10000}}) {
+    CAPTURE(used);
+    const size_t lines = used ? (used + 63) / 64 : 1;
+    const size_t steps = kWhole / 64 / lines;  // that one pass has
+    MemoryWalk walk(kWhole), of_the_peer(kWhole);
+    std::vector<size_t> last(kWhole / 64, 0);  // the step, from 1, in which a line was used
+    size_t step = 0;
+    size_t too_early = 0;
+    for (size_t loop = 0; loop * 5 < 3 * steps; ++loop) {
+      for (int i = 0; i < 5; ++i) {
+        ++step;
+        const size_t place = walk.next(used);
+        REQUIRE(place % 64 == 0);
+        REQUIRE(place + lines * 64 <= kWhole);
+        REQUIRE(of_the_peer.next(used) == place);
+        for (size_t line = place / 64; line < place / 64 + lines; ++line) {
+          // Never before, or a whole pass ago.
+          if (last[line] != 0 && step - last[line] != steps) ++too_early;
+          last[line] = step;
+        }
+      }
+    }
+    CHECK(too_early == 0);
+    const auto missed = std::count(last.begin(), last.end(), size_t{0});
+    CHECK(static_cast<size_t>(missed) < lines);
+  }
+}
+
+TEST_CASE("a cold walk of changing lengths never leaves its memory, nor comes back too early") {
+  // Lengths in random order, as a sweep has them. Between two uses of a line lies all of the memory
+  // but what is left over at the end and a part of the two steps, each less than the longest one.
+  constexpr size_t kWhole = kMiB, kLongest = 65536;
+  MemoryWalk walk(kWhole);
+  std::mt19937 random(3);
+  std::vector<size_t> last(kWhole / 64, 0);  // bytes passed when a line was used
+  size_t passed = 64;
+  size_t least = kWhole;
+  for (int i = 0; i < 5000; ++i) {
+    const size_t used = random() % (kLongest + 1);
+    const size_t place = walk.next(used);
+    REQUIRE(place + used <= kWhole);
+    for (size_t line = place / 64; line * 64 < place + used; ++line) {
+      if (last[line]) least = std::min(least, passed - last[line]);
+      last[line] = passed;
+    }
+    passed += whole_lines(used);
+  }
+  CHECK(least >= kWhole - 3 * kLongest);
+  // No step need end with the last line.
+  CHECK(std::count(last.begin(), last.end(), size_t{0}) * 64 < static_cast<long>(kLongest));
+}
+
+TEST_CASE("cold buffers are as large as the cache, where there is memory for both") {
+  CHECK(cold_buffer(320 * kMiB, 24576ull * kMiB) == 320 * kMiB);
+  CHECK(cold_buffer(320 * kMiB, 1280ull * kMiB) == 320 * kMiB);
+  CHECK(cold_buffer(320 * kMiB, 1000ull * kMiB) == 250 * kMiB);  // both take half
+  CHECK(cold_buffer(4 * kMiB, 1000) == 192);                     // 250 bytes are three lines
+  CHECK(cold_buffer(4 * kMiB, 0) == 64);
 }

@@ -6,6 +6,7 @@
 #include "models/error.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
+#include "tests/unit/ends.h"
 
 using namespace rubato;
 
@@ -26,12 +27,8 @@ Results replay(const std::string& text, const std::string& scenario = "perfect")
 }
 
 /// When each rank ends on the scenario that is not `measured`, in ns.
-void check_ends(const Results& results, const std::vector<double>& expected) {
-  REQUIRE(results.scenarios[1].ranks.size() == expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    INFO("rank " << i);
-    CHECK(results.scenarios[1].ranks[i].end * 1e9 == Approx(expected[i]).margin(1e-3));
-  }
+void check_ends(const Results& results, const Ends& expected) {
+  rubato::check_ends(results.scenarios[1], expected);
 }
 
 }  // namespace

@@ -12,27 +12,18 @@
 #include "models/error.h"
 #include "replay/replay_driver.h"
 #include "tests/fixture/otf2_archive.h"
+#include "tests/unit/directory.h"
 
 using namespace rubato;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// A directory that goes away with the test.
-class Directory {
+/// One with an archive in it.
+class Directory : public TemporaryDirectory {
  public:
-  Directory() : path_((fs::temp_directory_path() / "rubato-odd-XXXXXX").string()) {
-    REQUIRE(mkdtemp(path_.data()));
-  }
-  ~Directory() { fs::remove_all(path_); }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-
-  std::string archive() const { return path_ + "/run"; }
+  std::string archive() const { return path() / "run"; }
   fs::path file(const std::string& name) const { return fs::path(archive()) / name; }
-
- private:
-  std::string path_;
 };
 
 Results replay(const Directory& directory, int threads = 0) {
@@ -385,6 +376,41 @@ TEST_CASE("a send that is cancelled long after it was decoded is no message") {
   // entered at 60010 - 4, and nothing is behind the receive.
   CHECK(results.scenarios[1].ranks[1].end - results.scenarios[1].ranks[1].start ==
         Approx(59996e-9));
+}
+
+// MPI forbids it; a library that does it all the same does not make the rank disappear. On perfect
+// rank 0's calls take nothing: it sends at 1000 - 10 - 10, 970 behind its first call at 10.
+TEST_CASE("a send in partitions that is cancelled is no message") {
+  Otf2Archive what = Otf2Archive::of_ranks(2);
+  what.events = [](OTF2_EvtWriter* writer, const MadeLocation& location) {
+    if (location.id == 1) {
+      OTF2_EvtWriter_Enter(writer, nullptr, 10, kMpiRecv);
+      OTF2_EvtWriter_MpiRecv(writer, nullptr, 1100, 0, 0, 5, 8);
+      return void(OTF2_EvtWriter_Leave(writer, nullptr, 1100, kMpiRecv));
+    }
+    OTF2_AttributeList* mode = OTF2_AttributeList_New();
+    OTF2_AttributeList_AddUint8(mode, kSendMode, 4);
+    OTF2_EvtWriter_Enter(writer, nullptr, 10, kMpiIsend);
+    OTF2_EvtWriter_MpiIsend(writer, mode, 11, 1, 0, 5, 8, 1);
+    OTF2_EvtWriter_Leave(writer, nullptr, 20, kMpiIsend);
+    OTF2_AttributeList_Delete(mode);
+    OTF2_EvtWriter_Enter(writer, nullptr, 100, kMpiWait);
+    OTF2_EvtWriter_MpiRequestCancelled(writer, nullptr, 105, 1);
+    OTF2_EvtWriter_Leave(writer, nullptr, 110, kMpiWait);
+    OTF2_EvtWriter_Enter(writer, nullptr, 1000, kMpiSend);
+    OTF2_EvtWriter_MpiSend(writer, nullptr, 1001, 1, 0, 5, 8);
+    OTF2_EvtWriter_Leave(writer, nullptr, 1010, kMpiSend);
+  };
+  const Directory directory;
+  write_archive(what, directory.archive());
+  const Results results = replay(directory);
+  CHECK(results.identity->records == 9 + 3);
+  CHECK(results.identity->differing == 0);
+  CHECK(results.trace.kept.empty());
+  CHECK(results.trace.messages == 1);
+  CHECK(results.trace.unmatched_sends + results.trace.unmatched_receives == 0);
+  for (const RankResult& rank : results.scenarios[1].ranks)
+    CHECK(rank.end - rank.start == Approx(970e-9));
 }
 
 // Rank 1's first post is not on record. Rank 0's start and complete give up on it, rank 1's wait

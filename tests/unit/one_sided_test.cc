@@ -7,6 +7,7 @@
 #include "models/platform_file.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
+#include "tests/unit/ends.h"
 
 using namespace rubato;
 
@@ -43,16 +44,8 @@ Scenario toy() {
 }
 
 /// When each rank ends, in ns.
-void check(const std::string& text, const Scenario& scenario, const std::vector<double>& expected) {
-  const Results results = replay(text, {scenario});
-  const ScenarioResult& result = results.scenarios[0];
-  INFO(result.deadlock);
-  REQUIRE(result.deadlock.empty());
-  REQUIRE(result.ranks.size() == expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    INFO("rank " << i);
-    CHECK(result.ranks[i].end * 1e9 == Approx(expected[i]).margin(1e-3));
-  }
+void check(const std::string& text, const Scenario& scenario, const Ends& expected) {
+  check_ends(replay(text, {scenario}).scenarios[0], expected);
 }
 
 const Scenario kPerfect = parse_scenario("perfect");

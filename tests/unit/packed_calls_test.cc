@@ -182,7 +182,7 @@ TEST_CASE("a loop takes six bytes a call, eight where requests have other slots 
     block.actions.push_back(action);
   }
   for (size_t i = 0; i < block.calls.size(); ++i) packer.add(block, i);
-  CHECK(packer.take().size() < 600 * (slots == 1 ? 6 : 8) + 740);
+  CHECK(packer.take().bytes.size() < 600 * (slots == 1 ? 6 : 8) + 740);
 }
 
 TEST_CASE("a store tells what there is among its calls") {

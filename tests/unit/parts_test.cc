@@ -6,13 +6,14 @@
 #include "replay/collective_instances.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
+#include "tests/unit/ends.h"
 
 using namespace rubato;
 
 namespace {
 
 /// When each rank ends on `scenario`, in ns; `measured` has to give the recording back.
-std::vector<double> ends(const std::string& text, const std::string& scenario = "perfect") {
+Ends ends(const std::string& text, const std::string& scenario = "perfect") {
   const auto source = parse_text_trace(text);
   ReplayOptions options;
   options.verify = true;
@@ -21,19 +22,7 @@ std::vector<double> ends(const std::string& text, const std::string& scenario = 
   CHECK(results.identity->differing == 0);
   CHECK(results.trace.kept.empty());
   CHECK(results.trace.clock_violations.total() == 0);
-  INFO(results.scenarios[1].deadlock);
-  REQUIRE(results.scenarios[1].deadlock.empty());
-  std::vector<double> ns;
-  for (const RankResult& rank : results.scenarios[1].ranks) ns.push_back(rank.end * 1e9);
-  return ns;
-}
-
-void check(const std::vector<double>& got, const std::vector<double>& expected) {
-  REQUIRE(got.size() == expected.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    INFO("rank " << i);
-    CHECK(got[i] == Approx(expected[i]).margin(1e-3));
-  }
+  return ends_of(results.scenarios[1]);
 }
 
 /// Ranks 0 to 3 come at 10, 20, 30 and 400, each with these parts.

@@ -14,6 +14,7 @@
 #include "replay/function_times.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
+#include "tests/unit/ends.h"
 
 using namespace rubato;
 
@@ -41,24 +42,10 @@ std::string complaint(const std::string& text) {
   return "";
 }
 
-using Ends = std::vector<double>;
-
 /// When each rank ends, in ns.
 Ends ends(const std::string& trace, const std::string& scenario) {
   const auto source = parse_text_trace(trace);
-  const Results results = run_replay(*source, {parse_scenario(scenario)}, ReplayOptions());
-  REQUIRE(results.scenarios[0].deadlock.empty());
-  Ends ns;
-  for (const RankResult& rank : results.scenarios[0].ranks) ns.push_back(rank.end * 1e9);
-  return ns;
-}
-
-void check(const Ends& got, const Ends& expected) {
-  REQUIRE(got.size() == expected.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    INFO("rank " << i);
-    CHECK(got[i] == Approx(expected[i]).margin(1e-3));
-  }
+  return ends_of(run_replay(*source, {parse_scenario(scenario)}, {}).scenarios[0]);
 }
 
 /// A message goes from rank 0 to 1, from there to 2, and so on to rank 7.

@@ -114,6 +114,20 @@ TEST_CASE("a bad platform file is refused with file, line and the nearest key") 
   CHECK(complaint(head +
                   "transfer = [ { from = \"0B\", latency = \"-1us\", bandwidth = \"1GB/s\" } ]")
             .find("negative time") != std::string::npos);
+  // Curves that are one time, in each place where one may stand.
+  const std::string points = "points = [ { size = \"1B\", time = \"2us\" } ]\n";
+  for (const char* key :
+       {"send_overhead", "receive_overhead", "unexpected_overhead", "gap", "crossing_delay"}) {
+    CHECK(complaint(head + points + key + " = \"-3us\"\n") ==
+          std::string("cluster.toml:4: level.node.") + key + ": a time must not be negative");
+  }
+  CHECK(complaint(head + "transfer = \"-1ns\"\n") ==
+        "cluster.toml:3: level.node.transfer: a time must not be negative");
+  // "nan" and "inf" are numbers for the C library, and no times.
+  CHECK(complaint(head + points + "gap = \"nanus\"\n")
+            .find("cluster.toml:4: level.node.gap: 'nanus' is not a time; write a number") == 0);
+  CHECK(complaint(head + points + "gap = \"inf\"\n") ==
+        "cluster.toml:4: level.node.gap: 'inf' is not a time: it must be finite");
   CHECK(complaint(head + "points = [ {size=\"1B\",time=\"2us\"}, {size=\"2B\",time=\"1us\"} ]")
             .find("a larger message cannot be faster") != std::string::npos);
   CHECK(complaint("format = 1\n[level.nodes]\n").find("(did you mean 'node'?)") !=
@@ -121,4 +135,76 @@ TEST_CASE("a bad platform file is refused with file, line and the nearest key") 
   CHECK(complaint("format = 1\n[level.node\n").find("cluster.toml:2: ") == 0);
   CHECK(complaint("format = 2\n").find("cluster.toml:1: this version reads format 1") == 0);
   CHECK(complaint("").find("is this a platform file?") != std::string::npos);
+}
+
+TEST_CASE("a formula that gives negative times is refused with its line") {
+  const auto formula = [](const std::string& pieces) {
+    return complaint(
+        "format = 1\n[level.node]\npoints = [ { size = \"1B\", time = \"2us\" } ]\n"
+        "[collectives.bcast]\nformula = [\n" +
+        pieces + "]\n");
+  };
+  const std::string where = "collectives.bcast.formula gives a negative time for 2 processes and ";
+  CHECK(formula("{ constant = \"-5us\", d = \"-1ns\" },\n") == "cluster.toml:6: " + where + "0B");
+  CHECK(formula("{ constant = \"5us\", d = \"-1ns\" },\n") == "cluster.toml:6: " + where + "1GiB");
+  // 5 us - 2 x 3 us; and 5 us - 1 x 3 us, as log2 2 = 1.
+  CHECK(formula("{ constant = \"5us\", p = \"-3us\" },\n") == "cluster.toml:6: " + where + "0B");
+  CHECK(formula("{ constant = \"5us\", log_p = \"-3us\" },\n").empty());
+  // A piece ends where the next one begins: 5 us - 1 ns x 4096, and - 1 ns x 8192.
+  const std::string next = "{ from = \"4KiB\", constant = \"9us\" },\n";
+  CHECK(formula("{ constant = \"5us\", d = \"-1ns\" },\n" + next).empty());
+  CHECK(formula("{ constant = \"3us\", d = \"-1ns\" },\n" + next) ==
+        "cluster.toml:6: " + where + "4KiB");
+  // From 4 KiB up, a negative constant is no negative time: 4096 x 2 ns - 5 us.
+  CHECK(formula("{ constant = \"1us\" },\n{ from = \"4KiB\", constant = \"-5us\", d = \"2ns\" },\n")
+            .empty());
+}
+
+TEST_CASE("times that fall from segment to segment are read with a warning") {
+  const auto warnings = [](const std::string& curves) {
+    return platform_warnings("format = 1\n[level.node]\n" + curves, "cluster.toml");
+  };
+  // 1 us + 4096 B at 1 GB/s are 5.096 us, and 1.2 us + 4096 B at 10 GB/s 1.6096 us.
+  const std::string falling =
+      "transfer = [\n"
+      "{ from = \"0B\", latency = \"1us\", bandwidth = \"1GB/s\" },\n"
+      "{ from = \"4KiB\", latency = \"1.2us\", bandwidth = \"10GB/s\" },\n";
+  CHECK(
+      warnings(falling + "]\n") ==
+      std::vector<std::string>{"cluster.toml:5: level.node: a message takes 5.1us below 4KiB, and "
+                               "1.61us from there on"});
+  // 8192 B at 10 GB/s and 1.2 us are 2.0192 us: 2 us are 1 % less, and nothing is stated.
+  CHECK(warnings(falling + "{ from = \"8KiB\", latency = \"2us\", bandwidth = \"inf\" } ]\n")[0]
+            .ends_with("from there on"));
+  // 1.8 us are 11 % less.
+  CHECK(warnings(falling + "{ from = \"8KiB\", latency = \"1.8us\", bandwidth = \"inf\" } ]\n")[0]
+            .ends_with("from there on, and falls so at 1 other size"));
+  // What T falls by, o_r rises by: the sum is 5.096 us and 5.1096 us.
+  CHECK(warnings(falling + "]\nreceive_overhead = [\n"
+                           "{ from = \"0B\", latency = \"0s\", bandwidth = \"inf\" },\n"
+                           "{ from = \"4KiB\", latency = \"3.5us\", bandwidth = \"inf\" } ]\n")
+            .empty());
+  // Stated errors of 10 % of 2 us and 10 % of 1.7 us are 0.37 us together; of 5 %, 0.185 us.
+  const auto stated = [&](const std::string& error) {
+    return warnings(
+        "points = [ { size = \"1B\", time = \"2us\" } ]\ngap = [\n"
+        "{ from = \"0B\", latency = \"2us\", bandwidth = \"inf\", uncertainty = " +
+        error + " },\n" +
+        "{ from = \"1KiB\", latency = \"1.7us\", bandwidth = \"inf\", uncertainty = " + error +
+        " } ]\n");
+  };
+  CHECK(stated("0.1").empty());
+  CHECK(stated("0.05") ==
+        std::vector<std::string>{"cluster.toml:6: level.node.gap: a message occupies its port for "
+                                 "2us below 1KiB, and 1.7us from there on"});
+  // In what was measured a fall by a quarter is none: of 2 us to 1.6 us (20 %), not to 1.4 us (30
+  // %).
+  const auto measured = [&](const std::string& after) {
+    return warnings(
+        "transfer = [\n{ from = \"0B\", latency = \"2us\", bandwidth = \"inf\" },\n"
+        "{ from = \"1KiB\", latency = \"" +
+        after + "\", bandwidth = \"inf\" } ]\n[measured]\nmpi = \"some\"\n");
+  };
+  CHECK(measured("1.6us").empty());
+  CHECK(measured("1.4us").size() == 1);
 }

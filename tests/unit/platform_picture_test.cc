@@ -1,28 +1,16 @@
 #include "tools/platform_picture.h"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 
 #include "models/error.h"
+#include "tests/unit/directory.h"
 #include "tools/archive_guard.h"
 
 using namespace rubato;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Directory {
-  fs::path path = fs::temp_directory_path() / ("rubato-picture-" + std::to_string(getpid()));
-  Directory() { fs::create_directories(path); }
-  ~Directory() { fs::remove_all(path); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path / name) << text;
-    return path / name;
-  }
-};
 
 constexpr char kPlatform[] = R"(
 format = 1
@@ -39,7 +27,7 @@ receive_overhead = "200ns"
 }  // namespace
 
 TEST_CASE("a platform is drawn with overheads, its borders and its samples") {
-  const Directory dir;
+  const TemporaryDirectory dir;
   const std::string file = dir.write("p.toml", kPlatform);
   dir.write("p.csv",
             "level,pattern,bytes,messages,seconds_min,seconds_avg,loops,seconds_fit\n"
@@ -70,20 +58,20 @@ TEST_CASE("a platform is drawn with overheads, its borders and its samples") {
 }
 
 TEST_CASE("a platform without samples is drawn all the same") {
-  const Directory dir;
+  const TemporaryDirectory dir;
   const PlatformPicture picture = picture_of_platform(dir.write("p.toml", kPlatform));
   CHECK(picture.levels.at(0).samples.empty());
   CHECK(picture.levels.at(0).curve.back().bytes == 4 << 20);
 }
 
 TEST_CASE("reports are not written into archives") {
-  const Directory dir;
-  fs::create_directory(dir.path / "run.otf2dir");
-  const std::string archive = dir.path / "run.otf2dir";
+  const TemporaryDirectory dir;
+  fs::create_directory(dir.path() / "run.otf2dir");
+  const std::string archive = dir.path() / "run.otf2dir";
   CHECK_THROWS_AS(refuse_archive_part(archive + "/report.html", archive), UsageError);
   CHECK_THROWS_AS(refuse_archive_part(archive + "/traces.otf2", archive + "/traces.otf2"),
                   UsageError);
-  CHECK_THROWS_AS(refuse_archive_part(dir.path / "other.otf2", archive), UsageError);
-  CHECK_NOTHROW(refuse_archive_part(dir.path / "report.html", archive));
-  CHECK_NOTHROW(refuse_archive_part(dir.path / "run.otf2dir.html", archive));
+  CHECK_THROWS_AS(refuse_archive_part(dir.path() / "other.otf2", archive), UsageError);
+  CHECK_NOTHROW(refuse_archive_part(dir.path() / "report.html", archive));
+  CHECK_NOTHROW(refuse_archive_part(dir.path() / "run.otf2dir.html", archive));
 }

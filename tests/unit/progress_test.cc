@@ -8,6 +8,7 @@
 #include "models/platform_file.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
+#include "tests/unit/ends.h"
 
 using namespace rubato;
 
@@ -33,22 +34,9 @@ Scenario machine(const std::string& kind) {
 }
 
 /// When each rank ends, in ns.
-std::vector<double> ends(const std::string& text, const std::string& kind) {
+Ends ends(const std::string& text, const std::string& kind) {
   const auto source = parse_text_trace(text);
-  const Results results = run_replay(*source, {machine(kind)}, {});
-  INFO(results.scenarios[0].deadlock);
-  REQUIRE(results.scenarios[0].deadlock.empty());
-  std::vector<double> ns;
-  for (const RankResult& rank : results.scenarios[0].ranks) ns.push_back(rank.end * 1e9);
-  return ns;
-}
-
-void check(const std::vector<double>& got, const std::vector<double>& expected) {
-  REQUIRE(got.size() == expected.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    INFO("rank " << i);
-    CHECK(got[i] == Approx(expected[i]).margin(1e-3));
-  }
+  return ends_of(run_replay(*source, {machine(kind)}, {}).scenarios[0]);
 }
 
 /// A receiver that posts at 0, is in `between` from 1995 to 1996, and waits from 4995 on. (Its

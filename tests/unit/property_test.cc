@@ -11,6 +11,7 @@
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
 #include "tests/unit/each_simd.h"
+#include "tests/unit/ends.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
@@ -19,18 +20,6 @@ using namespace rubato;
 using namespace rubato::property;
 
 namespace {
-
-/// What the programs are recorded on: whole ticks everywhere.
-Machine recorder() {
-  Machine machine;
-  machine.o_s = 13;
-  machine.o_r = 29;
-  machine.node_latency = 400;
-  machine.network_latency = 2100;
-  machine.per_byte = 2;
-  machine.whole = true;
-  return machine;
-}
 
 Scenario bandela(const Machine& machine) {
   std::ostringstream text;
@@ -74,14 +63,6 @@ Scenario with_all_buses(Scenario scenario) {
   scenario.platform.contention.kind = ContentionKind::kBuses;
   scenario.platform.contention.levels = {true, true, true};
   return scenario;
-}
-
-std::vector<double> ends_of(const ScenarioResult& result) {
-  INFO(result.deadlock);
-  REQUIRE(result.deadlock.empty());
-  std::vector<double> ends;
-  for (const RankResult& rank : result.ranks) ends.push_back(rank.end * 1e9);
-  return ends;
 }
 
 void check_near(const std::vector<double>& got, const std::vector<double>& expected) {

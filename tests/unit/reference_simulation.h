@@ -28,6 +28,18 @@ struct Machine {
   CollectiveModel collectives;
 };
 
+/// What programs are recorded on: whole ticks everywhere.
+inline Machine recorder() {
+  Machine machine;
+  machine.o_s = 13;
+  machine.o_r = 29;
+  machine.node_latency = 400;
+  machine.network_latency = 2100;
+  machine.per_byte = 2;
+  machine.whole = true;
+  return machine;
+}
+
 class Reference {
  public:
   Reference(const Program& program, const Machine& machine)

@@ -1,78 +1,14 @@
-// Times of hand-made traces, worked out by hand. One tick is one nanosecond.
+// Times of hand-made traces, worked out by hand (tests/unit/toy.h). One tick is one nanosecond.
 
 #include "replay/replay_driver.h"
 
 #include <catch2/catch.hpp>
 
 #include "models/error.h"
-#include "models/platform_file.h"
-#include "replay/text_source.h"
 #include "tests/unit/each_simd.h"
+#include "tests/unit/toy.h"
 
 using namespace rubato;
-
-namespace {
-
-Results replay(const std::string& text, const std::vector<Scenario>& scenarios,
-               const ReplayOptions& options = {}) {
-  const auto source = parse_text_trace(text);
-  return run_replay(*source, scenarios, options);
-}
-
-/// When each rank ends, in ns.
-std::vector<double> ends(const std::string& text, const Scenario& scenario,
-                         const ReplayOptions& options = {}) {
-  const Results results = replay(text, {scenario}, options);
-  INFO(results.scenarios[0].deadlock);
-  REQUIRE(results.scenarios[0].deadlock.empty());
-  std::vector<double> ns;
-  for (const RankResult& rank : results.scenarios[0].ranks) ns.push_back(rank.end * 1e9);
-  return ns;
-}
-
-Scenario on(const std::string& text) {
-  return parse_scenario(text);
-}
-
-/// A machine where a message of n bytes costs o_s = 10, T = 100 + n, o_r = 20, g = n (all ns),
-/// eager below 1000 bytes.
-Scenario toy() {
-  Scenario scenario;
-  scenario.name = "toy";
-  scenario.platform = parse_platform(R"(
-    format = 1
-    [level.node]
-    transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
-    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "async" } ]
-    send_overhead = "10ns"
-    receive_overhead = "20ns"
-  )",
-                                     "toy");
-  return scenario;
-}
-
-using Ends = std::vector<double>;
-
-/// Approximate equality of lists, because seconds are ticks divided by 1e9.
-void check(const Ends& got, const Ends& expected) {
-  REQUIRE(got.size() == expected.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    INFO("rank " << i);
-    CHECK(got[i] == Approx(expected[i]).margin(1e-3));
-  }
-}
-
-// Rank 1 computes 20, waits; rank 0 computes 50, sends 8 bytes. Then both compute to their end.
-const char* const kLateSender = R"(
-  0: 0..0 init
-  0: 50..60 send 1 8B
-  0: 100 end
-  1: 0..0 init
-  1: 20..90 recv 0 8B
-  1: 100 end
-)";
-
-}  // namespace
 
 TEST_CASE("eager: the receive leaves when the message is there, the send at once") {
   // Perfect: the send takes no time: rank 0 ends at 50 + (100 - 60) = 90. The receive leaves at the
@@ -123,67 +59,6 @@ TEST_CASE("rendezvous: sender and receiver meet, whoever comes late") {
   )";
   // start = 3010, arrival = max(3110, 0) + 2000 = 5110; receiver + 20; sender + 5.
   check(ends(early_receiver, toy()), {5115, 5130});
-}
-
-TEST_CASE("messages that cross take longer, for as long as both are under way") {
-  // 500 B: P = o_s 10 + T 600 + o_r 20 = 630, g = 500. Both send at 10; x = 200.
-  const char* together = R"(
-    0: 0..0 irecv 1 500B req 1
-    0: 0..1 isend 1 500B req 2
-    0: 1..2 wait 1 2
-    0: 2 end
-    1: 0..0 irecv 0 500B req 1
-    1: 0..1 isend 0 500B req 2
-    1: 1..2 wait 1 2
-    1: 2 end
-  )";
-  Scenario scenario = toy();
-  check(ends(together, scenario), {630, 630});
-  scenario.platform.level(Level::kNode)->crossing_delay = TransferCurve({{0, 200e-9, 0, 0}});
-  // Arrival 10 + 600 = 610; d = min(200, out-port 510 - 500 + 630 - 10) = 200; + 20.
-  check(ends(together, scenario), {830, 830});
-
-  // Rank 1 begins 500 later and sends at 510, when the other message would last 10 + 630 - 510 =
-  // 130 more: there at 1110 + 130, + 20. The other one: 610 + 200 + 20.
-  const char* later = R"(
-    0: 0..0 irecv 1 500B req 1
-    0: 0..1 isend 1 500B req 2
-    0: 1..2 wait 1 2
-    0: 2 end
-    1: 0..0 local MPI_Comm_rank
-    1: 500..500 irecv 0 500B req 1
-    1: 500..501 isend 0 500B req 2
-    1: 501..502 wait 1 2
-    1: 502 end
-  )";
-  check(ends(later, scenario), {1260, 830});
-
-  // Above the eager limit, 2000 B by push: P = 10 + 2100 + 20. Both compute for 5000 between their
-  // posts and waits, so that the requests (there at 110) are answered at 5010 and the data leaves
-  // at 5110: 2100 - 2 L later it is there, at 7010. It started at 4910, both ways: + 200, + 20.
-  const char* overlap = R"(
-    0: 0..0 irecv 1 2000B req 1
-    0: 0..1 isend 1 2000B req 2
-    0: 5001..5002 wait 1 2
-    0: 5002 end
-    1: 0..0 irecv 0 2000B req 1
-    1: 0..1 isend 0 2000B req 2
-    1: 5001..5002 wait 1 2
-    1: 5002 end
-  )";
-  scenario.platform.level(Level::kNode)->protocols[1].protocol = Protocol::kPush;
-  check(ends(overlap, scenario), {7230, 7230});
-
-  // An answer does not cross what it answers: rank 1 has it at 630, sends at 640; there at 1240.
-  const char* answer = R"(
-    0: 0..1 send 1 500B
-    0: 1..2 recv 1 500B
-    0: 2 end
-    1: 0..1 recv 0 500B
-    1: 1..2 send 0 500B
-    1: 2 end
-  )";
-  check(ends(answer, scenario), {1260, 640});
 }
 
 TEST_CASE("the out-port lets one message through at a time") {
@@ -462,82 +337,6 @@ TEST_CASE("elapsed runs from the leave of Init to the enter of Finalize") {
   CHECK(results.scenarios[0].elapsed_with_init == Approx(9000e-9));
 }
 
-TEST_CASE("head-to-head sends above the eager limit are a deadlock, told with its circle") {
-  const char* text = R"(
-    0: 0..1 send 1 2000B tag 7
-    0: 1..2 recv 1 2000B tag 9 comm 1
-    0: 2 end
-    1: 0..1 send 0 2000B tag 9 comm 1
-    1: 1..2 recv 0 2000B tag 7
-    1: 2 end
-    comm 1 0 1
-  )";
-  const Results results = replay(text, {toy(), on("perfect")});
-  CHECK(
-      results.scenarios[0].deadlock ==
-      "rank 0, event 1 (MPI_Send) waits to send 2000 bytes to rank 1 with tag 7 on communicator "
-      "'MPI_COMM_WORLD'; rank 1, event 1 (MPI_Send) waits to send 2000 bytes to rank 0 with tag 9 "
-      "on communicator 'comm 1'");
-  CHECK(results.scenarios[1].deadlock.empty());  // eager there: another group
-}
-
-TEST_CASE("a deadlock of three ranks names them all, and nobody who only waits for them") {
-  const char* text = R"(
-    0: 0..1 send 1 2000B tag 1
-    0: 1..2 recv 2 2000B tag 3
-    0: 2 end
-    1: 0..1 send 2 2000B tag 2
-    1: 1..2 recv 0 2000B tag 1
-    1: 2 end
-    2: 0..1 send 0 2000B tag 3
-    2: 1..2 recv 1 2000B tag 2
-    2: 2..3 send 3 8B
-    2: 3 end
-    3: 0..9 recv 2 8B
-    3: 9 end
-  )";
-  const std::string world = " on communicator 'MPI_COMM_WORLD'";
-  CHECK(replay(text, {toy()}).scenarios[0].deadlock ==
-        "rank 0, event 1 (MPI_Send) waits to send 2000 bytes to rank 1 with tag 1" + world +
-            "; rank 1, event 1 (MPI_Send) waits to send 2000 bytes to rank 2 with tag 2" + world +
-            "; rank 2, event 1 (MPI_Send) waits to send 2000 bytes to rank 0 with tag 3" + world);
-}
-
-TEST_CASE("a receive without a send keeps its recorded time, and both kinds of holes are counted") {
-  const char* text = R"(
-    0: 0..1 send 1 8B tag 1
-    0: 1 end
-    1: 0..70 recv 0 8B tag 2
-    1: 100 end
-  )";
-  const Results results = replay(text, {on("perfect")});
-  CHECK(results.trace.unmatched_sends == 1);
-  CHECK(results.trace.unmatched_receives == 1);
-  const std::string world = " on communicator 'MPI_COMM_WORLD'";
-  CHECK(results.trace.unmatched_send ==
-        "8 bytes from rank 0 to rank 1 with tag 1" + world + ", at 0.000000 s");
-  CHECK(results.trace.unmatched_receive ==
-        "8 bytes from rank 0 to rank 1 with tag 2" + world + ", at 0.000000 s");
-  CHECK(results.scenarios[0].ranks[1].end == Approx(100e-9));
-}
-
-TEST_CASE("a hole in a channel is passed by the lengths") {
-  // The receive of the first message was not recorded; the second fits by its length.
-  const char* text = R"(
-    0: 0..1 send 1 8B
-    0: 1..2 send 1 16B
-    0: 2 end
-    1: 0..70 recv 0 16B
-    1: 100 end
-  )";
-  const Results results = replay(text, {on("perfect")});
-  CHECK(results.trace.unmatched_sends == 1);
-  CHECK(results.trace.unmatched_receives == 0);
-  // The receive leaves when the second send is entered: 0 + 0 + 0 (sends are free), compute 30
-  // more.
-  CHECK(results.scenarios[0].ranks[1].end == Approx(30e-9));
-}
-
 TEST_CASE("calls that cannot be replayed are named; local ones are not") {
   const char* text = R"(
     0: 0..0 init
@@ -605,64 +404,6 @@ TEST_CASE("an error is the same error in every engine object") {
     CHECK(what.find("no [level.network]") != std::string::npos);
 }
 
-TEST_CASE("overhead outside of calls is taken out of compute") {
-  ReplayOptions options;
-  options.overhead = RecordingOverhead{5e-9, 0, 0, 0};
-  // kLateSender on perfect: rank 0 computes 50 - 5 before its send, then 40 (no call ends that
-  // stretch):
-  // 85. The receive leaves at the send's enter, 45; + 10 = 55.
-  check(ends(kLateSender, on("perfect"), options), {85, 55});
-  // What is measured stays as it was.
-  check(ends(kLateSender, on("measured"), options), {100, 100});
-  options.compensate = false;
-  check(ends(kLateSender, on("perfect"), options), {90, 60});
-}
-
-TEST_CASE("records of functions are taken out of the compute they are in") {
-  // 2 of outside per stretch before a call, 3 per enter or leave. Before MPI_Test: 100 - 2 - 4 * 3
-  // = 86; it keeps its 50. Before the end: 80 - 2 * 3 = 74, and no call ends that stretch.
-  const char* text = R"(
-    0: 0..0 init
-    0: 20..30 function
-    0: 40..90 function
-    0: 100..150 local MPI_Test
-    0: 170..180 function
-    0: 230 end
-  )";
-  ReplayOptions options;
-  options.overhead = RecordingOverhead{};
-  options.overhead->outside = 2e-9;
-  options.overhead->function = 3e-9;
-  for (const char* scenario : {"perfect", "undisturbed"}) {
-    check(ends(text, on(scenario), options), {86 + 50 + 74});
-  }
-  check(ends(text, on("measured"), options), {230});
-  // Functions of no length: 4 * 3 is more than the 10 there are, and compute is never negative.
-  const char* short_text = R"(
-    0: 0..0 init
-    0: 5..5 function
-    0: 5..5 function
-    0: 10..20 finalize
-  )";
-  for (const char* scenario : {"perfect", "undisturbed"}) {
-    check(ends(short_text, on(scenario), options), {0});
-  }
-}
-
-TEST_CASE("calls that keep their time lose what recording added inside them") {
-  const char* text = R"(
-    0: 0..0 init
-    0: 100..150 local MPI_Test
-    0: 250..260 finalize
-  )";
-  ReplayOptions options;
-  options.overhead = RecordingOverhead{5e-9, 3e-9, 4e-9, 0};
-  // Init to the end: 100 - 5 of compute, 50 - 3 - 4 of MPI_Test, 100 - 5 of compute: 233. The same
-  // on `undisturbed`, so that no network is slower than it.
-  check(ends(text, on("perfect"), options), {233});
-  check(ends(text, on("undisturbed"), options), {233});
-}
-
 TEST_CASE("a platform without the level that an archive needs is refused by name") {
   const char* text = R"(
     nodes 0 1
@@ -698,9 +439,5 @@ TEST_CASE("Forty messages in a chain of 300 ranks") {
   expected.back() = 10 * kMessages;
   check(ends(text, toy()), expected);
   const Results lanes = replay(text, std::vector<Scenario>(20, toy()));
-  for (const ScenarioResult& lane : lanes.scenarios) {
-    Ends got;
-    for (const RankResult& rank : lane.ranks) got.push_back(rank.end * 1e9);
-    check(got, expected);
-  }
+  for (const ScenarioResult& lane : lanes.scenarios) check_ends(lane, expected);
 }

@@ -11,6 +11,7 @@
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
+#include "tests/unit/surveyed.h"
 
 #include "replay/engine.h"  // for the rules of this test
 #include "replay/measured_rules.h"
@@ -21,19 +22,6 @@ using namespace rubato;
 using namespace rubato::property;
 
 namespace {
-
-struct DrawnModel : ModelRules<1> {
-  using ModelRules<1>::ModelRules;
-  using Queue = Lottery;
-};
-struct DrawnProgress : ProgressRules {
-  using ProgressRules::ProgressRules;
-  using Queue = Lottery;
-};
-struct DrawnMeasured : MeasuredRules<1> {
-  using MeasuredRules<1>::MeasuredRules;
-  using Queue = Lottery;
-};
 
 /// What a replay gives.
 struct Outcome {
@@ -67,18 +55,6 @@ void check_same(const Outcome& drawn, const Outcome& usual) {
   CHECK(drawn.said.unmatched_sends.count == usual.said.unmatched_sends.count);
   CHECK(drawn.said.unmatched_receives.count == usual.said.unmatched_receives.count);
   CHECK(drawn.said.abandoned_collectives == usual.said.abandoned_collectives);
-}
-
-/// What the programs are recorded on: whole ticks everywhere.
-Machine recorder() {
-  Machine machine;
-  machine.o_s = 13;
-  machine.o_r = 29;
-  machine.node_latency = 400;
-  machine.network_latency = 2100;
-  machine.per_byte = 2;
-  machine.whole = true;
-  return machine;
 }
 
 /// The records of some calls are missing: of one line in `one_in`.
@@ -143,11 +119,8 @@ TEST_CASE("random programs: timelines may be run in any order") {
     };
     const LaneMachines machine = machine_with("async");
     const LaneMachines pushes = machine_with("push");
-    Survey survey;
-    EagerLimits limits;
-    SurveyRules survey_rules(survey, machine.placement, limits, trace);
-    Replay<SurveyRules>(*source, survey_rules, {}).run();
-    survey.finish();
+    const EagerLimits limits;
+    const Survey survey = surveyed(*source, machine.placement, limits);
     const std::vector<MeasuredLane> lane = {MeasuredLane{}};
     const Outcome model = replay(*source, ModelRules<1>(machine, trace));
     const Outcome pushed = replay(*source, ProgressRules(pushes, trace));
@@ -155,9 +128,10 @@ TEST_CASE("random programs: timelines may be run in any order") {
         replay(*source, MeasuredRules<1>(lane, survey, machine.placement, limits));
     for (unsigned draw = 0; draw < 4; ++draw) {
       Lottery::random.seed(7 * seed + draw);
-      check_same(replay(*source, DrawnModel(machine, trace)), model);
-      check_same(replay(*source, DrawnProgress(pushes, trace)), pushed);
-      check_same(replay(*source, DrawnMeasured(lane, survey, machine.placement, limits)), measured);
+      check_same(replay(*source, Drawn<ModelRules<1>>(machine, trace)), model);
+      check_same(replay(*source, Drawn<ProgressRules>(pushes, trace)), pushed);
+      check_same(replay(*source, Drawn<MeasuredRules<1>>(lane, survey, machine.placement, limits)),
+                 measured);
     }
     stopped += !model.said.deadlock.empty() || model.said.asks_for_receivers;
     unmatched += measured.said.unmatched_sends.count + measured.said.unmatched_receives.count > 0;

@@ -3,40 +3,38 @@
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "tests/unit/directory.h"
 #include "tracer/thread_records.h"
 
 using namespace rubato;
 
 namespace {
 
-/// A directory with a small file system in it, "disk", and a place to move segments to.
+/// A small file system, "disk", and a place to move segments to.
 class SmallDisk {
  public:
   explicit SmallDisk(const char* size) {
-    std::string name = std::filesystem::temp_directory_path() / "rubato-segment.XXXXXX";
-    directory_ = mkdtemp(name.data());
     std::filesystem::create_directory(disk());
     const std::string options = std::string("size=") + size;
     mounted_ = mount("tmpfs", disk().c_str(), "tmpfs", 0, options.c_str()) == 0;
   }
   ~SmallDisk() {
     if (mounted_) umount2(disk().c_str(), MNT_DETACH);
-    std::filesystem::remove_all(directory_);
   }
 
   bool mounted() const { return mounted_; }
-  std::string disk() const { return directory_ + "/disk"; }
-  std::string overflow() const { return directory_ + "/overflow"; }
+  std::string disk() const { return directory_.path() / "disk"; }
+  std::string overflow() const { return directory_.path() / "overflow"; }
 
   /// Takes every page that is free.
   void fill() const {
@@ -49,8 +47,27 @@ class SmallDisk {
   }
 
  private:
-  std::string directory_;
+  TemporaryDirectory directory_;
   bool mounted_ = false;
+};
+
+/// While it lives no file of this process may become longer than `bytes`.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    old_action_ = std::signal(SIGXFSZ, SIG_IGN);
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &old_) == 0);
+    const rlimit limit{bytes, old_.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, old_action_);
+  }
+
+ private:
+  void (*old_action_)(int);
+  rlimit old_{};
 };
 
 /// One record that fills a segment's first two words, so that readers find it.
@@ -70,6 +87,9 @@ std::vector<uint64_t> marks(const SegmentFile& file) {
 
 }  // namespace
 
+// Only root can mount a small file system, which is the only disk where somebody else can take what
+// is freed: CI has to run this as root (in a container), or it shows nothing. The next test does
+// what anybody can.
 TEST_CASE("the segment in use keeps its memory when there is no more") {
   const SmallDisk small("1m");  // holds four segments
   if (!small.mounted()) {
@@ -102,10 +122,42 @@ TEST_CASE("the segment in use keeps its memory when there is no more") {
   file.remove(space, 0, true);
 }
 
+TEST_CASE(
+    "where files cannot grow, the segment in use is used again while there is room for a copy") {
+  const TemporaryDirectory directory;
+  const std::string memory = directory.path(), overflow = directory.path() / "overflow";
+  const SegmentSpace space{memory.c_str(), overflow.c_str(), 0, true, uint64_t{1} << 30};
+  SegmentFile file;
+  std::vector<SegmentFile::Result> results;
+  struct stat held {};
+  {
+    const FileSizeLimit two(2 * kSegmentBytes);
+    for (uint64_t mark = 1; mark < 3; ++mark) {
+      results.push_back(file.extend(space, 0, 1000));
+      put_mark(file, mark);
+    }
+    // That has no room. The first segment is moved away for it, the one in use is not.
+    results.push_back(file.extend(space, 0, size_t{2} << 20));
+    fstat(file.file(), &held);
+    for (uint64_t* word = file.begin() + 2; word < file.end(); ++word) *word = 0;
+    // The second is copied and its memory used again; then the file of those that moved is full,
+    // too.
+    results.push_back(file.extend(space, 0, 1000));
+    put_mark(file, 3);
+    results.push_back(file.extend(space, 0, 1000));
+    for (uint64_t* word = file.begin() + 2; word < file.end(); ++word) *word = 0;
+  }
+  using Result = SegmentFile::Result;
+  CHECK(results == std::vector<Result>{Result::kGood, Result::kGood, Result::kDiskFull,
+                                       Result::kFlushed, Result::kDiskFull});
+  CHECK(static_cast<size_t>(held.st_blocks) * 512 >= kSegmentBytes);
+  CHECK(marks(file) == std::vector<uint64_t>{1, 2, 3});
+  file.remove(space, 0, true);
+}
+
 TEST_CASE("a thread with one segment stays within the memory limit") {
-  std::string name = std::filesystem::temp_directory_path() / "rubato-segment.XXXXXX";
-  const std::string directory = mkdtemp(name.data());
-  const std::string overflow = directory + "/overflow";
+  const TemporaryDirectory directory;
+  const std::string overflow = directory.path() / "overflow";
   const SegmentSpace space{nullptr, overflow.c_str(), 0, true, kSegmentBytes};
   const uint64_t before = SegmentFile::bytes_held();
   SegmentFile file;
@@ -117,7 +169,6 @@ TEST_CASE("a thread with one segment stays within the memory limit") {
   CHECK(marks(file) == std::vector<uint64_t>{1, 2});
   file.remove(space, 0, true);
   CHECK(SegmentFile::bytes_held() == before);
-  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("a removed file leaves its last segment to those who still write to it") {
@@ -149,10 +200,9 @@ TEST_CASE("signals of the program do not end recording") {
 }
 
 TEST_CASE("where no memory can be mapped, segments are moved and the last one is used again") {
-  std::string name = std::filesystem::temp_directory_path() / "rubato-segment.XXXXXX";
-  const std::string directory = mkdtemp(name.data());
-  const std::string overflow = directory + "/overflow";
-  const SegmentSpace space{directory.c_str(), overflow.c_str(), 0, true, uint64_t{1} << 30};
+  const TemporaryDirectory directory;
+  const std::string overflow = directory.path() / "overflow";
+  const SegmentSpace space{directory.path().c_str(), overflow.c_str(), 0, true, uint64_t{1} << 30};
   SegmentFile file;
   for (const uint64_t enter : {10, 20, 30}) {
     REQUIRE(file.extend(space, 0, 0) == SegmentFile::Result::kGood);
@@ -172,5 +222,4 @@ TEST_CASE("where no memory can be mapped, segments are moved and the last one is
   for (const auto result : results) CHECK(result == SegmentFile::Result::kFlushed);
   CHECK(marks(file) == std::vector<uint64_t>{10, 20, 30, 40, 50});
   file.remove(space, 0, true);
-  std::filesystem::remove_all(directory);
 }

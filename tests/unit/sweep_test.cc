@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <random>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "models/protocol_fit.h"
 
 using rubato::Timing;
 using rubato::Timings;
@@ -242,4 +245,97 @@ TEST_CASE("loops that are compared are run in turn, length by length") {
     if (runs[i].first != runs[i - 1].first) ++turns;
   }
   CHECK(turns > 2 * 3);
+}
+
+namespace {
+
+/// A machine that is `factor` times slower from time to time, with a real step at 5000 bytes, and
+/// late by up to 1 % at random. Its states are told by a number of loops, as it has no clock.
+class TwoSpeeds {
+ public:
+  TwoSpeeds(double factor, std::function<bool(int)> slow, unsigned seed)
+      : factor_(factor), slow_(std::move(slow)), random_(seed) {}
+
+  double operator()(size_t bytes) {
+    const double late = std::uniform_real_distribution<double>(1, 1.01)(random_);
+    return step_at_5000(bytes) * late * (slow_(loops_++) ? factor_ : 1);
+  }
+
+ private:
+  double factor_;
+  std::function<bool(int)> slow_;
+  std::mt19937 random_;
+  int loops_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a machine with two speeds has no steps but its own") {
+  // 38 starting lengths need 38 x 9 loops at first (one more each, to see how long they take), so
+  // that each phase falls into another part of the sweep: 1300 loops fast, 700 slow.
+  for (int phase = 0; phase < 2000; phase += 125) {
+    TwoSpeeds machine(
+        2.5, [&](int loop) { return (loop + phase) % 2000 >= 1300; },
+        1 + static_cast<unsigned>(phase));
+    rubato::SweepOptions options = without_clock();
+    const Timings timings =
+        rubato::sweep([&](size_t bytes, int) { return machine(bytes); }, options);
+    CAPTURE(phase);
+    // As many lengths as the one step asks for: see "adaptive lengths find a planted step".
+    CHECK(timings.size() <= rubato::starting_lengths(65536).size() + 28);
+    const auto above = timings.upper_bound(5000);
+    CHECK(above->first - std::prev(above)->first <= 20);
+    double worst = 1;
+    for (const auto& [bytes, timing] : timings)
+      worst = std::max(worst, timing.min / step_at_5000(bytes));
+    CHECK(worst <= 1.01);
+  }
+}
+
+TEST_CASE("a machine that has become slower for good is measured as it is now") {
+  // 38 x 9 loops for the starting lengths at first; then everything takes twice as long. What was
+  // measured before does not count any more: the step is found, and no other.
+  TwoSpeeds machine(
+      2, [](int loop) { return loop >= 38 * 9; }, 1);
+  REQUIRE(rubato::starting_lengths(65536).size() == 38);
+  rubato::SweepOptions options = without_clock();
+  options.budget = 1;  // of which it waits a quarter
+  options.busy_budget = 1;
+  const Timings timings = rubato::sweep([&](size_t bytes, int) { return machine(bytes); }, options);
+  CHECK(timings.size() <= 38 + 28);
+  double least = 3, most = 1;
+  for (const auto& [bytes, timing] : timings) {
+    least = std::min(least, timing.min / step_at_5000(bytes));
+    most = std::max(most, timing.min / step_at_5000(bytes));
+  }
+  CHECK(least >= 2);
+  CHECK(most <= 2.02);
+}
+
+TEST_CASE("waits that a busy machine cuts short still tell the protocol") {
+  // A message of 10 us and n / 1 GB/s whose data flows as soon as one of its ends is in MPI: while
+  // both compute it waits, so the receiver is said to be needed. A rank that loses its processor
+  // while it computes finds the message there: a fifth of the waits take 0.1 us.
+  const auto data = [](size_t bytes) { return 10e-6 + static_cast<double>(bytes) * 1e-9; };
+  std::mt19937 random(5);
+  rubato::SweepOptions options = without_clock();
+  options.refine = false;
+  options.only = {0, 4096, 8192, 16384, 32768, 65536};
+  const Timings one_way = rubato::sweep([&](size_t bytes, int) { return data(bytes); }, options);
+  const Timings idle = rubato::sweep([](size_t, int) { return 0.1e-6; }, options);
+  const Timings both = rubato::sweep(
+      [&](size_t bytes, int) { return random() % 5 ? data(bytes) : 0.1e-6; }, options);
+  const auto kinds = [&](const std::vector<rubato::TimedLength>& of_both) {
+    return rubato::find_protocols(4096, {rubato::median_lengths(idle), of_both},
+                                  rubato::timed_lengths(one_way), rubato::median_lengths(idle));
+  };
+  const auto found = kinds(rubato::median_lengths(both));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].protocol == rubato::Protocol::kPull);
+  // The least of 12 loops is a short one but once in 15 lengths (0.8^12): that would be async.
+  CHECK(kinds(rubato::timed_lengths(both))[0].protocol == rubato::Protocol::kAsync);
+  CHECK(rubato::counts_by_median("both_compute", 8, {}));
+  CHECK(rubato::counts_by_median("receive_overhead", 4096, 4096.));
+  CHECK(!rubato::counts_by_median("receive_overhead", 4095, 4096.));
+  CHECK(!rubato::counts_by_median("pingpong", 4096, 4096.));
 }

@@ -66,6 +66,16 @@ TEST_CASE("a request that nobody made is named") {
         "trace:2: request 7 is no message in partitions that was started");
   CHECK(refusal("0: 0..1 wait cancelled 7" + other) ==
         "trace:1: request 7 is no message that is under way");
+  CHECK(refusal("0: 0..1 test not 99" + other) ==
+        "trace:1: request 99 was not made, or is complete");
+  CHECK(refusal("0: 0..1 irecv 1 8B req 7\n0: 2..3 wait 7\n0: 4..5 test not 7" + other) ==
+        "trace:3: request 7 was not made, or is complete");
+  for (const char* call : {"isend 1 8B req 7", "irecv 1 8B req 7", "isend 1 8B req 7 partitioned",
+                           "ibarrier req 7", "rput 1 8B req 7", "ineighbor_alltoall 8B 8B req 7"}) {
+    INFO(call);
+    CHECK(refusal("window 1\n0: 0..1 " + std::string(call) + "\n0: 2..3 test not 7" + other) ==
+          "no refusal");
+  }
 }
 
 // Ranks 0 and 1 are in communicator 5, ranks 0 and 2 in communicator 3. Were the numbers places in

@@ -8,6 +8,7 @@
 #include "replay/lock_order.h"
 #include "replay/measured_rules.h"
 #include "replay/text_source.h"
+#include "tests/unit/surveyed.h"
 
 #include "replay/engine.h"  // for the rules of these tests
 
@@ -46,13 +47,10 @@ inline std::vector<std::vector<double>> transplant(
     double eager_limit = std::numeric_limits<double>::infinity()) {
   const auto source = parse_text_trace(text);
   const Placement placement(source->definitions().node_of_rank);
-  Survey survey;
   EagerLimits limits;
   limits.bytes.fill(eager_limit);
   const LockOrder locks(*source);
-  SurveyRules survey_rules(survey, placement, limits, source->definitions());
-  Replay<SurveyRules>(*source, survey_rules, {}, {}, &locks).run();
-  survey.finish();
+  const Survey survey = surveyed(*source, placement, limits, &locks);
   Leaves leaves(source->definitions().ranks());
   Delayed rules(survey, placement, limits, delta);
   Replay<Delayed>(*source, rules, {&leaves}, {}, &locks).run();

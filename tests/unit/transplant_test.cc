@@ -339,12 +339,27 @@ std::vector<Recorder::Round> Recorder::make_rounds() {
   return rounds;
 }
 
+/// When each call leaves by its line, by rank; before those the beginning, at 0.
+std::vector<std::vector<double>> leaves_in(const std::string& text) {
+  std::vector<std::vector<double>> leaves(kRanks, {0});
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    const size_t times = line.find(": ");
+    if (times == std::string::npos) continue;
+    const size_t dots = line.find("..");
+    const size_t leave = dots == std::string::npos ? times : dots;
+    leaves[std::stoul(line)].push_back(std::stod(line.substr(leave + 2)));
+  }
+  return leaves;
+}
+
 /// The first call, by the time it should leave, that leaves at another time; "" when none does.
 std::string first_difference(const std::string& text, const std::vector<std::vector<double>>& got,
                              const std::vector<std::vector<double>>& truth) {
   std::string first;
   double at = std::numeric_limits<double>::infinity();
   for (int rank = 0; rank < kRanks; ++rank) {
+    REQUIRE(got[rank].size() == truth[rank].size());
     std::istringstream in(text);
     size_t next = 1;  // behind the beginning
     for (std::string line; std::getline(in, line);) {
@@ -369,11 +384,12 @@ TEST_CASE("transplant: every kind of operation, on seeded pairs of recordings") 
     std::mt19937 random(seed);
     const int marked = static_cast<int>(random() % static_cast<unsigned>(whole.stretches()));
     const std::string recorded = Recorder(seed, marked, 0).make();
-    const auto as_recorded = transplant(recorded, 0, kEagerLimit);
+    const auto as_recorded = leaves_in(recorded);
+    CHECK(first_difference(recorded, transplant(recorded, 0, kEagerLimit), as_recorded) == "");
     for (const double delta : {1., 40., 700., 5000., 60000., -300., -7000.}) {
       const std::string delayed = Recorder(seed, marked, delta).make();
       INFO("seed " << seed << ", delta " << delta);
-      const auto truth = transplant(delayed, 0, kEagerLimit);
+      const auto truth = leaves_in(delayed);
       CHECK(first_difference(recorded, transplant(recorded, delta, kEagerLimit), truth) == "");
       moved += truth != as_recorded;
     }
@@ -383,14 +399,6 @@ TEST_CASE("transplant: every kind of operation, on seeded pairs of recordings") 
 
 // The same programs, on a model and as measured: schedules_test.cc says what is looked at.
 TEST_CASE("every kind of operation: timelines may be run in any order") {
-  struct DrawnModel : ModelRules<1> {
-    using ModelRules<1>::ModelRules;
-    using Queue = Lottery;
-  };
-  struct DrawnMeasured : MeasuredRules<1> {
-    using MeasuredRules<1>::MeasuredRules;
-    using Queue = Lottery;
-  };
   for (unsigned seed = 0; seed < seeds(10); ++seed) {
     INFO("seed " << seed);
     const auto source = parse_text_trace(Recorder(seed, -1, 0).make());
@@ -402,11 +410,8 @@ TEST_CASE("every kind of operation: timelines may be run in any order") {
     machine.names = {"machine"};
     machine.cpu = {1};
     const LockOrder locks(*source);
-    Survey survey;
     const EagerLimits limits;
-    SurveyRules survey_rules(survey, machine.placement, limits, trace);
-    Replay<SurveyRules>(*source, survey_rules, {}, {}, &locks).run();
-    survey.finish();
+    const Survey survey = surveyed(*source, machine.placement, limits, &locks);
     const auto leaves = [&](auto rules) {
       Leaves observer(trace.ranks());
       const ReplayOutcome outcome =
@@ -419,8 +424,8 @@ TEST_CASE("every kind of operation: timelines may be run in any order") {
     const auto measured = leaves(MeasuredRules<1>(lane, survey, machine.placement, limits));
     for (unsigned draw = 0; draw < 4; ++draw) {
       Lottery::random.seed(7 * seed + draw);
-      CHECK(leaves(DrawnModel(machine, trace)) == model);
-      CHECK(leaves(DrawnMeasured(lane, survey, machine.placement, limits)) == measured);
+      CHECK(leaves(Drawn<ModelRules<1>>(machine, trace)) == model);
+      CHECK(leaves(Drawn<MeasuredRules<1>>(lane, survey, machine.placement, limits)) == measured);
     }
   }
 }

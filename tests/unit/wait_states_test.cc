@@ -5,39 +5,19 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "models/platform_file.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "tests/unit/toy.h"
 
 using namespace rubato;
 
 namespace {
 
-/// A machine where a message of n bytes costs o_s = 10, T = 100 + n, o_r = 20, g = n (all ns),
-/// eager below 1000 bytes.
-Scenario toy() {
-  Scenario scenario;
-  scenario.name = "toy";
-  scenario.platform = parse_platform(R"(
-    format = 1
-    [level.node]
-    transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
-    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "async" } ]
-    send_overhead = "10ns"
-    receive_overhead = "20ns"
-  )",
-                                     "toy");
-  return scenario;
-}
-
 const Scenario kPerfect = parse_scenario("perfect");
 const Scenario kMeasured = parse_scenario("measured");
 
-ScenarioResult replay(const std::string& text, const Scenario& scenario,
-                      ReplayOptions options = {}) {
+ScenarioResult replay_with_waits(const std::string& text, const Scenario& scenario,
+                                 ReplayOptions options = {}) {
   options.wait_states = true;
-  const auto source = parse_text_trace(text);
-  ScenarioResult result = run_replay(*source, {scenario}, options).scenarios[0];
+  ScenarioResult result = replay(text, {scenario}, options).scenarios[0];
   INFO(result.deadlock);
   REQUIRE(result.deadlock.empty());
   REQUIRE(result.has_waits);
@@ -72,7 +52,7 @@ void check(const ScenarioResult& result, const std::vector<Waits>& expected) {
 }
 
 void check(const std::string& text, const Scenario& scenario, const std::vector<Waits>& expected) {
-  check(replay(text, scenario), expected);
+  check(replay_with_waits(text, scenario), expected);
 }
 
 }  // namespace
@@ -131,7 +111,7 @@ TEST_CASE("rendezvous: who comes late is named at the other end") {
   // As recorded, where it is above the eager limit; else nothing says that it waited.
   ReplayOptions options;
   options.eager_limit = 999;
-  check(replay(late_receive, kMeasured, options), {late_receiver(5000), kNone});
+  check(replay_with_waits(late_receive, kMeasured, options), {late_receiver(5000), kNone});
   check(late_receive, kMeasured, {kNone, kNone});
   // Perfect: never rendezvous.
   check(late_receive, kPerfect, {kNone, kNone});
@@ -421,18 +401,18 @@ TEST_CASE("by arrival, a receive waits for the send that it takes") {
   // By arrival: rank 2's at 50; 100 of compute later, at 150, rank 1's is to come at 250.
   ReplayOptions options;
   options.wildcards_by_arrival = true;
-  check(replay(text, kPerfect, options), {late_sender(50 + 100), kNone, kNone});
+  check(replay_with_waits(text, kPerfect, options), {late_sender(50 + 100), kNone, kNone});
 }
 
 TEST_CASE("who waits for one that never comes waits for nobody") {
   // The receive has no send and keeps its 100 ticks.
-  const ScenarioResult result = replay(R"(
+  const ScenarioResult result = replay_with_waits(R"(
     0: 0..0 init
     0: 100 end
     1: 0..100 recv 0 8B
     1: 100 end
   )",
-                                       kPerfect);
+                                                  kPerfect);
   check(result, {kNone, kNone});
   CHECK(result.ranks[1].mpi * 1e9 == Approx(100));
 }
@@ -467,12 +447,13 @@ TEST_CASE("a balanced program waits for nobody, however slow the network") {
             "110..120 allreduce 32B 32B\n" + self + "120 end\n";
   }
   for (const char* scenario : {"perfect", "bandela:latency=1us,bandwidth=1GB/s"}) {
-    const ScenarioResult result = replay(text, parse_scenario(scenario));
+    const ScenarioResult result = replay_with_waits(text, parse_scenario(scenario));
     for (const RankResult& rank : result.ranks) CHECK(rank.waits == Waits{});
   }
   // The message is on its way for 1008 ns, and the allreduce of 8 B takes 2 rounds of as
   // much.
-  const ScenarioResult slow = replay(text, parse_scenario("bandela:latency=1us,bandwidth=1GB/s"));
+  const ScenarioResult slow =
+      replay_with_waits(text, parse_scenario("bandela:latency=1us,bandwidth=1GB/s"));
   CHECK(slow.ranks[0].mpi * 1e9 == Approx(3 * 1008));
 }
 

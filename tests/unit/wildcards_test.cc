@@ -8,6 +8,7 @@
 #include "replay/mpi_calls.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
+#include "tests/unit/ends.h"
 
 using namespace rubato;
 
@@ -25,14 +26,6 @@ ScenarioResult replay(const std::string& text, int node, int network, bool by_ar
   INFO(result.deadlock);
   REQUIRE(result.deadlock.empty());
   return result;
-}
-
-void check_ends(const ScenarioResult& result, const std::vector<double>& expected) {
-  REQUIRE(result.ranks.size() == expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    INFO("rank " << i);
-    CHECK(result.ranks[i].end * 1e9 == Approx(expected[i]).margin(1e-3));
-  }
 }
 
 /// Rank 0 heard from rank 2, which is on another node, before it heard from rank 1. Empty messages.

@@ -1,0 +1,36 @@
+#include "calibrate/time_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rubato {
+
+double TimePlan::begin(double budget, double now) {
+  const double room = limit_ - now - rest_;
+  rest_ = std::max(0.0, rest_ - budget);
+  budget_ = budget;
+  begun_ = now;
+  return budget + std::clamp(room, 0.0, budget);
+}
+
+double TimePlan::left(double now) const {
+  return rest_ + std::max(0.0, budget_ - (now - begun_));
+}
+
+double time_limit(double planned, bool quick) {
+  constexpr double kQuick = 28, kNormal = 290;
+  return std::max(quick ? kQuick : kNormal, planned * 4 / 3);
+}
+
+std::string progress_text(const std::string& what, double seconds_left) {
+  if (seconds_left <= 0) return what;
+  std::string left = "a few s";
+  if (seconds_left >= 120) {
+    left = "about " + std::to_string(std::lround(seconds_left / 60)) + " min";
+  } else if (seconds_left >= 5) {
+    left = "about " + std::to_string(std::lround(seconds_left / 5) * 5) + " s";
+  }
+  return what + "; " + left + " left";
+}
+
+}  // namespace rubato

@@ -1,0 +1,39 @@
+#include "calibrate/time_plan.h"
+
+#include <catch2/catch.hpp>
+
+using namespace rubato;
+
+TEST_CASE("parts share what a run has beside its plan") {
+  // 20 s in four parts, 28 s at most: 8 s to spare.
+  TimePlan plan(20, 28);
+  CHECK(plan.left(0) == 20);
+  CHECK(plan.begin(6, 0) == 12);  // as long again, no longer
+  CHECK(plan.left(2) == 18);      // 14 behind it, 4 of its own
+  CHECK(plan.left(8) == 14);      // it goes on
+  // It took 10 s instead of 6: 28 - 10 - 14 = 4 s to spare.
+  CHECK(plan.begin(6, 10) == 10);
+  // And this one all 10 of its own: 8 s are planned, and 8 are there.
+  CHECK(plan.begin(4, 20) == 4);
+  // Something else took 3 s more: nothing to spare, but what is planned is done.
+  CHECK(plan.begin(4, 27) == 4);
+  CHECK(plan.left(29) == 2);
+  CHECK(plan.left(40) == 0);
+  // A part that nobody planned.
+  CHECK(plan.begin(1, 40) == 1);
+  CHECK(plan.left(40) == 1);
+}
+
+TEST_CASE("a quick run of two ranks is to end within 30 s") {
+  CHECK(time_limit(20, true) == 28);
+  CHECK(time_limit(30, true) == 40);  // two levels: a third more than planned
+  CHECK(time_limit(140, false) == 290);
+}
+
+TEST_CASE("the time that is left is told roughly") {
+  CHECK(progress_text("node: cycle 3", 134) == "node: cycle 3; about 2 min left");
+  CHECK(progress_text("node: cycle 3", 119.9) == "node: cycle 3; about 120 s left");
+  CHECK(progress_text("node: cycle 3", 33) == "node: cycle 3; about 35 s left");
+  CHECK(progress_text("node: cycle 3", 4.9) == "node: cycle 3; a few s left");
+  CHECK(progress_text("node: cycle 3", 0) == "node: cycle 3");
+}
