@@ -14,7 +14,7 @@ namespace {
 constexpr double kReceiverDelay = 2e-3;  // seconds
 constexpr int kProbes = 5;
 
-/// Seconds for each part, normal and quick: two ranks need less than 60 s and 10 s in all.
+/// Seconds for each part, normal and quick.
 struct Budget {
   double transfer, ports, overhead;
 };
@@ -128,7 +128,10 @@ void measure_overheads(Pair& pair, LevelResult& result, const Effort& effort) {
       options);
   result.series.push_back({"send_overhead", sends});
   result.series.push_back({"receive_overhead", receives});
-  if (!result.probe.eager) return;
+  if (!result.probe.eager) {
+    effort.begin(options.budget);  // of a part that is none
+    return;
+  }
   options.lengths = lengths_of(effort.lengths, result.level, "unexpected_overhead");
   options.busy_budget = effort.begin(options.budget);
   if (result.probe.waiting && options.lengths.empty()) {
@@ -149,8 +152,11 @@ void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
   constexpr double kLonger = 1.25;  // the receiver stays away, so that the sender has to wait
   constexpr size_t kClosest = 64;   // bytes, and a 32nd of the length
   constexpr int kMostRounds = 12;
-  if (!result.probe.waiting || *result.probe.waiting > static_cast<double>(effort.max_bytes))
+  if (!result.probe.waiting || *result.probe.waiting > static_cast<double>(effort.max_bytes)) {
+    for (int part = 0; part < 2; ++part)
+      effort.begin(budget_of(result.level, effort.quick).overhead);
     return;
+  }
   const auto away = time_away(result.series.front().timings);
   SweepOptions options = options_of_singles(result, effort, "overlap", "sender_computes");
   const auto waiting = static_cast<size_t>(*result.probe.waiting);
@@ -180,9 +186,11 @@ void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
     }
     if (effort.stop && effort.stop()) break;
     const LevelSamples samples = result.samples();
-    const std::vector<ProtocolSegment> found = find_protocols(
-        *result.probe.waiting, {median_lengths(sender.timings), median_lengths(both.timings)},
-        samples.transfer, samples.overheads.receive);
+    const std::vector<ProtocolSegment> found =
+        find_protocols(*result.probe.waiting,
+                       {timed_lengths(sender.timings, OfLoops::kMedian),
+                        timed_lengths(both.timings, OfLoops::kMedian)},
+                       samples.transfer, samples.overheads.receive);
     options.only.clear();
     options.budget = 0;  // the least number of cycles
     options.busy_budget = 0;
@@ -207,10 +215,11 @@ LevelSamples LevelResult::samples() const {
     std::vector<TimedLength>* belongs = samples.series(one.pattern);
     if (!belongs) continue;
     std::vector<TimedLength>& timings = *belongs;
-    timings = timed_lengths(one.timings);
+    timings = timed_lengths(one.timings, of_loops);
     for (TimedLength& timing : timings) {
       if (counts_by_median(one.pattern, timing.bytes, probe.waiting))
-        timing.seconds = one.timings.at(static_cast<size_t>(timing.bytes)).median();
+        timing.seconds =
+            one.timings.at(static_cast<size_t>(timing.bytes)).seconds(OfLoops::kMedian);
     }
     if (one.pattern != "burst") continue;
     for (TimedLength& timing : timings) {
@@ -228,6 +237,7 @@ double planned_seconds(Level level, bool quick) {
 LevelResult characterise(Pair& pair, Level level, int partner, const Effort& effort) {
   LevelResult result;
   result.level = level;
+  result.of_loops = effort.of_loops;
   result.partner = partner;
   const std::string name = kLevelNames[static_cast<int>(level)];
 

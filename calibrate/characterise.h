@@ -24,7 +24,8 @@ struct LevelResult {
   int partner = 0;  ///< the rank that rank 0 talked to
   std::vector<Series> series;
   ProtocolProbe probe;
-  LevelFit fit;  ///< without curves when interrupted before there was enough
+  OfLoops of_loops = OfLoops::kLeast;  ///< what the fit is made of
+  LevelFit fit;                        ///< without curves when interrupted before there was enough
 
   /// What the fit is made of, as `rubato fit` gets it from the file of samples.
   LevelSamples samples() const;
@@ -33,6 +34,7 @@ struct LevelResult {
 /// What the user asked for, and how a run is told to stop.
 struct Effort {
   bool quick = false;
+  OfLoops of_loops = OfLoops::kLeast;  ///< what curves are made of
   size_t max_bytes = 4 << 20;
   size_t cold_bytes = 0;  ///< of each buffer that cold patterns and copies walk through
   unsigned seed = 1;

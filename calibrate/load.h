@@ -19,6 +19,6 @@ std::vector<Series> measure_load(const std::vector<std::pair<int, int>>& pairs,
                                  const Effort& effort, const std::function<void()>& wait);
 
 /// The times of such series, for note_load().
-std::vector<LoadedTime> loaded_times(const std::vector<Series>& series);
+std::vector<LoadedTime> loaded_times(const std::vector<Series>& series, OfLoops of_loops);
 
 }  // namespace rubato

@@ -38,7 +38,8 @@ const Timings* timings_of(const LevelResult& result, const std::string& pattern)
 std::string note_machine(Provenance& measured, const std::vector<LevelResult>& results,
                          const std::vector<NoiseSummary>& noise) {
   std::map<Level, std::vector<LoadedTime>> loaded;
-  for (const LevelResult& result : results) loaded[result.level] = loaded_times(result.series);
+  for (const LevelResult& result : results)
+    loaded[result.level] = loaded_times(result.series, result.of_loops);
   const std::string contention = note_load(measured, loaded);
   const NoiseSummary worst = worst_of(noise);
   if (worst.least > 0) {

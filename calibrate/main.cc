@@ -50,6 +50,7 @@ struct Options {
   std::string html, rubato;  ///< the page that `rubato fit` makes afterwards, and where that is
   CollectivesEffort collectives;
   std::string lengths;  ///< samples whose lengths are to be measured again
+  OfLoops of_loops = OfLoops::kLeast;
   bool quick = false;
   bool force = false;
   size_t max_bytes = 4 << 20;
@@ -117,6 +118,8 @@ Options read_options(int argc, char** argv) {
       options.quick = true;
     else if (key == "--force")
       options.force = true;
+    else if (key == "--time")
+      options.of_loops = of_loops_named(value);
     else if (key == "--max-bytes")
       options.max_bytes = std::stoull(value);
     else if (key == "--seed")
@@ -230,6 +233,7 @@ Provenance gather_factors(const Options& options, int ranks, size_t cold_bytes) 
       fmt::format("warm; _cold patterns walk through {}, the largest cache has {}",
                   format_bytes(2. * static_cast<double>(cold_bytes)),
                   format_bytes(static_cast<double>(largest_cache_of_all(MPI_COMM_WORLD))));
+  factors["time"] = name_of(options.of_loops);
   factors["command"] = options.command;
   return factors;
 }
@@ -262,13 +266,22 @@ TimePlan plan_of(const Options& options, const std::vector<LevelTask>& tasks,
 }
 
 /// Has rank 0 keep what is measured as it comes, in what is left of the file of samples when the
-/// run is killed. `csv` must be there until the end.
+/// run is killed. `csv` must be there until the end. A disk that is full now may not be so in the
+/// end, so nothing is kept from there on, and all goes on.
 void keep_samples(const Options& options, const Provenance& factors, NewFile& csv, Effort& effort) {
-  effort.keep = [&options, &factors, &csv, first = true](const LevelResult& done) mutable {
+  effort.keep = [&options, &factors, &csv, first = true,
+                 works = true](const LevelResult& done) mutable {
+    if (!works) return;
     std::string text = samples_csv({done}, options.launch, first ? factors : Provenance());
     if (!first) text.erase(0, text.find('\n') + 1);  // a header would begin another launch
-    csv.append(text);
     first = false;
+    try {
+      csv.append(text);
+    } catch (const InputError& error) {
+      works = false;
+      std::fprintf(stderr, "rubato: warning: %s; no samples are kept until the end\n",
+                   error.what());
+    }
   };
 }
 
@@ -432,6 +445,40 @@ void run_machine(int rank, int ranks, const std::vector<LevelTask>& tasks, const
   MPI_Gather(&own, sizeof own, MPI_BYTE, noise.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
+/// What all ranks measured; rank 0 has it.
+struct Measured {
+  std::vector<LevelResult> levels;
+  std::vector<NoiseSummary> noise;
+  CollectiveResults collectives;
+};
+
+/// Measures all that was asked for. Collective. Errors: InputError on the rank that finds a fault.
+void measure(const Options& options, const std::vector<int>& nodes, Effort& effort,
+             Measured& measured) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
+  CollectivesEffort collectives = options.collectives;
+  collectives.quick = options.quick;
+  TimePlan plan = plan_of(options, tasks, collectives);
+  const double start = now();
+  effort.begin = [&](double budget) { return plan.begin(budget, now() - start); };
+  effort.progress = [&](const std::string& what) {
+    show_progress(progress_text(what, plan.left(now() - start)));
+  };
+  for (const LevelTask& task : tasks) run_task(rank, task, effort, measured.levels);
+  if (!options.patterns.empty() && goes_on())
+    run_patterns(rank, tasks, widest_level(nodes), options.patterns, effort, measured.levels);
+  if (goes_on())
+    run_machine(rank, static_cast<int>(nodes.size()), tasks, effort, measured.levels,
+                measured.noise);
+  collectives.max_bytes = options.max_bytes;
+  collectives.seed = options.seed;
+  collectives.stop = effort.stop;
+  collectives.progress = show_progress;
+  if (goes_on()) measured.collectives = measure_collectives(MPI_COMM_WORLD, collectives);
+}
+
 /// Sends for so many seconds and checks what arrives. Exit code.
 int stress(const Options& options) {
   StressOptions stress;
@@ -492,37 +539,25 @@ int run(int argc, char** argv) {
   std::signal(SIGTERM, on_signal);
 
   effort.quick = options.quick;
+  effort.of_loops = options.of_loops;
   effort.max_bytes = options.max_bytes;
   effort.seed = options.seed;
   effort.stop = [] { return interrupted != 0; };
   const Provenance factors = gather_factors(options, ranks, effort.cold_bytes);
   if (rank == 0) keep_samples(options, factors, *csv, effort);
-  std::vector<LevelResult> results;
+  Measured measured;
+  try {
+    measure(options, nodes, effort, measured);
+  } catch (const InputError& error) {
+    const std::string kept = csv ? csv->keep() : "";
+    if (kept.empty()) throw;
+    throw InputError(std::string(error.what()) + "; what was measured before is in " + kept);
+  }
   int exit_code = 0;
-  const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
-  CollectivesEffort collectives = options.collectives;
-  collectives.quick = options.quick;
-  TimePlan plan = plan_of(options, tasks, collectives);
-  const double start = now();
-  effort.begin = [&](double budget) { return plan.begin(budget, now() - start); };
-  effort.progress = [&](const std::string& what) {
-    show_progress(progress_text(what, plan.left(now() - start)));
-  };
-  for (const LevelTask& task : tasks) run_task(rank, task, effort, results);
-  if (!options.patterns.empty() && goes_on())
-    run_patterns(rank, tasks, widest_level(nodes), options.patterns, effort, results);
-  std::vector<NoiseSummary> noise;
-  if (goes_on()) run_machine(rank, ranks, tasks, effort, results, noise);
-  collectives.max_bytes = options.max_bytes;
-  collectives.seed = options.seed;
-  collectives.stop = effort.stop;
-  collectives.progress = show_progress;
-  CollectiveResults of_collectives;
-  if (goes_on()) of_collectives = measure_collectives(MPI_COMM_WORLD, collectives);
   // All that is left to do together is to end.
   if (rank == 0) {
     try {
-      write_results(options, results, noise, of_collectives, factors,
+      write_results(options, measured.levels, measured.noise, measured.collectives, factors,
                     widest_level(nodes) != Level::kNetwork, *csv, *toml);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s\n", error.what());

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,16 +33,12 @@ int messages_of(const Series& series, size_t bytes) {
   return series.pattern == "burst" ? Pair::burst_length(bytes) : 1;
 }
 
-/// Three significant digits are what a table needs: "1.23us".
 std::string brief_seconds(double seconds) {
-  if (seconds < 1e-12) return "0s";
-  const double digits = seconds > 0 ? std::pow(10, std::floor(std::log10(seconds)) - 2) : 1;
-  return format_seconds(std::round(seconds / digits) * digits);
+  return seconds < 1e-12 ? "0s" : format_seconds(brief(seconds));
 }
 
 std::string brief_bandwidth(double bandwidth) {
-  const double digits = std::pow(10, std::floor(std::log10(bandwidth)) - 2);
-  return format_bandwidth(std::round(bandwidth / digits) * digits);
+  return format_bandwidth(brief(bandwidth));
 }
 
 bool in_table(size_t bytes, size_t largest) {
@@ -80,10 +77,10 @@ void print_level(std::FILE* out, const LevelResult& result) {
   for (const auto& [bytes, timing] : series.timings) {
     if (!in_table(bytes, series.timings.rbegin()->first)) continue;
     const double n = static_cast<double>(bytes);
+    const double seconds = timing.seconds(result.of_loops);
     std::fprintf(out, "  %8s  %9s  %11s  %9s  %+6.1f%%\n", format_bytes(n).c_str(),
-                 brief_seconds(timing.min).c_str(),
-                 bytes ? brief_bandwidth(n / timing.min).c_str() : "-",
-                 brief_seconds(fit(n)).c_str(), 100 * (fit(n) / timing.min - 1));
+                 brief_seconds(seconds).c_str(), bytes ? brief_bandwidth(n / seconds).c_str() : "-",
+                 brief_seconds(fit(n)).c_str(), 100 * (fit(n) / seconds - 1));
   }
   std::fprintf(out, "  %zu lengths, %zu segments, fit error %.1f%% rms, %.1f%% at worst",
                series.timings.size(), fit.segments.size(), 100 * fit.rms_error,
@@ -116,12 +113,19 @@ NewFile::NewFile(std::string path, bool force) : path_(std::move(path)) {
   if (!force && access(path_.c_str(), F_OK) == 0) {
     throw InputError(path_ + " exists; choose another name, or --force to replace it");
   }
+  struct stat left;
+  const std::string partial = path_ + ".partial";
+  if (!force && stat(partial.c_str(), &left) == 0 && left.st_size > 0) {
+    throw InputError(partial +
+                     " is what a run left that was killed: 'rubato fit' reads samples; "
+                     "move it away, or --force to replace it");
+  }
   create(true);
   remove();
 }
 
 NewFile::~NewFile() {
-  remove();
+  if (!kept_) remove();
 }
 
 void NewFile::create(bool empty) {
@@ -146,7 +150,13 @@ void NewFile::fail(const char* what) const {
 void NewFile::append(const std::string& text) {
   assert(file_ < 0);
   create(partial_.empty());
-  put(text);
+  try {
+    put(text);
+  } catch (const InputError&) {
+    close(file_);
+    file_ = -1;
+    throw;
+  }
   close(file_);
   file_ = -1;
 }
@@ -177,12 +187,17 @@ void NewFile::commit() {
   partial_.clear();
 }
 
+std::string NewFile::keep() {
+  kept_ = file_ < 0;
+  return partial_;
+}
+
 std::string samples_csv(const std::vector<LevelResult>& results, int launch,
                         const Provenance& measured) {
   std::string text =
       "level,pattern,bytes,messages,seconds_min,seconds_avg,seconds_max,loops,round_trips,"
       "seconds_fit,relative_error,launch,seconds_min_even,seconds_min_odd,"
-      "seconds_median\n";
+      "seconds_median,seconds_median_even,seconds_median_odd\n";
   for (const LevelResult& result : results) {
     const std::string level = kLevelNames[static_cast<int>(result.level)];
     for (const Series& series : result.series) {
@@ -197,26 +212,26 @@ std::string samples_csv(const std::vector<LevelResult>& results, int launch,
                                     static_cast<double>(bytes) >= *result.probe.waiting;
         if (fit && !holds_transfer) {
           const double fitted = (*fit)(static_cast<double>(bytes));
-          text += fmt::format("{:.6g},{:.4f}", fitted, fitted / timing.min - 1);
+          text +=
+              fmt::format("{:.6g},{:.4f}", fitted, fitted / timing.seconds(result.of_loops) - 1);
         } else {
           text += ",";
         }
-        text += fmt::format(",{},", launch);
-        if (timing.loops >= 2) {
-          text += fmt::format("{},{}", timing.min_of_half[0], timing.min_of_half[1]);
-        } else {
-          text += ",";
+        text += fmt::format(",{}", launch);
+        for (const OfLoops of_loops : {OfLoops::kLeast, OfLoops::kMedian}) {
+          if (of_loops == OfLoops::kMedian) text += fmt::format(",{}", timing.seconds(of_loops));
+          if (timing.loops >= 2)
+            text += fmt::format(",{},{}", timing.half(of_loops, 0), timing.half(of_loops, 1));
+          else
+            text += ",,";
         }
-        text += ',';
-        if (counts_by_median(series.pattern, static_cast<double>(bytes), result.probe.waiting))
-          text += fmt::format("{}", timing.median());
         text += '\n';
       }
     }
     const auto add_probe = [&](const char* pattern, const std::optional<double>& bytes) {
       if (!bytes) return;
       text += level + "," + pattern + "," + std::to_string(static_cast<size_t>(*bytes)) +
-              ",1,,,,,,,," + std::to_string(launch) + ",,,\n";
+              ",1,,,,,,,," + std::to_string(launch) + ",,,,,\n";
     };
     add_probe("eager", result.probe.eager);
     add_probe("waiting", result.probe.waiting);
@@ -245,7 +260,9 @@ void print_patterns(std::FILE* out, const LevelResult& result) {
     for (const size_t bytes : {8u, 4096u, 262144u}) {
       const auto at = series.timings.find(bytes);
       std::fprintf(out, "  %9s",
-                   at == series.timings.end() ? "-" : brief_seconds(at->second.min).c_str());
+                   at == series.timings.end()
+                       ? "-"
+                       : brief_seconds(at->second.seconds(result.of_loops)).c_str());
     }
     std::fprintf(out, "\n");
   }

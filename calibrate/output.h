@@ -10,11 +10,12 @@
 namespace rubato {
 
 /// A file that appears under its name only when it is complete: written as NAME.partial, renamed by
-/// commit(). Without commit() nothing remains; but a rank that is killed leaves what append() and
-/// write() put there. Errors: InputError with the reason of the system.
+/// commit(). Without commit() nothing remains, unless keep() was called; but a rank that is killed
+/// leaves what append() and write() put there. Errors: InputError with the reason of the system.
 class NewFile {
  public:
-  /// Refuses an existing file unless `force`; finds out now whether the directory can be written.
+  /// Refuses an existing file, and what a killed run left for it, unless `force`; finds out now
+  /// whether the directory can be written.
   NewFile(std::string path, bool force);
   ~NewFile();
   NewFile(const NewFile&) = delete;
@@ -26,6 +27,8 @@ class NewFile {
   /// The whole content, down to the disk.
   void write(const std::string& text);
   void commit();
+  /// Leaves NAME.partial where it is, whatever comes: its name, empty where nothing is in it.
+  std::string keep();
 
  private:
   void create(bool empty);
@@ -36,6 +39,7 @@ class NewFile {
   std::string path_;
   std::string partial_;  ///< empty: is not there
   int file_ = -1;
+  bool kept_ = false;
 };
 
 /// All samples: one line per level, pattern and length; the columns are told in

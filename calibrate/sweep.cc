@@ -164,16 +164,20 @@ class ComparableCycles {
  private:
   enum class Speed { kSame, kFaster, kSlower };
   static constexpr size_t kReferences = 5;
-  static constexpr int kLooks = 2;           // the least of them
+  // The least of them: two where that is as fast as before. A loop may be late at random, so more
+  // are needed before the machine is called slow than before it is called what it was.
+  static constexpr int kLooks = 2;
+  static constexpr int kMostLooks = 12;
   static constexpr double kWithin = 1.15;    // of what was measured before
   static constexpr double kPatience = 0.25;  // of the budget
 
   Speed speed() {
     Speed speed = Speed::kSame;
     for (const size_t bytes : references_) {
-      double least = run_.look(bytes);
-      for (int i = 1; i < kLooks; ++i) least = std::min(least, run_.look(bytes));
       const double known = run_.timings.at(bytes).min;
+      double least = HUGE_VAL;
+      for (int i = 0; i < kLooks || (least > kWithin * known && i < kMostLooks); ++i)
+        least = std::min(least, run_.look(bytes));
       if (least > kWithin * known) return Speed::kSlower;
       if (kWithin * least < known) speed = Speed::kFaster;
     }
@@ -244,15 +248,22 @@ void Timing::add(double seconds, int round_trips_of_loop) {
   min = loops ? std::min(min, seconds) : seconds;
   max = loops ? std::max(max, seconds) : seconds;
   sum += seconds;
-  double& half = min_of_half[loops % 2];
-  half = loops < 2 ? seconds : std::min(half, seconds);
   ++loops;
   round_trips = round_trips_of_loop;
   all.push_back(seconds);
 }
 
-double Timing::median() const {
-  return all.empty() ? 0 : rubato::median(all);
+double Timing::seconds(OfLoops of_loops) const {
+  if (of_loops == OfLoops::kLeast || all.empty()) return min;
+  return median(all);
+}
+
+double Timing::half(OfLoops of_loops, size_t which) const {
+  if (loops < 2) return 0;
+  std::vector<double> every_second;
+  for (size_t i = which; i < all.size(); i += 2) every_second.push_back(all[i]);
+  return of_loops == OfLoops::kMedian ? median(every_second)
+                                      : *std::min_element(every_second.begin(), every_second.end());
 }
 
 std::set<size_t> starting_lengths(size_t max_bytes) {
@@ -292,20 +303,15 @@ std::vector<size_t> refinement(const Timings& timings, double threshold) {
   return middles;
 }
 
-std::vector<TimedLength> timed_lengths(const Timings& timings) {
+std::vector<TimedLength> timed_lengths(const Timings& timings, OfLoops of_loops) {
   std::vector<TimedLength> lengths;
   for (const auto& [bytes, timing] : timings) {
-    TimedLength length{static_cast<double>(bytes), 1, timing.min, {0, 0}, 1};
-    if (timing.loops >= 2) std::copy_n(timing.min_of_half, 2, length.half);
-    lengths.push_back(length);
+    lengths.push_back({static_cast<double>(bytes),
+                       1,
+                       timing.seconds(of_loops),
+                       {timing.half(of_loops, 0), timing.half(of_loops, 1)},
+                       1});
   }
-  return lengths;
-}
-
-std::vector<TimedLength> median_lengths(const Timings& timings) {
-  std::vector<TimedLength> lengths = timed_lengths(timings);
-  for (TimedLength& length : lengths)
-    length.seconds = timings.at(static_cast<size_t>(length.bytes)).median();
   return lengths;
 }
 

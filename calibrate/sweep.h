@@ -18,14 +18,14 @@ struct Timing {
   double max = 0;
   double sum = 0;
   int loops = 0;
-  int round_trips = 0;  ///< averaged over in the last loop
-  double min_of_half[2] = {0,
-                           0};  ///< of the even and of the odd loops: what a repetition would give
-  std::vector<double> all;      ///< of each loop
+  int round_trips = 0;      ///< averaged over in the last loop
+  std::vector<double> all;  ///< of each loop
 
   double average() const { return loops ? sum / loops : 0; }
-  /// For waits, which a disturbance may make shorter as well as longer.
-  double median() const;
+  /// The median is for waits, too, which a disturbance may make shorter as well as longer.
+  double seconds(OfLoops of_loops) const;
+  /// Of the even (0) or of the odd loops (1): what a repetition would give. 0 with less than two.
+  double half(OfLoops of_loops, size_t which) const;
   void add(double seconds, int round_trips_of_loop);
 };
 
@@ -70,11 +70,8 @@ std::vector<size_t> refinement(const Timings& timings, double threshold);
 /// Two halves of a sweep that differ by more than this (relative) were disturbed.
 inline constexpr double kRepeatable = 0.02;
 
-/// The minima of a sweep, and those of its even and odd loops.
-std::vector<TimedLength> timed_lengths(const Timings& timings);
-
-/// The medians of a sweep instead.
-std::vector<TimedLength> median_lengths(const Timings& timings);
+/// What counts of a sweep, and of its even and odd loops.
+std::vector<TimedLength> timed_lengths(const Timings& timings, OfLoops of_loops = OfLoops::kLeast);
 
 /// Lengths whose time stands out above both neighbours by more than 10 %, the shortest above its
 /// only one: a property of the system or a moment of load, which only another measurement tells

@@ -47,7 +47,9 @@ int watched_terminal() {
     const std::string process = "/proc/" + std::to_string(parent);
     if (is_launcher(name_of_process(process))) {
       // Not to become its controlling terminal.
-      const int terminal = open((process + "/fd/2").c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+      // And not to wait for anybody who holds it (Ctrl-S, a named pipe without a reader).
+      const int terminal =
+          open((process + "/fd/2").c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
       if (terminal < 0 || isatty(terminal)) return terminal;
       close(terminal);
       return -1;

@@ -160,9 +160,6 @@ std::vector<CollectiveFormula> platform_formula(const CollectiveFit& fit) {
     CollectiveFormula one = collective_formula(piece.fit);
     one.from = piece.from;
     one.uncertainty = piece.rms_error;
-    // It does not fall with p or d, so it is least for two processes and its first size, which may
-    // be less than any that was measured. Platform files with times below 0 are refused.
-    one.constant += std::max(0.0, -piece.fit(2, piece.from));
     formula.push_back(one);
   }
   return formula;

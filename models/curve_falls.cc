@@ -12,7 +12,7 @@ namespace {
 
 // Relative falls that are none.
 constexpr double kUnstated = 0.05;  // where the file states no errors
-constexpr double kMeasured = 0.25;  // in what was measured: lengths meet other moments of a machine
+constexpr double kMeasured = 0.5;   // in what was measured: lengths meet other moments of a machine
 
 struct ValueWithError {
   double seconds = 0;
@@ -61,21 +61,15 @@ std::optional<CurveFall> deepest_fall(const std::vector<const TransferCurve*>& c
   return deepest;
 }
 
-/// Three significant digits are enough for a warning.
-std::string brief_seconds(double seconds) {
-  if (!(seconds > 0)) return "0s";
-  const double digits = std::pow(10, std::floor(std::log10(seconds)) - 2);
-  return format_seconds(std::round(seconds / digits) * digits);
-}
-
 }  // namespace
 
 std::string CurveFall::text() const {
   const std::string level_name = std::string("level.") + kLevelNames[static_cast<int>(level)];
   const std::string what =
       curve == "gap" ? ".gap: a message occupies its port for " : ": a message takes ";
-  std::string text = level_name + what + brief_seconds(before) + " below " + format_bytes(bytes) +
-                     ", and " + brief_seconds(after) + " from there on";
+  std::string text = level_name + what + format_seconds(brief(before)) + " below " +
+                     format_bytes(bytes) + ", and " + format_seconds(brief(after)) +
+                     " from there on";
   if (others > 0) {
     text += ", and falls so at " + std::to_string(others) +
             (others == 1 ? " other size" : " other sizes");

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "models/error.h"
+
 namespace rubato {
 namespace {
 
@@ -17,6 +19,17 @@ double middle_of(std::vector<double> values) {
 }
 
 }  // namespace
+
+const char* name_of(OfLoops of_loops) {
+  return of_loops == OfLoops::kMedian ? "median" : "min";
+}
+
+OfLoops of_loops_named(const std::string& name) {
+  for (const OfLoops one : {OfLoops::kLeast, OfLoops::kMedian}) {
+    if (name == name_of(one)) return one;
+  }
+  throw UsageError("--time: '" + name + "' is neither min nor median");
+}
 
 double repeatability(const std::vector<TimedLength>& timings) {
   std::vector<double> differences;

@@ -1,16 +1,30 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "models/fit.h"
 
 namespace rubato {
 
+/// What counts of the loops over a length.
+enum class OfLoops : uint8_t {
+  kLeast,   ///< mpptest's: the number that a second run gives again, what nothing disturbed
+  kMedian,  ///< what a message takes most of the time, on this machine with what else it does
+};
+
+/// How options and [measured] call them: "min", "median".
+const char* name_of(OfLoops of_loops);
+
+/// The one of that name. Errors: UsageError.
+OfLoops of_loops_named(const std::string& name);
+
 /// What a length of one pattern was measured to take.
 struct TimedLength {
   double bytes = 0;
   int messages = 1;    ///< at once; more than 1 in a burst
-  double seconds = 0;  ///< the minimum of averages
+  double seconds = 0;  ///< the minimum of averages, or their median
   /// Of two halves of the measurements, each what a repetition would give; 0 = not known.
   double half[2] = {0, 0};
   int launches = 1;  ///< that the time comes from: it counts so many times

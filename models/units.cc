@@ -97,6 +97,12 @@ double parse_bandwidth(const std::string& text) {
   return bandwidth;
 }
 
+double brief(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double digits = std::pow(10, std::floor(std::log10(std::abs(value))) - 2);
+  return std::round(value / digits) * digits;
+}
+
 std::string format_seconds(double seconds) {
   constexpr std::array<Unit, 4> units = {{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}}};
   if (seconds == 0) return "0s";

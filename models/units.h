@@ -23,4 +23,7 @@ std::string format_seconds(double seconds);
 std::string format_bytes(double bytes);
 std::string format_bandwidth(double bytes_per_second);
 
+/// Three significant digits, which is what a table needs: 1.2345 -> 1.23.
+double brief(double value);
+
 }  // namespace rubato

@@ -123,7 +123,7 @@ struct Request {
 /// The words that each of several launches gets.
 std::vector<std::string> options_of_launch(const po::variables_map& values) {
   std::vector<std::string> options;
-  for (const char* name : {"max-size", "patterns", "collectives", "sync", "clock"})
+  for (const char* name : {"max-size", "time", "patterns", "collectives", "sync", "clock"})
     options.insert(options.end(), {std::string("--") + name, values[name].as<std::string>()});
   if (values.count("quick")) options.push_back("--quick");
   if (values.count("levels")) {
@@ -193,6 +193,9 @@ po::options_description visible_options() {
       ("quick", "seconds instead of minutes, with less certain numbers")         //
       ("max-size", po::value<std::string>()->value_name("SIZE")->default_value("4MiB"),
        "the largest message")  //
+      ("time", po::value<std::string>()->value_name("NAME")->default_value("min"),
+       "what counts of the loops over a size: min, which nothing disturbed, or median, what a "
+       "message takes here most of the time")  //
       ("levels", po::value<std::string>()->value_name("LIST"),
        "which levels have to be measured: node, network or both with a comma, self for none of "
        "them; an error where the ranks do not show one (default: those that they show)")  //
@@ -296,6 +299,7 @@ Request read_request(const Arguments& arguments) {
                    "--csv=" + csv,
                    "--name=" + name,
                    "--collectives=" + collective_list(values["collectives"].as<std::string>()),
+                   "--time=" + one_of(values, "time", {"min", "median"}),
                    "--sync=" + one_of(values, "sync", {"barrier", "window"}),
                    "--clock=" + one_of(values, "clock", {"jk", "hca", "hca2", "hca3"}),
                    fmt::format("--max-bytes={:.0f}", max_size),

@@ -2,6 +2,9 @@
 
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "models/error.h"
@@ -27,15 +30,23 @@ const CommandHelp kHelp = {
     "  rubato compare a.csv b.csv\n"
     "Files of samples may also be strung together (cat), those of older versions too."};
 
-std::vector<Observation> observations_in(const std::string& file, const std::string& column) {
-  std::vector<Observation> observations;
-  // ReproMPI compares medians. Most messages have none: after mpptest, the minimum of their
-  // averages stands for a launch.
-  const bool median = column == "seconds_median";
-  const SampleFile samples = read_sample_file(file, median ? "seconds_min" : column);
+using Cells = std::set<std::pair<std::string, double>>;  // operation and bytes
+
+/// Adds those of which some launch has no median.
+void add_cells_without_median(const SampleFile& samples, Cells& cells) {
   for (const SampleRow& row : samples.rows) {
+    if (!(row.median > 0)) cells.emplace(operation_of(row), row.bytes);
+  }
+}
+
+/// Medians, but those `by_least`: like is compared with like.
+std::vector<Observation> observations_of(const SampleFile& samples, bool median,
+                                         const Cells& by_least) {
+  std::vector<Observation> observations;
+  for (const SampleRow& row : samples.rows) {
+    const bool least = !median || by_least.count({operation_of(row), row.bytes}) > 0;
     observations.push_back(
-        {operation_of(row), row.bytes, row.launch, median ? seconds_of_launch(row) : row.seconds});
+        {operation_of(row), row.bytes, row.launch, least ? row.seconds : row.median});
   }
   return observations;
 }
@@ -46,8 +57,8 @@ int command_compare(const Arguments& arguments) {
   po::options_description options("Options");
   auto add = options.add_options();
   add("time", po::value<std::string>()->value_name("NAME")->default_value("median"),
-      "which time of a sample: min, avg or max of its loops; median: of collectives and of waits "
-      "after computing, else min");
+      "which time of a sample: median, min, avg or max of its loops; where a launch of an older "
+      "version has no median, min is compared instead");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write all results as JSON; '-': to standard output instead of the tables");
   add("csv", po::value<std::string>()->value_name("FILE"),
@@ -85,9 +96,18 @@ int command_compare(const Arguments& arguments) {
   }
 
   ComparedFiles compared{files[0], files[1], "seconds_" + time, {}};
-  const std::vector<Observation> a = observations_in(files[0], compared.column);
-  const std::vector<Observation> b = observations_in(files[1], compared.column);
-  compared.comparison = compare(a, b);
+  // ReproMPI compares medians; samples of older versions have none of most messages.
+  const bool median = time == "median";
+  std::vector<SampleFile> samples;
+  Cells by_least;
+  for (const std::string& file : files) {
+    samples.push_back(read_sample_file(file, median ? "seconds_min" : compared.column));
+    if (median) add_cells_without_median(samples.back(), by_least);
+  }
+  compared.comparison = compare(observations_of(samples[0], median, by_least),
+                                observations_of(samples[1], median, by_least));
+  for (const CellComparison& cell : compared.comparison.cells)
+    compared.by_least += static_cast<int>(by_least.count({cell.operation, cell.bytes}));
   if (compared.comparison.cells.empty()) {
     throw InputError(
         fmt::format("{} and {} have no level, pattern and size in common", files[0], files[1]));

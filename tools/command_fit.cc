@@ -34,6 +34,9 @@ int command_fit(const Arguments& arguments) {
   add("least",
       "of several launches the least time of each message counts, not the median: what\n"
       "the machine can do where something else slows some of the launches down");
+  add("time", po::value<std::string>()->value_name("NAME"),
+      "what counts of the loops of a launch: min, which nothing disturbed, or median, what\n"
+      "a message took most of the time (default: as it was calibrated)");
   add("name", po::value<std::string>()->value_name("NAME"),
       "what reports call the machine (default: the name of FILE)");
   add("html", po::value<std::string>()->value_name("FILE"),
@@ -59,13 +62,16 @@ int command_fit(const Arguments& arguments) {
   if (!output.empty()) keep_input(files[0], output);
   const SampleFile samples = read_sample_file(files[0], "seconds_min");
 
+  const OfLoops of_loops = values.count("time") ? of_loops_named(values["time"].as<std::string>())
+                                                : counted_of_loops(samples);
   const std::string name = values.count("name")
                                ? values["name"].as<std::string>()
                                : fs::path(output.empty() ? files[0] : output).stem().string();
   const Joints joints = values.count("continuous") ? Joints::kContinuous : Joints::kFree;
   FittedPlatform fitted =
       fit_platform(samples, files[0], name, joints, page_width(),
-                   values.count("least") ? OfLaunches::kLeast : OfLaunches::kMedian);
+                   {of_loops, values.count("least") ? OfLaunches::kLeast : OfLaunches::kMedian});
+  fitted.platform.measured["time"] = name_of(of_loops);
   fitted.platform.measured["fitted"] = fmt::format("rubato fit {}", fmt::join(arguments, " "));
   std::string written;
   if (page) {

@@ -70,6 +70,7 @@ Json comparison_data(const ComparedFiles& files) {
           {"a", files.a},
           {"b", files.b},
           {"time", files.column},
+          {"compared_by_min", files.by_least},
           {"launches_a", comparison.launches_a},
           {"launches_b", comparison.launches_b},
           {"only_in_a", comparison.only_in_a},
@@ -93,6 +94,11 @@ std::vector<std::string> comparison_notes(const ComparedFiles& files) {
       fmt::format("A is {}, {}; B is {}, {}. Times are medians over launches of {}.", files.a,
                   plural(comparison.launches_a, "launch"), files.b,
                   plural(comparison.launches_b, "launch"), files.column)};
+  if (files.by_least > 0) {
+    notes.push_back(fmt::format(
+        "{} of {} cells are compared by seconds_min: some launch has no median of them.",
+        files.by_least, cells));
+  }
   if (too_few < cells) {
     notes.push_back(fmt::format(
         "{} of {} cells differ at 0.05 (Wilcoxon's rank-sum test, two-sided); between equal "

@@ -11,6 +11,7 @@ struct ComparedFiles {
   std::string a, b;    ///< as named on the command line
   std::string column;  ///< whose times were compared: "seconds_min"
   Comparison comparison;
+  int by_least = 0;  ///< cells compared by seconds_min, as some launch has no median of them
 };
 
 /// What the table rests on and what is in it, a sentence an entry: files, launches, how many cells

@@ -201,19 +201,23 @@ int calibrate_in_launches(const LaunchPlan& plan) {
   const std::string together = driver.work_file("together.csv");
   std::ofstream(together) << text;
   const SampleFile samples = read_sample_file(together, "seconds_min");
-  FittedPlatform fitted = fit_platform(samples, plan.csv, plan.name, Joints::kFree, page_width());
+  FittedPlatform fitted = fit_platform(samples, plan.csv, plan.name, Joints::kFree, page_width(),
+                                       {counted_of_loops(samples), OfLaunches::kMedian});
   Provenance& measured = fitted.platform.measured;
   measured["command"] = plan.command;
   measured["launches"] = driver.complete() ? fmt::format("{}", plan.launches)
                                            : fmt::format("{} of {} that were asked for",
                                                          driver.samples().size(), plan.launches);
-  toml.write(format_platform(fitted.platform, fitted.contention));
+  const std::string written = format_platform(fitted.platform, fitted.contention);
+  toml.write(written);
   if (page) page->write(calibration_html(fitted));
   toml.commit();
   if (page) page->commit();
-  print_to_stdout(
-      fmt::format("{}{}Ranges hold with 95 % confidence.\n{}: platform file; {}: samples\n",
-                  launch_table(samples.rows, page_width()), fitted.report, plan.toml, plan.csv));
+  std::string warnings;
+  for (const std::string& line : platform_warnings(written, plan.toml)) warnings += line + "\n";
+  print_to_stdout(fmt::format(
+      "{}{}Ranges hold with 95 % confidence.\n{}{}: platform file; {}: samples\n",
+      launch_table(samples.rows, page_width()), fitted.report, warnings, plan.toml, plan.csv));
   return 0;
 }
 

@@ -57,8 +57,8 @@ Arguments with_numbers_joined(const Arguments& words, const po::options_descript
   };
   Arguments joined;
   for (const std::string& word : words) {
-    const bool number =
-        word.size() > 1 && word[0] == '-' && (std::isdigit(word[1]) || word[1] == '.');
+    const bool number = word.size() > 1 && word[0] == '-' &&
+                        (std::isdigit(static_cast<unsigned char>(word[1])) || word[1] == '.');
     if (number && !joined.empty() && value_is_optional(joined.back())) {
       joined.back() += "=" + word;
     } else {

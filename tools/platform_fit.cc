@@ -15,13 +15,6 @@
 namespace rubato {
 namespace {
 
-/// Three significant digits are what a table needs.
-double brief(double value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const double digits = std::pow(10, std::floor(std::log10(std::abs(value))) - 2);
-  return std::round(value / digits) * digits;
-}
-
 std::string bandwidth(double per_byte) {
   return per_byte > 0 ? format_bandwidth(brief(1 / per_byte)) : "inf";
 }
@@ -53,7 +46,7 @@ std::string level_table(const std::string& name, const SegmentedFit& fit, int pa
 
 FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
                             const std::string& name, Joints joints, int page_width,
-                            OfLaunches of_launches) {
+                            Counting counting) {
   FittedPlatform fitted;
   Platform& platform = fitted.platform;
   platform.name = name;
@@ -62,7 +55,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   choose_preset(platform);
   std::string& report = fitted.report;
   std::string left_out;
-  const std::map<Level, LevelSamples> levels = sampled_levels(samples, file, of_launches);
+  const std::map<Level, LevelSamples> levels = sampled_levels(samples, file, counting);
   for (const Level level : {Level::kNode, Level::kNetwork, Level::kSelf}) {
     if (!levels.count(level)) continue;
     const LevelSamples& of_level = levels.at(level);
@@ -86,7 +79,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     throw InputError(fmt::format(
         "{}: no level has three lengths or more of the patterns pingpong or sendrecv", file));
   }
-  fitted.contention = note_load(platform.measured, loaded_times(samples, file));
+  fitted.contention = note_load(platform.measured, loaded_times(samples, file, counting.of_loops));
   const MeasuredCollectives measured = sampled_collectives(samples);
   const std::map<CollectiveOp, CollectiveFit> collectives = fit_collectives(measured);
   add_collectives(platform, collectives, measured);

@@ -32,6 +32,6 @@ struct FittedPlatform {
 /// under [measured]. Errors: InputError where no level has enough samples for a curve.
 FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
                             const std::string& name, Joints joints, int page_width,
-                            OfLaunches of_launches = OfLaunches::kMedian);
+                            Counting counting = {});
 
 }  // namespace rubato

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "models/platform_file.h"
+#include "models/timed_length.h"
 #include "tools/sample_file.h"
 
 namespace rubato {
@@ -62,7 +63,10 @@ PlatformPicture picture_of_platform(const std::string& file) {
   const Platform platform = load_platform(file);
   std::vector<Sample> samples;
   const std::string beside = std::filesystem::path(file).replace_extension(".csv").string();
-  if (std::filesystem::exists(beside)) samples = read_samples(beside);
+  const auto time = platform.measured.find("time");
+  const bool median = time != platform.measured.end() && time->second == name_of(OfLoops::kMedian);
+  if (std::filesystem::exists(beside))
+    samples = read_samples(beside, median ? "seconds_median" : "seconds_min");
 
   PlatformPicture picture{
       platform.name.empty() ? file : platform.name, file, platform.measured, {}};

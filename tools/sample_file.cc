@@ -115,9 +115,13 @@ class RowReader {
       fail(fmt::format("{} is '{}', and not a time greater than 0", name, cell(column)));
     };
     row.seconds = time(seconds_, column_);
-    if (!cell(even_).empty() && !cell(odd_).empty()) {
-      row.half[0] = time(even_, "seconds_min_even");
-      row.half[1] = time(odd_, "seconds_min_odd");
+    for (const bool of_medians : {false, true}) {
+      const auto& [even, odd] = of_medians ? median_halves_ : halves_;
+      if (cell(even).empty() || cell(odd).empty()) continue;
+      double* half = of_medians ? row.median_half : row.half;
+      const std::string name = of_medians ? "seconds_median_" : "seconds_min_";
+      half[0] = time(even, name + "even");
+      half[1] = time(odd, name + "odd");
     }
     row.messages = count_in(cell(messages_), "messages", 1);
     row.processes = count_in(cell(processes_), "processes", 0);
@@ -161,8 +165,9 @@ class RowReader {
     seconds_ = column_of(cells, {column_.c_str()});
     launch_ = column_of(cells, {"launch"});
     messages_ = column_of(cells, {"messages"});
-    even_ = column_of(cells, {"seconds_min_even"});
-    odd_ = column_of(cells, {"seconds_min_odd"});
+    halves_ = {column_of(cells, {"seconds_min_even"}), column_of(cells, {"seconds_min_odd"})};
+    median_halves_ = {column_of(cells, {"seconds_median_even"}),
+                      column_of(cells, {"seconds_median_odd"})};
     processes_ = column_of(cells, {"processes"});
     median_ = column_of(cells, {"seconds_median"});
     interval_ = column_of(cells, {"interval"});
@@ -187,7 +192,8 @@ class RowReader {
   int line_of_header_ = 0;
   size_t columns_ = 0;
   int level_ = -1, pattern_ = -1, bytes_ = -1, seconds_ = -1, launch_ = -1;
-  int messages_ = -1, even_ = -1, odd_ = -1;
+  int messages_ = -1;
+  std::pair<int, int> halves_ = {-1, -1}, median_halves_ = {-1, -1};
   int processes_ = -1, median_ = -1, interval_ = -1;
   std::map<std::pair<int, std::string>, int> launches_;
   SampleFile content_;
@@ -195,7 +201,7 @@ class RowReader {
 
 }  // namespace
 
-std::vector<Sample> read_samples(const std::string& file) {
+std::vector<Sample> read_samples(const std::string& file, const std::string& column) {
   std::ifstream stream(file);
   std::string line;
   // Comments may stand before the header.
@@ -204,7 +210,7 @@ std::vector<Sample> read_samples(const std::string& file) {
   const std::vector<std::string> header = cells_of(line);
   const int level = column_of(header, {"level"});
   const int bytes = column_of(header, {"bytes", "size"});
-  const int seconds = column_of(header, {"seconds_min", "seconds"});
+  const int seconds = column_of(header, {column.c_str(), "seconds"});
   const int pattern = column_of(header, {"pattern"});
   std::vector<Sample> samples;
   if (level < 0 || bytes < 0 || seconds < 0) return samples;

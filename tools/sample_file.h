@@ -15,10 +15,12 @@ struct Sample {
 };
 
 /// Reads the message times in a CSV file of `rubato calibrate`: the columns level, bytes and
-/// seconds_min (the minimum that the curve is fitted to) of the patterns pingpong and sendrecv.
-/// Columns are found by their names in the header, whatever their order. Rows that do not parse are
-/// skipped: samples are shown, never computed with. A file without these columns gives none.
-std::vector<Sample> read_samples(const std::string& file);
+/// `column` (seconds_min, or what else the curve is fitted to) of the patterns pingpong and
+/// sendrecv. Columns are found by their names in the header, whatever their order. Rows that do not
+/// parse are skipped: samples are shown, never computed with. A file without these columns gives
+/// none.
+std::vector<Sample> read_samples(const std::string& file,
+                                 const std::string& column = "seconds_min");
 
 /// A row of such a file as it is computed with.
 struct SampleRow {
@@ -30,10 +32,11 @@ struct SampleRow {
   /// strung together; so does each number in the column `launch`, where there is one.
   int launch = 1;
   int messages = 1;
-  double half[2] = {0, 0};  ///< seconds_min_even and _odd; 0 where the file does not say
-  int processes = 0;        ///< of a collective operation; 0: between two ranks
-  double median = 0;        ///< of a collective's repetitions; 0 where the file does not say
-  double interval = 0;      ///< half its confidence interval over its mean; 0 likewise
+  double half[2] = {0, 0};         ///< seconds_min_even and _odd; 0 where the file does not say
+  double median_half[2] = {0, 0};  ///< seconds_median_even and _odd; likewise
+  int processes = 0;               ///< of a collective operation; 0: between two ranks
+  double median = 0;               ///< seconds_median; 0 where the file does not say
+  double interval = 0;             ///< half its confidence interval over its mean; 0 likewise
 };
 
 /// What tables call the thing that was timed: "node pingpong", "node bcast p=4".

@@ -30,6 +30,18 @@ double median_of(const std::vector<SampleRow>& rows, Part part) {
   return median(values);
 }
 
+/// Has the median count of a row. Errors: InputError where it has none.
+void count_median(SampleRow& row, const std::string& name) {
+  if (!(row.median > 0)) {
+    throw InputError(fmt::format(
+        "{}: {} of {} bytes has no seconds_median; samples of older versions have none, and are "
+        "fitted with --time min",
+        name, operation_of(row), row.bytes));
+  }
+  row.seconds = row.median;
+  std::copy_n(row.median_half, 2, row.half);
+}
+
 /// One length from all its launches.
 TimedLength put_together(const std::vector<SampleRow>& rows, OfLaunches of_launches) {
   const std::vector<SampleRow> launches = one_per_launch(rows);
@@ -68,15 +80,24 @@ std::vector<SampleRow> one_per_launch(const std::vector<SampleRow>& rows) {
     if (same.size() == 1) continue;
     one.seconds = median_of(same, [](const SampleRow& row) { return row.seconds; });
     one.median = median_of(same, [](const SampleRow& row) { return row.median; });
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 2; ++i) {
       one.half[i] = median_of(same, [i](const SampleRow& row) { return row.half[i]; });
+      one.median_half[i] =
+          median_of(same, [i](const SampleRow& row) { return row.median_half[i]; });
+    }
     for (const SampleRow& row : same) one.interval = std::max(one.interval, row.interval);
   }
   return launches;
 }
 
+OfLoops counted_of_loops(const SampleFile& samples) {
+  const auto time = samples.measured.find("time");
+  const bool median = time != samples.measured.end() && time->second == name_of(OfLoops::kMedian);
+  return median ? OfLoops::kMedian : OfLoops::kLeast;
+}
+
 std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name,
-                                             OfLaunches of_launches) {
+                                             Counting counting) {
   std::map<Level, LevelSamples> levels;
   // A send that returned early is proof, one that waited may have lost its processor: the launch
   // with the largest eager length is right about the least that waits, too.
@@ -107,24 +128,28 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
     if (!levels[level].series(row.pattern)) continue;
     SampleRow& kept = series[{level, row.pattern}][row.bytes].emplace_back(row);
     // Files of older versions have no medians of waits.
-    const bool by_median = counts_by_median(row.pattern, row.bytes, levels[level].probe.waiting);
-    if (by_median && row.median > 0) kept.seconds = row.median;
+    if (counting.of_loops == OfLoops::kMedian)
+      count_median(kept, name);
+    else if (counts_by_median(row.pattern, row.bytes, levels[level].probe.waiting) &&
+             row.median > 0)
+      kept.seconds = row.median;
   }
   for (const auto& [key, lengths] : series) {
     std::vector<TimedLength>& timings = *levels[key.first].series(key.second);
     for (const auto& [bytes, launches] : lengths)
-      timings.push_back(put_together(launches, of_launches));
+      timings.push_back(put_together(launches, counting.of_launches));
   }
   return levels;
 }
 
 std::map<Level, std::vector<LoadedTime>> loaded_times(const SampleFile& samples,
-                                                      const std::string& name) {
+                                                      const std::string& name, OfLoops of_loops) {
   std::map<Level, std::map<std::pair<int, double>, std::vector<SampleRow>>> cells;
   for (const SampleRow& row : samples.rows) {
     const auto live = pairs_at_once(row.pattern);
-    if (live && !row.processes)
-      cells[level_named(row.level, name)][{*live, row.bytes}].push_back(row);
+    if (!live || row.processes) continue;
+    SampleRow& kept = cells[level_named(row.level, name)][{*live, row.bytes}].emplace_back(row);
+    if (of_loops == OfLoops::kMedian) count_median(kept, name);
   }
   std::map<Level, std::vector<LoadedTime>> times;
   for (const auto& [level, of_level] : cells) {

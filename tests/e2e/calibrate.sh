@@ -133,7 +133,7 @@ done
 # Once may be chance: the speed changes while it is measured.
 [ $good = yes ] || [ $wrong -lt 2 ] || fail "the curve does not meet its samples"
 
-run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --collectives none --name trio \
+run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --collectives none --name trio --time median \
   --levels node --patterns ring,halo_persistent,bisection_synchronous_cold >table.txt
 ! grep -q 'start ranks on two nodes' table.txt || fail "the network was not asked for: $(cat table.txt)"
 grep -q '^.level.self.' three.toml || fail "self is always measured"
@@ -146,14 +146,27 @@ grep -q '^node,pingpong,65536,' three.csv || fail "--max-size is not the last le
 ! grep -q '^node,pingpong,98304,' three.csv || fail "lengths beyond --max-size"
 
 # The same curves from the samples alone, and what they were measured with.
-"$rubato" fit three.csv -o again.toml --name trio >again.txt || fail "fit"
-grep -q '^[0-9]* rows of patterns that no curve is made of were not used' again.txt ||
-  fail "fit does not tell what it left out: $(cat again.txt)"
-grep -q 'again.toml: platform file' again.txt || fail "no summary: $(cat again.txt)"
-for file in three again; do
-  sed -E 's/, uncertainty = [0-9.]+//; /^(samples|fitted|.*halves.*|.*_one_way_uncertainty) = /d' $file.toml >$file.txt
+for name in cluster:cluster three:trio; do
+  file=${name%:*}
+  "$rubato" fit $file.csv -o again.toml --force --name ${name#*:} >fit.txt || fail "fit"
+  for one in $file again; do
+    sed -E 's/, uncertainty = [0-9.]+//; /^(samples|fitted|.*halves.*|.*_one_way_uncertainty) = /d' $one.toml >$one.txt
+  done
+  diff $file.txt again.txt >difference.txt || fail "fit differs from calibrate: $(cat difference.txt)"
+  mv again.toml $file.again.toml
 done
-diff three.txt again.txt >difference.txt || fail "fit differs from calibrate: $(cat difference.txt)"
+grep -q "^time = .min." cluster.toml && grep -q "^time = .median." three.toml || fail "what counts is not told"
+grep -q '^[0-9]* rows of patterns that no curve is made of were not used' fit.txt ||
+  fail "fit does not tell what it left out: $(cat fit.txt)"
+grep -q 'again.toml: platform file' fit.txt || fail "no summary: $(cat fit.txt)"
+# The other way of counting is asked for: shorter times, and the file says so.
+"$rubato" fit three.csv -o least.toml --name trio --time min >/dev/null || fail "fit --time min"
+grep -q "^time = .min." least.toml || fail "what counts is not told"
+"$python" - <<'END' || fail "medians are not longer than minima"
+from platform_curve import load, one_way
+least, median = (load(file)["level"]["node"] for file in ("least.toml", "three.toml"))
+assert sum(one_way(least, n) for n in (8, 512, 8192)) < sum(one_way(median, n) for n in (8, 512, 8192))
+END
 cat three.csv three.csv three.csv three.csv >four.csv
 "$rubato" compare four.csv four.csv --csv compared.csv >compared.txt || fail "compare"
 grep -q '^0 of [0-9]* cells differ' compared.txt || fail "a file differs from itself: $(cat compared.txt)"

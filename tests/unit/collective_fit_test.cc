@@ -153,16 +153,3 @@ TEST_CASE("two numbers of processes do not tell how time grows") {
     CHECK(fitted.term.growth != Growth::kPSquared);
   }
 }
-
-TEST_CASE("a fitted formula is not below 0 below the least payload") {
-  // -1 us + d x 0.5 us: 3 us at 8 bytes, the least that is measured, and -1 us at none.
-  CollectiveFit fit;
-  FormulaPiece piece;
-  piece.fit.terms = {{{Growth::kConstant, false}, -1e-6, 0},
-                     {{Growth::kConstant, true}, 0.5e-6, 0}};
-  fit.pieces = {piece};
-  const std::vector<CollectiveFormula> formula = platform_formula(fit);
-  REQUIRE(formula.size() == 1);
-  CHECK(formula[0].constant == Approx(0).margin(1e-15));
-  CHECK(formula[0].d == 0.5e-6);
-}

@@ -161,7 +161,7 @@ TEST_CASE("the samples of a level are put together from launches") {
   CHECK(!self.probe.waiting);
 
   // The least of 1, 4 and 3; the halves are 1 and 3, and 4: 1.4826 * (4 - 1) / 2 / 1.
-  const auto least = sampled_levels(content, "x.csv", OfLaunches::kLeast);
+  const auto least = sampled_levels(content, "x.csv", {OfLoops::kLeast, OfLaunches::kLeast});
   const TimedLength& eight = least.at(Level::kNode).transfer[0];
   CHECK(eight.seconds == 1e-6);
   CHECK(eight.launch_error == Approx(2.2239));
@@ -173,6 +173,38 @@ TEST_CASE("the samples of a level are put together from launches") {
   const FileOfSamples wrong(header + "netwrk,pingpong,8,1,1e-6,1,,\n");
   CHECK_THROWS_WITH(sampled_levels(read_sample_file(wrong.path, "seconds_min"), "x.csv"),
                     "x.csv: there is no level 'netwrk' (did you mean 'network'?)");
+}
+
+TEST_CASE("medians of loops count where they are asked for") {
+  const std::string header =
+      "level,pattern,bytes,messages,seconds_min,launch,seconds_min_even,seconds_min_odd,"
+      "seconds_median,seconds_median_even,seconds_median_odd\n";
+  const FileOfSamples file(header +
+                           "node,pingpong,8,1,1e-6,1,1e-6,2e-6,5e-6,4e-6,6e-6\n"
+                           "node,pairs_2,8,1,3e-6,1,3e-6,4e-6,7e-6,7e-6,7e-6\n");
+  const SampleFile content = read_sample_file(file.path, "seconds_min");
+  const auto eight = [&](OfLoops of_loops) {
+    return sampled_levels(content, "x.csv", {of_loops}).at(Level::kNode).transfer.at(0);
+  };
+  CHECK(eight(OfLoops::kLeast).seconds == 1e-6);
+  CHECK(eight(OfLoops::kLeast).half[1] == 2e-6);
+  CHECK(eight(OfLoops::kMedian).seconds == 5e-6);
+  CHECK(eight(OfLoops::kMedian).half[0] == 4e-6);
+  CHECK(eight(OfLoops::kMedian).half[1] == 6e-6);
+  CHECK(loaded_times(content, "x.csv").at(Level::kNode).at(0).seconds == 3e-6);
+  CHECK(loaded_times(content, "x.csv", OfLoops::kMedian).at(Level::kNode).at(0).seconds == 7e-6);
+
+  // The file says how it was calibrated.
+  CHECK(counted_of_loops(content) == OfLoops::kLeast);
+  const FileOfSamples median(header + "node,pingpong,8,1,1e-6,1,,,5e-6,,\n# time: median\n");
+  CHECK(counted_of_loops(read_sample_file(median.path, "seconds_min")) == OfLoops::kMedian);
+  CHECK_THROWS_WITH(rubato::of_loops_named("mean"), "--time: 'mean' is neither min nor median");
+
+  const FileOfSamples old(header + "node,pingpong,8,1,1e-6,1,,,,,\n");
+  CHECK_THROWS_WITH(
+      sampled_levels(read_sample_file(old.path, "seconds_min"), "old.csv", {OfLoops::kMedian}),
+      "old.csv: node pingpong of 8 bytes has no seconds_median; samples of older versions have "
+      "none, and are fitted with --time min");
 }
 
 TEST_CASE("a launch that timed a length several times is one launch") {

@@ -11,6 +11,7 @@
 
 #include "models/protocol_fit.h"
 
+using rubato::OfLoops;
 using rubato::Timing;
 using rubato::Timings;
 
@@ -46,6 +47,18 @@ TEST_CASE("starting lengths are powers of two and their middles") {
                                                           12, 16,  24,  32,  48,  64, 73,
                                                           96, 128, 192, 256, 289, 300});
   CHECK(rubato::starting_lengths(1000).count(1000) == 1);  // the largest one, whatever it is
+}
+
+TEST_CASE("what counts of some loops, and of every second one") {
+  Timing four;
+  for (const double seconds : {3., 1., 2., 8.}) four.add(seconds, 1);
+  CHECK(four.seconds(OfLoops::kLeast) == 1);
+  CHECK(four.seconds(OfLoops::kMedian) == 2.5);  // of 1, 2, 3, 8
+  CHECK(four.half(OfLoops::kLeast, 0) == 2);     // 3 and 2
+  CHECK(four.half(OfLoops::kLeast, 1) == 1);     // 1 and 8
+  CHECK(four.half(OfLoops::kMedian, 0) == 2.5);
+  CHECK(four.half(OfLoops::kMedian, 1) == 4.5);
+  CHECK(timing(1).half(OfLoops::kMedian, 0) == 0);  // one loop has no halves
 }
 
 TEST_CASE("refinement splits both sides of a length that a straight line misses") {
@@ -312,6 +325,34 @@ TEST_CASE("a machine that has become slower for good is measured as it is now") 
   CHECK(most <= 2.02);
 }
 
+TEST_CASE("a machine of one speed that is late at random is not taken for a slow one") {
+  // Each loop is late by 20 % in the mean. The least of two is later than 15 % once in five times
+  // (exp(-0.15 / 0.2)^2 = 0.22), so one of five lengths would look slow after most cycles, and
+  // hardly a cycle would count; of the least of twelve it is one in 8000.
+  const auto loops_of = [](double lateness, unsigned seed, Timings& timings) {
+    std::mt19937 random(seed);
+    std::exponential_distribution<double> late(1);
+    rubato::SweepOptions options = without_clock();
+    int loops = 0;
+    options.stop = [&loops] { return loops > 20000; };
+    timings = rubato::sweep(
+        [&](size_t bytes, int) {
+          ++loops;
+          return step_at_5000(bytes) * (1 + lateness * late(random));
+        },
+        options);
+    return loops;
+  };
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    Timings timings;
+    const int undisturbed = loops_of(0, seed, timings);
+    CAPTURE(seed, undisturbed);
+    CHECK(loops_of(0.2, seed, timings) < 2 * undisturbed);
+    const auto above = timings.upper_bound(5000);
+    CHECK(above->first - std::prev(above)->first <= 20);
+  }
+}
+
 TEST_CASE("waits that a busy machine cuts short still tell the protocol") {
   // A message of 10 us and n / 1 GB/s whose data flows as soon as one of its ends is in MPI: while
   // both compute it waits, so the receiver is said to be needed. A rank that loses its processor
@@ -326,10 +367,11 @@ TEST_CASE("waits that a busy machine cuts short still tell the protocol") {
   const Timings both = rubato::sweep(
       [&](size_t bytes, int) { return random() % 5 ? data(bytes) : 0.1e-6; }, options);
   const auto kinds = [&](const std::vector<rubato::TimedLength>& of_both) {
-    return rubato::find_protocols(4096, {rubato::median_lengths(idle), of_both},
-                                  rubato::timed_lengths(one_way), rubato::median_lengths(idle));
+    return rubato::find_protocols(4096, {rubato::timed_lengths(idle, OfLoops::kMedian), of_both},
+                                  rubato::timed_lengths(one_way),
+                                  rubato::timed_lengths(idle, OfLoops::kMedian));
   };
-  const auto found = kinds(rubato::median_lengths(both));
+  const auto found = kinds(rubato::timed_lengths(both, OfLoops::kMedian));
   REQUIRE(found.size() == 1);
   CHECK(found[0].protocol == rubato::Protocol::kPull);
   // The least of 12 loops is a short one but once in 15 lengths (0.8^12): that would be async.
