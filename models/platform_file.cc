@@ -1,3 +1,4 @@
+// Platform files are read here; format_platform.cc writes them.
 #include "models/platform_file.h"
 
 #include <toml++/toml.h>
@@ -10,6 +11,7 @@
 
 #include "models/curve_falls.h"
 #include "models/error.h"
+#include "models/formula_terms.h"
 #include "models/units.h"
 
 namespace rubato {
@@ -256,17 +258,6 @@ std::vector<AlgorithmRule> read_rules(const Reader& reader, const toml::table& t
   return rules;
 }
 
-/// Where the coefficients of a formula stand, by key.
-constexpr std::pair<const char*, double CollectiveFormula::*> kTerms[] = {
-    {"constant", &CollectiveFormula::constant},
-    {"log_p", &CollectiveFormula::log_p},
-    {"p", &CollectiveFormula::p},
-    {"p2", &CollectiveFormula::p2},
-    {"d", &CollectiveFormula::d},
-    {"d_log_p", &CollectiveFormula::d_log_p},
-    {"d_p", &CollectiveFormula::d_p},
-    {"d_p2", &CollectiveFormula::d_p2}};
-
 /// Refuses a formula that is below 0, for two processes, at the first size of a piece or at its
 /// last: it would be taken for 0 there. What a few printed digits leave of a difference is 0.
 void check_formula(const Reader& reader, const toml::array& pieces,
@@ -278,7 +269,7 @@ void check_formula(const Reader& reader, const toml::array& pieces,
         i + 1 < formula.size() ? formula[i + 1].from : std::max(kLarge, 2 * formula[i].from);
     for (const double bytes : {formula[i].from, end}) {
       double sum = 0, size = 0;
-      for (const auto& [key, term] : kTerms) {
+      for (const auto& [key, term] : kFormulaTerms) {
         CollectiveFormula one;
         one.*term = 1;
         const double part = formula[i].*term * one(kProcesses, bytes);
@@ -296,13 +287,13 @@ std::vector<CollectiveFormula> read_formula(const Reader& reader, const toml::no
                                             const std::string& where) {
   std::vector<CollectiveFormula> formula;
   std::vector<std::string> keys = {"from", "uncertainty"};
-  for (const auto& [key, term] : kTerms) keys.push_back(key);
+  for (const auto& [key, term] : kFormulaTerms) keys.push_back(key);
   for (const toml::node& item : reader.array(node, where)) {
     const toml::table& entry = reader.table(item, "an entry of " + where);
     reader.check_keys(entry, "an entry of " + where, keys);
     CollectiveFormula piece;
     if (entry.get("from")) piece.from = reader.required(entry, "from", where, parse_bytes);
-    for (const auto& [key, term] : kTerms) {
+    for (const auto& [key, term] : kFormulaTerms) {
       if (entry.get(key)) piece.*term = reader.required(entry, key, where, parse_seconds);
     }
     piece.uncertainty = read_uncertainty(reader, entry);
@@ -437,137 +428,6 @@ Platform read_platform(const Reader& reader, const toml::table& root) {
   return platform;
 }
 
-std::string quoted(const std::string& text) {
-  std::ostringstream out;
-  out << toml::value<std::string>(text);
-  return out.str();
-}
-
-void write_uncertainty(std::ostream& out, double value) {
-  if (value < 0.0005) return;  // 0.000, as good as not known
-  std::ostringstream uncertainty;
-  uncertainty.precision(3);
-  uncertainty << std::fixed << value;
-  out << ", uncertainty = " << uncertainty.str();
-}
-
-void write_curve(std::ostream& out, const char* key, const TransferCurve& curve) {
-  out << key << " = [\n";
-  for (const Segment& segment : curve.segments()) {
-    const double bandwidth =
-        segment.per_byte > 0 ? 1 / segment.per_byte : std::numeric_limits<double>::infinity();
-    out << "  { from = \"" << format_bytes(segment.from) << "\", latency = \""
-        << format_seconds(segment.intercept) << "\", bandwidth = \"" << format_bandwidth(bandwidth)
-        << '"';
-    write_uncertainty(out, segment.uncertainty);
-    out << " },\n";
-  }
-  out << "]\n";
-}
-
-void write_level(std::ostream& out, int index, const LevelModel& level) {
-  constexpr const char* meaning[] = {"a rank to itself", "two ranks on one node",
-                                     "two ranks on different nodes"};
-  out << "\n[level." << kLevelNames[index] << "]  # " << meaning[index] << "\n";
-  out << "# One way, without overheads: latency + n / bandwidth, from the given size up.\n";
-  write_curve(out, "transfer", level.transfer);
-  if (!level.protocols.empty()) {
-    out << "# eager: the sender does not wait; async: data flows once both sides have posted; "
-           "pull:\n"
-           "# and the receiver is inside MPI after that; push: likewise, and then the sender.\n";
-    out << "protocol = [\n";
-    for (const ProtocolSegment& segment : level.protocols) {
-      out << "  { from = \"" << format_bytes(segment.from) << "\", kind = \""
-          << kProtocolNames[static_cast<int>(segment.protocol)] << "\" },\n";
-    }
-    out << "]\n";
-  }
-  if (!level.send_overhead.empty() || !level.receive_overhead.empty())
-    out << "# Processor time at the two ends; unexpected: the message was there before its "
-           "receive.\n";
-  if (!level.send_overhead.empty()) write_curve(out, "send_overhead", level.send_overhead);
-  if (!level.receive_overhead.empty()) write_curve(out, "receive_overhead", level.receive_overhead);
-  if (level.unexpected_overhead)
-    write_curve(out, "unexpected_overhead", *level.unexpected_overhead);
-  if (level.gap) {
-    out << "# How long a message occupies the port of a rank.\n";
-    write_curve(out, "gap", *level.gap);
-  }
-  if (!level.crossing_delay.empty()) {
-    out << "# How much longer a message takes whose receiver sends at the same time.\n";
-    write_curve(out, "crossing_delay", level.crossing_delay);
-  }
-}
-
-void write_rule(std::ostream& out, const AlgorithmRule& rule) {
-  out << "  { ";
-  if (rule.processes > 2) out << "processes = " << rule.processes << ", ";
-  out << "from = \"" << format_bytes(rule.bytes) << "\", name = \""
-      << name_of(rule.choice.algorithm) << '"';
-  if (rule.choice.segment > 0) out << ", segment = \"" << format_bytes(rule.choice.segment) << '"';
-  out << " },\n";
-}
-
-void write_operation(std::ostream& out, const char* name, const OperationModel& operation) {
-  if (operation.rules.empty() && operation.formula.empty() && !operation.sync_limit) return;
-  out << "\n[collectives." << name << "]\n";
-  if (operation.sync_limit)
-    out << "sync_limit = \"" << format_bytes(*operation.sync_limit) << "\"\n";
-  if (!operation.rules.empty()) {
-    out << "algorithm = [\n";
-    for (const AlgorithmRule& rule : operation.rules) write_rule(out, rule);
-    out << "]\n";
-  }
-  if (!operation.formula.empty()) {
-    out << "formula = [\n";
-    for (const CollectiveFormula& piece : operation.formula) {
-      out << "  { from = \"" << format_bytes(piece.from) << '"';
-      for (const auto& [key, term] : kTerms) {
-        if (piece.*term != 0) out << ", " << key << " = \"" << format_seconds(piece.*term) << '"';
-      }
-      write_uncertainty(out, piece.uncertainty);
-      out << " },\n";
-    }
-    out << "]\n";
-  }
-}
-
-void write_collectives(std::ostream& out, const Platform& platform) {
-  const CollectiveModel& model = platform.collectives;
-  out << "\n[collectives]\nmodel = \"" << kCollectivePricingNames[static_cast<int>(model.pricing)]
-      << "\"\npreset = \"" << kCollectivePresetNames[static_cast<int>(model.preset)]
-      << "\"  # whose choice of algorithms: openmpi or mpich\n";
-  if (platform.reduction_bandwidth) {
-    out << "reduction_bandwidth = \"" << format_bandwidth(*platform.reduction_bandwidth) << "\"\n";
-  }
-  for (int i = 0; i < kCollectiveOps; ++i)
-    write_operation(out, kCollectiveNames[i], model.operations[i]);
-}
-
-/// Up to the last digit.
-std::string format_number(double value) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.begin(), text.end(), value).ptr};
-}
-
-void write_contention(std::ostream& out, const ContentionModel& model) {
-  if (model.kind == ContentionKind::kNone) return;
-  out << "\n[contention]\nmodel = \"" << kContentionNames[static_cast<int>(model.kind)] << "\"\n";
-  out << "levels = [";
-  const char* separator = "";
-  for (int i = 0; i < kLevels; ++i) {
-    if (!model.levels[i]) continue;
-    out << separator << '"' << kLevelNames[i] << '"';
-    separator = ", ";
-  }
-  out << "]\n";
-  if (model.kind == ContentionKind::kDegradation)
-    out << "degradation_ratio = " << format_number(model.degradation_ratio) << "\n";
-  if (model.out) out << "out = " << *model.out << "\n";
-  if (model.in) out << "in = " << *model.in << "\n";
-  if (model.network) out << "network = " << *model.network << "\n";
-}
-
 toml::table parse_toml(const std::string& text, const std::string& origin) {
   try {
     return toml::parse(text, origin);
@@ -623,26 +483,6 @@ Platform load_platform(const std::string& path) {
   Platform platform = parse_platform(text_of_file(path), path);
   if (platform.name.empty()) platform.name = path;
   return platform;
-}
-
-std::string format_platform(const Platform& platform, const std::string& contention_comment) {
-  std::ostringstream out;
-  out << "# Rubato platform file: what a message costs on this machine. Edit at will; every "
-         "quantity\n"
-         "# carries its unit. The format is explained in share/doc/platform-files.md.\n"
-         "format = 1\n";
-  out << "name = " << quoted(platform.name) << "\n";
-  for (int i = 0; i < kLevels; ++i) {
-    if (platform.levels[i]) write_level(out, i, *platform.levels[i]);
-  }
-  write_collectives(out, platform);
-  write_contention(out, platform.contention);
-  out << contention_comment;
-  if (!platform.measured.empty()) {
-    out << "\n[measured]  # how the numbers were obtained\n";
-    for (const auto& [key, value] : platform.measured) out << key << " = " << quoted(value) << "\n";
-  }
-  return out.str();
 }
 
 }  // namespace rubato

@@ -63,14 +63,14 @@ double parse_quantity(const std::string& text, std::span<const Unit> units, cons
   return fail();
 }
 
-/// `value` in the largest of `units` that keeps it at 1 or more, with six significant digits.
-std::string format_quantity(double value, std::span<const Unit> units) {
+/// `value` in the largest of `units` that keeps it at 1 or more, with so many significant digits.
+std::string format_quantity(double value, std::span<const Unit> units, int digits) {
   const Unit* best = &units.front();
   for (const Unit& unit : units) {
     if (std::abs(value) >= unit.second * (1 - 1e-9)) best = &unit;
   }
   std::array<char, 64> buffer;
-  std::snprintf(buffer.data(), buffer.size(), "%.6g%s", value / best->second, best->first);
+  std::snprintf(buffer.data(), buffer.size(), "%.*g%s", digits, value / best->second, best->first);
   return buffer.data();
 }
 
@@ -103,10 +103,10 @@ double brief(double value) {
   return std::round(value / digits) * digits;
 }
 
-std::string format_seconds(double seconds) {
+std::string format_seconds(double seconds, int digits) {
   constexpr std::array<Unit, 4> units = {{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}}};
   if (seconds == 0) return "0s";
-  return format_quantity(seconds, units);
+  return format_quantity(seconds, units, digits);
 }
 
 std::string format_bytes(double bytes) {
@@ -127,11 +127,11 @@ std::string format_bytes(double bytes) {
   return {};
 }
 
-std::string format_bandwidth(double bytes_per_second) {
+std::string format_bandwidth(double bytes_per_second, int digits) {
   constexpr std::array<Unit, 4> units = {
       {{"B/s", 1.0}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}}};
   if (std::isinf(bytes_per_second)) return "inf";
-  return format_quantity(bytes_per_second, units);
+  return format_quantity(bytes_per_second, units, digits);
 }
 
 }  // namespace rubato

@@ -18,10 +18,11 @@ double parse_bytes(const std::string& text);
 /// "12.5GB/s", "100Gbit/s", "inf" -> bytes per second. Greater than 0.
 double parse_bandwidth(const std::string& text);
 
-/// The shortest text that reads well and parses back: "1.3us", "64KiB", "12.5GB/s".
-std::string format_seconds(double seconds);
+/// The shortest text that reads well and parses back to so many significant digits: "1.3us",
+/// "64KiB", "12.5GB/s".
+std::string format_seconds(double seconds, int digits = 6);
 std::string format_bytes(double bytes);
-std::string format_bandwidth(double bytes_per_second);
+std::string format_bandwidth(double bytes_per_second, int digits = 6);
 
 /// Three significant digits, which is what a table needs: 1.2345 -> 1.23.
 double brief(double value);

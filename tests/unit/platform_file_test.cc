@@ -74,6 +74,20 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
   }
 }
 
+TEST_CASE("a steep segment is written with the digits that it needs") {
+  // A lost processor in the samples: 380 ns at 6 B, 3 ms at 8 B. -8.99848 ms + 6 B x 1.49981 ms/B
+  // cancel to 0.38 us; of numbers with six digits each, 5 ns and 6 B x 5 ns/B of it would be noise.
+  const double slope = (3e-3 - 380e-9) / 2;
+  rubato::LevelModel level;
+  level.transfer = rubato::TransferCurve({{0, 380e-9, 0}, {6, 380e-9 - 6 * slope, slope}});
+  Platform platform;
+  platform.name = "steep";
+  platform.level(Level::kNode) = level;
+  const Platform again = parse_platform(format_platform(platform), "again");
+  CHECK(again.level(Level::kNode)->transfer(6) == Approx(380e-9).epsilon(2e-6));
+  CHECK(again.level(Level::kNode)->transfer(8) == Approx(3e-3).epsilon(2e-6));
+}
+
 TEST_CASE("a platform file names who has to be inside MPI, and an unknown kind is refused") {
   const auto text = [](const std::string& kind) {
     return "format = 1\n[level.node]\ntransfer = \"1us\"\nprotocol = [\n"
