@@ -534,6 +534,9 @@ int run(int argc, char** argv) {
     MPI_Finalize();
     return rank == 0 ? 1 : 0;
   }
+  // Progress goes to the launcher's terminal, which stops those in the background that write to it
+  // where it was told to (stty tostop).
+  std::signal(SIGTTOU, SIG_IGN);
   // An interrupted run keeps what it has: rank 0 notices between two loops, the others follow.
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);

@@ -44,10 +44,20 @@ chmod +x kill_later.sh
 grep -q '^# mpi: ' killed.csv.partial || fail "the samples do not say what was measured"
 "$rubato" fit killed.csv.partial -o killed.toml >fit.txt || fail "fit: $(cat fit.txt)"
 grep -q '^gap = ' killed.toml || fail "the bursts were not kept"
+# The same once more would take them away.
+rm killed.toml
+expect_failure 1 "killed.csv.partial is what a run left that was killed" \
+  run 2 "$rubato" calibrate -o killed.toml --quick --max-size 1KiB
+grep -q '^node,exchange,' killed.csv.partial || fail "a second start took the samples away"
+run 2 "$rubato" calibrate -o killed.toml --quick --max-size 1KiB --levels self --patterns none --collectives none \
+  --force >table.txt || fail "--force: $(cat table.txt)"
+[ -e killed.csv ] && [ ! -e killed.csv.partial ] || fail "--force did not replace them"
 
 # Ranks have pipes, whatever their launcher has: who looks at its terminal is told how long the rest takes.
 if command -v script >/dev/null; then
   script -qec "mpirun.$flavour -n 2 '$rubato' calibrate -o self.toml --quick --max-size 1KiB --levels self \
     --patterns none --collectives none" screen.txt >/dev/null </dev/null || fail "on a terminal: $(cat screen.txt)"
   grep -q 'self: cycle [0-9]*, [0-9]* lengths; .* s left' screen.txt || fail "no progress: $(cat screen.txt)"
+else
+  echo "progress on a terminal was not looked at: there is no script(1)"
 fi
