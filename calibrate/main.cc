@@ -38,6 +38,7 @@
 #include "calibrate/terminal.h"
 #include "calibrate/time_plan.h"
 #include "models/collective_fit.h"
+#include "models/curve_ranges.h"
 #include "models/error.h"
 #include "models/platform_file.h"
 #include "models/units.h"
@@ -325,7 +326,8 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   platform.name = options.name;
   platform.measured = factors;
   if (interrupted) platform.measured["interrupted"] = "yes: fewer samples than asked for";
-  const std::string contention = note_machine(platform.measured, results, noise);
+  PlatformComments comments;
+  comments.contention = note_machine(platform.measured, results, noise);
   if (!collectives.samples.empty()) {
     platform.measured["collectives_sync"] = kProcessSyncNames[static_cast<int>(collectives.sync)];
     platform.measured["collectives_clock"] =
@@ -347,12 +349,14 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   csv.write(with_collectives(samples_csv(results, options.launch, measured), collectives,
                              options.launch));
   csv.commit();
-  for (const LevelResult& result : results)
+  for (const LevelResult& result : results) {
     add_level(platform, result.level, result.fit, result.probe);
+    comments.levels[static_cast<size_t>(result.level)] = curve_ranges(result.fit);
+  }
   const MeasuredCollectives of_collectives = measured_by(collectives);
   const auto formulas = fit_collectives(of_collectives);
   add_collectives(platform, formulas, of_collectives);
-  const std::string text = format_platform(platform, contention);
+  const std::string text = format_platform(platform, comments);
   toml.write(text);
   toml.commit();
 

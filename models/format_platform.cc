@@ -30,11 +30,13 @@ void write_uncertainty(std::ostream& out, double value) {
 }
 
 /// How many significant digits the two numbers of a segment need, so that their sum where it begins
-/// has six: a steep one ends far below 0 at no bytes, and its numbers cancel.
+/// has six, or is right to a millionth of a nanosecond: a steep one is far below 0 at no bytes, and
+/// its numbers cancel.
 int digits_of(const Segment& segment) {
   constexpr int kDigits = 6, kMost = 15;
+  constexpr double kLeast = 1e-9;
   const double start = segment.intercept + segment.from * segment.per_byte;
-  const double cancelled = std::abs(segment.intercept) / std::abs(start);
+  const double cancelled = std::abs(segment.intercept) / std::max(std::abs(start), kLeast);
   if (!(cancelled > 1)) return kDigits;
   return static_cast<int>(std::min<double>(kMost, kDigits + std::ceil(std::log10(cancelled))));
 }
@@ -159,7 +161,7 @@ void write_contention(std::ostream& out, const ContentionModel& model) {
 
 }  // namespace
 
-std::string format_platform(const Platform& platform, const std::string& contention_comment) {
+std::string format_platform(const Platform& platform, const PlatformComments& comments) {
   std::ostringstream out;
   out << "# Rubato platform file: what a message costs on this machine. Edit at will; every "
          "quantity\n"
@@ -168,10 +170,11 @@ std::string format_platform(const Platform& platform, const std::string& content
   out << "name = " << quoted(platform.name) << "\n";
   for (int i = 0; i < kLevels; ++i) {
     if (platform.levels[i]) write_level(out, i, *platform.levels[i]);
+    out << comments.levels[static_cast<size_t>(i)];
   }
   write_collectives(out, platform);
   write_contention(out, platform.contention);
-  out << contention_comment;
+  out << comments.contention;
   if (!platform.measured.empty()) {
     out << "\n[measured]  # how the numbers were obtained\n";
     for (const auto& [key, value] : platform.measured) out << key << " = " << quoted(value) << "\n";

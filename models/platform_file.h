@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,14 @@ std::vector<std::string> platform_warnings(const std::string& text, const std::s
 /// The same of a file. Errors: as load_platform().
 std::vector<std::string> load_platform_warnings(const std::string& path);
 
+/// What a platform file says beside its numbers: comment lines.
+struct PlatformComments {
+  std::array<std::string, kLevels> levels;  ///< below the curves of each level (curve_ranges())
+  std::string contention;                   ///< beside the platform's own (note_load())
+};
+
 /// The platform as the text of a platform file, with comments that explain it; parse_platform reads
-/// it back to the same numbers within the printed digits. `contention_comment` is what is said
-/// about contention beside the platform's own: comment lines (note_load()).
-std::string format_platform(const Platform& platform, const std::string& contention_comment = "");
+/// it back to the same numbers within the printed digits.
+std::string format_platform(const Platform& platform, const PlatformComments& comments = {});
 
 }  // namespace rubato

@@ -85,7 +85,7 @@ int command_fit(const Arguments& arguments) {
   }
   if (!output.empty()) {
     WholeFile file(output);
-    const std::string text = format_platform(fitted.platform, fitted.contention);
+    const std::string text = format_platform(fitted.platform, fitted.comments);
     file.write(text);
     file.commit();
     for (const std::string& line : platform_warnings(text, output)) written += line + "\n";

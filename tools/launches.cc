@@ -208,7 +208,7 @@ int calibrate_in_launches(const LaunchPlan& plan) {
   measured["launches"] = driver.complete() ? fmt::format("{}", plan.launches)
                                            : fmt::format("{} of {} that were asked for",
                                                          driver.samples().size(), plan.launches);
-  const std::string written = format_platform(fitted.platform, fitted.contention);
+  const std::string written = format_platform(fitted.platform, fitted.comments);
   toml.write(written);
   if (page) page->write(calibration_html(fitted));
   toml.commit();

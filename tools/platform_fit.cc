@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "models/collective_fit.h"
+#include "models/curve_ranges.h"
 #include "models/error.h"
 #include "models/load_fit.h"
 #include "models/units.h"
@@ -66,6 +67,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
       continue;
     }
     add_level(platform, level, fit, of_level.probe);
+    fitted.comments.levels[static_cast<size_t>(level)] = curve_ranges(fit);
     fitted.levels.push_back({level, of_level, fit});
     report += fmt::format(
         "{}{} lengths, fit error {:.1f} % rms, {:.1f} % at worst\n\n",
@@ -79,7 +81,8 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     throw InputError(fmt::format(
         "{}: no level has three lengths or more of the patterns pingpong or sendrecv", file));
   }
-  fitted.contention = note_load(platform.measured, loaded_times(samples, file, counting.of_loops));
+  fitted.comments.contention =
+      note_load(platform.measured, loaded_times(samples, file, counting.of_loops));
   const MeasuredCollectives measured = sampled_collectives(samples);
   const std::map<CollectiveOp, CollectiveFit> collectives = fit_collectives(measured);
   add_collectives(platform, collectives, measured);

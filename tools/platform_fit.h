@@ -6,6 +6,7 @@
 #include "models/fit.h"
 #include "models/level_fit.h"
 #include "models/platform.h"
+#include "models/platform_file.h"
 #include "tools/call_formulas.h"
 #include "tools/sample_file.h"
 #include "tools/sample_fit.h"
@@ -24,8 +25,8 @@ struct FittedPlatform {
   Platform platform;
   std::vector<FittedLevel> levels;
   std::vector<FittedCall> calls;
-  std::string contention;  ///< what note_load() says, for the file
-  std::string report;      ///< tables for a terminal
+  PlatformComments comments;  ///< for the file
+  std::string report;         ///< tables for a terminal
 };
 
 /// Fits everything that the samples of one file tell about; `file` is its name in messages and

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "models/curve_ranges.h"
 #include "models/platform_file.h"
 #include "tests/unit/seeds.h"
 
@@ -87,11 +88,36 @@ TEST_CASE("samples of a machine that does other things still give a platform fil
     }
     Platform platform;
     platform.name = "busy";
-    REQUIRE_NOTHROW(add_level(platform, Level::kNode, fit_level(samples), samples.probe));
+    const LevelFit fit = fit_level(samples);
+    REQUIRE_NOTHROW(add_level(platform, Level::kNode, fit, samples.probe));
     REQUIRE(platform.level(Level::kNode).has_value());
     // What is written can be read again.
-    REQUIRE_NOTHROW(parse_platform(format_platform(platform), "busy.toml"));
+    rubato::PlatformComments comments;
+    comments.levels[static_cast<size_t>(Level::kNode)] = rubato::curve_ranges(fit);
+    REQUIRE_NOTHROW(parse_platform(format_platform(platform, comments), "busy.toml"));
   }
+}
+
+TEST_CASE("a platform file says in which ranges its numbers lie") {
+  // A bandwidth is between 1 / 0.2 ns = 5 GB/s and 1 / 0.1 ns = 10 GB/s; a flat segment has none,
+  // nor has one whose slope nothing tells.
+  rubato::SegmentedFit one_way, gap;
+  one_way.segments = {{0, 1e-6, 0}, {1024, 2e-6, 0.15e-9}, {4096, 3e-6, 0.1e-9}};
+  one_way.intervals = {{{0, 0}, {0.98765e-6, 1.02e-6}, {0, 0}},
+                       {{1000, 1024}, {2e-6, 2e-6}, {0.1e-9, 0.2e-9}},
+                       {{4096, 4096}, {2.5e-6, 3.5e-6}, {-HUGE_VAL, HUGE_VAL}}};
+  gap.segments = {{0, 50e-9, 0}};
+  gap.intervals = {{{0, 0}, {-1e-9, 101e-9}, {0, 0}}};
+  LevelFit fit;
+  CHECK(rubato::curve_ranges(fit).empty());
+  fit.transfer = one_way;
+  fit.gap = gap;
+  const std::string text = rubato::curve_ranges(fit);
+  CHECK(text.substr(text.find("#   ")) ==
+        "#   one way from 0B: 988ns to 1.02us\n"
+        "#   one way from 1000B to 1KiB: 2us, 5GB/s to 10GB/s\n"
+        "#   one way from 4KiB: 2.5us to 3.5us\n"
+        "#   gap from 0B: -1ns to 101ns\n");
 }
 
 TEST_CASE("protocols as the probes found them") {

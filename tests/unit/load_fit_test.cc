@@ -73,7 +73,7 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
   CHECK(platform.measured["network_degradation"] == "2.00 (4 to 4 pairs at once)");
 
   // As comments they change nothing; without the leading # they are a [contention].
-  const std::string file = format_platform(platform, both);
+  const std::string file = format_platform(platform, {{}, both});
   CHECK(parse_platform(file, "quiet").contention == ContentionModel());
   const auto switched_on = [](std::string text) {
     const size_t begin = text.find("# [contention]");
@@ -93,7 +93,7 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
   CHECK(alone.find("faster than measured") != std::string::npos);  // 0.75 of the time, alone
   expected.degradation_ratio = 0.75;
   expected.levels = {false, true, false};
-  CHECK(switched_on(format_platform(platform, alone)) == expected);
+  CHECK(switched_on(format_platform(platform, {{}, alone})) == expected);
 
   // Ranks that share cores say nothing about messages.
   platform.measured["cores"] = "3";
