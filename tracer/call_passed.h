@@ -36,9 +36,10 @@ int pass_win_free(Real real, MPI_Win* win) {
   return result;
 }
 
-/// The requests of a call, of which those that are gone when this goes are forgotten. Sends are
-/// not: their handles may be those of sends that were made in such a function, which nobody knows.
-/// Without memory for them, neither are the others.
+/// The requests of a call, of which those that are gone when this goes are forgotten. Sends, and
+/// requests that are not ours, are not: their handles may be those of sends that were made in such
+/// a function, which nobody knows. Persistent ones are, whatever they do: each has a handle of its
+/// own. Without memory for them, none is.
 class PassedRequests {
  public:
   PassedRequests(int count, MPI_Request* requests) : requests_(requests) {
@@ -52,7 +53,8 @@ class PassedRequests {
       Request known;
       const MPI_Request handle = requests[count_];
       const bool ours = handle != handles.request_null && requests::find(handle, known) &&
-                        known.kind != RequestKind::kSend && known.kind != RequestKind::kForeign;
+                        (known.persistent ||
+                         (known.kind != RequestKind::kSend && known.kind != RequestKind::kForeign));
       passed_[count_] = ours ? Passed{handle, requests::claim(handle)}
                              : Passed{handles.request_null, requests::kNoClaim};
     }

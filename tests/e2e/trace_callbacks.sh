@@ -161,6 +161,55 @@ check_readable
 expect 10 '^MPI_ISEND '
 expect 10 '^MPI_ISEND_COMPLETE '
 
+# Persistent requests that the callback frees, whose handles come back for other ones: sends, requests to nobody (MPICH
+# alone uses handles of those again, and those of any kind for receives).
+build_program persistent <<'C'
+#include <mpi.h>
+#include <stdio.h>
+static int x;
+static MPI_Request made;
+static int free_made(MPI_Comm comm, int key, void* value, void* extra) { return MPI_Request_free(&made); }
+int main(int argc, char** argv) {
+  int key, y, reused[2] = {0, 0};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_made, &key, 0);
+  for (int i = 0; i < 10; ++i) {
+    for (int to_nobody = 0; to_nobody < 2; ++to_nobody) {
+      for (int receives = 0; receives < 2; ++receives) {
+        MPI_Request old, r;
+        MPI_Comm_set_attr(MPI_COMM_SELF, key, 0);
+        MPI_Send_init(&x, 1, MPI_INT, to_nobody ? MPI_PROC_NULL : 0, 5, MPI_COMM_SELF, &made);
+        old = made;
+        MPI_Comm_delete_attr(MPI_COMM_SELF, key);
+        if (receives) {
+          MPI_Irecv(&y, 1, MPI_INT, 0, 7, MPI_COMM_SELF, &r);
+          MPI_Send(&x, 1, MPI_INT, 0, 7, MPI_COMM_SELF);
+        } else {
+          MPI_Send_init(&x, 1, MPI_INT, 0, 6, MPI_COMM_SELF, &r);
+          MPI_Start(&r);
+          MPI_Recv(&y, 1, MPI_INT, 0, 6, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+        }
+        reused[receives] += r == old;
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        if (!receives) MPI_Request_free(&r);
+      }
+    }
+  }
+  printf("%d %d\n", reused[0], reused[1]);
+  MPI_Finalize();
+  return 0;
+}
+C
+trace 1 ./persistent >out.txt || fail "exit code $?"
+read -r sends receives <out.txt
+[ "$sends" -ge 1 ] || fail "handles used again: $sends and $receives"
+check_archive
+# Ten rounds of both kinds of first request, so 20 sends and 20 receives, each with the tag of its own.
+expect 20 '^MPI_ISEND '
+expect 20 '^MPI_ISEND .*Tag: 6,'
+expect 20 '^MPI_ISEND_COMPLETE '
+expect 20 '^MPI_IRECV .*Tag: 7,'
+
 # The same from Fortran.
 needs_fortran
 cat >fcall.f90 <<'F'
