@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "replay/event_callback.h"
+#include "replay/record_callback.h"
 
 namespace rubato {
 namespace {

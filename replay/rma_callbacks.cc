@@ -1,6 +1,6 @@
 // What becomes of the records of one-sided communication; those that are not MPI's keep their time.
 
-#include "replay/event_callback.h"
+#include "replay/record_callback.h"
 
 namespace rubato {
 namespace {
