@@ -8,7 +8,8 @@ namespace rubato {
 
 /// The user's input is bad: an archive, a platform file, the environment. The message is one line:
 /// what is wrong, where (file, location, event or line), what to do. The command prints it and
-/// exits with 1. Our own mistakes are asserts, never this.
+/// exits with 1. Our own mistakes are asserts, never this; std::logic_error where going on would
+/// give wrong numbers.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
