@@ -120,6 +120,7 @@ RUBATO_HOT bool Replay<Rules>::read_calls(TimelineState<K>& state) {
 template <class Rules>
 RUBATO_RARE bool Replay<Rules>::read_block(TimelineState<K>& state) {
   state.calls = 0;
+  state.unpacker = nullptr;  // the end of the timeline is its end
   if (!source_->read(state.number, state.block)) return false;
   state.calls = state.block.calls.size();
   state.unpacker = source_->unpacker(state.number);
