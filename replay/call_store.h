@@ -6,9 +6,9 @@
 // the other: libotf2 keeps a chunk (a megabyte, often) and a file descriptor for every open one,
 // and finding the place in a closed one again costs as much as reading up to it. So an archive is
 // decoded once, location by location, and what the replay needs of it, a fifth to all of its size,
-// is written to a temporary file, in pieces of 10 to 30 KiB. From there every rank is read, some
-// hundred calls at a time, as often as scenarios ask for it. A small archive never gets as far as
-// the disk.
+// is written to a temporary file, in pieces of 10 to 30 KiB. From there every rank is read, 2 KiB
+// at a time and of those call by call, as often as scenarios ask for it. A small archive never gets
+// as far as the disk.
 
 #include <memory>
 #include <mutex>

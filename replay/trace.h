@@ -131,12 +131,11 @@ struct Oddity {
   }
 };
 
+class CallUnpacker;
 class FunctionTimes;
 
 /// Where calls come from: an OTF2 archive, a text, a generator. Each timeline is read on its own,
 /// forwards, block by block, so that nobody has to hold a trace in memory.
-class CallUnpacker;
-
 class EventSource {
  public:
   virtual ~EventSource() = default;
