@@ -255,7 +255,8 @@ void CallUnpacker::start(const PiecePlace& place) {
   static std::atomic<uint64_t> started = 0;
   piece_number_ = ++started;
 
-  window_.resize(std::max(kWindow, size_t{2} * header_.longest));
+  const size_t window = std::max(kWindow, size_t{2} * header_.longest);
+  window_.resize(std::min(window, place.units / sizeof(uint16_t)));
   next_ = end_ = window_.data();
   offset_ = place.offset + place.head;
   left_ = place.units;

@@ -253,7 +253,8 @@ class alignas(kCacheLine) CallUnpacker {
   void fetch_next() const;
 
  private:
-  static constexpr size_t kWindow = 1024;  ///< units in memory, or twice the longest call
+  /// Units in memory; twice the longest call where that is more, and never more than the piece has.
+  static constexpr size_t kWindow = 1024;
 
   uint32_t get2() {
     next_ += 2;
@@ -281,7 +282,7 @@ class alignas(kCacheLine) CallUnpacker {
   void read_records(Call& call, Block& block);
 
   const uint16_t* next_ = nullptr;
-  const uint16_t* whole_ = nullptr;  ///< calls that begin before this are in the window as a whole
+  const uint16_t* whole_ = nullptr;  ///< calls that begin up to this are in the window as a whole
   const uint16_t* end_ = nullptr;    ///< of the window
   const CallShape* shapes_ = nullptr;
   const CallShape* last_ = nullptr;  ///< of the call that was read last
