@@ -250,6 +250,7 @@ void CallUnpacker::start(const PiecePlace& place) {
   shapes_ = reinterpret_cast<const CallShape*>(head_.data() + sizeof header_ / sizeof(uint64_t));
   actions_ = reinterpret_cast<const Action*>(shapes_ + header_.shapes);
   numbered_ = header_.numbered != 0;
+  shape_count_ = header_.shapes;
   time_ = header_.time;
   event_ = header_.event;
   static std::atomic<uint64_t> started = 0;
@@ -322,8 +323,10 @@ bool CallUnpacker::read(Block& block, size_t at_most) {
 }
 
 void CallUnpacker::fetch_next() const {
+  // All that is looked at here is in the line that came first.
+  static_assert(offsetof(CallUnpacker, shape_count_) + sizeof shape_count_ <= kCacheLine);
   fetch_lines(next_, 2 * kCacheLine);
-  fetch_lines(shapes_, header_.shapes * sizeof(CallShape), 10 * kCacheLine);
+  fetch_lines(shapes_, shape_count_ * sizeof(CallShape), 10 * kCacheLine);
 }
 
 void CallUnpacker::share_actions(Block& block) const {

@@ -290,6 +290,7 @@ class alignas(kCacheLine) CallUnpacker {
   uint64_t event_ = 0;
   bool with_records_;
   bool numbered_ = false;
+  uint32_t shape_count_ = 0;  ///< as in the header, for fetch_next()
 
   uint64_t piece_number_ = 0;  ///< among all that were ever started
   const CallFile* file_;
