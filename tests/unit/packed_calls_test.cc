@@ -12,10 +12,12 @@ using namespace rubato;
 
 namespace {
 
-/// A block of calls like a program's: a loop over a few kinds of call, now and then something odd.
+/// A block of calls like a program's: a loop over a few kinds of call, now and then something odd;
+/// with their records or without.
 class Program {
  public:
-  explicit Program(unsigned seed, bool odd) : random_(seed), odd_(odd) {}
+  explicit Program(unsigned seed, bool odd, bool with_records = true)
+      : random_(seed), odd_(odd), with_records_(with_records) {}
 
   Block block(size_t calls) {
     Block block;
@@ -42,7 +44,7 @@ class Program {
     call.name = static_cast<uint16_t>(rarely() ? 65000 : below(20));
     call.role = rarely() ? CallRole::kOff : CallRole::kMpi;
     for (uint32_t i = 0; i < call.actions; ++i) block.actions.push_back(action());
-    for (uint32_t i = below(4); i > 0; --i)
+    for (uint32_t i = with_records_ ? below(4) : 0; i > 0; --i)
       block.records.push_back({time_, static_cast<RecordPhase>(below(3))});
     block.calls.push_back(call);
   }
@@ -83,6 +85,7 @@ class Program {
 
   std::mt19937 random_;
   bool odd_;
+  bool with_records_;
   double time_ = -1e6;
   uint64_t event_ = 0;
 };
@@ -124,12 +127,13 @@ void require_same(const Block& in, size_t call, Block& out, size_t other) {
 
 TEST_CASE("packed calls come back as they were") {
   // 40 blocks of 300 calls for each of two timelines, in turn: some pieces each. With odd ones also
-  // more than the 4 MiB that are kept without a file.
+  // more than the 1 MiB that is kept without a file.
   const bool odd = GENERATE(false, true);
-  CAPTURE(odd);
-  CallStore store(2, true);
-  std::vector<std::vector<Block>> blocks(2);
-  Program programs[2] = {Program(1, odd), Program(2, odd)};
+  const bool with_records = GENERATE(true, false);
+  CAPTURE(odd, with_records);
+  CallStore store(2, with_records);
+  std::vector<Block> blocks[2];
+  Program programs[2] = {Program(1, odd, with_records), Program(2, odd, with_records)};
   for (int turn = 0; turn < 40; ++turn) {
     for (int timeline = 0; timeline < 2; ++timeline) {
       blocks[timeline].push_back(programs[timeline].block(300));
@@ -138,23 +142,31 @@ TEST_CASE("packed calls come back as they were") {
   }
   for (int timeline = 0; timeline < 2; ++timeline) store.close(timeline);
 
-  for (int round = 0; round < 2; ++round) {
+  for (const bool singly : {false, true, false}) {
+    CAPTURE(singly);
     store.rewind();
-    // In turn and into one block: the n-th pieces of both meet there, whose actions must not be
-    // mixed up.
-    Block out;
+    // In turn. Several calls at once go into one block: the n-th pieces of both meet there, whose
+    // actions must not be mixed up. Single ones follow what a read() left in a block of their own.
+    Block shared, own[2];
     size_t calls[2] = {0, 0};
+    size_t single = 0;
     for (bool more = true; more;) {
       more = false;
       for (int timeline = 0; timeline < 2; ++timeline) {
-        if (!store.read(timeline, out)) continue;
+        Block& out = singly ? own[timeline] : shared;
+        CallUnpacker* unpacker = singly ? store.unpacker(timeline) : nullptr;
+        const bool is_single = unpacker && unpacker->read_next(out);
+        if (!is_single && !store.read(timeline, out)) continue;
         more = true;
-        for (size_t i = 0; i < out.calls.size(); ++i, ++calls[timeline])
+        single += is_single;
+        const size_t count = is_single ? 1 : out.calls.size();
+        for (size_t i = 0; i < count; ++i, ++calls[timeline])
           require_same(blocks[timeline][calls[timeline] / 300], calls[timeline] % 300, out, i);
       }
     }
     CHECK(calls[0] == 40 * 300);
     CHECK(calls[1] == 40 * 300);
+    CHECK((single > 0) == singly);
   }
 }
 
