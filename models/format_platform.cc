@@ -1,6 +1,4 @@
 // Platform files are written here; platform_file.cc reads them.
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -8,18 +6,12 @@
 #include <limits>
 #include <sstream>
 
-#include "models/formula_terms.h"
 #include "models/platform_file.h"
+#include "models/platform_text.h"
 #include "models/units.h"
 
 namespace rubato {
 namespace {
-
-std::string quoted(const std::string& text) {
-  std::ostringstream out;
-  out << toml::value<std::string>(text);
-  return out.str();
-}
 
 void write_uncertainty(std::ostream& out, double value) {
   if (value < 0.0005) return;  // 0.000, as good as not known

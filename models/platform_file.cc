@@ -11,7 +11,7 @@
 
 #include "models/curve_falls.h"
 #include "models/error.h"
-#include "models/formula_terms.h"
+#include "models/platform_text.h"
 #include "models/units.h"
 
 namespace rubato {
@@ -462,6 +462,12 @@ unsigned line_of(const toml::table& root, const CurveFall& fall) {
 }
 
 }  // namespace
+
+std::string quoted(const std::string& text) {
+  std::ostringstream out;
+  out << toml::value<std::string>(text);
+  return out.str();
+}
 
 Platform parse_platform(const std::string& text, const std::string& origin) {
   return read_platform(Reader(origin), parse_toml(text, origin));

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include "models/collective_model.h"
 
 namespace rubato {
+
+/// Text as TOML has it, in quotes.
+std::string quoted(const std::string& text);
 
 /// Where the coefficients of a collective's formula stand, by their keys in platform files.
 inline constexpr std::pair<const char*, double CollectiveFormula::*> kFormulaTerms[] = {
