@@ -79,6 +79,8 @@ class Runner {
     double seconds = 0;
     if (command.pattern.mode == PatternMode::kPersistent) {
       seconds = persistent(neighbours, by_turns);
+    } else if (command.pattern.mode == PatternMode::kReady) {
+      seconds = ready(neighbours);
     } else if (by_turns) {
       seconds = time([&] { ping_pong(neighbours); });
     } else {
@@ -214,6 +216,34 @@ class Runner {
       MPI_Waitall(2 * neighbours.count, requests.data(), MPI_STATUSES_IGNORE);
     }
     turn_round();
+  }
+
+  /// A ping-pong of ready sends: who answers has posted its next receive before, so that it is
+  /// there when the next message comes.
+  double ready(const Neighbours& neighbours) {
+    MPI_Request receive = MPI_REQUEST_NULL;
+    const auto post = [&] {
+      MPI_Irecv(in(0), count(), MPI_BYTE, neighbours.to[0], 0, comm_, &receive);
+    };
+    const auto send = [&] { MPI_Rsend(out(0), count(), MPI_BYTE, neighbours.to[0], 0, comm_); };
+    offset_ = 0;
+    const bool talks = neighbours.count > 0;
+    const bool first = goes_first();
+    int left = command_.steps + 1;  // and the one before the clock runs
+    if (talks && !first) post();
+    return time([&] {
+      --left;
+      if (!talks) return;
+      if (first) {
+        post();
+        send();
+      }
+      MPI_Wait(&receive, MPI_STATUS_IGNORE);
+      std::swap(in_, out_);
+      if (first) return;
+      if (left > 0) post();
+      send();
+    });
   }
 
   /// Requests that are made once: two sets, so that what came in goes out next.

@@ -10,15 +10,18 @@ namespace {
 
 constexpr std::array kShapeNames = {"pingpong",  "headtohead", "overlap",
                                     "bisection", "ring",       "halo"};
-constexpr std::array kModeNames = {"blocking", "nonblocking", "persistent", "synchronous"};
+constexpr std::array kModeNames = {"blocking", "nonblocking", "persistent", "synchronous", "ready"};
 
 /// What exists: an overlap needs something between start and wait; persistent requests have the
-/// addresses of their data for good, so they cannot walk through memory; and a ping-pong of
-/// blocking calls in the caches is what the curve of a level is made of.
+/// addresses of their data for good, so they cannot walk through memory; a ready send needs its
+/// receive to be there, which ranks that take turns know; and a ping-pong of blocking calls in the
+/// caches is what the curve of a level is made of.
 bool exists(const MessagePattern& pattern) {
   if (pattern.shape == PatternShape::kOverlap)
     return pattern.mode == PatternMode::kNonblocking && !pattern.cold;
   if (pattern.cold && pattern.mode == PatternMode::kPersistent) return false;
+  if (pattern.mode == PatternMode::kReady)
+    return pattern.shape == PatternShape::kPingPong && !pattern.cold;
   return pattern != MessagePattern{};
 }
 

@@ -24,6 +24,7 @@ enum class PatternMode : uint8_t {
   kNonblocking,  ///< MPI_Irecv, MPI_Isend, MPI_Waitall
   kPersistent,   ///< MPI_Startall, MPI_Waitall
   kSynchronous,  ///< MPI_Ssend, or MPI_Issend
+  kReady,        ///< MPI_Rsend, to a receive that is posted: ping-pongs in the caches alone
 };
 
 /// One of the further patterns that `rubato calibrate` measures.
@@ -41,8 +42,8 @@ struct MessagePattern {
 
 /// Those that are measured unless told otherwise.
 inline constexpr const char* kDefaultPatterns =
-    "pingpong_nonblocking,pingpong_persistent,pingpong_synchronous,pingpong_cold,headtohead,"
-    "headtohead_nonblocking,overlap,bisection,ring,halo_nonblocking";
+    "pingpong_nonblocking,pingpong_persistent,pingpong_synchronous,pingpong_ready,pingpong_cold,"
+    "headtohead,headtohead_nonblocking,overlap,bisection,ring,halo_nonblocking";
 
 /// Reads names with commas between, "default", "all" or "none"; each pattern once, in the order in
 /// which they are measured. With `overlap` comes headtohead_nonblocking, which says for how long to

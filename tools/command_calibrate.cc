@@ -179,7 +179,8 @@ const CommandHelp kHelp = {
     "Rank 0 talks to the last rank on its own node (level 'node'), to the last rank on another\n"
     "node (level 'network'), and to itself (level 'self'); start it so that these pairs exist.\n"
     "Patterns: pingpong, headtohead, overlap, bisection, ring and halo, each also with\n"
-    "_nonblocking, _persistent or _synchronous, and with _cold (data from outside of the caches).",
+    "_nonblocking, _persistent or _synchronous, and with _cold (data from outside of the caches);\n"
+    "and pingpong_ready.",
     "Examples:\n"
     "  mpirun -n 2 rubato calibrate -o cluster.toml                  one node\n"
     "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml    two nodes, both levels\n"

@@ -58,7 +58,7 @@ for name in "copy", "copy_cold":
     copies = {int(r["bytes"]): float(r["seconds_min"]) for r in rows if r["pattern"] == name}
     assert 1e-9 < copies[1024] < copies[1 << 20] < 1, copies
 assert "of the time lost" in measured["noise"], measured["noise"]
-for name in "pingpong_cold", "headtohead", "overlap", "bisection", "ring", "halo_nonblocking":
+for name in "pingpong_ready", "pingpong_cold", "headtohead", "overlap", "bisection", "ring", "halo_nonblocking":
     sizes = [int(r["bytes"]) for r in rows if r["pattern"] == name and r["level"] == "node"]
     assert {0, 8, 4096, 262144, 4 << 20} <= set(sizes), (name, sizes)
 patterns = {r["pattern"] for r in rows if r["level"] == "node"}

@@ -15,16 +15,17 @@ TEST_CASE("patterns are chosen by their names") {
   CHECK(patterns[0].between_two());
   CHECK(!patterns[1].between_two());
   CHECK(parse_patterns("none").empty());
-  CHECK(parse_patterns("default").size() == 10);
+  CHECK(parse_patterns("default").size() == 11);
   // The overlap is compared with an exchange without computing.
   CHECK(parse_patterns("overlap").front().name() == "headtohead_nonblocking");
 }
 
 TEST_CASE("all patterns: shapes by modes by caches, without those that cannot be") {
   // 6 shapes; of the overlap 1; of the other five 4 modes warm and 3 cold (not persistent) = 7
-  // each; less the ping-pong that the curve is made of: 1 + 5 * 7 - 1 = 35.
+  // each; less the ping-pong that the curve is made of; and the ping-pong of ready sends:
+  // 1 + 5 * 7 - 1 + 1 = 36.
   const auto all = parse_patterns("all");
-  CHECK(all.size() == 35);
+  CHECK(all.size() == 36);
   for (const MessagePattern& pattern : all) {
     CAPTURE(pattern.name());
     const auto again = parse_patterns(pattern.name());
@@ -33,7 +34,8 @@ TEST_CASE("all patterns: shapes by modes by caches, without those that cannot be
 }
 
 TEST_CASE("patterns that do not exist are refused by name") {
-  for (const char* list : {"rign", "pingpong", "halo_persistent_cold", "", "ring,,halo"}) {
+  for (const char* list : {"rign", "pingpong", "halo_persistent_cold", "ring_ready",
+                           "pingpong_ready_cold", "", "ring,,halo"}) {
     CAPTURE(list);
     CHECK_THROWS_AS(parse_patterns(list), UsageError);
   }
