@@ -186,22 +186,19 @@ class CollectiveInstances {
 
   using Instance = CollectiveInstance<K>;
 
-  Instance& get(uint32_t comm, uint64_t number) {
+  [[gnu::always_inline]] Instance& get(uint32_t comm, uint64_t number) {
     // Mostly that which was asked for last.
     if (last_ && number == last_number_ && comm == last_comm_) return *last_;
-    State& state = state_of(comm, number);
-    last_ = &state.instances[(number & kPlaceMask) - state.first];  // stays where it is
-    last_comm_ = comm;
-    last_number_ = number;
-    return *last_;
+    return look_up(comm, number);
   }
 
   /// True when everything that `local` waits for is there, in an operation that it takes to
   /// synchronise in this way.
-  bool ready(uint32_t comm, uint64_t number, int local, Synchronisation how) {
-    const Instance& instance = get(comm, number);
-    if (instance.abandoned) return true;
+  [[gnu::always_inline]] bool ready(const Instance& instance, uint32_t comm, int local,
+                                    Synchronisation how) const {
     const Communicator& communicator = trace_->comms[comm];
+    // All are there: so it is for those whom the last one wakes.
+    if (instance.arrived.count == communicator.size() || instance.abandoned) return true;
     switch (how) {
       case Synchronisation::kOneToAll:
         return instance.root_arrived || !instance.waits_for_root(local, communicator);
@@ -257,6 +254,15 @@ class CollectiveInstances {
   State& state_of(uint32_t comm, uint64_t number) {
     const uint64_t series = number >> kSeriesShift;
     return series == 0 ? comms_[comm] : persistent_.find({comm, series})->second;
+  }
+
+  /// get() of another one than the last time.
+  [[gnu::noinline]] Instance& look_up(uint32_t comm, uint64_t number) {
+    State& state = state_of(comm, number);
+    last_ = &state.instances[(number & kPlaceMask) - state.first];  // stays where it is
+    last_comm_ = comm;
+    last_number_ = number;
+    return *last_;
   }
 
   /// `action` is followed by those that say whom the member sends nothing to.

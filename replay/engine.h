@@ -325,8 +325,9 @@ RUBATO_RARE bool Replay<Rules>::others_are_there(int timeline, const Awaited& aw
     case Awaited::Kind::kCollective: {
       const uint32_t comm = awaited.action->comm;
       if (trace_->comms[comm].size() <= 1) return true;
-      if (collectives_.ready(comm, awaited.instance, awaited.local, awaited.waits_for)) return true;
-      collectives_.get(comm, awaited.instance).waiting.push_back(timeline);
+      CollectiveInstance<K>& instance = collectives_.get(comm, awaited.instance);
+      if (collectives_.ready(instance, comm, awaited.local, awaited.waits_for)) return true;
+      instance.waiting.push_back(timeline);
       return false;
     }
     default:
