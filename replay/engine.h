@@ -94,17 +94,21 @@ void Replay<Rules>::run_until_blocked(int timeline) {
   for (int turn = 0; turn < kCallsInTurn; ++turn) {
     if (state.next_call == state.calls && !read_calls(state)) return finish(timeline);
     const Call& call = state.block.calls[state.next_call];
-    if (!state.in_call) {
-      if constexpr (kTimeOrdered<Rules>) {
-        if (!is_due(timeline, call)) return;
+    if (only_starts(state, call)) {
+      start_message(state, call);
+    } else {
+      if (!state.in_call) {
+        if constexpr (kTimeOrdered<Rules>) {
+          if (!is_due(timeline, call)) return;
+        }
+        enter(state, call);
       }
-      enter(state, call);
+      if (!everything_is_there(state)) {
+        state.status = Status::kBlocked;
+        return;
+      }
+      leave(state, call);
     }
-    if (!everything_is_there(state)) {
-      state.status = Status::kBlocked;
-      return;
-    }
-    leave(state, call);
     ++state.next_call;
   }
   make_ready(timeline);
@@ -134,7 +138,7 @@ void Replay<Rules>::finish(int timeline) {
   state.status = Status::kFinished;
   ++finished_;
   --running_[state.rank];
-  if (has_unborn(timeline)) {  // a main thread without any record: nothing to go by
+  if (has_unborn(state)) {  // a main thread without any record: nothing to go by
     Call nothing;
     nothing.role = CallRole::kBegin;
     nothing.leave = std::numeric_limits<double>::infinity();
@@ -149,9 +153,8 @@ void Replay<Rules>::finish(int timeline) {
 }
 
 template <class Rules>
-RUBATO_HOT bool Replay<Rules>::has_unborn(int timeline) const {
-  const TimelineState<K>& state = timelines_[timeline];
-  return state.threads && timeline == state.rank && !state.threads->unborn.empty();
+RUBATO_HOT bool Replay<Rules>::has_unborn(const TimelineState<K>& state) const {
+  return state.threads && state.number == state.rank && !state.threads->unborn.empty();
 }
 
 template <class Rules>
@@ -196,12 +199,19 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
     if (timeline >= trace_->ranks()) {
       state.threads->unborn.push_back(timeline);
       await(state, Awaited::Kind::kMainThread, kNoTransfer);
-    } else if (has_unborn(timeline)) {
+    } else if (has_unborn(state)) {
       begin_threads(timeline, call);
     }
     return;
   }
   if constexpr (!kTimeOrdered<Rules>) find_enter(state, call);
+  begin_call(state, call);
+  for (const Action& action : state.block.actions_of(call)) perform(state, call, action);
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::begin_call(TimelineState<K>& state, const Call& call) {
+  const int timeline = state.number;
   rules_->begin_call(state);
   if constexpr (kNeedsPresence<Rules>) {
     if (makes_progress(call)) {
@@ -212,10 +222,8 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
   if constexpr (kTimeOrdered<Rules>) {
     if (makes_progress(call)) answer_all(rules_->order().enter(timeline));
   }
-  if (has_unborn(timeline)) begin_threads(timeline, call);
+  if (has_unborn(state)) begin_threads(timeline, call);
   state.block.take_up(call);
-  for (uint32_t i = 0; i < call.actions; ++i)
-    perform(state, call, state.block.actions[call.first_action + i]);
 }
 
 template <class Rules>
@@ -227,9 +235,15 @@ RUBATO_HOT void Replay<Rules>::find_enter(TimelineState<K>& state, const Call& c
   if (spins) {
     state.enter = state.clock;
   } else {
-    state.enter = state.clock + compute(state.number, call.event, call.enter - state.recorded_clock,
-                                        is_mpi, call.function_records);
+    enter_after_compute(state, call, is_mpi);
   }
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::enter_after_compute(TimelineState<K>& state, const Call& call,
+                                                   bool is_mpi) {
+  state.enter = state.clock + compute(state.number, call.event, call.enter - state.recorded_clock,
+                                      is_mpi, call.function_records);
 }
 
 template <class Rules>
@@ -349,13 +363,7 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
   const bool begins = call.role == CallRole::kBegin;
   const double recorded_before = begins ? call.enter : state.recorded_clock;
   if (begins) state.clock = state.enter;
-  const bool counted = profile_ && profile_->call(timeline, call, state.block, state.enter, leave);
-  if (coverage_ && (!counted || call.is_kept())) coverage_->call(timeline, call, counted);
-  for (Observer<K>* observer : observers_) {
-    observer->call(timeline, call, state.block, state.clock, recorded_before, state.enter, leave);
-  }
-  state.clock = leave;
-  state.recorded_clock = call.leave;
+  tell(state, call, state.block.traffic_of(call), recorded_before, leave);
   state.in_call = false;
   if constexpr (kNeedsPresence<Rules>) {
     if (makes_progress(call)) {
@@ -366,6 +374,19 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
   if constexpr (kTimeOrdered<Rules>) {
     if (makes_progress(call)) rules_->order().leave(timeline, leave[0]);
   }
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::tell(TimelineState<K>& state, const Call& call, Traffic traffic,
+                                    double recorded_before, const Lanes<K>& leave) {
+  const int timeline = state.number;
+  const bool counted = profile_ && profile_->call(timeline, call, traffic, state.enter, leave);
+  if (coverage_ && (!counted || call.is_kept())) coverage_->call(timeline, call, counted);
+  for (Observer<K>* observer : observers_) {
+    observer->call(timeline, call, state.block, state.clock, recorded_before, state.enter, leave);
+  }
+  state.clock = leave;
+  state.recorded_clock = call.leave;
 }
 
 template <class Rules>

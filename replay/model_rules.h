@@ -174,6 +174,9 @@ class ModelRules {
     return level == Level::kSelf ? time : Lanes<K>(time + message_cost(level, 0).latency);
   }
 
+  /// When a call leaves that waits for nothing.
+  const Lanes<K>& leave_at_once(const TimelineState<K>& timeline) const { return timeline.busy; }
+
   /// When the current call leaves. The answer takes the place of TimelineState::busy, as with many
   /// lanes a copy costs as much as the arithmetic.
   [[gnu::always_inline]] const Lanes<K>& leave(TimelineState<K>& timeline, const Call& call,
@@ -196,7 +199,7 @@ class ModelRules {
       look_at_outcome(timeline, call, context);
     }
     // Most calls wait for nothing.
-    if (timeline.awaited.empty()) return timeline.busy;
+    if (timeline.awaited.empty()) return leave_at_once(timeline);
     Lanes<K> leave = timeline.busy;
     Lanes<K> latest = timeline.busy;
     std::optional<Lanes<K>> flows;  // known where a message may cross

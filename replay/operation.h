@@ -162,13 +162,16 @@ consteval std::array<TrafficMasks, 2 * kActionKinds> traffic_masks() {
 /// By kind, and whether the call itself completes it.
 inline constexpr auto kTrafficMasks = traffic_masks();
 
+/// What an action of the kind that `mask` is of moves.
+[[gnu::always_inline]] inline Traffic traffic_of(const Action& action, const TrafficMasks& mask) {
+  return {action.bytes & mask.sent,
+          (action.bytes & mask.received) | (action.bytes_received & mask.both)};
+}
 /// What an action moves. Received bytes, and those of a collective that was started, are booked
 /// where the request completes, as MPInside does it with the posting call's name lost: in MPI_Wait.
 [[gnu::always_inline]] inline Traffic traffic_of(const Action& action) {
-  const TrafficMasks& mask =
-      kTrafficMasks[static_cast<size_t>(action.kind) * 2 + (action.flags & kBlocking)];
-  return {action.bytes & mask.sent,
-          (action.bytes & mask.received) | (action.bytes_received & mask.both)};
+  return traffic_of(
+      action, kTrafficMasks[static_cast<size_t>(action.kind) * 2 + (action.flags & kBlocking)]);
 }
 /// What actions move.
 Traffic traffic_of(std::span<const Action> actions);
@@ -254,7 +257,7 @@ struct Block {
 
   /// Gives the actions of `call` its slots and orders.
   [[gnu::always_inline]] void take_up(const Call& call) {
-    if (shared == 0 || call.actions == 0 || call.first_request == kNoRequests) return;
+    if (call.first_request == kNoRequests || shared == 0) return;
     const uint32_t* request = requests.data() + call.first_request;
     Action* action = actions.data() + call.first_action;
     for (const Action* end = action + call.actions; action != end; ++action) {
@@ -264,12 +267,15 @@ struct Block {
       if (uint32_t* order = order_of(*action)) *order = *request++;
     }
   }
+  std::span<const Action> actions_of(const Call& call) const {
+    return {actions.data() + call.first_action, call.actions};
+  }
   /// What `call` moves.
   [[gnu::always_inline]] Traffic traffic_of(const Call& call) const {
     if (call.actions == 0) return {};
     if (call.actions == 1) return rubato::traffic_of(actions[call.first_action]);
     if (shared != 0) return traffic[call.first_action];
-    return rubato::traffic_of({actions.data() + call.first_action, call.actions});
+    return rubato::traffic_of(actions_of(call));
   }
 
   void clear() {

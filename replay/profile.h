@@ -30,15 +30,16 @@ class Profile {
     }
   }
 
-  /// `call` of a timeline left. True when it is one of those that add_to() tells of.
-  [[gnu::always_inline]] bool call(int number, const Call& call, const Block& block,
+  /// `call` of a timeline left, which moves `traffic`. True when it is one of those that add_to()
+  /// tells of.
+  [[gnu::always_inline]] bool call(int number, const Call& call, Traffic traffic,
                                    const Lanes<K>& enter, const Lanes<K>& leave) {
     Timeline& timeline = timelines_[number];
     if (call.role != CallRole::kMpi || timeline.over || number >= ranks_) {
-      rare_call(number, call, block, enter, leave);
+      rare_call(number, call, traffic, enter, leave);
       return false;
     }
-    book(timeline, call, block, enter, leave);
+    book(timeline, call, traffic, enter, leave);
     recorded_[call.name] += call.leave - call.enter;
     return true;
   }
@@ -126,10 +127,9 @@ class Profile {
     }
   };
 
-  [[gnu::always_inline]] static void book(Timeline& timeline, const Call& call, const Block& block,
+  [[gnu::always_inline]] static void book(Timeline& timeline, const Call& call, Traffic traffic,
                                           const Lanes<K>& enter, const Lanes<K>& leave) {
     PerCall& totals = timeline.calls[call.name];
-    const Traffic traffic = block.traffic_of(call);
     totals.time += leave - enter;
     ++totals.calls;
     totals.bytes_sent += traffic.sent;
@@ -137,7 +137,7 @@ class Profile {
   }
 
   /// Any other than an MPI call of a main thread before MPI_Finalize.
-  [[gnu::noinline]] void rare_call(int number, const Call& call, const Block& block,
+  [[gnu::noinline]] void rare_call(int number, const Call& call, Traffic traffic,
                                    const Lanes<K>& enter, const Lanes<K>& leave) {
     Timeline& timeline = timelines_[number];
     const bool is_main = number < ranks_;
@@ -159,7 +159,7 @@ class Profile {
       default:
         break;
     }
-    book(timeline, call, block, enter, leave);
+    book(timeline, call, traffic, enter, leave);
     if (!is_main) timeline.end = leave;
     if (call.role == CallRole::kInit) {
       timeline.start = leave;

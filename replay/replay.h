@@ -141,7 +141,7 @@ class Replay {
   void finish(int timeline);
 
   /// True for a main thread of whose rank other threads have still to begin.
-  bool has_unborn(int timeline) const;
+  bool has_unborn(const TimelineState<K>& state) const;
   /// Threads of the rank begin that began, when recorded, before `call` of the main one left. They
   /// keep their distance to what the main thread did then.
   void begin_threads(int timeline, const Call& call);
@@ -156,12 +156,25 @@ class Replay {
 
   // --- One call ---
 
+  /// True when all that `call` does is to start a message, as most do; else the rules may want to
+  /// know more of it.
+  bool only_starts(const TimelineState<K>& state, const Call& call) const;
+  /// Such a call from enter to leave: it waits for nobody, and so needs nothing of what is there
+  /// for those that do.
+  void start_message(TimelineState<K>& state, const Call& call);
+  /// The same for a send, and for a post.
+  template <ActionKind kKind>
+  void start_message(TimelineState<K>& state, const Call& call, const Action& action);
   void enter(TimelineState<K>& state, const Call& call);
+  /// `call`, of which it is known when it is entered, begins.
+  void begin_call(TimelineState<K>& state, const Call& call);
   /// The compute before `call` on the scenario's machine, of so many recorded ticks.
   Lanes<K> compute(int timeline, uint64_t event, double recorded, bool before_mpi_call,
                    uint32_t function_records);
   /// When `timeline` enters its next call.
   void find_enter(TimelineState<K>& state, const Call& call);
+  /// The same where the timeline computes until then; `is_mpi`: it is a call of MPI.
+  void enter_after_compute(TimelineState<K>& state, const Call& call, bool is_mpi);
   void perform(TimelineState<K>& state, const Call& call, const Action& action);
   void send(TimelineState<K>& state, const Call& call, const Action& action);
   void post(TimelineState<K>& state, const Call& call, const Action& action);
@@ -195,6 +208,9 @@ class Replay {
   /// comes.
   bool everything_is_there(TimelineState<K>& state);
   void leave(TimelineState<K>& state, const Call& call);
+  /// `call` leaves then: tells whoever keeps or observes calls.
+  void tell(TimelineState<K>& state, const Call& call, Traffic traffic, double recorded_before,
+            const Lanes<K>& leave);
   /// Of a collective or one-sided communication.
   bool others_are_there(int timeline, const Awaited& awaited);
   void let_go(int timeline, const Awaited& awaited);

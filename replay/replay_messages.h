@@ -13,6 +13,55 @@
 
 namespace rubato {
 
+/// True for rules that let a call which waits for nothing leave as soon as it has done what it
+/// does.
+template <class Rules>
+inline constexpr bool kLeavesAtOnce = requires(const Rules& rules,
+                                               const TimelineState<Rules::kLanes>& state) {
+  rules.leave_at_once(state);
+  requires !kTimeOrdered<Rules> && !kNeedsPresence<Rules>;
+};
+
+// --- Calls that only start a message ---
+
+template <class Rules>
+RUBATO_HOT bool Replay<Rules>::only_starts(const TimelineState<K>& state, const Call& call) const {
+  if constexpr (!kLeavesAtOnce<Rules>) return false;
+  if (call.actions != 1 || call.role != CallRole::kMpi || call.spinning != 0) return false;
+  const Action& action = state.block.actions[call.first_action];
+  return (action.kind == ActionKind::kSend || action.kind == ActionKind::kPost) &&
+         !(action.flags & kBlocking);
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call& call) {
+  const Action& action = state.block.actions[call.first_action];
+  if (action.kind == ActionKind::kSend) {
+    start_message<ActionKind::kSend>(state, call, action);
+  } else {
+    start_message<ActionKind::kPost>(state, call, action);
+  }
+}
+
+template <class Rules>
+template <ActionKind kKind>
+RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call& call,
+                                             const Action& action) {
+  if constexpr (kLeavesAtOnce<Rules>) {
+    enter_after_compute(state, call, true);
+    begin_call(state, call);
+    if constexpr (kKind == ActionKind::kSend) {
+      send(state, call, action);
+    } else {
+      post(state, call, action);
+    }
+    const Traffic traffic = traffic_of(action, kTrafficMasks[static_cast<size_t>(kKind) * 2]);
+    tell(state, call, traffic, state.recorded_clock, rules_->leave_at_once(state));
+  }
+}
+
+// --- Both sides of a message ---
+
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
                                     const Action& action) {

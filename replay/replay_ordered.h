@@ -29,7 +29,7 @@ bool Replay<Rules>::is_due(int timeline, const Call& call) requires kTimeOrdered
     return true;
   }
   TimelineState<K>& state = timelines_[timeline];
-  if (has_unborn(timeline)) {  // those that begin before it: their time comes first
+  if (has_unborn(state)) {  // those that begin before it: their time comes first
     Call nothing = call;
     nothing.role = CallRole::kMpi;
     nothing.leave = call.enter;
