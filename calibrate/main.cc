@@ -16,8 +16,6 @@
 #include <map>
 #include <memory>
 #include <new>
-#include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +28,7 @@
 #include "calibrate/machine.h"
 #include "calibrate/memory_left.h"
 #include "calibrate/message_memory.h"
+#include "calibrate/options.h"
 #include "calibrate/output.h"
 #include "calibrate/patterns.h"
 #include "calibrate/presence.h"
@@ -46,109 +45,9 @@
 namespace rubato {
 namespace {
 
-struct Options {
-  std::string toml, csv, name, command;
-  std::string html, rubato;  ///< the page that `rubato fit` makes afterwards, and where that is
-  CollectivesEffort collectives;
-  std::string lengths;  ///< samples whose lengths are to be measured again
-  OfLoops of_loops = OfLoops::kLeast;
-  bool quick = false;
-  bool force = false;
-  size_t max_bytes = 4 << 20;
-  unsigned seed = 1;
-  int launch = 1;
-  std::vector<MessagePattern> patterns;
-  std::vector<Level> levels;  ///< that have to be measured; empty: those that are there
-  double stress = 0;          ///< seconds; greater than 0: nothing is measured
-};
-
 volatile std::sig_atomic_t interrupted = 0;
 extern "C" void on_signal(int) {
   interrupted = 1;
-}
-
-/// Where `word` stands among `names`.
-template <size_t N>
-int index_in(const std::array<const char*, N>& names, const std::string& word) {
-  const auto found = std::find(names.begin(), names.end(), word);
-  if (found == names.end()) throw UsageError("'" + word + "' is not understood");
-  return static_cast<int>(found - names.begin());
-}
-
-/// Of a list with commas.
-std::vector<CollectiveOp> operations_in(const std::string& list) {
-  std::vector<CollectiveOp> operations;
-  std::istringstream words(list);
-  for (std::string word; std::getline(words, word, ',');) {
-    const std::optional<CollectiveOp> op = collective_named(word);
-    if (!op) throw UsageError("'" + word + "' is no collective operation");
-    operations.push_back(*op);
-  }
-  return operations;
-}
-
-/// Of a list with commas.
-std::vector<Level> levels_in(const std::string& list) {
-  std::vector<Level> levels;
-  std::istringstream words(list);
-  for (std::string word; std::getline(words, word, ',');)
-    levels.push_back(static_cast<Level>(index_in(kLevelNames, word)));
-  return levels;
-}
-
-Options read_options(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const size_t equals = word.find('=');
-    const std::string key = word.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
-    if (key == "--toml")
-      options.toml = value;
-    else if (key == "--csv")
-      options.csv = value;
-    else if (key == "--name")
-      options.name = value;
-    else if (key == "--command")
-      options.command = value;
-    else if (key == "--html")
-      options.html = value;
-    else if (key == "--rubato")
-      options.rubato = value;
-    else if (key == "--quick")
-      options.quick = true;
-    else if (key == "--force")
-      options.force = true;
-    else if (key == "--time")
-      options.of_loops = of_loops_named(value);
-    else if (key == "--max-bytes")
-      options.max_bytes = std::stoull(value);
-    else if (key == "--seed")
-      options.seed = static_cast<unsigned>(std::stoul(value));
-    else if (key == "--collectives")
-      options.collectives.operations = operations_in(value);
-    else if (key == "--sync")
-      options.collectives.sync = static_cast<ProcessSync>(index_in(kProcessSyncNames, value));
-    else if (key == "--clock")
-      options.collectives.clock = static_cast<ClockMethod>(index_in(kClockMethodNames, value));
-    else if (key == "--lengths")
-      options.lengths = value;
-    else if (key == "--launch")
-      options.launch = std::stoi(value);
-    else if (key == "--patterns")
-      options.patterns = parse_patterns(value);
-    else if (key == "--levels")
-      options.levels = levels_in(value);
-    else if (key == "--stress")
-      options.stress = std::stod(value);
-    else
-      throw UsageError("'" + word + "' is not understood; 'rubato calibrate' starts this program");
-  }
-  if (options.stress > 0) return options;
-  if (options.toml.empty() || options.csv.empty()) {
-    throw UsageError("this program is started by 'rubato calibrate -o FILE'");
-  }
-  return options;
 }
 
 /// False on all ranks once rank 0 was told to stop: a launcher may not wait long for what it has to

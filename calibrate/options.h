@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "calibrate/collectives.h"
+#include "models/message_pattern.h"
+#include "models/platform.h"
+#include "models/timed_length.h"
+
+namespace rubato {
+
+/// What `rubato calibrate`, which has checked it, asks the calibrator for.
+struct Options {
+  std::string toml, csv, name, command;
+  std::string html, rubato;  ///< the page that `rubato fit` makes afterwards, and where that is
+  CollectivesEffort collectives;
+  std::string lengths;  ///< samples whose lengths are to be measured again
+  OfLoops of_loops = OfLoops::kLeast;
+  bool quick = false;
+  bool force = false;
+  size_t max_bytes = 4 << 20;
+  unsigned seed = 1;
+  int launch = 1;
+  std::vector<MessagePattern> patterns;
+  std::vector<Level> levels;  ///< that have to be measured; empty: those that are there
+  double stress = 0;          ///< seconds; greater than 0: nothing is measured
+};
+
+/// Reads `--key=value` words. Errors: UsageError that names the word.
+Options read_options(int argc, char** argv);
+
+}  // namespace rubato
