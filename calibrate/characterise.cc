@@ -14,14 +14,14 @@ namespace {
 constexpr double kReceiverDelay = 2e-3;  // seconds
 constexpr int kProbes = 5;
 
-/// Seconds for each part, normal and quick.
+/// Seconds for each part.
 struct Budget {
   double transfer, ports, overhead;
 };
 
-Budget budget_of(Level level, bool quick) {
-  if (level == Level::kSelf) return quick ? Budget{0.6, 0, 0} : Budget{4, 0, 0};
-  return quick ? Budget{3.5, 2.5, 0.8} : Budget{20, 12, 4};
+Budget budget_of(Level level, const Pace& pace) {
+  if (level == Level::kSelf) return {pace.seconds(0.6, 4), 0, 0};
+  return {pace.seconds(3.5, 20), pace.seconds(2.5, 12), pace.seconds(0.8, 4)};
 }
 
 /// Series of single messages: at the two ends, unexpected, and two of overlap.
@@ -36,6 +36,7 @@ SweepOptions sweep_options(const Effort& effort, double budget, const std::strin
   options.busy_budget = effort.begin(budget);
   options.seed = effort.seed;
   options.stop = effort.stop;
+  options.of_loops = effort.of_loops;
   if (effort.progress) {
     options.progress = [&effort, what](const std::string& text) {
       effort.progress(what + ": " + text);
@@ -69,7 +70,7 @@ std::vector<size_t> lengths_to_look_at(const ProtocolProbe& probe) {
 /// Several messages in one direction, one, and one in each: what counts is by how much they differ,
 /// and what they take beside a ping-pong. So they are measured in turn.
 void measure_ports(Pair& pair, LevelResult& result, const Effort& effort) {
-  SweepOptions options = sweep_options(effort, budget_of(result.level, effort.quick).ports, "ports",
+  SweepOptions options = sweep_options(effort, budget_of(result.level, effort.pace).ports, "ports",
                                        result.level, "burst");
   options.refine = false;
   options.max_bytes = pair.longest_in_burst();
@@ -102,7 +103,7 @@ std::function<double(size_t)> time_away(const Timings& one_way) {
 SweepOptions options_of_singles(const LevelResult& result, const Effort& effort,
                                 const std::string& what, const std::string& pattern) {
   constexpr int kRepetitions = 4;
-  SweepOptions options = sweep_options(effort, budget_of(result.level, effort.quick).overhead, what,
+  SweepOptions options = sweep_options(effort, budget_of(result.level, effort.pace).overhead, what,
                                        result.level, pattern);
   options.refine = false;
   options.loop_seconds = 0;
@@ -154,7 +155,7 @@ void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
   constexpr int kMostRounds = 12;
   if (!result.probe.waiting || *result.probe.waiting > static_cast<double>(effort.max_bytes)) {
     for (int part = 0; part < 2; ++part)
-      effort.begin(budget_of(result.level, effort.quick).overhead);
+      effort.begin(budget_of(result.level, effort.pace).overhead);
     return;
   }
   const auto away = time_away(result.series.front().timings);
@@ -229,8 +230,8 @@ LevelSamples LevelResult::samples() const {
   return samples;
 }
 
-double planned_seconds(Level level, bool quick) {
-  const Budget budget = budget_of(level, quick);
+double planned_seconds(Level level, const Pace& pace) {
+  const Budget budget = budget_of(level, pace);
   return budget.transfer + budget.ports + kSinglesSeries * budget.overhead;
 }
 
@@ -251,7 +252,7 @@ LevelResult characterise(Pair& pair, Level level, int partner, const Effort& eff
   const bool self = level == Level::kSelf;
   const std::string pattern = self ? "sendrecv" : "pingpong";
   SweepOptions options =
-      sweep_options(effort, budget_of(level, effort.quick).transfer, name, level, pattern);
+      sweep_options(effort, budget_of(level, effort.pace).transfer, name, level, pattern);
   options.extra = lengths_to_look_at(result.probe);
   const Loop loop = [&](size_t bytes, int loops) {
     return self ? pair.exchange_with_self(bytes, loops) : pair.ping_pong(bytes, loops);

@@ -8,6 +8,7 @@
 #include "calibrate/length_list.h"
 #include "calibrate/pair.h"
 #include "calibrate/sweep.h"
+#include "calibrate/time_plan.h"
 #include "models/level_fit.h"
 
 namespace rubato {
@@ -33,7 +34,7 @@ struct LevelResult {
 
 /// What the user asked for, and how a run is told to stop.
 struct Effort {
-  bool quick = false;
+  Pace pace;
   OfLoops of_loops = OfLoops::kLeast;  ///< what curves are made of
   size_t max_bytes = 4 << 20;
   size_t cold_bytes = 0;  ///< of each buffer that cold patterns and copies walk through
@@ -50,7 +51,7 @@ struct Effort {
 };
 
 /// What the parts of a level are planned to take together, seconds.
-double planned_seconds(Level level, bool quick);
+double planned_seconds(Level level, const Pace& pace);
 
 /// Measures and fits one level; called on rank 0 while the partner serves. Errors: InputError when
 /// a payload arrives damaged.

@@ -72,7 +72,7 @@ std::vector<Experiment> make_experiments(const std::vector<Team>& teams,
         experiments.push_back({op, &team, 0});
         continue;
       }
-      for (const size_t bytes : collective_lengths(effort.max_bytes, effort.quick)) {
+      for (const size_t bytes : collective_lengths(effort.max_bytes, effort.pace.quick)) {
         if (CollectiveCall::memory(op, team.processes, bytes) > kMostMemory) continue;
         experiments.push_back({op, &team, bytes});
       }
@@ -89,9 +89,9 @@ TimingOptions timing_options(const CollectivesEffort& effort, size_t experiments
   options.budget = collectives_seconds(effort) / static_cast<double>(experiments);
   // SKaMPI's rule and MPIBlib's: both figures are those of the mean.
   options.rule.least = 10;
-  options.rule.most = effort.quick ? 200 : 1000;
-  options.rule.relative_standard_error = effort.quick ? 0.02 : 0.01;
-  options.rule.relative_interval = effort.quick ? 0.05 : 0.025;
+  options.rule.most = effort.pace.quick ? 200 : 1000;
+  options.rule.relative_standard_error = effort.pace.quick ? 0.02 : 0.01;
+  options.rule.relative_interval = effort.pace.quick ? 0.05 : 0.025;
   return options;
 }
 
@@ -196,7 +196,7 @@ class Run {
 double collectives_seconds(const CollectivesEffort& effort) {
   const double share = static_cast<double>(effort.operations.size()) /
                        static_cast<double>(measured_collectives().size());
-  return (effort.quick ? kQuickBudget : kBudget) * share;
+  return effort.pace.seconds(kQuickBudget, kBudget) * share;
 }
 
 size_t collectives_memory(const CollectivesEffort& effort, size_t max_bytes, int ranks) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "calibrate/collective_timing.h"
+#include "calibrate/time_plan.h"
 #include "models/collectives.h"
 #include "models/placement.h"
 
@@ -18,7 +19,7 @@ struct CollectivesEffort {
   std::vector<CollectiveOp> operations;  ///< none: nothing is measured
   ProcessSync sync = ProcessSync::kBarrier;
   ClockMethod clock = ClockMethod::kHca3;
-  bool quick = false;
+  Pace pace;
   size_t max_bytes = 4 << 20;
   unsigned seed = 1;
   std::function<bool()> stop;  ///< asked on rank 0 between experiments

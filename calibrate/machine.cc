@@ -65,8 +65,8 @@ size_t cold_buffer_of_all(MPI_Comm comm, const std::vector<int>& nodes) {
   return cold_buffer(largest_cache_of_all(comm), left);
 }
 
-double copies_seconds(bool quick) {
-  return quick ? 0.4 : 4;
+double copies_seconds(const Pace& pace) {
+  return pace.seconds(0.4, 4);
 }
 
 std::vector<Series> measure_copies(const Effort& effort) {
@@ -76,7 +76,7 @@ std::vector<Series> measure_copies(const Effort& effort) {
   options.max_bytes = effort.max_bytes;
   for (size_t n = 1024; n <= effort.max_bytes; n *= 4) options.only.insert(n);
   options.refine = false;
-  options.budget = copies_seconds(effort.quick) / 2;
+  options.budget = copies_seconds(effort.pace) / 2;
   options.busy_budget = options.budget;
   options.seed = effort.seed;
   options.stop = effort.stop;
@@ -117,7 +117,7 @@ std::vector<double> fixed_work(const Effort& effort) {
     if (least >= kQuantum) break;
   }
   std::vector<double> quanta;
-  const size_t count = effort.quick ? 200 : 2000;
+  const size_t count = effort.pace.quick ? 200 : 2000;
   while (quanta.size() < count && !(effort.stop && effort.stop()))
     quanta.push_back(seconds_of_work(steps));
   return quanta;

@@ -14,7 +14,7 @@ namespace rubato {
 std::vector<Series> measure_copies(const Effort& effort);
 
 /// What they are planned to take, seconds.
-double copies_seconds(bool quick);
+double copies_seconds(const Pace& pace);
 
 /// The largest cache of a processor, in bytes, as the system names it; at least 4 MiB, where it
 /// does not, and at most 1 GiB.

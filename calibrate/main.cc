@@ -28,6 +28,7 @@
 #include "calibrate/machine.h"
 #include "calibrate/memory_left.h"
 #include "calibrate/message_memory.h"
+#include "calibrate/new_file.h"
 #include "calibrate/options.h"
 #include "calibrate/output.h"
 #include "calibrate/patterns.h"
@@ -148,21 +149,20 @@ void show_progress(const std::string& text) {
   dprintf(terminal, "\r\033[K%s", text.c_str());
 }
 
-/// What all parts are planned to take, seconds; and how long some of them may go on.
-TimePlan plan_of(const Options& options, const std::vector<LevelTask>& tasks,
-                 const CollectivesEffort& collectives) {
-  const bool quick = options.quick;
-  double planned = collectives_seconds(collectives) + copies_seconds(quick);
+/// What all parts take by themselves, seconds.
+double planned_seconds(const Options& options, const std::vector<LevelTask>& tasks) {
+  const Pace pace{options.quick};
+  double planned = collectives_seconds(options.collectives) + copies_seconds(pace);
   int between_levels = 0;
   for (const LevelTask& task : tasks) {
-    planned += planned_seconds(task.level, quick);
+    planned += planned_seconds(task.level, pace);
     if (task.level == Level::kSelf) continue;
     ++between_levels;
-    planned += load_series(task.pairs.size()) * pattern_seconds(quick);
+    planned += load_series(task.pairs.size()) * pattern_seconds(pace);
   }
   for (const MessagePattern& pattern : options.patterns)
-    planned += (pattern.between_two() ? between_levels : 1) * pattern_seconds(quick);
-  return {planned, time_limit(planned, quick)};
+    planned += (pattern.between_two() ? between_levels : 1) * pattern_seconds(pace);
+  return planned;
 }
 
 /// Has rank 0 keep what is measured as it comes, in what is left of the file of samples when the
@@ -183,6 +183,12 @@ void keep_samples(const Options& options, const Provenance& factors, NewFile& cs
                    error.what());
     }
   };
+}
+
+/// Where the samples of a run that fails are, for its complaint; empty where there are none.
+std::string kept_in(const NewFile* csv) {
+  if (!csv || csv->kept().empty()) return "";
+  return "; what was measured before is in " + csv->kept();
 }
 
 /// True when the messages fit and rank 0 could open its files; its complaint is printed there.
@@ -361,9 +367,16 @@ void measure(const Options& options, const std::vector<int>& nodes, Effort& effo
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
+  double planned = planned_seconds(options, tasks);
+  double limit = time_limit(planned, options.quick);
+  if (options.seconds > 0) {
+    limit = options.seconds;
+    effort.pace.scale = scale_for(limit, planned);
+    planned *= effort.pace.scale;
+  }
+  TimePlan plan(planned, limit);
   CollectivesEffort collectives = options.collectives;
-  collectives.quick = options.quick;
-  TimePlan plan = plan_of(options, tasks, collectives);
+  collectives.pace = effort.pace;
   const double start = now();
   effort.begin = [&](double budget) { return plan.begin(budget, now() - start); };
   effort.progress = [&](const std::string& what) {
@@ -444,7 +457,7 @@ int run(int argc, char** argv) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
 
-  effort.quick = options.quick;
+  effort.pace.quick = options.quick;
   effort.of_loops = options.of_loops;
   effort.max_bytes = options.max_bytes;
   effort.seed = options.seed;
@@ -455,9 +468,7 @@ int run(int argc, char** argv) {
   try {
     measure(options, nodes, effort, measured);
   } catch (const InputError& error) {
-    const std::string kept = csv ? csv->keep() : "";
-    if (kept.empty()) throw;
-    throw InputError(std::string(error.what()) + "; what was measured before is in " + kept);
+    throw InputError(error.what() + kept_in(csv.get()));
   }
   int exit_code = 0;
   // All that is left to do together is to end.
@@ -466,7 +477,7 @@ int run(int argc, char** argv) {
       write_results(options, measured.levels, measured.noise, measured.collectives, factors,
                     widest_level(nodes) != Level::kNetwork, *csv, *toml);
     } catch (const InputError& error) {
-      std::fprintf(stderr, "rubato: error: %s\n", error.what());
+      std::fprintf(stderr, "rubato: error: %s%s\n", error.what(), kept_in(csv.get()).c_str());
       exit_code = 1;
     }
   }
@@ -487,7 +498,10 @@ int give_up(const char* complaint) {
   int over = 0;
   MPI_Initialized(&begun);
   MPI_Finalized(&over);
-  if (begun && !over) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (begun && !over) {
+    usleep(200'000);  // MPICH's launcher may end before it has passed the complaint on
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
   return 1;
 }
 

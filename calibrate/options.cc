@@ -61,7 +61,9 @@ Options read_options(int argc, char** argv) {
     else if (key == "--rubato")
       options.rubato = value;
     else if (key == "--quick")
-      options.quick = true;
+      options.quick = options.collectives.pace.quick = true;
+    else if (key == "--seconds")
+      options.seconds = std::stod(value);
     else if (key == "--force")
       options.force = true;
     else if (key == "--time")

@@ -19,6 +19,7 @@ struct Options {
   std::string lengths;  ///< samples whose lengths are to be measured again
   OfLoops of_loops = OfLoops::kLeast;
   bool quick = false;
+  double seconds = 0;  ///< that all should take; 0: what it takes by itself
   bool force = false;
   size_t max_bytes = 4 << 20;
   unsigned seed = 1;

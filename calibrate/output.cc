@@ -1,18 +1,11 @@
 #include "calibrate/output.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cctype>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 
-#include "models/error.h"
 #include "models/units.h"
 
 namespace rubato {
@@ -108,89 +101,6 @@ void print_level(std::FILE* out, const LevelResult& result) {
 }
 
 }  // namespace
-
-NewFile::NewFile(std::string path, bool force) : path_(std::move(path)) {
-  if (!force && access(path_.c_str(), F_OK) == 0) {
-    throw InputError(path_ + " exists; choose another name, or --force to replace it");
-  }
-  struct stat left;
-  const std::string partial = path_ + ".partial";
-  if (!force && stat(partial.c_str(), &left) == 0 && left.st_size > 0) {
-    throw InputError(partial +
-                     " is what a run left that was killed: 'rubato fit' reads samples; "
-                     "move it away, or --force to replace it");
-  }
-  create(true);
-  remove();
-}
-
-NewFile::~NewFile() {
-  if (!kept_) remove();
-}
-
-void NewFile::create(bool empty) {
-  const std::string partial = path_ + ".partial";
-  file_ =
-      open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (empty ? O_TRUNC : O_APPEND), 0666);
-  if (file_ < 0) fail("cannot be written");
-  partial_ = partial;
-}
-
-void NewFile::remove() {
-  if (file_ >= 0) close(file_);
-  file_ = -1;
-  if (!partial_.empty()) unlink(partial_.c_str());
-  partial_.clear();
-}
-
-void NewFile::fail(const char* what) const {
-  throw InputError(path_ + " " + what + ": " + std::strerror(errno));
-}
-
-void NewFile::append(const std::string& text) {
-  assert(file_ < 0);
-  create(partial_.empty());
-  try {
-    put(text);
-  } catch (const InputError&) {
-    close(file_);
-    file_ = -1;
-    throw;
-  }
-  close(file_);
-  file_ = -1;
-}
-
-void NewFile::write(const std::string& text) {
-  assert(file_ < 0);
-  create(true);
-  put(text);
-  // Some file systems report a full disk only here; some cannot sync, which is no harm.
-  if (fsync(file_) != 0 && errno != EINVAL && errno != ENOTSUP) fail("could not be written");
-}
-
-void NewFile::put(const std::string& text) {
-  size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = ::write(file_, text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("could not be written");
-    done += static_cast<size_t>(count);
-  }
-}
-
-void NewFile::commit() {
-  const int file = file_;
-  file_ = -1;
-  if (close(file) != 0) fail("could not be written");
-  if (rename(partial_.c_str(), path_.c_str()) != 0) fail("could not be put in place");
-  partial_.clear();
-}
-
-std::string NewFile::keep() {
-  kept_ = file_ < 0;
-  return partial_;
-}
 
 std::string samples_csv(const std::vector<LevelResult>& results, int launch,
                         const Provenance& measured) {

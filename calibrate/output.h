@@ -9,39 +9,6 @@
 
 namespace rubato {
 
-/// A file that appears under its name only when it is complete: written as NAME.partial, renamed by
-/// commit(). Without commit() nothing remains, unless keep() was called; but a rank that is killed
-/// leaves what append() and write() put there. Errors: InputError with the reason of the system.
-class NewFile {
- public:
-  /// Refuses an existing file, and what a killed run left for it, unless `force`; finds out now
-  /// whether the directory can be written.
-  NewFile(std::string path, bool force);
-  ~NewFile();
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  const std::string& path() const { return path_; }
-  /// Adds to NAME.partial what would be lost with a run that is killed; write() begins anew.
-  void append(const std::string& text);
-  /// The whole content, down to the disk.
-  void write(const std::string& text);
-  void commit();
-  /// Leaves NAME.partial where it is, whatever comes: its name, empty where nothing is in it.
-  std::string keep();
-
- private:
-  void create(bool empty);
-  void put(const std::string& text);
-  void remove();
-  [[noreturn]] void fail(const char* what) const;
-
-  std::string path_;
-  std::string partial_;  ///< empty: is not there
-  int file_ = -1;
-  bool kept_ = false;
-};
-
 /// All samples: one line per level, pattern and length; the columns are told in
 /// share/doc/calibrating.md. `launch` tells several starts of the calibrator apart; `measured`
 /// follows as comments.

@@ -300,8 +300,8 @@ std::set<size_t> lengths_of(size_t max_bytes) {
 
 }  // namespace
 
-double pattern_seconds(bool quick) {
-  return quick ? 0.3 : 3;
+double pattern_seconds(const Pace& pace) {
+  return pace.seconds(0.3, 3);
 }
 
 std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePattern>& patterns,
@@ -319,7 +319,7 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
   std::vector<Series> all;
   SweepOptions options;
   options.refine = false;
-  options.budget = pattern_seconds(effort.quick);
+  options.budget = pattern_seconds(effort.pace);
   options.busy_budget = options.budget;
   options.seed = effort.seed;
   options.stop = effort.stop;

@@ -10,7 +10,7 @@
 namespace rubato {
 
 /// What one pattern is planned to take, seconds.
-double pattern_seconds(bool quick);
+double pattern_seconds(const Pace& pace);
 
 /// Measures patterns among all ranks of a communicator, at a few lengths each; every rank of it
 /// calls this with the same patterns. Rank 0 gets the times of a step: for a ping-pong or bisection

@@ -92,7 +92,8 @@ class Sweep {
   /// Two halves of the worst of the loops.
   double repeatable_within() const {
     double worst = 0;
-    for (const Timings& one : all) worst = std::max(worst, repeatability(timed_lengths(one)));
+    for (const Timings& one : all)
+      worst = std::max(worst, repeatability(timed_lengths(one, options_.of_loops)));
     return worst;
   }
 
@@ -176,8 +177,10 @@ class ComparableCycles {
     for (const size_t bytes : references_) {
       const double known = run_.timings.at(bytes).min;
       double least = HUGE_VAL;
-      for (int i = 0; i < kLooks || (least > kWithin * known && i < kMostLooks); ++i)
+      for (int i = 0; i < kLooks || (least > kWithin * known && i < kMostLooks); ++i) {
+        if (i >= kLooks && run_.stopped()) break;
         least = std::min(least, run_.look(bytes));
+      }
       if (least > kWithin * known) return Speed::kSlower;
       if (kWithin * least < known) speed = Speed::kFaster;
     }

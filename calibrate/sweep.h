@@ -49,6 +49,7 @@ struct SweepOptions {
   unsigned seed = 1;          ///< of the order of lengths inside a cycle
   std::vector<size_t> extra;  ///< lengths known to matter (both sides of an eager limit)
   bool refine = true;
+  OfLoops of_loops = OfLoops::kLeast;  ///< what has to be the same in both halves
   std::set<size_t> only;  ///< these lengths instead of the starting lengths, where there are any
   /// Exactly these lengths, whatever the rules above say; empty: as they say. So that several
   /// launches can be compared length by length.

@@ -22,6 +22,10 @@ double time_limit(double planned, bool quick) {
   return std::max(quick ? kQuick : kNormal, planned * 4 / 3);
 }
 
+double scale_for(double seconds, double planned) {
+  return planned > 0 ? seconds * 3 / 4 / planned : 1;
+}
+
 std::string progress_text(const std::string& what, double seconds_left) {
   if (seconds_left <= 0) return what;
   std::string left = "a few s";

@@ -4,6 +4,17 @@
 
 namespace rubato {
 
+/// How long the parts of a run take.
+struct Pace {
+  bool quick = false;
+  double scale = 1;  ///< of what they take by themselves, for the time that was asked for
+
+  /// The budget of a part that takes so long by itself, in a quick run and in another one.
+  double seconds(double in_quick, double in_normal) const {
+    return scale * (quick ? in_quick : in_normal);
+  }
+};
+
 /// How long a run is going to take, as the budgets of its parts say, and how long a part may go on
 /// where the machine is busy. All in seconds, `now` since the run began.
 class TimePlan {
@@ -29,6 +40,10 @@ class TimePlan {
 /// The limit of a run of which so much is planned: 28 s where it is quick, so that two ranks need
 /// less than 30 s, else 290 s; a third above the plan where that is more.
 double time_limit(double planned, bool quick);
+
+/// What makes a run, of which so much is planned by itself, end within `seconds`: with a plan that
+/// is a quarter shorter, as in time_limit().
+double scale_for(double seconds, double planned);
 
 /// "node: cycle 12, 80 lengths; about 35 s left"; from two minutes on in minutes, in the last five
 /// seconds "a few s". Without a word about them where nothing is planned any more.

@@ -32,7 +32,7 @@ std::string lines_of(const char* name, const SegmentedFit& fit) {
     lines += k == 0 ? bytes(fit.segments[k].from) : range(within.from.low, within.from.high, bytes);
     lines += ": " + range(within.intercept.low, within.intercept.high, seconds);
     // A bandwidth is largest where its slope is least. That of few samples may be anything.
-    if (std::isfinite(within.per_byte.low) && fit.segments[k].per_byte > 0)
+    if (std::isfinite(within.per_byte.high) && fit.segments[k].per_byte > 0)
       lines += ", " + range(within.per_byte.high, within.per_byte.low, bandwidth);
     lines += "\n";
   }

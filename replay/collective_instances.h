@@ -197,8 +197,11 @@ class CollectiveInstances {
   [[gnu::always_inline]] bool ready(const Instance& instance, uint32_t comm, int local,
                                     Synchronisation how) const {
     const Communicator& communicator = trace_->comms[comm];
-    // All are there: so it is for those whom the last one wakes.
-    if (instance.arrived.count == communicator.size() || instance.abandoned) return true;
+    // All are there: so it is for those whom the last one wakes. (But no root, in an archive where
+    // the member that others say it is says that another one of its group is.)
+    const bool rooted = instance.root >= 0 && !instance.root_arrived;
+    if ((instance.arrived.count == communicator.size() && !rooted) || instance.abandoned)
+      return true;
     switch (how) {
       case Synchronisation::kOneToAll:
         return instance.root_arrived || !instance.waits_for_root(local, communicator);

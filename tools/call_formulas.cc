@@ -17,12 +17,13 @@ namespace {
 using Key = std::pair<double, double>;  // processes, bytes
 
 /// Samples by what was timed, with their launches put together.
-std::vector<CollectiveTimes> times_of(const std::map<Key, std::vector<SampleRow>>& cells) {
+std::vector<CollectiveTimes> times_of(const std::map<Key, std::vector<SampleRow>>& cells,
+                                      OfLoops of_loops) {
   std::vector<CollectiveTimes> times;
   for (const auto& [key, rows] : cells) {
     CollectiveTimes one{key.first, key.second, {}, 0};
     for (const SampleRow& row : one_per_launch(rows)) {
-      one.seconds.push_back(seconds_of_launch(row));
+      one.seconds.push_back(seconds_of_launch(row, of_loops));
       one.relative_error = std::max(one.relative_error, relative_error_of(row.interval));
     }
     times.push_back(std::move(one));
@@ -48,7 +49,7 @@ MeasuredCollectives sampled_collectives(const SampleFile& samples) {
       continue;
     rows[*op][{row.processes, row.bytes}].push_back(row);
   }
-  for (const auto& [op, cells] : rows) measured.times[op] = times_of(cells);
+  for (const auto& [op, cells] : rows) measured.times[op] = times_of(cells, OfLoops::kMedian);
   constexpr const char* kHeld = "held ";
   for (const SampleRow& row : samples.probes) {
     if (row.pattern.rfind(kHeld, 0) != 0) continue;
@@ -61,7 +62,8 @@ MeasuredCollectives sampled_collectives(const SampleFile& samples) {
 }
 
 std::vector<FittedCall> fit_calls(const SampleFile& samples,
-                                  const std::map<CollectiveOp, CollectiveFit>& collectives) {
+                                  const std::map<CollectiveOp, CollectiveFit>& collectives,
+                                  OfLoops of_loops) {
   std::vector<std::string> order;
   std::map<std::string, std::map<Key, std::vector<SampleRow>>> patterns;
   for (const SampleRow& row : samples.rows) {
@@ -73,7 +75,7 @@ std::vector<FittedCall> fit_calls(const SampleFile& samples,
   std::vector<FittedCall> calls;
   for (const std::string& name : order) {
     try {
-      calls.push_back({name, fit_collective(times_of(patterns[name]))});
+      calls.push_back({name, fit_collective(times_of(patterns[name], of_loops))});
     } catch (const InputError&) {
       // Fewer than three lengths: no formula.
     }

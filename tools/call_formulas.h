@@ -19,9 +19,10 @@ struct FittedCall {
 MeasuredCollectives sampled_collectives(const SampleFile& samples);
 
 /// A formula in d for every pattern of messages that has enough samples, then those in p and d of
-/// collectives.
+/// collectives. What counts of the loops of messages is said by `of_loops`.
 std::vector<FittedCall> fit_calls(const SampleFile& samples,
-                                  const std::map<CollectiveOp, CollectiveFit>& collectives);
+                                  const std::map<CollectiveOp, CollectiveFit>& collectives,
+                                  OfLoops of_loops);
 
 /// Howell's table for one MPI library, and what its Q rests on.
 std::string formula_report(const std::vector<FittedCall>& calls, const std::string& library,

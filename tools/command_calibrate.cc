@@ -126,6 +126,8 @@ std::vector<std::string> options_of_launch(const po::variables_map& values) {
   for (const char* name : {"max-size", "time", "patterns", "collectives", "sync", "clock"})
     options.insert(options.end(), {std::string("--") + name, values[name].as<std::string>()});
   if (values.count("quick")) options.push_back("--quick");
+  if (values.count("seconds"))
+    options.push_back(fmt::format("--seconds={}", values["seconds"].as<double>()));
   if (values.count("levels")) {
     options.insert(options.end(), {"--levels", values["levels"].as<std::string>()});
   }
@@ -192,6 +194,9 @@ po::options_description visible_options() {
       ("output,o", po::value<std::string>()->value_name("FILE"),
        "the platform file to write (.toml); the samples go beside it, as .csv")  //
       ("quick", "seconds instead of minutes, with less certain numbers")         //
+      ("seconds", po::value<double>()->value_name("N"),
+       "how long it may take, about (default: two or three minutes, quick 20 to 30 s, for two "
+       "ranks)")  //
       ("max-size", po::value<std::string>()->value_name("SIZE")->default_value("4MiB"),
        "the largest message")  //
       ("time", po::value<std::string>()->value_name("NAME")->default_value("min"),
@@ -291,6 +296,11 @@ Request read_request(const Arguments& arguments) {
     return request;
   }
   if (values["launch"].as<int>() < 1) throw UsageError("--launch: from 1 on");
+  if (values.count("seconds")) {
+    const double seconds = values["seconds"].as<double>();
+    if (!(seconds >= 1 && seconds < 1e6))
+      throw UsageError(fmt::format("--seconds: from 1 on, not {}", seconds));
+  }
   const std::string name =
       values.count("name") ? values["name"].as<std::string>() : platform_name(toml);
   const std::string html = values.count("html") ? values["html"].as<std::string>() : "";
@@ -314,6 +324,8 @@ Request read_request(const Arguments& arguments) {
     request.words.push_back("--rubato=" + std::filesystem::read_symlink("/proc/self/exe").string());
   }
   if (values.count("quick")) request.words.push_back("--quick");
+  if (values.count("seconds"))
+    request.words.push_back(fmt::format("--seconds={}", values["seconds"].as<double>()));
   if (values.count("force")) request.words.push_back("--force");
   if (values.count("levels"))
     request.words.push_back("--levels=" + level_list(values["levels"].as<std::string>()));

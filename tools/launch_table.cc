@@ -56,7 +56,7 @@ std::string table_of(const std::string& operation, const std::map<double, Cell>&
 
 }  // namespace
 
-std::string launch_table(const std::vector<SampleRow>& rows, int page_width) {
+std::string launch_table(const std::vector<SampleRow>& rows, OfLoops of_loops, int page_width) {
   std::vector<std::string> order;
   std::map<std::string, std::map<double, std::vector<SampleRow>>> rows_of;
   int launches = 0;
@@ -70,7 +70,7 @@ std::string launch_table(const std::vector<SampleRow>& rows, int page_width) {
   for (const auto& [operation, sizes] : rows_of) {
     for (const auto& [bytes, same] : sizes) {
       for (const SampleRow& row : one_per_launch(same))
-        operations[operation][bytes][row.launch] = seconds_of_launch(row);
+        operations[operation][bytes][row.launch] = seconds_of_launch(row, of_loops);
     }
   }
   std::string text;

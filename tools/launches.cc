@@ -201,8 +201,9 @@ int calibrate_in_launches(const LaunchPlan& plan) {
   const std::string together = driver.work_file("together.csv");
   std::ofstream(together) << text;
   const SampleFile samples = read_sample_file(together, "seconds_min");
+  const OfLoops of_loops = counted_of_loops(samples);
   FittedPlatform fitted = fit_platform(samples, plan.csv, plan.name, Joints::kFree, page_width(),
-                                       {counted_of_loops(samples), OfLaunches::kMedian});
+                                       {of_loops, OfLaunches::kMedian});
   Provenance& measured = fitted.platform.measured;
   measured["command"] = plan.command;
   measured["launches"] = driver.complete() ? fmt::format("{}", plan.launches)
@@ -215,9 +216,10 @@ int calibrate_in_launches(const LaunchPlan& plan) {
   if (page) page->commit();
   std::string warnings;
   for (const std::string& line : platform_warnings(written, plan.toml)) warnings += line + "\n";
-  print_to_stdout(fmt::format(
-      "{}{}Ranges hold with 95 % confidence.\n{}{}: platform file; {}: samples\n",
-      launch_table(samples.rows, page_width()), fitted.report, warnings, plan.toml, plan.csv));
+  print_to_stdout(
+      fmt::format("{}{}Ranges hold with 95 % confidence.\n{}{}: platform file; {}: samples\n",
+                  launch_table(samples.rows, of_loops, page_width()), fitted.report, warnings,
+                  plan.toml, plan.csv));
   return 0;
 }
 

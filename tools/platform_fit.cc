@@ -86,7 +86,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   const MeasuredCollectives measured = sampled_collectives(samples);
   const std::map<CollectiveOp, CollectiveFit> collectives = fit_collectives(measured);
   add_collectives(platform, collectives, measured);
-  fitted.calls = fit_calls(samples, collectives);
+  fitted.calls = fit_calls(samples, collectives, counting.of_loops);
   const auto library = samples.measured.find("mpi");
   report += formula_report(fitted.calls, library == samples.measured.end() ? "" : library->second,
                            page_width);

@@ -234,8 +234,9 @@ std::string operation_of(const SampleRow& row) {
   return fmt::format("{} {} p={}", row.level, row.pattern, row.processes);
 }
 
-double seconds_of_launch(const SampleRow& row) {
-  return row.median > 0 ? row.median : row.seconds;
+double seconds_of_launch(const SampleRow& row, OfLoops of_loops) {
+  const bool median = row.processes || of_loops == OfLoops::kMedian;
+  return median && row.median > 0 ? row.median : row.seconds;
 }
 
 SampleFile read_sample_file(const std::string& file, const std::string& column) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "models/timed_length.h"
+
 namespace rubato {
 
 /// One measured message time: a row of the file of samples that `rubato calibrate` writes beside a
@@ -42,8 +44,9 @@ struct SampleRow {
 /// What tables call the thing that was timed: "node pingpong", "node bcast p=4".
 std::string operation_of(const SampleRow& row);
 
-/// The time that stands for a launch (ReproMPI, Algorithm 3): the median where the row has one.
-double seconds_of_launch(const SampleRow& row);
+/// The time that stands for a launch: of a collective the median of its observations (ReproMPI,
+/// Algorithm 3), of messages what counts of their loops; `seconds` where a row has no median.
+double seconds_of_launch(const SampleRow& row, OfLoops of_loops);
 
 /// A file of samples.
 struct SampleFile {

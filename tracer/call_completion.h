@@ -47,7 +47,7 @@ inline void complete_message(Call& call, const Request& request, const MPI_Statu
       return;
     }
     call.message(Item::kIrecv, request.message);
-  } else if (status.MPI_SOURCE != MPI_PROC_NULL) {
+  } else if (status.MPI_SOURCE >= 0) {
     call.message(Item::kIrecv, {request.message.communicator, status.MPI_SOURCE, status.MPI_TAG,
                                 received_bytes(status)});
   } else {

@@ -3,7 +3,7 @@
 # together, and formulas in p and d that the replay reads.
 . "$(dirname "$0")/lib.sh"
 
-run 2 "$rubato" calibrate -o two.toml --quick --max-size 32KiB --html two.html >table.txt ||
+run 2 "$rubato" calibrate -o two.toml --quick --seconds 12 --max-size 32KiB --html two.html >table.txt ||
   fail "two ranks: $(cat table.txt)"
 grep -q '^allreduce  *2 ' table.txt || fail "no table of collectives: $(cat table.txt)"
 grep -q '^collectives_without_formula = ' two.toml || fail "nothing is said about formulas"
@@ -11,7 +11,7 @@ grep -q '^collectives_without_formula = ' two.toml || fail "nothing is said abou
 grep -q '"name":"bcast"' two.html || fail "the page lacks the collectives"
 grep -q '"title":"Transfer, one way"' two.html || fail "the page lacks the curves"
 
-run 2 "$rubato" calibrate -o window.toml --quick --max-size 1KiB --sync window --collectives bcast,allreduce \
+run 2 "$rubato" calibrate -o window.toml --quick --seconds 6 --max-size 1KiB --sync window --collectives bcast,allreduce \
   >/dev/null || fail "windows"
 grep -q "^collectives_sync = .window.$" window.toml || fail "[measured] does not tell: $(cat window.toml)"
 

@@ -37,7 +37,7 @@ fi
 exec "$@"
 END
 chmod +x kill_later.sh
-! run 2 ./kill_later.sh "$rubato" calibrate -o killed.toml --quick --max-size 64KiB --levels node --patterns none \
+! run 2 ./kill_later.sh "$rubato" calibrate -o killed.toml --quick --seconds 10 --max-size 64KiB --levels node --patterns none \
   --collectives none >killed.txt 2>&1 || fail "it was not killed: $(cat killed.txt)"
 [ ! -e killed.csv ] && [ ! -e killed.toml ] || fail "half of a run has the name of a whole one"
 [ "$(grep -c '^level,' killed.csv.partial)" = 1 ] || fail "not one launch: $(cat killed.csv.partial)"
@@ -46,7 +46,7 @@ grep -q '^# mpi: ' killed.csv.partial || fail "the samples do not say what was m
 grep -q '^gap = ' killed.toml || fail "the bursts were not kept"
 # The same once more would take them away.
 rm killed.toml
-expect_failure 1 "killed.csv.partial is what a run left that was killed" \
+expect_failure 1 "killed.csv.partial is what a run left that was killed or failed" \
   run 2 "$rubato" calibrate -o killed.toml --quick --max-size 1KiB
 grep -q '^node,exchange,' killed.csv.partial || fail "a second start took the samples away"
 run 2 "$rubato" calibrate -o killed.toml --quick --max-size 1KiB --levels self --patterns none --collectives none \

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 mpirun=mpirun.$flavour
-"$rubato" calibrate --launches 2 --quick --max-size 1KiB --collectives bcast -o two.toml -- "$mpirun" -n 2 >table.txt ||
+"$rubato" calibrate --launches 2 --quick --seconds 8 --max-size 1KiB --collectives bcast -o two.toml -- "$mpirun" -n 2 >table.txt ||
   fail "two launches: $(cat table.txt)"
 [ -z "$(find . -name '*launches*')" ] || fail "the launches' own files remain: $(ls -A)"
 grep -q "^launches = .2.$" two.toml || fail "[measured] does not tell: $(cat two.toml)"
@@ -41,7 +41,8 @@ echo x >>started
 exec $mpirun -n 2 "\$@"
 END
 chmod +x flaky.sh
-"$rubato" calibrate --launches 2 --quick --patterns none --collectives none --max-size 1KiB -o flaky.toml -- ./flaky.sh >table.txt 2>errors.txt ||
+"$rubato" calibrate --launches 2 --quick --seconds 4 --patterns none --collectives none --max-size 1KiB \
+  -o flaky.toml -- ./flaky.sh >table.txt 2>errors.txt ||
   fail "one failing launch: $(cat errors.txt)"
 grep -q 'launch 2: ./flaky.sh exited with 3: no more of that; left out' errors.txt ||
   fail "nothing is said: $(cat errors.txt)"
@@ -57,7 +58,8 @@ echo x >>started
 exec $mpirun -n 2 "\$@"
 END
 chmod +x stop.sh
-"$rubato" calibrate --launches 3 --quick --patterns none --collectives none --max-size 1KiB -o stopped.toml -- ./stop.sh >table.txt 2>errors.txt ||
+"$rubato" calibrate --launches 3 --quick --seconds 4 --patterns none --collectives none --max-size 1KiB \
+  -o stopped.toml -- ./stop.sh >table.txt 2>errors.txt ||
   fail "told to stop: $(cat errors.txt)"
 grep -q 'told to stop; the 1 that are done are kept' errors.txt || fail "nothing is said: $(cat errors.txt)"
 grep -q "^launches = .1 of 3" stopped.toml || fail "[measured] does not tell"

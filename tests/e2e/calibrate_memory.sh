@@ -12,7 +12,7 @@ with open("most." + rank, "w") as file:
     file.write("%d" % (resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024))
 sys.exit(code)
 END
-run 2 "$python" most.py "$rubato" calibrate -o large.toml --quick --max-size 16MiB --collectives none \
+run 2 "$python" most.py "$rubato" calibrate -o large.toml --quick --seconds 6 --max-size 16MiB --collectives none \
   --levels node --patterns halo_persistent >out.txt || fail "$(cat out.txt)"
 # Twice 16 MiB, and less than 64 MiB for MPI and the program. (Rank 0 copies through its caches besides.)
 [ "$(cat most.1)" -lt 96 ] || fail "rank 1 had $(cat most.1) MiB"
@@ -44,7 +44,7 @@ END
   run 2 ./limited.sh "$rubato" calibrate -o self.toml --quick --levels self --max-size 1KiB --collectives none \
     >out.txt 2>&1 || skip "all but memory that runs out: MPI does not begin with 2000 MB of addresses: $(tail -1 out.txt)"
   expect_failure 1 "rubato: error: no memory for a buffer of 1GiB; choose a smaller --max-size" \
-    run 2 timeout 100 ./limited.sh "$rubato" calibrate -o one.toml --quick --max-size 1GiB --collectives none
+    run 2 timeout 100 ./limited.sh "$rubato" calibrate -o one.toml --quick --seconds 2 --max-size 1GiB --collectives none
   [ "$(grep -c 'rubato: ' out.txt)" = 1 ] || fail "more than one line: $(cat out.txt)"
   [ -z "$(ls one.* ./*.partial 2>/dev/null)" ] || fail "left behind: $(ls -A)"
 fi

@@ -33,7 +33,10 @@ int main(int argc, char** argv) {
 CC
 "mpicxx.$flavour" -O1 -w -o throws throws.cc
 printf '0 0\n1 100\n' >expected.txt
-run 2 timeout 20 ./throws >plain.txt 2>&1 || skip "this MPI passes no exceptions on: $(tail -1 plain.txt)"
+code=0
+run 2 timeout 20 ./throws >plain.txt 2>&1 || code=$?
+[ $code != 124 ] || fail "the untraced program hangs"
+[ $code = 0 ] || skip "this MPI passes no exceptions on: $(tail -1 plain.txt)"
 sort plain.txt | cmp -s - expected.txt || skip "this MPI sees no error: $(cat plain.txt)"
 trace 2 --clock monotonic --clock-domain rank --sync-every 0.05 timeout 20 ./throws >out.txt || fail "exit code $?"
 sort out.txt | cmp - expected.txt || fail "results: $(cat out.txt)"

@@ -261,4 +261,32 @@ expect 30 '^MPI_IRECV  *[0-2] .*Tag: 20'
 expect 0 '^MPI_IRECV  *[0-2] .*Tag: 10'
 expect 10 '^MPI_SEND  *2 .*Receiver: 2 .*Tag: [0-9],'
 expect 10 '^MPI_RECV  *0 .*Sender: 0 .*Tag: [0-9],'
+
+# A persistent receive that the callback waits for: the program's own wait has nothing to wait for, and nobody's
+# message.
+build_program waits_twice <<'C'
+#include <mpi.h>
+static MPI_Request receive;
+static int wait_for_it(MPI_Comm comm, int key, void* value, void* extra) { return MPI_Wait(&receive, MPI_STATUS_IGNORE); }
+int main(int argc, char** argv) {
+  int key, x = 0, y;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, wait_for_it, &key, 0);
+  MPI_Recv_init(&y, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_SELF, &receive);
+  for (int i = 0; i < 5; ++i) {
+    MPI_Start(&receive);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, 0);
+    MPI_Send(&x, 1, MPI_INT, 0, 3, MPI_COMM_SELF);
+    MPI_Comm_delete_attr(MPI_COMM_SELF, key);
+    MPI_Wait(&receive, MPI_STATUS_IGNORE);
+  }
+  MPI_Request_free(&receive);
+  MPI_Finalize();
+  return 0;
+}
+C
+trace 1 ./waits_twice || fail "exit code $?"
+check_readable
+expect 5 '^MPI_SEND '
+expect 0 '^MPI_IRECV '
 pass

@@ -105,7 +105,7 @@ TEST_CASE("a platform file says in which ranges its numbers lie") {
   one_way.segments = {{0, 1e-6, 0}, {1024, 2e-6, 0.15e-9}, {4096, 3e-6, 0.1e-9}};
   one_way.intervals = {{{0, 0}, {0.98765e-6, 1.02e-6}, {0, 0}},
                        {{1000, 1024}, {2e-6, 2e-6}, {0.1e-9, 0.2e-9}},
-                       {{4096, 4096}, {2.5e-6, 3.5e-6}, {-HUGE_VAL, HUGE_VAL}}};
+                       {{4096, 4096}, {2.5e-6, 3.5e-6}, {0, HUGE_VAL}}};
   gap.segments = {{0, 50e-9, 0}};
   gap.intervals = {{{0, 0}, {-1e-9, 101e-9}, {0, 0}}};
   LevelFit fit;

@@ -30,6 +30,15 @@ TEST_CASE("a quick run of two ranks is to end within 30 s") {
   CHECK(time_limit(140, false) == 290);
 }
 
+TEST_CASE("a run takes the time that was asked for") {
+  // 20 s by itself and 12 s asked for: three quarters of these, 9 s, are planned.
+  CHECK(scale_for(12, 20) == Approx(0.45));
+  const Pace pace{true, scale_for(12, 20)};
+  CHECK(pace.seconds(2, 10) == Approx(0.9));
+  CHECK(Pace{false, 2}.seconds(2, 10) == 20);
+  CHECK(scale_for(12, 0) == 1);  // nothing is planned
+}
+
 TEST_CASE("the time that is left is told roughly") {
   CHECK(progress_text("node: cycle 3", 134) == "node: cycle 3; about 2 min left");
   CHECK(progress_text("node: cycle 3", 119.9) == "node: cycle 3; about 120 s left");
