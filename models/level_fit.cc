@@ -5,8 +5,10 @@
 //          per message, T' being T with nonblocking calls; with k = 1 it takes T'(n). So
 //          g = (burst_k - burst_1) / (k - 1).
 //          A port is busy for no longer than a message takes, whether it crosses another one or
-//          not: ranks that exchange message after message show that it takes one each time. What
-//          a burst takes longer than that, it takes for overflowing a cache.
+//          not: ranks that exchange message after message show that it takes one each time. So g
+//          is at most T + x.
+//   g_b(n) what each further message of a burst takes where that is more: bursts overflow caches,
+//          or what a library has to keep messages in, and exchanges do not.
 //   x(n)   an exchange of one message in each direction at the same time takes T'(n) + x, so
 //          x = exchange - burst_1: with the same calls, so that nothing but crossing is in it.
 //          A machine changes its speed within seconds where two processors share a core now and
@@ -36,6 +38,9 @@ constexpr double kLeastNoise = 0.01;
 // as noise is worse than noisy samples.
 constexpr double kMostNoise = 0.03;
 constexpr double kLeastGap = 1e-9;  // seconds; the resolution of the difference of two loops
+// Bursts take longer than gaps say where they do by more than a tenth and twice their error.
+constexpr double kNoticeable = 0.1;
+constexpr double kErrors = 2;
 constexpr size_t kLeastLengths = 3;
 
 double noise_of(const std::vector<TimedLength>& timings) {
@@ -151,19 +156,33 @@ std::optional<SegmentedFit> fit_crossing_delay(const LevelSamples& level,
   return fit_differences(delays, kCrossingNoise);
 }
 
-std::optional<SegmentedFit> fit_gap(const LevelSamples& level, const SegmentedFit& transfer,
-                                    const std::optional<SegmentedFit>& crossing_delay) {
+/// Both gaps, of the messages of bursts behind the first.
+void fit_gaps(const LevelSamples& level, LevelFit& fit) {
   // A run that was interrupted on the way lacks lengths anywhere.
-  if (level.single.size() < level.burst.size()) return std::nullopt;
+  if (level.single.size() < level.burst.size()) return;
   // The curve of a disturbed run may touch 0 where a segment begins.
   const auto most = [&](double n) {
-    return std::max(kLeastGap, transfer(n) + (crossing_delay ? (*crossing_delay)(n) : 0));
+    return std::max(kLeastGap,
+                    (*fit.transfer)(n) + (fit.crossing_delay ? (*fit.crossing_delay)(n) : 0));
   };
-  const std::vector<TimedLength> gaps = differences(
-      Alone(level, transfer), level.burst,
-      [](const TimedLength& burst) { return burst.messages - 1; }, most);
-  // A difference of two minima; the half of its noise that is common to all lengths is not known.
-  return fit_differences(gaps, 2 * noise_of(level.burst));
+  const auto fit_up_to = [&](const auto& bound) {
+    const auto further = [](const TimedLength& burst) { return burst.messages - 1; };
+    // Differences of two minima; the half of their noise that is common to all lengths is not
+    // known.
+    return fit_differences(differences(Alone(level, *fit.transfer), level.burst, further, bound),
+                           2 * noise_of(level.burst));
+  };
+  fit.gap = fit_up_to(most);
+  if (!fit.gap) return;
+  SegmentedFit of_bursts = *fit_up_to([](double) { return HUGE_VAL; });
+  const TransferCurve curve(of_bursts.segments);
+  const bool noticeable =
+      std::any_of(of_bursts.samples.begin(), of_bursts.samples.end(), [&](const FitSample& sample) {
+        const double gap = curve(sample.bytes);
+        const double error = kErrors * curve.segment_at(sample.bytes).uncertainty * gap;
+        return gap - most(sample.bytes) > std::max(kNoticeable * most(sample.bytes), error);
+      });
+  if (noticeable) fit.burst_gap = std::move(of_bursts);
 }
 
 /// "2.1%, 0.8% from 4KiB on": of one way, between changes of the protocol the largest of a segment.
@@ -220,7 +239,7 @@ LevelFit fit_level(const LevelSamples& samples, Joints joints) {
   if (fit.transfer) {
     add_reproducibility(*fit.transfer, samples.transfer);
     fit.crossing_delay = fit_crossing_delay(samples, *fit.transfer);
-    fit.gap = fit_gap(samples, *fit.transfer, fit.crossing_delay);
+    fit_gaps(samples, fit);
     fit.overheads = fit_overheads(samples.overheads, samples.probe.waiting);
     fit.parts = parts_of(*fit.transfer, fit.overheads);
   }
@@ -238,6 +257,7 @@ void add_level(Platform& platform, Level level, const LevelFit& fit, const Proto
     model.unexpected_overhead = TransferCurve(fit.overheads.unexpected->segments);
   }
   if (fit.gap) model.gap = TransferCurve(fit.gap->segments);
+  if (fit.burst_gap) model.burst_gap = TransferCurve(fit.burst_gap->segments);
   if (fit.crossing_delay) model.crossing_delay = TransferCurve(fit.crossing_delay->segments);
   if (probe.eager) model.protocols.push_back({0, Protocol::kEager});
   if (probe.waiting && !fit.protocols.empty()) {
