@@ -11,7 +11,7 @@
 namespace rubato {
 namespace {
 
-/// The curve that was fitted to a series, or none ("burst" and "single" make the gap together).
+/// The curve that was fitted to a series, or none ("burst" and "single" make the gaps together).
 const SegmentedFit* fit_of(const LevelResult& result, const Series& series) {
   const auto get = [](const std::optional<SegmentedFit>& fit) { return fit ? &*fit : nullptr; };
   const std::string& pattern = series.pattern;

@@ -65,8 +65,8 @@ std::optional<CurveFall> deepest_fall(const std::vector<const TransferCurve*>& c
 
 std::string CurveFall::text() const {
   const std::string level_name = std::string("level.") + kLevelNames[static_cast<int>(level)];
-  const std::string what =
-      curve == "gap" ? ".gap: a message occupies its port for " : ": a message takes ";
+  const std::string what = curve == "transfer" ? ": a message takes "
+                                               : "." + curve + ": a message occupies its port for ";
   std::string text = level_name + what + format_seconds(brief(before)) + " below " +
                      format_bytes(bytes) + ", and " + format_seconds(brief(after)) +
                      " from there on";
@@ -92,6 +92,7 @@ std::vector<CurveFall> curve_falls(const Platform& platform) {
     if (!level) continue;
     look(i, "transfer", {&level->send_overhead, &level->transfer, &level->receive_overhead});
     if (level->gap) look(i, "gap", {&*level->gap});
+    if (level->burst_gap) look(i, "burst_gap", {&*level->burst_gap});
   }
   return falls;
 }

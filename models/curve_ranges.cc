@@ -48,6 +48,7 @@ std::string curve_ranges(const LevelFit& fit) {
       "# overheads.\n" +
       lines_of("one way", *fit.transfer);
   if (fit.gap) lines += lines_of("gap", *fit.gap);
+  if (fit.burst_gap) lines += lines_of("burst gap", *fit.burst_gap);
   return lines;
 }
 

@@ -76,6 +76,10 @@ void write_level(std::ostream& out, int index, const LevelModel& level) {
     out << "# How long a message occupies the port of a rank.\n";
     write_curve(out, "gap", *level.gap);
   }
+  if (level.burst_gap) {
+    out << "# Likewise of each message behind one that is not complete: in bursts.\n";
+    write_curve(out, "burst_gap", *level.burst_gap);
+  }
   if (!level.crossing_delay.empty()) {
     out << "# How much longer a message takes whose receiver sends at the same time.\n";
     write_curve(out, "crossing_delay", level.crossing_delay);

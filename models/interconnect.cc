@@ -35,6 +35,7 @@ MessageCost Interconnect::message(Level level, double bytes) const {
       model->unexpected_overhead ? (*model->unexpected_overhead)(bytes) : cost.receive_overhead;
   cost.transfer = model->transfer(bytes);
   cost.gap = model->gap ? (*model->gap)(bytes) : growing_part(model->transfer, bytes);
+  cost.burst_gap = model->burst_gap ? std::max((*model->burst_gap)(bytes), cost.gap) : cost.gap;
   cost.latency = std::min(model->transfer(0), cost.transfer);
   cost.crossing_delay = model->crossing_delay(bytes);
   return cost;

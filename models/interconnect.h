@@ -15,6 +15,7 @@ struct MessageCost {
   double unexpected_overhead = 0;  ///< o_r of an eager message that was there before its receive
   double transfer = 0;             ///< T: one way
   double gap = 0;                  ///< g: how long it occupies a port
+  double burst_gap = 0;            ///< g_b: likewise behind an open one; no less than g
   double latency = 0;              ///< L: one way for the smallest message, a leg of a handshake
   double crossing_delay = 0;       ///< x: how much longer when its receiver sends at the same time
 };

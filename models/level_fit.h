@@ -38,6 +38,7 @@ struct LevelSamples {
 struct LevelFit {
   std::optional<SegmentedFit> transfer;  ///< one way, with the overheads in it
   std::optional<SegmentedFit> gap;
+  std::optional<SegmentedFit> burst_gap;       ///< absent, too, where bursts take what gaps say
   std::optional<SegmentedFit> crossing_delay;  ///< absent, too, where exchanges take no longer
   OverheadFit overheads;
   /// The transfer time without them; where one of the two is not known, all of it is T.

@@ -39,6 +39,8 @@ struct LevelModel {
   std::optional<TransferCurve> unexpected_overhead;
   std::optional<TransferCurve>
       gap;  ///< g(n): port occupancy; absent = the part of T that grows with n
+  /// g_b(n): likewise of messages that follow open ones, where it is more than g; absent = as g.
+  std::optional<TransferCurve> burst_gap;
   /// x(n): how much longer a message takes whose receiver sends one like it at the same time.
   TransferCurve crossing_delay;
   std::vector<ProtocolSegment> protocols;  ///< by size; empty = eager

@@ -169,7 +169,7 @@ std::vector<ProtocolSegment> read_protocols(const Reader& reader, const toml::no
 LevelModel read_level(const Reader& reader, const toml::table& table, const std::string& where) {
   reader.check_keys(table, "[" + where + "]",
                     {"transfer", "points", "protocol", "send_overhead", "receive_overhead",
-                     "unexpected_overhead", "gap", "crossing_delay"});
+                     "unexpected_overhead", "gap", "burst_gap", "crossing_delay"});
   LevelModel level;
   const toml::node* transfer = table.get("transfer");
   const toml::node* points = table.get("points");
@@ -187,6 +187,8 @@ LevelModel read_level(const Reader& reader, const toml::table& table, const std:
     level.unexpected_overhead = read_segments(reader, *node, where + ".unexpected_overhead");
   }
   if (const auto* node = table.get("gap")) level.gap = read_segments(reader, *node, where + ".gap");
+  if (const auto* node = table.get("burst_gap"))
+    level.burst_gap = read_segments(reader, *node, where + ".burst_gap");
   if (const auto* node = table.get("crossing_delay"))
     level.crossing_delay = read_segments(reader, *node, where + ".crossing_delay");
   return level;
@@ -448,8 +450,9 @@ std::string text_of_file(const std::string& path) {
 /// The line of the entry of a level that begins where the fall is, in a file that was read before.
 unsigned line_of(const toml::table& root, const CurveFall& fall) {
   const toml::node& level = *root["level"][kLevelNames[static_cast<int>(fall.level)]].node();
-  for (const char* key : {"transfer", "send_overhead", "receive_overhead", "gap"}) {
-    if ((fall.curve == "gap") != (std::string(key) == "gap")) continue;
+  std::vector<std::string> keys = {fall.curve};
+  if (fall.curve == "transfer") keys = {"transfer", "send_overhead", "receive_overhead"};
+  for (const std::string& key : keys) {
     const toml::array* entries = level.as_table()->get_as<toml::array>(key);
     if (!entries) continue;
     for (const toml::node& entry : *entries) {

@@ -158,6 +158,7 @@ void change_bandwidth(LevelModel& level, const std::string& scenario, const Chan
   if (level.transfer.empty()) level.transfer = TransferCurve({Segment{}});
   level.transfer = with_slopes(level.transfer, slope);
   if (level.gap) level.gap = with_slopes(*level.gap, slope);
+  if (level.burst_gap) level.burst_gap = with_slopes(*level.burst_gap, slope);
   // A bandwidth that is given is that of either direction, whatever goes on in the other one.
   level.crossing_delay =
       change.operation == '=' ? TransferCurve() : with_slopes(level.crossing_delay, slope);

@@ -329,9 +329,14 @@ void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
     return action;
   };
   const auto& [sources, destinations] = known->second;
+  bool follows = last_send_.slot != kNoSlot && follows_open_send();
   for (const int32_t to : destinations) {
-    // The call waits for what it receives alone.
-    message(ActionKind::kSend, to, exchange.sent / destinations.size()).flags = kBuffered;
+    Action& send = message(ActionKind::kSend, to, exchange.sent / destinations.size());
+    send.flags = kBuffered;  // the call waits for what it receives alone
+    if (to == trace_->rank_of(timeline_)) continue;
+    if (follows) send.flags |= kFollows;
+    follows = true;
+    last_send_.slot = kNoSlot;
   }
   for (const int32_t from : sources) {
     Action& post = message(ActionKind::kPost, from, exchange.received / sources.size());

@@ -117,6 +117,14 @@ struct RequestBook {
 /// program does so, so sends are held back only in ranks that are known to: whoever finds
 /// has_cancelled_sends() at the end gives all records to new builders that hold_sends().
 ///
+/// A send follows an open one (kFollows) when the send of the same timeline before it has a request
+/// that no record before this one completed; which is the same in every scenario, whatever its
+/// clocks say. Of MPI_Startall all messages but the first do, of a collective among neighbours
+/// likewise. A message to the own rank needs no port, and one in partitions leaves nobody knows yet
+/// where: they neither follow nor are followed. Nor are sends without a request on record (some
+/// tracers write none), those of collectives among neighbours, and those whose request was used
+/// again, as it was freed before.
+///
 /// Builders of one rank's threads share a book of requests, and then have to get their records in
 /// the order of time (rank_calls.h). Their addresses must not change once they got one.
 class CallBuilder {
@@ -262,6 +270,8 @@ class CallBuilder {
   void settle_partitioned(uint64_t request);
   /// It left nowhere; false when there is none.
   bool cancel_partitioned(uint64_t request);
+  /// True when the send before is open; it was nonblocking then.
+  bool follows_open_send() const;
   /// The call that a communication record belongs to; one of no length when it stands outside any.
   void ensure_call(uint64_t event, double time);
   Action& add_action(ActionKind kind);
@@ -314,6 +324,11 @@ class CallBuilder {
   std::vector<NothingTo> nothing_to_;  ///< parts of the open call
   uint32_t parts_ = 0;                 ///< how many of its parts were seen
   std::optional<uint64_t> prepared_;   ///< request that it prepares
+  /// The last message that left for another rank, if its call does not complete it; else no slot.
+  struct {
+    uint64_t request = 0;
+    uint32_t slot = kNoSlot;
+  } last_send_;
   /// Receives that probes found and that were not made yet, the latest last. Of programs that leave
   /// what they found the latest kMostProbed count, and none after kReceivesAfterProbe receives of
   /// something else.
@@ -437,12 +452,17 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   action.slot = kNoSlot;
   action.flags = (info.nonblocking ? 0 : kBlocking) | (info.synchronous ? kSynchronous : 0) |
                  (info.buffered ? kBuffered : 0);
+  if (peer != trace_->rank_of(timeline_)) {
+    if (last_send_.slot != kNoSlot && follows_open_send()) action.flags |= kFollows;
+    last_send_.slot = kNoSlot;
+  }
   if (implicit_) close_call(time);
 }
 
 [[gnu::always_inline]] inline void CallBuilder::isend(uint64_t event, double time, uint32_t comm,
                                                       int32_t peer, uint32_t tag, uint64_t bytes,
                                                       uint64_t request, uint8_t flags) {
+  const auto before = last_send_;
   send(event, time, comm, peer, tag, bytes);
   Action& action = pending_.actions.back();
   action.flags = (action.flags & ~kBlocking) | flags;
@@ -452,10 +472,13 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   if (is_new) {
     *slot = book_->allocate_slot();
   } else {
+    if (*slot == before.slot) action.flags &= static_cast<uint8_t>(~kFollows);
     settle_unseen(request);
   }
   action.slot = *slot;
+  if (peer != trace_->rank_of(timeline_)) last_send_ = {request, *slot};
   if (flags & kPartitioned) {
+    last_send_ = before;
     start_partitioned(request);
   } else if (hold_sends_) [[unlikely]] {
     hold_send(request);

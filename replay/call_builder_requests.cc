@@ -1,5 +1,5 @@
-// What becomes of requests: messages in partitions, tests in vain, sends that are held back or
-// cancelled, receives that were looked for before.
+// What becomes of requests: messages in partitions, tests in vain, sends that are held back,
+// cancelled or followed by others, receives that were looked for before.
 
 #include <algorithm>
 
@@ -31,7 +31,7 @@ void CallBuilder::start_partitioned(uint64_t request) {
   pending_.actions.pop_back();
   RequestBook::PartitionedSend& message = book_->partitioned[request];
   message.send = send;
-  message.send.flags &= static_cast<uint8_t>(~kPartitioned);
+  message.send.flags &= static_cast<uint8_t>(~(kPartitioned | kFollows));
   message.send.tag |= kPartitionedTag;
   leave_here(message);
 }
@@ -89,6 +89,12 @@ bool CallBuilder::cancel_partitioned(uint64_t request) {
   builder->posted(number).resolved = true;  // to leave nothing there
   book_->partitioned.erase(message);
   return true;
+}
+
+bool CallBuilder::follows_open_send() const {
+  // Another thread may have completed it, and used its request for something else.
+  const uint32_t* slot = book_->send_slots.find(last_send_.request);
+  return slot && *slot == last_send_.slot;
 }
 
 void CallBuilder::hold_send(uint64_t request) {

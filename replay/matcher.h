@@ -50,6 +50,7 @@ struct TransferFacts {
   bool receiver_done : 1 = false;
   bool synchronous : 1 = false;  ///< by its mode: completes only when the receive is there
   bool abandoned : 1 = false;  ///< has no other side: whoever waits for it keeps its recorded time
+  bool follows : 1 = false;    ///< its send is kFollows; set where the order of time asks for it
 };
 
 /// A message from post to post: created by whichever side comes first, released when both are done.

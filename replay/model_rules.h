@@ -3,6 +3,7 @@
 // When calls leave on a modelled machine. All in ticks, K scenarios at a time.
 //
 //   start   = max(enter + sum of o_s so far, out-port);  out-port = start + g
+//             and out-port + g_b - g of a send that follows an open one (call_builder.h)
 //   eager:      arrival = start + T
 //   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send,
 //                                                          L; clear to send and data, T - L
@@ -47,12 +48,14 @@ namespace rubato {
 template <int K>
 struct LaneMessageCost {
   Lanes<K> send_overhead, receive_overhead, unexpected_overhead, transfer, gap, latency;
+  Lanes<K> burst_delay;     ///< g_b - g
   Lanes<K> crossing_delay;  ///< x
   /// o_s + 2 T + o_r: so long after the receiver's own send started, an arrival crosses nothing.
   Lanes<K> crossing_window;
   Protocol protocol = Protocol::kEager;
   bool tells_unexpected = false;  ///< an unexpected message costs more, or less, in some lane
   bool crosses = false;           ///< x is more than 0 in some lane
+  bool slows_bursts = false;      ///< g_b is more than g in some lane
 };
 
 /// What a group of scenarios with one structure has in common, and what differs per lane.
@@ -268,7 +271,9 @@ class ModelRules {
                                              Transfer<K>& transfer,
                                              const LaneMessageCost<K>& cost) {
     timeline.busy += cost.send_overhead;
-    const Lanes<K> start = timeline.busy.max(timeline.out_port);
+    Lanes<K> start = timeline.busy.max(timeline.out_port);
+    if (cost.slows_bursts && action.flags & kFollows)
+      start = start.max(timeline.out_port + cost.burst_delay);
     timeline.out_port = start + cost.gap;
     transfer.handshake = cost.protocol != Protocol::kEager;
     transfer.sender_waits =
@@ -480,10 +485,12 @@ class ModelRules {
         cost.transfer[lane] = seconds.transfer * ticks;
         cost.gap[lane] = seconds.gap * ticks;
         cost.latency[lane] = seconds.latency * ticks;
+        cost.burst_delay[lane] = (seconds.burst_gap - seconds.gap) * ticks;
         cost.crossing_delay[lane] = seconds.crossing_delay * ticks;
       }
       cost.crossing_window = cost.send_overhead + 2 * cost.transfer + cost.receive_overhead;
       cost.crosses = (cost.crossing_delay > 0).any();
+      cost.slows_bursts = (cost.burst_delay > 0).any();
       cost.protocol = machines_->interconnects[0].protocol(level, size);
       cost.tells_unexpected = (cost.unexpected_overhead != cost.receive_overhead).any();
     }

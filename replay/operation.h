@@ -37,17 +37,24 @@ enum class ActionKind : uint8_t {
 };
 inline constexpr int kActionKinds = static_cast<int>(ActionKind::kUnlock) + 1;
 
-/// Flags of a send or a post; two of them of a collective and of the start of one.
+/// Flags of a send or a post.
 enum ActionFlags : uint8_t {
   kBlocking = 1,     ///< the call itself completes it
   kSynchronous = 2,  ///< Ssend, Issend: completes only once the receive is there
   kBuffered = 4,     ///< Bsend, Ibsend: completes at once
   kAnySource = 8,    ///< a receive that named MPI_ANY_SOURCE, where the archive says so
+  /// A send that follows an open one: the one of its timeline before it, to other ranks both, is
+  /// not known to be complete.
+  kFollows = 16,
+  kAnyTag = 64,        ///< as kAnySource: MPI_ANY_TAG
+  kPartitioned = 128,  ///< only on the way to the action: then the tag says it
+};
+
+/// Flags of a collective, and of the start of one.
+enum CollectiveFlags : uint8_t {
   /// Has no part in the data: waits for nobody, and nobody waits for it.
   kNoPart = 16,
-  kSendsToSome = 32,   ///< an Alltoallv or Alltoallw that some get nothing from: kNothingTo follow
-  kAnyTag = 64,        ///< likewise MPI_ANY_TAG
-  kPartitioned = 128,  ///< only on the way to the action: then the tag says it
+  kSendsToSome = 32,  ///< an Alltoallv or Alltoallw that some get nothing from: kNothingTo follow
 };
 
 /// Flags of one-sided communication.

@@ -31,13 +31,16 @@ class OrderedRules : public ProgressRules {
     const Lanes<1> port = timeline.out_port;
     start_send(timeline, action, transfer, message_cost(transfer.level, transfer.bytes));
     transfer.sent = timeline.busy;
+    transfer.follows = action.flags & kFollows;
     timeline.out_port = port;
   }
 
   /// A message comes to the port of its sender at `time`; when its data flows.
   double take_port(TimelineState<1>& sender, const Transfer<1>& transfer, double time) {
-    const double start = std::max(time, sender.out_port[0]);
-    sender.out_port[0] = start + message_cost(transfer.level, transfer.bytes).gap[0];
+    const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
+    const double delay = transfer.follows ? cost.burst_delay[0] : 0;
+    const double start = std::max(time, sender.out_port[0] + delay);
+    sender.out_port[0] = start + cost.gap[0];
     return start;
   }
 

@@ -135,6 +135,7 @@ std::string calibration_html(const FittedPlatform& fitted) {
     };
     add("Transfer, one way", level.fit.transfer);
     add("Gap", level.fit.gap);
+    add("Burst gap", level.fit.burst_gap);
     add("Crossing delay", level.fit.crossing_delay);
     add("Send overhead", level.fit.overheads.send);
     add("Receive overhead", level.fit.overheads.receive);

@@ -57,6 +57,7 @@ TEST_CASE("a level is recovered from its samples") {
       CHECK((*fit.transfer)(n) == Approx(transfer(n)).epsilon(0.03));
       CHECK((*fit.gap)(n) == Approx(gap(n)).epsilon(0.08));
     }
+    CHECK_FALSE(fit.burst_gap);
     Platform platform;
     platform.measured["mpi"] = "Open MPI v4.1.4";
     choose_preset(platform);
@@ -118,6 +119,8 @@ TEST_CASE("a platform file says in which ranges its numbers lie") {
         "#   one way from 1000B to 1KiB: 2us, 5GB/s to 10GB/s\n"
         "#   one way from 4KiB: 2.5us to 3.5us\n"
         "#   gap from 0B: -1ns to 101ns\n");
+  fit.burst_gap = gap;
+  CHECK(rubato::curve_ranges(fit) == text + "#   burst gap from 0B: -1ns to 101ns\n");
 }
 
 TEST_CASE("protocols as the probes found them") {
@@ -235,8 +238,11 @@ TEST_CASE("what crossing messages take longer is recovered, and bounds the gap")
   for (TimedLength& burst : samples.burst)
     burst.seconds = transfer(burst.bytes) * (1 + 3 * (kBurst - 1));
   fit = fit_level(samples);
-  for (const double n : {8., 256., 2048., 8192., 65536., 1e6})
+  REQUIRE(fit.burst_gap);
+  for (const double n : {8., 256., 2048., 8192., 65536., 1e6}) {
     CHECK((*fit.gap)(n) == Approx(transfer(n) + delay(n)).epsilon(0.05));
+    CHECK((*fit.burst_gap)(n) == Approx(3 * transfer(n)).epsilon(0.05));
+  }
 
   // All of it on a machine that was three times as slow meanwhile, as the ping-pong beside it says.
   LevelSamples slow = samples;
@@ -248,6 +254,8 @@ TEST_CASE("what crossing messages take longer is recovered, and bounds the gap")
   for (const double n : {8., 256., 2048., 8192., 65536., 1e6}) {
     CHECK((*same.crossing_delay)(n) == Approx(delay(n)).epsilon(0.02));
     CHECK((*same.gap)(n) == Approx(transfer(n) + delay(n)).epsilon(0.05));
+    // What overflows a cache counts as it was measured.
+    CHECK((*same.burst_gap)(n) == Approx(9 * transfer(n)).epsilon(0.05));
   }
 
   // Where an exchange takes no longer than one message, there is none; a port is busy for T then.
@@ -261,6 +269,56 @@ TEST_CASE("what crossing messages take longer is recovered, and bounds the gap")
   // A delay that is too short to be told from noise is none, either.
   for (TimedLength& timing : samples.exchange) timing.seconds += 0.005 * transfer(timing.bytes);
   CHECK_FALSE(fit_level(samples).crossing_delay);
+}
+
+TEST_CASE("what bursts take longer than gaps say is recovered, and the gap is not longer") {
+  // From 64 KiB on each further message of a burst takes 2 T = 6 us + n / (1 GB/s).
+  const auto burst_gap = [](double n) { return n < 65536 ? gap(n) : 2 * transfer(n); };
+  const unsigned fits = seeds(20);
+  unsigned inside = 0;
+  for (unsigned seed = 0; seed < fits; ++seed) {
+    CAPTURE(seed);
+    LevelSamples samples = level(seed == 0 ? 0 : 0.01, seed);
+    for (TimedLength& burst : samples.burst) {
+      const double longer = (kBurst - 1) * (burst_gap(burst.bytes) - gap(burst.bytes));
+      burst.seconds += longer;
+      for (double& half : burst.half) half += longer;
+    }
+    const LevelFit fit = fit_level(samples);
+    REQUIRE(fit.gap);
+    REQUIRE(fit.burst_gap);
+    for (const double n : {8., 256., 2048., 8192., 32768., 131072., 1e6}) {
+      CHECK((*fit.gap)(n) == Approx(std::min(burst_gap(n), transfer(n))).epsilon(0.08));
+      CHECK((*fit.burst_gap)(n) == Approx(burst_gap(n)).epsilon(0.08));
+    }
+    const rubato::SegmentIntervals& last = fit.burst_gap->intervals.back();
+    CAPTURE(last.intercept.low, last.intercept.high, last.per_byte.low, last.per_byte.high);
+    inside += last.intercept.low <= 6e-6 * (1 + 1e-9) && 6e-6 * (1 - 1e-9) <= last.intercept.high &&
+              last.per_byte.low <= 1e-9 * (1 + 1e-9) && 1e-9 * (1 - 1e-9) <= last.per_byte.high;
+    Platform platform;
+    add_level(platform, Level::kNode, fit, samples.probe);
+    REQUIRE(platform.level(Level::kNode)->burst_gap);
+    CHECK((*platform.level(Level::kNode)->burst_gap)(1e6) == (*fit.burst_gap)(1e6));
+
+    // Each further message takes T, as exactly as it can be measured: that is what gaps say.
+    samples = level(seed == 0 ? 0 : 0.01, seed);
+    for (TimedLength& burst : samples.burst) {
+      const double longer = (kBurst - 1) * (transfer(burst.bytes) - gap(burst.bytes));
+      burst.seconds += longer;
+      for (double& half : burst.half) half += longer;
+    }
+    CHECK_FALSE(fit_level(samples).burst_gap);
+    // Nor does it seem to be more where the machine was slower while that was measured.
+    samples.pingpong_beside = samples.transfer;
+    for (auto* times : {&samples.pingpong_beside, &samples.single, &samples.burst}) {
+      for (TimedLength& timing : *times) {
+        timing.seconds *= 3;
+        for (double& half : timing.half) half *= 3;
+      }
+    }
+    CHECK_FALSE(fit_level(samples).burst_gap);
+  }
+  CHECK(inside >= fits * 4 / 5);  // with 95 % confidence
 }
 
 TEST_CASE("too few samples give no curve") {

@@ -76,7 +76,7 @@ class Program {
                   : below(4) ? ActionKind::kWaitReceive
                   : below(2) ? ActionKind::kOneSided
                              : ActionKind::kEpoch;
-    action.flags = below(2) ? kBlocking : 0;
+    action.flags = static_cast<uint8_t>((below(2) ? kBlocking : 0) | (below(4) ? 0 : kFollows));
     action.tag = below(2);
     action.slot = rarely() ? 1000000 + below(5) : below(3) ? below(12) : kNoSlot;
     action.order = rarely() ? 90000 : 0;

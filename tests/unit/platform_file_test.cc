@@ -50,6 +50,7 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "async" } ]
     receive_overhead = "50ns"
     unexpected_overhead = [ { from = "0B", latency = "70ns", bandwidth = "10GB/s" } ]
+    burst_gap = [ { from = "0B", latency = "30ns", bandwidth = "4GB/s" } ]
     crossing_delay = [ { from = "0B", latency = "20ns", bandwidth = "5GB/s" } ]
   )",
                                            "toy.toml");
@@ -62,6 +63,7 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
   CHECK(node.receive_overhead(12345) == Approx(50e-9));
   CHECK(node.send_overhead(1) == 0);
   CHECK_FALSE(platform.level(Level::kNetwork));
+  CHECK_FALSE(node.gap);
 
   const Platform again = parse_platform(format_platform(platform), "again");
   for (double n : {0.0, 1.0, 999.0, 1000.0, 1e6}) {
@@ -70,6 +72,8 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     CHECK(again.level(Level::kNode)->receive_overhead(n) == Approx(50e-9));
     REQUIRE(again.level(Level::kNode)->unexpected_overhead);
     CHECK((*again.level(Level::kNode)->unexpected_overhead)(n) == Approx(70e-9 + n * 0.1e-9));
+    REQUIRE(again.level(Level::kNode)->burst_gap);
+    CHECK((*again.level(Level::kNode)->burst_gap)(n) == Approx(30e-9 + n * 0.25e-9));
     CHECK(again.level(Level::kNode)->crossing_delay(n) == Approx(20e-9 + n * 0.2e-9));
   }
 }
@@ -130,8 +134,8 @@ TEST_CASE("a bad platform file is refused with file, line and the nearest key") 
             .find("negative time") != std::string::npos);
   // Curves that are one time, in each place where one may stand.
   const std::string points = "points = [ { size = \"1B\", time = \"2us\" } ]\n";
-  for (const char* key :
-       {"send_overhead", "receive_overhead", "unexpected_overhead", "gap", "crossing_delay"}) {
+  for (const char* key : {"send_overhead", "receive_overhead", "unexpected_overhead", "gap",
+                          "burst_gap", "crossing_delay"}) {
     CHECK(complaint(head + points + key + " = \"-3us\"\n") ==
           std::string("cluster.toml:4: level.node.") + key + ": a time must not be negative");
   }
@@ -199,18 +203,20 @@ TEST_CASE("times that fall from segment to segment are read with a warning") {
                            "{ from = \"4KiB\", latency = \"3.5us\", bandwidth = \"inf\" } ]\n")
             .empty());
   // Stated errors of 10 % of 2 us and 10 % of 1.7 us are 0.37 us together; of 5 %, 0.185 us.
-  const auto stated = [&](const std::string& error) {
-    return warnings(
-        "points = [ { size = \"1B\", time = \"2us\" } ]\ngap = [\n"
-        "{ from = \"0B\", latency = \"2us\", bandwidth = \"inf\", uncertainty = " +
-        error + " },\n" +
-        "{ from = \"1KiB\", latency = \"1.7us\", bandwidth = \"inf\", uncertainty = " + error +
-        " } ]\n");
+  const auto stated = [&](const std::string& error, const std::string& curve = "gap") {
+    return warnings("points = [ { size = \"1B\", time = \"2us\" } ]\n" + curve +
+                    " = [\n"
+                    "{ from = \"0B\", latency = \"2us\", bandwidth = \"inf\", uncertainty = " +
+                    error + " },\n" +
+                    "{ from = \"1KiB\", latency = \"1.7us\", bandwidth = \"inf\", uncertainty = " +
+                    error + " } ]\n");
   };
   CHECK(stated("0.1").empty());
   CHECK(stated("0.05") ==
         std::vector<std::string>{"cluster.toml:6: level.node.gap: a message occupies its port for "
                                  "2us below 1KiB, and 1.7us from there on"});
+  CHECK(stated("0.05", "burst_gap")[0].find(
+            "cluster.toml:6: level.node.burst_gap: a message occupies its port for 2us") == 0);
   // In what was measured a fall by half is none: of 2 us to 1.1 us (45 %), not to 0.9 us (55 %).
   const auto measured = [&](const std::string& after) {
     return warnings(

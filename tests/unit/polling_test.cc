@@ -248,6 +248,7 @@ TEST_CASE("a function of the program between two polls is work") {
 
 TEST_CASE("polls are not handed out before it is known what they were") {
   TraceDefinitions trace;
+  trace.location_of_rank = {0, 1};
   trace.calls = {mpi_call_info("MPI_Isend"), mpi_call_info("MPI_Test")};
   CallBuilder builder(trace, 0, std::make_shared<RequestBook>());
   builder.enter(1, 0, 0);

@@ -45,6 +45,9 @@ Scenario platform(const Machine& machine) {
                              : "gap = \"0s\"\n")
          << "send_overhead = \"" << machine.o_s << "ns\"\nreceive_overhead = \"" << machine.o_r
          << "ns\"\n";
+    if (machine.burst_gap > 0)
+      text << "burst_gap = [{ from = \"0B\", latency = \"0s\", bandwidth = \""
+           << 1 / machine.burst_gap << "GB/s\" }]\n";
     if (machine.crossing > 0) text << "crossing_delay = \"" << machine.crossing << "ns\"\n";
     if (machine.rendezvous < kNever)
       text << "protocol = [{ from = \"0B\", kind = \"eager\" }, { from = \"" << machine.rendezvous
@@ -242,6 +245,7 @@ TEST_CASE("random programs with overheads, ports and rendezvous") {
   near.network_latency = 1700;
   near.per_byte = 0.5;
   near.gap = 0.25;
+  near.burst_gap = 0.625;
   near.crossing = 130;
   near.rendezvous = 1000;
   near.collectives.preset = CollectivePreset::kOpenMpi;
@@ -288,6 +292,7 @@ TEST_CASE("random programs whose messages wait for somebody inside MPI") {
   near.network_latency = 1700;
   near.per_byte = 0.5;
   near.gap = 0.25;
+  near.burst_gap = 0.5;
   near.rendezvous = GENERATE(1000, 1);
   near.protocol = GENERATE(Protocol::kPull, Protocol::kPush);
   Machine far = near;
@@ -419,6 +424,7 @@ TEST_CASE("random programs: lanes, single runs and repeated runs agree to the la
       machine.network_latency = 1e4 / 7 * i;
       machine.per_byte = 0.3 * i;
       machine.gap = 0.1 * i;
+      if (i % 3 > 0) machine.burst_gap = 0.4;    // of some lanes less than the gap
       machine.rendezvous = i % 2 ? 1000 : 4000;  // two structures
       scenarios.push_back(platform(machine));
     }
@@ -465,6 +471,7 @@ TEST_CASE("random programs in the order of time: the same to the last bit") {
   machine.protocol = protocol;
   machine.rendezvous = rendezvous;
   machine.gap = gap;
+  machine.burst_gap = 2 * gap;
   const Scenario free = platform(machine);
   const Scenario buses = with_all_buses(free);
   ReplayOptions in_order;
@@ -499,6 +506,7 @@ TEST_CASE("random programs in the order of time: ports") {
   machine.network_latency = 1700;
   machine.per_byte = 0.5;
   machine.gap = 0.25;
+  machine.burst_gap = 0.375;
   machine.protocol = GENERATE(Protocol::kAsync, Protocol::kPull, Protocol::kPush);
   machine.rendezvous = GENERATE(1000, 1);
   machine.ports_in_time = true;

@@ -15,11 +15,12 @@
 /// rank.
 namespace rubato::property {
 
-/// Prices in ns: o_s, o_r, T(n) = latency + n * per_byte, g(n) = n * gap, x(n) = crossing.
+/// Prices in ns: o_s, o_r, T(n) = latency + n * per_byte, g(n) = n * gap, g_b(n) = n * burst_gap
+/// where that is more, x(n) = crossing.
 struct Machine {
   double o_s = 0, o_r = 0;
   double node_latency = 0, network_latency = 0;
-  double per_byte = 0, gap = 0, crossing = 0;
+  double per_byte = 0, gap = 0, burst_gap = 0, crossing = 0;
   double rendezvous = kNever;            ///< from this size on
   Protocol protocol = Protocol::kAsync;  ///< of those
   bool whole = false;                    ///< collectives take whole ticks
@@ -47,8 +48,10 @@ class Reference {
         machine_(&machine),
         state_(program.ranks.size()),
         transfers_(program.messages.size()),
+        follows_(program.messages.size()),
         instances_(program.instances.size()) {
     for (auto& instance : instances_) instance.assign(program.ranks.size(), kNever);
+    for (const auto& ops : program.ranks) find_bursts(ops);
   }
 
   /// Ends of all ranks; writes enters and leaves into `recording`, a copy of the program.
@@ -74,6 +77,29 @@ class Reference {
   }
 
  private:
+  /// Which messages of a rank follow one whose request is open.
+  void find_bursts(const std::vector<Op>& ops) {
+    int open = -1;
+    for (const Op& op : ops) {
+      for (const auto& [id, is_receive] : op.requests) {
+        if (!is_receive && id == open) open = -1;
+      }
+      if (op.out < 0) continue;
+      const Message& message = program_->messages[op.out];
+      const bool nonblocking = op.kind == Kind::kIsend || op.kind == Kind::kIssend;
+      const bool partitioned = nonblocking && message.tag == kTagOfPartitioned;
+      if (message.source == message.destination || partitioned) continue;
+      follows_[op.out] = open >= 0;
+      open = nonblocking ? op.out : -1;
+    }
+  }
+
+  /// When the port of its sender may take a message, which is free for others at `out_port`.
+  double free_port(int id, double out_port) const {
+    const double longer = std::max(0.0, machine_->burst_gap - machine_->gap);
+    return out_port + (follows_[id] ? program_->messages[id].bytes * longer : 0);
+  }
+
   struct Transfer {
     double start = kNever, posted = kNever;
     double arrival = kNever;  ///< by pull and push
@@ -139,7 +165,7 @@ class Reference {
     const Message& message = program_->messages[id];
     State& sender = state_[message.source];
     Transfer& transfer = transfers_[id];
-    const double start = std::max(time, sender.out_port);
+    const double start = std::max(time, free_port(id, sender.out_port));
     sender.out_port = start + message.bytes * machine_->gap;
     if (is_rendezvous(message)) {
       transfer.arrival = start + (message.bytes * machine_->per_byte - answer(message));
@@ -178,7 +204,7 @@ class Reference {
       } else if (machine_->ports_in_time) {
         push(state.busy, What::kStart, rank, op.out);
       } else {
-        transfer.start = std::max(state.busy, state.out_port);
+        transfer.start = std::max(state.busy, free_port(op.out, state.out_port));
         state.out_port = transfer.start + message.bytes * machine_->gap;
       }
       transfer.synchronous = op.kind == Kind::kSsend || op.kind == Kind::kIssend;
@@ -346,6 +372,7 @@ class Reference {
   Program* recording_ = nullptr;
   std::vector<State> state_;
   std::vector<Transfer> transfers_;
+  std::vector<bool> follows_;                   ///< by message
   std::vector<std::vector<double>> instances_;  ///< enters by rank
   /// At one time in this order.
   enum class What { kLook, kStart, kData, kEnter };

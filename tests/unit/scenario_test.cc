@@ -95,6 +95,28 @@ TEST_CASE("bandwidth changes what crossing messages take longer") {
   CHECK(delay(":bandwidth=2GB/s") == 0);           // of either direction
 }
 
+TEST_CASE("bandwidth changes burst gaps as gaps") {
+  PlatformFile file;
+  std::ofstream(file.path()) << R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "1us", bandwidth = "1GB/s" } ]
+    gap = [ { from = "0B", latency = "100ns", bandwidth = "4GB/s" } ]
+    burst_gap = [ { from = "0B", latency = "300ns", bandwidth = "2GB/s" } ]
+  )";
+  const auto cost = [&](const std::string& change) {
+    const Scenario scenario = parse_scenario(file.path() + change);
+    return Interconnect(scenario.platform).message(Level::kNode, 1000);
+  };
+  CHECK(cost("").gap == Approx(350e-9));                    // 100 ns + 1000 B / 4 GB/s
+  CHECK(cost("").burst_gap == Approx(800e-9));              // 300 ns + 1000 B / 2 GB/s
+  CHECK(cost(":bandwidth*2").gap == Approx(225e-9));        // 100 + 125
+  CHECK(cost(":bandwidth*2").burst_gap == Approx(550e-9));  // 300 + 250
+  CHECK(cost(":bandwidth=10GB/s").gap == Approx(200e-9));
+  CHECK(cost(":bandwidth=10GB/s").burst_gap == Approx(400e-9));
+  CHECK(cost(":latency*10").burst_gap == Approx(800e-9));  // it is not on the way
+}
+
 TEST_CASE("changes chain, and names and processors are changed too") {
   const PlatformFile file;
   const Scenario s =
