@@ -6,6 +6,7 @@
 
 #include "models/error.h"
 #include "models/platform_file.h"
+#include "tests/unit/seeds.h"
 
 using namespace rubato;
 
@@ -118,7 +119,7 @@ TEST_CASE("what is known of too few processes does not get into a platform") {
 
 TEST_CASE("collectives of a machine that does other things still give a platform file") {
   // As in level_fit_test.cc: every time is up to a thousandfold of what it should be.
-  for (unsigned seed = 0; seed < 6; ++seed) {
+  for (unsigned seed = 0; seed < seeds(10); ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> decades(0, 3);
