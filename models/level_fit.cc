@@ -178,7 +178,8 @@ void fit_gaps(const LevelSamples& level, LevelFit& fit) {
                     (*fit.transfer)(n) + (fit.crossing_delay ? (*fit.crossing_delay)(n) : 0));
   };
   const Alone alone(level, *fit.transfer);
-  fit.gap = fit_differences(differences(alone, level.burst, further, most), noise);
+  const std::vector<TimedLength> gaps = differences(alone, level.burst, further, most);
+  fit.gap = fit_differences(gaps, noise);
   if (!fit.gap) return;
 
   const auto any = [](double) { return HUGE_VAL; };
@@ -192,9 +193,9 @@ void fit_gaps(const LevelSamples& level, LevelFit& fit) {
       differences(alone.at_any_speed(), level.burst, further, any);
   bool some_overflow = false;
   for (size_t i = 0; i < bursts.size(); ++i) {
-    if (!overflows(bursts[i].bytes)) continue;
-    bursts[i] = as_measured[i];
-    some_overflow = true;
+    const bool more = overflows(bursts[i].bytes);
+    bursts[i] = more ? as_measured[i] : gaps[i];
+    some_overflow |= more;
   }
   if (some_overflow) fit.burst_gap = fit_differences(bursts, noise);
 }

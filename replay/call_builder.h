@@ -120,10 +120,10 @@ struct RequestBook {
 /// A send follows an open one (kFollows) when the send of the same timeline before it has a request
 /// that no record before this one completed; which is the same in every scenario, whatever its
 /// clocks say. Of MPI_Startall all messages but the first do, of a collective among neighbours
-/// likewise. A message to the own rank needs no port, and one in partitions leaves nobody knows yet
-/// where: they neither follow nor are followed. Nor are sends without a request on record (some
+/// likewise. A message to the own rank makes no burst, and one in partitions leaves nobody knows
+/// yet where: they neither follow nor are followed. Nor are sends without a request on record (some
 /// tracers write none), those of collectives among neighbours, and those whose request was used
-/// again, as it was freed before.
+/// again, as it was freed before. What follows one that is cancelled later follows it all the same.
 ///
 /// Builders of one rank's threads share a book of requests, and then have to get their records in
 /// the order of time (rank_calls.h). Their addresses must not change once they got one.
@@ -462,7 +462,7 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
 [[gnu::always_inline]] inline void CallBuilder::isend(uint64_t event, double time, uint32_t comm,
                                                       int32_t peer, uint32_t tag, uint64_t bytes,
                                                       uint64_t request, uint8_t flags) {
-  const auto before = last_send_;
+  auto before = last_send_;
   send(event, time, comm, peer, tag, bytes);
   Action& action = pending_.actions.back();
   action.flags = (action.flags & ~kBlocking) | flags;
@@ -472,8 +472,11 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   if (is_new) {
     *slot = book_->allocate_slot();
   } else {
-    if (*slot == before.slot) action.flags &= static_cast<uint8_t>(~kFollows);
     settle_unseen(request);
+  }
+  if (*slot == before.slot) {  // it was complete, or freed, and is not the one that is open now
+    action.flags &= static_cast<uint8_t>(~kFollows);
+    before.slot = last_send_.slot = kNoSlot;
   }
   action.slot = *slot;
   if (peer != trace_->rank_of(timeline_)) last_send_ = {request, *slot};

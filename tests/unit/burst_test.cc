@@ -280,6 +280,10 @@ TEST_CASE("which sends follow an open one") {
   CHECK(rank.send());
   rank.leave();
   CHECK_FALSE(rank.isend(13));
+  // A request that is complete, and then that of a message to the rank itself, is not open again.
+  rank.complete(13);
+  CHECK_FALSE(rank.isend(13, 0));
+  CHECK_FALSE(rank.isend(14));
 }
 
 TEST_CASE("a message in partitions neither follows an open one nor is followed") {
