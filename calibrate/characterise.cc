@@ -27,15 +27,12 @@ Budget budget_of(Level level, const Pace& pace) {
 /// Series of single messages: at the two ends, unexpected, and two of overlap.
 constexpr int kSinglesSeries = 5;
 
+/// Of a part of a level, which begins with it.
 SweepOptions sweep_options(const Effort& effort, double budget, const std::string& what,
                            Level level, const std::string& pattern) {
-  SweepOptions options;
+  SweepOptions options = sweep_options(effort, budget);
   options.lengths = lengths_of(effort.lengths, level, pattern);
-  options.max_bytes = effort.max_bytes;
-  options.budget = budget;
   options.busy_budget = effort.begin(budget);
-  options.seed = effort.seed;
-  options.stop = effort.stop;
   options.of_loops = effort.of_loops;
   if (effort.progress) {
     options.progress = [&effort, what](const std::string& text) {
@@ -124,11 +121,20 @@ void measure_overheads(Pair& pair, LevelResult& result, const Effort& effort) {
             options);
   options.lengths = lengths_of(effort.lengths, result.level, "receive_overhead");
   options.busy_budget = effort.begin(options.budget);
+  // What counts is both calls together; each by itself is for people.
+  Timings posts, waits;
   const Timings receives = sweep(
-      [&](size_t bytes, int loops) { return pair.receive_overhead(bytes, loops, away(bytes)); },
+      [&](size_t bytes, int loops) {
+        const ReceiveTimes times = pair.receive_overhead(bytes, loops, away(bytes));
+        posts[bytes].add(times.post, loops);
+        waits[bytes].add(times.wait, loops);
+        return times.both;
+      },
       options);
   result.series.push_back({"send_overhead", sends});
   result.series.push_back({"receive_overhead", receives});
+  result.series.push_back({"irecv", std::move(posts)});
+  result.series.push_back({"irecv_wait", std::move(waits)});
   if (!result.probe.eager) {
     effort.begin(options.budget);  // of a part that is none
     return;
@@ -181,9 +187,10 @@ void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
         options));
     // The lengths of the first round are known.
     if (round > 0) {
-      receiver->merge(sweep(
-          [&](size_t bytes, int loops) { return pair.receive_overhead(bytes, loops, away(bytes)); },
-          options));
+      receiver->merge(
+          sweep([&](size_t bytes,
+                    int loops) { return pair.receive_overhead(bytes, loops, away(bytes)).both; },
+                options));
     }
     if (effort.stop && effort.stop()) break;
     const LevelSamples samples = result.samples();
@@ -228,6 +235,17 @@ LevelSamples LevelResult::samples() const {
     }
   }
   return samples;
+}
+
+SweepOptions sweep_options(const Effort& effort, double budget) {
+  SweepOptions options;
+  options.max_bytes = effort.max_bytes;
+  options.budget = budget;
+  options.busy_budget = budget;
+  options.max_cycles = effort.pace.times(options.max_cycles, options.max_cycles);
+  options.seed = effort.seed;
+  options.stop = effort.stop;
+  return options;
 }
 
 double planned_seconds(Level level, const Pace& pace) {

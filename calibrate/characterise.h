@@ -50,6 +50,9 @@ struct Effort {
   std::function<void(const LevelResult&)> keep = [](const LevelResult&) {};
 };
 
+/// The rules of a sweep that takes `budget` seconds, and not longer where the machine is busy.
+SweepOptions sweep_options(const Effort& effort, double budget);
+
 /// What the parts of a level are planned to take together, seconds.
 double planned_seconds(Level level, const Pace& pace);
 

@@ -89,7 +89,8 @@ TimingOptions timing_options(const CollectivesEffort& effort, size_t experiments
   options.budget = collectives_seconds(effort) / static_cast<double>(experiments);
   // SKaMPI's rule and MPIBlib's: both figures are those of the mean.
   options.rule.least = 10;
-  options.rule.most = effort.pace.quick ? 200 : 1000;
+  const int most = effort.pace.quick ? 200 : 1000;
+  options.rule.most = effort.pace.times(most, most);
   options.rule.relative_standard_error = effort.pace.quick ? 0.02 : 0.01;
   options.rule.relative_interval = effort.pace.quick ? 0.05 : 0.025;
   return options;

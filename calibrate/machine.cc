@@ -72,14 +72,9 @@ double copies_seconds(const Pace& pace) {
 std::vector<Series> measure_copies(const Effort& effort) {
   const size_t most = std::max(effort.cold_bytes, effort.max_bytes);
   const Buffer from(most, 1), to(most, 2);
-  SweepOptions options;
-  options.max_bytes = effort.max_bytes;
+  SweepOptions options = sweep_options(effort, copies_seconds(effort.pace) / 2);
   for (size_t n = 1024; n <= effort.max_bytes; n *= 4) options.only.insert(n);
   options.refine = false;
-  options.budget = copies_seconds(effort.pace) / 2;
-  options.busy_budget = options.budget;
-  options.seed = effort.seed;
-  options.stop = effort.stop;
   const auto copies = [&](size_t bytes, int count, const auto& place) {
     const double begin = now();
     for (int i = 0; i < count; ++i) {
@@ -117,7 +112,8 @@ std::vector<double> fixed_work(const Effort& effort) {
     if (least >= kQuantum) break;
   }
   std::vector<double> quanta;
-  const size_t count = effort.pace.quick ? 200 : 2000;
+  constexpr int kLeast = 200;
+  const auto count = static_cast<size_t>(effort.pace.times(effort.pace.quick ? 200 : 2000, kLeast));
   while (quanta.size() < count && !(effort.stop && effort.stop()))
     quanta.push_back(seconds_of_work(steps));
   return quanta;

@@ -249,7 +249,10 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   const bool any = std::any_of(results.begin(), results.end(), [](const LevelResult& result) {
     return result.fit.transfer.has_value();
   });
-  if (!any) throw InputError("interrupted before a level was measured; nothing was written");
+  if (!any) {
+    csv.discard();  // too few for a curve
+    throw InputError("interrupted before a level was measured; nothing was written");
+  }
   // First what was measured: of it all else can be made again.
   csv.write(with_collectives(samples_csv(results, options.launch, measured), collectives,
                              options.launch));
@@ -467,7 +470,9 @@ int run(int argc, char** argv) {
   Measured measured;
   try {
     measure(options, nodes, effort, measured);
-  } catch (const InputError& error) {
+  } catch (const std::bad_alloc&) {
+    throw;  // main() knows what to do about it
+  } catch (const std::exception& error) {
     throw InputError(error.what() + kept_in(csv.get()));
   }
   int exit_code = 0;

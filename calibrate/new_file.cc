@@ -47,7 +47,11 @@ class Opened {
     if (::close(std::exchange(file_, -1)) != 0) fail("could not be written");
   }
 
-  off_t size() const { return lseek(file_, 0, SEEK_END); }
+  off_t size() const {
+    struct stat now;
+    if (fstat(file_, &now) != 0) fail("could not be written");
+    return now.st_size;
+  }
 
  private:
   [[noreturn]] void fail(const char* what) const {
@@ -64,10 +68,11 @@ NewFile::NewFile(std::string path, bool force) : path_(std::move(path)) {
   if (!force && access(path_.c_str(), F_OK) == 0) {
     throw InputError(path_ + " exists; choose another name, or --force to replace it");
   }
-  struct stat left;
   const std::string partial = path_ + ".partial";
-  if (!force && stat(partial.c_str(), &left) == 0 && left.st_size > 0) {
-    throw InputError(partial +
+  for (const std::string& file : {partial, path_ + ".new"}) {
+    struct stat left;
+    if (force || stat(file.c_str(), &left) != 0 || left.st_size == 0) continue;
+    throw InputError(file +
                      " is what a run left that was killed or failed: 'rubato fit' reads samples; "
                      "move it away, or --force to replace it");
   }
@@ -86,19 +91,22 @@ void NewFile::append(const std::string& text) {
   try {
     file.put(text);
     file.close();
-  } catch (const InputError&) {
-    if (before == 0) unlink(partial.c_str());
-    // A line that was cut would make all of them useless.
-    else if (truncate(partial.c_str(), before) != 0)
-      assert(errno != EINVAL);
+  } catch (const InputError& error) {
+    if (before == 0) {
+      unlink(partial.c_str());
+    } else if (truncate(partial.c_str(), before) != 0) {
+      throw InputError(error.what() + std::string("; the last line of ") + partial +
+                       " is cut and has to be taken away");
+    }
     throw;
   }
   partial_ = partial;
 }
 
 void NewFile::write(const std::string& text) {
-  whole_ = path_ + ".new";
-  Opened file(whole_, path_, O_TRUNC);
+  const std::string whole = path_ + ".new";
+  Opened file(whole, path_, O_TRUNC);
+  whole_ = whole;  // from here on it is this one's to remove
   file.put(text);
   file.sync();
   file.close();
@@ -111,6 +119,10 @@ void NewFile::commit() {
     throw InputError(path_ + " could not be put in place: " + std::strerror(errno) +
                      "; it is complete in " + whole);
   }
+  discard();
+}
+
+void NewFile::discard() {
   if (!partial_.empty()) unlink(partial_.c_str());
   partial_.clear();
 }

@@ -30,6 +30,13 @@ double now();
 /// Computes for so many seconds, far from MPI.
 void compute(double seconds);
 
+/// Seconds in the calls of one receive, medians.
+struct ReceiveTimes {
+  double post = 0;  ///< in MPI_Irecv
+  double wait = 0;  ///< in MPI_Wait
+  double both = 0;  ///< together
+};
+
 /// The experiments between rank 0 of a communicator and one partner. Rank 0 calls them; the partner
 /// sits in serve(), is told before each loop what comes, and does the other half.
 ///
@@ -73,9 +80,9 @@ class Pair {
   // seconds or not at all; each time is the median of `repetitions`, without that of the clock.
   /// Seconds in MPI_Isend while the receiver has posted and computes.
   double send_overhead(size_t bytes, int repetitions, double away);
-  /// Seconds in MPI_Irecv, and in MPI_Wait after computing for `away` seconds, in which the message
-  /// comes, as far as it does not need the receiver; the sender is in MPI_Send meanwhile.
-  double receive_overhead(size_t bytes, int repetitions, double away);
+  /// The message comes while this end computes for `away` seconds between MPI_Irecv and MPI_Wait,
+  /// as far as it does not need the receiver; the sender is in MPI_Send meanwhile.
+  ReceiveTimes receive_overhead(size_t bytes, int repetitions, double away);
   /// Seconds in an MPI_Recv that is posted `away` seconds after its message was sent.
   double unexpected_overhead(size_t bytes, int repetitions, double away);
   /// Seconds in MPI_Wait after MPI_Isend and computing for `away` seconds, in which the message

@@ -34,10 +34,14 @@ constexpr double kShortest = 1e-9;  // seconds; a time of 0 is none
 class Stopwatch {
  public:
   explicit Stopwatch(int repetitions) { times_.reserve(static_cast<size_t>(repetitions) + 1); }
-  /// One time begins; it may be stopped and started again.
-  void next() { times_.push_back(0); }
   void start() { begin_ = now(); }
-  void stop() { times_.back() += now() - begin_ - clock_cost(); }
+  /// Returns the time that was taken.
+  double stop() {
+    add(now() - begin_ - clock_cost());
+    return times_.back();
+  }
+  /// One that others took.
+  void add(double seconds) { times_.push_back(seconds); }
   /// Without the first one: both sides are there and know their buffers from then on.
   double median() {
     const auto first = times_.begin() + 1;
@@ -60,7 +64,6 @@ double Pair::send_overhead(size_t bytes, int repetitions, double away) {
   command(kReceiverAway, bytes, repetitions, 0, away);
   Stopwatch watch(repetitions);
   for (int i = 0; i < repetitions + 1; ++i) {
-    watch.next();
     std::memset(send_.data(), i, bytes);
     MPI_Recv(nullptr, 0, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
     MPI_Request request;
@@ -76,7 +79,6 @@ double Pair::sender_wait(size_t bytes, int repetitions, double away, double part
   command(kReceiverAway, bytes, repetitions, 0, partner_away);
   Stopwatch watch(repetitions);
   for (int i = 0; i < repetitions + 1; ++i) {
-    watch.next();
     std::memset(send_.data(), i, bytes);
     MPI_Recv(nullptr, 0, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
     MPI_Request request;
@@ -99,29 +101,27 @@ void Pair::answer_away(const Command& command) {
   }
 }
 
-double Pair::receive_overhead(size_t bytes, int repetitions, double away) {
+ReceiveTimes Pair::receive_overhead(size_t bytes, int repetitions, double away) {
   command(kSender, bytes, repetitions, 0, 0);
-  Stopwatch watch(repetitions);
+  Stopwatch post(repetitions), wait(repetitions), both(repetitions);
   for (int i = 0; i < repetitions + 1; ++i) {
-    watch.next();
     MPI_Request request;
-    watch.start();
+    post.start();
     MPI_Irecv(receive_.data(), static_cast<int>(bytes), MPI_BYTE, partner_, kTag, comm_, &request);
-    watch.stop();
+    const double posting = post.stop();
     MPI_Send(nullptr, 0, MPI_BYTE, partner_, kTag, comm_);
     compute(away);
-    watch.start();
+    wait.start();
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    watch.stop();
+    both.add(posting + wait.stop());
   }
-  return watch.median();
+  return {post.median(), wait.median(), both.median()};
 }
 
 double Pair::unexpected_overhead(size_t bytes, int repetitions, double away) {
   command(kSender, bytes, repetitions, 0, 0);
   Stopwatch watch(repetitions);
   for (int i = 0; i < repetitions + 1; ++i) {
-    watch.next();
     MPI_Send(nullptr, 0, MPI_BYTE, partner_, kTag, comm_);
     compute(away);
     watch.start();

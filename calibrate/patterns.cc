@@ -317,12 +317,8 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
     return {};
   }
   std::vector<Series> all;
-  SweepOptions options;
+  SweepOptions options = sweep_options(effort, pattern_seconds(effort.pace));
   options.refine = false;
-  options.budget = pattern_seconds(effort.pace);
-  options.busy_budget = options.budget;
-  options.seed = effort.seed;
-  options.stop = effort.stop;
   Timings alone;
   // What the overlap is compared with is measured before it.
   std::vector<MessagePattern> order = patterns;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace rubato {
@@ -12,6 +14,11 @@ struct Pace {
   /// The budget of a part that takes so long by itself, in a quick run and in another one.
   double seconds(double in_quick, double in_normal) const {
     return scale * (quick ? in_quick : in_normal);
+  }
+  /// How often something is done that is done `by_itself` times by itself, and at least `least`
+  /// times, however short the run is meant to be.
+  int times(int by_itself, int least) const {
+    return std::max(least, static_cast<int>(std::lround(scale * by_itself)));
   }
 };
 

@@ -120,14 +120,25 @@ struct Request {
   LaunchPlan plan;                  ///< with a launcher only where several launches are asked for
 };
 
+/// How fast it has to be, as words for a launch or for a calibrator. Errors: UsageError.
+std::vector<std::string> options_of_pace(const po::variables_map& values) {
+  std::vector<std::string> options;
+  if (values.count("quick")) options.push_back("--quick");
+  if (values.count("seconds")) {
+    const double seconds = values["seconds"].as<double>();
+    if (!(seconds >= 1 && seconds < 1e6))
+      throw UsageError(fmt::format("--seconds: from 1 to a million, not {}", seconds));
+    options.push_back(fmt::format("--seconds={}", seconds));
+  }
+  return options;
+}
+
 /// The words that each of several launches gets.
 std::vector<std::string> options_of_launch(const po::variables_map& values) {
   std::vector<std::string> options;
   for (const char* name : {"max-size", "time", "patterns", "collectives", "sync", "clock"})
     options.insert(options.end(), {std::string("--") + name, values[name].as<std::string>()});
-  if (values.count("quick")) options.push_back("--quick");
-  if (values.count("seconds"))
-    options.push_back(fmt::format("--seconds={}", values["seconds"].as<double>()));
+  for (std::string& option : options_of_pace(values)) options.push_back(std::move(option));
   if (values.count("levels")) {
     options.insert(options.end(), {"--levels", values["levels"].as<std::string>()});
   }
@@ -296,11 +307,6 @@ Request read_request(const Arguments& arguments) {
     return request;
   }
   if (values["launch"].as<int>() < 1) throw UsageError("--launch: from 1 on");
-  if (values.count("seconds")) {
-    const double seconds = values["seconds"].as<double>();
-    if (!(seconds >= 1 && seconds < 1e6))
-      throw UsageError(fmt::format("--seconds: from 1 on, not {}", seconds));
-  }
   const std::string name =
       values.count("name") ? values["name"].as<std::string>() : platform_name(toml);
   const std::string html = values.count("html") ? values["html"].as<std::string>() : "";
@@ -323,9 +329,7 @@ Request read_request(const Arguments& arguments) {
     request.words.push_back("--html=" + html);
     request.words.push_back("--rubato=" + std::filesystem::read_symlink("/proc/self/exe").string());
   }
-  if (values.count("quick")) request.words.push_back("--quick");
-  if (values.count("seconds"))
-    request.words.push_back(fmt::format("--seconds={}", values["seconds"].as<double>()));
+  for (std::string& option : options_of_pace(values)) request.words.push_back(std::move(option));
   if (values.count("force")) request.words.push_back("--force");
   if (values.count("levels"))
     request.words.push_back("--levels=" + level_list(values["levels"].as<std::string>()));

@@ -62,7 +62,7 @@ for name in "pingpong_ready", "pingpong_cold", "headtohead", "overlap", "bisecti
     sizes = [int(r["bytes"]) for r in rows if r["pattern"] == name and r["level"] == "node"]
     assert {0, 8, 4096, 262144, 4 << 20} <= set(sizes), (name, sizes)
 patterns = {r["pattern"] for r in rows if r["level"] == "node"}
-assert {"send_overhead", "receive_overhead", "unexpected_overhead"} <= patterns, patterns
+assert {"send_overhead", "receive_overhead", "irecv", "irecv_wait", "unexpected_overhead"} <= patterns, patterns
 if len(protocol) > 1:
     assert {"sender_computes", "both_compute"} <= patterns, patterns
     assert all(p["kind"] in ("pull", "push", "async") for p in protocol[1:]), protocol

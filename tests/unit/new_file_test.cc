@@ -120,3 +120,24 @@ TEST_CASE("a whole file whose name is taken meanwhile stays under another") {
   }
   CHECK(content(name + ".new") == "whole\n");
 }
+
+TEST_CASE("what is of no use can be taken away, and what another run left whole is not") {
+  const Directory in;
+  const std::string name = in("a.csv");
+  NewFile file(name, false);
+  file.append("too few\n");
+  file.discard();
+  CHECK(in.files() == 0);
+  CHECK(file.kept().empty());
+  std::ofstream(name + ".new") << "whole\n";
+  CHECK_THROWS_WITH(NewFile(name, false), Catch::Contains("a.csv.new is what a run left"));
+  CHECK(content(name + ".new") == "whole\n");
+  // One that cannot be opened is not this file's to remove either.
+  fs::remove(name + ".new");
+  fs::create_symlink(in("nowhere/whole"), name + ".new");
+  {
+    NewFile other(name, true);
+    CHECK_THROWS_AS(other.write("whole\n"), rubato::InputError);
+  }
+  CHECK(fs::is_symlink(name + ".new"));
+}

@@ -59,6 +59,7 @@ TEST_CASE("every preset parses, has all levels and says where its numbers come f
     for (const Level level : {Level::kSelf, Level::kNode, Level::kNetwork}) {
       REQUIRE(platform.level(level));
       const LevelModel& model = *platform.level(level);
+      CHECK_FALSE(model.burst_gap);  // it is measured, not read in papers
       // Ends and beginnings of segments, and powers of two.
       std::vector<double> sizes = {0};
       for (double n = 1; n <= 1 << 26; n *= 2) sizes.push_back(n);
