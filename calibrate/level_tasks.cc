@@ -11,42 +11,57 @@ namespace {
 constexpr const char* kTwoOnTwo =
     "mpirun -n 4 --map-by ppr:2:node (Open MPI) or mpiexec -n 4 -ppn 2 (MPICH)";
 
+using Pairs = std::vector<std::pair<int, int>>;
+
+/// As many as both have.
+Pairs couples(const std::vector<int>& some, const std::vector<int>& others) {
+  Pairs pairs;
+  for (size_t i = 0; i < std::min(some.size(), others.size()); ++i)
+    pairs.emplace_back(some[i], others[i]);
+  return pairs;
+}
+
+/// Each of the first half with one of the second.
+Pairs halves(const std::vector<int>& ranks) {
+  const auto middle = ranks.begin() + static_cast<long>(ranks.size() / 2);
+  return couples({ranks.begin(), middle}, {middle, ranks.end()});
+}
+
 }  // namespace
 
-std::vector<LevelTask> level_tasks(const std::vector<int>& node_of_rank) {
-  const int ranks = static_cast<int>(node_of_rank.size());
-  int near = -1;
+std::vector<LevelTask> level_tasks(const Placement& placement) {
+  std::vector<int> on_socket, beside, on_node, there;  // seen from rank 0
   int far = -1;
-  for (int r = 1; r < ranks; ++r) (node_of_rank[r] == node_of_rank[0] ? near : far) = r;
-  std::vector<int> here, there;
-  for (int r = 0; r < ranks; ++r) {
-    if (node_of_rank[r] == node_of_rank[0]) here.push_back(r);
-    if (far > 0 && node_of_rank[r] == node_of_rank[far]) there.push_back(r);
+  for (int r = 0; r < placement.ranks(); ++r) {
+    const Level level = placement.level(0, r);
+    if (level <= Level::kSocket) on_socket.push_back(r);
+    if (level == Level::kNode) beside.push_back(r);
+    if (level <= Level::kNode) on_node.push_back(r);
+    if (level == Level::kNetwork) far = r;
+  }
+  for (int r = 0; r < placement.ranks(); ++r) {
+    if (far > 0 && placement.node_of(r) == placement.node_of(far)) there.push_back(r);
   }
   std::vector<LevelTask> tasks;
-  if (near > 0) {
-    tasks.push_back({Level::kNode, near});
-    const size_t half = here.size() / 2;
-    for (size_t i = 0; i < half; ++i) tasks.back().pairs.emplace_back(here[i], here[half + i]);
+  if (on_socket.size() > 1 && !beside.empty()) {
+    tasks.push_back({Level::kSocket, on_socket.back(), halves(on_socket)});
+    tasks.push_back({Level::kNode, beside.back(), couples(on_socket, beside)});
+  } else if (on_node.size() > 1) {
+    tasks.push_back({Level::kNode, on_node.back(), halves(on_node)});
   }
-  if (far > 0) {
-    tasks.push_back({Level::kNetwork, far});
-    for (size_t i = 0; i < std::min(here.size(), there.size()); ++i)
-      tasks.back().pairs.emplace_back(here[i], there[i]);
-  }
+  if (far > 0) tasks.push_back({Level::kNetwork, far, couples(on_node, there)});
   tasks.push_back({Level::kSelf, 0});
   return tasks;
 }
 
-Level widest_level(const std::vector<int>& node_of_rank) {
-  const bool one_node = std::all_of(node_of_rank.begin(), node_of_rank.end(),
-                                    [&](int node) { return node == node_of_rank[0]; });
-  return !one_node ? Level::kNetwork : node_of_rank.size() > 1 ? Level::kNode : Level::kSelf;
+Level widest_level(const Placement& placement) {
+  if (placement.nodes() > 1) return Level::kNetwork;
+  return placement.ranks() > 1 ? Level::kNode : Level::kSelf;
 }
 
-std::vector<LevelTask> tasks_asked_for(const std::vector<int>& node_of_rank,
+std::vector<LevelTask> tasks_asked_for(const Placement& placement,
                                        const std::vector<Level>& asked) {
-  std::vector<LevelTask> tasks = level_tasks(node_of_rank);
+  std::vector<LevelTask> tasks = level_tasks(placement);
   if (asked.empty()) return tasks;
   std::erase_if(tasks, [&](const LevelTask& task) {
     return task.level != Level::kSelf &&
@@ -55,9 +70,8 @@ std::vector<LevelTask> tasks_asked_for(const std::vector<int>& node_of_rank,
   return tasks;
 }
 
-std::optional<Level> unmet_level(const std::vector<int>& node_of_rank,
-                                 const std::vector<Level>& asked) {
-  const std::vector<LevelTask> tasks = level_tasks(node_of_rank);
+std::optional<Level> unmet_level(const Placement& placement, const std::vector<Level>& asked) {
+  const std::vector<LevelTask> tasks = level_tasks(placement);
   for (const Level level : asked) {
     if (std::none_of(tasks.begin(), tasks.end(),
                      [&](const LevelTask& task) { return task.level == level; }))
@@ -76,6 +90,13 @@ std::string complain_of_level(Level level, const std::vector<std::string>& host_
         "--levels network: all {} ranks are on one node ({}); start some on another "
         "one, such as by {}",
         host_of_rank.size(), fmt::join(hosts, ", "), kTwoOnTwo);
+  }
+  if (level == Level::kSocket) {
+    return fmt::format(
+        "--levels socket: rank 0 does not have one rank on its socket and one on another of its "
+        "node, as far as ranks are bound to one ({}); bind them, such as by mpirun --map-by "
+        "ppr:2:socket --bind-to core (Open MPI) or mpiexec -bind-to core -map-by socket (MPICH)",
+        fmt::join(hosts, ", "));
   }
   return fmt::format(
       "--levels node: rank 0 is alone on its node ({}; all hosts: {}); start two ranks or more on "

@@ -17,21 +17,20 @@ struct LevelTask {
   std::vector<std::pair<int, int>> pairs = {};
 };
 
-/// The levels that ranks on these nodes show (presence.h numbers them), seen from rank 0: the last
-/// rank on its own node, the last one on another node, itself.
-std::vector<LevelTask> level_tasks(const std::vector<int>& node_of_rank);
+/// The levels that ranks in these places show (presence.h finds them), seen from rank 0: the last
+/// rank on its own socket, the last one on another of its node, the last one on another node,
+/// itself. Socket only where there are both of the first; else the last rank on the node is node.
+std::vector<LevelTask> level_tasks(const Placement& placement);
 
-/// That of the most distant ranks.
-Level widest_level(const std::vector<int>& node_of_rank);
+/// Network where ranks are on several nodes, else node; self for one rank.
+Level widest_level(const Placement& placement);
 
 /// Of level_tasks() those in `asked`, and self, which needs nobody; all of them where nothing was
 /// asked for. Levels that the ranks do not show are missing: see unmet_level().
-std::vector<LevelTask> tasks_asked_for(const std::vector<int>& node_of_rank,
-                                       const std::vector<Level>& asked);
+std::vector<LevelTask> tasks_asked_for(const Placement& placement, const std::vector<Level>& asked);
 
 /// The first level that was asked for and that these ranks do not show.
-std::optional<Level> unmet_level(const std::vector<int>& node_of_rank,
-                                 const std::vector<Level>& asked);
+std::optional<Level> unmet_level(const Placement& placement, const std::vector<Level>& asked);
 
 /// Why they do not show it and what to do, in one line. Hosts are those of the ranks.
 std::string complain_of_level(Level level, const std::vector<std::string>& host_of_rank);

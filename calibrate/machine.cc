@@ -56,11 +56,13 @@ size_t largest_cache_of_all(MPI_Comm comm) {
   return static_cast<size_t>(bytes);
 }
 
-size_t cold_buffer_of_all(MPI_Comm comm, const std::vector<int>& nodes) {
+size_t cold_buffer_of_all(MPI_Comm comm, const Placement& places) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  const auto here = std::count(nodes.begin(), nodes.end(), nodes[static_cast<size_t>(rank)]);
-  unsigned long long left = memory_left() / static_cast<unsigned long long>(here);
+  unsigned here = 0;
+  for (int other = 0; other < places.ranks(); ++other)
+    here += places.level(rank, other) <= Level::kNode;
+  unsigned long long left = memory_left() / here;
   MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, comm);
   return cold_buffer(largest_cache_of_all(comm), left);
 }

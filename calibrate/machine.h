@@ -6,6 +6,7 @@
 
 #include "calibrate/characterise.h"
 #include "models/load_fit.h"
+#include "models/placement.h"
 
 namespace rubato {
 
@@ -24,8 +25,8 @@ size_t largest_cache();
 size_t largest_cache_of_all(MPI_Comm comm);
 
 /// cold_buffer() for all ranks alike: the largest of their caches, and the least memory that is
-/// left for one of them. `nodes` says which node each rank is on. Collective.
-size_t cold_buffer_of_all(MPI_Comm comm, const std::vector<int>& nodes);
+/// left for one of them. Collective.
+size_t cold_buffer_of_all(MPI_Comm comm, const Placement& places);
 
 /// Does the same work of about a millisecond again and again; seconds of each time. What the
 /// processor does besides shows in those that take longer.

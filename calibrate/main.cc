@@ -97,20 +97,20 @@ MemoryNeeds own_needs(const Options& options, const std::vector<LevelTask>& task
 
 /// Why the messages do not fit into the memory of some node, on rank 0; "" where they do.
 /// Collective.
-std::string lack_of_memory(const Options& options, const std::vector<int>& nodes, size_t walked) {
+std::string lack_of_memory(const Options& options, const Placement& places, size_t walked) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const int ranks = static_cast<int>(nodes.size());
-  const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
+  const int ranks = places.ranks();
+  const std::vector<LevelTask> tasks = tasks_asked_for(places, options.levels);
   const unsigned long long own[2] = {memory_of_rank(own_needs(options, tasks, rank, ranks, walked)),
                                      memory_left()};
-  std::vector<std::array<unsigned long long, 2>> all(nodes.size());
+  std::vector<std::array<unsigned long long, 2>> all(static_cast<size_t>(places.ranks()));
   MPI_Gather(own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
   const std::vector<std::string> hosts = gather_texts(own_host(), ranks);
   if (rank != 0) return "";
   std::map<int, NodeMemory> memory;  // by node
   for (size_t r = 0; r < all.size(); ++r) {
-    NodeMemory& node = memory[nodes[r]];
+    NodeMemory& node = memory[places.node_of(static_cast<int>(r))];
     node.left = node.ranks == 0 ? all[r][1] : std::min(node.left, all[r][1]);
     node.each = std::max(node.each, all[r][0]);
     node.all += all[r][0];
@@ -192,11 +192,11 @@ std::string kept_in(const NewFile* csv) {
 }
 
 /// True when the messages fit and rank 0 could open its files; its complaint is printed there.
-bool open_files(int rank, const Options& options, const std::vector<int>& nodes,
+bool open_files(int rank, const Options& options, const Placement& places,
                 std::unique_ptr<NewFile>& csv, std::unique_ptr<NewFile>& toml, Effort& effort) {
   int fine = 1;
-  effort.cold_bytes = cold_buffer_of_all(MPI_COMM_WORLD, nodes);
-  const std::string lack = lack_of_memory(options, nodes, effort.cold_bytes);
+  effort.cold_bytes = cold_buffer_of_all(MPI_COMM_WORLD, places);
+  const std::string lack = lack_of_memory(options, places, effort.cold_bytes);
   if (rank == 0) {
     try {
       if (!lack.empty()) throw InputError(lack);
@@ -365,11 +365,10 @@ struct Measured {
 };
 
 /// Measures all that was asked for. Collective. Errors: InputError on the rank that finds a fault.
-void measure(const Options& options, const std::vector<int>& nodes, Effort& effort,
-             Measured& measured) {
+void measure(const Options& options, const Placement& places, Effort& effort, Measured& measured) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const std::vector<LevelTask> tasks = tasks_asked_for(nodes, options.levels);
+  const std::vector<LevelTask> tasks = tasks_asked_for(places, options.levels);
   double planned = planned_seconds(options, tasks);
   double limit = time_limit(planned, options.quick);
   if (options.seconds > 0) {
@@ -387,10 +386,8 @@ void measure(const Options& options, const std::vector<int>& nodes, Effort& effo
   };
   for (const LevelTask& task : tasks) run_task(rank, task, effort, measured.levels);
   if (!options.patterns.empty() && goes_on())
-    run_patterns(rank, tasks, widest_level(nodes), options.patterns, effort, measured.levels);
-  if (goes_on())
-    run_machine(rank, static_cast<int>(nodes.size()), tasks, effort, measured.levels,
-                measured.noise);
+    run_patterns(rank, tasks, widest_level(places), options.patterns, effort, measured.levels);
+  if (goes_on()) run_machine(rank, places.ranks(), tasks, effort, measured.levels, measured.noise);
   collectives.max_bytes = options.max_bytes;
   collectives.seed = options.seed;
   collectives.stop = effort.stop;
@@ -439,8 +436,8 @@ int run(int argc, char** argv) {
     MPI_Finalize();
     return exit_code;
   }
-  const std::vector<int> nodes = nodes_of_ranks(MPI_COMM_WORLD);
-  if (const auto unmet = unmet_level(nodes, options.levels)) {
+  const Placement places = places_of_ranks(MPI_COMM_WORLD);
+  if (const auto unmet = unmet_level(places, options.levels)) {
     const std::vector<std::string> hosts = gather_texts(own_host(), ranks);
     if (rank == 0)
       std::fprintf(stderr, "rubato: error: %s\n", complain_of_level(*unmet, hosts).c_str());
@@ -449,7 +446,7 @@ int run(int argc, char** argv) {
   }
   std::unique_ptr<NewFile> csv, toml;
   Effort effort;
-  if (!open_files(rank, options, nodes, csv, toml, effort)) {
+  if (!open_files(rank, options, places, csv, toml, effort)) {
     MPI_Finalize();
     return rank == 0 ? 1 : 0;
   }
@@ -469,7 +466,7 @@ int run(int argc, char** argv) {
   if (rank == 0) keep_samples(options, factors, *csv, effort);
   Measured measured;
   try {
-    measure(options, nodes, effort, measured);
+    measure(options, places, effort, measured);
   } catch (const std::bad_alloc&) {
     throw;  // main() knows what to do about it
   } catch (const std::exception& error) {
@@ -480,7 +477,7 @@ int run(int argc, char** argv) {
   if (rank == 0) {
     try {
       write_results(options, measured.levels, measured.noise, measured.collectives, factors,
-                    widest_level(nodes) != Level::kNetwork, *csv, *toml);
+                    widest_level(places) != Level::kNetwork, *csv, *toml);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s%s\n", error.what(), kept_in(csv.get()).c_str());
       exit_code = 1;

@@ -20,8 +20,8 @@ inline constexpr std::array<const char*, 3> kContentionNames = {"none", "degrada
 /// The [contention] of a platform file.
 struct ContentionModel {
   ContentionKind kind = ContentionKind::kNone;
-  std::array<bool, kLevels> levels = {false, false, true};  ///< whose messages take part
-  double degradation_ratio = 1;                             ///< DR
+  std::array<bool, kLevels> levels = {false, false, false, true};  ///< whose messages take part
+  double degradation_ratio = 1;                                    ///< DR
   // Buses: messages at once, none: as many as like.
   std::optional<int> out;      ///< out of a node
   std::optional<int> in;       ///< into a node

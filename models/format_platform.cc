@@ -49,9 +49,11 @@ void write_curve(std::ostream& out, const char* key, const TransferCurve& curve)
 }
 
 void write_level(std::ostream& out, int index, const LevelModel& level) {
-  constexpr const char* meaning[] = {"a rank to itself", "two ranks on one node",
-                                     "two ranks on different nodes"};
-  out << "\n[level." << kLevelNames[index] << "]  # " << meaning[index] << "\n";
+  constexpr std::array<const char*, kLevels> meaning = {
+      "a rank to itself", "two ranks on one socket", "two ranks on one node",
+      "two ranks on different nodes"};
+  out << "\n[level." << kLevelNames[index] << "]  # " << meaning[static_cast<size_t>(index)]
+      << "\n";
   out << "# One way, without overheads: latency + n / bandwidth, from the given size up.\n";
   write_curve(out, "transfer", level.transfer);
   if (!level.protocols.empty()) {

@@ -20,9 +20,8 @@ Interconnect::Interconnect(const Platform& platform, std::optional<Level> fallba
     : platform_(platform), fallback_(fallback) {}
 
 const LevelModel* Interconnect::model_of(Level level) const {
-  if (platform_.level(level)) return &*platform_.level(level);
-  if (fallback_ && platform_.level(*fallback_)) return &*platform_.level(*fallback_);
-  return nullptr;
+  const auto& model = platform_.priced_by(level, fallback_);
+  return model ? &*model : nullptr;
 }
 
 MessageCost Interconnect::message(Level level, double bytes) const {

@@ -7,35 +7,51 @@
 
 namespace rubato {
 
-/// A distance class between two ranks (design: self, node, network).
-enum class Level : uint8_t { kSelf, kNode, kNetwork };
-inline constexpr int kLevels = 3;
-inline constexpr std::array<const char*, kLevels> kLevelNames = {"self", "node", "network"};
+/// A distance class between two ranks, the nearest first: the same rank, the same socket (as far as
+/// it is known), the same node, different nodes.
+enum class Level : uint8_t { kSelf, kSocket, kNode, kNetwork };
+inline constexpr int kLevels = 4;
+inline constexpr std::array<const char*, kLevels> kLevelNames = {"self", "socket", "node",
+                                                                 "network"};
+/// The socket of a rank that may run on several, or of which nothing is known.
+inline constexpr int kNoSocket = -1;
 
-/// Which rank sits on which node.
+/// Which rank sits on which node, and on which socket of it where that is known.
 class Placement {
  public:
   Placement() = default;
-  explicit Placement(std::vector<int> node_of_rank) : node_of_rank_(std::move(node_of_rank)) {}
+  /// Sockets by rank count within their nodes, or are kNoSocket; none: not known of any.
+  explicit Placement(const std::vector<int>& node_of_rank,
+                     const std::vector<int>& socket_of_rank = {});
 
   /// Ranks 0..per_node-1 on node 0, the next per_node on node 1, and so on.
   static Placement blocks(int ranks, int per_node);
   /// Rank r on node r modulo `nodes`.
   static Placement round_robin(int ranks, int nodes);
   /// Ranks that name the same host share a node; nodes are numbered as they are first named.
-  static Placement by_hosts(const std::vector<std::string>& host_of_rank);
+  /// Sockets as in the constructor.
+  static Placement by_hosts(const std::vector<std::string>& host_of_rank,
+                            const std::vector<int>& socket_of_rank = {});
+  /// The same nodes, the ranks of each in blocks of about the same size on so many sockets.
+  Placement on_sockets(int sockets) const;
 
-  int ranks() const { return static_cast<int>(node_of_rank_.size()); }
+  int ranks() const { return static_cast<int>(places_.size()); }
   int nodes() const;
-  int node_of(int rank) const { return node_of_rank_[rank]; }
+  int node_of(int rank) const { return places_[rank].node; }
 
   Level level(int a, int b) const {
     if (a == b) return Level::kSelf;
-    return node_of_rank_[a] == node_of_rank_[b] ? Level::kNode : Level::kNetwork;
+    const Place &of_a = places_[a], &of_b = places_[b];
+    if (of_a.node != of_b.node) return Level::kNetwork;
+    return of_a.socket == of_b.socket && of_a.socket != kNoSocket ? Level::kSocket : Level::kNode;
   }
 
  private:
-  std::vector<int> node_of_rank_;
+  struct Place {
+    int node = 0;
+    int socket = kNoSocket;
+  };
+  std::vector<Place> places_;  ///< by rank
 };
 
 /// Where a scenario puts the ranks; which ranks there are is known later.
@@ -44,16 +60,21 @@ struct PlacementRule {
   Kind kind = Kind::kRecorded;
   int count = 0;                   ///< kBlocks: ranks per node; kRoundRobin: nodes
   std::vector<std::string> hosts;  ///< kHosts: by rank
+  std::vector<int> slots;          ///< kHosts: the socket of each rank, or kNoSocket
+  int sockets = 0;                 ///< of a node, which its ranks fill in blocks; 0: as they are
   std::string file;                ///< kHosts: where they stand
 
   bool operator==(const PlacementRule&) const = default;
   /// Errors: InputError when `hosts` are those of another number of ranks.
   Placement place(const Placement& recorded) const;
+
+ private:
+  Placement on_nodes(const Placement& recorded) const;
 };
 
 /// The host of each rank, from a file of hosts (one a line, that of rank 0 first) or an Open MPI
-/// rankfile ("rank 0=host slot=0:1"). '#' starts a comment. Errors: InputError with file and line;
-/// a rank that is missing or named twice is one.
+/// rankfile ("rank 0=host slot=0:1", socket 0 and its core 1). '#' starts a comment. Errors:
+/// InputError with file and line; a rank that is missing or named twice is one.
 PlacementRule read_placement(const std::string& path);
 
 }  // namespace rubato

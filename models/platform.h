@@ -63,6 +63,18 @@ struct Platform {
   Provenance measured;
 
   const std::optional<LevelModel>& level(Level l) const { return levels[static_cast<int>(l)]; }
+  /// What stands for a level that is not there: node for socket, and then `fallback`.
+  const std::optional<LevelModel>& priced_by(Level l, std::optional<Level> fallback) const {
+    if (!level(l) && l == Level::kSocket) l = Level::kNode;
+    return level(l) || !fallback ? level(l) : level(*fallback);
+  }
+  /// Its contention; where sockets are not told from nodes, what counts for one counts for both.
+  ContentionModel contended() const {
+    ContentionModel model = contention;
+    if (!level(Level::kSocket))
+      model.levels[static_cast<int>(Level::kSocket)] = model.levels[static_cast<int>(Level::kNode)];
+    return model;
+  }
   std::optional<LevelModel>& level(Level l) { return levels[static_cast<int>(l)]; }
 };
 

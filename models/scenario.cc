@@ -169,10 +169,13 @@ const std::vector<std::string> kKeys = {"latency",
                                         "cpu",
                                         "ppn",
                                         "placement",
+                                        "sockets",
                                         "region",
                                         "name",
                                         "self.latency",
                                         "self.bandwidth",
+                                        "socket.latency",
+                                        "socket.bandwidth",
                                         "node.latency",
                                         "node.bandwidth",
                                         "network.latency",
@@ -185,6 +188,11 @@ const std::vector<std::string> kKeys = {"latency",
 void change_network(Scenario& scenario, const std::string& text, const Change& change) {
   const size_t dot = change.key.find('.');
   const std::string what = dot == std::string::npos ? change.key : change.key.substr(dot + 1);
+  // Where the platform does not tell sockets from nodes, a change of one alone does.
+  if (dot != std::string::npos && change.key.substr(0, dot) == "socket") {
+    auto& socket = scenario.platform.level(Level::kSocket);
+    if (!socket) socket = scenario.platform.level(Level::kNode);
+  }
   bool any = false;
   for (int i = 0; i < kLevels; ++i) {
     const bool named = dot != std::string::npos && change.key.substr(0, dot) == kLevelNames[i];
@@ -267,8 +275,13 @@ PlacementRule counted(PlacementRule::Kind kind, const std::string& scenario,
   return rule;
 }
 
-/// placement=block:4, roundrobin:2, file:hosts.txt
-void change_placement(Scenario& scenario, const std::string& text, const Change& change) {
+/// ppn=4; placement=block:4, roundrobin:2, file:hosts.txt
+void change_nodes(Scenario& scenario, const std::string& text, const Change& change) {
+  if (change.key == "ppn") {
+    scenario.placement = counted(PlacementRule::Kind::kBlocks, text, change.value,
+                                 change.operation == '=', "ppn=RANKS_PER_NODE");
+    return;
+  }
   const size_t colon = change.value.find(':');
   const std::string kind = change.value.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : change.value.substr(colon + 1);
@@ -342,11 +355,14 @@ void apply(Scenario& scenario, const std::string& text, const Change& change) {
   } else if (scenario.basis != Basis::kModel) {
     refuse(text, "durations come from the archive, so only cpu and region can be changed, not '" +
                      change.key + "'");
-  } else if (change.key == "ppn") {
-    scenario.placement = counted(PlacementRule::Kind::kBlocks, text, change.value,
-                                 change.operation == '=', "ppn=RANKS_PER_NODE");
-  } else if (change.key == "placement") {
-    change_placement(scenario, text, change);
+  } else if (change.key == "ppn" || change.key == "placement") {
+    const int sockets = scenario.placement.sockets;  // in whichever order they are said
+    change_nodes(scenario, text, change);
+    scenario.placement.sockets = sockets;
+  } else if (change.key == "sockets") {
+    scenario.placement.sockets = counted(scenario.placement.kind, text, change.value,
+                                         change.operation == '=', "sockets=SOCKETS_PER_NODE")
+                                     .count;
   } else if (is_operation) {
     change_collective(scenario, text, change);
   } else if (change.key == "contention" || change.key == "dr") {
@@ -366,6 +382,7 @@ Platform perfect_platform() {
   LevelModel free;
   free.gap = TransferCurve();
   platform.levels.fill(free);
+  platform.level(Level::kSocket).reset();  // node stands for it
   platform.collectives.pricing = CollectivePricing::kPerfect;
   return platform;
 }
@@ -377,6 +394,7 @@ Platform bandela_platform(double latency, double bandwidth) {
   level.transfer = TransferCurve::hockney(latency, bandwidth);
   level.gap = TransferCurve();
   platform.levels.fill(level);
+  platform.level(Level::kSocket).reset();  // node stands for it
   return platform;
 }
 

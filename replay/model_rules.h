@@ -534,13 +534,12 @@ class ModelRules {
                      "]; add it, or let another level stand in with --fallback-level");
   }
 
-  /// Node when all members share one, else network: the most distant pair sets the pace.
+  /// The most distant pair sets the pace. Where all members are on the node (or socket) of one,
+  /// they are on that of each other.
   Level widest_level(const Communicator& comm) const {
-    Level widest = comm.size() > 1 ? Level::kNode : Level::kSelf;
-    for (const int32_t member : comm.members) {
-      if (machines_->placement.level(comm.members[0], member) == Level::kNetwork)
-        return Level::kNetwork;
-    }
+    Level widest = Level::kSelf;
+    for (const int32_t member : comm.members)
+      widest = std::max(widest, level(comm.members[0], member));
     return widest;
   }
 

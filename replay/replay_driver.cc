@@ -44,7 +44,7 @@ class Driver {
         trace_(&source.definitions()),
         scenarios_(&scenarios),
         options_(&options),
-        placement_(trace_->node_of_rank),
+        placement_(trace_->node_of_rank, trace_->socket_of_rank),
         coverage_(*trace_, options.spinning_waits),
         by_arrival_(options.wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kNone) {
     overhead_ = options.overhead.value_or(trace_->overhead);
@@ -161,9 +161,8 @@ class Driver {
   /// Fills survey_ and limits_, from scratch.
   void survey() {
     survey_ = Survey();
-    limits_.bytes[static_cast<int>(Level::kNode)] = limits_.bytes[static_cast<int>(Level::kSelf)] =
-        options_->eager_limit.value_or(
-            trace_->eager_limit_node.value_or(std::numeric_limits<double>::infinity()));
+    limits_.bytes.fill(options_->eager_limit.value_or(
+        trace_->eager_limit_node.value_or(std::numeric_limits<double>::infinity())));
     limits_.bytes[static_cast<int>(Level::kNetwork)] = options_->eager_limit.value_or(
         trace_->eager_limit_network.value_or(std::numeric_limits<double>::infinity()));
     SurveyRules rules(survey_, placement_, limits_, *trace_);
@@ -277,7 +276,7 @@ class Driver {
       if constexpr (K == 1) {
         if (group.needs_order)
           replay_by(
-              OrderedRules(machines, *trace_, scenario_of(0).platform.contention, by_arrival));
+              OrderedRules(machines, *trace_, scenario_of(0).platform.contended(), by_arrival));
         else if (group.needs_presence)
           replay_by(ProgressRules(machines, *trace_));
         else
@@ -307,9 +306,7 @@ class Driver {
         result.contradicted_outcomes = outcomes.count(static_cast<int>(lane));
         result.contradicted_time = outcomes.time(static_cast<int>(lane)) / trace_->ticks_per_second;
       }
-      for (int level = 0; level < kLevels; ++level) {
-        result.traffic[level] = {outcome.level_messages[level], outcome.level_bytes[level]};
-      }
+      fill_traffic(result, outcome, (*scenarios_)[chosen[lane]].platform);
       warn((*scenarios_)[chosen[lane]], outcome, clipped, result);
       if (by_arrival_failed && outcome.deadlock.empty()) {
         result.warnings.push_back(
@@ -321,6 +318,18 @@ class Driver {
                                   "recorded; " +
                                   std::to_string(outcome.wildcards) + " may take any");
       }
+    }
+  }
+
+  /// Messages inside a socket are those of a node where nothing tells the two apart.
+  static void fill_traffic(ScenarioResult& result, const ReplayOutcome& outcome,
+                           const Platform& platform) {
+    for (int i = 0; i < kLevels; ++i) {
+      const auto level = static_cast<Level>(i);
+      const bool as_node = level == Level::kSocket && !platform.level(level);
+      LevelTraffic& traffic = result.traffic[static_cast<int>(as_node ? Level::kNode : level)];
+      traffic.messages += outcome.level_messages[i];
+      traffic.bytes += outcome.level_bytes[i];
     }
   }
 
@@ -356,7 +365,7 @@ class Driver {
     }
     uint64_t touched = 0;
     for (int level = 0; level < kLevels; ++level) {
-      if (scenario.changed_levels[level]) touched += outcome.level_messages[level];
+      if (scenario.changed_levels[level]) touched += result.traffic[level].messages;
     }
     const bool changed = std::any_of(scenario.changed_levels.begin(), scenario.changed_levels.end(),
                                      [](bool b) { return b; });

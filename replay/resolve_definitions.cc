@@ -76,11 +76,17 @@ void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefini
   }
 }
 
-/// The node of a location group: the nearest ancestor of class "node", else its parent.
-uint32_t node_of(const std::string& anchor, const Collected& data, uint32_t location_group) {
+/// Where a location group is, as references to the system tree.
+struct TreePlace {
+  uint32_t node = kNoNode;    ///< the nearest ancestor of class "node", else the group's parent
+  uint32_t socket = kNoNode;  ///< the ancestor of class "socket" below it
+};
+
+TreePlace place_of(const std::string& anchor, const Collected& data, uint32_t location_group) {
   const auto group = data.node_of_group.find(location_group);
-  if (group == data.node_of_group.end()) return kNoNode;
+  if (group == data.node_of_group.end()) return {};
   size_t steps = 0;
+  uint32_t socket = kNoNode;
   for (uint32_t ref = group->second; ref != kNoNode;) {
     const auto node = data.tree.find(ref);
     if (node == data.tree.end()) break;
@@ -88,19 +94,24 @@ uint32_t node_of(const std::string& anchor, const Collected& data, uint32_t loca
       throw InputError(anchor + ": system tree node " + std::to_string(ref) +
                        " is an ancestor of itself; the archive is damaged");
     }
-    if (data.text(node->second.class_name) == "node") return ref;
+    const std::string class_name = data.text(node->second.class_name);
+    if (class_name == "node") return {ref, socket};
+    if (class_name == "socket") socket = ref;
     ref = node->second.parent;
   }
-  return group->second;
+  return {group->second, kNoNode};
 }
 
 void resolve_placement(const std::string& anchor, const Collected& data, TraceDefinitions& trace) {
   std::unordered_map<uint64_t, uint32_t> group_of_location;
   for (const CollectedLocation& location : data.locations)
     group_of_location[location.id] = location.group;
-  std::unordered_map<uint32_t, int> index;
+  std::unordered_map<uint32_t, int> index, sockets;
   for (const uint64_t id : trace.location_of_rank) {
-    const uint32_t ref = node_of(anchor, data, group_of_location[id]);
+    const auto [ref, socket] = place_of(anchor, data, group_of_location[id]);
+    const int number = static_cast<int>(sockets.size());
+    trace.socket_of_rank.push_back(
+        socket == kNoNode ? kNoSocket : sockets.emplace(socket, number).first->second);
     const auto [entry, is_new] = index.emplace(ref, static_cast<int>(trace.nodes.size()));
     if (is_new) {
       const auto node = data.tree.find(ref);

@@ -24,8 +24,7 @@ using LevelProtocols = std::vector<std::vector<std::pair<double, Protocol>>>;
 LevelProtocols protocols(const Platform& platform, std::optional<Level> fallback) {
   LevelProtocols all;
   for (int i = 0; i < kLevels; ++i) {
-    const auto& level =
-        platform.levels[i] || !fallback ? platform.levels[i] : platform.level(*fallback);
+    const auto& level = platform.priced_by(static_cast<Level>(i), fallback);
     std::vector<std::pair<double, Protocol>> list;
     Protocol current = Protocol::kEager;
     if (level) {

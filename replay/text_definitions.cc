@@ -49,12 +49,17 @@ void TextDefinitions::read_lines(const std::string& text) {
         nodes.push_back(static_cast<int>(number(line, line.words[i])));
       continue;
     }
+    if (line.words[0] == "sockets") {
+      for (size_t i = 1; i < line.words.size(); ++i)
+        trace.socket_of_rank.push_back(static_cast<int>(number(line, line.words[i])));
+      continue;
+    }
     if (line.words[0] == "comm" || line.words[0] == "window" || line.words[0] == "neighbours") {
       definitions.push_back(std::move(line));
       continue;
     }
     if (line.words[0].back() != ':')
-      fail(line, "a line starts with RANK: or nodes or comm or neighbours or window");
+      fail(line, "a line starts with RANK: or nodes or sockets or comm or neighbours or window");
     line.words[0].pop_back();
     const size_t dot = line.words[0].find('.');
     line.rank = static_cast<int>(number(line, line.words[0].substr(0, dot)));
@@ -73,6 +78,7 @@ void TextDefinitions::define(int ranks, std::vector<int> nodes,
                              const std::vector<TextLine>& definitions,
                              const std::map<int, int>& threads) {
   nodes.resize(ranks, 0);
+  if (!trace.socket_of_rank.empty()) trace.socket_of_rank.resize(ranks, kNoSocket);
   trace.path = origin_;
   trace.creator = "text";
   trace.node_of_rank = nodes;

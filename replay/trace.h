@@ -82,6 +82,8 @@ struct TraceDefinitions {
   double ticks_per_second = 1e9;
   std::vector<uint64_t> location_of_rank;
   std::vector<int> node_of_rank;
+  /// Of sockets, counted over all nodes; kNoSocket where the archive names none. Empty: of no rank.
+  std::vector<int> socket_of_rank;
   std::vector<std::string> nodes;
   std::vector<Communicator> comms;  ///< and windows, each with the members of its communicator
   /// World ranks of the groups that epochs on windows name.

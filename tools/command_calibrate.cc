@@ -191,6 +191,8 @@ const CommandHelp kHelp = {
     "replay'.\n"
     "Rank 0 talks to the last rank on its own node (level 'node'), to the last rank on another\n"
     "node (level 'network'), and to itself (level 'self'); start it so that these pairs exist.\n"
+    "Where ranks are bound to cores, and rank 0 has others on its own socket and on another one,\n"
+    "'socket' is inside the first and 'node' between the two.\n"
     "Patterns: pingpong, headtohead, overlap, bisection, ring and halo, each also with\n"
     "_nonblocking, _persistent or _synchronous, and with _cold (data from outside of the caches);\n"
     "and pingpong_ready.",
@@ -214,7 +216,7 @@ po::options_description visible_options() {
        "what counts of the loops over a size: min, which nothing disturbed, or median, what a "
        "message takes here most of the time")  //
       ("levels", po::value<std::string>()->value_name("LIST"),
-       "which levels have to be measured: node, network or both with a comma, self for none of "
+       "which levels have to be measured: socket, node, network, with commas; self for none of "
        "them; an error where the ranks do not show one (default: those that they show)")  //
       ("name", po::value<std::string>()->value_name("NAME"),
        "what reports call the machine (default: the name of FILE)")  //

@@ -81,7 +81,7 @@ int command_import(const Arguments& arguments) {
   auto add = options.add_options();
   add("output,o", po::value<std::string>()->value_name("FILE"), "the platform file to write");
   add("level", po::value<Words>()->value_name("LEVEL=FILE"),
-      "FILE was measured on this level: self, node or network; may be repeated");
+      "FILE was measured on this level: self, socket, node or network; may be repeated");
   add("csv", po::value<std::string>()->value_name("FILE"),
       "also write the samples, as 'rubato fit' and 'rubato compare' read them");
   add("window", po::value<int>()->value_name("N")->default_value(64),

@@ -75,7 +75,7 @@ po::options_description replay_options() {
       "largest message that was sent without waiting for its receiver, for archives that do not "
       "say");
   add("fallback-level", po::value<std::string>()->value_name("LEVEL"),
-      "self, node or network: used for levels that a platform file lacks");
+      "self, socket, node or network: used for levels that a platform file lacks");
   add("threads", po::value<int>()->value_name("N"),
       "that decode the archive, at most 64; default: one for each processor, where it is large "
       "enough");

@@ -57,7 +57,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   std::string& report = fitted.report;
   std::string left_out;
   const std::map<Level, LevelSamples> levels = sampled_levels(samples, file, counting);
-  for (const Level level : {Level::kNode, Level::kNetwork, Level::kSelf}) {
+  for (const Level level : {Level::kSocket, Level::kNode, Level::kNetwork, Level::kSelf}) {
     if (!levels.count(level)) continue;
     const LevelSamples& of_level = levels.at(level);
     const LevelFit fit = fit_level(of_level, joints);

@@ -71,7 +71,7 @@ PlatformPicture picture_of_platform(const std::string& file) {
   PlatformPicture picture{
       platform.name.empty() ? file : platform.name, file, platform.measured, {}};
   // Messages to oneself matter least.
-  for (const Level level : {Level::kNode, Level::kNetwork, Level::kSelf}) {
+  for (const Level level : {Level::kSocket, Level::kNode, Level::kNetwork, Level::kSelf}) {
     if (!platform.level(level)) continue;
     const char* name = kLevelNames[static_cast<int>(level)];
     picture.levels.push_back(draw_level(name, *platform.level(level), samples));

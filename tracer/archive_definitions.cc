@@ -128,28 +128,41 @@ class GlobalDefinitions {
     check(OTF2_GlobalDefWriter_WriteAttribute(writer_, ref, name_ref, string(description), type));
   }
 
-  /// machine > nodes by host name > a process per rank > a location per thread.
+  /// machine > nodes by host name > sockets, of ranks that are bound to one > a process per rank >
+  /// a location per thread.
   void system_tree() {
     const OTF2_StringRef machine = string("Linux");
     check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, 0, machine, string("machine"),
                                                    OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer_, 0,
                                                          OTF2_SYSTEM_TREE_DOMAIN_MACHINE));
-    std::map<std::string, uint32_t> nodes;
-    for (const RankSummary& rank : ranks_) {
+    std::map<std::pair<std::string, int>, uint32_t> places;  // by host and socket; -1: the node
+    const auto add = [&](const std::string& host, int socket, const std::string& name,
+                         const char* class_name, OTF2_SystemTreeDomain domain, uint32_t parent) {
       const auto [place, is_new] =
-          nodes.try_emplace(rank.host, static_cast<uint32_t>(nodes.size() + 1));
-      if (!is_new) continue;
-      const OTF2_StringRef host = string(rank.host);
-      check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, place->second, host, string("node"),
-                                                     0));
-      check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer_, place->second,
-                                                           OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
+          places.try_emplace({host, socket}, static_cast<uint32_t>(places.size() + 1));
+      if (!is_new) return place->second;
+      const OTF2_StringRef text = string(name);
+      check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, place->second, text,
+                                                     string(class_name), parent));
+      check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer_, place->second, domain));
+      return place->second;
+    };
+    std::vector<uint32_t> place_of_rank;
+    for (const RankSummary& rank : ranks_) {
+      const int socket = rank.processors.socket;
+      uint32_t place =
+          add(rank.host, -1, rank.host, "node", OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY, 0);
+      if (socket >= 0) {
+        place = add(rank.host, socket, "socket " + std::to_string(socket), "socket",
+                    OTF2_SYSTEM_TREE_DOMAIN_SOCKET, place);
+      }
+      place_of_rank.push_back(place);
     }
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
       const OTF2_StringRef name = string("MPI Rank " + std::to_string(rank));
       check(OTF2_GlobalDefWriter_WriteLocationGroup(
-          writer_, rank, name, OTF2_LOCATION_GROUP_TYPE_PROCESS, nodes[ranks_[rank].host],
+          writer_, rank, name, OTF2_LOCATION_GROUP_TYPE_PROCESS, place_of_rank[rank],
           OTF2_UNDEFINED_LOCATION_GROUP));
       const Processors& p = ranks_[rank].processors;
       if (p.affinity_cores != 0) group_property(rank, schema::kAffinityCores, p.affinity_cores);

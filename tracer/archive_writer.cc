@@ -40,6 +40,7 @@ struct RankResult {
     packer.put(summary.processors.affinity_cores);
     packer.put(summary.processors.affinity_list);
     packer.put(summary.processors.cores_on_node);
+    packer.put(static_cast<uint64_t>(summary.processors.socket + 1));
     packer.put(summary.locations.size());
     for (const LocationSummary& l : summary.locations) {
       for (const uint64_t value : {l.location, l.events, l.first, l.last, l.involuntary_switches}) {
@@ -60,6 +61,7 @@ struct RankResult {
     result.summary.processors.affinity_cores = from.value();
     result.summary.processors.affinity_list = from.text();
     result.summary.processors.cores_on_node = from.value();
+    result.summary.processors.socket = static_cast<int>(from.value()) - 1;
     result.summary.locations.resize(from.value());
     for (LocationSummary& l : result.summary.locations) {
       for (uint64_t* value : {&l.location, &l.events, &l.first, &l.last, &l.involuntary_switches}) {

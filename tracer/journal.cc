@@ -117,6 +117,7 @@ std::string ProcessFacts::pack() const {
   packer.put(call_sites);
   packer.put(function_filter);
   packer.put(processors.affinity_list);
+  packer.put(static_cast<uint64_t>(processors.socket + 1));
   return packer.bytes();
 }
 
@@ -150,6 +151,7 @@ ProcessFacts ProcessFacts::unpack(const std::string& bytes) {
   facts.call_sites = from.value() != 0;
   facts.function_filter = from.text();
   facts.processors.affinity_list = from.text();
+  facts.processors.socket = static_cast<int>(from.value()) - 1;
   return facts;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace rubato {
 namespace {
@@ -23,7 +24,37 @@ std::string list_of(const cpu_set_t* set, size_t size, int bits) {
   return list;
 }
 
+/// -1 where the kernel does not say.
+int socket_of_core(long core, const std::string& directory) {
+  const std::string name =
+      directory + "/cpu" + std::to_string(core) + "/topology/physical_package_id";
+  FILE* file = std::fopen(name.c_str(), "re");
+  if (file == nullptr) return -1;
+  int socket = -1;
+  if (std::fscanf(file, "%d", &socket) != 1) socket = -1;
+  std::fclose(file);
+  return socket;
+}
+
 }  // namespace
+
+int socket_of_cores(const std::string& list, const std::string& directory) {
+  int socket = -1;
+  const char* at = list.c_str();
+  while (*at != '\0') {
+    char* end = nullptr;
+    const long first = std::strtol(at, &end, 10);
+    const long last = *end == '-' ? std::strtol(end + 1, &end, 10) : first;
+    if (end == at || (*end != ',' && *end != '\0')) return -1;
+    for (long core = first; core <= last; ++core) {
+      const int here = socket_of_core(core, directory);
+      if (here < 0 || (socket >= 0 && here != socket)) return -1;
+      socket = here;
+    }
+    at = *end == ',' ? end + 1 : end;
+  }
+  return socket;
+}
 
 Processors processors_now() {
   Processors now;
@@ -41,6 +72,7 @@ Processors processors_now() {
     CPU_FREE(set);
     if (known) break;
   }
+  now.socket = socket_of_cores(now.affinity_list);
   return now;
 }
 

@@ -13,8 +13,14 @@ struct Processors {
   uint64_t affinity_cores = 0;  ///< that this thread may run on
   std::string affinity_list;    ///< which ones, as taskset has it: "0-3,8"
   uint64_t cores_on_node = 0;
+  int socket = -1;  ///< that all of these cores are on; -1 where they are on several
 };
 Processors processors_now();
+
+/// The socket that all cores of a list ("0-3,8") are on, as the kernel numbers them (which is where
+/// hwloc has it from); -1 where they are on several, and where it does not say.
+int socket_of_cores(const std::string& list,
+                    const std::string& directory = "/sys/devices/system/cpu");
 
 inline constexpr uint64_t kUnknownSwitches = UINT64_MAX;
 

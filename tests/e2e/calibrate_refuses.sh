@@ -13,13 +13,13 @@ expect_failure 2 "did you mean '--quick'" run 2 "$rubato" calibrate -o a.toml --
 [ "$(grep -c 'did you mean' out.txt)" = 1 ] || fail "each rank complains: $(cat out.txt)"
 expect_failure 2 "-o FILE is missing" "$rubato" calibrate
 expect_failure 2 "--max-size" "$rubato" calibrate -o a.toml --max-size 12
-expect_failure 2 "--seconds: from 1 on" "$rubato" calibrate -o a.toml --seconds 0
+expect_failure 2 "--seconds: from 1 to a million, not 0" "$rubato" calibrate -o a.toml --seconds 0
 expect_failure 2 "--max-size" "$rubato" calibrate -o a.toml --max-size 4Mb
 # A level that is asked for must be there.
 expect_failure 1 "--levels network: all 2 ranks are on one node (" \
   run 2 "$rubato" calibrate -o a.toml --levels node,network
 [ "$(grep -c 'rubato: ' out.txt)" = 1 ] || fail "more than one line: $(cat out.txt)"
-expect_failure 2 "--levels: 'nod' is none of self, node, network (did you mean 'node'" \
+expect_failure 2 "--levels: 'nod' is none of self, socket, node, network (did you mean 'node'" \
   "$rubato" calibrate -o a.toml --levels nod,network
 expect_failure 2 "--levels: '' is none of" "$rubato" calibrate -o a.toml --levels node,
 [ -z "$(ls a.* ./*.partial 2>/dev/null)" ] || fail "left behind: $(ls -A)"

@@ -69,6 +69,9 @@ for rank in 0 1; do
   [ "$(property LOCATION_GROUP_PROPERTY "$group" AFFINITY_CORES)" = 1 ] || fail "cores: $(cat defs.txt)"
   [ "$(property LOCATION_GROUP_PROPERTY "$group" AFFINITY_LIST)" = "$core" ] || fail "not core $core: $(cat defs.txt)"
   [ "$(property LOCATION_GROUP_PROPERTY "$group" CORES_ON_NODE)" = "$(nproc --all)" ] || fail "node: $(cat defs.txt)"
+  socket=$(cat "/sys/devices/system/cpu/cpu$core/topology/physical_package_id" 2>/dev/null || echo -1)
+  [ "$socket" -lt 0 ] || grep -q "^LOCATION_GROUP .*\"MPI Rank $rank\".* \"socket::socket $socket\"" defs.txt ||
+    fail "not on socket $socket: $(cat defs.txt)"
   # The tracer counts from the thread's first call to MPI_Finalize or its end, so a little more.
   found=$(property LOCATION_PROPERTY "Location: \"Master thread\" <$rank>" INVOLUNTARY_SWITCHES)
   [ "$found" -ge "$main" ] || fail "rank $rank lost its core $main times, not $found"

@@ -7,8 +7,6 @@ using namespace rubato;
 
 namespace {
 
-using Nodes = std::vector<int>;
-
 std::vector<std::pair<Level, int>> partners(const std::vector<LevelTask>& tasks) {
   std::vector<std::pair<Level, int>> all;
   for (const LevelTask& task : tasks) all.emplace_back(task.level, task.partner);
@@ -21,20 +19,45 @@ using Pairs = std::vector<std::pair<int, int>>;
 }  // namespace
 
 TEST_CASE("levels and partners of rank 0, by node") {
-  CHECK(partners(level_tasks({0, 0})) == Partners{{Level::kNode, 1}, {Level::kSelf, 0}});
-  CHECK(partners(level_tasks({0, 1})) == Partners{{Level::kNetwork, 1}, {Level::kSelf, 0}});
+  CHECK(partners(level_tasks(Placement({0, 0}))) == Partners{{Level::kNode, 1}, {Level::kSelf, 0}});
+  CHECK(partners(level_tasks(Placement({0, 1}))) ==
+        Partners{{Level::kNetwork, 1}, {Level::kSelf, 0}});
   // Ranks 0, 1, 4 on one node, 2, 3, 5 on the other: the last of each.
-  const auto both = level_tasks({0, 0, 2, 2, 0, 2});
+  const auto both = level_tasks(Placement({0, 0, 2, 2, 0, 2}));
   CHECK(partners(both) == Partners{{Level::kNode, 4}, {Level::kNetwork, 5}, {Level::kSelf, 0}});
   CHECK(both[0].pairs == Pairs{{0, 1}});  // three ranks make one pair
   CHECK(both[1].pairs == Pairs{{0, 2}, {1, 3}, {4, 5}});
-  CHECK(widest_level({0}) == Level::kSelf);
-  CHECK(widest_level({0, 0}) == Level::kNode);
-  CHECK(widest_level({0, 0, 2}) == Level::kNetwork);
+  CHECK(widest_level(Placement({0})) == Level::kSelf);
+  CHECK(widest_level(Placement({0, 0})) == Level::kNode);
+  CHECK(widest_level(Placement({0, 0, 2})) == Level::kNetwork);
+}
+
+TEST_CASE("sockets are a level where rank 0 has others on its own and on another one") {
+  // Ranks 0, 2, 4, 5 on socket 0 of the first node, 1 and 3 on socket 1; 6 and 7 on another node.
+  const Placement both({0, 0, 0, 0, 0, 0, 6, 6}, {0, 1, 0, 1, 0, 0, 0, 1});
+  const auto tasks = level_tasks(both);
+  CHECK(partners(tasks) ==
+        Partners{{Level::kSocket, 5}, {Level::kNode, 3}, {Level::kNetwork, 7}, {Level::kSelf, 0}});
+  CHECK(tasks[0].pairs == Pairs{{0, 4}, {2, 5}});
+  CHECK(tasks[1].pairs == Pairs{{0, 1}, {2, 3}});
+  CHECK(tasks[2].pairs == Pairs{{0, 6}, {1, 7}});
+  CHECK(partners(tasks_asked_for(both, {Level::kSocket})) ==
+        Partners{{Level::kSocket, 5}, {Level::kSelf, 0}});
+  // One socket is all of the node, or rank 0 has its own to itself, or may run on both.
+  CHECK(partners(level_tasks(Placement({0, 0, 0}, {0, 0, 0}))) ==
+        Partners{{Level::kNode, 2}, {Level::kSelf, 0}});
+  CHECK(partners(level_tasks(Placement({0, 0, 0}, {0, 1, 1}))) ==
+        Partners{{Level::kNode, 2}, {Level::kSelf, 0}});
+  const Placement loose({0, 0, 0}, {kNoSocket, 0, 0});
+  CHECK(partners(level_tasks(loose)) == Partners{{Level::kNode, 2}, {Level::kSelf, 0}});
+  CHECK(unmet_level(loose, {Level::kSocket}) == Level::kSocket);
+  CHECK(
+      complain_of_level(Level::kSocket, {"anna", "anna"})
+          .starts_with("--levels socket: rank 0 does not have one rank on its socket and one on "));
 }
 
 TEST_CASE("a level that is asked for is measured, others are not, self always") {
-  const Nodes nodes = {0, 0, 2, 2};
+  const Placement nodes({0, 0, 2, 2});
   CHECK(partners(tasks_asked_for(nodes, {})) == partners(level_tasks(nodes)));
   CHECK(partners(tasks_asked_for(nodes, {Level::kNetwork})) ==
         Partners{{Level::kNetwork, 3}, {Level::kSelf, 0}});
@@ -43,11 +66,11 @@ TEST_CASE("a level that is asked for is measured, others are not, self always") 
 }
 
 TEST_CASE("a level that was asked for and is not there is named, with hosts and advice") {
-  CHECK(!unmet_level({0, 0}, {}));
-  CHECK(!unmet_level({0, 0, 2}, {Level::kNode, Level::kNetwork, Level::kSelf}));
-  CHECK(unmet_level({0, 0}, {Level::kNode, Level::kNetwork}) == Level::kNetwork);
+  CHECK(!unmet_level(Placement({0, 0}), {}));
+  CHECK(!unmet_level(Placement({0, 0, 2}), {Level::kNode, Level::kNetwork, Level::kSelf}));
+  CHECK(unmet_level(Placement({0, 0}), {Level::kNode, Level::kNetwork}) == Level::kNetwork);
   // Two share the other node, but rank 0 is alone.
-  CHECK(unmet_level({0, 1, 1}, {Level::kNode}) == Level::kNode);
+  CHECK(unmet_level(Placement({0, 1, 1}), {Level::kNode}) == Level::kNode);
 
   const std::string network = complain_of_level(Level::kNetwork, {"anna", "anna"});
   CHECK(

@@ -92,7 +92,7 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
   const std::string alone = note_load(platform.measured, {{Level::kNode, node}});
   CHECK(alone.find("faster than measured") != std::string::npos);  // 0.75 of the time, alone
   expected.degradation_ratio = 0.75;
-  expected.levels = {false, true, false};
+  expected.levels = {false, false, true, false};
   CHECK(switched_on(format_platform(platform, {{}, alone})) == expected);
 
   // Ranks that share cores say nothing about messages.

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "models/error.h"
+#include "replay/archive.h"
 #include "replay/replay_driver.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tests/unit/directory.h"
@@ -183,6 +184,25 @@ TEST_CASE("a node that is its own ancestor is refused") {
   Otf2Archive what = with_one_message();
   what.parent_of_node = 0;
   CHECK(refusal(what) == "system tree node 0 is an ancestor of itself; the archive is damaged");
+}
+
+TEST_CASE("the socket of a rank is an ancestor of its process, however far above") {
+  Otf2Archive what = Otf2Archive::of_ranks(3);
+  what.socket_of_process = {0, 1, 0};
+  const Directory directory;
+  write_archive(what, directory.archive());
+  const auto source = open_archive(directory.archive());
+  const TraceDefinitions& trace = source->definitions();
+  CHECK(trace.nodes == std::vector<std::string>{"here"});
+  const Placement placement(trace.node_of_rank, trace.socket_of_rank);
+  CHECK(placement.level(0, 1) == Level::kNode);
+  CHECK(placement.level(0, 2) == Level::kSocket);
+  CHECK(placement.level(1, 2) == Level::kNode);
+  // An archive that names no sockets: all on one node.
+  const Directory other;
+  write_archive(Otf2Archive::of_ranks(2), other.archive());
+  const auto plain = open_archive(other.archive());
+  CHECK(plain->definitions().socket_of_rank == std::vector<int>{kNoSocket, kNoSocket});
 }
 
 TEST_CASE(

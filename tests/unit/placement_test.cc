@@ -114,6 +114,85 @@ TEST_CASE("an Open MPI rankfile may name ranks in any order") {
   CHECK(placement.nodes() == 2);
 }
 
+TEST_CASE("a rankfile tells sockets apart, where a slot names one") {
+  const TextFile file(
+      "rank 0=a slot=0:0\n"
+      "rank 1=a slot=0:1-3\n"
+      "rank 2=a slot=1:*\n"
+      "rank 3=a slot=0-1:0\n"
+      "rank 4=b slot=0:0\n"
+      "rank 5=a slot=0\n");
+  const Placement placement = read_placement(file.path()).place(Placement::blocks(6, 6));
+  CHECK(placement.level(0, 0) == Level::kSelf);
+  CHECK(placement.level(0, 1) == Level::kSocket);
+  CHECK(placement.level(0, 2) == Level::kNode);
+  CHECK(placement.level(0, 3) == Level::kNode);  // several sockets: none
+  CHECK(placement.level(0, 4) == Level::kNetwork);
+  CHECK(placement.level(0, 5) == Level::kNode);  // a slot is no socket
+  CHECK(placement.level(3, 5) == Level::kNode);  // not known of either
+}
+
+TEST_CASE("messages inside a socket have a level of their own where the platform has it") {
+  const std::string text = std::string("sockets 0 0 1 1 0 0 1 1\n") + kChain;
+  const auto run = [&](const std::string& scenario) {
+    const auto source = parse_text_trace(text);
+    return run_replay(*source, {parse_scenario(scenario)}, {}).scenarios[0];
+  };
+  const auto messages = [](const ScenarioResult& result, Level level) {
+    return result.traffic[static_cast<int>(level)].messages;
+  };
+  // Hops 0-1, 2-3, 4-5, 6-7 stay on a socket: 4 * 1 + 3 * 5 us.
+  const std::string sockets = "bandela:node.latency=5us,socket.latency=1us,network.latency=20us";
+  const ScenarioResult told = run(sockets);
+  CHECK(ends_of(told)[7] == Approx(19000));
+  CHECK(messages(told, Level::kSocket) == 4);
+  CHECK(messages(told, Level::kNode) == 3);
+  // What node costs stands for socket: 7 * 5.
+  const ScenarioResult same = run("bandela:node.latency=5us");
+  CHECK(ends_of(same)[7] == Approx(35000));
+  CHECK(messages(same, Level::kSocket) == 0);
+  CHECK(messages(same, Level::kNode) == 7);
+  CHECK(same.warnings.empty());
+  CHECK(messages(run("measured"), Level::kNode) == 7);
+  // Another placement knows of no sockets, unless it says so. Eight ranks on one node and two
+  // sockets: only 3-4 crosses. Two nodes of two sockets: 3-4 goes between nodes, 1-2 and 5-6
+  // between sockets. Three sockets for eight ranks take 3, 3 and 2 of them: 2-3 and 5-6 cross.
+  CHECK(ends_of(run(sockets + ",ppn=8"))[7] == Approx(35000));
+  CHECK(ends_of(run(sockets + ",sockets=2"))[7] == Approx(6 * 1000 + 5000));
+  CHECK(ends_of(run(sockets + ",sockets=2,ppn=4"))[7] == Approx(4 * 1000 + 2 * 5000 + 20000));
+  CHECK(ends_of(run(sockets + ",ppn=4,sockets=2"))[7] == Approx(4 * 1000 + 2 * 5000 + 20000));
+  CHECK(ends_of(run(sockets + ",sockets=3"))[7] == Approx(5 * 1000 + 2 * 5000));
+  CHECK_THROWS_AS(parse_scenario("perfect:sockets=0"), UsageError);
+  CHECK_THROWS_AS(parse_scenario("perfect:sockets*2"), UsageError);
+}
+
+TEST_CASE("a collective costs what its most distant members cost, sockets told apart") {
+  // Binomial, two ranks: one message. Ranks 0 and 1 share a socket, 0 and 2 do not.
+  const auto end = [](const char* members, int other) {
+    const std::string rank = std::to_string(other);
+    const auto source = parse_text_trace(
+        "sockets 0 0 1\ncomm 1 " + std::string(members) + "\n0: 0..0 bcast 8B root 0 comm 1\n" +
+        rank + ": 0..0 bcast 8B root 0 comm 1\n" + std::to_string(3 - other) + ": 0 end\n");
+    const Scenario scenario = parse_scenario(
+        "bandela:node.latency=5us,socket.latency=1us,collectives=algorithm,bcast=binomial");
+    return ends_of(run_replay(*source, {scenario}, {}).scenarios[0])[static_cast<size_t>(other)];
+  };
+  CHECK(end("0 1", 1) == Approx(1000));
+  CHECK(end("0 2", 2) == Approx(5000));
+}
+
+TEST_CASE("contention inside nodes holds inside sockets that are not told from nodes") {
+  Platform platform = perfect_platform();
+  platform.contention.levels[static_cast<int>(Level::kNode)] = true;
+  const auto takes_part = [&](Level level) {
+    return platform.contended().levels[static_cast<size_t>(level)];
+  };
+  CHECK(takes_part(Level::kSocket));
+  CHECK(takes_part(Level::kNode));
+  platform.level(Level::kSocket) = platform.level(Level::kNode);
+  CHECK_FALSE(takes_part(Level::kSocket));
+}
+
 TEST_CASE("bad placements are refused in one line") {
   CHECK(complaint("") == ": there are no hosts in it");
   CHECK(complaint("a\nb slots=2\n") ==

@@ -64,7 +64,7 @@ Scenario platform(const Machine& machine) {
 Scenario with_all_buses(Scenario scenario) {
   scenario.name = "buses";
   scenario.platform.contention.kind = ContentionKind::kBuses;
-  scenario.platform.contention.levels = {true, true, true};
+  scenario.platform.contention.levels.fill(true);
   return scenario;
 }
 

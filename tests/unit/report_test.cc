@@ -34,7 +34,7 @@ Results two_rank_results() {
   s.elapsed = 2;
   s.elapsed_with_init = 2.5;
   s.ranks = {{0, 2, 1, 1, {{1, 1, 0, 8}, {}}}, {0, 2, 2, 0, {{}, {0, 1, 8, 0}}}};
-  s.traffic[1] = {1, 8};
+  s.traffic[static_cast<int>(Level::kNode)] = {1, 8};
   results.scenarios.push_back(s);
   return results;
 }

@@ -57,7 +57,7 @@ TEST_CASE("latency*f adds the smallest message's latency per trip, three in a ha
   CHECK(node_time(slow, 2000) == Approx(31e-6));
   // Without a level, self is left alone.
   CHECK(Interconnect(slow.platform).message(Level::kSelf, 0).transfer == Approx(100e-9));
-  CHECK(slow.changed_levels == std::array<bool, 3>{false, true, false});
+  CHECK(slow.changed_levels == std::array<bool, kLevels>{false, false, true, false});
 
   const Scenario set = parse_scenario(file.path() + ":node.latency=2us");
   CHECK(node_time(set, 500) == Approx(2.5e-6));        // 1 us more
@@ -132,7 +132,7 @@ TEST_CASE("changes chain, and names and processors are changed too") {
 TEST_CASE("named machines") {
   CHECK(node_time(parse_scenario("perfect"), 1e9) == 0);
   const Scenario bandela = parse_scenario("bandela:latency=2us,bandwidth=10GB/s");
-  for (const Level level : {Level::kSelf, Level::kNode, Level::kNetwork}) {
+  for (const Level level : {Level::kSelf, Level::kSocket, Level::kNode, Level::kNetwork}) {
     const MessageCost cost = Interconnect(bandela.platform).message(level, 1e6);
     CHECK(cost.transfer == Approx(102e-6));  // 2 us + 1e6 / 1e10 s
     CHECK(cost.gap == 0);
