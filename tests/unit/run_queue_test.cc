@@ -2,6 +2,7 @@
 
 #include "replay/run_queue.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -15,14 +16,14 @@ TEST_CASE("Whoever is ahead waits for those behind, however many turns they take
   // they have fewer than 4 turns, so they end at
   //   0 + 1, 10 + 2, 20 + 4, 30 + 8, 40 + 16 (turns at 40, 50), 60 + 32 (60, 70, 80, 90)
   // and stay at 32 ticks, four turns each: one begins at 60 + 40 n. That which begins at 940 ends
-  // at 972, so the next, at 980, is the first that timeline 1 is in: as the first one, which waits
-  // since the begin. Up to there timeline 0 has the 98 turns at 0, 10, ... 970.
+  // at 972, so the next, at 980, is the first that timeline 1 is in: behind timeline 0, which has
+  // the lower number. Up to there timeline 0 has the 99 turns at 0, 10, ... 980.
   int turns = 0;
   while (queue.pop() == 0) queue.push(0, 10.0 * ++turns);
-  CHECK(turns == 98);
+  CHECK(turns == 99);
 }
 
-TEST_CASE("Within a stretch timelines take turns as they came", "[run_queue]") {
+TEST_CASE("Within a stretch timelines take turns by number", "[run_queue]") {
   RunQueue queue;
   for (const int timeline : {3, 1, 2}) queue.push(timeline, 0);
   std::vector<int> order;
@@ -30,8 +31,45 @@ TEST_CASE("Within a stretch timelines take turns as they came", "[run_queue]") {
     order.push_back(queue.pop());
     queue.push(order.back(), 0);
   }
-  CHECK(order == std::vector{3, 1, 2, 3, 1, 2});
-  CHECK(std::vector(queue.following().begin(), queue.following().end()) == std::vector{3, 1, 2});
+  CHECK(order == std::vector{1, 2, 3, 1, 2, 3});
+  CHECK(queue.pop() == 1);
+  CHECK(std::vector(queue.following().begin(), queue.following().end()) == std::vector{2, 3});
+}
+
+TEST_CASE("Of many those that were woken run behind the next batch", "[run_queue]") {
+  RunQueue queue;
+  // Batches are of 128. Every timeline is woken once, as soon as the one behind it ran.
+  constexpr int kTimelines = 1024;
+  for (int timeline = kTimelines - 1; timeline >= 0; --timeline) queue.push(timeline, 0);
+  std::vector<int> turn_of_first(kTimelines, -1), turn_of_second(kTimelines, -1);
+  for (int turn = 0; !queue.empty(); ++turn) {
+    const int timeline = queue.pop();
+    if (turn_of_first[timeline] >= 0) {
+      turn_of_second[timeline] = turn;
+      continue;
+    }
+    turn_of_first[timeline] = turn;
+    if (timeline > 0) queue.push(timeline - 1, 0);
+  }
+  // The last of a batch is woken by the first of the next one. Between its two turns are those
+  // woken for its own batch, the next batch and those woken for it, the batch behind that one: 128
+  // each; and the few that were put in line before the batch before had come to its end.
+  int farthest = 0;
+  for (int timeline = 0; timeline + 1 < kTimelines; ++timeline)
+    farthest = std::max(farthest, turn_of_second[timeline] - turn_of_first[timeline]);
+  CHECK(farthest > 128);
+  CHECK(farthest <= 4 * 128 + 8);
+  CHECK(turn_of_second[kTimelines - 1] == -1);
+}
+
+TEST_CASE("Those that a collective woke run by number", "[run_queue]") {
+  RunQueue queue;
+  constexpr int kTimelines = 1000;
+  queue.push(0, 0);
+  CHECK(queue.pop() == 0);
+  for (int timeline = kTimelines - 1; timeline >= 0; --timeline) queue.push(timeline, 0);
+  for (int timeline = 0; timeline < kTimelines; ++timeline) REQUIRE(queue.pop() == timeline);
+  CHECK(queue.empty());
 }
 
 TEST_CASE("A program that becomes denser does not run away within a stretch", "[run_queue]") {
