@@ -47,7 +47,7 @@ void CallStore::write(Timeline& timeline) {
 
 bool CallStore::read(int timeline, Block& block) {
   Timeline& t = timelines_[timeline];
-  if (!t.unpacker) t.unpacker = std::make_unique<CallUnpacker>(file_, with_records_);
+  if (!t.unpacker) t.unpacker = std::make_unique<CallUnpacker>(file_, shapes_, with_records_);
   while (!t.unpacker->read(block, kCallsAtOnce)) {
     if (t.next_piece == t.pieces.size()) {
       t.unpacker.reset();

@@ -63,6 +63,7 @@ class CallStore {
   std::mutex writing_;  ///< guards what follows while threads append
   CallUses uses_;
   CallFile file_;
+  SharedShapes shapes_;  ///< of those that are read
 };
 
 }  // namespace rubato

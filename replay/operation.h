@@ -219,6 +219,8 @@ struct CallFacts {
   uint16_t name = 0;              ///< index into TraceDefinitions::calls
   CallRole role = CallRole::kMpi;
   uint8_t spinning = 0;  ///< SpinningFlags
+
+  bool operator==(const CallFacts&) const = default;
 };
 static_assert(sizeof(CallFacts) == 16);
 

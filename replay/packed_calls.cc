@@ -239,6 +239,19 @@ void CallPacker::tell(CallUses& uses) const {
   }
 }
 
+SharedShapes::Shapes SharedShapes::find(std::span<const CallShape> shapes) {
+  uint64_t h = shapes.size();
+  for (const CallShape& shape : shapes) {
+    h = (h ^ shape.name ^ uint64_t{shape.actions} << 16 ^ shape.records << 32) *
+        0x9E3779B97F4A7C15u;
+    h ^= h >> 29;
+  }
+  Shapes& known = known_[h % known_.size()];
+  if (!known || !std::equal(shapes.begin(), shapes.end(), known->begin(), known->end()))
+    known = std::make_shared<const std::vector<CallShape>>(shapes.begin(), shapes.end());
+  return known;
+}
+
 void CallUnpacker::start(const PiecePlace& place) {
   // All aligned: what lies before has a multiple of eight bytes.
   static_assert(sizeof(PieceHeader) % 8 == 0 && sizeof(CallShape) % 8 == 0);
@@ -247,10 +260,13 @@ void CallUnpacker::start(const PiecePlace& place) {
   file_->read(place.offset, bytes);
   std::memcpy(&header_, bytes.data(), sizeof header_);
   assert(header_.head_bytes() == place.head);
-  shapes_ = reinterpret_cast<const CallShape*>(head_.data() + sizeof header_ / sizeof(uint64_t));
-  actions_ = reinterpret_cast<const Action*>(shapes_ + header_.shapes);
+  const std::span<const CallShape> shapes(
+      reinterpret_cast<const CallShape*>(head_.data() + sizeof header_ / sizeof(uint64_t)),
+      header_.shapes);
+  actions_ = reinterpret_cast<const Action*>(shapes.data() + shapes.size());
+  shared_shapes_ = known_shapes_->find(shapes);
+  shapes_ = shared_shapes_->data();
   numbered_ = header_.numbered != 0;
-  shape_count_ = header_.shapes;
   time_ = header_.time;
   event_ = header_.event;
   static std::atomic<uint64_t> started = 0;
@@ -323,10 +339,7 @@ bool CallUnpacker::read(Block& block, size_t at_most) {
 }
 
 void CallUnpacker::fetch_next() const {
-  // All that is looked at here is in the line that came first.
-  static_assert(offsetof(CallUnpacker, shape_count_) + sizeof shape_count_ <= kCacheLine);
   fetch_lines(next_, 2 * kCacheLine);
-  fetch_lines(shapes_, shape_count_ * sizeof(CallShape), 10 * kCacheLine);
 }
 
 void CallUnpacker::share_actions(Block& block) const {

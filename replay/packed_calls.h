@@ -21,10 +21,12 @@
 //
 // A piece stands on its own, and is read forwards.
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <span>
 #include <vector>
@@ -60,6 +62,8 @@ struct CallShape : CallFacts {
   uint32_t requests = 0;  ///< open: how many of its actions have a slot
   bool open = false;      ///< calls bring slots, and orders where it is numbered
   bool numbered = false;  ///< its actions have an order
+
+  bool operator==(const CallShape&) const = default;
 };
 
 inline size_t PieceHeader::head_bytes() const {
@@ -215,6 +219,20 @@ void CallPacker::add_known(std::span<const KnownCall> calls, Ticks ticks) {
   last_ = calls.back().shape;
 }
 
+/// Shapes of pieces that are being read. In most programs all ranks do the same at the same time,
+/// but for whom they do it with, which is none of a shape's business; so pieces of many ranks have
+/// the same shapes, and with hundreds of ranks what is there once stays in the nearer caches.
+class SharedShapes {
+ public:
+  using Shapes = std::shared_ptr<const std::vector<CallShape>>;
+
+  /// Such shapes as these.
+  Shapes find(std::span<const CallShape> shapes);
+
+ private:
+  std::array<Shapes, 64> known_;  ///< by hash, the last one each
+};
+
 /// Where a piece lies in the file.
 struct PiecePlace {
   uint64_t offset;
@@ -227,8 +245,8 @@ struct PiecePlace {
 /// cache line.
 class alignas(kCacheLine) CallUnpacker {
  public:
-  CallUnpacker(const CallFile& file, bool with_records)
-      : with_records_(with_records), file_(&file) {}
+  CallUnpacker(const CallFile& file, SharedShapes& shapes, bool with_records)
+      : with_records_(with_records), file_(&file), known_shapes_(&shapes) {}
 
   /// The calls of this piece come next.
   void start(const PiecePlace& place);
@@ -290,12 +308,13 @@ class alignas(kCacheLine) CallUnpacker {
   uint64_t event_ = 0;
   bool with_records_;
   bool numbered_ = false;
-  uint32_t shape_count_ = 0;  ///< as in the header, for fetch_next()
 
   uint64_t piece_number_ = 0;  ///< among all that were ever started
   const CallFile* file_;
   uint64_t offset_ = 0;  ///< in the file: of what follows the window
   size_t left_ = 0;      ///< bytes of the piece that follow it
+  SharedShapes* known_shapes_;
+  SharedShapes::Shapes shared_shapes_;  ///< where shapes_ are
   const Action* actions_ = nullptr;
   PieceHeader header_;
   std::vector<uint64_t> head_;    ///< bytes of the piece: header, shapes and actions
