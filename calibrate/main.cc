@@ -250,6 +250,8 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
     return result.fit.transfer.has_value();
   });
   if (!any) {
+    if (!interrupted)
+      throw InputError("no level has the three lengths that a curve needs; nothing was written");
     csv.discard();  // too few for a curve
     throw InputError("interrupted before a level was measured; nothing was written");
   }

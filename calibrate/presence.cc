@@ -17,7 +17,10 @@ int own_socket() {
       hwloc_get_cpubind(topology, cores, HWLOC_CPUBIND_PROCESS) == 0) {
     const hwloc_obj_t package =
         hwloc_get_next_obj_covering_cpuset_by_type(topology, cores, HWLOC_OBJ_PACKAGE, nullptr);
-    if (package) socket = static_cast<int>(package->logical_index);
+    // By the system's number: ranks that may not see each other's sockets count others.
+    if (package && package->os_index != HWLOC_UNKNOWN_INDEX &&
+        hwloc_bitmap_isincluded(cores, package->cpuset))
+      socket = static_cast<int>(package->os_index);
   }
   hwloc_bitmap_free(cores);
   hwloc_topology_destroy(topology);

@@ -27,6 +27,7 @@ int socket_of_slot(const std::string& slot) {
   constexpr const char* kSlot = "slot=";
   const size_t colon = slot.find(':');
   if (slot.rfind(kSlot, 0) != 0 || colon == std::string::npos) return kNoSocket;
+  if (slot.find(':', colon + 1) != std::string::npos) return kNoSocket;
   int socket = kNoSocket;
   const char* end = slot.data() + colon;
   const auto result = std::from_chars(slot.data() + 5, end, socket);

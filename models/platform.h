@@ -66,13 +66,17 @@ struct Platform {
   /// What stands for a level that is not there: node for socket, and then `fallback`.
   const std::optional<LevelModel>& priced_by(Level l, std::optional<Level> fallback) const {
     if (!level(l) && l == Level::kSocket) l = Level::kNode;
-    return level(l) || !fallback ? level(l) : level(*fallback);
+    return level(l) || !fallback ? level(l) : priced_by(*fallback, {});
   }
   /// Its contention; where sockets are not told from nodes, what counts for one counts for both.
   ContentionModel contended() const {
+    constexpr auto socket = static_cast<size_t>(Level::kSocket);
+    constexpr auto node = static_cast<size_t>(Level::kNode);
     ContentionModel model = contention;
-    if (!level(Level::kSocket))
-      model.levels[static_cast<int>(Level::kSocket)] = model.levels[static_cast<int>(Level::kNode)];
+    if (!levels[socket]) {
+      const bool either = model.levels[socket] || model.levels[node];
+      model.levels[socket] = model.levels[node] = either;
+    }
     return model;
   }
   std::optional<LevelModel>& level(Level l) { return levels[static_cast<int>(l)]; }

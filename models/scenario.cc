@@ -191,7 +191,10 @@ void change_network(Scenario& scenario, const std::string& text, const Change& c
   // Where the platform does not tell sockets from nodes, a change of one alone does.
   if (dot != std::string::npos && change.key.substr(0, dot) == "socket") {
     auto& socket = scenario.platform.level(Level::kSocket);
-    if (!socket) socket = scenario.platform.level(Level::kNode);
+    if (!socket) {
+      scenario.platform.contention = scenario.platform.contended();
+      socket = scenario.platform.level(Level::kNode);
+    }
   }
   bool any = false;
   for (int i = 0; i < kLevels; ++i) {

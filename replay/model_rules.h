@@ -528,6 +528,7 @@ class ModelRules {
 
   void require(int lane, Level level) const {
     if (machines_->interconnects[lane].has(level)) return;
+    if (level == Level::kSocket) level = Level::kNode;  // which would do
     const std::string name = kLevelNames[static_cast<int>(level)];
     throw InputError("scenario '" + machines_->names[lane] + "': there are messages of level '" +
                      name + "', but the platform has no [level." + name +

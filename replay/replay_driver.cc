@@ -175,6 +175,10 @@ class Driver {
     for (int level = 0; level < kLevels; ++level) {
       limits_.bytes[level] = std::max(limits_.bytes[level], survey_.eager_evidence[level]);
     }
+    // Inside a node they go the same way.
+    double& socket = limits_.bytes[static_cast<int>(Level::kSocket)];
+    double& node = limits_.bytes[static_cast<int>(Level::kNode)];
+    socket = node = std::max(socket, node);
   }
 
   /// From here on all times are those of the logical clock. What they violate is counted again.
@@ -306,7 +310,7 @@ class Driver {
         result.contradicted_outcomes = outcomes.count(static_cast<int>(lane));
         result.contradicted_time = outcomes.time(static_cast<int>(lane)) / trace_->ticks_per_second;
       }
-      fill_traffic(result, outcome, (*scenarios_)[chosen[lane]].platform);
+      fill_traffic(result, outcome);
       warn((*scenarios_)[chosen[lane]], outcome, clipped, result);
       if (by_arrival_failed && outcome.deadlock.empty()) {
         result.warnings.push_back(
@@ -321,12 +325,14 @@ class Driver {
     }
   }
 
-  /// Messages inside a socket are those of a node where nothing tells the two apart.
-  static void fill_traffic(ScenarioResult& result, const ReplayOutcome& outcome,
-                           const Platform& platform) {
+  /// Messages inside a socket are those of a node where no scenario tells the two apart.
+  void fill_traffic(ScenarioResult& result, const ReplayOutcome& outcome) const {
+    const bool tells = std::any_of(
+        scenarios_->begin(), scenarios_->end(),
+        [](const Scenario& scenario) { return scenario.platform.level(Level::kSocket); });
     for (int i = 0; i < kLevels; ++i) {
       const auto level = static_cast<Level>(i);
-      const bool as_node = level == Level::kSocket && !platform.level(level);
+      const bool as_node = level == Level::kSocket && !tells;
       LevelTraffic& traffic = result.traffic[static_cast<int>(as_node ? Level::kNode : level)];
       traffic.messages += outcome.level_messages[i];
       traffic.bytes += outcome.level_bytes[i];
@@ -363,9 +369,20 @@ class Driver {
                                 std::to_string(clipped_seconds) +
                                 " s of it could not be taken out of compute");
     }
+    const PlacementRule& placed = scenario.placement;
+    const bool counted = placed.kind == PlacementRule::Kind::kBlocks ||
+                         placed.kind == PlacementRule::Kind::kRoundRobin;
+    if (scenario.platform.level(Level::kSocket) && counted && placed.sockets == 0) {
+      result.warnings.push_back(
+          "its placement does not say which ranks share a socket, so [level.socket] is not used; "
+          "sockets=N puts the ranks of a node on N sockets");
+    }
     uint64_t touched = 0;
     for (int level = 0; level < kLevels; ++level) {
-      if (scenario.changed_levels[level]) touched += result.traffic[level].messages;
+      const bool as_node =
+          level == static_cast<int>(Level::kSocket) && !scenario.platform.level(Level::kSocket);
+      if (scenario.changed_levels[as_node ? static_cast<int>(Level::kNode) : level])
+        touched += outcome.level_messages[level];
     }
     const bool changed = std::any_of(scenario.changed_levels.begin(), scenario.changed_levels.end(),
                                      [](bool b) { return b; });

@@ -58,6 +58,7 @@ class RunQueue {
 
   static constexpr size_t kBatch = 128;  ///< with its messages it fits into a second cache
   static constexpr size_t kMostWoken = 3 * kBatch;  ///< behind it; there are more by a collective
+  static constexpr size_t kFewWoken = 16;           ///< sorted as they are, without bits of all
   static constexpr size_t kKnownAhead = 3;          ///< of those following, where there are as many
 
   /// Appends the next batch, and those woken since the one before.
@@ -74,6 +75,12 @@ class RunQueue {
 
   /// Those that were woken get in line behind all others, by number.
   void sort_in() {
+    if (woken_.size() < kFewWoken) {
+      std::sort(woken_.begin(), woken_.end());
+      now_.insert(now_.end(), woken_.begin(), woken_.end());
+      woken_.clear();
+      return;
+    }
     for (const int timeline : woken_) {
       const auto word = static_cast<size_t>(timeline) / 64;
       if (word >= is_woken_.size()) is_woken_.resize(word + 1);

@@ -9,12 +9,13 @@ case $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status) in
 0-*) ;;
 *) skip "cores 0 and 1 may not be used" ;;
 esac
-# Ranks 0 and 2 on the first, 1 and 3 on the second; `together` all on the first.
+# Ranks 0 and 2 on the first, 1 and 3 on the second; `together` all on the first; `loose` rank 2 on either.
 cat >bound.sh <<'END'
 #!/bin/sh
 rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}
 core=$((rank % 2))
 [ "$1" != together ] || core=0
+[ "$1" != loose ] || [ "$rank" != 2 ] || core=0,1
 shift
 export HWLOC_SYNTHETIC="package:2 core:1 pu:1" HWLOC_THISSYSTEM=1
 exec taskset -c "$core" "$@"
@@ -35,6 +36,8 @@ grep -q '^\[level.socket\]  # two ranks on one socket$' cluster.toml || fail "no
 "$rubato" fit cluster.csv -o again.toml >fit.txt || fail "fit: $(cat fit.txt)"
 grep -q '^\[level.socket\]' again.toml || fail "fitted without sockets: $(cat fit.txt)"
 
+expect_failure 1 "--levels socket: rank 0 does not have one rank on its socket and one on another" \
+  calibrate loose -o no.toml --levels socket
 expect_failure 1 "--levels socket: rank 0 does not have one rank on its socket and one on another" \
   calibrate together -o no.toml --levels socket
 calibrate together -o one.toml --levels node >table.txt 2>&1 || fail "$(cat table.txt)"

@@ -78,7 +78,9 @@ check_run() {
 check_run
 otf2-print -G run.otf2dir/traces.otf2 >definitions.txt
 for place in 0:nodeA 1:nodeA 2:nodeB 3:nodeB; do
-  grep -q "^LOCATION_GROUP  *${place%:*} .*Parent: \"node::${place#*:}\"" definitions.txt || fail "rank $place"
+  # Below the node itself, or below a socket of it.
+  parent=$(sed -n "s/^LOCATION_GROUP  *${place%:*} .*Parent: \"[^\"]*\" <\([0-9]*\)>.*/\1/p" definitions.txt)
+  grep -qE "^SYSTEM_TREE_NODE +$parent .*(Name: \"|\"node::)${place#*:}\"" definitions.txt || fail "rank $place"
 done
 grep -q '4 ranks on 2 nodes' replay.txt || fail "nodes: $(cat replay.txt)"
 grep -q 'node 160, 20.0 MiB; network 160, 20.0 MiB' replay.txt || fail "distances: $(cat replay.txt)"

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "models/error.h"
+#include "models/interconnect.h"
 #include "models/scenario.h"
 #include "replay/function_times.h"
 #include "replay/replay_driver.h"
@@ -119,7 +120,7 @@ TEST_CASE("a rankfile tells sockets apart, where a slot names one") {
       "rank 0=a slot=0:0\n"
       "rank 1=a slot=0:1-3\n"
       "rank 2=a slot=1:*\n"
-      "rank 3=a slot=0-1:0\n"
+      "rank 3=a slot=0:0,1:0\n"
       "rank 4=b slot=0:0\n"
       "rank 5=a slot=0\n");
   const Placement placement = read_placement(file.path()).place(Placement::blocks(6, 6));
@@ -166,6 +167,36 @@ TEST_CASE("messages inside a socket have a level of their own where the platform
   CHECK_THROWS_AS(parse_scenario("perfect:sockets*2"), UsageError);
 }
 
+TEST_CASE("scenarios of one run count the same messages by the same levels") {
+  const std::string text = std::string("sockets 0 0 1 1 0 0 1 1\n") + kChain;
+  const auto source = parse_text_trace(text);
+  const auto results = run_replay(
+      *source, {parse_scenario("measured"), parse_scenario("bandela:socket.latency=1us")}, {});
+  for (const ScenarioResult& result : results.scenarios) {
+    CHECK(result.traffic[static_cast<int>(Level::kSocket)].messages == 4);
+    CHECK(result.traffic[static_cast<int>(Level::kNode)].messages == 3);
+  }
+}
+
+TEST_CASE("who counts out ranks without a word about sockets is told what that means") {
+  const auto warnings = [](const std::string& scenario) {
+    const auto source = parse_text_trace(kChain);
+    return run_replay(*source, {parse_scenario(scenario)}, {}).scenarios[0].warnings;
+  };
+  const std::string told = "bandela:node.latency=5us,socket.bandwidth=1GB/s,ppn=4";
+  REQUIRE(warnings(told).size() >= 1);
+  CHECK_THAT(warnings(told)[0], Catch::Contains("does not say which ranks share a socket"));
+  CHECK(warnings(told + ",sockets=2").empty());
+  CHECK(warnings("bandela:node.latency=5us,ppn=4").empty());
+}
+
+TEST_CASE("a fallback level that is socket is node where there is no socket") {
+  Platform platform = perfect_platform();
+  platform.level(Level::kNetwork).reset();
+  CHECK(Interconnect(platform, Level::kSocket).has(Level::kNetwork));
+  CHECK_FALSE(Interconnect(platform).has(Level::kNetwork));
+}
+
 TEST_CASE("a collective costs what its most distant members cost, sockets told apart") {
   // Binomial, two ranks: one message. Ranks 0 and 1 share a socket, 0 and 2 do not.
   const auto end = [](const char* members, int other) {
@@ -191,6 +222,13 @@ TEST_CASE("contention inside nodes holds inside sockets that are not told from n
   CHECK(takes_part(Level::kNode));
   platform.level(Level::kSocket) = platform.level(Level::kNode);
   CHECK_FALSE(takes_part(Level::kSocket));
+  // A scenario that makes the level does not take it out.
+  const TextFile file(
+      "format = 1\n[level.node]\ntransfer = [{ from = \"0B\", latency = \"5us\", bandwidth = "
+      "\"1GB/s\" }]\n"
+      "[contention]\nmodel = \"degradation\"\nlevels = [\"node\"]\n");
+  const Scenario scenario = parse_scenario(file.path() + ":socket.latency=1us");
+  CHECK(scenario.platform.contended().levels[static_cast<size_t>(Level::kSocket)]);
 }
 
 TEST_CASE("bad placements are refused in one line") {
