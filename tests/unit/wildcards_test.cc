@@ -175,8 +175,9 @@ TEST_CASE("where taking the first would leave ranks waiting, receives are matche
 TEST_CASE("above the eager limit the request to send decides") {
   Scenario scenario = parse_scenario(
       "bandela:bandwidth=1GB/s,node.latency=100ns,network.latency=1us,name=rendezvous");
-  for (auto& level : scenario.platform.levels)
-    level->protocols = {{0, Protocol::kEager}, {40000, Protocol::kAsync}};
+  for (auto& level : scenario.platform.levels) {
+    if (level) level->protocols = {{0, Protocol::kEager}, {40000, Protocol::kAsync}};
+  }
   const auto source = parse_text_trace(R"(
     nodes 0 0 1
     0: 0..10 recv 1 50000B any_source
