@@ -104,7 +104,7 @@ std::string lack_of_memory(const Options& options, const Placement& places, size
   const std::vector<LevelTask> tasks = tasks_asked_for(places, options.levels);
   const unsigned long long own[2] = {memory_of_rank(own_needs(options, tasks, rank, ranks, walked)),
                                      memory_left()};
-  std::vector<std::array<unsigned long long, 2>> all(static_cast<size_t>(places.ranks()));
+  std::vector<std::array<unsigned long long, 2>> all(static_cast<size_t>(ranks));
   MPI_Gather(own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
   const std::vector<std::string> hosts = gather_texts(own_host(), ranks);
   if (rank != 0) return "";

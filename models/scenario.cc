@@ -267,22 +267,29 @@ int parse_count(const std::string& text) {
   return result.ec == std::errc() && result.ptr == end ? count : -1;
 }
 
-/// A placement that is told by one number.
-PlacementRule counted(PlacementRule::Kind kind, const std::string& scenario,
-                      const std::string& number, bool is_well_formed, const std::string& usage) {
+/// A number above 0 that a placement is told by.
+int positive_count(const std::string& scenario, const std::string& number, bool is_well_formed,
+                   const std::string& usage) {
+  const int count = parse_count(number);
+  if (!is_well_formed || count < 1)
+    refuse(scenario, "write " + usage + " with a whole number above 0");
+  return count;
+}
+
+/// A placement that is told by one.
+PlacementRule counted(PlacementRule::Kind kind, int count) {
   PlacementRule rule;
   rule.kind = kind;
-  rule.count = parse_count(number);
-  if (!is_well_formed || rule.count < 1)
-    refuse(scenario, "write " + usage + " with a whole number above 0");
+  rule.count = count;
   return rule;
 }
 
 /// ppn=4; placement=block:4, roundrobin:2, file:hosts.txt
 void change_nodes(Scenario& scenario, const std::string& text, const Change& change) {
   if (change.key == "ppn") {
-    scenario.placement = counted(PlacementRule::Kind::kBlocks, text, change.value,
-                                 change.operation == '=', "ppn=RANKS_PER_NODE");
+    scenario.placement =
+        counted(PlacementRule::Kind::kBlocks,
+                positive_count(text, change.value, change.operation == '=', "ppn=RANKS_PER_NODE"));
     return;
   }
   const size_t colon = change.value.find(':');
@@ -291,10 +298,11 @@ void change_nodes(Scenario& scenario, const std::string& text, const Change& cha
   const bool is_set = change.operation == '=';
   if (is_set && kind == "block") {
     scenario.placement =
-        counted(PlacementRule::Kind::kBlocks, text, rest, true, "placement=block:RANKS_PER_NODE");
+        counted(PlacementRule::Kind::kBlocks,
+                positive_count(text, rest, true, "placement=block:RANKS_PER_NODE"));
   } else if (is_set && kind == "roundrobin") {
-    scenario.placement =
-        counted(PlacementRule::Kind::kRoundRobin, text, rest, true, "placement=roundrobin:NODES");
+    scenario.placement = counted(PlacementRule::Kind::kRoundRobin,
+                                 positive_count(text, rest, true, "placement=roundrobin:NODES"));
   } else if (is_set && kind == "file" && !rest.empty()) {
     scenario.placement = read_placement(rest);
   } else {
@@ -363,9 +371,8 @@ void apply(Scenario& scenario, const std::string& text, const Change& change) {
     change_nodes(scenario, text, change);
     scenario.placement.sockets = sockets;
   } else if (change.key == "sockets") {
-    scenario.placement.sockets = counted(scenario.placement.kind, text, change.value,
-                                         change.operation == '=', "sockets=SOCKETS_PER_NODE")
-                                     .count;
+    scenario.placement.sockets =
+        positive_count(text, change.value, change.operation == '=', "sockets=SOCKETS_PER_NODE");
   } else if (is_operation) {
     change_collective(scenario, text, change);
   } else if (change.key == "contention" || change.key == "dr") {

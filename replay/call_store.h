@@ -60,10 +60,10 @@ class CallStore {
 
   bool with_records_;
   std::vector<Timeline> timelines_;
-  std::mutex writing_;  ///< guards what follows while threads append
+  SharedShapes shapes_;  ///< of those that are read
+  std::mutex writing_;   ///< guards what follows while threads append
   CallUses uses_;
   CallFile file_;
-  SharedShapes shapes_;  ///< of those that are read
 };
 
 }  // namespace rubato

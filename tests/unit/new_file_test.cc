@@ -9,24 +9,19 @@
 #include <iterator>
 
 #include "models/error.h"
+#include "tests/unit/directory.h"
 
 namespace fs = std::filesystem;
 using rubato::NewFile;
 
 namespace {
 
-/// A directory that goes away.
-struct Directory {
-  Directory() {
-    std::string name = (fs::temp_directory_path() / "rubato-new-file.XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~Directory() { fs::remove_all(path); }
-  std::string operator()(const char* name) const { return (path / name).string(); }
+/// One whose files are named and counted.
+struct Directory : rubato::TemporaryDirectory {
+  std::string operator()(const char* name) const { return (path() / name).string(); }
   size_t files() const {
-    return static_cast<size_t>(std::distance(fs::directory_iterator(path), {}));
+    return static_cast<size_t>(std::distance(fs::directory_iterator(path()), {}));
   }
-  fs::path path;
 };
 
 std::string content(const std::string& file) {
