@@ -165,7 +165,7 @@ class MeasuredRules {
       const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
       if (transfer.abandoned) continue;
       const auto bytes = static_cast<double>(transfer.bytes);
-      const int level = static_cast<int>(transfer.level);
+      const int level = surveyed_level(transfer.level);
       if (awaited.kind == Awaited::Kind::kReceive) {
         causes_.push_back(
             {transfer.recorded_send, transfer.sent, survey_->receive[level].at(bytes), bytes});
@@ -201,7 +201,7 @@ class MeasuredRules {
     CauseOf cause{};
     const double leave = timeline.block.calls[timeline.next_call].leave;
     if (!epoch_cause(epoch, action, leave, cause.recorded, cause.replayed)) return;
-    cause.least = survey_->epoch[static_cast<int>(level(timeline.rank, action.peer))].at(0);
+    cause.least = survey_->epoch[surveyed_level(level(timeline.rank, action.peer))].at(0);
     causes_.push_back(cause);
   }
 
@@ -213,8 +213,7 @@ class MeasuredRules {
     // A turn that will never be over (records are missing) holds up nobody.
     if (!std::isfinite(turn.recorded_release)) return;
     causes_.push_back({turn.recorded_release, turn.released,
-                       survey_->epoch[static_cast<int>(level(timeline.rank, action.peer))].at(0),
-                       0});
+                       survey_->epoch[surveyed_level(level(timeline.rank, action.peer))].at(0), 0});
   }
 
   const Survey* survey_;

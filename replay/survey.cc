@@ -41,7 +41,7 @@ Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
       const Action& action = *awaited.action;
       const auto& turn = context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
       if (!std::isfinite(turn.recorded_release)) continue;
-      add(survey_->epoch[static_cast<int>(level(timeline.rank, action.peer))], 0,
+      add(survey_->epoch[surveyed_level(level(timeline.rank, action.peer))], 0,
           call.leave - turn.recorded_release);
       depends = true;
       continue;
@@ -53,8 +53,7 @@ Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
       if (!epoch_cause(context.windows->epoch(action, timeline.rank, awaited.instance), action,
                        call.leave, cause, unused))
         continue;
-      add(survey_->epoch[static_cast<int>(level(timeline.rank, action.peer))], 0,
-          call.leave - cause);
+      add(survey_->epoch[surveyed_level(level(timeline.rank, action.peer))], 0, call.leave - cause);
       depends = true;
       continue;
     }
@@ -66,7 +65,7 @@ Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
     }
     if (transfer.abandoned) continue;
     const auto bytes = static_cast<double>(transfer.bytes);
-    const int level = static_cast<int>(transfer.level);
+    const int level = surveyed_level(transfer.level);
     if (awaited.kind == Awaited::Kind::kReceive) {
       add(survey_->receive[level], bytes, call.leave - transfer.recorded_send);
     } else if (transfer.sender_waits) {

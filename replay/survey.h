@@ -15,7 +15,13 @@
 
 namespace rubato {
 
-/// The tables, in ticks.
+/// Where the tables keep what two ranks of this distance took: those of a node in one place, on one
+/// socket or on two, as archives know of sockets or do not.
+inline int surveyed_level(Level level) {
+  return static_cast<int>(level == Level::kSocket ? Level::kNode : level);
+}
+
+/// The tables, in ticks; by surveyed_level(), but for the evidence.
 struct Survey {
   std::vector<LowerEnvelope> floor;                ///< by call: leave - enter over bytes awaited
   std::array<LowerEnvelope, kLevels> receive;      ///< leave - send's enter

@@ -178,6 +178,27 @@ TEST_CASE("scenarios of one run count the same messages by the same levels") {
   }
 }
 
+TEST_CASE("what was measured does not depend on what an archive knows of sockets") {
+  // The least time from a send to the end of its receive is 100, which rank 1 waited for. Rank 2
+  // came late for a message of its own, 4020 after its send: on another socket it is the only one,
+  // but in the node it is not. Processors twice as fast: rank 0 sends at 500 and at
+  // 510 + 3990 / 2 = 2505; rank 1 has it at 600; rank 2 comes at 4500 and needs 20.
+  const std::string text = R"(
+    0: 0..0 init
+    0: 1000..1010 send 1 8B
+    0: 5000..5010 send 2 8B
+    0: 5010 end
+    1: 0..0 init
+    1: 500..1100 recv 0 8B
+    1: 1100 end
+    2: 0..0 init
+    2: 9000..9020 recv 0 8B
+    2: 9020 end
+  )";
+  check(ends(text, "measured:cpu*2"), {2515, 600, 4520});
+  check(ends("sockets 0 0 1\n" + text, "measured:cpu*2"), {2515, 600, 4520});
+}
+
 TEST_CASE("who counts out ranks without a word about sockets is told what that means") {
   const auto warnings = [](const std::string& scenario) {
     const auto source = parse_text_trace(kChain);
