@@ -99,6 +99,11 @@ int Placement::nodes() const {
   return static_cast<int>(nodes.size());
 }
 
+bool Placement::knows_sockets() const {
+  return std::any_of(places_.begin(), places_.end(),
+                     [](const Place& place) { return place.socket != kNoSocket; });
+}
+
 Placement PlacementRule::place(const Placement& recorded) const {
   const Placement placed = on_nodes(recorded);
   return sockets > 0 ? placed.on_sockets(sockets) : placed;

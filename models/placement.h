@@ -38,6 +38,9 @@ class Placement {
   int ranks() const { return static_cast<int>(places_.size()); }
   int nodes() const;
   int node_of(int rank) const { return places_[rank].node; }
+  int socket_of(int rank) const { return places_[rank].socket; }
+  /// True when the socket of any rank is known.
+  bool knows_sockets() const;
 
   Level level(int a, int b) const {
     if (a == b) return Level::kSelf;

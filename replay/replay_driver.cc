@@ -311,7 +311,7 @@ class Driver {
         result.contradicted_time = outcomes.time(static_cast<int>(lane)) / trace_->ticks_per_second;
       }
       fill_traffic(result, outcome);
-      warn((*scenarios_)[chosen[lane]], outcome, clipped, result);
+      warn((*scenarios_)[chosen[lane]], group.placement, outcome, clipped, result);
       if (by_arrival_failed && outcome.deadlock.empty()) {
         result.warnings.push_back(
             "receives are matched as recorded: taking whichever message comes first, ranks would "
@@ -354,8 +354,43 @@ class Driver {
     return lane;
   }
 
-  void warn(const Scenario& scenario, const ReplayOutcome& outcome, double clipped,
-            ScenarioResult& result) const {
+  /// True when there was a collective of so many members as sit together on one node.
+  bool has_collectives_in_nodes(const Placement& placement, const ScenarioResult& result) const {
+    if (result.collectives.empty()) return false;
+    return std::any_of(trace_->comms.begin(), trace_->comms.end(), [&](const Communicator& comm) {
+      Level widest = Level::kSelf;
+      for (int local = 1; local < comm.size(); ++local)
+        widest = std::max(widest, placement.level(comm.members[0], comm.members[local]));
+      return widest == Level::kNode &&
+             std::any_of(result.collectives.begin(), result.collectives.end(),
+                         [&](const CollectiveUse& use) { return use.members == comm.size(); });
+    });
+  }
+
+  /// Where the platform tells sockets from nodes and the placement does not, or the other way
+  /// round, and it makes a difference.
+  void warn_of_sockets(const Scenario& scenario, const Placement& placement,
+                       const ReplayOutcome& outcome, ScenarioResult& result) const {
+    if (!scenario.platform.level(Level::kSocket)) {
+      if (scenario.placement.sockets > 0) {
+        result.warnings.push_back(
+            "its sockets change nothing, as the platform has no [level.socket]: messages inside a "
+            "socket cost what others of the node do");
+      }
+      return;
+    }
+    if (placement.knows_sockets()) return;
+    if (outcome.level_messages[static_cast<int>(Level::kNode)] == 0 &&
+        !has_collectives_in_nodes(placement, result))
+      return;
+    const bool recorded = scenario.placement.kind == PlacementRule::Kind::kRecorded;
+    result.warnings.push_back(std::string(recorded ? "the archive" : "its placement") +
+                              " does not say which ranks share a socket, so [level.socket] is not "
+                              "used; sockets=N puts the ranks of a node on N sockets");
+  }
+
+  void warn(const Scenario& scenario, const Placement& placement, const ReplayOutcome& outcome,
+            double clipped, ScenarioResult& result) const {
     if (scenario.basis == Basis::kUndisturbed && !overhead_.any()) {
       result.warnings.push_back(
           "the archive does not say what recording cost, so undisturbed is measured; --overhead "
@@ -369,14 +404,7 @@ class Driver {
                                 std::to_string(clipped_seconds) +
                                 " s of it could not be taken out of compute");
     }
-    const PlacementRule& placed = scenario.placement;
-    const bool counted = placed.kind == PlacementRule::Kind::kBlocks ||
-                         placed.kind == PlacementRule::Kind::kRoundRobin;
-    if (scenario.platform.level(Level::kSocket) && counted && placed.sockets == 0) {
-      result.warnings.push_back(
-          "its placement does not say which ranks share a socket, so [level.socket] is not used; "
-          "sockets=N puts the ranks of a node on N sockets");
-    }
+    warn_of_sockets(scenario, placement, outcome, result);
     uint64_t touched = 0;
     for (int level = 0; level < kLevels; ++level) {
       const bool as_node =

@@ -199,16 +199,50 @@ TEST_CASE("what was measured does not depend on what an archive knows of sockets
   check(ends("sockets 0 0 1\n" + text, "measured:cpu*2"), {2515, 600, 4520});
 }
 
-TEST_CASE("who counts out ranks without a word about sockets is told what that means") {
-  const auto warnings = [](const std::string& scenario) {
-    const auto source = parse_text_trace(kChain);
+TEST_CASE("who has a level for sockets and a placement without any is told what that means") {
+  const auto warnings = [](const std::string& scenario, const std::string& trace = kChain) {
+    const auto source = parse_text_trace(trace);
     return run_replay(*source, {parse_scenario(scenario)}, {}).scenarios[0].warnings;
   };
-  const std::string told = "bandela:node.latency=5us,socket.bandwidth=1GB/s,ppn=4";
-  REQUIRE(warnings(told).size() >= 1);
-  CHECK_THAT(warnings(told)[0], Catch::Contains("does not say which ranks share a socket"));
-  CHECK(warnings(told + ",sockets=2").empty());
+  const std::string told = "bandela:node.latency=5us,socket.latency=1us,network.latency=9us";
+  const auto is_told = [&](const std::string& change, const std::string& trace = kChain) {
+    const std::vector<std::string> all = warnings(told + change, trace);
+    REQUIRE(all.size() <= 1);
+    if (all.empty()) return std::string();
+    const std::string text =
+        " does not say which ranks share a socket, so [level.socket] is not "
+        "used; sockets=N puts the ranks of a node on N sockets";
+    REQUIRE(all[0].ends_with(text));
+    return all[0].substr(0, all[0].size() - text.size());
+  };
+  CHECK(is_told("") == "the archive");
+  CHECK(is_told(",ppn=4") == "its placement");
+  CHECK(is_told(",ppn=4,sockets=2").empty());
+  const TextFile hosts("a\na\na\na\nb\nb\nb\nb\n");
+  CHECK(is_told(",placement=file:" + hosts.path()) == "its placement");
+  CHECK(is_told(",sockets=2").empty());
+  // An archive that knows them, of a rank at least.
+  CHECK(is_told("", std::string("sockets 0 0 1 1 0 0 1 1\n") + kChain).empty());
+  CHECK(is_told("", std::string("sockets 0 0 1 1 -1 -1 -1 -1\n") + kChain).empty());
+  // No message stays on its node: each rank has one for itself, or is dealt to the other.
+  CHECK(is_told(",ppn=1").empty());
+  CHECK(is_told(",placement=roundrobin:8").empty());
+  CHECK(is_told(",placement=roundrobin:2").empty());
+
+  // Collectives are messages, too, where all their members are on one node.
+  const std::string barrier = "0: 0..0 barrier\n1: 0..0 barrier\n2: 0..0 barrier\n";
+  CHECK(is_told("", barrier) == "the archive");
+  CHECK(is_told("", "nodes 0 0 1\n" + barrier).empty());
+  const std::string pair =
+      "nodes 0 0 1\ncomm 1 0 1\n0: 0..0 barrier comm 1\n1: 0..0 barrier comm 1\n2: 0 end\n";
+  CHECK(is_told("", pair) == "the archive");
+
+  // The other way round.
   CHECK(warnings("bandela:node.latency=5us,ppn=4").empty());
+  const std::vector<std::string> useless = warnings("bandela:node.latency=5us,sockets=2");
+  REQUIRE(useless.size() == 1);
+  CHECK(
+      useless[0].starts_with("its sockets change nothing, as the platform has no [level.socket]"));
 }
 
 TEST_CASE("a fallback level that is socket is node where there is no socket") {
