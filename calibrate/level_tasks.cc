@@ -30,12 +30,14 @@ Pairs halves(const std::vector<int>& ranks) {
 }  // namespace
 
 std::vector<LevelTask> level_tasks(const Placement& placement) {
-  std::vector<int> on_socket, beside, on_node, there;  // seen from rank 0
+  // Seen from rank 0. What is elsewhere on its node is beside it where its socket is known.
+  std::vector<int> on_socket, beside, elsewhere, on_node, there;
   int far = -1;
   for (int r = 0; r < placement.ranks(); ++r) {
     const Level level = placement.level(0, r);
     if (level <= Level::kSocket) on_socket.push_back(r);
-    if (level == Level::kNode) beside.push_back(r);
+    if (level == Level::kNode) elsewhere.push_back(r);
+    if (level == Level::kNode && placement.socket_of(r) != kNoSocket) beside.push_back(r);
     if (level <= Level::kNode) on_node.push_back(r);
     if (level == Level::kNetwork) far = r;
   }
@@ -46,8 +48,17 @@ std::vector<LevelTask> level_tasks(const Placement& placement) {
   if (on_socket.size() > 1 && !beside.empty()) {
     tasks.push_back({Level::kSocket, on_socket.back(), halves(on_socket)});
     tasks.push_back({Level::kNode, beside.back(), couples(on_socket, beside)});
+  } else if (on_socket.size() > 1 && !elsewhere.empty()) {
+    tasks.push_back({Level::kNode, elsewhere.back(), couples(on_socket, elsewhere)});
   } else if (on_node.size() > 1) {
-    tasks.push_back({Level::kNode, on_node.back(), halves(on_node)});
+    // Rank 0 has a socket to itself, or its own is not known, or it is all of the node. The first
+    // pair is as far apart as rank 0 and its partner.
+    Pairs pairs = halves(on_node);
+    const Level distance = placement.level(0, on_node.back());
+    std::erase_if(pairs, [&](const auto& pair) {
+      return placement.level(pair.first, pair.second) != distance;
+    });
+    tasks.push_back({Level::kNode, on_node.back(), pairs});
   }
   if (far > 0) tasks.push_back({Level::kNetwork, far, couples(on_node, there)});
   tasks.push_back({Level::kSelf, 0});

@@ -13,13 +13,15 @@ namespace rubato {
 struct LevelTask {
   Level level;
   int partner;  ///< of rank 0
-  /// Pairs of this distance without a rank in common, the first with rank 0.
+  /// Pairs of this distance without a rank in common, the first with rank 0. None of node is
+  /// inside a socket, unless that is all of the node.
   std::vector<std::pair<int, int>> pairs = {};
 };
 
 /// The levels that ranks in these places show (presence.h finds them), seen from rank 0: the last
 /// rank on its own socket, the last one on another of its node, the last one on another node,
-/// itself. Socket only where there are both of the first; else the last rank on the node is node.
+/// itself. Socket only where there are both of the first, as far as sockets are known; else the
+/// last rank on the node, on another socket if there is one, is node.
 std::vector<LevelTask> level_tasks(const Placement& placement);
 
 /// Network where ranks are on several nodes, else node; self for one rank.

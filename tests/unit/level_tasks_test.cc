@@ -51,9 +51,34 @@ TEST_CASE("sockets are a level where rank 0 has others on its own and on another
   const Placement loose({0, 0, 0}, {kNoSocket, 0, 0});
   CHECK(partners(level_tasks(loose)) == Partners{{Level::kNode, 2}, {Level::kSelf, 0}});
   CHECK(unmet_level(loose, {Level::kSocket}) == Level::kSocket);
+  // Ranks 2 and 3 may run on the socket of rank 0, or on another.
+  const Placement half({0, 0, 0, 0}, {0, 0, kNoSocket, kNoSocket});
+  CHECK(partners(level_tasks(half)) == Partners{{Level::kNode, 3}, {Level::kSelf, 0}});
+  CHECK(level_tasks(half)[0].pairs == Pairs{{0, 2}, {1, 3}});
+  CHECK(unmet_level(half, {Level::kSocket}) == Level::kSocket);
+  // Rank 2 is certainly on another.
+  const auto three = level_tasks(Placement({0, 0, 0, 0}, {0, 0, 1, kNoSocket}));
+  CHECK(partners(three) == Partners{{Level::kSocket, 1}, {Level::kNode, 2}, {Level::kSelf, 0}});
+  CHECK(three[1].pairs == Pairs{{0, 2}});
   CHECK(
       complain_of_level(Level::kSocket, {"anna", "anna"})
           .starts_with("--levels socket: rank 0 does not have one rank on its socket and one on "));
+}
+
+TEST_CASE("pairs of level node do not meet inside a socket, unless it is all of the node") {
+  const auto pairs_of_node = [](const std::vector<int>& sockets) {
+    const auto tasks = level_tasks(Placement(std::vector<int>(sockets.size(), 0), sockets));
+    REQUIRE(tasks[0].level == Level::kNode);
+    return tasks[0].pairs;
+  };
+  // One with one of the other half; of those only the ones that are as far apart as 0 and 3.
+  CHECK(pairs_of_node({0, 0, 0, 0}) == Pairs{{0, 2}, {1, 3}});
+  CHECK(pairs_of_node({0, 1, 2, 3}) == Pairs{{0, 2}, {1, 3}});
+  CHECK(pairs_of_node({0, 1, 1, 1}) == Pairs{{0, 2}});
+  CHECK(pairs_of_node({kNoSocket, kNoSocket, kNoSocket, kNoSocket}) == Pairs{{0, 2}, {1, 3}});
+  CHECK(pairs_of_node({kNoSocket, 0, 0, 0}) == Pairs{{0, 2}});
+  // Ranks 0, 1 and 2 share a socket: only rank 3 may be elsewhere.
+  CHECK(pairs_of_node({0, 0, 0, kNoSocket}) == Pairs{{0, 3}});
 }
 
 TEST_CASE("a level that is asked for is measured, others are not, self always") {
