@@ -1,6 +1,7 @@
 // Which messages are measured, for how long; models/level_fit.cc makes curves of their times.
 #include "calibrate/characterise.h"
 
+#include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -112,6 +113,44 @@ SweepOptions options_of_singles(const LevelResult& result, const Effort& effort,
   return options;
 }
 
+/// Receives, and their two calls by themselves, of the same loops.
+struct Receives {
+  Timings both;          ///< which counts
+  Timings posts, waits;  ///< for people
+};
+
+Receives sweep_receives(Pair& pair, const std::function<double(size_t)>& away,
+                        const SweepOptions& options) {
+  Receives receives;
+  std::set<size_t> known;  // the first loop over a length is forgotten, as sweep() does
+  receives.both = sweep(
+      [&](size_t bytes, int loops) {
+        const ReceiveTimes times = pair.receive_overhead(bytes, loops, away(bytes));
+        if (!known.insert(bytes).second) {
+          receives.posts[bytes].add(times.post, loops);
+          receives.waits[bytes].add(times.wait, loops);
+        }
+        return times.both;
+      },
+      options);
+  return receives;
+}
+
+/// Adds them to the series of their names, which begin here if they are not there.
+void add_receives(LevelResult& result, Receives receives) {
+  const auto add = [&](const char* pattern, Timings& timings) {
+    const auto found = std::find_if(result.series.begin(), result.series.end(),
+                                    [&](const Series& one) { return one.pattern == pattern; });
+    if (found == result.series.end())
+      result.series.push_back({pattern, std::move(timings)});
+    else
+      found->timings.merge(timings);
+  };
+  add("receive_overhead", receives.both);
+  add("irecv", receives.posts);
+  add("irecv_wait", receives.waits);
+}
+
 /// The processor's time at both ends; see Pair.
 void measure_overheads(Pair& pair, LevelResult& result, const Effort& effort) {
   const auto away = time_away(result.series.front().timings);
@@ -122,23 +161,8 @@ void measure_overheads(Pair& pair, LevelResult& result, const Effort& effort) {
             options);
   options.lengths = lengths_of(effort.lengths, result.level, "receive_overhead");
   options.busy_budget = effort.begin(options.budget);
-  // What counts is both calls together; each by itself is for people.
-  Timings posts, waits;
-  std::set<size_t> known;  // the first loop over a length is forgotten, as sweep() does
-  const Timings receives = sweep(
-      [&](size_t bytes, int loops) {
-        const ReceiveTimes times = pair.receive_overhead(bytes, loops, away(bytes));
-        if (!known.insert(bytes).second) {
-          posts[bytes].add(times.post, loops);
-          waits[bytes].add(times.wait, loops);
-        }
-        return times.both;
-      },
-      options);
   result.series.push_back({"send_overhead", sends});
-  result.series.push_back({"receive_overhead", receives});
-  result.series.push_back({"irecv", std::move(posts)});
-  result.series.push_back({"irecv_wait", std::move(waits)});
+  add_receives(result, sweep_receives(pair, away, options));
   if (!result.probe.eager) {
     effort.begin(options.budget);  // of a part that is none
     return;
@@ -174,10 +198,6 @@ void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
   options.only.erase(options.only.begin(), options.only.lower_bound(waiting));
   options.only.insert(waiting);
   Series sender{"sender_computes", {}}, both{"both_compute", {}};
-  Timings* receiver = nullptr;
-  for (Series& series : result.series) {
-    if (series.pattern == "receive_overhead") receiver = &series.timings;
-  }
   const bool given = !options.lengths.empty();
   for (int round = 0; round < (given ? 1 : kMostRounds) && !options.only.empty(); ++round) {
     sender.timings.merge(sweep(
@@ -190,12 +210,7 @@ void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
         },
         options));
     // The lengths of the first round are known.
-    if (round > 0) {
-      receiver->merge(
-          sweep([&](size_t bytes,
-                    int loops) { return pair.receive_overhead(bytes, loops, away(bytes)).both; },
-                options));
-    }
+    if (round > 0) add_receives(result, sweep_receives(pair, away, options));
     if (effort.stop && effort.stop()) break;
     const LevelSamples samples = result.samples();
     const std::vector<ProtocolSegment> found =

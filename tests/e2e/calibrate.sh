@@ -51,7 +51,11 @@ for r in node:                                      # the file says what the CSV
     n, fit = int(r["bytes"]), float(r["seconds_fit"])
     assert abs(one_way(n) / fit - 1) < 1e-3, (r, one_way(n))
 
-# The processor's part is there, and all probes have their samples.
+# The processor's part is there, and all probes have their samples. A receive has its two parts at each length.
+def lengths(pattern):
+    return {int(r["bytes"]) for r in rows if r["level"] == "node" and r["pattern"] == pattern}
+
+assert lengths("receive_overhead") == lengths("irecv") == lengths("irecv_wait") != set(), lengths("irecv")
 assert 0 < curve(level["receive_overhead"], 0) < 1e-3
 assert curve(level["unexpected_overhead"], 0) > 0
 for name in "copy", "copy_cold":
