@@ -126,7 +126,7 @@ std::vector<std::string> options_of_pace(const po::variables_map& values) {
   if (values.count("quick")) options.push_back("--quick");
   if (values.count("seconds")) {
     const double seconds = values["seconds"].as<double>();
-    if (!(seconds >= 1 && seconds < 1e6))
+    if (!(seconds >= 1 && seconds <= 1e6))
       throw UsageError(fmt::format("--seconds: from 1 to a million, not {}", seconds));
     options.push_back(fmt::format("--seconds={}", seconds));
   }
