@@ -224,6 +224,15 @@ std::string formula_table(const std::map<CollectiveOp, CollectiveFit>& fits) {
   return "\n" + format_formula_table(rows) + "Q needs several launches (--launches).\n";
 }
 
+bool has_samples(const std::vector<LevelResult>& results) {
+  return std::any_of(results.begin(), results.end(), [](const LevelResult& result) {
+    return std::any_of(result.series.begin(), result.series.end(),
+                       [](const Series& series) { return !series.timings.empty(); });
+  });
+}
+
+/// Errors: InputError where there is nothing to make a platform of; samples are then where
+/// keep_samples() has them.
 void write_results(const Options& options, const std::vector<LevelResult>& results,
                    const std::vector<NoiseSummary>& noise, const CollectiveResults& collectives,
                    const Provenance& factors, bool one_node, NewFile& csv, NewFile& toml) {
@@ -249,11 +258,15 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   const bool any = std::any_of(results.begin(), results.end(), [](const LevelResult& result) {
     return result.fit.transfer.has_value();
   });
-  if (!any) {
-    if (!interrupted)
-      throw InputError("no level has the three lengths that a curve needs; nothing was written");
-    csv.discard();  // too few for a curve
+  if (!any && interrupted && !has_samples(results)) {
+    csv.discard();
     throw InputError("interrupted before a level was measured; nothing was written");
+  }
+  if (!any) {
+    throw InputError(interrupted ? "interrupted before a level had the three lengths that a curve "
+                                   "needs; no platform file was written"
+                                 : "no level has the three lengths that a curve needs; no platform "
+                                   "file was written");
   }
   // First what was measured: of it all else can be made again.
   csv.write(with_collectives(samples_csv(results, options.launch, measured), collectives,

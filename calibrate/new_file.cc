@@ -62,19 +62,27 @@ class Opened {
   int file_;
 };
 
+bool has_content(const std::string& file) {
+  struct stat there;
+  return stat(file.c_str(), &there) == 0 && there.st_size > 0;
+}
+
 }  // namespace
 
 NewFile::NewFile(std::string path, bool force) : path_(std::move(path)) {
   if (!force && access(path_.c_str(), F_OK) == 0) {
     throw InputError(path_ + " exists; choose another name, or --force to replace it");
   }
-  const std::string partial = path_ + ".partial";
-  for (const std::string& file : {partial, path_ + ".new"}) {
-    struct stat left;
-    if (force || stat(file.c_str(), &left) != 0 || left.st_size == 0) continue;
-    throw InputError(file +
+  const std::string partial = path_ + ".partial", whole = path_ + ".new";
+  if (!force && has_content(partial)) {
+    throw InputError(partial +
                      " is what a run left that was killed or failed: 'rubato fit' reads samples; "
                      "move it away, or --force to replace it");
+  }
+  if (!force && has_content(whole)) {
+    throw InputError(whole + " is what a run left that was killed while it wrote " + path_ +
+                     ", or could not give it its name: its end may be missing; move it away, or "
+                     "--force to replace it");
   }
   Opened(partial, path_, O_TRUNC).close();
   unlink(partial.c_str());

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A run that is told to stop writes what it has, and says so in the file. One that is killed leaves the samples it had.
-# One that is watched tells how long it takes.
+# A run that is told to stop writes what it has, and says so in the file, or where its samples are if they make
+# none. One that is killed leaves the samples it had. One that is watched tells how long it takes.
 . "$(dirname "$0")/lib.sh"
 
 # Rank 0 stops itself after a while, as a batch system would stop it.
@@ -15,11 +15,53 @@ chmod +x stop_later.sh
 for STOP_AFTER in 4 8 16 32; do
   export STOP_AFTER
   if run 2 ./stop_later.sh "$rubato" calibrate -o cluster.toml >table.txt 2>complaint.txt; then break; fi
-  grep -q 'interrupted before a level was measured' complaint.txt || fail "$(cat complaint.txt)"
-  [ ! -e cluster.toml ] && [ ! -e cluster.csv.partial ] || fail "a file without levels"
+  grep -q 'interrupted before a level ' complaint.txt || fail "$(cat complaint.txt)"
+  [ ! -e cluster.toml ] && [ ! -e cluster.csv ] || fail "a file without levels"
+  rm -f cluster.csv.partial
 done
 grep -q '^interrupted = ' cluster.toml || fail "the file does not tell: $(cat cluster.toml)"
 grep -q '^\[level.node\]' cluster.toml || fail "no node level: $(cat cluster.toml)"
+
+# stop_when.sh COMMAND...: rank 0 is told to stop once the file $WHERE has a line like $WHAT.
+cat >stop_when.sh <<'END'
+#!/bin/sh
+rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}
+[ "$WHERE" != self ] || WHERE=/proc/$$/status
+if [ "$rank" = 0 ]; then
+  (
+    for _ in $(seq 3000); do
+      ! grep -qs "$WHAT" "$WHERE" || break
+      sleep 0.02
+    done
+    kill -TERM $$
+  ) &
+fi
+exec "$@"
+END
+chmod +x stop_when.sh
+# What was measured stays, though two lengths make no curve.
+printf 'level,pattern,bytes,seconds_min\nnode,pingpong,8,1\nnode,pingpong,64,1\n' >two.csv
+WHERE=few.csv.partial WHAT='^node,pingpong,'
+export WHERE WHAT
+expect_failure 1 "interrupted before a level had the three lengths that a curve needs; no platform file was written; \
+what was measured before is in few.csv.partial" \
+  run 2 ./stop_when.sh "$rubato" calibrate -o few.toml --quick --max-size 64KiB --lengths two.csv --patterns none \
+  --collectives none
+[ ! -e few.csv ] && [ ! -e few.toml ] || fail "half of a run has the name of a whole one"
+[ "$(grep -c '^node,pingpong,' few.csv.partial)" = 2 ] || fail "not what was measured: $(cat few.csv.partial)"
+# So it does where the run came to its end.
+printf 'level,pattern,bytes,seconds_min\nself,sendrecv,8,1\nself,sendrecv,64,1\n' >two.csv
+expect_failure 1 "no level has the three lengths that a curve needs; no platform file was written; what was measured \
+before is in short.csv.partial" \
+  run 2 "$rubato" calibrate -o short.toml --quick --seconds 1 --max-size 1KiB --lengths two.csv --levels self \
+  --patterns none --collectives none
+[ "$(grep -c '^self,sendrecv,' short.csv.partial)" = 2 ] || fail "not what was measured: $(cat short.csv.partial)"
+# Where nothing was, nothing does: it is told to stop as soon as it listens for that (signal 15, bit 14 of those that it
+# catches). It then looks for the eager limit, which takes a second, before it measures.
+WHERE=self WHAT='^SigCgt:.*[4-7c-f]...$'
+expect_failure 1 "interrupted before a level was measured; nothing was written" \
+  run 2 ./stop_when.sh "$rubato" calibrate -o none.toml --quick --patterns none --collectives none
+[ -z "$(ls none.* 2>/dev/null)" ] || fail "files without samples: $(ls none.*)"
 
 # Rank 0 is killed as soon as the first level and its bursts are kept.
 cat >kill_later.sh <<'END'
