@@ -156,8 +156,11 @@ std::string simgrid_platform(const Platform& platform, int nodes) {
   const std::vector<Piece> pieces = pieces_of(network);
   const double latency = pieces.front().latency > 0 ? pieces.front().latency : 1e-6;
   const double rate = bandwidth(pieces.back().per_byte);
-  const LevelModel& node = platform.level(Level::kNode) ? *platform.level(Level::kNode) : network;
-  const std::vector<Piece> inside = pieces_of(node);
+  const LevelModel* inside_node = &network;
+  for (const Level level : {Level::kSocket, Level::kNode}) {
+    if (platform.level(level)) inside_node = &*platform.level(level);
+  }
+  const std::vector<Piece> inside = pieces_of(*inside_node);
 
   std::string text = "<?xml version='1.0'?>\n";
   text += "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n";

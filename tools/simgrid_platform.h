@@ -10,7 +10,8 @@ namespace rubato {
 /// ... whose messages take what those of level network do. For use with SimGrid's network model
 /// SMPI, whose factors by size express the segments of a curve; simgrid_platform.cc says how.
 /// Messages within a node have one latency and one bandwidth, those of the smallest and the largest
-/// message of level node. Errors: InputError when there is no level network.
+/// message of level node, else of level socket, else of level network. Errors: InputError when
+/// there is no level network.
 std::string simgrid_platform(const Platform& platform, int nodes);
 
 }  // namespace rubato

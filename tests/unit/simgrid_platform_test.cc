@@ -106,3 +106,16 @@ TEST_CASE("machines without latency, and those without a network") {
       simgrid_platform(parse_platform("format = 1\n[level.node]\ntransfer = \"2us\"\n", "p"), 2),
       Catch::Contains("there is no [level.network]"));
 }
+
+TEST_CASE("messages within a node are those of level node, else of socket, else of the network") {
+  const auto loopback = [](bool node, bool socket) {
+    std::string text = "format = 1\n[level.network]\ntransfer = \"9us\"\n";
+    if (node) text += "[level.node]\ntransfer = \"2us\"\n";
+    if (socket) text += "[level.socket]\ntransfer = \"1us\"\n";
+    return attribute(simgrid_platform(parse_platform(text, "p"), 2), "loopback_lat");
+  };
+  CHECK(loopback(true, true) == Approx(2e-6));
+  CHECK(loopback(true, false) == Approx(2e-6));
+  CHECK(loopback(false, true) == Approx(1e-6));
+  CHECK(loopback(false, false) == Approx(9e-6));
+}
