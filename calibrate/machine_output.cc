@@ -38,9 +38,12 @@ const Timings* timings_of(const LevelResult& result, const std::string& pattern)
 std::string note_machine(Provenance& measured, const std::vector<LevelResult>& results,
                          const std::vector<NoiseSummary>& noise) {
   std::map<Level, std::vector<LoadedTime>> loaded;
-  for (const LevelResult& result : results)
+  bool tells_sockets = false;
+  for (const LevelResult& result : results) {
     loaded[result.level] = loaded_times(result.series, result.of_loops);
-  const std::string contention = note_load(measured, loaded);
+    tells_sockets |= result.level == Level::kSocket && result.fit.transfer;
+  }
+  const std::string contention = note_load(measured, loaded, tells_sockets);
   const NoiseSummary worst = worst_of(noise);
   if (worst.least > 0) {
     measured["noise"] = fmt::format(

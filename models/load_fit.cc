@@ -33,7 +33,14 @@ bool had_cores(Level level, const Degradation& fit, const Provenance& measured) 
   return cores == measured.end() || on_a_node <= std::atoi(cores->second.c_str());
 }
 
-std::string contention_comment(Level level, const Degradation& fit) {
+/// The levels of a [contention], as TOML.
+std::string contended_levels(Level level, bool tells_sockets) {
+  return level == Level::kNode && tells_sockets
+             ? "[\"socket\", \"node\"]"
+             : std::string("[\"") + kLevelNames[static_cast<int>(level)] + "\"]";
+}
+
+std::string contention_comment(Level level, const Degradation& fit, bool tells_sockets) {
   std::string text =
       "\n# Messages that are under way at once slow each other down by so much (MPInside's LR x "
       "DR), as\n# measured with " +
@@ -45,9 +52,9 @@ std::string contention_comment(Level level, const Degradation& fit) {
         "# As DR is below 1, it lets a message that is alone on its node move faster than "
         "measured.\n";
   }
-  return text + "# [contention]\n# model = \"degradation\"\n# levels = [\"" +
-         kLevelNames[static_cast<int>(level)] +
-         "\"]\n# degradation_ratio = " + with_error(fit, "  # +- ") + "\n";
+  return text + "# [contention]\n# model = \"degradation\"\n# levels = " +
+         contended_levels(level, tells_sockets) +
+         "\n# degradation_ratio = " + with_error(fit, "  # +- ") + "\n";
 }
 
 }  // namespace
@@ -92,14 +99,15 @@ std::optional<int> pairs_at_once(const std::string& pattern) {
   return pairs;
 }
 
-std::string note_load(Provenance& measured, const std::map<Level, std::vector<LoadedTime>>& times) {
+std::string note_load(Provenance& measured, const std::map<Level, std::vector<LoadedTime>>& times,
+                      bool tells_sockets) {
   std::string comment;
   for (const auto& [level, loaded] : times) {  // the most distant one is the last
     const auto fit = fit_degradation(loaded);
     if (!fit) continue;
     measured[std::string(kLevelNames[static_cast<int>(level)]) + "_degradation"] =
         with_error(*fit, " +- ") + " (" + pairs_of(*fit) + ")";
-    if (had_cores(level, *fit, measured)) comment = contention_comment(level, *fit);
+    if (had_cores(level, *fit, measured)) comment = contention_comment(level, *fit, tells_sockets);
   }
   return comment;
 }

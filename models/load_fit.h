@@ -42,10 +42,12 @@ std::optional<int> pairs_at_once(const std::string& pattern);
 /// Fits the degradation ratio of each level and puts it under [measured], as network_degradation =
 /// "0.71 +- 0.02 (2 to 4 pairs at once)". Returns a [contention] with that of the most distant
 /// level for a platform file, as comments: contention costs the replay more, so nobody gets it
-/// unasked.
+/// unasked. Where the platform tells sockets from nodes (`tells_sockets`), what was measured
+/// between two sockets is written for all messages of a node.
 /// "" where nothing was measured, or more ranks talked at once on a node than `cores` under
 /// [measured]: that says how ranks share cores, and nothing about messages.
-std::string note_load(Provenance& measured, const std::map<Level, std::vector<LoadedTime>>& times);
+std::string note_load(Provenance& measured, const std::map<Level, std::vector<LoadedTime>>& times,
+                      bool tells_sockets = false);
 
 /// What a fixed amount of work took, again and again (the Fixed Work Quantum benchmark of Sottile
 /// and Minnich, 2004): disturbances by the system show as longer ones.

@@ -82,7 +82,8 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
         "{}: no level has three lengths or more of the patterns pingpong or sendrecv", file));
   }
   fitted.comments.contention =
-      note_load(platform.measured, loaded_times(samples, file, counting.of_loops));
+      note_load(platform.measured, loaded_times(samples, file, counting.of_loops),
+                platform.level(Level::kSocket).has_value());
   const MeasuredCollectives measured = sampled_collectives(samples);
   const std::map<CollectiveOp, CollectiveFit> collectives = fit_collectives(measured);
   add_collectives(platform, collectives, measured);

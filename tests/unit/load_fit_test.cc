@@ -95,6 +95,15 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
   expected.levels = {false, false, true, false};
   CHECK(switched_on(format_platform(platform, {{}, alone})) == expected);
 
+  // Where sockets are told from the node, it holds for all messages of a node all the same.
+  const auto told_apart = switched_on(
+      format_platform(platform, {{}, note_load(platform.measured, {{Level::kNode, node}}, true)}));
+  CHECK(told_apart.levels == std::array<bool, kLevels>{false, true, true, false});
+  CHECK(switched_on(
+            format_platform(platform,
+                            {{}, note_load(platform.measured, {{Level::kNetwork, network}}, true)}))
+            .levels == std::array<bool, kLevels>{false, false, false, true});
+
   // Ranks that share cores say nothing about messages.
   platform.measured["cores"] = "3";
   CHECK(note_load(platform.measured, {{Level::kNode, node}}).empty());
