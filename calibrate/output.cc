@@ -26,14 +26,6 @@ int messages_of(const Series& series, size_t bytes) {
   return series.pattern == "burst" ? Pair::burst_length(bytes) : 1;
 }
 
-std::string brief_seconds(double seconds) {
-  return seconds < 1e-12 ? "0s" : format_seconds(brief(seconds));
-}
-
-std::string brief_bandwidth(double bandwidth) {
-  return format_bandwidth(brief(bandwidth));
-}
-
 bool in_table(size_t bytes, size_t largest) {
   if (bytes == 0 || bytes == largest) return true;
   const bool power_of_two = (bytes & (bytes - 1)) == 0;

@@ -67,9 +67,8 @@ std::string CurveFall::text() const {
   const std::string level_name = std::string("level.") + kLevelNames[static_cast<int>(level)];
   const std::string what = curve == "transfer" ? ": a message takes "
                                                : "." + curve + ": a message occupies its port for ";
-  std::string text = level_name + what + format_seconds(brief(before)) + " below " +
-                     format_bytes(bytes) + ", and " + format_seconds(brief(after)) +
-                     " from there on";
+  std::string text = level_name + what + brief_seconds(before) + " below " + format_bytes(bytes) +
+                     ", and " + brief_seconds(after) + " from there on";
   if (others > 0) {
     text += ", and falls so at " + std::to_string(others) +
             (others == 1 ? " other size" : " other sizes");

@@ -103,6 +103,22 @@ double brief(double value) {
   return std::round(value / digits) * digits;
 }
 
+std::string brief_seconds(double seconds) {
+  return std::abs(seconds) < 1e-12 ? "0s" : format_seconds(brief(seconds));
+}
+
+std::string brief_bytes(double bytes) {
+  return format_bytes(std::round(bytes));
+}
+
+std::string brief_bandwidth(double bytes_per_second) {
+  return format_bandwidth(brief(bytes_per_second));
+}
+
+std::string brief_bandwidth_of_slope(double per_byte) {
+  return per_byte > 0 ? brief_bandwidth(1 / per_byte) : "inf";
+}
+
 std::string format_seconds(double seconds, int digits) {
   constexpr std::array<Unit, 4> units = {{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}}};
   if (seconds == 0) return "0s";

@@ -26,5 +26,12 @@ std::string format_bandwidth(double bytes_per_second, int digits = 6);
 
 /// Three significant digits, which is what a table needs: 1.2345 -> 1.23.
 double brief(double value);
+/// Quantities with as many: "1.23us". Seconds are 0 below a picosecond, bytes are rounded to whole
+/// ones.
+std::string brief_seconds(double seconds);
+std::string brief_bytes(double bytes);
+std::string brief_bandwidth(double bytes_per_second);
+/// The bandwidth of a line that grows by so many seconds per byte; "inf" where it does not.
+std::string brief_bandwidth_of_slope(double per_byte);
 
 }  // namespace rubato

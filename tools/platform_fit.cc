@@ -16,29 +16,18 @@
 namespace rubato {
 namespace {
 
-std::string bandwidth(double per_byte) {
-  return per_byte > 0 ? format_bandwidth(brief(1 / per_byte)) : "inf";
-}
-
-template <typename Show>
-std::string range(const Interval& interval, Show show) {
-  return fmt::format("{} to {}", show(interval.low), show(interval.high));
-}
-
 /// The segments of a level with their intervals.
 std::string level_table(const std::string& name, const SegmentedFit& fit, int page_width) {
-  const auto seconds = [](double value) { return format_seconds(brief(value)); };
-  const auto bytes = [](double value) { return format_bytes(std::round(value)); };
   TextTable table({name, "from between", "latency", "", "bandwidth", ""});
   for (size_t k = 0; k < fit.segments.size(); ++k) {
     const Segment& segment = fit.segments[k];
     const SegmentIntervals& intervals = fit.intervals[k];
-    // The interval of a bandwidth runs the other way than that of its slope.
-    const Interval slope = {intervals.per_byte.high, intervals.per_byte.low};
-    const bool known = std::isfinite(slope.low);
-    table.add_row({bytes(segment.from), k == 0 ? "" : range(intervals.from, bytes),
-                   seconds(segment.intercept), range(intervals.intercept, seconds),
-                   bandwidth(segment.per_byte), known ? range(slope, bandwidth) : ""});
+    const bool known = std::isfinite(intervals.per_byte.high);
+    table.add_row(
+        {brief_bytes(segment.from), k == 0 ? "" : brief_range(intervals.from, brief_bytes),
+         brief_seconds(segment.intercept), brief_range(intervals.intercept, brief_seconds),
+         brief_bandwidth_of_slope(segment.per_byte),
+         known ? brief_bandwidths(intervals.per_byte) : ""});
   }
   return table.format(page_width);
 }

@@ -36,6 +36,14 @@ TEST_CASE("units parse to base units and refuse what lacks one") {
   CHECK(format_bytes(65537) == "65537B");
   CHECK(format_seconds(1.3e-6) == "1.3us");
   CHECK(format_bandwidth(12.5e9) == "12.5GB/s");
+  // As in tables.
+  CHECK(brief_seconds(1.2345e-6) == "1.23us");
+  CHECK(brief_seconds(-1.2345e-6) == "-1.23us");
+  CHECK(brief_seconds(5e-13) == "0s");
+  CHECK(brief_bytes(4095.6) == "4KiB");
+  CHECK(brief_bandwidth(1.2345e9) == "1.23GB/s");
+  CHECK(brief_bandwidth_of_slope(1e-9) == "1GB/s");
+  CHECK(brief_bandwidth_of_slope(0) == "inf");
 }
 
 TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segment") {
