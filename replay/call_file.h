@@ -2,18 +2,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace rubato {
 
-/// A file that has no name, and is gone with its owner. What fits into a megabyte of memory never
-/// gets as far as the disk.
+/// Bytes that are written once and read again: the first in memory, what is more in a file that has
+/// no name. Both are gone with their owner.
 class CallFile {
  public:
-  /// It will be in $TMPDIR, else in /tmp.
-  CallFile();
+  /// The first `in_memory` bytes stay in memory. The file will be in $TMPDIR, else in /tmp.
+  explicit CallFile(size_t in_memory);
   ~CallFile();
   CallFile(const CallFile&) = delete;
   CallFile& operator=(const CallFile&) = delete;
@@ -21,16 +23,30 @@ class CallFile {
   /// Appends `bytes`; where they begin. Errors: InputError when the file cannot be made or the disk
   /// is full.
   uint64_t append(std::span<const std::byte> bytes);
+  /// Where bytes are that stayed in memory, aligned to eight bytes when they are the beginning of
+  /// what was appended; else null. `offset` is append()'s, or lies in what it appended.
+  const std::byte* in_memory(uint64_t offset) const {
+    return offset < room_ ? kept_.get() + offset : nullptr;
+  }
   /// Fills `to` with the bytes from `offset` on, which must be there. Errors: InputError when the
   /// disk fails.
   void read(uint64_t offset, std::span<std::byte> to) const;
 
  private:
+  bool keep(std::span<const std::byte> bytes, uint64_t& offset);
+  void make_room();
   void write_out();
   void open();
   [[noreturn]] void fail(const char* what) const;
 
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+
   std::string directory_;
+  size_t room_;  ///< bytes in memory; offsets in the file begin behind them
+  std::unique_ptr<std::byte, Free> kept_;  ///< those, once there are some
+  size_t kept_bytes_ = 0;
   int file_ = -1;
   uint64_t written_ = 0;           ///< bytes in the file
   std::vector<std::byte> buffer_;  ///< what follows them

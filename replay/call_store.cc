@@ -1,11 +1,20 @@
 #include "replay/call_store.h"
 
+#include <algorithm>
+
 namespace rubato {
 namespace {
 
 constexpr size_t kCallsAtOnce = 8;
+constexpr size_t kRoom = 24 << 10;      ///< bytes in memory, for each timeline
+constexpr size_t kLeastRoom = 1 << 20;  ///< for all of them
+constexpr size_t kMostRoom = 64 << 20;
 
 }  // namespace
+
+size_t CallStore::room_for(int timelines) {
+  return std::clamp(kRoom * static_cast<size_t>(timelines), kLeastRoom, kMostRoom);
+}
 
 void CallStore::append(int timeline, const Block& block) {
   CallPacker& packer = this->packer(timeline);

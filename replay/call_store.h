@@ -1,14 +1,15 @@
 #pragma once
 
-// Where the calls of an archive lie while it is replayed: packed, in a file that has no name.
+// Where the calls of an archive lie while it is replayed: packed, in memory or in a file that has
+// no name.
 //
 // The ranks of a run are replayed side by side, but an archive wants to be read one location after
 // the other: libotf2 keeps a chunk (a megabyte, often) and a file descriptor for every open one,
 // and finding the place in a closed one again costs as much as reading up to it. So an archive is
 // decoded once, location by location, and what the replay needs of it, a fifth to all of its size,
-// is written to a temporary file, in pieces of 10 to 30 KiB. From there every rank is read, 2 KiB
-// at a time and of those call by call, as often as scenarios ask for it. A small archive never gets
-// as far as the disk.
+// is kept, in pieces of 10 to 30 KiB: up to 24 KiB of each timeline on average, 64 MiB in all, in
+// memory, the rest in a temporary file. From there every rank is read, 2 KiB at a time and of those
+// call by call, as often as scenarios ask for it. A small archive never gets as far as the disk.
 
 #include <memory>
 #include <mutex>
@@ -21,9 +22,12 @@ namespace rubato {
 
 class CallStore {
  public:
-  /// For `timelines` timelines, with their records or without.
+  /// For `timelines` timelines, with their records or without; the first `room` bytes stay in
+  /// memory.
+  CallStore(int timelines, bool with_records, size_t room)
+      : with_records_(with_records), timelines_(timelines), file_(room) {}
   CallStore(int timelines, bool with_records)
-      : with_records_(with_records), timelines_(timelines) {}
+      : CallStore(timelines, with_records, room_for(timelines)) {}
 
   /// Appends the calls of `block` to a timeline. Threads may append to different timelines. Errors:
   /// as CallFile's.
@@ -56,6 +60,8 @@ class CallStore {
     std::unique_ptr<CallUnpacker> unpacker;  ///< while they are read
   };
 
+  /// Bytes that so many timelines may have in memory.
+  static size_t room_for(int timelines);
   void write(Timeline& timeline);
 
   bool with_records_;

@@ -1,8 +1,13 @@
 #include "replay/file_ends.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <span>
 
 namespace rubato {
 namespace {
@@ -14,6 +19,33 @@ constexpr size_t kHeader = 18;  ///< bytes
 constexpr char kNoRecord = 0;
 constexpr char kTime = 5;
 constexpr size_t kTimeBytes = 9;  ///< its type and the time
+
+/// A file of which a few bytes are read here and there. There are two of every location, so each
+/// costs no more calls of the system than it must, and no buffer.
+class FewBytes {
+ public:
+  explicit FewBytes(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    struct stat status;
+    if (file_ >= 0 && fstat(file_, &status) == 0) size_ = status.st_size;
+  }
+  ~FewBytes() {
+    if (file_ >= 0) ::close(file_);
+  }
+  FewBytes(const FewBytes&) = delete;
+  FewBytes& operator=(const FewBytes&) = delete;
+
+  /// Bytes; -1 when it cannot be opened.
+  int64_t size() const { return size_; }
+  /// How many of the bytes from `offset` on could be read.
+  size_t read(int64_t offset, std::span<char> to) const {
+    const ssize_t n = ::pread(file_, to.data(), to.size(), offset);
+    return n > 0 ? static_cast<size_t>(n) : 0;
+  }
+
+ private:
+  int file_;
+  int64_t size_ = -1;
+};
 
 uint64_t number(const char* bytes, bool lowest_first) {
   uint64_t value = 0;
@@ -27,17 +59,14 @@ uint64_t number(const char* bytes, bool lowest_first) {
 }  // namespace
 
 std::optional<EventHeaders> event_headers(const std::string& path, uint64_t chunk) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
-  if (size < static_cast<std::streamoff>(kHeader) || chunk < kHeader) return {};
+  const FewBytes file(path);
+  if (file.size() < static_cast<int64_t>(kHeader) || chunk < kHeader) return {};
   EventHeaders headers;
   headers.damaged = true;  // until the end is reached
-  for (uint64_t at = 0; at < static_cast<uint64_t>(size); at += chunk) {
+  for (uint64_t at = 0; at < static_cast<uint64_t>(file.size()); at += chunk) {
     // The first record of a chunk mostly has a time before it.
     std::array<char, kHeader + kTimeBytes + 1> start{};
-    file.seekg(static_cast<std::streamoff>(at)).read(start.data(), start.size());
-    const auto read = static_cast<size_t>(file.gcount());
-    file.clear();
+    const size_t read = file.read(static_cast<int64_t>(at), start);
     if (read < kHeader) return headers;
     const bool lowest_first = start[1] == kLowestFirst;
     const bool known = start[0] == kChunkHeader && (lowest_first || start[1] == kLowestLast);
@@ -56,12 +85,11 @@ std::optional<EventHeaders> event_headers(const std::string& path, uint64_t chun
 }
 
 bool ends_as_written(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
-  if (size < 0) return true;
-  if (size < 3) return false;
+  const FewBytes file(path);
+  if (file.size() < 0) return true;
+  if (file.size() < 3) return false;
   std::array<char, 3> end;
-  if (!file.seekg(size - 3).read(end.data(), 3)) return true;
+  if (file.read(file.size() - 3, end) < end.size()) return true;
   const auto is_end = [](const char* bytes) { return bytes[0] == 2 && bytes[1] == 1; };
   // An editor or a version control may have added a line end.
   return is_end(&end[1]) || (end[2] == '\n' && is_end(&end[0]));

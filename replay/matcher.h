@@ -265,6 +265,7 @@ class Matcher {
     } else {
       id = free_;
       free_ = pool_[id].next;
+      __builtin_prefetch(pool_.data() + free_);  // the next one's; harmless where there is none
     }
     TransferFacts& transfer = pool_[id];
     transfer = {};

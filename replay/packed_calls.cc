@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "replay/call_file.h"
 #include "replay/hot.h"
 
 namespace rubato {
@@ -255,14 +256,12 @@ SharedShapes::Shapes SharedShapes::find(std::span<const CallShape> shapes) {
 void CallUnpacker::start(const PiecePlace& place) {
   // All aligned: what lies before has a multiple of eight bytes.
   static_assert(sizeof(PieceHeader) % 8 == 0 && sizeof(CallShape) % 8 == 0);
-  head_.resize(place.head / sizeof(uint64_t));
-  const auto bytes = std::as_writable_bytes(std::span(head_));
-  file_->read(place.offset, bytes);
-  std::memcpy(&header_, bytes.data(), sizeof header_);
+  const std::byte* const kept = file_->in_memory(place.offset);
+  const std::byte* const head = kept ? kept : read_head(place);
+  std::memcpy(&header_, head, sizeof header_);
   assert(header_.head_bytes() == place.head);
-  const std::span<const CallShape> shapes(
-      reinterpret_cast<const CallShape*>(head_.data() + sizeof header_ / sizeof(uint64_t)),
-      header_.shapes);
+  const std::span<const CallShape> shapes(reinterpret_cast<const CallShape*>(head + sizeof header_),
+                                          header_.shapes);
   actions_ = reinterpret_cast<const Action*>(shapes.data() + shapes.size());
   shared_shapes_ = known_shapes_->find(shapes);
   shapes_ = shared_shapes_->data();
@@ -272,6 +271,23 @@ void CallUnpacker::start(const PiecePlace& place) {
   static std::atomic<uint64_t> started = 0;
   piece_number_ = ++started;
 
+  if (kept) {
+    next_ = reinterpret_cast<const uint16_t*>(kept + place.head);
+    whole_ = end_ = next_ + place.units / sizeof(uint16_t);
+    left_ = 0;
+  } else {
+    open_window(place);
+  }
+}
+
+const std::byte* CallUnpacker::read_head(const PiecePlace& place) {
+  head_.resize(place.head / sizeof(uint64_t));
+  const auto bytes = std::as_writable_bytes(std::span(head_));
+  file_->read(place.offset, bytes);
+  return bytes.data();
+}
+
+void CallUnpacker::open_window(const PiecePlace& place) {
   const size_t window = std::max(kWindow, size_t{2} * header_.longest);
   window_.resize(std::min(window, place.units / sizeof(uint16_t)));
   next_ = end_ = window_.data();

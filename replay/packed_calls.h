@@ -32,10 +32,11 @@
 #include <vector>
 
 #include "models/lanes.h"
-#include "replay/call_file.h"
 #include "replay/operation.h"
 
 namespace rubato {
+
+class CallFile;
 
 /// How the times of a call are written, beside the number of its shape.
 enum TimesForm : uint16_t { kShort = 0, kMiddle = 1 << 14, kFull = 2 << 14, kFormBits = 3 << 14 };
@@ -101,11 +102,8 @@ class CallPacker {
   // For those who know calls by their shapes (stretches.h); a piece must have been begun.
   /// True when calls of a shape bring slots along.
   bool is_open(uint16_t shape) const { return shapes_[shape].open; }
-  /// True when a call that begins with record `event` is as far behind the call before as those of
-  /// its shape.
-  bool fits(uint16_t shape, uint64_t event) const {
-    return event - event_ == shapes_[shape].records;
-  }
+  /// The record in which a call of a shape begins that comes next.
+  uint64_t event_of_next(uint16_t shape) const { return event_ + shapes_[shape].records; }
   /// The next calls, of shapes that are not open; `ticks` says when a record was, as int64_t.
   template <typename Ticks>
   void add_known(std::span<const KnownCall> calls, Ticks ticks);
@@ -240,8 +238,9 @@ struct PiecePlace {
   uint32_t units;  ///< bytes of those
 };
 
-/// Reads packed calls again: of each piece the head at once, the units by and by, as with many
-/// ranks whole pieces would take more memory than all the rest. What every call looks at is in one
+/// Reads packed calls again: where they are, if they stayed in memory; else of each piece the head
+/// at once, the units by and by, as with many ranks whole pieces would take more memory than all
+/// the rest. What every call looks at is in one
 /// cache line.
 class alignas(kCacheLine) CallUnpacker {
  public:
@@ -271,7 +270,8 @@ class alignas(kCacheLine) CallUnpacker {
   void fetch_next() const;
 
  private:
-  /// Units in memory; twice the longest call where that is more, and never more than the piece has.
+  /// Units of a piece in the file that are in memory; twice the longest call where that is more,
+  /// and never more than the piece has.
   static constexpr size_t kWindow = 1024;
 
   uint32_t get2() {
@@ -291,6 +291,10 @@ class alignas(kCacheLine) CallUnpacker {
     if (next_ > whole_) move_window();
     return next_ != end_;
   }
+  /// What is before the units of a piece that is in the file.
+  const std::byte* read_head(const PiecePlace& place);
+  /// The first units of such a piece.
+  void open_window(const PiecePlace& place);
   void move_window();
   void share_actions(Block& block) const;
   void read_facts(Call& call);
@@ -317,7 +321,8 @@ class alignas(kCacheLine) CallUnpacker {
   SharedShapes::Shapes shared_shapes_;  ///< where shapes_ are
   const Action* actions_ = nullptr;
   PieceHeader header_;
-  std::vector<uint64_t> head_;    ///< bytes of the piece: header, shapes and actions
+  // Of a piece that is in the file:
+  std::vector<uint64_t> head_;    ///< its header, shapes and actions
   std::vector<uint16_t> window_;  ///< some of its units
 };
 

@@ -42,12 +42,17 @@ void Stretches::begin() {
   }
   current_ = before_ == kNone ? kNone : stretches_[before_].follower;
   if (current_ == kNone) return begin_to_learn();
-  const std::vector<Known>& records = stretches_[current_].records;
+  const Stretch& stretch = stretches_[current_];
   mode_ = Mode::kFollowing;
-  known_ = records.data();
-  expected_ = records.size();
+  known_ = stretch.records.data();
+  expected_ = stretch.records.size();
   next_ = 0;
+  // The first call must be as far behind the one before, in records, as that of its shape.
+  const KnownCall& first = stretch.calls.front();
+  expected_event_ = packer_->event_of_next(first.shape) - first.enter;
   last_opened_ = -1;
+  before_this_ = static_cast<int64_t>(builder_->last_time());
+  backwards_ = false;
   if (seen_.size() < expected_) seen_.resize(expected_);
 }
 
@@ -72,36 +77,22 @@ void Stretches::rest() {
 }
 
 void Stretches::end_as_expected() {
-  const Stretch& stretch = stretches_[current_];
-  const KnownCall& first = stretch.calls.front();
-  const Seen& last = seen_[expected_ - 1];
-  // The first call must be as far behind the one before, in records, as that of its shape.
-  const bool in_step = last.event - seen_[0].event == expected_ - 1 &&
-                       packer_->fits(first.shape, seen_[first.enter].event) && is_in_order();
-  if (!in_step) {
+  const uint64_t last_event = expected_event_ + expected_ - 1;
+  const Seen last = seen_[expected_ - 1];
+  if (backwards_) {
     // All but the last go to the builder, and then the last.
     const Known known = known_[expected_ - 1];
-    const Seen seen = last;
     --next_;
     give_up_expectation();
-    return learn(known.record, known.role, seen.event, seen.time, seen.request);
+    return learn(known.record, known.role, last_event, time(last), last.request);
   }
-  packer_->add_known(stretch.calls, [&](uint32_t record) { return ticks(seen_[record].time); });
-  builder_->skip(last.event, static_cast<double>(ticks(last.time)));
+  packer_->add_known(stretches_[current_].calls,
+                     [&](uint32_t record) { return seen_[record].ticks; });
+  builder_->skip(last_event, static_cast<double>(last.ticks));
   if (packer_->full()) store_->settle(timeline_);
   before_ = current_;
   credit_ = std::min(credit_ + 1, kMostCredit);
   begin();
-}
-
-bool Stretches::is_in_order() const {
-  auto before = static_cast<int64_t>(builder_->last_time());
-  for (size_t i = 0; i < expected_; ++i) {
-    const int64_t now = ticks(seen_[i].time);
-    if (now < before) return false;
-    before = now;
-  }
-  return true;
 }
 
 void Stretches::give_up_expectation() {
@@ -111,7 +102,7 @@ void Stretches::give_up_expectation() {
   begin_to_learn();
   for (size_t i = 0; i < came; ++i) {
     const Seen seen = seen_[i];
-    learn(known[i].record, known[i].role, seen.event, seen.time, seen.request);
+    learn(known[i].record, known[i].role, expected_event_ + i, time(seen), seen.request);
   }
 }
 

@@ -60,8 +60,13 @@ class Stretches {
                                           uint64_t time, uint64_t request) {
     if (next_ >= expected_) return false;
     const Known& known = known_[next_];
-    seen_[next_] = {event, time, request};
-    if (!(known.record == record) || seen_[known.opener].request != request) return false;
+    const int64_t now = ticks(time);
+    seen_[next_] = {now, request};
+    if (!(known.record == record) || seen_[known.opener].request != request ||
+        event != expected_event_ + next_)
+      return false;
+    backwards_ |= now < before_this_;
+    before_this_ = now;
     if (role == Request::kOpens) {
       // One with a higher number than those before is none that is open.
       if (static_cast<int64_t>(request) <= last_opened_) return false;
@@ -93,8 +98,7 @@ class Stretches {
     bool operator==(const Known&) const = default;
   };
   struct Seen {
-    uint64_t event;
-    uint64_t time;
+    int64_t ticks;
     uint64_t request;
   };
   struct Stretch {
@@ -109,8 +113,6 @@ class Stretches {
   static constexpr int kPause = 4096;  ///< records in which nothing is expected
 
   void end_as_expected();
-  /// True unless the clock ran backwards in what came as expected: the builder counts that.
-  bool is_in_order() const;
   void give_up_expectation();
   void learn(const PlainRecord& record, Request role, uint64_t event, uint64_t time,
              uint64_t request);
@@ -121,6 +123,7 @@ class Stretches {
   void begin_to_learn();
   void rest();
   int64_t ticks(uint64_t time) const { return static_cast<int64_t>(time - origin_); }
+  uint64_t time(const Seen& seen) const { return static_cast<uint64_t>(seen.ticks) + origin_; }
   static uint64_t hash(const Stretch& stretch);
 
   CallBuilder* builder_;
@@ -134,7 +137,10 @@ class Stretches {
   const Known* known_ = nullptr;
   size_t expected_ = 0;
   size_t next_ = 0;
+  uint64_t expected_event_ = 0;  ///< number of the first record
   int64_t last_opened_ = -1;
+  int64_t before_this_ = 0;  ///< ticks of the record before
+  bool backwards_ = false;   ///< the clock ran backwards: the builder counts that
   std::vector<Seen> seen_;
 
   Mode mode_ = Mode::kIdle;

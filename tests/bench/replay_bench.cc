@@ -5,9 +5,10 @@
 //   rubato-bench simgrid                           only the rows beside SimGrid's replay
 //
 // Archives are made with a fixed seed (made_archive.h). Each measurement is a process of its own,
-// in processor seconds; what is to be compared takes turns. Shared machines change their speed
-// within seconds, so rounds go on until three in a row found nothing cheaper (twelve at most), and
-// the cheapest of each counts. What is measured:
+// in processor seconds of one core: where a second one is free, a thread decodes there, and two
+// that share a core count more seconds for the same work. What is to be compared takes turns.
+// Shared machines change their speed within seconds, so rounds go on until three in a row found
+// nothing cheaper (twelve at most), and the cheapest of each counts. What is measured:
 //   bare     libotf2 reads every location once, one after the other, with callbacks that only count
 //   load     the same, and makes packed calls of the records
 //   1, 16, 64  contention-free replays of so many scenarios of one structure, archive included
@@ -18,6 +19,7 @@
 // With the archive kept (RUBATO_BENCH_KEEP=1) its directory is printed.
 
 #include <otf2/otf2.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -72,6 +74,14 @@ void decode(const std::string& anchor, int ranks) {
   OTF2_EvtReaderCallbacks_Delete(callbacks);
   OTF2_Reader_CloseEvtFiles(reader);
   OTF2_Reader_Close(reader);
+}
+
+/// From now on this process and its children run where it runs now.
+void stay_on_one_core() {
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(sched_getcpu(), &here);
+  sched_setaffinity(0, sizeof here, &here);
 }
 
 std::vector<rubato::Scenario> scenarios(int lanes) {
@@ -307,6 +317,7 @@ void all_rows() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  stay_on_one_core();
   if (argc == 1) {
     all_rows();
     return 0;

@@ -126,12 +126,14 @@ void require_same(const Block& in, size_t call, Block& out, size_t other) {
 }  // namespace
 
 TEST_CASE("packed calls come back as they were") {
-  // 40 blocks of 300 calls for each of two timelines, in turn: some pieces each. With odd ones also
-  // more than the 1 MiB that is kept without a file.
+  // 40 blocks of 300 calls for each of two timelines, in turn: some pieces each, of some 20 KiB. All
+  // in memory, the first few of them, none. With odd ones more than the 1 MiB that is written at
+  // once.
   const bool odd = GENERATE(false, true);
   const bool with_records = GENERATE(true, false);
-  CAPTURE(odd, with_records);
-  CallStore store(2, with_records);
+  const size_t room = GENERATE(0, 50000, 1 << 26);
+  CAPTURE(odd, with_records, room);
+  CallStore store(2, with_records, room);
   std::vector<Block> blocks[2];
   Program programs[2] = {Program(1, odd, with_records), Program(2, odd, with_records)};
   for (int turn = 0; turn < 40; ++turn) {
@@ -232,7 +234,7 @@ TEST_CASE("a directory that cannot hold the calls is named") {
   const char* before = std::getenv("TMPDIR");
   const std::string kept = before ? before : "";
   setenv("TMPDIR", "/nonexistent/directory", 1);
-  CallStore store(1, true);
+  CallStore store(1, true, 100000);
   before ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
   Program program(3, true);
   const auto fill = [&] {
