@@ -203,7 +203,7 @@ int calibrate_in_launches(const LaunchPlan& plan) {
   const SampleFile samples = read_sample_file(together, "seconds_min");
   const OfLoops of_loops = counted_of_loops(samples);
   FittedPlatform fitted = fit_platform(samples, plan.csv, plan.name, Joints::kFree, page_width(),
-                                       {of_loops, OfLaunches::kMedian});
+                                       {of_loops, plan.of_launches});
   Provenance& measured = fitted.platform.measured;
   measured["command"] = plan.command;
   measured["launches"] = driver.complete() ? fmt::format("{}", plan.launches)

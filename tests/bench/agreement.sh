@@ -5,7 +5,7 @@
 # Calibrations, one after the other, --quick unless options are given, until three of them take the same for 8 B within
 # 10 %, at most twelve: some machines are not the same from launch to launch (two virtual processors may share one core
 # or have two, and the times are three times as long then). LAUNCHES=N (environment): of N launches each, of which the
-# median counts, or with LEAST=1 the least (rubato fit --least). For each pair of the three the difference of one way
+# median counts, or with LEAST=1 the least. For each pair of the three the difference of one way
 # (o_s + T + o_r) at powers of two from 1 B to 1 MiB: the median over sizes, and at how many sizes it is within twice
 # the standard errors that both state.
 set -euo pipefail
@@ -33,8 +33,7 @@ for k in $(seq 12); do
   if [[ ${LAUNCHES:-1} == 1 ]]; then
     quiet "$k.txt" "${launch[@]}" "${calibrate[@]}"
   else
-    quiet "$k.txt" "${calibrate[@]}" --launches "$LAUNCHES" -- "${launch[@]}"
-    ((!${LEAST:-0})) || quiet "$k.txt" "$build/bin/rubato" fit --least --force "$k.csv" -o "$k.toml"
+    quiet "$k.txt" "${calibrate[@]}" --launches "$LAUNCHES" ${LEAST:+--least} -- "${launch[@]}"
   fi
   awk -F, '$2 == "pingpong" && $3 == 8 { print $5 * 1e9 }' "$k.csv" | sort -n |
     awk '{ ns[NR] = $1 } END { printf "%.0f\n", ns[int((NR + 1) / 2)] }' >>eight.txt

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 mpirun=mpirun.$flavour
-"$rubato" calibrate --launches 2 --quick --seconds 8 --max-size 1KiB --collectives bcast -o two.toml -- "$mpirun" -n 2 >table.txt ||
+"$rubato" calibrate --launches 2 --least --quick --seconds 8 --max-size 1KiB --collectives bcast -o two.toml -- "$mpirun" -n 2 >table.txt ||
   fail "two launches: $(cat table.txt)"
 [ -z "$(find . -name '*launches*')" ] || fail "the launches' own files remain: $(ls -A)"
 grep -q "^launches = .2.$" two.toml || fail "[measured] does not tell: $(cat two.toml)"
@@ -27,11 +27,13 @@ for launch in launches.values():
 END
 "$rubato" compare two.csv two.csv >compared.txt
 ! grep -q '^Left out' compared.txt || fail "launches have different lengths: $(cat compared.txt)"
-"$rubato" fit two.csv -o again.toml >/dev/null
-for file in two again; do
+"$rubato" fit --least two.csv -o again.toml >/dev/null
+"$rubato" fit two.csv -o medians.toml >/dev/null
+for file in two again medians; do
   sed -E '/^(name|launches|command|samples|fitted) = /d' $file.toml >$file.txt
 done
 diff two.txt again.txt >difference.txt || fail "fit differs from calibrate: $(cat difference.txt)"
+! cmp -s two.txt medians.txt || fail "of two launches the least is as long as the median"
 
 # The second launch fails: the others count, and it is said.
 cat >flaky.sh <<END
@@ -78,5 +80,6 @@ expect_failure 1 "left no samples" "$rubato" calibrate --launches 2 -o a.toml --
 expect_failure 1 "two.toml exists" "$rubato" calibrate --launches 2 -o two.toml -- false
 expect_failure 2 "-- mpirun" "$rubato" calibrate --launches 2 -o a.toml
 expect_failure 2 "--launches 10" "$rubato" calibrate -o a.toml -- "$mpirun" -n 2
+expect_failure 2 "--least is for several launches" "$rubato" calibrate --least -o a.toml
 expect_failure 1 "none.csv" run 2 "$rubato" calibrate -o a.toml --lengths none.csv
 [ -z "$(find . -name 'a.*' -o -name '*launches*')" ] || fail "left behind: $(ls -A)"
