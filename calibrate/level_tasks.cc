@@ -53,12 +53,14 @@ std::vector<LevelTask> level_tasks(const Placement& placement) {
   } else if (on_node.size() > 1) {
     // Rank 0 has a socket to itself, or its own is not known, or it is all of the node. The first
     // pair is as far apart as rank 0 and its partner.
+    const bool is_apart = placement.socket_of(0) != kNoSocket && !beside.empty();
+    const int partner = is_apart ? beside.back() : on_node.back();
     Pairs pairs = halves(on_node);
-    const Level distance = placement.level(0, on_node.back());
+    const Level distance = placement.level(0, partner);
     std::erase_if(pairs, [&](const auto& pair) {
       return placement.level(pair.first, pair.second) != distance;
     });
-    tasks.push_back({Level::kNode, on_node.back(), pairs});
+    tasks.push_back({Level::kNode, partner, pairs});
   }
   if (far > 0) tasks.push_back({Level::kNetwork, far, couples(on_node, there)});
   tasks.push_back({Level::kSelf, 0});

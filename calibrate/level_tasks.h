@@ -14,7 +14,7 @@ struct LevelTask {
   Level level;
   int partner;  ///< of rank 0
   /// Pairs of this distance without a rank in common, the first with rank 0. None of node is
-  /// inside a socket, unless that is all of the node.
+  /// inside a socket, unless that is all of the node, as far as sockets are known.
   std::vector<std::pair<int, int>> pairs = {};
 };
 

@@ -188,7 +188,7 @@ void keep_samples(const Options& options, const Provenance& factors, NewFile& cs
 /// Where the samples of a run that fails are, for its complaint; empty where there are none.
 std::string kept_in(const NewFile* csv) {
   if (!csv || csv->kept().empty()) return "";
-  return "; what was measured before is in " + csv->kept();
+  return "; what messages took before that is in " + csv->kept();
 }
 
 /// True when the messages fit and rank 0 could open its files; its complaint is printed there.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <fstream>
 #include <span>
 
@@ -38,8 +39,15 @@ class FewBytes {
   int64_t size() const { return size_; }
   /// How many of the bytes from `offset` on could be read.
   size_t read(int64_t offset, std::span<char> to) const {
-    const ssize_t n = ::pread(file_, to.data(), to.size(), offset);
-    return n > 0 ? static_cast<size_t>(n) : 0;
+    size_t done = 0;
+    while (done < to.size()) {
+      const ssize_t n =
+          ::pread(file_, to.data() + done, to.size() - done, offset + static_cast<int64_t>(done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) break;
+      done += static_cast<size_t>(n);
+    }
+    return done;
   }
 
  private:

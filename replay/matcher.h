@@ -265,7 +265,7 @@ class Matcher {
     } else {
       id = free_;
       free_ = pool_[id].next;
-      __builtin_prefetch(pool_.data() + free_);  // the next one's; harmless where there is none
+      if (free_ != kNoTransfer) __builtin_prefetch(&pool_[free_]);
     }
     TransferFacts& transfer = pool_[id];
     transfer = {};

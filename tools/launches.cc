@@ -143,7 +143,8 @@ class Driver {
       seconds_ += seconds;
       return true;
     }
-    const std::string complaint = complaint_in(content_of(log));
+    std::string complaint = complaint_in(content_of(log));
+    complaint.resize(std::min(complaint.size(), complaint.find("; what messages took before")));
     failed_.push_back(fmt::format("launch {}: {} {}{}", launch, plan_.launcher[0],
                                   end.fine() ? "left no samples" : end.text(),
                                   complaint.empty() ? "" : ": " + complaint));

@@ -60,6 +60,9 @@ TEST_CASE("sockets are a level where rank 0 has others on its own and on another
   const auto three = level_tasks(Placement({0, 0, 0, 0}, {0, 0, 1, kNoSocket}));
   CHECK(partners(three) == Partners{{Level::kSocket, 1}, {Level::kNode, 2}, {Level::kSelf, 0}});
   CHECK(three[1].pairs == Pairs{{0, 2}});
+  // Rank 1 is, from one that has a socket to itself.
+  CHECK(partners(level_tasks(Placement({0, 0, 0}, {0, 1, kNoSocket}))) ==
+        Partners{{Level::kNode, 1}, {Level::kSelf, 0}});
   CHECK(
       complain_of_level(Level::kSocket, {"anna", "anna"})
           .starts_with("--levels socket: rank 0 does not have one rank on its socket and one on "));

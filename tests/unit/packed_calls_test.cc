@@ -126,9 +126,9 @@ void require_same(const Block& in, size_t call, Block& out, size_t other) {
 }  // namespace
 
 TEST_CASE("packed calls come back as they were") {
-  // 40 blocks of 300 calls for each of two timelines, in turn: some pieces each, of some 20 KiB. All
-  // in memory, the first few of them, none. With odd ones more than the 1 MiB that is written at
-  // once.
+  // 40 blocks of 300 calls for each of two timelines, in turn: some pieces each, of some 20 KiB.
+  // All in memory, the first few of them, none. With odd ones more than the 1 MiB that is written
+  // at once.
   const bool odd = GENERATE(false, true);
   const bool with_records = GENERATE(true, false);
   const size_t room = GENERATE(0, 50000, 1 << 26);
