@@ -51,8 +51,8 @@ what messages took before that is in few.csv.partial" \
 [ "$(grep -c '^node,pingpong,' few.csv.partial)" = 2 ] || fail "not what was measured: $(cat few.csv.partial)"
 # So it does where the run came to its end.
 printf 'level,pattern,bytes,seconds_min\nself,sendrecv,8,1\nself,sendrecv,64,1\n' >two.csv
-expect_failure 1 "no level has the three lengths that a curve needs; no platform file was written; what was measured \
-before is in short.csv.partial" \
+expect_failure 1 "no level has the three lengths that a curve needs; no platform file was written; what messages took \
+before that is in short.csv.partial" \
   run 2 "$rubato" calibrate -o short.toml --quick --seconds 1 --max-size 1KiB --lengths two.csv --levels self \
   --patterns none --collectives none
 [ "$(grep -c '^self,sendrecv,' short.csv.partial)" = 2 ] || fail "not what was measured: $(cat short.csv.partial)"
