@@ -7,10 +7,10 @@
 // the other: libotf2 keeps a chunk (a megabyte, often) and a file descriptor for every open one,
 // and finding the place in a closed one again costs as much as reading up to it. So an archive is
 // decoded once, location by location, and what the replay needs of it, a fifth to all of its size,
-// is kept, in pieces of 10 to 30 KiB: up to 24 KiB of each timeline on average, at least 1 MiB and
-// at most 64 MiB in all, in memory, the rest in a temporary file. From there every rank is read, 2
-// KiB at a time and of those call by call, as often as scenarios ask for it. A small archive never
-// gets as far as the disk.
+// is kept, in pieces of 10 to 30 KiB: the first that are written in memory, 24 KiB times the number
+// of timelines but at least 1 MiB and at most 64 MiB, the rest in a temporary file. From there
+// every rank is read call by call, of what is in the file 2 KiB at a time, as often as scenarios
+// ask for it. A small archive never gets as far as the disk.
 
 #include <memory>
 #include <mutex>

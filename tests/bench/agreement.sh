@@ -3,9 +3,9 @@
 # Not a test: run it by hand, on a machine that has nothing else to do.
 #
 # Calibrations, one after the other, --quick unless options are given, until three of them take the same for 8 B within
-# 10 %, at most twelve: some machines are not the same from launch to launch (two virtual processors may share one core
-# or have two, and the times are three times as long then). LAUNCHES=N (environment): of N launches each, of which the
-# median counts, or with LEAST=1 the least. For each pair of the three the difference of one way
+# 10 %, at most twelve: some machines are not the same from launch to launch (where two virtual processors have a core
+# each, messages may take three times as long as where they share one). LAUNCHES=N (environment): of N launches each,
+# of which the median counts, or with LEAST=1 the least. For each pair of the three the difference of one way
 # (o_s + T + o_r) at powers of two from 1 B to 1 MiB: the median over sizes, and at how many sizes it is within twice
 # the standard errors that both state.
 set -euo pipefail
@@ -26,17 +26,19 @@ alike() {
          }
        }' eight.txt
 }
+least=()
+((!${LEAST:-0})) || least=(--least)
 chosen=""
 for k in $(seq 12); do
   calibrate=("$build/bin/rubato" calibrate --patterns none --collectives none --max-size 1MiB "${options[@]}"
     -o "$k.toml")
-  if [[ ${LAUNCHES:-1} == 1 ]]; then
+  if [[ ${LAUNCHES:-1}/${LEAST:-0} == 1/0 ]]; then
     quiet "$k.txt" "${launch[@]}" "${calibrate[@]}"
   else
-    quiet "$k.txt" "${calibrate[@]}" --launches "$LAUNCHES" ${LEAST:+--least} -- "${launch[@]}"
+    quiet "$k.txt" "${calibrate[@]}" --launches "${LAUNCHES:-1}" "${least[@]}" -- "${launch[@]}"
   fi
   awk -F, '$2 == "pingpong" && $3 == 8 { print $5 * 1e9 }' "$k.csv" | sort -n |
-    awk '{ ns[NR] = $1 } END { printf "%.0f\n", ns[int((NR + 1) / 2)] }' >>eight.txt
+    awk -v least="${LEAST:-0}" '{ ns[NR] = $1 } END { printf "%.0f\n", ns[least ? 1 : int((NR + 1) / 2)] }' >>eight.txt
   chosen=$(alike)
   [[ -z $chosen ]] || break
 done
