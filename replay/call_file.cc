@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "models/error.h"
+#include "replay/read_at.h"
 
 namespace rubato {
 namespace {
@@ -20,7 +22,7 @@ constexpr size_t kBuffer = 1 << 20;  ///< bytes that are written at once
 
 }  // namespace
 
-CallFile::CallFile(size_t in_memory) : room_(in_memory) {
+CallFile::CallFile(size_t room) : room_(room) {
   const char* directory = std::getenv("TMPDIR");
   directory_ = directory && *directory ? directory : "/tmp";
 }
@@ -83,24 +85,14 @@ void CallFile::open() {
 }
 
 void CallFile::read(uint64_t offset, std::span<std::byte> to) const {
-  // What was appended at once was not cut: a piece of it is in memory, in the file or in the
-  // buffer.
-  if (const std::byte* kept = in_memory(offset)) {
-    std::copy_n(kept, to.size(), to.begin());
-    return;
-  }
+  assert(!kept_at(offset));
   offset -= room_;
+  // What was appended at once was not cut: a piece of it is in the file or in the buffer.
   if (offset >= written_) {
     std::copy_n(buffer_.begin() + static_cast<ptrdiff_t>(offset - written_), to.size(), to.begin());
     return;
   }
-  for (size_t done = 0; done < to.size();) {
-    const ssize_t n =
-        ::pread(file_, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail("cannot be read again");
-    done += static_cast<size_t>(n);
-  }
+  if (read_at(file_, offset, to) < to.size()) fail("cannot be read again");
 }
 
 void CallFile::fail(const char* what) const {

@@ -14,8 +14,8 @@ namespace rubato {
 /// no name. Both are gone with their owner.
 class CallFile {
  public:
-  /// The first `in_memory` bytes stay in memory. The file will be in $TMPDIR, else in /tmp.
-  explicit CallFile(size_t in_memory);
+  /// The first `room` bytes stay in memory. The file will be in $TMPDIR, else in /tmp.
+  explicit CallFile(size_t room);
   ~CallFile();
   CallFile(const CallFile&) = delete;
   CallFile& operator=(const CallFile&) = delete;
@@ -25,11 +25,11 @@ class CallFile {
   uint64_t append(std::span<const std::byte> bytes);
   /// Where bytes are that stayed in memory, aligned to eight bytes when they are the beginning of
   /// what was appended; else null. `offset` is append()'s, or lies in what it appended.
-  const std::byte* in_memory(uint64_t offset) const {
+  const std::byte* kept_at(uint64_t offset) const {
     return offset < room_ ? kept_.get() + offset : nullptr;
   }
-  /// Fills `to` with the bytes from `offset` on, which must be there. Errors: InputError when the
-  /// disk fails.
+  /// Fills `to` with the bytes from `offset` on, which must be there and not have stayed in memory.
+  /// Errors: InputError when the disk fails.
   void read(uint64_t offset, std::span<std::byte> to) const;
 
  private:

@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <fstream>
 #include <span>
+
+#include "replay/read_at.h"
 
 namespace rubato {
 namespace {
@@ -39,15 +40,7 @@ class FewBytes {
   int64_t size() const { return size_; }
   /// How many of the bytes from `offset` on could be read.
   size_t read(int64_t offset, std::span<char> to) const {
-    size_t done = 0;
-    while (done < to.size()) {
-      const ssize_t n =
-          ::pread(file_, to.data() + done, to.size() - done, offset + static_cast<int64_t>(done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) break;
-      done += static_cast<size_t>(n);
-    }
-    return done;
+    return read_at(file_, static_cast<uint64_t>(offset), std::as_writable_bytes(to));
   }
 
  private:

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace rubato {
+
+/// How many of the bytes of `file` from `offset` on could be read: fewer than asked for at its end,
+/// or where the disk fails (errno).
+inline size_t read_at(int file, uint64_t offset, std::span<std::byte> to) {
+  size_t done = 0;
+  while (done < to.size()) {
+    const ssize_t n =
+        ::pread(file, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += static_cast<size_t>(n);
+  }
+  return done;
+}
+
+}  // namespace rubato
