@@ -54,8 +54,11 @@ double reproducibility(const std::vector<TimedLength>& timings, double low, doub
   std::vector<double> errors;
   for (const TimedLength& timing : timings) {
     if (timing.bytes < low || timing.bytes >= high) continue;
-    const bool known = timing.launches > 1 || (timing.half[0] > 0 && timing.half[1] > 0);
-    if (known) errors.push_back(relative_error(timing));
+    if (timing.launches > 1) {
+      errors.push_back(relative_error(timing));
+    } else if (timing.half[0] > 0 && timing.half[1] > 0) {
+      errors.push_back(std::hypot(relative_error(timing), kLaunchSpread));
+    }
   }
   return middle_of(std::move(errors));
 }

@@ -47,10 +47,16 @@ double error_of_halves(const TimedLength& timing);
 /// halves. 0 where nothing is known.
 double relative_error(const TimedLength& timing);
 
+/// What launches of one program on one machine differ by, as a relative standard error of each,
+/// where only one was measured: Hunold and Carpen-Amarie, "Reproducible MPI Benchmarking Is Still
+/// Not As Easy As You Think", section 4.2, find the means of launches of the same job to differ by
+/// 3 to 5 %, and a difference of two is off by sqrt(2) as much as either.
+inline constexpr double kLaunchSpread = 0.04 / 1.41421356;
+
 /// The relative standard error of the lengths from `low` up to `high`, exclusive, median over them:
-/// of several launches what they differ by, of one what its two halves do. What is common to all
-/// lengths of a launch stays in it: it is what another calibration would find. 0 where nothing is
-/// known.
+/// of several launches what they differ by, of one what its two halves do, and kLaunchSpread. What
+/// is common to all lengths of a launch stays in it: it is what another calibration would find. 0
+/// where nothing is known.
 double reproducibility(const std::vector<TimedLength>& timings, double low, double high);
 
 /// Adds reproducibility() to the uncertainty of each segment: the samples of a launch are off

@@ -157,11 +157,12 @@ TEST_CASE("the uncertainty of an overhead is that of its own side of the eager l
   }
   const OverheadFit fit = fit_overheads(samples, 4097);
   REQUIRE(fit.send->segments.size() == 2);
-  // Half of that, times 1.4826 (timed_length.h).
-  CHECK(fit.send->segments[0].uncertainty == Approx(0.014826));
-  CHECK(fit.send->segments[1].uncertainty == Approx(0.14826));
-  CHECK(fit.receive->segments[0].uncertainty == Approx(0.014826));
-  CHECK(fit.unexpected->segments[0].uncertainty == Approx(0.014826));
+  // Half of that, times 1.4826, and 4 % / sqrt(2) for the launch (timed_length.h):
+  // sqrt(1.4826^2 + 8) = 3.1934 %, sqrt(14.826^2 + 8) = 15.0934 %.
+  CHECK(fit.send->segments[0].uncertainty == Approx(0.031934).epsilon(1e-4));
+  CHECK(fit.send->segments[1].uncertainty == Approx(0.150934).epsilon(1e-4));
+  CHECK(fit.receive->segments[0].uncertainty == Approx(0.031934).epsilon(1e-4));
+  CHECK(fit.unexpected->segments[0].uncertainty == Approx(0.031934).epsilon(1e-4));
 }
 
 TEST_CASE("without overheads all of it is the transfer time") {
