@@ -126,8 +126,9 @@ RUBATO_RARE bool Replay<Rules>::read_block(TimelineState<K>& state) {
   state.calls = 0;
   state.unpacker = nullptr;  // the end of the timeline is its end
   if (!source_->read(state.number, state.block)) return false;
-  state.calls = state.block.calls.size();
+  state.calls = static_cast<uint32_t>(state.block.calls.size());
   state.unpacker = source_->unpacker(state.number);
+  if (state.block.shared == 0) state.block.note_kinds();
   state.forget_channels();
   return true;
 }
@@ -198,7 +199,7 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
     state.enter = Lanes<K>::Constant(call.enter);
     if (timeline >= trace_->ranks()) {
       state.threads->unborn.push_back(timeline);
-      await(state, Awaited::Kind::kMainThread, kNoTransfer);
+      state.awaited.push_back({.kind = Awaited::Kind::kMainThread});
     } else if (has_unborn(state)) {
       begin_threads(timeline, call);
     }
@@ -206,7 +207,12 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
   }
   if constexpr (!kTimeOrdered<Rules>) find_enter(state, call);
   begin_call(state, call);
-  for (const Action& action : state.block.actions_of(call)) perform(state, call, action);
+  const std::span<const Action> actions = state.block.actions_of(call);
+  if (call.first_action & kOnlyWaits && !state.threads) {
+    for (const Action& action : actions) await_own_request(state, action);
+  } else {
+    for (const Action& action : actions) perform(state, call, action);
+  }
 }
 
 template <class Rules>
@@ -285,10 +291,7 @@ RUBATO_HOT void Replay<Rules>::perform(TimelineState<K>& state, const Call& call
 
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::await(TimelineState<K>& state, Awaited::Kind kind, TransferId id) {
-  Awaited awaited;
-  awaited.kind = kind;
-  awaited.transfer = id;
-  state.awaited.push_back(awaited);
+  state.awaited.push_message(kind, id);
   if constexpr (kNeedsPresence<Rules>) {
     if (kind == Awaited::Kind::kReceive) presence_.await_receive(id);
     if (kind == Awaited::Kind::kSend) presence_.await_send(id);
@@ -298,34 +301,42 @@ RUBATO_HOT void Replay<Rules>::await(TimelineState<K>& state, Awaited::Kind kind
 
 template <class Rules>
 RUBATO_HOT bool Replay<Rules>::everything_is_there(TimelineState<K>& state) {
-  const int timeline = state.number;
-  for (; state.next_awaited < state.awaited.size(); ++state.next_awaited) {
-    Awaited& awaited = state.awaited[state.next_awaited];
-    if (awaited.kind == Awaited::Kind::kMainThread) return false;
-    if (!awaited.posted && !find_request(timeline, awaited)) return false;
-    if (awaited.kind >= Awaited::Kind::kCollective) {
-      if (others_are_there(timeline, awaited)) continue;
-      return false;
-    }
-    if (awaited.transfer == kNoTransfer) continue;
-    Transfer<K>& transfer = matcher_[awaited.transfer];
-    if (transfer.abandoned) continue;
-    if (awaited.kind == Awaited::Kind::kReceive &&
-        (!transfer.has_send || is_held_up(awaited.transfer))) {
-      transfer.waiting_receiver = timeline;
-      return false;
-    }
-    if (awaited.kind == Awaited::Kind::kSend && transfer.sender_waits &&
-        (!transfer.has_post || is_held_up(awaited.transfer))) {
-      transfer.waiting_sender = timeline;
-      return false;
-    }
+  const auto entries = state.awaited.entries();
+  for (; state.next_awaited < entries.size(); ++state.next_awaited) {
+    const AwaitedList::Entry& entry = entries[state.next_awaited];
+    const bool is_there = entry.is_plain ? message_is_there(state.number, entry.kind, entry.number)
+                                         : other_is_there(state, state.awaited.other(entry));
+    if (!is_there) return false;
   }
   return true;
 }
 
 template <class Rules>
-RUBATO_RARE bool Replay<Rules>::others_are_there(int timeline, const Awaited& awaited) {
+RUBATO_HOT bool Replay<Rules>::message_is_there(int timeline, Awaited::Kind kind, TransferId id) {
+  Transfer<K>& transfer = matcher_[id];
+  if (transfer.abandoned) return true;
+  if (kind == Awaited::Kind::kReceive) {
+    if (transfer.has_send && !is_held_up(id)) return true;
+    transfer.waiting_receiver = timeline;
+  } else {
+    if (!transfer.sender_waits || (transfer.has_post && !is_held_up(id))) return true;
+    transfer.waiting_sender = timeline;
+  }
+  return false;
+}
+
+template <class Rules>
+RUBATO_RARE bool Replay<Rules>::other_is_there(TimelineState<K>& state, Awaited& awaited) {
+  const int timeline = state.number;
+  if (awaited.kind == Awaited::Kind::kMainThread) return false;
+  if (!awaited.posted && !find_request(timeline, awaited)) return false;
+  if (awaited.kind >= Awaited::Kind::kCollective) return others_are_there(timeline, awaited);
+  return awaited.transfer == kNoTransfer ||
+         message_is_there(timeline, awaited.kind, awaited.transfer);
+}
+
+template <class Rules>
+RUBATO_HOT bool Replay<Rules>::others_are_there(int timeline, const Awaited& awaited) {
   switch (awaited.kind) {
     case Awaited::Kind::kEpoch:
       return other_side_is_there(timeline, awaited);
@@ -356,14 +367,17 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
                               ? std::as_const(state.enter)
                               : rules_->leave(state, call, context_);
   if (waits_) note_wait(state, call, leave);
-  for (const Awaited& awaited : state.awaited) {
-    count_violation(timeline, call, awaited);
-    let_go(timeline, awaited);
+  for (const AwaitedList::Entry& entry : state.awaited.entries()) {
+    if (entry.is_plain) {
+      let_go(state, call, entry.kind, entry.number);
+    } else {
+      let_go_other(state, call, state.awaited.other(entry));
+    }
   }
   const bool begins = call.role == CallRole::kBegin;
   const double recorded_before = begins ? call.enter : state.recorded_clock;
   if (begins) state.clock = state.enter;
-  tell(state, call, state.block.traffic_of(call), recorded_before, leave);
+  tell<false>(state, call, state.block.traffic_of(call), recorded_before, leave);
   state.in_call = false;
   if constexpr (kNeedsPresence<Rules>) {
     if (makes_progress(call)) {
@@ -377,11 +391,14 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
 }
 
 template <class Rules>
+template <bool kOnlyStarts>
 RUBATO_HOT void Replay<Rules>::tell(TimelineState<K>& state, const Call& call, Traffic traffic,
                                     double recorded_before, const Lanes<K>& leave) {
   const int timeline = state.number;
-  const bool counted = profile_ && profile_->call(timeline, call, traffic, state.enter, leave);
-  if (coverage_ && (!counted || call.is_kept())) coverage_->call(timeline, call, counted);
+  const bool counted =
+      profile_ && profile_->template call<kOnlyStarts>(timeline, call, traffic, state.enter, leave);
+  if (coverage_ && (!counted || (!kOnlyStarts && call.is_kept())))
+    coverage_->call(timeline, call, counted);
   for (Observer<K>* observer : observers_) {
     observer->call(timeline, call, state.block, state.clock, recorded_before, state.enter, leave);
   }
@@ -390,21 +407,30 @@ RUBATO_HOT void Replay<Rules>::tell(TimelineState<K>& state, const Call& call, T
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::let_go(int timeline, const Awaited& awaited) {
-  if (awaited.kind >= Awaited::Kind::kCollective) {
-    let_go_others(timeline, awaited);
-  } else if (awaited.transfer != kNoTransfer) {
-    if (awaited.kind == Awaited::Kind::kReceive) {
-      matcher_.receiver_done(awaited.transfer);
-    } else {
-      matcher_.sender_done(awaited.transfer);
-    }
+RUBATO_HOT void Replay<Rules>::let_go(const TimelineState<K>& state, const Call& call,
+                                      Awaited::Kind kind, TransferId id) {
+  Transfer<K>& transfer = matcher_[id];
+  double cause = 0;
+  if (recorded_cause(kind, transfer, cause) && call.leave < cause)
+    count_violation(state.number, call, kind);
+  if (kind == Awaited::Kind::kReceive) {
+    matcher_.receiver_done(id, transfer);
+  } else {
+    matcher_.sender_done(id, transfer);
   }
 }
 
 template <class Rules>
-RUBATO_RARE void Replay<Rules>::let_go_others(int timeline, const Awaited& awaited) {
-  if (awaited.kind != Awaited::Kind::kCollective) return let_go_one_sided(timeline, awaited);
+RUBATO_RARE void Replay<Rules>::let_go_other(const TimelineState<K>& state, const Call& call,
+                                             const Awaited& awaited) {
+  if (awaited.kind < Awaited::Kind::kCollective) {
+    if (awaited.transfer != kNoTransfer) let_go(state, call, awaited.kind, awaited.transfer);
+    return;
+  }
+  double cause = 0;
+  if (recorded_cause_of_others(state.number, awaited, cause) && call.leave < cause)
+    count_violation(state.number, call, awaited.kind);
+  if (awaited.kind != Awaited::Kind::kCollective) return let_go_one_sided(state.number, awaited);
   if (trace_->comms[awaited.action->comm].size() <= 1) return;
   if (collectives_.get(awaited.action->comm, awaited.instance).abandoned)
     ++outcome_.abandoned_collectives;
@@ -413,25 +439,20 @@ RUBATO_RARE void Replay<Rules>::let_go_others(int timeline, const Awaited& await
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::count_violation(int timeline, const Call& call,
-                                               const Awaited& awaited) {
-  double cause = 0;
-  if (!recorded_cause(timeline, awaited, cause) || call.leave >= cause) return;
+RUBATO_RARE void Replay<Rules>::count_violation(int timeline, const Call& call,
+                                                Awaited::Kind kind) {
   ClockViolations& violations = outcome_.clock_violations;
   if (violations.total() == 0) violations.first = place(timeline, call);
-  ++(awaited.kind == Awaited::Kind::kCollective ? violations.collectives : violations.messages);
+  ++(kind == Awaited::Kind::kCollective ? violations.collectives : violations.messages);
 }
 
 template <class Rules>
-RUBATO_HOT bool Replay<Rules>::recorded_cause(int timeline, const Awaited& awaited, double& cause) {
-  if (awaited.kind >= Awaited::Kind::kCollective)
-    return recorded_cause_of_others(timeline, awaited, cause);
-  if (awaited.transfer == kNoTransfer) return false;
-  const Transfer<K>& transfer = matcher_[awaited.transfer];
+RUBATO_HOT bool Replay<Rules>::recorded_cause(Awaited::Kind kind, const TransferFacts& transfer,
+                                              double& cause) {
   if (transfer.abandoned || !transfer.has_send || !transfer.has_post) return false;
   // A send that waits for its size and ends before its receive was posted was eager after all.
-  if (awaited.kind == Awaited::Kind::kSend && !transfer.synchronous) return false;
-  cause = awaited.kind == Awaited::Kind::kSend ? transfer.recorded_post : transfer.recorded_send;
+  if (kind == Awaited::Kind::kSend && !transfer.synchronous) return false;
+  cause = kind == Awaited::Kind::kSend ? transfer.recorded_post : transfer.recorded_send;
   return true;
 }
 

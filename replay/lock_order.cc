@@ -23,8 +23,7 @@ LockOrder::LockOrder(EventSource& source) {
     std::unordered_map<Key, Open, Hash> open;
     while (source.read(timeline, block)) {
       for (const Call& call : block.calls) {
-        for (uint32_t i = 0; i < call.actions; ++i) {
-          const Action& action = block.actions[call.first_action + i];
+        for (const Action& action : block.actions_of(call)) {
           const bool locks = action.kind == ActionKind::kLock;
           if ((!locks && action.kind != ActionKind::kUnlock) || action.peer == kNoRoot) continue;
           const Key key{action.comm, action.peer, 0};

@@ -139,21 +139,16 @@ class Matcher {
   [[gnu::always_inline]] TransferId send(const Action& action, ChannelId on) {
     Channel& channel = channels_[on];
     const TransferId first = next_of(channel, action.order);
-    const bool posted = first != kNoTransfer && pool_[first].has_post;
-    if (posted && fits(pool_[first], action)) {
-      pool_[first].bytes = action.bytes;
-      unlink(channel, first);
-      return first;
-    }
-    const TransferId id = create(action, on);
-    if (posted) {
-      pool_[id].abandoned = true;
-      pool_[id].receiver_done = true;
-      unmatched_sends_.add(pool_[id], channels_.route(on));
-    } else {
+    if (first == kNoTransfer || !pool_[first].has_post) {
+      const TransferId id = create(action, on);
       push(channel, id);
+      return id;
     }
-    return id;
+    Transfer<K>& posted = pool_[first];
+    if (!fits(posted, action)) return skip(action, on);
+    posted.bytes = action.bytes;
+    unlink(channel, first, posted);
+    return first;
   }
 
   /// The transfer of a posted receive: with its send when that came before, else a new one. Sends
@@ -162,12 +157,14 @@ class Matcher {
   [[gnu::always_inline]] TransferId post(const Action& action, ChannelId on,
                                          std::vector<TransferId>& abandoned) {
     Channel& channel = channels_[on];
-    for (TransferId id = next_of(channel, action.order); id != kNoTransfer && pool_[id].has_send;
+    for (TransferId id = next_of(channel, action.order); id != kNoTransfer;
          id = next_of(channel, action.order)) {
-      unlink(channel, id);
-      if (fits(pool_[id], action)) return id;
-      pool_[id].abandoned = true;
-      unmatched_sends_.add(pool_[id], channels_.route(on));
+      Transfer<K>& sent = pool_[id];
+      if (!sent.has_send) break;
+      unlink(channel, id, sent);
+      if (fits(sent, action)) return id;
+      sent.abandoned = true;
+      unmatched_sends_.add(sent, channels_.route(on));
       abandoned.push_back(id);
     }
     const TransferId id = create(action, on);
@@ -179,7 +176,7 @@ class Matcher {
   /// send meets the next one.
   void abandon_receive(TransferId id) {
     Transfer<K>& transfer = pool_[id];
-    unlink(channels_[transfer.channel], id);
+    unlink(channels_[transfer.channel], id, transfer);
     transfer.abandoned = true;
     transfer.sender_done = true;
     unmatched_receives_.add(transfer, channels_.route(transfer.channel));
@@ -190,20 +187,23 @@ class Matcher {
   void abandon_send(TransferId id) {
     Transfer<K>& transfer = pool_[id];
     if (transfer.has_post || transfer.abandoned) return;
-    unlink(channels_[transfer.channel], id);
+    unlink(channels_[transfer.channel], id, transfer);
     transfer.abandoned = true;
     transfer.sender_waits = false;
     transfer.receiver_done = true;
     unmatched_sends_.add(transfer, channels_.route(transfer.channel));
   }
 
-  [[gnu::always_inline]] void sender_done(TransferId id) {
-    pool_[id].sender_done = true;
-    release(id);
+  void sender_done(TransferId id) { sender_done(id, pool_[id]); }
+  void receiver_done(TransferId id) { receiver_done(id, pool_[id]); }
+  /// The same of one that is looked at anyway; it may be somebody else's afterwards.
+  [[gnu::always_inline]] void sender_done(TransferId id, Transfer<K>& transfer) {
+    transfer.sender_done = true;
+    if (transfer.receiver_done) release(id, transfer);
   }
-  [[gnu::always_inline]] void receiver_done(TransferId id) {
-    pool_[id].receiver_done = true;
-    release(id);
+  [[gnu::always_inline]] void receiver_done(TransferId id, Transfer<K>& transfer) {
+    transfer.receiver_done = true;
+    if (transfer.sender_done) release(id, transfer);
   }
 
   // Memory that is needed soon: of a transfer what tells when it arrives, of a channel, of what is
@@ -249,6 +249,15 @@ class Matcher {
     return id;
   }
 
+  /// A send that does not meet the receive which is there.
+  [[gnu::noinline]] TransferId skip(const Action& action, ChannelId on) {
+    const TransferId id = create(action, on);
+    pool_[id].abandoned = true;
+    pool_[id].receiver_done = true;
+    unmatched_sends_.add(pool_[id], channels_.route(on));
+    return id;
+  }
+
   [[gnu::always_inline]] TransferId create(const Action& action, ChannelId on) {
     const TransferId id = create(action);
     pool_[id].channel = on;
@@ -258,10 +267,8 @@ class Matcher {
 
   [[gnu::always_inline]] TransferId create(const Action& action) {
     TransferId id;
-    if (free_ == kNoTransfer) {
-      id = static_cast<TransferId>(pool_.size());
-      pool_.emplace_back();
-      if (keeps_routes_) routes_.emplace_back();
+    if (free_ == kNoTransfer) [[unlikely]] {
+      id = grow();
     } else {
       id = free_;
       free_ = pool_[id].next;
@@ -274,6 +281,12 @@ class Matcher {
     return id;
   }
 
+  [[gnu::noinline]] TransferId grow() {
+    pool_.emplace_back();
+    if (keeps_routes_) routes_.emplace_back();
+    return static_cast<TransferId>(pool_.size() - 1);
+  }
+
   void push(Channel& channel, TransferId id) {
     if (channel.head == kNoTransfer) {
       channel.head = id;
@@ -283,10 +296,10 @@ class Matcher {
     channel.tail = id;
   }
 
-  [[gnu::always_inline]] void unlink(Channel& channel, TransferId id) {
+  [[gnu::always_inline]] void unlink(Channel& channel, TransferId id, Transfer<K>& transfer) {
     if (channel.head != id) return unlink_inside(channel, id);
-    channel.head = pool_[id].next;
-    pool_[id].next = kNoTransfer;
+    channel.head = transfer.next;
+    transfer.next = kNoTransfer;
   }
 
   /// One that is not the first.
@@ -298,9 +311,7 @@ class Matcher {
     pool_[id].next = kNoTransfer;
   }
 
-  [[gnu::always_inline]] void release(TransferId id) {
-    Transfer<K>& transfer = pool_[id];
-    if (!transfer.sender_done || !transfer.receiver_done) return;
+  [[gnu::always_inline]] void release(TransferId id, Transfer<K>& transfer) {
     transfer.next = free_;
     free_ = id;
   }

@@ -115,8 +115,7 @@ class MeasuredRules {
 
     collect_causes(timeline, context);
     Lanes<K> after = after_;
-    for (uint32_t i = 0; i < call.actions; ++i) {
-      const Action& action = timeline.block.actions[call.first_action + i];
+    for (const Action& action : timeline.block.actions_of(call)) {
       after += per_action_[static_cast<int>(recorded_action(action))];
     }
     if (causes_.empty())

@@ -206,14 +206,18 @@ class ModelRules {
     Lanes<K> leave = timeline.busy;
     Lanes<K> latest = timeline.busy;
     std::optional<Lanes<K>> flows;  // known where a message may cross
-    for (const Awaited& awaited : timeline.awaited) {
-      if (awaited.kind >= Awaited::Kind::kCollective) {
-        latest = latest.max(other_leave(timeline, call, awaited, context));
-        continue;
+    for (const AwaitedList::Entry& entry : timeline.awaited.entries()) {
+      TransferId id = entry.number;
+      bool is_receive = entry.kind == Awaited::Kind::kReceive;
+      if (!entry.is_plain) {
+        const Awaited& awaited = timeline.awaited.other(entry);
+        if (awaited.kind >= Awaited::Kind::kCollective)
+          latest = latest.max(other_leave(timeline, call, awaited, context));
+        if (awaited.kind >= Awaited::Kind::kCollective || awaited.transfer == kNoTransfer) continue;
+        id = awaited.transfer;
+        is_receive = awaited.kind == Awaited::Kind::kReceive;
       }
-      if (awaited.transfer == kNoTransfer) continue;
-      const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
-      const bool is_receive = awaited.kind == Awaited::Kind::kReceive;
+      const Transfer<K>& transfer = (*context.matcher)[id];
       if (transfer.abandoned || (!is_receive && !transfer.sender_waits)) {
         // A send that nobody receives is eager.
         if (is_receive) latest = latest.max(timeline.enter + recorded);
@@ -247,7 +251,9 @@ class ModelRules {
     return timeline.busy = leave.max(latest);
   }
 
-  Level level(int a, int b) const { return machines_->placement.level(a, b); }
+  [[gnu::always_inline]] Level level(int a, int b) const {
+    return machines_->placement.level(a, b);
+  }
 
   /// Whom member `local` waits for in a collective. The same in all lanes.
   Synchronisation synchronisation(const Action& action, int local,

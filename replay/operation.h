@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -138,6 +140,11 @@ auto order_of(A& action) -> decltype(&action.tag) {
   return action.kind == ActionKind::kWaitCollective ? nullptr : &action.order;
 }
 
+/// True for those that are on a channel.
+inline bool is_message(const Action& action) {
+  return action.kind == ActionKind::kSend || action.kind == ActionKind::kPost;
+}
+
 /// Bytes that a call moves.
 struct Traffic {
   uint64_t sent = 0;
@@ -208,12 +215,39 @@ enum SpinningFlags : uint8_t {
 /// Of a call that shares its actions with calls of the same slots and no orders.
 inline constexpr uint32_t kNoRequests = UINT32_MAX;
 
+/// What CallFacts::first_action says besides an index.
+enum ActionPlace : uint32_t {
+  kCommonActions = uint32_t{1} << 31,  ///< into Block::common, not Block::actions
+  // How most calls are, known before they are replayed (note_kind()):
+  kStartsMessage = uint32_t{1} << 30,  ///< all that the call does is to start a message
+  kOnlyWaits = uint32_t{1} << 29,      ///< all its actions are kWaitSend and kWaitReceive
+  kActionIndex = kOnlyWaits - 1,
+};
+
 /// What a call is and does, whenever it was.
 struct CallFacts {
   /// True when nothing in the archive says what it did, or that it did nothing.
-  bool is_kept() const { return actions == 0 || spinning & kNamesTests; }
+  [[gnu::always_inline]] bool is_kept() const {
+    return actions == 0 || (spinning & kNamesTests) != 0;
+  }
 
-  uint32_t first_action = 0;  ///< index into Block::actions
+  bool has_common_actions() const { return (first_action & kCommonActions) != 0; }
+  /// Index of the first action, wherever it is.
+  uint32_t action_index() const { return first_action & kActionIndex; }
+  /// Sets kStartsMessage or kOnlyWaits of a call that does this.
+  void note_kind(std::span<const Action> does) {
+    const auto waits = [](const Action& action) {
+      return action.kind == ActionKind::kWaitSend || action.kind == ActionKind::kWaitReceive;
+    };
+    if (does.size() == 1 && role == CallRole::kMpi && spinning == 0 && is_message(does[0]) &&
+        !(does[0].flags & kBlocking)) {
+      first_action |= kStartsMessage;
+    } else if (std::all_of(does.begin(), does.end(), waits)) {
+      first_action |= kOnlyWaits;
+    }
+  }
+
+  uint32_t first_action = 0;  ///< index into Block::actions, and ActionPlace
   uint32_t actions = 0;
   uint32_t function_records = 0;  ///< enters and leaves of functions since the call before
   uint16_t name = 0;              ///< index into TraceDefinitions::calls
@@ -247,11 +281,19 @@ struct Record {
   RecordPhase phase;
 };
 
+/// Actions of calls that many timelines make (to wait for all of their requests, a collective).
+/// Their messages are their own affair, so no send or post is among them.
+struct CommonActions {
+  std::vector<Action> actions;
+  std::vector<Traffic> traffic;  ///< as Block::traffic
+};
+
 /// The next calls of one timeline, ready to be replayed: every posted receive in it knows its peer.
 struct Block {
   std::vector<Call> calls;
   std::vector<Action> actions;
-  std::vector<Record> records;  ///< only when the source was asked to keep them
+  std::shared_ptr<const CommonActions> common;  ///< where calls have some
+  std::vector<Record> records;                  ///< only when the source was asked to keep them
 
   /// Not 0 where calls that do the same share their actions; another number for other actions.
   /// Then slots and orders are right only in the call that was taken up last.
@@ -268,7 +310,7 @@ struct Block {
   [[gnu::always_inline]] void take_up(const Call& call) {
     if (call.first_request == kNoRequests || shared == 0) return;
     const uint32_t* request = requests.data() + call.first_request;
-    Action* action = actions.data() + call.first_action;
+    Action* action = actions.data() + call.action_index();
     for (const Action* end = action + call.actions; action != end; ++action) {
       if (action->request == RequestField::kSlot) action->slot = *request++;
       if (action->request == RequestField::kTag) action->tag = *request++;
@@ -276,14 +318,21 @@ struct Block {
       if (uint32_t* order = order_of(*action)) *order = *request++;
     }
   }
-  std::span<const Action> actions_of(const Call& call) const {
-    return {actions.data() + call.first_action, call.actions};
+  [[gnu::always_inline]] std::span<const Action> actions_of(const Call& call) const {
+    if (call.has_common_actions())
+      return {common->actions.data() + call.action_index(), call.actions};
+    return {actions.data() + call.action_index(), call.actions};
+  }
+  /// CallFacts::note_kind(), where shapes of calls do not tell it.
+  void note_kinds() {
+    for (Call& call : calls) call.note_kind(actions_of(call));
   }
   /// What `call` moves.
   [[gnu::always_inline]] Traffic traffic_of(const Call& call) const {
     if (call.actions == 0) return {};
-    if (call.actions == 1) return rubato::traffic_of(actions[call.first_action]);
-    if (shared != 0) return traffic[call.first_action];
+    if (call.actions == 1) return rubato::traffic_of(actions_of(call)[0]);
+    if (call.has_common_actions()) return common->traffic[call.action_index()];
+    if (shared != 0) return traffic[call.action_index()];
     return rubato::traffic_of(actions_of(call));
   }
 

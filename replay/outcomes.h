@@ -138,8 +138,8 @@ class Outcomes {
   /// Of a call that names the receives it tested.
   void note_tests(const TimelineState<K>& timeline, const Call& call) {
     if (timeline.threads) return;
-    for (uint32_t i = 0; i < call.actions; ++i) {
-      const uint32_t slot = timeline.block.actions[call.first_action + i].slot;
+    for (const Action& action : timeline.block.actions_of(call)) {
+      const uint32_t slot = action.slot;
       if (slot >= timeline.slots.size() || timeline.slots[slot] == kNoTransfer) continue;
       note(tests_[timeline.slots[slot]], timeline.enter);
     }

@@ -240,31 +240,54 @@ void CallPacker::tell(CallUses& uses) const {
   }
 }
 
-SharedShapes::Shapes SharedShapes::find(std::span<const CallShape> shapes) {
+namespace {
+
+inline uint64_t mix(uint64_t h) {
+  h *= 0x9E3779B97F4A7C15u;
+  return h ^ h >> 29;
+}
+
+inline bool same(std::span<const Action> a, std::span<const Action> b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+}
+
+}  // namespace
+
+SharedShapes::Shapes SharedShapes::find(std::span<const CallShape> shapes,
+                                        std::span<const Action> actions) {
+  wanted_.shapes.assign(shapes.begin(), shapes.end());
+  wanted_.actions.assign(actions.size(), {});
+  wanted_.traffic.assign(actions.size(), {});
   uint64_t h = shapes.size();
-  for (const CallShape& shape : shapes) {
-    h = (h ^ shape.name ^ uint64_t{shape.actions} << 16 ^ shape.records << 32) *
-        0x9E3779B97F4A7C15u;
-    h ^= h >> 29;
+  for (CallShape& shape : wanted_.shapes) {
+    h = mix(h ^ shape.name ^ uint64_t{shape.actions} << 16 ^ shape.records << 32);
+    const std::span<const Action> own = actions.subspan(shape.first_action, shape.actions);
+    shape.note_kind(own);
+    if (own.empty() || shape.open || std::any_of(own.begin(), own.end(), is_message)) continue;
+    std::copy(own.begin(), own.end(), wanted_.actions.begin() + shape.action_index());
+    wanted_.traffic[shape.action_index()] = traffic_of(own);
+    shape.first_action |= kCommonActions;
+    for (const Action& action : own) h = mix(h ^ action.slot ^ action.bytes << 32);
   }
   Shapes& known = known_[h % known_.size()];
-  if (!known || !std::equal(shapes.begin(), shapes.end(), known->begin(), known->end()))
-    known = std::make_shared<const std::vector<CallShape>>(shapes.begin(), shapes.end());
+  if (!known || known->shapes != wanted_.shapes || !same(known->actions, wanted_.actions))
+    known = std::make_shared<const CommonShapes>(wanted_);
   return known;
 }
 
 void CallUnpacker::start(const PiecePlace& place) {
   // All aligned: what lies before has a multiple of eight bytes.
   static_assert(sizeof(PieceHeader) % 8 == 0 && sizeof(CallShape) % 8 == 0);
-  const std::byte* const kept = file_->in_memory(place.offset);
+  const std::byte* const kept = file_->kept_at(place.offset);
   const std::byte* const head = kept ? kept : read_head(place);
   std::memcpy(&header_, head, sizeof header_);
   assert(header_.head_bytes() == place.head);
   const std::span<const CallShape> shapes(reinterpret_cast<const CallShape*>(head + sizeof header_),
                                           header_.shapes);
   actions_ = reinterpret_cast<const Action*>(shapes.data() + shapes.size());
-  shared_shapes_ = known_shapes_->find(shapes);
-  shapes_ = shared_shapes_->data();
+  common_ = known_shapes_->find(shapes, {actions_, header_.actions});
+  shapes_ = common_->shapes.data();
   numbered_ = header_.numbered != 0;
   time_ = header_.time;
   event_ = header_.event;
@@ -320,7 +343,7 @@ void CallUnpacker::read_requests(Call& call, Block& block) {
     for (const uint32_t* end = slot + shape.requests; slot != end; ++slot) *slot = get_slot();
     return;
   }
-  const Action* first = actions_ + shape.first_action;
+  const Action* first = actions_ + shape.action_index();
   for (const Action* action = first; action != first + shape.actions; ++action) {
     if (request_of(*action)) block.requests.push_back(get_slot());
     if (order_of(*action)) block.requests.push_back(shape.numbered ? get2() : 0);
@@ -361,6 +384,7 @@ void CallUnpacker::fetch_next() const {
 void CallUnpacker::share_actions(Block& block) const {
   block.shared = piece_number_;
   block.numbered = numbered_;
+  block.common = common_;
   block.actions.assign(actions_, actions_ + header_.actions);
   for (Action& action : block.actions) {
     const uint32_t* request = request_of(action);
@@ -370,9 +394,9 @@ void CallUnpacker::share_actions(Block& block) const {
   }
   block.traffic.resize(header_.actions);
   for (const CallShape* shape = shapes_; shape != shapes_ + header_.shapes; ++shape) {
-    if (shape->actions > 1)
-      block.traffic[shape->first_action] =
-          traffic_of({actions_ + shape->first_action, shape->actions});
+    if (shape->actions > 1 && !shape->has_common_actions())
+      block.traffic[shape->action_index()] =
+          traffic_of({actions_ + shape->action_index(), shape->actions});
   }
 }
 

@@ -217,18 +217,25 @@ void CallPacker::add_known(std::span<const KnownCall> calls, Ticks ticks) {
   last_ = calls.back().shape;
 }
 
+/// Shapes as many pieces have them, with the actions of those that send and post nothing.
+struct CommonShapes : CommonActions {
+  std::vector<CallShape> shapes;  ///< with ActionPlace
+};
+
 /// Shapes of pieces that are being read. In most programs all ranks do the same at the same time,
 /// but for whom they do it with, which is none of a shape's business; so pieces of many ranks have
-/// the same shapes, and with hundreds of ranks what is there once stays in the nearer caches.
+/// the same shapes, and all ranks wait for the same requests and meet in the same collectives. With
+/// hundreds of ranks what is there once stays in the nearer caches.
 class SharedShapes {
  public:
-  using Shapes = std::shared_ptr<const std::vector<CallShape>>;
+  using Shapes = std::shared_ptr<const CommonShapes>;
 
-  /// Such shapes as these.
-  Shapes find(std::span<const CallShape> shapes);
+  /// Such shapes as these, whose actions are among `actions`.
+  Shapes find(std::span<const CallShape> shapes, std::span<const Action> actions);
 
  private:
   std::array<Shapes, 64> known_;  ///< by hash, the last one each
+  CommonShapes wanted_;           ///< by find(); its memory is used again
 };
 
 /// Where a piece lies in the file.
@@ -318,7 +325,7 @@ class alignas(kCacheLine) CallUnpacker {
   uint64_t offset_ = 0;  ///< in the file: of what follows the window
   size_t left_ = 0;      ///< bytes of the piece that follow it
   SharedShapes* known_shapes_;
-  SharedShapes::Shapes shared_shapes_;  ///< where shapes_ are
+  SharedShapes::Shapes common_;  ///< where shapes_ are
   const Action* actions_ = nullptr;
   PieceHeader header_;
   // Of a piece that is in the file:

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "models/lanes.h"
 #include "replay/coverage.h"
+#include "replay/hot.h"
 #include "replay/operation.h"
 #include "replay/results.h"
 #include "replay/trace.h"
@@ -20,26 +22,29 @@ class Profile {
   explicit Profile(const TraceDefinitions& trace)
       : trace_(&trace),
         ranks_(trace.ranks()),
+        names_(trace.calls.size()),
+        calls_(trace.timelines() * names_),
+        outside_(trace.timelines()),
         timelines_(trace.timelines()),
-        recorded_(trace.calls.size()) {
+        recorded_(names_) {
+    for (int number = ranks_; number < trace.timelines(); ++number) outside_[number] = kSideThread;
+    for (PerCall& call : calls_) call.time = Lanes<K>::Constant(0);
     for (Timeline& timeline : timelines_) {
-      timeline.calls.resize(trace.calls.size());
-      for (PerCall& call : timeline.calls) call.time = Lanes<K>::Constant(0);
       timeline.first = timeline.last = timeline.start = timeline.until = timeline.end =
           timeline.neither = timeline.outside = Lanes<K>::Constant(0);
     }
   }
 
-  /// `call` of a timeline left, which moves `traffic`. True when it is one of those that add_to()
-  /// tells of.
+  /// `call` of a timeline left, which moves `traffic`; `kIsMpi`: it is known to be one of MPI, not
+  /// its begin or end. True when it is one of those that add_to() tells of.
+  template <bool kIsMpi>
   [[gnu::always_inline]] bool call(int number, const Call& call, Traffic traffic,
                                    const Lanes<K>& enter, const Lanes<K>& leave) {
-    Timeline& timeline = timelines_[number];
-    if (call.role != CallRole::kMpi || timeline.over || number >= ranks_) {
+    if ((!kIsMpi && call.role != CallRole::kMpi) || outside_[number] != 0) {
       rare_call(number, call, traffic, enter, leave);
       return false;
     }
-    book(timeline, call, traffic, enter, leave);
+    book(number, call, traffic, enter, leave);
     recorded_[call.name] += call.leave - call.enter;
     return true;
   }
@@ -47,19 +52,14 @@ class Profile {
   /// Tells a Coverage of this pass how many calls there were of each name, and how long those took
   /// when recorded that main threads made before MPI_Finalize.
   void add_to(Coverage& coverage) const {
-    for (size_t name = 0; name < trace_->calls.size(); ++name) {
-      uint64_t calls = 0;
-      for (const Timeline& timeline : timelines_) calls += timeline.calls[name].calls;
-      coverage.add(name, calls, recorded_[name]);
-    }
+    std::vector<uint64_t> calls(names_);
+    for (size_t at = 0; at < calls_.size(); ++at) calls[at % names_] += calls_[at].calls;
+    for (size_t name = 0; name < names_; ++name) coverage.add(name, calls[name], recorded_[name]);
   }
 
-  // Memory that is needed soon: of a timeline, and of a call of it.
-  void fetch(int number) const { __builtin_prefetch(&timelines_[number]); }
+  /// Asks for memory that is needed soon.
   void fetch(int number, const Call& call) const {
-    const char* entry = reinterpret_cast<const char*>(&timelines_[number].calls[call.name]);
-    for (size_t line = 0; line < sizeof(PerCall); line += kCacheLine)
-      __builtin_prefetch(entry + line);
+    fetch_lines(&calls_[number * names_ + call.name], sizeof(PerCall));
   }
 
   /// The columns of one lane. `names` are the indices of the calls that occur, in report order.
@@ -73,7 +73,7 @@ class Profile {
       const Timeline& timeline = timelines_[number];
       const bool is_main = number < trace_->ranks();
       RankResult& row = result.ranks[trace_->rank_of(number)];
-      const double mpi = std::max(0.0, timeline.in_calls(lane) - timeline.outside[lane]);
+      const double mpi = std::max(0.0, in_calls(number, lane) - timeline.outside[lane]);
       const double all = timeline.until[lane] - timeline.start[lane] - timeline.neither[lane];
       row.compute += std::max(0.0, all - mpi) / ticks_per_second;
       row.mpi += mpi / ticks_per_second;
@@ -83,7 +83,7 @@ class Profile {
         row.calls.resize(names.size());
       }
       for (size_t i = 0; i < names.size(); ++i) {
-        const PerCall& call = timeline.calls[names[i]];
+        const PerCall& call = calls_[number * names_ + names[i]];
         row.calls[i].time += call.time[lane] / ticks_per_second;
         row.calls[i].calls += call.calls;
         row.calls[i].bytes_sent += call.bytes_sent;
@@ -102,34 +102,39 @@ class Profile {
   }
 
  private:
-  struct PerCall {
+  struct alignas(kCacheLine / 2) PerCall {
     Lanes<K> time;
     uint64_t calls = 0;
     uint64_t bytes_sent = 0;
     uint64_t bytes_received = 0;
   };
-  /// What is neither in a call nor in what is listed here is compute: most calls look at the
-  /// first line alone, and add to nothing but their own row.
-  struct alignas(kCacheLine) Timeline {
-    std::vector<PerCall> calls;
-    bool over = false;  ///< MPI_Finalize was entered
+  /// What is neither in a call nor in what is listed here is compute: so most calls add to nothing
+  /// but their own row.
+  struct Timeline {
     bool has_events = false;
     Lanes<K> first, last;  ///< of its records
     Lanes<K> start, end;   ///< of its window
     Lanes<K> until;        ///< where compute and MPI time end
     Lanes<K> neither;      ///< neither compute nor MPI: since `start`, up to `until`
     Lanes<K> outside;      ///< in calls before `start` or after `until`
-
-    double in_calls(int lane) const {
-      double sum = 0;
-      for (const PerCall& call : calls) sum += call.time[lane];
-      return sum;
-    }
   };
 
-  [[gnu::always_inline]] static void book(Timeline& timeline, const Call& call, Traffic traffic,
-                                          const Lanes<K>& enter, const Lanes<K>& leave) {
-    PerCall& totals = timeline.calls[call.name];
+  /// Why calls are not simply those of a main thread in its window.
+  enum Outside : uint8_t {
+    kSideThread = 1,
+    kOver = 2,  ///< MPI_Finalize was entered
+  };
+  bool is_over(int number) const { return (outside_[number] & kOver) != 0; }
+
+  double in_calls(int number, int lane) const {
+    double sum = 0;
+    for (size_t name = 0; name < names_; ++name) sum += calls_[number * names_ + name].time[lane];
+    return sum;
+  }
+
+  [[gnu::always_inline]] void book(int number, const Call& call, Traffic traffic,
+                                   const Lanes<K>& enter, const Lanes<K>& leave) {
+    PerCall& totals = calls_[number * names_ + call.name];
     totals.time += leave - enter;
     ++totals.calls;
     totals.bytes_sent += traffic.sent;
@@ -148,34 +153,37 @@ class Profile {
         return;
       case CallRole::kEnd:
         timeline.last = leave;
-        if (timeline.over) return;
+        if (is_over(number)) return;
         timeline.until = enter;
         if (is_main) timeline.end = leave;
         return;
       case CallRole::kOff:
       case CallRole::kFlush:
-        if (!timeline.over) timeline.neither += leave - enter;
+        if (!is_over(number)) timeline.neither += leave - enter;
         return;
       default:
         break;
     }
-    book(timeline, call, traffic, enter, leave);
+    book(number, call, traffic, enter, leave);
     if (!is_main) timeline.end = leave;
     if (call.role == CallRole::kInit) {
       timeline.start = leave;
       timeline.neither = Lanes<K>::Constant(0);
-      for (int lane = 0; lane < K; ++lane) timeline.outside[lane] = timeline.in_calls(lane);
+      for (int lane = 0; lane < K; ++lane) timeline.outside[lane] = in_calls(number, lane);
       return;
     }
-    if (timeline.over || call.role == CallRole::kFinalize) timeline.outside += leave - enter;
+    if (is_over(number) || call.role == CallRole::kFinalize) timeline.outside += leave - enter;
     if (call.role != CallRole::kFinalize) return;
-    if (!timeline.over) timeline.until = enter;
+    if (!is_over(number)) timeline.until = enter;
     if (is_main) timeline.end = enter;
-    timeline.over = true;
+    outside_[number] |= kOver;
   }
 
   const TraceDefinitions* trace_;
   int ranks_;
+  size_t names_;
+  std::vector<PerCall> calls_;    ///< by timeline and name
+  std::vector<uint8_t> outside_;  ///< by timeline: Outside
   std::vector<Timeline> timelines_;
   std::vector<double> recorded_;  ///< by call: what add_to() tells, ticks
 };

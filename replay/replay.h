@@ -182,7 +182,7 @@ class Replay {
   /// nobody receives.
   void number_send(int timeline, TransferId id);
   /// Both sides of a message are there.
-  void match(TransferId id);
+  void match(TransferId id, Transfer<K>& transfer);
   void collective(int timeline, const Call& call, const Action& action);
   void start_collective(int timeline, const Call& call, const Action& action);
   /// Comes to a collective of several members; the number of its instance.
@@ -207,17 +207,22 @@ class Replay {
   /// True when nothing is missing; else `timeline` will be woken when the first missing thing
   /// comes.
   bool everything_is_there(TimelineState<K>& state);
+  bool message_is_there(int timeline, Awaited::Kind kind, TransferId id);
+  bool other_is_there(TimelineState<K>& state, Awaited& awaited);
   void leave(TimelineState<K>& state, const Call& call);
   /// `call` leaves then: tells whoever keeps or observes calls.
+  template <bool kOnlyStarts>
   void tell(TimelineState<K>& state, const Call& call, Traffic traffic, double recorded_before,
             const Lanes<K>& leave);
   /// Of a collective or one-sided communication.
   bool others_are_there(int timeline, const Awaited& awaited);
-  void let_go(int timeline, const Awaited& awaited);
-  void let_go_others(int timeline, const Awaited& awaited);
-  void count_violation(int timeline, const Call& call, const Awaited& awaited);
-  /// When, as recorded, that happened which `awaited` waits for; false when it waits for nobody.
-  bool recorded_cause(int timeline, const Awaited& awaited, double& cause);
+  /// `call`, which waited for a message, leaves.
+  void let_go(const TimelineState<K>& state, const Call& call, Awaited::Kind kind, TransferId id);
+  /// The same of anything that is no plain message.
+  void let_go_other(const TimelineState<K>& state, const Call& call, const Awaited& awaited);
+  void count_violation(int timeline, const Call& call, Awaited::Kind kind);
+  /// When, as recorded, that happened which a call waits for; false when it waits for nobody.
+  bool recorded_cause(Awaited::Kind kind, const TransferFacts& transfer, double& cause);
   bool recorded_cause_of_others(int timeline, const Awaited& awaited, double& cause);
 
   // --- What calls wait for: replay_waits.h ---
@@ -272,6 +277,10 @@ class Replay {
 
   void put_slot(TimelineState<K>& state, uint32_t slot, TransferId id);
   void await_request(TimelineState<K>& state, Awaited::Kind kind, uint32_t slot);
+  /// The same of a kWaitSend or kWaitReceive where the rank has one timeline.
+  void await_own_request(TimelineState<K>& state, const Action& action);
+  /// What is in a request, which is then free; kNoTransfer: nothing that anybody waits for.
+  TransferId take_slot(TimelineState<K>& state, uint32_t slot);
   void await_collective(int timeline, const Action& action);
   /// Copies to `awaited` which instance was started.
   void find_instance(Awaited& awaited) const;

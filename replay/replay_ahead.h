@@ -20,8 +20,8 @@ int Replay<Rules>::pop_ready() {
   if (kTimeOrdered<Rules> || timelines_.size() <= kFewTimelines) return timeline;
   const std::span<const int> following = ready_.following();
   if (following.size() >= 3) {
-    fetch_lines(&timelines_[following[2]], sizeof(TimelineState<K>));
-    if (profile_) profile_->fetch(following[2]);
+    const TimelineState<K>& third = timelines_[following[2]];
+    fetch_lines(&third, third.often_looked_at());
     if (waits_) waits_->fetch(following[2]);
   }
   if (following.size() >= 2) {
@@ -46,7 +46,8 @@ void Replay<Rules>::fetch_calls(const TimelineState<K>& state) const {
               8 * kCacheLine);
   fetch_lines(state.channels.data(), state.channels.size() * sizeof(KnownChannel), 8 * kCacheLine);
   fetch_lines(state.slots.data(), state.slots.size() * sizeof(TransferId), 2 * kCacheLine);
-  fetch_lines(state.awaited.data(), state.awaited.capacity() * sizeof(Awaited), 8 * kCacheLine);
+  const auto awaited = state.awaited.room();
+  fetch_lines(awaited.data(), awaited.size_bytes(), 8 * kCacheLine);
 }
 
 template <class Rules>
@@ -60,19 +61,19 @@ void Replay<Rules>::fetch_messages(int timeline) const {
   if (call.actions > 0) {
     // Those of the calls behind it mostly follow, or begin again at the first.
     constexpr size_t kMost = 24;
-    const size_t here = std::min(kMost, block.actions.size() - call.first_action);
-    const size_t again = std::min<size_t>(kMost - here, call.first_action);
-    fetch_lines(&block.actions[call.first_action], here * sizeof(Action));
+    const size_t first = call.has_common_actions() ? block.actions.size() : call.action_index();
+    const size_t here = std::min(kMost, block.actions.size() - first);
+    const size_t again = std::min(kMost - here, first);
+    fetch_lines(block.actions.data() + first, here * sizeof(Action));
     fetch_lines(block.actions.data(), again * sizeof(Action));
-    if (call.actions > 1 && !block.traffic.empty())
-      fetch_lines(&block.traffic[call.first_action], sizeof(Traffic));
+    if (call.actions > 1 && !call.has_common_actions() && !block.traffic.empty())
+      fetch_lines(&block.traffic[first], sizeof(Traffic));
   }
   if (state.in_call) {
-    for (size_t i = state.next_awaited; i < state.awaited.size(); ++i) {
-      const Awaited& awaited = state.awaited[i];
-      if (awaited.kind >= Awaited::Kind::kCollective || awaited.transfer == kNoTransfer) continue;
-      matcher_.fetch(awaited.transfer);
-      if (waits_) waits_->fetch_send(awaited.transfer);
+    for (const AwaitedList::Entry& entry : state.awaited.entries().subspan(state.next_awaited)) {
+      if (!entry.is_plain) continue;
+      matcher_.fetch(entry.number);
+      if (waits_) waits_->fetch_send(entry.number);
     }
   }
   for_next_channels(state, [&](ChannelId id) { matcher_.fetch_channel(id); });
@@ -83,10 +84,11 @@ template <typename Visit>
 void Replay<Rules>::for_next_channels(const TimelineState<K>& state, Visit visit) const {
   if (state.next_call == state.calls) return;
   // Only sends and posts have channels. The actions of the calls behind mostly follow, or begin
-  // again at the first.
+  // again at the first: behind all others are those that calls have in common.
   const Call& call = state.block.calls[state.next_call];
   const size_t known = state.channels.size();
-  size_t at = call.first_action + (state.in_call ? call.actions : 0);
+  size_t at =
+      call.has_common_actions() ? known : call.action_index() + (state.in_call ? call.actions : 0);
   for (size_t ahead = std::min(kActionsAhead, known); ahead > 0; --ahead, ++at) {
     if (at >= known) at = 0;
     const KnownChannel& channel = state.channels[at];

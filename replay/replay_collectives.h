@@ -83,12 +83,18 @@ uint64_t Replay<Rules>::arrive(int timeline, const Call& call, const Action& act
 template <class Rules>
 [[gnu::noinline]] void Replay<Rules>::await_collective(int timeline, const Action& action) {
   TimelineState<K>& state = timelines_[timeline];
-  const size_t before = state.awaited.size();
-  await_request(state, Awaited::Kind::kCollective, action.tag);
-  if (state.awaited.size() == before) return;  // it has one member
-  Awaited& awaited = state.awaited.back();
+  Awaited awaited;
+  awaited.kind = Awaited::Kind::kCollective;
   awaited.action = &action;
-  if (awaited.posted) find_instance(awaited);
+  if (state.threads) {
+    awaited.posted = false;
+    awaited.slot = action.tag;
+  } else {
+    awaited.transfer = take_slot(state, action.tag);
+    if (awaited.transfer == kNoTransfer) return;  // it has one member
+    find_instance(awaited);
+  }
+  state.awaited.push_back(awaited);
 }
 
 template <class Rules>

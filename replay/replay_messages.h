@@ -26,16 +26,12 @@ inline constexpr bool kLeavesAtOnce = requires(const Rules& rules,
 
 template <class Rules>
 RUBATO_HOT bool Replay<Rules>::only_starts(const TimelineState<K>& state, const Call& call) const {
-  if constexpr (!kLeavesAtOnce<Rules>) return false;
-  if (call.actions != 1 || call.role != CallRole::kMpi || call.spinning != 0) return false;
-  const Action& action = state.block.actions[call.first_action];
-  return (action.kind == ActionKind::kSend || action.kind == ActionKind::kPost) &&
-         !(action.flags & kBlocking);
+  return kLeavesAtOnce<Rules> && call.first_action & kStartsMessage && !state.threads;
 }
 
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call& call) {
-  const Action& action = state.block.actions[call.first_action];
+  const Action& action = state.block.actions[call.action_index()];
   if (action.kind == ActionKind::kSend) {
     start_message<ActionKind::kSend>(state, call, action);
   } else {
@@ -49,14 +45,15 @@ RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call
                                              const Action& action) {
   if constexpr (kLeavesAtOnce<Rules>) {
     enter_after_compute(state, call, true);
-    begin_call(state, call);
+    rules_->begin_call(state);
+    state.block.take_up(call);
     if constexpr (kKind == ActionKind::kSend) {
       send(state, call, action);
     } else {
       post(state, call, action);
     }
     const Traffic traffic = traffic_of(action, kTrafficMasks[static_cast<size_t>(kKind) * 2]);
-    tell(state, call, traffic, state.recorded_clock, rules_->leave_at_once(state));
+    tell<true>(state, call, traffic, state.recorded_clock, rules_->leave_at_once(state));
   }
 }
 
@@ -92,13 +89,13 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   }
   if constexpr (kTimeOrdered<Rules>) sent(timeline, id);
   if (transfer.has_post) {
-    match(id);
+    match(id, transfer);
     wake(transfer.waiting_receiver);
   }
   // An eager send is over for its sender; so is one whose completion the archive does not show.
   const bool watched = action.flags & kBlocking || action.slot != kNoSlot;
   const bool waits = transfer.sender_waits && watched;
-  if (!waits) matcher_.sender_done(id);
+  if (!waits) matcher_.sender_done(id, transfer);
   if (action.flags & kBlocking) {
     if (waits) await(state, Awaited::Kind::kSend, id);
   } else if (action.slot != kNoSlot) {
@@ -142,7 +139,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   }
   if constexpr (kTimeOrdered<Rules>) rules_->order()[id].receiver = timeline;
   if (transfer.has_send) {
-    match(id);
+    match(id, transfer);
     wake(transfer.waiting_sender);
   }
   if (action.flags & kBlocking) {
@@ -166,8 +163,7 @@ RUBATO_RARE void Replay<Rules>::number_send(int timeline, TransferId id) {
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::match(TransferId id) {
-  Transfer<K>& transfer = matcher_[id];
+RUBATO_HOT void Replay<Rules>::match(TransferId id, Transfer<K>& transfer) {
   if constexpr (kTimeOrdered<Rules>) return request(id);
   if constexpr (kNeedsPresence<Rules>) {
     if (rules_->protocol(transfer.level, transfer.bytes) >= Protocol::kPull) {
@@ -220,7 +216,8 @@ bool Replay<Rules>::serve_earliest() {
 
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::put_slot(TimelineState<K>& state, uint32_t slot, TransferId id) {
-  if (state.threads) return share_request(state.number, slot, id);
+  if (state.threads) [[unlikely]]
+    return share_request(state.number, slot, id);
   std::vector<TransferId>& slots = state.slots;
   if (slot >= slots.size()) slots.resize(slot + 1, kNoTransfer);
   // A send whose completion was never seen gave its slot to this one.
@@ -231,14 +228,27 @@ RUBATO_HOT void Replay<Rules>::put_slot(TimelineState<K>& state, uint32_t slot, 
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::await_request(TimelineState<K>& state, Awaited::Kind kind,
                                              uint32_t slot) {
-  if (!state.threads) {
-    // An eager send is over, and nobody waits for it.
-    if (slot >= state.slots.size() || state.slots[slot] == kNoTransfer) return;
-    return await(state, kind, std::exchange(state.slots[slot], kNoTransfer));
+  if (state.threads) {
+    state.awaited.push_back({.kind = kind, .posted = false, .slot = slot});
+    return;
   }
-  await(state, kind, kNoTransfer);
-  state.awaited.back().posted = false;
-  state.awaited.back().slot = slot;
+  const TransferId id = take_slot(state, slot);
+  if (id != kNoTransfer) await(state, kind, id);
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::await_own_request(TimelineState<K>& state, const Action& action) {
+  const TransferId id = take_slot(state, action.slot);
+  if (id == kNoTransfer) return;
+  const bool receives = action.kind == ActionKind::kWaitReceive;
+  await(state, receives ? Awaited::Kind::kReceive : Awaited::Kind::kSend, id);
+}
+
+template <class Rules>
+RUBATO_HOT TransferId Replay<Rules>::take_slot(TimelineState<K>& state, uint32_t slot) {
+  // An eager send is over, and nobody waits for it.
+  if (slot >= state.slots.size()) return kNoTransfer;
+  return std::exchange(state.slots[slot], kNoTransfer);
 }
 
 template <class Rules>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -27,42 +28,80 @@ struct Awaited {
   Kind kind = Kind::kSend;
   bool posted = true;  ///< false: a send or receive of another thread, which has still to post it
   Synchronisation waits_for = Synchronisation::kAllToAll;  ///< in a collective
-  /// Of a collective that was started before: which of the started ones. Else kNoTransfer.
+  /// The message, or which of the collectives that were started before; kNoTransfer: neither.
   TransferId transfer = kNoTransfer;
   uint32_t slot = kNoSlot;         ///< of one that is not posted
   int local = 0;                   ///< rank in the communicator of a collective
   const Action* action = nullptr;  ///< of a collective, or one-sided
   uint64_t instance = 0;  ///< of a collective; number of an epoch, or of a turn, from 1 (0: none)
 };
-static_assert(sizeof(Awaited) == 32);
 
-/// What one call waits for. A vector whose push_back() is part of the code that calls it: every
-/// other call waits for something.
+/// What one call waits for, in the order of its actions. Nearly always that is messages of which
+/// nothing but their number is to be known: those take eight bytes each, as with many timelines
+/// every cache line counts. All the rest stands in a list of its own.
 class AwaitedList {
  public:
-  [[gnu::always_inline]] void push_back(const Awaited& awaited) {
+  struct Entry {
+    uint32_t number;     ///< the message, else where the Awaited is
+    Awaited::Kind kind;  ///< of a message
+    bool is_plain;       ///< a message, posted when the call began to wait
+  };
+
+  [[gnu::always_inline]] void push_message(Awaited::Kind kind, TransferId id) {
     if (size_ == room_.size()) make_room();
-    room_[size_++] = awaited;
+    room_[size_++] = {id, kind, true};
   }
-  void clear() { size_ = 0; }
+  /// Anything else.
+  void push_back(const Awaited& awaited) {
+    if (size_ == room_.size()) make_room();
+    room_[size_++] = {static_cast<uint32_t>(others_.size()), awaited.kind, false};
+    others_.push_back(awaited);
+  }
+  void clear() {
+    size_ = 0;
+    others_.clear();
+  }
 
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
-  size_t capacity() const { return room_.size(); }
-  Awaited& operator[](size_t i) { return room_[i]; }
-  const Awaited& operator[](size_t i) const { return room_[i]; }
-  Awaited& back() { return room_[size_ - 1]; }
-  const Awaited* data() const { return room_.data(); }
-  Awaited* begin() { return room_.data(); }
-  Awaited* end() { return room_.data() + size_; }
-  const Awaited* begin() const { return room_.data(); }
-  const Awaited* end() const { return room_.data() + size_; }
+  /// For who looks at plain messages without an Awaited of each.
+  std::span<const Entry> entries() const { return {room_.data(), size_}; }
+  std::span<const Entry> room() const { return room_; }  ///< for them, and for more
+  Awaited& other(const Entry& entry) { return others_[entry.number]; }
+  const Awaited& other(const Entry& entry) const { return others_[entry.number]; }
+
+  Awaited operator[](size_t i) const {
+    const Entry& entry = room_[i];
+    if (!entry.is_plain) return other(entry);
+    Awaited message;
+    message.kind = entry.kind;
+    message.transfer = entry.number;
+    return message;
+  }
+
+  class Iterator {
+   public:
+    Iterator(const AwaitedList& list, size_t at) : list_(&list), at_(at) {}
+    Awaited operator*() const { return (*list_)[at_]; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    const AwaitedList* list_;
+    size_t at_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size_}; }
 
  private:
-  [[gnu::noinline]] void make_room() { room_.resize(std::max(size_t{4}, 2 * room_.size())); }
+  [[gnu::noinline]] void make_room() { room_.resize(std::max(size_t{8}, 2 * room_.size())); }
 
-  std::vector<Awaited> room_;
-  size_t size_ = 0;  ///< how many of them there are
+  std::vector<Entry> room_;
+  size_t size_ = 0;              ///< how many of them there are
+  std::vector<Awaited> others_;  ///< those that are no plain messages
 };
 
 /// A collective that a rank has started and not completed.
@@ -87,9 +126,10 @@ struct ThreadedRank {
   std::vector<int> unborn;                         ///< timelines that have not begun
 };
 
-/// Where one timeline stands in the replay.
+/// Where one timeline stands in the replay. What nearly every call looks at comes first: with many
+/// timelines each line of it comes from far away.
 template <int K>
-struct TimelineState {
+struct alignas(kCacheLine) TimelineState {
   enum class Status : uint8_t { kReady, kBlocked, kFinished };
 
   int number = 0;  ///< the timeline
@@ -101,20 +141,26 @@ struct TimelineState {
   Lanes<K> in_port;                    ///< when it took the last one
   Lanes<K> enter;                      ///< of the current call
   Lanes<K> busy;                       ///< enter plus what starting its messages cost the processor
-  Block block;
+
+  CallUnpacker* unpacker = nullptr;  ///< where the next calls are; as EventSource's
+  uint32_t next_call = 0;            ///< index into block.calls
+  uint32_t calls = 0;                ///< how many there are in it
+  uint32_t next_awaited = 0;         ///< the first one that is not known to be there
+  bool in_call = false;              ///< the current call was entered
+  Status status = Status::kReady;
+  std::vector<TransferId> slots;  ///< open requests of the only timeline of a rank
   /// By index into block.actions: the channel of a send or post; what one call found out serves the
   /// others that share its actions.
   std::vector<KnownChannel> channels;
-  uint64_t channels_of = 0;          ///< Block::shared
-  size_t next_call = 0;              ///< index into block.calls
-  size_t calls = 0;                  ///< how many there are in it
-  CallUnpacker* unpacker = nullptr;  ///< where the next ones are; as EventSource's
-  bool in_call = false;              ///< the current call was entered
-  Status status = Status::kReady;
-  AwaitedList awaited;            ///< by the current call
-  size_t next_awaited = 0;        ///< the first one that is not known to be there
-  std::vector<TransferId> slots;  ///< open requests of the only timeline of a rank
+  AwaitedList awaited;  ///< by the current call
+  Block block;
+  uint64_t channels_of = 0;  ///< Block::shared
 
+  /// Bytes up to what is hardly ever looked at.
+  size_t often_looked_at() const {
+    return static_cast<size_t>(reinterpret_cast<const char*>(&block.records) -
+                               reinterpret_cast<const char*>(this));
+  }
   KnownChannel& channel_of(const Action& action) {
     return channels[static_cast<size_t>(&action - block.actions.data())];
   }

@@ -35,8 +35,7 @@ class RankLines {
       if (call.role != CallRole::kBegin && compute > 0) line() << "compute " << compute << '\n';
       left_ = call.leave;
       bool waits = false;
-      for (uint32_t i = 0; i < call.actions; ++i) {
-        const Action& action = block.actions[call.first_action + i];
+      for (const Action& action : block.actions_of(call)) {
         if (action.kind == ActionKind::kWaitSend || action.kind == ActionKind::kWaitReceive)
           waits = true;
         else

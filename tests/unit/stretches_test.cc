@@ -184,8 +184,7 @@ std::vector<uint64_t> words_of(Block& block, const Call& call) {
                                  static_cast<uint64_t>(call.role),
                                  call.spinning};
   for (const double time : {call.enter, call.leave}) words.push_back(std::bit_cast<uint64_t>(time));
-  for (uint32_t i = 0; i < call.actions; ++i) {
-    Action action = block.actions[call.first_action + i];
+  for (Action action : block.actions_of(call)) {
     action.request = RequestField::kNone;
     uint64_t bits[4];
     std::memcpy(bits, &action, sizeof bits);
