@@ -136,19 +136,11 @@ Receives sweep_receives(Pair& pair, const std::function<double(size_t)>& away,
   return receives;
 }
 
-/// Adds them to the series of their names, which begin here if they are not there.
+/// Adds them to the series of their names.
 void add_receives(LevelResult& result, Receives receives) {
-  const auto add = [&](const char* pattern, Timings& timings) {
-    const auto found = std::find_if(result.series.begin(), result.series.end(),
-                                    [&](const Series& one) { return one.pattern == pattern; });
-    if (found == result.series.end())
-      result.series.push_back({pattern, std::move(timings)});
-    else
-      found->timings.merge(timings);
-  };
-  add("receive_overhead", receives.both);
-  add("irecv", receives.posts);
-  add("irecv_wait", receives.waits);
+  result.timings_for("receive_overhead").merge(receives.both);
+  result.timings_for("irecv").merge(receives.posts);
+  result.timings_for("irecv_wait").merge(receives.waits);
 }
 
 /// The processor's time at both ends; see Pair.
@@ -234,6 +226,17 @@ void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
 }
 
 }  // namespace
+
+const Timings* LevelResult::timings_of(const std::string& pattern) const {
+  const auto found = std::find_if(series.begin(), series.end(),
+                                  [&](const Series& one) { return one.pattern == pattern; });
+  return found == series.end() ? nullptr : &found->timings;
+}
+
+Timings& LevelResult::timings_for(const std::string& pattern) {
+  if (!timings_of(pattern)) series.push_back({pattern, {}});
+  return const_cast<Timings&>(*timings_of(pattern));
+}
 
 LevelSamples LevelResult::samples() const {
   LevelSamples samples;

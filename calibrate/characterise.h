@@ -28,6 +28,10 @@ struct LevelResult {
   OfLoops of_loops = OfLoops::kLeast;  ///< what the fit is made of
   LevelFit fit;                        ///< without curves when interrupted before there was enough
 
+  /// The timings of a pattern; null where none were taken.
+  const Timings* timings_of(const std::string& pattern) const;
+  /// The same, which begin here if they are not there.
+  Timings& timings_for(const std::string& pattern);
   /// What the fit is made of, as `rubato fit` gets it from the file of samples.
   LevelSamples samples() const;
 };

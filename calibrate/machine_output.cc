@@ -27,12 +27,6 @@ std::string bandwidth(size_t bytes, const Timing& timing) {
   return fmt::format("{:.1f}GB/s", static_cast<double>(bytes) / timing.min * 1e-9);
 }
 
-const Timings* timings_of(const LevelResult& result, const std::string& pattern) {
-  const auto found = std::find_if(result.series.begin(), result.series.end(),
-                                  [&](const Series& series) { return series.pattern == pattern; });
-  return found == result.series.end() ? nullptr : &found->timings;
-}
-
 }  // namespace
 
 std::string note_machine(Provenance& measured, const std::vector<LevelResult>& results,
@@ -57,8 +51,8 @@ std::string note_machine(Provenance& measured, const std::vector<LevelResult>& r
 void print_machine(std::FILE* out, const Provenance& measured,
                    const std::vector<LevelResult>& results) {
   for (const LevelResult& result : results) {
-    const Timings* warm = timings_of(result, "copy");
-    const Timings* cold = timings_of(result, "copy_cold");
+    const Timings* warm = result.timings_of("copy");
+    const Timings* cold = result.timings_of("copy_cold");
     if (!warm || !cold) continue;
     fmt::print(out, "copying within a rank\n  {:>8}  {:>11}  {:>11}\n", "size", "in cache",
                "in memory");

@@ -47,7 +47,7 @@ std::optional<int> pairs_at_once(const std::string& pattern);
 /// "" where nothing was measured, or more ranks talked at once on a node than `cores` under
 /// [measured]: that says how ranks share cores, and nothing about messages.
 std::string note_load(Provenance& measured, const std::map<Level, std::vector<LoadedTime>>& times,
-                      bool tells_sockets = false);
+                      bool tells_sockets);
 
 /// What a fixed amount of work took, again and again (the Fixed Work Quantum benchmark of Sottile
 /// and Minnich, 2004): disturbances by the system show as longer ones.

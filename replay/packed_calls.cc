@@ -257,23 +257,33 @@ inline bool same(std::span<const Action> a, std::span<const Action> b) {
 SharedShapes::Shapes SharedShapes::find(std::span<const CallShape> shapes,
                                         std::span<const Action> actions) {
   wanted_.shapes.assign(shapes.begin(), shapes.end());
-  wanted_.actions.assign(actions.size(), {});
-  wanted_.traffic.assign(actions.size(), {});
+  wanted_.actions.clear();
+  wanted_.own_actions = 0;
   uint64_t h = shapes.size();
   for (CallShape& shape : wanted_.shapes) {
     h = mix(h ^ shape.name ^ uint64_t{shape.actions} << 16 ^ shape.records << 32);
-    const std::span<const Action> own = actions.subspan(shape.first_action, shape.actions);
-    shape.note_kind(own);
-    if (own.empty() || shape.open || std::any_of(own.begin(), own.end(), is_message)) continue;
-    std::copy(own.begin(), own.end(), wanted_.actions.begin() + shape.action_index());
-    wanted_.traffic[shape.action_index()] = traffic_of(own);
-    shape.first_action |= kCommonActions;
-    for (const Action& action : own) h = mix(h ^ action.slot ^ action.bytes << 32);
+    const std::span<const Action> does = actions.subspan(shape.first_action, shape.actions);
+    if (shape.open || std::any_of(does.begin(), does.end(), is_message)) {
+      shape.first_action = wanted_.own_actions;
+      wanted_.own_actions += shape.actions;
+    } else {
+      shape.first_action = static_cast<uint32_t>(wanted_.actions.size()) | kCommonActions;
+      wanted_.actions.insert(wanted_.actions.end(), does.begin(), does.end());
+      for (const Action& action : does) h = mix(h ^ action.slot ^ action.bytes << 32);
+    }
+    shape.note_kind(does);
   }
   Shapes& known = known_[h % known_.size()];
-  if (!known || known->shapes != wanted_.shapes || !same(known->actions, wanted_.actions))
-    known = std::make_shared<const CommonShapes>(wanted_);
-  return known;
+  if (known && known->shapes == wanted_.shapes && same(known->actions, wanted_.actions))
+    return known;
+  wanted_.traffic.assign(wanted_.actions.size(), {});
+  for (const CallShape& shape : wanted_.shapes) {
+    if (shape.actions > 1 && shape.has_common_actions()) {
+      const uint32_t first = shape.action_index();
+      wanted_.traffic[first] = traffic_of({wanted_.actions.data() + first, shape.actions});
+    }
+  }
+  return known = std::make_shared<const CommonShapes>(wanted_);
 }
 
 void CallUnpacker::start(const PiecePlace& place) {
@@ -285,6 +295,7 @@ void CallUnpacker::start(const PiecePlace& place) {
   assert(header_.head_bytes() == place.head);
   const std::span<const CallShape> shapes(reinterpret_cast<const CallShape*>(head + sizeof header_),
                                           header_.shapes);
+  packed_shapes_ = shapes.data();
   actions_ = reinterpret_cast<const Action*>(shapes.data() + shapes.size());
   common_ = known_shapes_->find(shapes, {actions_, header_.actions});
   shapes_ = common_->shapes.data();
@@ -343,9 +354,9 @@ void CallUnpacker::read_requests(Call& call, Block& block) {
     for (const uint32_t* end = slot + shape.requests; slot != end; ++slot) *slot = get_slot();
     return;
   }
-  const Action* first = actions_ + shape.action_index();
+  const Action* first = block.actions.data() + shape.action_index();
   for (const Action* action = first; action != first + shape.actions; ++action) {
-    if (request_of(*action)) block.requests.push_back(get_slot());
+    if (action->request != RequestField::kNone) block.requests.push_back(get_slot());
     if (order_of(*action)) block.requests.push_back(shape.numbered ? get2() : 0);
   }
 }
@@ -385,18 +396,22 @@ void CallUnpacker::share_actions(Block& block) const {
   block.shared = piece_number_;
   block.numbered = numbered_;
   block.common = common_;
-  block.actions.assign(actions_, actions_ + header_.actions);
-  for (Action& action : block.actions) {
-    const uint32_t* request = request_of(action);
-    action.request = !request                  ? RequestField::kNone
+  block.actions.resize(common_->own_actions);
+  block.traffic.resize(common_->own_actions);
+  for (uint32_t i = 0; i < header_.shapes; ++i) {
+    if (shapes_[i].has_common_actions()) continue;
+    const std::span<const Action> does(actions_ + packed_shapes_[i].first_action,
+                                       shapes_[i].actions);
+    Action* own = block.actions.data() + shapes_[i].action_index();
+    if (does.size() > 1) block.traffic[shapes_[i].action_index()] = traffic_of(does);
+    for (const Action& action : does) {
+      const uint32_t* request = request_of(action);
+      *own = action;
+      own->request = !request                  ? RequestField::kNone
                      : request == &action.slot ? RequestField::kSlot
                                                : RequestField::kTag;
-  }
-  block.traffic.resize(header_.actions);
-  for (const CallShape* shape = shapes_; shape != shapes_ + header_.shapes; ++shape) {
-    if (shape->actions > 1 && !shape->has_common_actions())
-      block.traffic[shape->action_index()] =
-          traffic_of({actions_ + shape->action_index(), shape->actions});
+      ++own;
+    }
   }
 }
 

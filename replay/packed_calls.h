@@ -220,6 +220,7 @@ void CallPacker::add_known(std::span<const KnownCall> calls, Ticks ticks) {
 /// Shapes as many pieces have them, with the actions of those that send and post nothing.
 struct CommonShapes : CommonActions {
   std::vector<CallShape> shapes;  ///< with ActionPlace
+  uint32_t own_actions = 0;       ///< of each piece: those that are not here
 };
 
 /// Shapes of pieces that are being read. In most programs all ranks do the same at the same time,
@@ -325,8 +326,9 @@ class alignas(kCacheLine) CallUnpacker {
   uint64_t offset_ = 0;  ///< in the file: of what follows the window
   size_t left_ = 0;      ///< bytes of the piece that follow it
   SharedShapes* known_shapes_;
-  SharedShapes::Shapes common_;  ///< where shapes_ are
-  const Action* actions_ = nullptr;
+  SharedShapes::Shapes common_;               ///< where shapes_ are
+  const CallShape* packed_shapes_ = nullptr;  ///< as they are in the piece
+  const Action* actions_ = nullptr;           ///< likewise
   PieceHeader header_;
   // Of a piece that is in the file:
   std::vector<uint64_t> head_;    ///< its header, shapes and actions

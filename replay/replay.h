@@ -94,7 +94,8 @@ class Replay {
         timelines_(trace_->timelines()),
         presence_(trace_->timelines()),
         running_(trace_->ranks()),
-        sends_(trace_->timelines()) {
+        sends_(trace_->timelines()),
+        starts_after_(trace_->calls.size() + 1, true) {
     for (const Thread& thread : trace_->threads) threads_of_rank_.try_emplace(thread.rank);
   }
 
@@ -149,6 +150,12 @@ class Replay {
   // Memory that is needed soon: replay_ahead.h.
   void fetch_calls(const TimelineState<K>& state) const;
   void fetch_messages(int timeline) const;
+  /// The name of the call that a timeline waits in; calls.size() where it waits in none.
+  size_t waits_in(const TimelineState<K>& state) const;
+  /// False where the last one that waited in such a call started no message before the next wait.
+  bool may_start(const TimelineState<K>& state) const;
+  /// `state` runs next, and the one before has run.
+  void note_starts(const TimelineState<K>& state);
   /// Calls `visit` with the channels of the messages that `state` comes to before its next wait, as
   /// far as they are known.
   template <typename Visit>
@@ -351,6 +358,10 @@ class Replay {
   std::vector<TransferId> free_started_;  ///< entries of started_ that can be used again
   const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};
   std::vector<TransferId> skipped_;
+  std::vector<char> starts_after_;  ///< by waits_in()
+  size_t last_waited_in_ = 0;       ///< the timeline that ran last
+  uint64_t started_messages_ = 0;   ///< sends and posts
+  uint64_t started_before_ = 0;     ///< before that one ran
   int finished_ = 0;
   ReplayOutcome outcome_;
 };

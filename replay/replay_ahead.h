@@ -5,7 +5,9 @@
 // With hundreds of timelines what a replay looks at is more than the nearer caches hold, and one
 // that runs next finds nothing of its own there: its state, its calls, the messages that it waits
 // for or is about to send. One leads to the other, so they are asked for in steps, one step each
-// time a timeline is chosen to run; run_queue.h knows who follows it.
+// time a timeline is chosen to run; run_queue.h knows who follows it. What it is about to send is
+// not known before its next calls are read, so that is asked for where those that waited in such a
+// call before it did send something next.
 
 #include <algorithm>
 
@@ -30,11 +32,31 @@ int Replay<Rules>::pop_ready() {
   if (!following.empty()) {
     fetch_messages(following[0]);
   }
+  note_starts(timelines_[timeline]);
+  if (!may_start(timelines_[timeline])) return timeline;
   for_next_channels(timelines_[timeline], [&](ChannelId id) {
     matcher_.fetch_first(id);
     if (waits_) waits_->fetch_send(matcher_.first(id));
   });
   return timeline;
+}
+
+template <class Rules>
+size_t Replay<Rules>::waits_in(const TimelineState<K>& state) const {
+  if (!state.in_call || state.next_call == state.calls) return trace_->calls.size();
+  return state.block.calls[state.next_call].name;
+}
+
+template <class Rules>
+bool Replay<Rules>::may_start(const TimelineState<K>& state) const {
+  return starts_after_[waits_in(state)];
+}
+
+template <class Rules>
+void Replay<Rules>::note_starts(const TimelineState<K>& state) {
+  starts_after_[last_waited_in_] = started_messages_ != started_before_;
+  last_waited_in_ = waits_in(state);
+  started_before_ = started_messages_;
 }
 
 template <class Rules>
@@ -58,7 +80,8 @@ void Replay<Rules>::fetch_messages(int timeline) const {
   const Block& block = state.block;
   const Call& call = block.calls[state.next_call];
   if (profile_) profile_->fetch(timeline, call);
-  if (call.actions > 0) {
+  const bool starts = may_start(state);
+  if (call.actions > 0 && starts) {
     // Those of the calls behind it mostly follow, or begin again at the first.
     constexpr size_t kMost = 24;
     const size_t first = call.has_common_actions() ? block.actions.size() : call.action_index();
@@ -76,7 +99,7 @@ void Replay<Rules>::fetch_messages(int timeline) const {
       if (waits_) waits_->fetch_send(entry.number);
     }
   }
-  for_next_channels(state, [&](ChannelId id) { matcher_.fetch_channel(id); });
+  if (starts) for_next_channels(state, [&](ChannelId id) { matcher_.fetch_channel(id); });
 }
 
 template <class Rules>

@@ -79,6 +79,7 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   transfer.level = rules_->level(rank, action.peer);
   if (waits_) waits_->send(id, state.enter);
   ++outcome_.messages;
+  ++started_messages_;
   ++outcome_.level_messages[static_cast<int>(transfer.level)];
   outcome_.level_bytes[static_cast<int>(transfer.level)] += action.bytes;
   rules_->send(state, call, action, transfer);
@@ -127,6 +128,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   }
   skipped_.clear();
   Transfer<K>& transfer = matcher_[id];
+  ++started_messages_;
   transfer.has_post = true;
   transfer.recorded_post = call.enter;
   rules_->post(state, action, transfer);

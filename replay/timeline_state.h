@@ -134,21 +134,21 @@ struct alignas(kCacheLine) TimelineState {
 
   int number = 0;  ///< the timeline
   int rank = 0;
-  ThreadedRank<K>* threads = nullptr;  ///< of its rank; none where it is the only timeline
-  Lanes<K> clock;                      ///< ticks; leave of the call before
-  double recorded_clock = 0;           ///< the same as recorded
-  Lanes<K> out_port;                   ///< when the timeline can send the next message
-  Lanes<K> in_port;                    ///< when it took the last one
-  Lanes<K> enter;                      ///< of the current call
-  Lanes<K> busy;                       ///< enter plus what starting its messages cost the processor
-
-  CallUnpacker* unpacker = nullptr;  ///< where the next calls are; as EventSource's
-  uint32_t next_call = 0;            ///< index into block.calls
-  uint32_t calls = 0;                ///< how many there are in it
-  uint32_t next_awaited = 0;         ///< the first one that is not known to be there
-  bool in_call = false;              ///< the current call was entered
+  uint32_t next_awaited = 0;  ///< the first one that is not known to be there
+  bool in_call = false;       ///< the current call was entered
   Status status = Status::kReady;
-  std::vector<TransferId> slots;  ///< open requests of the only timeline of a rank
+  Lanes<K> clock;             ///< ticks; leave of the call before
+  double recorded_clock = 0;  ///< the same as recorded
+  Lanes<K> out_port;          ///< when the timeline can send the next message
+  Lanes<K> in_port;           ///< when it took the last one
+  Lanes<K> enter;             ///< of the current call
+  Lanes<K> busy;              ///< enter plus what starting its messages cost the processor
+
+  ThreadedRank<K>* threads = nullptr;  ///< of its rank; none where it is the only timeline
+  CallUnpacker* unpacker = nullptr;    ///< where the next calls are; as EventSource's
+  uint32_t next_call = 0;              ///< index into block.calls
+  uint32_t calls = 0;                  ///< how many there are in it
+  std::vector<TransferId> slots;       ///< open requests of the only timeline of a rank
   /// By index into block.actions: the channel of a send or post; what one call found out serves the
   /// others that share its actions.
   std::vector<KnownChannel> channels;

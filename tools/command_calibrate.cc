@@ -236,7 +236,8 @@ po::options_description visible_options() {
        "start the launcher behind '--' so many times and make one platform of all")  //
       ("least",
        "with --launches: the least time of each message counts, not the median: what the machine "
-       "can do where something else slows some of the launches down")  //
+       "can do where something else slows some of the launches down (not where two virtual "
+       "processors share a core now and then, which makes messages quicker)")  //
       ("lengths", po::value<std::string>()->value_name("SAMPLES.csv"),
        "measure the lengths of these samples instead of choosing")  //
       ("patterns", po::value<std::string>()->value_name("LIST")->default_value("default", ""),

@@ -33,7 +33,8 @@ int command_fit(const Arguments& arguments) {
   add("continuous", "no steps between the segments of a curve, only kinks");
   add("least",
       "of several launches the least time of each message counts, not the median: what\n"
-      "the machine can do where something else slows some of the launches down");
+      "the machine can do where something else slows some of the launches down (not where\n"
+      "two virtual processors share a core now and then, which makes messages quicker)");
   add("time", po::value<std::string>()->value_name("NAME"),
       "what counts of the loops of a launch: min, which nothing disturbed, or median, what\n"
       "a message took most of the time (default: as it was calibrated)");

@@ -89,7 +89,8 @@ TEST_CASE("degradation: what calibration measured of several pairs comes back fr
     const std::string comment = note_load(
         platform.measured,
         {{level,
-          {{1, 0, latency}, {1, 1e6, latency + 1e-3}, {pairs, 1e6, latency + loaded * 1e-3}}}});
+          {{1, 0, latency}, {1, 1e6, latency + 1e-3}, {pairs, 1e6, latency + loaded * 1e-3}}}},
+        false);
     std::string file = format_platform(platform, {{}, comment});
     for (size_t at = file.find("# [contention]"); at != std::string::npos;
          at = file.find("\n# ", at))

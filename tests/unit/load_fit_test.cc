@@ -68,7 +68,7 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
   platform.level(Level::kNode).emplace().transfer = TransferCurve::hockney(1e-6, 1e9);
   platform.measured["cores"] = "4";  // for two pairs on one node, or one end of four pairs
   const std::string both =
-      note_load(platform.measured, {{Level::kNode, node}, {Level::kNetwork, network}});
+      note_load(platform.measured, {{Level::kNode, node}, {Level::kNetwork, network}}, false);
   CHECK(platform.measured["node_degradation"] == "0.75 (2 to 2 pairs at once)");
   CHECK(platform.measured["network_degradation"] == "2.00 (4 to 4 pairs at once)");
 
@@ -89,7 +89,7 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
   CHECK(switched_on(file) == expected);
   CHECK(both.find("faster than measured") == std::string::npos);
 
-  const std::string alone = note_load(platform.measured, {{Level::kNode, node}});
+  const std::string alone = note_load(platform.measured, {{Level::kNode, node}}, false);
   CHECK(alone.find("faster than measured") != std::string::npos);  // 0.75 of the time, alone
   expected.degradation_ratio = 0.75;
   expected.levels = {false, false, true, false};
@@ -106,9 +106,9 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
 
   // Ranks that share cores say nothing about messages.
   platform.measured["cores"] = "3";
-  CHECK(note_load(platform.measured, {{Level::kNode, node}}).empty());
-  CHECK(note_load(platform.measured, {{Level::kNetwork, network}}).empty());
-  CHECK(note_load(platform.measured, {}).empty());
+  CHECK(note_load(platform.measured, {{Level::kNode, node}}, false).empty());
+  CHECK(note_load(platform.measured, {{Level::kNetwork, network}}, false).empty());
+  CHECK(note_load(platform.measured, {}, false).empty());
 }
 
 TEST_CASE("how many pairs a pattern has") {
