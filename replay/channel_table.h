@@ -33,6 +33,7 @@ struct Channel {
 };
 
 using ChannelId = uint32_t;
+inline constexpr int kGenerationBits = 28;  ///< of ChannelTable::generation()
 
 /// All channels of a replay.
 class ChannelPool {
@@ -89,7 +90,7 @@ class ChannelTable {
     return slot.channel;
   }
 
-  /// Another number when channels are to be asked for again; never 0.
+  /// Another number of kGenerationBits when channels are to be asked for again; never 0.
   uint32_t generation() const { return generation_; }
 
   size_t capacity() const { return slots_.size(); }
@@ -136,7 +137,7 @@ class ChannelTable {
         pool.give_up(slot.channel);
       }
     }
-    ++generation_;
+    generation_ = generation_ % ((1u << kGenerationBits) - 1) + 1;
   }
 
   static constexpr size_t kSmall = 1024;  ///< slots, of 24 bytes

@@ -126,10 +126,16 @@ class CollectiveInstances {
   explicit CollectiveInstances(const TraceDefinitions& trace)
       : trace_(&trace), comms_(trace.comms.size()) {}
 
+  using Instance = CollectiveInstance<K>;
+  struct Arrived {
+    uint64_t number;
+    Instance& instance;
+  };
+
   /// Member `local` of a communicator enters a collective, its next one where `action` does not
-  /// say which; the number of the instance.
-  uint64_t arrive(const Action& action, int local, int world_rank, const Call& call,
-                  const Lanes<K>& enter) {
+  /// say which.
+  Arrived arrive(const Action& action, int local, int world_rank, const Call& call,
+                 const Lanes<K>& enter) {
     const double recorded = call.enter;
     const uint32_t comm = action.comm;
     const CollectiveOp op = action.op;
@@ -181,10 +187,8 @@ class CollectiveInstances {
     }
     if (instance.how == Synchronisation::kPrefix)
       arrive_prefix(instance, size, local, recorded, enter);
-    return number;
+    return {number, instance};
   }
-
-  using Instance = CollectiveInstance<K>;
 
   [[gnu::always_inline]] Instance& get(uint32_t comm, uint64_t number) {
     // Mostly that which was asked for last.
@@ -194,9 +198,9 @@ class CollectiveInstances {
 
   /// True when everything that `local` waits for is there, in an operation that it takes to
   /// synchronise in this way.
-  [[gnu::always_inline]] bool ready(const Instance& instance, uint32_t comm, int local,
-                                    Synchronisation how) const {
-    const Communicator& communicator = trace_->comms[comm];
+  [[gnu::always_inline]] static bool ready(const Instance& instance,
+                                           const Communicator& communicator, int local,
+                                           Synchronisation how) {
     // All are there: so it is for those whom the last one wakes. (But no root, in an archive where
     // the member that others say it is says that another one of its group is.)
     const bool rooted = instance.root >= 0 && !instance.root_arrived;
@@ -221,16 +225,16 @@ class CollectiveInstances {
 
   /// True when the arrival of `local` may have been what somebody waited for; most of a large
   /// communicator comes while all the others wait for the last.
-  bool may_let_go(const Instance& instance, const Action& action, int local) const {
+  static bool may_let_go(const Instance& instance, const Communicator& communicator, int local) {
     return local == instance.root || !instance.groups.empty() ||
            instance.how == Synchronisation::kPrefix ||
-           instance.arrived.count == trace_->comms[action.comm].size();
+           instance.arrived.count == communicator.size();
   }
 
-  /// `local` leaves the instance; it is forgotten when all have left.
-  void depart(uint32_t comm, uint64_t number) {
+  /// A member leaves an instance, which is forgotten when all have left.
+  void depart(uint32_t comm, uint64_t number, Instance& instance) {
     const int size = trace_->comms[comm].size();
-    if (++get(comm, number).departed < size) return;
+    if (++instance.departed < size) return;
     State& state = state_of(comm, number);
     last_ = nullptr;
     while (!state.instances.empty() && state.instances.front().departed == size) {

@@ -348,9 +348,10 @@ RUBATO_HOT bool Replay<Rules>::others_are_there(int timeline, const Awaited& awa
       return false;
     }
     case Awaited::Kind::kCollective: {
-      const uint32_t comm = awaited.action->comm;
-      if (trace_->comms[comm].size() <= 1) return true;
-      CollectiveInstance<K>& instance = collectives_.get(comm, awaited.instance);
+      const uint32_t number = awaited.action->comm;
+      const Communicator& comm = trace_->comms[number];
+      if (comm.size() <= 1) return true;
+      CollectiveInstance<K>& instance = collectives_.get(number, awaited.instance);
       if (collectives_.ready(instance, comm, awaited.local, awaited.waits_for)) return true;
       instance.waiting.push_back(timeline);
       return false;
@@ -427,14 +428,32 @@ RUBATO_RARE void Replay<Rules>::let_go_other(const TimelineState<K>& state, cons
     if (awaited.transfer != kNoTransfer) let_go(state, call, awaited.kind, awaited.transfer);
     return;
   }
+  if (awaited.kind == Awaited::Kind::kCollective)
+    return let_go_collective(state.number, call, awaited);
+  if (awaited.kind == Awaited::Kind::kEpoch && !windows_.is_origin(*awaited.action)) {
+    // (An origin need not have waited.)
+    const Epoch<K>& epoch = windows_.epoch(*awaited.action, state.rank, awaited.instance);
+    if (!epoch.abandoned && call.leave < epoch.recorded_complete)
+      count_violation(state.number, call, awaited.kind);
+  }
+  let_go_one_sided(state.number, awaited);
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::let_go_collective(int timeline, const Call& call,
+                                                  const Awaited& awaited) {
+  const uint32_t number = awaited.action->comm;
+  const Communicator& comm = trace_->comms[number];
+  if (comm.size() <= 1) return;
+  CollectiveInstance<K>& instance = collectives_.get(number, awaited.instance);
   double cause = 0;
-  if (recorded_cause_of_others(state.number, awaited, cause) && call.leave < cause)
-    count_violation(state.number, call, awaited.kind);
-  if (awaited.kind != Awaited::Kind::kCollective) return let_go_one_sided(state.number, awaited);
-  if (trace_->comms[awaited.action->comm].size() <= 1) return;
-  if (collectives_.get(awaited.action->comm, awaited.instance).abandoned)
+  Lanes<K> unused;
+  if (instance.abandoned) {
     ++outcome_.abandoned_collectives;
-  collectives_.depart(awaited.action->comm, awaited.instance);
+  } else if (collective_cause(instance, awaited.local, comm, cause, unused) && call.leave < cause) {
+    count_violation(timeline, call, awaited.kind);
+  }
+  collectives_.depart(number, awaited.instance, instance);
   if (awaited.transfer != kNoTransfer) free_started_.push_back(awaited.transfer);
 }
 
@@ -454,24 +473,6 @@ RUBATO_HOT bool Replay<Rules>::recorded_cause(Awaited::Kind kind, const Transfer
   if (kind == Awaited::Kind::kSend && !transfer.synchronous) return false;
   cause = kind == Awaited::Kind::kSend ? transfer.recorded_post : transfer.recorded_send;
   return true;
-}
-
-template <class Rules>
-RUBATO_RARE bool Replay<Rules>::recorded_cause_of_others(int timeline, const Awaited& awaited,
-                                                         double& cause) {
-  if (awaited.kind == Awaited::Kind::kEpoch) {
-    if (windows_.is_origin(*awaited.action)) return false;  // it need not have waited
-    const Epoch<K>& epoch =
-        windows_.epoch(*awaited.action, timelines_[timeline].rank, awaited.instance);
-    cause = epoch.recorded_complete;
-    return !epoch.abandoned;
-  }
-  if (awaited.kind != Awaited::Kind::kCollective) return false;
-  const Communicator& comm = trace_->comms[awaited.action->comm];
-  if (comm.size() <= 1) return false;
-  const auto& instance = collectives_.get(awaited.action->comm, awaited.instance);
-  Lanes<K> unused;
-  return !instance.abandoned && collective_cause(instance, awaited.local, comm, cause, unused);
 }
 
 }  // namespace rubato

@@ -226,29 +226,30 @@ void give(EventLocation& l, const PlainRecord& record, uint64_t event, OTF2_Time
 
 namespace {
 
-/// A record that is not what was expected. (Words, not a PlainRecord: then take() needs no memory.)
+/// EventLocation::unexpected is not what was expected. (It takes no more arguments than there are
+/// registers for, so that take() needs no stack.)
+template <PlainRecord::Request kRole>
 [[gnu::noinline]] OTF2_CallbackCode take_unexpected(void* user, uint64_t event, OTF2_TimeStamp time,
-                                                    uint64_t request, PlainRecord::Request role,
-                                                    uint64_t what, uint64_t where, uint64_t sent,
-                                                    uint64_t received) {
+                                                    uint64_t request) {
   return guarded(user, [&](EventLocation& l) {
-    const PlainRecord record{what, where, sent, received};
+    const PlainRecord record = l.unexpected;
     if (l.stretches) {
-      l.stretches->record(record, role, event, time, request);
+      l.stretches->record(record, kRole, event, time, request);
     } else {
       give(l, record, event, time, request);
     }
   });
 }
 
-[[gnu::always_inline]] inline OTF2_CallbackCode take(
-    void* user, uint64_t event, OTF2_TimeStamp time, const PlainRecord& record,
-    PlainRecord::Request role = PlainRecord::Request::kNone, uint64_t request = 0) {
-  std::optional<Stretches>& stretches = static_cast<EventLocation*>(user)->stretches;
-  if (stretches && stretches->is_expected(record, role, event, time, request))
+template <PlainRecord::Request kRole = PlainRecord::Request::kNone>
+[[gnu::always_inline]] inline OTF2_CallbackCode take(void* user, uint64_t event,
+                                                     OTF2_TimeStamp time, const PlainRecord& record,
+                                                     uint64_t request = 0) {
+  EventLocation& location = *static_cast<EventLocation*>(user);
+  if (location.stretches && location.stretches->is_expected(record, kRole, event, time, request))
     return OTF2_CALLBACK_SUCCESS;
-  return take_unexpected(user, event, time, request, role, record.what, record.where, record.sent,
-                         record.received);
+  location.unexpected = record;
+  return take_unexpected<kRole>(user, event, time, request);
 }
 
 /// The enter of a call of which attributes may say more.
@@ -266,9 +267,12 @@ namespace {
   });
 }
 
+// Where kAttributes is false the archive defines none that say anything to us.
+
+template <bool kAttributes>
 OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
   const ArchiveIndex& index = static_cast<EventLocation*>(user)->archive->index;
-  if ((index.request & index.comm) != kUndefined)
+  if (kAttributes && (index.request & index.comm) != kUndefined)
     return take_enter(user, event, time, region, attributes);
   return take(user, event, time, plain(RecordKind::kEnter, region));
 }
@@ -291,40 +295,47 @@ uint8_t send_mode(void* user, const OTF2_AttributeList* attributes) {
   return mode;
 }
 
+template <bool kAttributes>
 OTF2_CallbackCode on_isend(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
                            uint64_t bytes, uint64_t request) {
   // A persistent send shows its mode here only; else the name of the call tells.
-  const uint8_t mode = send_mode(user, attributes);
+  const uint8_t mode = kAttributes ? send_mode(user, attributes) : 0;
   const uint8_t flags = mode == 1   ? kBuffered
                         : mode == 2 ? kSynchronous
                         : mode == 4 ? kPartitioned
                                     : 0;
-  return take(user, event, time, plain(RecordKind::kIsend, comm, flags, receiver, tag, bytes),
-              PlainRecord::Request::kOpens, request);
+  return take<PlainRecord::Request::kOpens>(
+      user, event, time, plain(RecordKind::kIsend, comm, flags, receiver, tag, bytes), request);
 }
 
 OTF2_CallbackCode on_isend_complete(RUBATO_RECORD, uint64_t request) {
-  return take(user, event, time, plain(RecordKind::kIsendComplete),
-              PlainRecord::Request::kCompletes, request);
+  return take<PlainRecord::Request::kCompletes>(user, event, time,
+                                                plain(RecordKind::kIsendComplete), request);
 }
 
+template <bool kAttributes>
 OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
-  const uint8_t asked = wildcards(*static_cast<EventLocation*>(user), attributes);
-  const uint8_t flags = send_mode(user, attributes) == 4 ? uint8_t{kPartitioned} : asked;
-  return take(user, event, time, plain(RecordKind::kIrecvRequest, 0, flags),
-              PlainRecord::Request::kOpens, request);
+  uint8_t flags = 0;
+  if constexpr (kAttributes) {
+    const uint8_t asked = wildcards(*static_cast<EventLocation*>(user), attributes);
+    flags = send_mode(user, attributes) == 4 ? uint8_t{kPartitioned} : asked;
+  }
+  return take<PlainRecord::Request::kOpens>(user, event, time,
+                                            plain(RecordKind::kIrecvRequest, 0, flags), request);
 }
 
+template <bool kAttributes>
 OTF2_CallbackCode on_recv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
                           uint64_t bytes) {
-  const uint8_t asked = wildcards(*static_cast<EventLocation*>(user), attributes);
+  uint8_t asked = 0;
+  if constexpr (kAttributes) asked = wildcards(*static_cast<EventLocation*>(user), attributes);
   return take(user, event, time, plain(RecordKind::kRecv, comm, asked, sender, tag, bytes));
 }
 
 OTF2_CallbackCode on_irecv(RUBATO_RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
                            uint64_t bytes, uint64_t request) {
-  return take(user, event, time, plain(RecordKind::kIrecv, comm, 0, sender, tag, bytes),
-              PlainRecord::Request::kCompletes, request);
+  return take<PlainRecord::Request::kCompletes>(
+      user, event, time, plain(RecordKind::kIrecv, comm, 0, sender, tag, bytes), request);
 }
 
 OTF2_CallbackCode on_collective_end(RUBATO_RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
@@ -413,16 +424,18 @@ OTF2_CallbackCode on_buffer_flush(RUBATO_RECORD, OTF2_TimeStamp stop) {
 
 }  // namespace
 
-EventCallbacks::EventCallbacks() : callbacks_(OTF2_EvtReaderCallbacks_New()) {
+EventCallbacks::EventCallbacks(const ArchiveIndex& index)
+    : callbacks_(OTF2_EvtReaderCallbacks_New()) {
   set_others();
   set_rma_callbacks(callbacks_);
-  OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks_, on_enter);
+  if (index.has_attributes) {
+    set_those_with_attributes<true>();
+  } else {
+    set_those_with_attributes<false>();
+  }
   OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks_, on_leave);
   OTF2_EvtReaderCallbacks_SetMpiSendCallback(callbacks_, on_send);
-  OTF2_EvtReaderCallbacks_SetMpiIsendCallback(callbacks_, on_isend);
   OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(callbacks_, on_isend_complete);
-  OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(callbacks_, on_irecv_request);
-  OTF2_EvtReaderCallbacks_SetMpiRecvCallback(callbacks_, on_recv);
   OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(callbacks_, on_irecv);
   OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(callbacks_, on_cancelled);
   OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(callbacks_, on_request_test);
@@ -434,6 +447,14 @@ EventCallbacks::EventCallbacks() : callbacks_(OTF2_EvtReaderCallbacks_New()) {
   OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(callbacks_, on_parameter);
   OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(callbacks_, on_measurement);
   OTF2_EvtReaderCallbacks_SetBufferFlushCallback(callbacks_, on_buffer_flush);
+}
+
+template <bool kAttributes>
+void EventCallbacks::set_those_with_attributes() {
+  OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks_, on_enter<kAttributes>);
+  OTF2_EvtReaderCallbacks_SetMpiIsendCallback(callbacks_, on_isend<kAttributes>);
+  OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(callbacks_, on_irecv_request<kAttributes>);
+  OTF2_EvtReaderCallbacks_SetMpiRecvCallback(callbacks_, on_recv<kAttributes>);
 }
 
 void EventCallbacks::set_others() {

@@ -14,7 +14,7 @@ void give(EventLocation& l, const PlainRecord& record, uint64_t event, OTF2_Time
 /// Callbacks for all records.
 class EventCallbacks {
  public:
-  EventCallbacks();
+  explicit EventCallbacks(const ArchiveIndex& index);
   ~EventCallbacks() { OTF2_EvtReaderCallbacks_Delete(callbacks_); }
   EventCallbacks(const EventCallbacks&) = delete;
   EventCallbacks& operator=(const EventCallbacks&) = delete;
@@ -22,6 +22,8 @@ class EventCallbacks {
   OTF2_EvtReaderCallbacks* get() const { return callbacks_; }
 
  private:
+  template <bool kAttributes>
+  void set_those_with_attributes();
   void set_others();
 
   OTF2_EvtReaderCallbacks* callbacks_;

@@ -44,7 +44,7 @@ void EventFiles::Closing::operator()(OTF2_Reader_struct* reader) const {
 
 struct EventFiles::Decoding {
   Decoding(const Archive& a, bool ignore, Reader r)
-      : archive(&a), ignore_offsets(ignore), reader(std::move(r)) {}
+      : archive(&a), ignore_offsets(ignore), reader(std::move(r)), callbacks(a.index) {}
 
   std::optional<EventHeaders> headers_of(uint64_t location) const;
   /// False for a location that has no events and no file.

@@ -37,6 +37,7 @@ struct EventLocation {
   int thread;
   RankCalls* calls;
   std::optional<Stretches> stretches = {};  ///< where the rank has one timeline
+  PlainRecord unexpected = {};              ///< of the callback that runs
   std::unique_ptr<OTF2_EvtReader, CloseEvents> reader{nullptr, CloseEvents{nullptr}};
   uint64_t position = 0;                ///< records read
   std::optional<uint64_t> events = {};  ///< by the headers of its file, where that says so

@@ -73,7 +73,9 @@ static_assert(sizeof(Transfer<1>) == kCacheLine);
 /// A channel that was asked for before.
 struct KnownChannel {
   ChannelId id = 0;
-  uint32_t generation = 0;  ///< of the table it is in
+  uint32_t generation : kGenerationBits = 0;  ///< of the table it is in
+  /// Of a send: between which parts of the machine it goes, a Level.
+  uint32_t level : 32 - kGenerationBits = 0;
 };
 
 /// Messages of which one side is not on record.
@@ -124,15 +126,17 @@ class Matcher {
     return id;
   }
 
-  /// The channel of a message between two ranks; `known` is what was said of the same question
-  /// before.
-  [[gnu::always_inline]] ChannelId channel_of(int source, int destination, const Action& action,
-                                              KnownChannel& known) {
-    if (known.generation != generation_[destination]) {
-      known.id = find_channel(destination, {source, action.comm, action.tag});
-      known.generation = generation_[destination];
-    }
-    return known.id;
+  /// True when `known` is still a channel to `destination`.
+  [[gnu::always_inline]] bool is_up_to_date(const KnownChannel& known, int destination) const {
+    return known.generation == generation_[destination];
+  }
+
+  /// Replaces `known` by the channel of a message between two ranks, made when it is not there.
+  [[gnu::noinline]] void look_up(int source, int destination, const Action& action,
+                                 KnownChannel& known) {
+    ChannelTable& table = table_[destination];
+    known.id = table.find({source, action.comm, action.tag}, destination, channels_);
+    known.generation = generation_[destination] = table.generation();
   }
 
   /// The transfer of a send: with its receive when that was posted before, else a new one.
@@ -232,12 +236,6 @@ class Matcher {
  private:
   static bool fits(const TransferFacts& transfer, const Action& action) {
     return transfer.bytes == action.bytes || is_among_neighbours(action.tag);
-  }
-
-  [[gnu::noinline]] ChannelId find_channel(int destination, const ChannelKey& key) {
-    const ChannelId id = table_[destination].find(key, destination, channels_);
-    generation_[destination] = table_[destination].generation();
-    return id;
   }
 
   /// What the next send or post of a channel meets, or has to queue behind: its first entry, or

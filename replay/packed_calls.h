@@ -104,9 +104,10 @@ class CallPacker {
   bool is_open(uint16_t shape) const { return shapes_[shape].open; }
   /// The record in which a call of a shape begins that comes next.
   uint64_t event_of_next(uint16_t shape) const { return event_ + shapes_[shape].records; }
-  /// The next calls, of shapes that are not open; `ticks` says when a record was, as int64_t.
+  /// The next calls, of shapes that are not open; `first_event` is the number of their record 0,
+  /// and `ticks` says when a record was, as int64_t.
   template <typename Ticks>
-  void add_known(std::span<const KnownCall> calls, Ticks ticks);
+  void add_known(std::span<const KnownCall> calls, uint64_t first_event, Ticks ticks);
 
   /// True when it is time to take the piece: it has reached some 10 to 30 KiB.
   bool full() const { return full_ || used_ >= kUnits; }
@@ -189,31 +190,36 @@ inline void CallPacker::add_times(double enter, double leave, uint16_t shape) {
 }
 
 template <typename Ticks>
-void CallPacker::add_known(std::span<const KnownCall> calls, Ticks ticks) {
+void CallPacker::add_known(std::span<const KnownCall> calls, uint64_t first_event, Ticks ticks) {
   constexpr auto kMost = int64_t{1} << 53;  // whole numbers up to there are exact as double
   const bool is_exact = std::abs(time_) < static_cast<double>(kMost);
   int64_t last = is_exact ? static_cast<int64_t>(time_) : 0;
+  // True where `last` is the time of the leave before.
   bool is_whole = is_exact && static_cast<double>(last) == time_;
   make_room(kMostTimes * calls.size());
+  uint16_t* out = units_.data() + used_;
   for (const KnownCall& call : calls) {
-    event_ += shapes_[call.shape].records;
     const int64_t enter = ticks(call.enter);
     const int64_t leave = ticks(call.leave);
     const auto before = static_cast<uint64_t>(enter) - static_cast<uint64_t>(last);
     const auto length = static_cast<uint64_t>(leave) - static_cast<uint64_t>(enter);
     if (is_whole && (before | length) >> 16 == 0 && leave < kMost) {
-      uint16_t* out = units_.data() + used_;
       out[0] = call.shape | kShort;
       out[1] = static_cast<uint16_t>(before);
       out[2] = static_cast<uint16_t>(length);
-      used_ += 3;
-      time_ = static_cast<double>(leave);
+      out += 3;
     } else {
+      if (is_whole) time_ = static_cast<double>(last);
+      used_ = static_cast<size_t>(out - units_.data());
       add_times(static_cast<double>(enter), static_cast<double>(leave), call.shape);
+      out = units_.data() + used_;
       is_whole = leave > -kMost && leave < kMost;
     }
     last = leave;
   }
+  if (is_whole) time_ = static_cast<double>(last);
+  used_ = static_cast<size_t>(out - units_.data());
+  event_ = first_event + calls.back().enter;
   last_ = calls.back().shape;
 }
 

@@ -192,8 +192,9 @@ class Replay {
   void match(TransferId id, Transfer<K>& transfer);
   void collective(int timeline, const Call& call, const Action& action);
   void start_collective(int timeline, const Call& call, const Action& action);
-  /// Comes to a collective of several members; the number of its instance.
-  uint64_t arrive(int timeline, const Call& call, const Action& action, int local);
+  /// Comes to a collective of several members.
+  typename CollectiveInstances<K>::Arrived arrive(int timeline, const Call& call,
+                                                  const Action& action, int local);
   /// Whom member `local` waits for in a collective.
   Synchronisation synchronisation_of(const Action& action, int local) const;
   void await(TimelineState<K>& state, Awaited::Kind kind, TransferId id);
@@ -227,10 +228,10 @@ class Replay {
   void let_go(const TimelineState<K>& state, const Call& call, Awaited::Kind kind, TransferId id);
   /// The same of anything that is no plain message.
   void let_go_other(const TimelineState<K>& state, const Call& call, const Awaited& awaited);
+  void let_go_collective(int timeline, const Call& call, const Awaited& awaited);
   void count_violation(int timeline, const Call& call, Awaited::Kind kind);
   /// When, as recorded, that happened which a call waits for; false when it waits for nobody.
   bool recorded_cause(Awaited::Kind kind, const TransferFacts& transfer, double& cause);
-  bool recorded_cause_of_others(int timeline, const Awaited& awaited, double& cause);
 
   // --- What calls wait for: replay_waits.h ---
 

@@ -21,8 +21,9 @@ template <class Rules>
   if (comm.size() > 1) {
     awaited.local = comm.local_rank(timelines_[timeline].rank);
     awaited.waits_for = synchronisation_of(action, awaited.local);
-    awaited.instance = arrive(timeline, call, action, awaited.local);
-    if (action.flags & kNoPart) return collectives_.depart(action.comm, awaited.instance);
+    const auto [number, instance] = arrive(timeline, call, action, awaited.local);
+    awaited.instance = number;
+    if (action.flags & kNoPart) return collectives_.depart(action.comm, number, instance);
   }
   timelines_[timeline].awaited.push_back(awaited);
 }
@@ -35,10 +36,11 @@ template <class Rules>
   if (comm.size() <= 1) return put_slot(timelines_[timeline], action.slot, kNoTransfer);
   StartedCollective<K> started;
   started.local = comm.local_rank(timelines_[timeline].rank);
-  started.instance = arrive(timeline, call, action, started.local);
+  const auto [number, instance] = arrive(timeline, call, action, started.local);
+  started.instance = number;
   started.enter = timelines_[timeline].enter;
   if (action.flags & kNoPart) {
-    collectives_.depart(action.comm, started.instance);
+    collectives_.depart(action.comm, number, instance);
     return put_slot(timelines_[timeline], action.slot, kNoTransfer);
   }
   auto id = static_cast<TransferId>(started_.size());
@@ -62,10 +64,11 @@ Synchronisation Replay<Rules>::synchronisation_of(const Action& action, int loca
 }
 
 template <class Rules>
-uint64_t Replay<Rules>::arrive(int timeline, const Call& call, const Action& action, int local) {
+auto Replay<Rules>::arrive(int timeline, const Call& call, const Action& action, int local) ->
+    typename CollectiveInstances<K>::Arrived {
   TimelineState<K>& state = timelines_[timeline];
-  const uint64_t number = collectives_.arrive(action, local, state.rank, call, state.enter);
-  CollectiveInstance<K>& instance = collectives_.get(action.comm, number);
+  const auto arrived = collectives_.arrive(action, local, state.rank, call, state.enter);
+  CollectiveInstance<K>& instance = arrived.instance;
   if (collectives_.take_mismatch()) {
     throw InputError(trace_->path + ": " + place(timeline, call) +
                      ": a collective on communicator '" + trace_->comms[action.comm].name +
@@ -73,11 +76,11 @@ uint64_t Replay<Rules>::arrive(int timeline, const Call& call, const Action& act
                      std::to_string(instance.first_rank) + "; records are missing or damaged");
   }
   if (instance.window) end_streams(action.comm, state.rank, instance);
-  if (collectives_.may_let_go(instance, action, local)) {
+  if (collectives_.may_let_go(instance, trace_->comms[action.comm], local)) {
     for (const int32_t waiting : instance.waiting) wake(waiting);
     instance.waiting.clear();
   }
-  return number;
+  return arrived;
 }
 
 template <class Rules>

@@ -65,23 +65,29 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   const int timeline = state.number;
   const int rank = state.rank;
   TransferId id = kNoTransfer;
+  Level level;
   if (matches_by_arrival()) {
     id = matcher_.apart(rank, action.peer, action);
+    level = rules_->level(rank, action.peer);
   } else {
-    const ChannelId channel =
-        matcher_.channel_of(rank, action.peer, action, state.channel_of(action));
-    id = matcher_.send(action, channel);
+    KnownChannel& channel = state.channel_of(action);
+    if (!matcher_.is_up_to_date(channel, action.peer)) {
+      matcher_.look_up(rank, action.peer, action, channel);
+      channel.level = static_cast<uint32_t>(rules_->level(rank, action.peer));
+    }
+    id = matcher_.send(action, channel.id);
+    level = static_cast<Level>(channel.level);
   }
   Transfer<K>& transfer = matcher_[id];
   transfer.has_send = true;
   transfer.synchronous = action.flags & kSynchronous;
   transfer.recorded_send = call.enter;
-  transfer.level = rules_->level(rank, action.peer);
+  transfer.level = level;
   if (waits_) waits_->send(id, state.enter);
   ++outcome_.messages;
   ++started_messages_;
-  ++outcome_.level_messages[static_cast<int>(transfer.level)];
-  outcome_.level_bytes[static_cast<int>(transfer.level)] += action.bytes;
+  ++outcome_.level_messages[static_cast<int>(level)];
+  outcome_.level_bytes[static_cast<int>(level)] += action.bytes;
   rules_->send(state, call, action, transfer);
   if (kFindsReceivers<Rules> || received_) number_send(timeline, id);
   if constexpr (kNeedsPresence<Rules>) {
@@ -116,9 +122,10 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   if (matches_by_arrival()) {
     id = matcher_.apart(action.peer, rank, action);
   } else {
-    const ChannelId channel =
-        matcher_.channel_of(action.peer, rank, action, state.channel_of(action));
-    id = matcher_.post(action, channel, skipped_);
+    KnownChannel& channel = state.channel_of(action);
+    if (!matcher_.is_up_to_date(channel, rank))
+      matcher_.look_up(action.peer, rank, action, channel);
+    id = matcher_.post(action, channel.id, skipped_);
   }
   for (const TransferId skipped : skipped_) {
     wake(matcher_[skipped].waiting_sender);

@@ -387,6 +387,29 @@ void apply_properties(TraceDefinitions& trace) {
   }
 }
 
+/// Keeps the reference of an attribute of ours (tracer/schema.h).
+void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
+  static constexpr std::pair<const char*, uint32_t ArchiveIndex::*> kAttributes[] = {
+      {schema::kPostedSource, &ArchiveIndex::posted_source},
+      {schema::kPostedTag, &ArchiveIndex::posted_tag},
+      {schema::kSendMode, &ArchiveIndex::send_mode},
+      {schema::kComm, &ArchiveIndex::comm},
+      {schema::kBytesSent, &ArchiveIndex::bytes_sent},
+      {schema::kBytesReceived, &ArchiveIndex::bytes_received},
+      {schema::kRequest, &ArchiveIndex::request},
+      {schema::kPartPeers, &ArchiveIndex::part_peers},
+      {schema::kFoundSource, &ArchiveIndex::found_source},
+      {schema::kFoundTag, &ArchiveIndex::found_tag},
+      {schema::kInitOrder, &ArchiveIndex::init_order},
+  };
+  for (const auto& [ours, place] : kAttributes) {
+    if (name != ours) continue;
+    archive.index.*place = ref;
+    archive.index.has_attributes = true;
+  }
+  if (name == schema::kPostedSource) archive.definitions.wildcards = WildcardsKnown::kNonblocking;
+}
+
 }  // namespace
 
 void resolve(const Collected& data, Archive& archive) {
@@ -405,23 +428,7 @@ void resolve(const Collected& data, Archive& archive) {
   resolve_windows(data, archive);
   resolve_neighbours(data, archive);
   resolve_regions(data, archive);
-  for (const auto& [ref, name] : data.attributes) {
-    const std::string text = data.text(name);
-    if (text == schema::kPostedSource) {
-      archive.index.posted_source = ref;
-      trace.wildcards = WildcardsKnown::kNonblocking;
-    }
-    if (text == schema::kPostedTag) archive.index.posted_tag = ref;
-    if (text == schema::kSendMode) archive.index.send_mode = ref;
-    if (text == schema::kComm) archive.index.comm = ref;
-    if (text == schema::kBytesSent) archive.index.bytes_sent = ref;
-    if (text == schema::kBytesReceived) archive.index.bytes_received = ref;
-    if (text == schema::kRequest) archive.index.request = ref;
-    if (text == schema::kPartPeers) archive.index.part_peers = ref;
-    if (text == schema::kFoundSource) archive.index.found_source = ref;
-    if (text == schema::kFoundTag) archive.index.found_tag = ref;
-    if (text == schema::kInitOrder) archive.index.init_order = ref;
-  }
+  for (const auto& [ref, name] : data.attributes) note_attribute(ref, data.text(name), archive);
   for (const auto& [ref, name] : data.parameters) {
     const std::string text = data.text(name);
     if (text == schema::kRequestStart) archive.index.request_start = ref;

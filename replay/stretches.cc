@@ -21,7 +21,7 @@ void Stretches::interrupt() {
 
 void Stretches::record(const PlainRecord& record, Request role, uint64_t event, uint64_t time,
                        uint64_t request) {
-  if (mode_ == Mode::kFollowing && next_ == expected_) return end_as_expected();
+  if (mode_ == Mode::kFollowing && next_ == end_) return end_as_expected();
   if (mode_ == Mode::kFollowing) give_up_expectation();
   if (mode_ == Mode::kLearning) return learn(record, role, event, time, request);
   give_(record, event, time, request);
@@ -42,23 +42,21 @@ void Stretches::begin() {
   }
   current_ = before_ == kNone ? kNone : stretches_[before_].follower;
   if (current_ == kNone) return begin_to_learn();
-  const Stretch& stretch = stretches_[current_];
+  Stretch& stretch = stretches_[current_];
   mode_ = Mode::kFollowing;
-  known_ = stretch.records.data();
-  expected_ = stretch.records.size();
-  next_ = 0;
+  next_ = stretch.records.data();
+  end_ = next_ + stretch.records.size();
   // The first call must be as far behind the one before, in records, as that of its shape.
   const KnownCall& first = stretch.calls.front();
   expected_event_ = packer_->event_of_next(first.shape) - first.enter;
   last_opened_ = -1;
   before_this_ = static_cast<int64_t>(builder_->last_time());
   backwards_ = false;
-  if (seen_.size() < expected_) seen_.resize(expected_);
 }
 
 void Stretches::begin_to_learn() {
   mode_ = Mode::kLearning;
-  expected_ = next_ = 0;
+  expected_event_ = kNoEvent;
   last_opened_ = -1;
   learned_ = {};
   open_.clear();
@@ -68,7 +66,7 @@ void Stretches::begin_to_learn() {
 /// Expects nothing for a while.
 void Stretches::rest() {
   mode_ = Mode::kIdle;
-  expected_ = next_ = 0;
+  expected_event_ = kNoEvent;
   pause_ = kPause;
   credit_ = kMostCredit / 4;
   stretches_.clear();
@@ -77,18 +75,19 @@ void Stretches::rest() {
 }
 
 void Stretches::end_as_expected() {
-  const uint64_t last_event = expected_event_ + expected_ - 1;
-  const Seen last = seen_[expected_ - 1];
+  const uint64_t last_event = expected_event_ - 1;
   if (backwards_) {
     // All but the last go to the builder, and then the last.
-    const Known known = known_[expected_ - 1];
-    --next_;
+    const Known last = *--next_;
+    --expected_event_;
     give_up_expectation();
-    return learn(known.record, known.role, last_event, time(last), last.request);
+    return learn(last.record, last.role, last_event, time(last.seen), last.seen.request);
   }
-  packer_->add_known(stretches_[current_].calls,
-                     [&](uint32_t record) { return seen_[record].ticks; });
-  builder_->skip(last_event, static_cast<double>(last.ticks));
+  const Stretch& stretch = stretches_[current_];
+  const std::vector<Known>& records = stretch.records;
+  packer_->add_known(stretch.calls, last_event + 1 - records.size(),
+                     [&](uint32_t record) { return records[record].seen.ticks; });
+  builder_->skip(last_event, static_cast<double>(records.back().seen.ticks));
   if (packer_->full()) store_->settle(timeline_);
   before_ = current_;
   credit_ = std::min(credit_ + 1, kMostCredit);
@@ -96,20 +95,19 @@ void Stretches::end_as_expected() {
 }
 
 void Stretches::give_up_expectation() {
-  const size_t came = next_;
-  const Known* known = known_;
+  // Copied, as what is learned may put other stretches in the place of this one.
+  const std::vector<Known> came(stretches_[current_].records.data(), next_);
+  uint64_t event = expected_event_ - came.size();
   credit_ -= 4;
   begin_to_learn();
-  for (size_t i = 0; i < came; ++i) {
-    const Seen seen = seen_[i];
-    learn(known[i].record, known[i].role, expected_event_ + i, time(seen), seen.request);
-  }
+  for (const Known& known : came)
+    learn(known.record, known.role, event++, time(known.seen), known.seen.request);
 }
 
 void Stretches::learn(const PlainRecord& record, Request role, uint64_t event, uint64_t time,
                       uint64_t request) {
   const auto index = static_cast<uint32_t>(learned_.records.size());
-  uint32_t opener = index;
+  uint32_t opened_before = 0;
   if (role == Request::kOpens) {
     can_be_known_ = can_be_known_ && static_cast<int64_t>(request) > last_opened_;
     last_opened_ = static_cast<int64_t>(request);
@@ -118,13 +116,13 @@ void Stretches::learn(const PlainRecord& record, Request role, uint64_t event, u
     const auto opened = open_.find(request);
     can_be_known_ = can_be_known_ && opened != open_.end();
     if (opened != open_.end()) {
-      opener = opened->second;
+      opened_before = index - opened->second;
       open_.erase(opened);
     }
   }
   if (index == 0) first_event_ = event;
   can_be_known_ = can_be_known_ && event - first_event_ == index;
-  learned_.records.push_back({record, opener, role});
+  learned_.records.push_back({.record = record, .opened_before = opened_before, .role = role});
   const size_t closed_before = builder_->closed_calls();
   give_(record, event, time, request);
   // Whether polls are a wait depends on their times.
@@ -169,8 +167,8 @@ size_t Stretches::number_of_learned() {
 uint64_t Stretches::hash(const Stretch& stretch) {
   uint64_t h = stretch.records.size();
   for (const Known& known : stretch.records) {
-    for (const uint64_t word :
-         {known.record.what, known.record.where, known.record.sent, uint64_t{known.opener}}) {
+    for (const uint64_t word : {known.record.what, known.record.where, known.record.sent,
+                                uint64_t{known.opened_before}}) {
       h = (h ^ word) * 0x9E3779B97F4A7C15u;
       h ^= h >> 29;
     }

@@ -37,8 +37,17 @@ struct PlainRecord {
   /// In terms of this file; all others are only compared.
   enum class Request : uint8_t { kNone, kOpens, kCompletes };
 
-  bool operator==(const PlainRecord& o) const {
-    return ((what ^ o.what) | (where ^ o.where) | (sent ^ o.sent) | (received ^ o.received)) == 0;
+  bool operator==(const PlainRecord&) const = default;
+
+  /// The same as ==. What a kind has no use for is 0 in all records of it: where the compiler knows
+  /// that of `o`, it need not be compared.
+  [[gnu::always_inline]] bool matches(const PlainRecord& o) const {
+    const auto is_unused = [](uint64_t word) { return __builtin_constant_p(word) && word == 0; };
+    uint64_t differs = what ^ o.what;
+    if (!is_unused(o.where)) differs |= where ^ o.where;
+    if (!is_unused(o.sent)) differs |= sent ^ o.sent;
+    if (!is_unused(o.received)) differs |= received ^ o.received;
+    return differs == 0;
   }
 };
 
@@ -58,12 +67,13 @@ class Stretches {
   /// expected. Else it has to be handed in again, to record().
   [[gnu::always_inline]] bool is_expected(const PlainRecord& record, Request role, uint64_t event,
                                           uint64_t time, uint64_t request) {
-    if (next_ >= expected_) return false;
-    const Known& known = known_[next_];
+    if (event != expected_event_) return false;
+    Known& known = *next_;
     const int64_t now = ticks(time);
-    seen_[next_] = {now, request};
-    if (!(known.record == record) || seen_[known.opener].request != request ||
-        event != expected_event_ + next_)
+    known.seen.ticks = now;
+    if (role != Request::kNone) known.seen.request = request;
+    if (!known.record.matches(record)) return false;
+    if (role == Request::kCompletes && (next_ - known.opened_before)->seen.request != request)
       return false;
     backwards_ |= now < before_this_;
     before_this_ = now;
@@ -72,7 +82,8 @@ class Stretches {
       if (static_cast<int64_t>(request) <= last_opened_) return false;
       last_opened_ = static_cast<int64_t>(request);
     }
-    return ++next_ < expected_;
+    ++expected_event_;
+    return ++next_ != end_;
   }
 
   /// A record that was not, or the last one of what was.
@@ -91,15 +102,19 @@ class Stretches {
  private:
   enum class Mode : uint8_t { kIdle, kLearning, kFollowing };
 
+  /// When a record came the last time, and with which request.
+  struct Seen {
+    int64_t ticks = 0;
+    uint64_t request = 0;
+  };
   struct Known {
     PlainRecord record;
-    uint32_t opener;  ///< index of the record that opened what this one completes, else its own
+    Seen seen = {};
+    uint32_t opened_before;  ///< how far before it that was which it completes; else 0
     Request role;
-    bool operator==(const Known&) const = default;
-  };
-  struct Seen {
-    int64_t ticks;
-    uint64_t request;
+    bool operator==(const Known& o) const {
+      return record == o.record && opened_before == o.opened_before && role == o.role;
+    }
   };
   struct Stretch {
     std::vector<Known> records;
@@ -108,6 +123,7 @@ class Stretches {
   };
 
   static constexpr size_t kNone = SIZE_MAX;
+  static constexpr uint64_t kNoEvent = UINT64_MAX;
   static constexpr size_t kMostRecords = 1024;  ///< of a stretch
   static constexpr int kMostCredit = 256;
   static constexpr int kPause = 4096;  ///< records in which nothing is expected
@@ -133,15 +149,13 @@ class Stretches {
   uint64_t origin_;
   Give give_;
 
-  // While following: what is expected, and what came of it. Else expected_ is 0.
-  const Known* known_ = nullptr;
-  size_t expected_ = 0;
-  size_t next_ = 0;
-  uint64_t expected_event_ = 0;  ///< number of the first record
+  // While following: which of the records of a stretch come next.
+  Known* next_ = nullptr;
+  Known* end_ = nullptr;
+  uint64_t expected_event_ = kNoEvent;  ///< number of the next one; kNoEvent while not following
   int64_t last_opened_ = -1;
   int64_t before_this_ = 0;  ///< ticks of the record before
   bool backwards_ = false;   ///< the clock ran backwards: the builder counts that
-  std::vector<Seen> seen_;
 
   Mode mode_ = Mode::kIdle;
   std::vector<Stretch> stretches_;  ///< of the current piece
