@@ -11,7 +11,12 @@
 //   async  a thread or the network card looks: the answer leaves at R
 //   pull   the receiver fetches the data: at its first presence in MPI at or after R
 //   push   the receiver answers at its first presence P at or after R, and the sender sends at its
-//          first presence at or after P + L
+//          first presence at or after P + A
+//
+// Both processors have a hand in the answer of a push, so A = o_s + L + o_r of an empty message.
+// (With L alone, which is next to nothing where messages cost processor time above all, as over the
+// loopback, the answer would be there before the sender leaves its MPI_Isend, and the data would
+// flow while it computes.) In the other cases the answer takes L. Either way it is a part of T.
 //
 // A rank is inside from a call's enter to its leave, and all the time that it is blocked there; any
 // call that talks to others counts, a failed MPI_Test too, not one like MPI_Comm_rank that only

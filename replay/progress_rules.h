@@ -19,12 +19,18 @@ class ProgressRules : public ModelRules<1> {
 
   /// Both ends of a message are known, which goes by pull or push.
   Progress::Legs legs(const Transfer<1>& transfer) {
-    const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
+    // By value: the next question may change what a reference means.
+    const LaneMessageCost<1> cost = message_cost(transfer.level, transfer.bytes);
     const double latency = cost.latency[0];
     const double after_request = cost.transfer[0] - latency;
+    double answer = latency;
+    if (cost.protocol == Protocol::kPush) {
+      const LaneMessageCost<1>& empty = message_cost(transfer.level, 0);
+      answer += empty.send_overhead[0] + empty.receive_overhead[0];
+    }
     Progress::Legs legs;
     legs.ready = std::max(transfer.sent[0] + latency, transfer.posted[0]);
-    legs.answer = std::min(latency, after_request);
+    legs.answer = std::min(answer, after_request);
     legs.data = after_request - legs.answer;
     return legs;
   }

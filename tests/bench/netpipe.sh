@@ -55,13 +55,20 @@ def tell(what, ratios):
 
 
 tell("curve", middle)
-# NetPIPE's figures are means over long loops, the curve is of the least of many short ones: our means beside them.
-means = {}
+# NetPIPE's figures are the least of a few means over long loops, the curve is of the least of many short ones. Beside
+# them, so that neither luck nor slow moments are all on one side: the least of our rounds' medians and of their means.
+ours = {"seconds_median": {}, "seconds_avg": {}}
 with open("all.csv") as file:
-    for row in csv.reader(line for line in file if line.startswith(("node,pingpong,", "network,pingpong,"))):
-        size = float(row[2])
-        means[size] = min(means.get(size, 1), float(row[5]))
-tell("means", {size: means[size] / theirs[size] for size in sorted(theirs) if size in means})
+    for row in csv.DictReader(line for line in file if not line.startswith("#")):
+        if row["pattern"] != "pingpong" or row["bytes"] == "bytes":
+            continue
+        size = float(row["bytes"])
+        for statistic, values in ours.items():
+            values[size] = min(values.get(size, 1), float(row[statistic]))
+for statistic, name in ("seconds_median", "medians"), ("seconds_avg", "means"):
+    values = ours[statistic]
+    tell(name,
+         {size: values[size] / theirs[size] for size in sorted(theirs) if size in values})
 for size, value in middle.items():
     if abs(value - 1) > 0.1:
         print(f"  {size:9.0f} B  {100 * (value - 1):+6.1f} %")

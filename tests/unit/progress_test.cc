@@ -16,7 +16,7 @@ namespace {
 
 /// A machine where a message of n bytes costs o_s = 10, T = 100 + n, o_r = 20, g = n (all ns), so
 /// L = 100; of `kind` from 1000 bytes on. 2000 bytes are on their way for T - L = 2000 after the
-/// request: by push 100 for the answer, 1900 for the data.
+/// request: by push o_s + L + o_r = 130 for the answer, 1870 for the data.
 Scenario machine(const std::string& kind) {
   Scenario scenario;
   scenario.name = kind;
@@ -80,12 +80,47 @@ TEST_CASE("push: a sender that computes does not send") {
     1: 9 end
   )";
   // Isend leaves at 10, the wait comes at 3010. The request is at the blocked receiver at 110, the
-  // answer at the sender at 210. Push: data from 3010 on, arrival 4910. The sender's end is 8
+  // answer at the sender at 240. Push: data from 3010 on, arrival 4880. The sender's end is 8
   // later, the receiver's 20.
-  check(ends(text, "push"), {4918, 4930});
+  check(ends(text, "push"), {4888, 4900});
   // Pull and async do not need the sender: arrival 2110, its wait leaves at once.
   check(ends(text, "pull"), {3018, 2130});
   check(ends(text, "async"), {3018, 2130});
+}
+
+TEST_CASE("push: an answer takes the time of both processors") {
+  // A machine on which messages cost processor time alone: o_s = 200, L = 0, o_r = 300; 2000 bytes
+  // take T = 2000, of which the answer takes 500.
+  Scenario slow;
+  slow.name = "slow";
+  slow.platform = parse_platform(R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "0ns", bandwidth = "1GB/s" } ]
+    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "push" } ]
+    send_overhead = "200ns"
+    receive_overhead = "300ns"
+    gap = "0ns"
+  )",
+                                 "slow");
+  const char* text = R"(
+    0: 0..0 irecv 1 2000B req 1
+    0: 0..1 isend 1 2000B req 2
+    0: 5001..5002 wait 1 2
+    0: 5002 end
+    1: 0..0 local MPI_Comm_rank
+    1: 100..100 irecv 0 2000B req 1
+    1: 100..101 isend 0 2000B req 2
+    1: 5001..5002 wait 1 2
+    1: 5002 end
+  )";
+  // Rank 0 is in MPI_Isend until 200, when its request is at rank 1, which is in its own until 300
+  // and answers: at rank 0 at 700, while that computes, until 5200. Then the data leaves, and is at
+  // rank 1 after 2000 - 500, at 6700. Rank 1's request is at rank 0 at 300, which computes, too,
+  // and answers at 5200. Rank 1 waits from 5200 on, has the answer at 5700, and its data is there
+  // at 7200, when its wait ends; that of rank 0 does 300 later.
+  const auto source = parse_text_trace(text);
+  check(ends_of(run_replay(*source, {slow}, {}).scenarios[0]), {7500, 7200});
 }
 
 TEST_CASE("a call that was left just when the message came was there for it") {

@@ -175,7 +175,9 @@ class Reference {
   }
 
   double answer(const Message& message) const {
-    return std::min(latency(message), message.bytes * machine_->per_byte);
+    const bool pushes = machine_->protocol == Protocol::kPush;
+    const double processors = pushes ? machine_->o_s + machine_->o_r : 0;
+    return std::min(latency(message) + processors, message.bytes * machine_->per_byte);
   }
 
   /// Both sides of a message may be known by now: its request comes to the receiver.
