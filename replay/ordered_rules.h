@@ -49,19 +49,19 @@ class OrderedRules : public ProgressRules {
     const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
     message.protocol = cost.protocol;
     message.lead = 0;
-    message.answer = 0;
     message.length = cost.transfer[0];
     message.data = message.length - cost.latency[0];
     if (cost.protocol == Protocol::kEager) return;
     const Progress::Legs legs = this->legs(transfer);
     message.envelope = transfer.sent[0] + cost.latency[0];
-    message.answer = legs.answer;
+    message.legs = legs;
     // The third trip of the handshake is the latency of the data.
     const double grows =
         machines_->interconnects[0].growing(transfer.level, static_cast<double>(transfer.bytes));
-    message.data = std::min(legs.data, grows * machines_->ticks_per_second);
+    message.data = std::min(cost.protocol == Protocol::kPush ? legs.flight : legs.data,
+                            grows * machines_->ticks_per_second);
     const double after_request = cost.transfer[0] - cost.latency[0];
-    message.length = cost.protocol == Protocol::kPush   ? legs.data
+    message.length = cost.protocol == Protocol::kPush   ? legs.flight  // unless its sender is there
                      : cost.protocol == Protocol::kPull ? legs.answer + legs.data
                                                         : after_request;
     message.lead = cost.protocol == Protocol::kPush ? 0 : legs.answer;

@@ -60,8 +60,7 @@ void Progress::match(TransferId id, const Legs& legs) {
   Message& message = messages_.at(id);
   message.matched = true;
   message.since = legs.ready;
-  message.answer = legs.answer;
-  message.data = legs.data;
+  message.legs = legs;
   ask(id, message);
 }
 
@@ -79,15 +78,15 @@ void Progress::drop(TransferId id) {
 void Progress::ask(TransferId id, Message& message) {
   Timeline& timeline = timelines_[message.timeline[message.asked]];
   const double since = message.since;
-  if (timeline.always) return serve(id, message, since);
+  if (timeline.always) return serve(id, message, kAlways);
   const size_t first = message.posting_call[message.asked] - timeline.first_number;
   const auto stay = std::lower_bound(
       timeline.stays.begin() + static_cast<std::ptrdiff_t>(first), timeline.stays.end(), since,
       [](const Stay& before, double time) { return before.leave < time; });
-  if (stay != timeline.stays.end()) return serve(id, message, std::max(since, stay->enter));
-  if (timeline.ended) return serve(id, message, since);
+  if (stay != timeline.stays.end()) return serve(id, message, stay->enter);
+  if (timeline.ended) return serve(id, message, kAlways);
   if (timeline.inside && (message.awaited[message.asked] || since <= timeline.enter))
-    return serve(id, message, std::max(since, timeline.enter));
+    return serve(id, message, timeline.enter);
   timeline.waiting.push_back(id);
   waiting_.insert({since, id});
 }
@@ -105,15 +104,18 @@ void Progress::stop_waiting(TransferId id, const Message& message) {
   std::erase(timelines_[message.timeline[message.asked]].waiting, id);
 }
 
-void Progress::serve(TransferId id, Message& message, double time) {
+void Progress::serve(TransferId id, Message& message, double enter) {
   lose_interest(message.timeline[message.asked]);
+  const Legs& legs = message.legs;
+  const double time = std::max(message.since, enter);
   if (message.asked == kReceiver && message.protocol == Protocol::kPush) {
     message.asked = kSender;
-    message.since = time + message.answer;
+    message.since = time + legs.answer;
     return ask(id, message);
   }
-  const double legs = message.asked == kReceiver ? message.answer + message.data : message.data;
-  arrivals_.push_back({id, time + legs});
+  const double left =
+      message.asked == kReceiver ? legs.answer + legs.data : legs.from_sender(message.since, enter);
+  arrivals_.push_back({id, time + left});
   messages_.erase(id);
 }
 
@@ -130,7 +132,7 @@ bool Progress::serve_earliest() {
   Message& message = messages_.at(id);
   stop_waiting(id, message);
   const Timeline& timeline = timelines_[message.timeline[message.asked]];
-  serve(id, message, std::max(message.since, timeline.enter));
+  serve(id, message, timeline.enter);
   return true;
 }
 

@@ -10,13 +10,14 @@
 //
 //   async  a thread or the network card looks: the answer leaves at R
 //   pull   the receiver fetches the data: at its first presence in MPI at or after R
-//   push   the receiver answers at its first presence P at or after R, and the sender sends at its
-//          first presence at or after P + A
+//   push   the receiver answers at its first presence P at or after R. The answer is at the sender
+//          at P + L, who sends at its first presence that lasts to P + A, not before P + L; T - 2 L
+//          later the data is there
 //
-// Both processors have a hand in the answer of a push, so A = o_s + L + o_r of an empty message.
-// (With L alone, which is next to nothing where messages cost processor time above all, as over the
-// loopback, the answer would be there before the sender leaves its MPI_Isend, and the data would
-// flow while it computes.) In the other cases the answer takes L. Either way it is a part of T.
+// A = o_s + L + o_r of an empty message, as both processors have a hand in the answer. Where
+// messages cost processor time above all, as over the loopback, L is next to nothing: then the
+// answer would always be there before the sender leaves its MPI_Isend, and the data would flow
+// while it computes. But who leaves before P + A has not seen it.
 //
 // A rank is inside from a call's enter to its leave, and all the time that it is blocked there; any
 // call that talks to others counts, a failed MPI_Test too, not one like MPI_Comm_rank that only
@@ -44,7 +45,9 @@
 // rank 0 or rank 2 is still inside MPI for the other one. So scenarios with pull or push are
 // replayed one by one, while all others share passes whose control flow never looks at a clock.
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -65,8 +68,15 @@ class Progress {
   /// What follows once the request to send is at a receiver that has posted.
   struct Legs {
     double ready = 0;   ///< R
-    double answer = 0;  ///< the way back to the sender
-    double data = 0;    ///< and of the data
+    double answer = 0;  ///< until the other side can have seen the answer: A of a push, else L
+    double data = 0;    ///< what is left then: T - L - answer
+    double flight = 0;  ///< of a push whose sender comes when the answer is there: T - 2 L
+
+    /// How long the data of a push takes once its sender is inside MPI, where it came at `enter`,
+    /// and can have seen the answer, at `answered`.
+    double from_sender(double answered, double enter) const {
+      return enter >= answered ? flight : std::max(data, flight - (answered - enter));
+    }
   };
 
   explicit Progress(int timelines) : timelines_(timelines) {}
@@ -106,6 +116,7 @@ class Progress {
 
  private:
   enum Side { kReceiver, kSender };
+  static constexpr double kAlways = -std::numeric_limits<double>::infinity();
 
   struct Message {
     Protocol protocol = Protocol::kPull;
@@ -115,8 +126,7 @@ class Progress {
     bool matched = false;
     Side asked = kReceiver;  ///< the side whose presence it waits for
     double since = 0;        ///< at or after this
-    double answer = 0;
-    double data = 0;
+    Legs legs;
   };
   struct Stay {
     double enter, leave;
@@ -142,8 +152,8 @@ class Progress {
   void ask(TransferId id, Message& message);
   void ask_again(Timeline& timeline);
   void stop_waiting(TransferId id, const Message& message);
-  /// The side it asked for is there at `time`.
-  void serve(TransferId id, Message& message, double time);
+  /// The side it asked for is there, in a call since `enter`.
+  void serve(TransferId id, Message& message, double enter);
   void lose_interest(int timeline);
 
   std::vector<Timeline> timelines_;

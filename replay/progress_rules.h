@@ -32,6 +32,7 @@ class ProgressRules : public ModelRules<1> {
     legs.ready = std::max(transfer.sent[0] + latency, transfer.posted[0]);
     legs.answer = std::min(answer, after_request);
     legs.data = after_request - legs.answer;
+    legs.flight = after_request - std::min(latency, after_request);
     return legs;
   }
 };

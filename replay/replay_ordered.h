@@ -91,15 +91,18 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
 template <class Rules>
 void Replay<Rules>::answer(const TimedEvent& event) requires kTimeOrdered<Rules> {
   TimeOrder& time = rules_->order();
-  const TimeOrder::Message& message = time[event.subject];
+  TimeOrder::Message& message = time[event.subject];
   const bool asks_sender =
       event.kind == TimedEvent::Kind::kRequest && message.protocol == Protocol::kPush;
   if (asks_sender) {
-    time.push(time.now() + message.answer, TimedEvent::Kind::kAnswer, event.rank, event.subject,
-              event.version);
-  } else {
-    time.push(time.now(), TimedEvent::Kind::kStart, event.rank, event.subject, event.version);
+    return time.push(time.now() + message.legs.answer, TimedEvent::Kind::kAnswer, event.rank,
+                     event.subject, event.version);
   }
+  if (event.kind == TimedEvent::Kind::kAnswer) {
+    message.length = message.legs.from_sender(event.time, time.entered(message.sender, event.time));
+    message.data = std::min(message.data, message.length);
+  }
+  time.push(time.now(), TimedEvent::Kind::kStart, event.rank, event.subject, event.version);
 }
 
 template <class Rules>

@@ -98,6 +98,7 @@ TransferId TimeOrder::over(const Event& timer) {
 
 std::vector<TimeOrder::Event> TimeOrder::enter(int timeline) {
   presence_[timeline].inside = true;
+  presence_[timeline].since = now_;
   return std::exchange(presence_[timeline].asked, {});
 }
 
@@ -107,15 +108,22 @@ void TimeOrder::leave(int timeline, double time) {
 }
 
 std::vector<TimeOrder::Event> TimeOrder::end(int timeline) {
-  presence_[timeline].always = true;
+  presence_[timeline].ended = true;
   return std::exchange(presence_[timeline].asked, {});
 }
 
 bool TimeOrder::finds_inside(int timeline, const Event& event) {
   Presence& presence = presence_[timeline];
-  if (presence.always || presence.inside || event.time <= presence.until) return true;
+  if (presence.always || presence.ended || presence.inside || event.time <= presence.until)
+    return true;
   presence.asked.push_back(event);
   return false;
+}
+
+double TimeOrder::entered(int timeline, double time) const {
+  const Presence& presence = presence_[timeline];
+  const bool in_a_call = presence.inside || time <= presence.until;
+  return in_a_call && !presence.always ? presence.since : -std::numeric_limits<double>::infinity();
 }
 
 }  // namespace rubato

@@ -40,6 +40,7 @@
 #include "models/platform.h"
 #include "replay/channel_table.h"
 #include "replay/contention.h"
+#include "replay/progress.h"
 
 namespace rubato {
 
@@ -75,8 +76,8 @@ class TimeOrder {
     bool open = false;                 ///< sent, and not arrived
     uint32_t version = 0;              ///< of the send
     Protocol protocol = Protocol::kEager;
-    double answer = 0;  ///< the way of the answer to the sender
-    double length = 0;  ///< from the start to the arrival, alone
+    Progress::Legs legs;  ///< of one that is agreed upon
+    double length = 0;    ///< from the start to the arrival, alone
     double data = 0;
     double lead = 0;      ///< of it: the answer, before the data comes to the port
     double alone = 0;     ///< when it arrives if nobody is in its way
@@ -118,12 +119,17 @@ class TimeOrder {
   std::vector<Event> end(int timeline);
   /// True when `timeline` is inside MPI now; else `event` is handed out when it is.
   bool finds_inside(int timeline, const Event& event);
+  /// When `timeline`, which is inside MPI, or was at `time`, entered that call; long ago where it
+  /// is always inside.
+  double entered(int timeline, double time) const;
 
  private:
   struct Presence {
-    bool always = false;  ///< also when it has ended
+    bool always = false;
+    bool ended = false;
     bool inside = false;
-    double until = -1;  ///< it left its last call then
+    double since = 0;   ///< it entered its last call then
+    double until = -1;  ///< and left it
     std::vector<Event> asked;
   };
   struct UnderWay {

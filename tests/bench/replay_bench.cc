@@ -27,6 +27,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,8 @@ struct Row {
   const char* name;
   MadeArchive what;
   bool all = false;  ///< also with 16 and 64 scenarios, and the engine alone
+  /// Also replayed in every round: what this one is compared with has to be of the same minute.
+  const MadeArchive* beside = nullptr;
 };
 
 struct Result {
@@ -132,6 +135,8 @@ struct Result {
   Cost sixteen{}, sixty_four{};                           ///< where asked for
   Cost one_waits{}, sixteen_waits{}, sixty_four_waits{};  ///< likewise, with wait states
   double engine = 0;                                      ///< seconds, likewise
+  Cost beside{};                                          ///< one scenario of Row::beside
+  double beside_calls = 0;
 
   double per_call() const { return one.seconds / calls; }
 };
@@ -191,6 +196,11 @@ Result measure(const Row& row) {
   result.name = std::string(row.name) + ", " + std::to_string(row.what.ranks) + " ranks, " +
                 std::to_string(row.what.chunk >> 10) + " KiB";
   result.calls = static_cast<double>(made_calls(row.what));
+  std::optional<Made> beside;
+  if (row.beside) {
+    beside.emplace(*row.beside);
+    result.beside_calls = static_cast<double>(made_calls(*row.beside));
+  }
   int without_news = 0;
   const auto keep_cheaper = [&](Cost& best, const std::function<void()>& work) {
     const Cost cost = cost_of(work);
@@ -200,10 +210,15 @@ Result measure(const Row& row) {
   const auto run = [&](Cost& best, int lanes, bool wait_states = false) {
     keep_cheaper(best, [&] { replay(*rubato::open_archive(archive), lanes, wait_states); });
   };
+  const auto run_beside = [&] {
+    if (!beside) return;
+    keep_cheaper(result.beside, [&] { replay(*rubato::open_archive(beside->archive()), 1); });
+  };
   for (int round = 0; round < kMostRounds && without_news < kFewRounds; ++round, ++without_news) {
     keep_cheaper(result.bare, [&] { decode(archive + "/traces.otf2", row.what.ranks); });
     keep_cheaper(result.load, [&] { rubato::open_archive(archive)->load({}); });
     run(result.one, 1);
+    run_beside();
     if (!row.all) continue;
     run(result.sixteen, 16);
     run(result.sixty_four, 64);
@@ -231,9 +246,10 @@ Result measure(const Row& row) {
 }
 
 /// A call with many ranks beside one with 64; `opening` has one turn, to be taken out.
-void print_slowdown(const Result& many, const Result& opening, const Result& few) {
+void print_slowdown(const Result& many, const Result& opening) {
   const double per_call = (many.one.seconds - opening.one.seconds) / (many.calls - opening.calls);
-  print_bar(many.name + ": a call / one of 64 ranks", per_call / few.per_call(), 2);
+  const double of_few = many.beside.seconds / many.beside_calls;
+  print_bar(many.name + ": a call / one of 64 ranks", per_call / of_few, 2);
 }
 
 /// A halo in SimGrid's replay and in ours, from the same archive.
@@ -291,13 +307,14 @@ void all_rows() {
   print_head();
   const uint64_t small = 256 << 10, large = 1024 << 10;
   const Workload halo = Workload::kHalo;
-  const Result h64 = measure({"halo", {halo, 64, 2000000, small}, true});
+  const MadeArchive few{halo, 64, 2000000, small};
+  const Result h64 = measure({"halo", few, true});
   const Result h64_large = measure({"halo", {halo, 64, 2000000, large}});
   const Result h1k = measure({"halo", {halo, 1024, 2000000, small}, true});
   const Result h1k_large = measure({"halo", {halo, 1024, 2000000, large}});
-  const Result h4k = measure({"halo", {halo, 4096, 4000000, small}});
+  const Result h4k = measure({"halo", {halo, 4096, 4000000, small}, false, &few});
   const Result h4k_opening = measure({"halo, 1 turn", {halo, 4096, 1, small}});
-  const Result h16k = measure({"halo", {halo, 16384, 4000000, small}});
+  const Result h16k = measure({"halo", {halo, 16384, 4000000, small}, false, &few});
   const Result h16k_opening = measure({"halo, 1 turn", {halo, 16384, 1, small}});
   measure({"ring", {Workload::kRing, 1000, 2000000, small}});
   measure({"alltoall", {Workload::kAlltoall, 64, 2000000, small}});
@@ -308,8 +325,8 @@ void all_rows() {
   const Result twelve = measure({"12 chunks", {halo, 64, 64 * 12 * chunk / 46, chunk}});
   std::printf("\nBars (peak MB has its own beside it):\n");
   for (const Result* result : {&h64, &h64_large, &h1k, &h1k_large}) print_bars(*result);
-  print_slowdown(h4k, h4k_opening, h64);
-  print_slowdown(h16k, h16k_opening, h64);
+  print_slowdown(h4k, h4k_opening);
+  print_slowdown(h16k, h16k_opening);
   print_bar("peak of files of 12 chunks / of 3", twelve.one.megabytes / three.one.megabytes, 1.05);
   beside_simgrid();
 }

@@ -41,8 +41,7 @@ TEST_CASE("messages that cross take longer, for as long as both are under way") 
 
   // Above the eager limit, 2000 B by push: P = 10 + 2100 + 20. Both compute for 5000 between their
   // posts and waits, so that the requests (there at 110) are answered at 5010 and the data leaves
-  // at 5140, after o_s + L + o_r: T - L - 130 = 1870 later it is there, at 7010. It started at
-  // 4910, both ways: + 200, + 20.
+  // at 5110: 2100 - 2 L later it is there, at 7010. It started at 4910, both ways: + 200, + 20.
   const char* overlap = R"(
     0: 0..0 irecv 1 2000B req 1
     0: 0..1 isend 1 2000B req 2

@@ -16,7 +16,8 @@ namespace {
 
 /// A machine where a message of n bytes costs o_s = 10, T = 100 + n, o_r = 20, g = n (all ns), so
 /// L = 100; of `kind` from 1000 bytes on. 2000 bytes are on their way for T - L = 2000 after the
-/// request: by push o_s + L + o_r = 130 for the answer, 1870 for the data.
+/// request: 100 for the answer, 1900 for the data. (By push it is o_s + L + o_r = 130 until the
+/// sender can have seen the answer.)
 Scenario machine(const std::string& kind) {
   Scenario scenario;
   scenario.name = kind;
@@ -80,17 +81,17 @@ TEST_CASE("push: a sender that computes does not send") {
     1: 9 end
   )";
   // Isend leaves at 10, the wait comes at 3010. The request is at the blocked receiver at 110, the
-  // answer at the sender at 240. Push: data from 3010 on, arrival 4880. The sender's end is 8
+  // answer at the sender at 210. Push: data from 3010 on, arrival 4910. The sender's end is 8
   // later, the receiver's 20.
-  check(ends(text, "push"), {4888, 4900});
+  check(ends(text, "push"), {4918, 4930});
   // Pull and async do not need the sender: arrival 2110, its wait leaves at once.
   check(ends(text, "pull"), {3018, 2130});
   check(ends(text, "async"), {3018, 2130});
 }
 
-TEST_CASE("push: an answer takes the time of both processors") {
+TEST_CASE("push: to see an answer takes the time of both processors") {
   // A machine on which messages cost processor time alone: o_s = 200, L = 0, o_r = 300; 2000 bytes
-  // take T = 2000, of which the answer takes 500.
+  // take T = 2000. A sender has seen the answer 500 after it left.
   Scenario slow;
   slow.name = "slow";
   slow.platform = parse_platform(R"(
@@ -115,12 +116,27 @@ TEST_CASE("push: an answer takes the time of both processors") {
     1: 5002 end
   )";
   // Rank 0 is in MPI_Isend until 200, when its request is at rank 1, which is in its own until 300
-  // and answers: at rank 0 at 700, while that computes, until 5200. Then the data leaves, and is at
-  // rank 1 after 2000 - 500, at 6700. Rank 1's request is at rank 0 at 300, which computes, too,
-  // and answers at 5200. Rank 1 waits from 5200 on, has the answer at 5700, and its data is there
-  // at 7200, when its wait ends; that of rank 0 does 300 later.
+  // and answers. Rank 0 can have seen that at 700, when it computes, until 5200; then the data
+  // leaves, and is at rank 1 at 7200. Rank 1's request is at rank 0 at 300, which computes, too,
+  // and answers at 5200. Rank 1 waits since then: its data is there at 7200, too. Both: + 300.
   const auto source = parse_text_trace(text);
-  check(ends_of(run_replay(*source, {slow}, {}).scenarios[0]), {7500, 7200});
+  check(ends_of(run_replay(*source, {slow}, {}).scenarios[0]), {7500, 7500});
+
+  // Rank 1 posts at 1000 and waits until all is there; it answers at 1000, which can be seen at
+  // 1500. A sender that waits from 400, 1400 or 1600 on: the data is there 2000 after the answer
+  // left, after the wait began, and likewise. One that looks in from 1100 to 1499 does not see it,
+  // and sends when it waits, from 3999 on; from 1100 to 1500 it does.
+  const auto sent = [&](const std::string& calls) {
+    const auto trace =
+        parse_text_trace("0: 0..0 local MPI_Comm_rank\n0: 0..1 isend 1 2000B req 1\n" + calls +
+                         "1: 0..0 local MPI_Comm_rank\n1: 1000..1001 recv 0 2000B\n1: 1001 end\n");
+    return ends_of(run_replay(*trace, {slow}, {}).scenarios[0])[1];
+  };
+  CHECK(sent("0: 201..202 wait 1\n0: 202 end\n") == Approx(3300));
+  CHECK(sent("0: 1201..1202 wait 1\n0: 1202 end\n") == Approx(3700));
+  CHECK(sent("0: 1401..1402 wait 1\n0: 1402 end\n") == Approx(3900));
+  CHECK(sent("0: 901..1300 test\n0: 3800..3801 wait 1\n0: 3801 end\n") == Approx(6299));
+  CHECK(sent("0: 901..1301 test\n0: 3800..3801 wait 1\n0: 3801 end\n") == Approx(3400));
 }
 
 TEST_CASE("a call that was left just when the message came was there for it") {

@@ -104,6 +104,7 @@ class Reference {
     double start = kNever, posted = kNever;
     double arrival = kNever;  ///< by pull and push
     bool receiver_was_there = false;
+    double answer_left = kNever, data = kNever;  ///< by push
     bool synchronous = false, waits = false;
   };
   struct State {
@@ -144,12 +145,27 @@ class Reference {
     const bool pushes = machine_->protocol == Protocol::kPush;
     if (pushes && rank == message.destination && !transfer.receiver_was_there) {
       transfer.receiver_was_there = true;
+      transfer.answer_left = time;
       push(time + answer(message), What::kLook, message.source, id);
-    } else if (machine_->ports_in_time) {
+      return;
+    }
+    if (pushes) transfer.data = pushed_data(rank, message, transfer, time);
+    if (machine_->ports_in_time) {
       push(time, What::kStart, message.source, id);
     } else {
-      transfer.arrival = time + (pushes ? flight - answer(message) : flight);
+      transfer.arrival = time + (pushes ? transfer.data : flight);
     }
+  }
+
+  /// The data of a push is on its way from `time` on, when its sender `rank` has seen the answer:
+  /// that was there a latency after it left, or the sender came only then.
+  double pushed_data(int rank, const Message& message, const Transfer& transfer, double time) {
+    const State& state = state_[rank];
+    const double flight = message.bytes * machine_->per_byte;
+    const double way = std::min(latency(message), flight);
+    double start = transfer.answer_left + way;
+    if (state.inside || state.left >= time) start = std::max(start, state.enter);
+    return start + (flight - way) - time;
   }
 
   /// Nothing is missing but the port; and the answer, where the sender did not have to be asked.
@@ -168,7 +184,9 @@ class Reference {
     const double start = std::max(time, free_port(id, sender.out_port));
     sender.out_port = start + message.bytes * machine_->gap;
     if (is_rendezvous(message)) {
-      transfer.arrival = start + (message.bytes * machine_->per_byte - answer(message));
+      const bool pushed = machine_->protocol == Protocol::kPush;
+      transfer.arrival =
+          start + (pushed ? transfer.data : message.bytes * machine_->per_byte - answer(message));
     } else {
       transfer.start = start;
     }
