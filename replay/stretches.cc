@@ -40,10 +40,8 @@ void Stretches::begin() {
     by_hash_.clear();
     before_ = kNone;
   }
-  if (before_ == kNone) return begin_to_learn();
-  // Mostly a loop: what is new comes again.
-  is_guess_ = stretches_[before_].follower == kNone;
-  current_ = is_guess_ ? before_ : stretches_[before_].follower;
+  current_ = before_ == kNone ? kNone : stretches_[before_].follower;
+  if (current_ == kNone) return begin_to_learn();
   Stretch& stretch = stretches_[current_];
   mode_ = Mode::kFollowing;
   next_ = stretch.records.data();
@@ -91,7 +89,6 @@ void Stretches::end_as_expected() {
                      [&](uint32_t record) { return records[record].seen.ticks; });
   builder_->skip(last_event, static_cast<double>(records.back().seen.ticks));
   if (packer_->full()) store_->settle(timeline_);
-  if (is_guess_) stretches_[before_].follower = current_;
   before_ = current_;
   credit_ = std::min(credit_ + 1, kMostCredit);
   begin();
@@ -101,7 +98,7 @@ void Stretches::give_up_expectation() {
   // Copied, as what is learned may put other stretches in the place of this one.
   const std::vector<Known> came(stretches_[current_].records.data(), next_);
   uint64_t event = expected_event_ - came.size();
-  if (!is_guess_) credit_ -= 4;
+  credit_ -= 4;
   begin_to_learn();
   for (const Known& known : came)
     learn(known.record, known.role, event++, time(known.seen), known.seen.request);

@@ -8,10 +8,10 @@
 // request open. What calls a stretch becomes depends on its records alone, not on what was before,
 // nor on its times; requests may have other numbers as long as each record completes what the same
 // one before it began. So of every stretch its records are kept and, as shapes, its calls. After a
-// stretch the one is expected that followed the last time, and after a new one the same again. As
-// long as records are the expected ones only their times are noted; at its end its calls are
-// packed, shape by shape. At the first record that is another one, all that were noted go to the
-// CallBuilder, as if nothing had been expected, and what they become is a stretch to know, too.
+// stretch the one is expected that followed the last time. As long as records are the expected ones
+// only their times are noted; at its end its calls are packed, shape by shape. At the first record
+// that is another one, all that were noted go to the CallBuilder, as if nothing had been expected,
+// and what they become is a stretch to know, too.
 //
 // Where stretches do not come again, or are never over (a request that never completes), nothing is
 // expected for a while, then tried anew. Calls are the same in any case.
@@ -162,7 +162,6 @@ class Stretches {
   std::unordered_multimap<uint64_t, size_t> by_hash_;
   size_t current_ = kNone;
   size_t before_ = kNone;
-  bool is_guess_ = false;  ///< it is not known what follows the one before
   Stretch learned_;
   std::unordered_map<uint64_t, uint32_t> open_;  ///< while learning: by request
   uint64_t first_event_ = 0;                     ///< likewise
