@@ -46,10 +46,11 @@ class OrderedRules : public ProgressRules {
 
   /// Fills in what the order of time has to know of a message that was sent.
   void describe(const Transfer<1>& transfer, TimeOrder::Message& message) {
-    const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
+    // By value: legs() asks another question.
+    const LaneMessageCost<1> cost = message_cost(transfer.level, transfer.bytes);
     message.protocol = cost.protocol;
     message.lead = 0;
-    message.length = cost.transfer[0];
+    message.length = message.rest = cost.transfer[0];
     message.data = message.length - cost.latency[0];
     if (cost.protocol == Protocol::kEager) return;
     const Progress::Legs legs = this->legs(transfer);
@@ -61,9 +62,10 @@ class OrderedRules : public ProgressRules {
     message.data = std::min(cost.protocol == Protocol::kPush ? legs.flight : legs.data,
                             grows * machines_->ticks_per_second);
     const double after_request = cost.transfer[0] - cost.latency[0];
-    message.length = cost.protocol == Protocol::kPush   ? legs.flight  // unless its sender is there
+    message.length = cost.protocol == Protocol::kPush   ? legs.flight
                      : cost.protocol == Protocol::kPull ? legs.answer + legs.data
                                                         : after_request;
+    message.rest = message.length;
     message.lead = cost.protocol == Protocol::kPush ? 0 : legs.answer;
   }
 

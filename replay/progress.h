@@ -68,7 +68,8 @@ class Progress {
   /// What follows once the request to send is at a receiver that has posted.
   struct Legs {
     double ready = 0;   ///< R
-    double answer = 0;  ///< until the other side can have seen the answer: A of a push, else L
+    double answer = 0;  ///< until the other side can have seen the answer: A of a push, else L;
+                        ///< at most T - L
     double data = 0;    ///< what is left then: T - L - answer
     double flight = 0;  ///< of a push whose sender comes when the answer is there: T - 2 L
 

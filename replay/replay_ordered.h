@@ -69,7 +69,7 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
       if (time.finds_inside(message.sender, event)) answer(event);
       return;
     case TimedEvent::Kind::kStart:
-      message.alone = time.now() + message.length;
+      message.alone = time.now() + message.rest;
       if (message.lead > 0) {
         return time.push(time.now() + message.lead, TimedEvent::Kind::kPort, event.rank, id,
                          event.version);
@@ -78,6 +78,7 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
     case TimedEvent::Kind::kPort: {
       const double start = rules_->take_port(timelines_[message.sender], matcher_[id], time.now());
       if (start <= time.now()) break;
+      message.rest = message.length;  // so it was not under way
       message.alone = start + (message.length - message.lead);
       return time.push(start, TimedEvent::Kind::kFlow, event.rank, id, event.version);
     }
@@ -99,8 +100,7 @@ void Replay<Rules>::answer(const TimedEvent& event) requires kTimeOrdered<Rules>
                      event.subject, event.version);
   }
   if (event.kind == TimedEvent::Kind::kAnswer) {
-    message.length = message.legs.from_sender(event.time, time.entered(message.sender, event.time));
-    message.data = std::min(message.data, message.length);
+    message.rest = message.legs.from_sender(event.time, time.entered(message.sender, event.time));
   }
   time.push(time.now(), TimedEvent::Kind::kStart, event.rank, event.subject, event.version);
 }

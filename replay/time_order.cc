@@ -64,11 +64,12 @@ void TimeOrder::flow(TransferId id, int source, int destination, Level level) {
     free_flows_.pop_back();
   }
   const Message& message = messages_[id];
+  const double length = message.rest - message.lead;
   Contention& contention = contended_[static_cast<int>(level)] ? *contention_ : free_;
   flows_[number] = {id, message.version, source, &contention, 0};
   contention.start(number,
-                   {source, placement_.node_of(source), placement_.node_of(destination),
-                    message.length - message.lead, message.data, message.alone},
+                   {source, placement_.node_of(source), placement_.node_of(destination), length,
+                    std::min(message.data, length), message.alone},
                    now_);
   take_timers(contention);
 }
@@ -122,8 +123,11 @@ bool TimeOrder::finds_inside(int timeline, const Event& event) {
 
 double TimeOrder::entered(int timeline, double time) const {
   const Presence& presence = presence_[timeline];
-  const bool in_a_call = presence.inside || time <= presence.until;
-  return in_a_call && !presence.always ? presence.since : -std::numeric_limits<double>::infinity();
+  if (!presence.always) {
+    if (presence.inside || time <= presence.until) return presence.since;
+    if (time < now_) return now_;  // it ended only now
+  }
+  return -std::numeric_limits<double>::infinity();
 }
 
 }  // namespace rubato

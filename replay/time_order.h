@@ -76,8 +76,11 @@ class TimeOrder {
     bool open = false;                 ///< sent, and not arrived
     uint32_t version = 0;              ///< of the send
     Protocol protocol = Protocol::kEager;
-    Progress::Legs legs;  ///< of one that is agreed upon
+    Progress::Legs legs;  ///< of one that is agreed upon, all but `ready`
     double length = 0;    ///< from the start to the arrival, alone
+    /// What is left of that when it begins to flow: less of a push that was under way before its
+    /// sender can have seen the answer.
+    double rest = 0;
     double data = 0;
     double lead = 0;      ///< of it: the answer, before the data comes to the port
     double alone = 0;     ///< when it arrives if nobody is in its way
@@ -120,7 +123,7 @@ class TimeOrder {
   /// True when `timeline` is inside MPI now; else `event` is handed out when it is.
   bool finds_inside(int timeline, const Event& event);
   /// When `timeline`, which is inside MPI, or was at `time`, entered that call; long ago where it
-  /// is always inside.
+  /// is always inside, or had ended by then.
   double entered(int timeline, double time) const;
 
  private:

@@ -60,7 +60,7 @@ tell("curve", middle)
 ours = {"seconds_median": {}, "seconds_avg": {}}
 with open("all.csv") as file:
     for row in csv.DictReader(line for line in file if not line.startswith("#")):
-        if row["pattern"] != "pingpong" or row["bytes"] == "bytes":
+        if row["pattern"] != "pingpong":
             continue
         size = float(row["bytes"])
         for statistic, values in ours.items():

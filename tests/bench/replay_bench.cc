@@ -7,8 +7,8 @@
 // Archives are made with a fixed seed (made_archive.h). Each measurement is a process of its own,
 // in processor seconds of one core: where a second one is free, a thread decodes there, and two
 // that share a core count more seconds for the same work. What is to be compared takes turns.
-// Shared machines change their speed within seconds, so rounds go on until three in a row found
-// nothing cheaper (twelve at most), and the cheapest of each counts. What is measured:
+// Shared machines change their speed within seconds, so rounds go on until five in a row found
+// nothing cheaper (sixteen at most), and the cheapest of each counts. What is measured:
 //   bare     libotf2 reads every location once, one after the other, with callbacks that only count
 //   load     the same, and makes packed calls of the records
 //   1, 16, 64  contention-free replays of so many scenarios of one structure, archive included
@@ -25,9 +25,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -125,7 +125,7 @@ struct Row {
   MadeArchive what;
   bool all = false;  ///< also with 16 and 64 scenarios, and the engine alone
   /// Also replayed in every round: what this one is compared with has to be of the same minute.
-  const MadeArchive* beside = nullptr;
+  std::vector<MadeArchive> beside{};
 };
 
 struct Result {
@@ -135,8 +135,7 @@ struct Result {
   Cost sixteen{}, sixty_four{};                           ///< where asked for
   Cost one_waits{}, sixteen_waits{}, sixty_four_waits{};  ///< likewise, with wait states
   double engine = 0;                                      ///< seconds, likewise
-  Cost beside{};                                          ///< one scenario of Row::beside
-  double beside_calls = 0;
+  std::vector<Cost> beside{};                             ///< one scenario of each Row::beside
 
   double per_call() const { return one.seconds / calls; }
 };
@@ -187,8 +186,8 @@ class Made {
 };
 
 Result measure(const Row& row) {
-  constexpr int kFewRounds = 3;
-  constexpr int kMostRounds = 12;
+  constexpr int kFewRounds = 5;
+  constexpr int kMostRounds = 16;
   constexpr double kCheaper = 0.99;  // less than that is no news
   const Made made(row.what);
   const std::string archive = made.archive();
@@ -196,11 +195,9 @@ Result measure(const Row& row) {
   result.name = std::string(row.name) + ", " + std::to_string(row.what.ranks) + " ranks, " +
                 std::to_string(row.what.chunk >> 10) + " KiB";
   result.calls = static_cast<double>(made_calls(row.what));
-  std::optional<Made> beside;
-  if (row.beside) {
-    beside.emplace(*row.beside);
-    result.beside_calls = static_cast<double>(made_calls(*row.beside));
-  }
+  std::deque<Made> beside;
+  for (const MadeArchive& other : row.beside) beside.emplace_back(other);
+  result.beside.resize(beside.size());
   int without_news = 0;
   const auto keep_cheaper = [&](Cost& best, const std::function<void()>& work) {
     const Cost cost = cost_of(work);
@@ -210,15 +207,14 @@ Result measure(const Row& row) {
   const auto run = [&](Cost& best, int lanes, bool wait_states = false) {
     keep_cheaper(best, [&] { replay(*rubato::open_archive(archive), lanes, wait_states); });
   };
-  const auto run_beside = [&] {
-    if (!beside) return;
-    keep_cheaper(result.beside, [&] { replay(*rubato::open_archive(beside->archive()), 1); });
-  };
   for (int round = 0; round < kMostRounds && without_news < kFewRounds; ++round, ++without_news) {
     keep_cheaper(result.bare, [&] { decode(archive + "/traces.otf2", row.what.ranks); });
     keep_cheaper(result.load, [&] { rubato::open_archive(archive)->load({}); });
     run(result.one, 1);
-    run_beside();
+    for (size_t i = 0; i < beside.size(); ++i) {
+      keep_cheaper(result.beside[i],
+                   [&] { replay(*rubato::open_archive(beside[i].archive()), 1); });
+    }
     if (!row.all) continue;
     run(result.sixteen, 16);
     run(result.sixty_four, 64);
@@ -245,11 +241,25 @@ Result measure(const Row& row) {
   return result;
 }
 
-/// A call with many ranks beside one with 64; `opening` has one turn, to be taken out.
-void print_slowdown(const Result& many, const Result& opening) {
-  const double per_call = (many.one.seconds - opening.one.seconds) / (many.calls - opening.calls);
-  const double of_few = many.beside.seconds / many.beside_calls;
-  print_bar(many.name + ": a call / one of 64 ranks", per_call / of_few, 2);
+/// How much slower a call is among many ranks than among 64.
+struct Slowdown {
+  std::string name;
+  double times;
+};
+
+/// A halo of so many ranks beside one of 64. To open the files is left aside: one turn of each,
+/// mostly that, is taken out.
+Slowdown measure_slowdown(int ranks) {
+  const auto halo = [](int among, uint64_t calls) {
+    return MadeArchive{Workload::kHalo, among, calls, 256 << 10};
+  };
+  const Row row{
+      "halo", halo(ranks, 4000000), false, {halo(ranks, 1), halo(64, 2000000), halo(64, 1)}};
+  const Result result = measure(row);
+  const auto calls = [&](size_t i) { return static_cast<double>(made_calls(row.beside[i])); };
+  const double many = (result.one.seconds - result.beside[0].seconds) / (result.calls - calls(0));
+  const double few = (result.beside[1].seconds - result.beside[2].seconds) / (calls(1) - calls(2));
+  return {result.name + ": a call / one of 64 ranks", many / few};
 }
 
 /// A halo in SimGrid's replay and in ours, from the same archive.
@@ -307,15 +317,11 @@ void all_rows() {
   print_head();
   const uint64_t small = 256 << 10, large = 1024 << 10;
   const Workload halo = Workload::kHalo;
-  const MadeArchive few{halo, 64, 2000000, small};
-  const Result h64 = measure({"halo", few, true});
+  const Result h64 = measure({"halo", {halo, 64, 2000000, small}, true});
   const Result h64_large = measure({"halo", {halo, 64, 2000000, large}});
   const Result h1k = measure({"halo", {halo, 1024, 2000000, small}, true});
   const Result h1k_large = measure({"halo", {halo, 1024, 2000000, large}});
-  const Result h4k = measure({"halo", {halo, 4096, 4000000, small}, false, &few});
-  const Result h4k_opening = measure({"halo, 1 turn", {halo, 4096, 1, small}});
-  const Result h16k = measure({"halo", {halo, 16384, 4000000, small}, false, &few});
-  const Result h16k_opening = measure({"halo, 1 turn", {halo, 16384, 1, small}});
+  const Slowdown of_many[] = {measure_slowdown(4096), measure_slowdown(16384)};
   measure({"ring", {Workload::kRing, 1000, 2000000, small}});
   measure({"alltoall", {Workload::kAlltoall, 64, 2000000, small}});
   measure({"master-worker", {Workload::kMasterWorker, 64, 2000000, small}});
@@ -325,8 +331,7 @@ void all_rows() {
   const Result twelve = measure({"12 chunks", {halo, 64, 64 * 12 * chunk / 46, chunk}});
   std::printf("\nBars (peak MB has its own beside it):\n");
   for (const Result* result : {&h64, &h64_large, &h1k, &h1k_large}) print_bars(*result);
-  print_slowdown(h4k, h4k_opening);
-  print_slowdown(h16k, h16k_opening);
+  for (const Slowdown& slowdown : of_many) print_bar(slowdown.name, slowdown.times, 2);
   print_bar("peak of files of 12 chunks / of 3", twelve.one.megabytes / three.one.megabytes, 1.05);
   beside_simgrid();
 }

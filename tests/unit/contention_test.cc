@@ -307,6 +307,41 @@ TEST_CASE("the data of a rendezvous takes the port when it flows") {
   check(ends(text, with_port(machine(""))), {1.1e6, 1.1e6, 1.1e6, 1.1e6, 300108});
 }
 
+TEST_CASE("a push that waits for its port was not under way before") {
+  // o_s = 200, L = 0, o_r = 300, T = g = n ns, all pushed. Rank 0 sends 2000 bytes each to ranks 1
+  // and 2, who wait: requests at 200 and 400, answered then, which can be seen at 700 and 900. It
+  // waits since 400. There is a bus for everybody: only ports are in the way.
+  Scenario scenario;
+  scenario.name = "slow";
+  scenario.platform = parse_platform(R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "0ns", bandwidth = "1GB/s" } ]
+    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "push" } ]
+    send_overhead = "200ns"
+    receive_overhead = "300ns"
+    gap = [ { from = "0B", latency = "0ns", bandwidth = "1GB/s" } ]
+    [contention]
+    model = "buses"
+    levels = ["node"]
+    network = 9
+  )",
+                                     "slow");
+  const char* text = R"(
+    0: 0..0 isend 1 2000B req 1
+    0: 0..0 isend 2 2000B req 2
+    0: 0..0 wait 1 2
+    0: 0 end
+    1: 0..0 recv 0 2000B
+    1: 0 end
+    2: 0..0 recv 0 2000B
+    2: 0 end
+  )";
+  // The first is under way since 400, when the sender came to wait: there at 2400. It is on record
+  // at the port from 700 to 2700. Then the second flows, until 4700. + 300 for the receivers.
+  check(ends(text, scenario), {4700, 2700, 5000});
+}
+
 TEST_CASE("what is wrong with [contention] is said in one line") {
   check_refused("out = 1", "[contention] lacks 'model'");
   check_refused("model = \"busses\"", "contention.model 'busses' is not known");

@@ -184,9 +184,12 @@ class Reference {
     const double start = std::max(time, free_port(id, sender.out_port));
     sender.out_port = start + message.bytes * machine_->gap;
     if (is_rendezvous(message)) {
+      const double flight = message.bytes * machine_->per_byte;
       const bool pushed = machine_->protocol == Protocol::kPush;
-      transfer.arrival =
-          start + (pushed ? transfer.data : message.bytes * machine_->per_byte - answer(message));
+      // A push may have been under way before, if its port is free.
+      transfer.arrival = start + (!pushed        ? flight - answer(message)
+                                  : start > time ? flight - std::min(latency(message), flight)
+                                                 : transfer.data);
     } else {
       transfer.start = start;
     }
