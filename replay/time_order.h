@@ -19,8 +19,9 @@
 //                             gets in line for the out-port of its sender
 //   kFlow                     and the port is free: the data begins to flow
 //   kTimer                    a flow has arrived, or something else of contention.h
-//   kRequest, kAnswer         the request to send is at a receiver that has posted, or the answer
-//                             at the sender: pull and push go on when that one is inside MPI
+//   kRequest, kAnswer         the request to send is at a receiver that has posted, or the sender
+//                             can have seen the answer: pull and push go on when that one is
+//                             inside MPI
 //                             (progress.h has the same rules for when there is no order of time)
 //   kEnvelope                 the request to send is at the receiver, who may match it
 //   (arrival_matcher.h)

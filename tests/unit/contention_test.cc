@@ -309,8 +309,8 @@ TEST_CASE("the data of a rendezvous takes the port when it flows") {
 
 TEST_CASE("a push that waits for its port was not under way before") {
   // o_s = 200, L = 0, o_r = 300, T = g = n ns, all pushed. Rank 0 sends 2000 bytes each to ranks 1
-  // and 2, who wait: requests at 200 and 400, answered then, which can be seen at 700 and 900. It
-  // waits since 400. There is a bus for everybody: only ports are in the way.
+  // and 2, who wait: requests at 200 and 400, answered then, which can be seen at 700 and 900.
+  // Rank 0 waits since 400. There is a bus for everybody: only ports are in the way.
   Scenario scenario;
   scenario.name = "slow";
   scenario.platform = parse_platform(R"(
