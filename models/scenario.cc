@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "models/error.h"
+#include "models/loggps.h"
 #include "models/platform_file.h"
 #include "models/platform_presets.h"
 #include "models/units.h"
@@ -31,14 +32,14 @@ struct Change {
 /// There is neither a platform file nor a preset of this name.
 [[noreturn]] void refuse_base(const std::string& text, const std::string& base,
                               const std::string& presets) {
-  std::vector<std::string> names = {"measured", "undisturbed", "perfect", "bandela"};
+  std::vector<std::string> names = {"measured", "undisturbed", "perfect", "bandela", "loggps"};
   const std::vector<std::string> known = preset_names(presets);
   names.insert(names.end(), known.begin(), known.end());
   throw InputError(
       "scenario '" + text + "': there is no platform file '" + base + "'" +
       did_you_mean(base, names) +
       "; name one, or use measured, undisturbed, perfect, "
-      "bandela:latency=...,bandwidth=..." +
+      "bandela:latency=...,bandwidth=..., loggps:L=...,o=...,g=...,G=...,S=..." +
       (known.empty() ? "" : " or a preset of " + presets + " (see 'rubato platforms')"));
 }
 
@@ -384,6 +385,19 @@ void apply(Scenario& scenario, const std::string& text, const Change& change) {
   }
 }
 
+/// The parameters of the model among the changes, which are those that are left.
+LogGps take_loggps(const std::string& text, std::vector<Change>& changes) {
+  LogGps machine;
+  std::erase_if(changes, [&](const Change& change) {
+    try {
+      return change.operation == '=' && machine.set(change.key, change.value);
+    } catch (const InputError& error) {
+      refuse(text, error.what());
+    }
+  });
+  return machine;
+}
+
 }  // namespace
 
 Platform perfect_platform() {
@@ -409,7 +423,9 @@ Platform bandela_platform(double latency, double bandwidth) {
 }
 
 Scenario parse_scenario(const std::string& text, const std::string& presets) {
-  const auto [base, changes] = split_base(text);
+  const auto [base, words] = split_base(text);
+  std::vector<Change> changes;
+  for (const std::string& word : split_words(words)) changes.push_back(parse_change(text, word));
   Scenario scenario;
   scenario.name = text;
   if (base == "measured") {
@@ -420,6 +436,8 @@ Scenario parse_scenario(const std::string& text, const std::string& presets) {
     scenario.platform = perfect_platform();
   } else if (base == "bandela") {
     scenario.platform = bandela_platform(0, std::numeric_limits<double>::infinity());
+  } else if (base == "loggps") {
+    scenario.platform = loggps_platform(take_loggps(text, changes));
   } else {
     std::error_code ignored;
     const bool is_file = std::filesystem::exists(base, ignored);
@@ -428,8 +446,7 @@ Scenario parse_scenario(const std::string& text, const std::string& presets) {
     scenario.platform = load_platform(path);
     scenario.platform_file = path;
   }
-  for (const std::string& word : split_words(changes)) {
-    Change change = parse_change(text, word);
+  for (Change& change : changes) {
     // Bandela's formula is for all messages, those of a rank to itself included.
     const bool everywhere =
         base == "bandela" && (change.key == "latency" || change.key == "bandwidth");

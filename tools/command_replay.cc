@@ -42,6 +42,7 @@ const CommandHelp kHelp = {
     "  cluster.toml                 a platform file, as 'rubato calibrate' writes it\n"
     "  infiniband-hdr               one of the networks that 'rubato platforms' lists\n"
     "  bandela:latency=2us,bandwidth=10GB/s\n"
+    "  loggps:L=2us,o=0.3us,g=0.5us,G=0.1ns,S=64KiB         a model of the literature\n"
     "  cluster.toml:latency*0.5,bandwidth*2,cpu*1.5,ppn=4,name=new\n"
     "  cluster.toml:collectives=openmpi,allreduce=ring      as Open MPI would, but for one\n"
     "  cluster.toml:dr=5            with contention: degradation ratio 5 (MPInside's model)\n"
