@@ -67,6 +67,13 @@ std::string MessagePattern::name() const {
   return cold ? text + "_cold" : text;
 }
 
+bool is_of_all_ranks(const std::string& name) {
+  const auto& all = all_patterns();
+  return std::any_of(all.begin(), all.end(), [&name](const MessagePattern& pattern) {
+    return !pattern.between_two() && pattern.name() == name;
+  });
+}
+
 std::vector<MessagePattern> parse_patterns(const std::string& list) {
   if (list == "all") return all_patterns();
   if (list == "none") return {};

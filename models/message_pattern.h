@@ -40,6 +40,9 @@ struct MessagePattern {
   std::string name() const;
 };
 
+/// True for the name of a pattern in which all ranks talk, in whatever mode.
+bool is_of_all_ranks(const std::string& name);
+
 /// Those that are measured unless told otherwise.
 inline constexpr const char* kDefaultPatterns =
     "pingpong_nonblocking,pingpong_persistent,pingpong_synchronous,pingpong_ready,pingpong_cold,"

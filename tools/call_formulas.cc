@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <set>
 
 #include "models/error.h"
+#include "models/message_pattern.h"
 #include "tools/sample_fit.h"
 #include "tools/text_table.h"
 
@@ -66,11 +68,14 @@ std::vector<FittedCall> fit_calls(const SampleFile& samples,
                                   OfLoops of_loops) {
   std::vector<std::string> order;
   std::map<std::string, std::map<Key, std::vector<SampleRow>>> patterns;
+  const auto told = samples.measured.find("ranks");
+  const int ranks = told == samples.measured.end() ? 0 : std::atoi(told->second.c_str());
   for (const SampleRow& row : samples.rows) {
     if (row.processes) continue;
     const std::string name = operation_of(row);
     if (!patterns.count(name)) order.push_back(name);
-    patterns[name][{2, row.bytes}].push_back(row);
+    const int talk = is_of_all_ranks(row.pattern) ? std::max(2, ranks) : 2;
+    patterns[name][{talk, row.bytes}].push_back(row);
   }
   std::vector<FittedCall> calls;
   for (const std::string& name : order) {

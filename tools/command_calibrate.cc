@@ -195,9 +195,9 @@ const CommandHelp kHelp = {
     "node (level 'network'), and to itself (level 'self'); start it so that these pairs exist.\n"
     "Where ranks are bound to cores, and rank 0 has others on its own socket and on another one,\n"
     "'socket' is inside the first and 'node' between the two.\n"
-    "Patterns: pingpong, headtohead, overlap, bisection, ring and halo, each also with\n"
-    "_nonblocking, _persistent or _synchronous, and with _cold (data from outside of the caches);\n"
-    "and pingpong_ready.",
+    "Patterns: pingpong, headtohead, bisection, ring and halo, each also with _nonblocking,\n"
+    "_persistent or _synchronous, and with _cold (data from outside of the caches; not together\n"
+    "with _persistent); overlap and pingpong_ready.",
     "Examples:\n"
     "  mpirun -n 2 rubato calibrate -o cluster.toml                  one node\n"
     "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml    two nodes, both levels\n"

@@ -50,6 +50,12 @@ int command_export(const Arguments& arguments) {
   }
   const std::string preset =
       std::filesystem::exists(names[0]) ? "" : preset_path(platforms_dir(), names[0]);
+  if (preset.empty() && !std::filesystem::exists(names[0])) {
+    throw InputError(
+        fmt::format("there is no platform file '{}'{}; 'rubato platforms' lists those "
+                    "that come with Rubato",
+                    names[0], did_you_mean(names[0], preset_names(platforms_dir()))));
+  }
   const std::string path = preset.empty() ? names[0] : preset;
   keep_input(path, output);
   std::string text;

@@ -277,6 +277,8 @@ std::vector<SampleRow> as_calibrated(std::vector<SampleRow> rows) {
   std::vector<SampleRow> calibrated;
   for (SampleRow row : rows) {
     if (row.pattern == "sendrecv" && !pingpong.empty()) row.pattern = "head_to_head";
+    // Both ways with both neighbours at once; ours is of two ranks.
+    if (row.pattern == "exchange") row.pattern = "imb_exchange";
     if (row.pattern != "window") {
       calibrated.push_back(row);
       continue;

@@ -45,7 +45,8 @@ expect 1 "run.csv: is no output of" import run.csv -o a.toml
 expect 1 "run.csv exists" import run.csv -o run.csv
 expect 2 "--window: a whole number above 1" import a.txt -o a.toml --window 1
 expect 2 "one platform file and --simgrid FILE" export a.toml
-expect 1 "a.toml: cannot be read" export a.toml --simgrid a.xml
+expect 1 "there is no platform file 'a.toml'" export a.toml --simgrid a.xml
+expect 1 "'infiniband-hdrr' (did you mean 'infiniband-hdr'?)" export infiniband-hdrr --simgrid a.xml
 expect 1 "run.csv exists" export a.toml --simgrid run.csv
 expect 2 "--nodes: a whole number above 0" export a.toml --simgrid a.xml --nodes 0
 expect 2 "two scenarios are called 'perfect'" replay run.otf2dir --on perfect --on perfect

@@ -61,3 +61,21 @@ TEST_CASE("Howell's table of a whole file") {
   CHECK(doubtful.find("  -\n") != std::string::npos);
   CHECK(doubtful.find("Q needs four launches") != std::string::npos);
 }
+
+TEST_CASE("patterns of all ranks have as many processes as there were ranks") {
+  SampleFile file;
+  file.measured["ranks"] = "8";
+  for (const char* pattern : {"ring", "bisection_cold", "pingpong_cold", "burst"}) {
+    for (const double bytes : {8., 64., 512.})
+      file.rows.push_back({"node", pattern, bytes, 1e-6 + 1e-9 * bytes});
+  }
+  const auto processes = [&file](size_t call) {
+    return fit_calls(file, {}, OfLoops::kLeast).at(call).fit.samples.at(0).processes;
+  };
+  CHECK(processes(0) == 8);
+  CHECK(processes(1) == 8);
+  CHECK(processes(2) == 2);
+  CHECK(processes(3) == 2);
+  file.measured.clear();  // what others measured does not say it
+  CHECK(processes(0) == 2);
+}

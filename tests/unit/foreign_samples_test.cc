@@ -145,6 +145,9 @@ TEST_CASE("IMB: message tables and collectives, several in one output") {
       "# Benchmarking Sendrecv \n# #processes = 2 \n"
       "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec\n"
       "            8         1000         1.40         1.60         1.50        10.67\n\n"
+      "# Benchmarking Exchange \n# #processes = 2 \n"
+      "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec\n"
+      "            8         1000         2.40         2.60         2.50        12.80\n\n"
       "# Benchmarking Allreduce \n# #processes = 4 \n# ( 4 additional processes waiting in "
       "MPI_Barrier)\n"
       "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
@@ -162,6 +165,9 @@ TEST_CASE("IMB: message tables and collectives, several in one output") {
     CHECK(row.messages == 1);
     CHECK(row.processes == (row.pattern == "allreduce" || row.pattern == "barrier" ? 4 : 0));
   }
+  // Exchange is four messages at once, where ours is two.
+  check(series(as_calibrated(imb.rows), "exchange"), {});
+  check(series(as_calibrated(imb.rows), "imb_exchange"), {{8, 2.5}});
   // A Sendrecv is no ping-pong where there is one.
   check(series(as_calibrated(imb.rows), "sendrecv"), {});
   check(series(as_calibrated(read("# Benchmarking Sendrecv\n# #processes = 2\n"
