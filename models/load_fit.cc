@@ -11,15 +11,16 @@
 namespace rubato {
 namespace {
 
-std::string two_digits(double value) {
+/// Three digits: pairs in nobody's way have a ratio of 1 / their number.
+std::string brief(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
+  std::snprintf(text, sizeof text, "%.3g", value);
   return text;
 }
 
-/// "0.71 +- 0.02".
+/// "0.712 +- 0.02".
 std::string with_error(const Degradation& fit, const char* between) {
-  return two_digits(fit.ratio) + (fit.values > 1 ? between + two_digits(fit.error) : "");
+  return brief(fit.ratio) + (fit.values > 1 ? between + brief(fit.error) : "");
 }
 
 std::string pairs_of(const Degradation& fit) {
@@ -107,7 +108,8 @@ std::string note_load(Provenance& measured, const std::map<Level, std::vector<Lo
     if (!fit) continue;
     measured[std::string(kLevelNames[static_cast<int>(level)]) + "_degradation"] =
         with_error(*fit, " +- ") + " (" + pairs_of(*fit) + ")";
-    if (had_cores(level, *fit, measured)) comment = contention_comment(level, *fit, tells_sockets);
+    if (fit->ratio > 0 && had_cores(level, *fit, measured))
+      comment = contention_comment(level, *fit, tells_sockets);
   }
   return comment;
 }

@@ -70,7 +70,7 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
   const std::string both =
       note_load(platform.measured, {{Level::kNode, node}, {Level::kNetwork, network}}, false);
   CHECK(platform.measured["node_degradation"] == "0.75 (2 to 2 pairs at once)");
-  CHECK(platform.measured["network_degradation"] == "2.00 (4 to 4 pairs at once)");
+  CHECK(platform.measured["network_degradation"] == "2 (4 to 4 pairs at once)");
 
   // As comments they change nothing; without the leading # they are a [contention].
   const std::string file = format_platform(platform, {{}, both});
@@ -103,6 +103,16 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
             format_platform(platform,
                             {{}, note_load(platform.measured, {{Level::kNetwork, network}}, true)}))
             .levels == std::array<bool, kLevels>{false, false, false, true});
+
+  // A small ratio keeps its digits: 1 us / (100 us * 4). One of 0 would be no [contention].
+  const auto four_pairs = [&](double seconds) {
+    return note_load(platform.measured,
+                     {{Level::kNetwork, {{1, 0, 1e-6}, {1, 1e6, 101e-6}, {4, 1e6, seconds}}}},
+                     false);
+  };
+  CHECK(switched_on(format_platform(platform, {{}, four_pairs(2e-6)})).degradation_ratio ==
+        Approx(0.0025));
+  CHECK(four_pairs(1e-6).empty());
 
   // Ranks that share cores say nothing about messages.
   platform.measured["cores"] = "3";
