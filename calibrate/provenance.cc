@@ -91,22 +91,37 @@ std::string governor() {
 
 /// Settings that make one MPI library behave like another, such as OMPI_MCA_btl=tcp,self.
 std::string mpi_settings() {
-  constexpr std::array<const char*, 5> kPrefixes = {"OMPI_MCA_", "MPIR_CVAR_", "MPICH_", "UCX_",
-                                                    "FI_"};
+  constexpr std::array kPrefixes = {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "MPICH_",
+                                    "UCX_",      "FI_",       "I_MPI_",    "MV2_",       "MVP_",
+                                    "PSM2_",     "PSM3_",     "HCOLL_"};
   // What Open MPI's launcher sets for its own bookkeeping in every run.
-  constexpr std::array<const char*, 7> kBookkeeping = {"OMPI_MCA_ess",
-                                                       "OMPI_MCA_orte",
-                                                       "OMPI_MCA_pmix",
-                                                       "OMPI_MCA_initial_wdir",
-                                                       "OMPI_MCA_shmem",
-                                                       "OMPI_MCA_hwloc",
-                                                       "OMPI_MCA_mpi_oversubscribe"};
+  constexpr std::array kBookkeeping = {"OMPI_MCA_ess",
+                                       "OMPI_MCA_ess_base_jobid",
+                                       "OMPI_MCA_ess_base_vpid",
+                                       "OMPI_MCA_initial_wdir",
+                                       "OMPI_MCA_mpi_oversubscribe",
+                                       "OMPI_MCA_orte_app_num",
+                                       "OMPI_MCA_orte_bound_at_launch",
+                                       "OMPI_MCA_orte_ess_node_rank",
+                                       "OMPI_MCA_orte_ess_num_procs",
+                                       "OMPI_MCA_orte_hnp_uri",
+                                       "OMPI_MCA_orte_jobfam_session_dir",
+                                       "OMPI_MCA_orte_launch",
+                                       "OMPI_MCA_orte_local_daemon_uri",
+                                       "OMPI_MCA_orte_num_nodes",
+                                       "OMPI_MCA_orte_precondition_transports",
+                                       "OMPI_MCA_orte_tmpdir_base",
+                                       "OMPI_MCA_orte_top_session_dir",
+                                       "OMPI_MCA_pmix",
+                                       "OMPI_MCA_shmem_RUNTIME_QUERY_hint",
+                                       "PMIX_MCA_mca_base_component_show_load_errors"};
   std::vector<std::string> found;
   for (char** entry = environ; *entry; ++entry) {
     const std::string text = *entry;
-    const auto starts = [&](const char* prefix) { return text.rfind(prefix, 0) == 0; };
+    const std::string name = text.substr(0, text.find('='));
+    const auto starts = [&](const char* prefix) { return name.rfind(prefix, 0) == 0; };
     if (std::any_of(kPrefixes.begin(), kPrefixes.end(), starts) &&
-        std::none_of(kBookkeeping.begin(), kBookkeeping.end(), starts)) {
+        std::find(kBookkeeping.begin(), kBookkeeping.end(), name) == kBookkeeping.end()) {
       found.push_back(text);
     }
   }
