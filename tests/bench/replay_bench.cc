@@ -253,12 +253,16 @@ Slowdown measure_slowdown(int ranks) {
   const auto halo = [](int among, uint64_t calls) {
     return MadeArchive{Workload::kHalo, among, calls, 256 << 10};
   };
+  enum Beside : size_t { kOneTurn, kFew, kFewOneTurn };
   const Row row{
       "halo", halo(ranks, 4000000), false, {halo(ranks, 1), halo(64, 2000000), halo(64, 1)}};
   const Result result = measure(row);
-  const auto calls = [&](size_t i) { return static_cast<double>(made_calls(row.beside[i])); };
-  const double many = (result.one.seconds - result.beside[0].seconds) / (result.calls - calls(0));
-  const double few = (result.beside[1].seconds - result.beside[2].seconds) / (calls(1) - calls(2));
+  const auto seconds = [&](Beside which) { return result.beside[which].seconds; };
+  const auto calls = [&](Beside which) {
+    return static_cast<double>(made_calls(row.beside[which]));
+  };
+  const double many = (result.one.seconds - seconds(kOneTurn)) / (result.calls - calls(kOneTurn));
+  const double few = (seconds(kFew) - seconds(kFewOneTurn)) / (calls(kFew) - calls(kFewOneTurn));
   return {result.name + ": a call / one of 64 ranks", many / few};
 }
 
