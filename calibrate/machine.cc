@@ -67,15 +67,15 @@ size_t cold_buffer_of_all(MPI_Comm comm, const Placement& places) {
   return cold_buffer(largest_cache_of_all(comm), left);
 }
 
-double copies_seconds(const Pace& pace) {
-  return pace.seconds(0.4, 4);
+double memory_seconds(const Pace& pace) {
+  return pace.seconds(0.6, 6);
 }
 
-std::vector<Series> measure_copies(const Effort& effort) {
+std::vector<Series> measure_memory(const Effort& effort) {
   const size_t most = std::max(effort.cold_bytes, effort.max_bytes);
   const Buffer from(most, 1), to(most, 2);
-  SweepOptions options = sweep_options(effort, copies_seconds(effort.pace) / 2);
-  for (size_t n = 1024; n <= effort.max_bytes; n *= 4) options.only.insert(n);
+  SweepOptions options = sweep_options(effort, memory_seconds(effort.pace) / 3);
+  for (size_t n = 64; n <= effort.max_bytes; n *= 2) options.only.insert(n);
   options.refine = false;
   const auto copies = [&](size_t bytes, int count, const auto& place) {
     const double begin = now();
@@ -100,7 +100,20 @@ std::vector<Series> measure_copies(const Effort& effort) {
       sweep([&](size_t bytes,
                 int count) { return copies(bytes, count, [&] { return walk.next(bytes); }); },
             options);
-  return {{"copy", in_cache}, {"copy_cold", cold}};
+  effort.begin(options.budget);
+  const Timings combined = sweep(
+      [&](size_t bytes, int count) {
+        const auto combine = [&] {
+          MPI_Reduce_local(from.data(), to.data(), static_cast<int>(bytes / sizeof(double)),
+                           MPI_DOUBLE, MPI_SUM);
+        };
+        combine();
+        const double begin = now();
+        for (int i = 0; i < count; ++i) combine();
+        return (now() - begin) / count;
+      },
+      options);
+  return {{"copy", in_cache}, {"copy_cold", cold}, {"combine", combined}};
 }
 
 std::vector<double> fixed_work(const Effort& effort) {

@@ -10,12 +10,13 @@
 
 namespace rubato {
 
-/// Copies of some lengths by memcpy: "copy", from and to the caches, and "copy_cold", through two
-/// arrays of effort.cold_bytes, from one to the other. On one rank.
-std::vector<Series> measure_copies(const Effort& effort);
+/// What a rank does to memory, at some lengths. Copies by memcpy: "copy", from and to the caches,
+/// and "copy_cold", through two arrays of effort.cold_bytes, from one to the other. "combine": two
+/// operands of so many bytes by MPI_Reduce_local, sums of doubles. On one rank.
+std::vector<Series> measure_memory(const Effort& effort);
 
-/// What they are planned to take, seconds.
-double copies_seconds(const Pace& pace);
+/// What that is planned to take, seconds.
+double memory_seconds(const Pace& pace);
 
 /// The largest cache of a processor, in bytes, as the system names it; at least 4 MiB, where it
 /// does not, and at most 1 GiB.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "calibrate/load.h"
@@ -53,14 +54,17 @@ void print_machine(std::FILE* out, const Provenance& measured,
   for (const LevelResult& result : results) {
     const Timings* warm = result.timings_of("copy");
     const Timings* cold = result.timings_of("copy_cold");
-    if (!warm || !cold) continue;
-    fmt::print(out, "copying within a rank\n  {:>8}  {:>11}  {:>11}\n", "size", "in cache",
-               "in memory");
+    const Timings* combined = result.timings_of("combine");
+    if (!warm || !cold || !combined) continue;
+    fmt::print(out, "memory of a rank\n  {:>8}  {:>13}  {:>14}  {:>13}\n", "size", "copy in cache",
+               "copy in memory", "sum of doubles");
     for (const auto& [bytes, timing] : *warm) {
-      const auto far = cold->find(bytes);
-      if (far == cold->end()) continue;
-      fmt::print(out, "  {:>8}  {:>11}  {:>11}\n", format_bytes(static_cast<double>(bytes)),
-                 bandwidth(bytes, timing), bandwidth(bytes, far->second));
+      if (std::countr_zero(bytes) % 2 != 0) continue;  // every other power of two
+      const auto far = cold->find(bytes), sum = combined->find(bytes);
+      if (far == cold->end() || sum == combined->end()) continue;
+      fmt::print(out, "  {:>8}  {:>13}  {:>14}  {:>13}\n", format_bytes(static_cast<double>(bytes)),
+                 bandwidth(bytes, timing), bandwidth(bytes, far->second),
+                 bandwidth(bytes, sum->second));
     }
     fmt::print(out, "\n");
   }

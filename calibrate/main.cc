@@ -152,7 +152,7 @@ void show_progress(const std::string& text) {
 /// What all parts take by themselves, seconds.
 double planned_seconds(const Options& options, const std::vector<LevelTask>& tasks) {
   const Pace pace{options.quick};
-  double planned = collectives_seconds(options.collectives) + copies_seconds(pace);
+  double planned = collectives_seconds(options.collectives) + memory_seconds(pace);
   int between_levels = 0;
   for (const LevelTask& task : tasks) {
     planned += planned_seconds(task.level, pace);
@@ -275,6 +275,7 @@ void write_results(const Options& options, const std::vector<LevelResult>& resul
   for (const LevelResult& result : results) {
     add_level(platform, result.level, result.fit, result.probe);
     comments.levels[static_cast<size_t>(result.level)] = curve_ranges(result.fit);
+    comments.memory += copy_ranges(result.fit);
   }
   const MeasuredCollectives of_collectives = measured_by(collectives);
   const auto formulas = fit_collectives(of_collectives);
@@ -323,6 +324,7 @@ void add_series(Level level, std::vector<Series> series, const Effort& effort,
     done.series = series;
     effort.keep(done);
     for (Series& one : series) result.series.push_back(std::move(one));
+    fit_memory(result.samples(), result.fit);
   }
 }
 
@@ -359,7 +361,7 @@ void run_machine(int rank, int ranks, const std::vector<LevelTask>& tasks, const
   for (const LevelTask& task : tasks) {
     std::vector<Series> series;
     if (task.level == Level::kSelf) {
-      if (rank == 0) series = measure_copies(effort);
+      if (rank == 0) series = measure_memory(effort);
       sleep_until_all_are_here(MPI_COMM_WORLD);
     } else {
       series = measure_load(task.pairs, effort, [] { sleep_until_all_are_here(MPI_COMM_WORLD); });

@@ -19,6 +19,9 @@ const SegmentedFit* fit_of(const LevelResult& result, const Series& series) {
   if (pattern == "send_overhead") return get(result.fit.overheads.send);
   if (pattern == "receive_overhead") return get(result.fit.overheads.receive);
   if (pattern == "unexpected_overhead") return get(result.fit.overheads.unexpected);
+  if (pattern == "copy") return get(result.fit.copy);
+  if (pattern == "copy_cold") return get(result.fit.cold_copy);
+  if (pattern == "combine") return get(result.fit.combination);
   return nullptr;
 }
 
@@ -153,9 +156,7 @@ namespace {
 void print_patterns(std::FILE* out, const LevelResult& result) {
   bool any = false;
   for (const Series& series : result.series) {
-    if (LevelSamples().series(series.pattern) || series.timings.empty() ||
-        series.pattern.starts_with("copy"))
-      continue;
+    if (LevelSamples().series(series.pattern) || series.timings.empty()) continue;
     if (!any) std::fprintf(out, "  %-28s  %9s  %9s  %9s\n", "pattern", "8B", "4KiB", "256KiB");
     any = true;
     std::fprintf(out, "  %-28s", series.pattern.c_str());

@@ -26,11 +26,21 @@ std::string curve_ranges(const LevelFit& fit) {
   if (!fit.transfer) return "";
   std::string lines =
       "# Latency and bandwidth, and where segments begin, with 95 % confidence; one way holds the\n"
-      "# overheads.\n" +
+      "# overheads, and they are as measured, also where all three would be more than one way.\n" +
       lines_of("one way", *fit.transfer);
   if (fit.gap) lines += lines_of("gap", *fit.gap);
   if (fit.burst_gap) lines += lines_of("burst gap", *fit.burst_gap);
+  if (fit.crossing_delay) lines += lines_of("crossing delay", *fit.crossing_delay);
+  if (fit.overheads.send) lines += lines_of("sending", *fit.overheads.send);
+  if (fit.overheads.receive) lines += lines_of("receiving", *fit.overheads.receive);
+  if (fit.overheads.unexpected) lines += lines_of("unexpected", *fit.overheads.unexpected);
   return lines;
+}
+
+std::string copy_ranges(const LevelFit& fit) {
+  if (!fit.transfer || !fit.copy) return "";
+  return "# Latency and bandwidth, and where segments begin, with 95 % confidence.\n" +
+         lines_of("copy", *fit.copy);
 }
 
 }  // namespace rubato

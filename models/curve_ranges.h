@@ -24,4 +24,8 @@ inline std::string brief_bandwidths(const Interval& per_byte) {
 /// difference) and of the gaps. "" without a curve.
 std::string curve_ranges(const LevelFit& fit);
 
+/// Likewise of what copying takes. "" where no copies were timed beside that level,
+/// or it has no curve itself.
+std::string copy_ranges(const LevelFit& fit);
+
 }  // namespace rubato

@@ -170,6 +170,11 @@ std::string format_platform(const Platform& platform, const PlatformComments& co
     if (platform.levels[i]) write_level(out, i, *platform.levels[i]);
     out << comments.levels[static_cast<size_t>(i)];
   }
+  if (platform.copy) {
+    out << "\n[memory]\n# What a rank takes to copy: a buffered send does so.\n";
+    write_curve(out, "copy", *platform.copy);
+  }
+  out << comments.memory;
   write_collectives(out, platform);
   write_contention(out, platform.contention);
   out << comments.contention;

@@ -36,6 +36,7 @@ MessageCost Interconnect::message(Level level, double bytes) const {
   cost.gap = model->gap ? (*model->gap)(bytes) : growing_part(model->transfer, bytes);
   cost.burst_gap = model->burst_gap ? std::max((*model->burst_gap)(bytes), cost.gap) : cost.gap;
   cost.latency = std::min(model->transfer(0), cost.transfer);
+  cost.answer = model->send_overhead(0) + cost.latency + model->receive_overhead(0);
   cost.crossing_delay = model->crossing_delay(bytes);
   return cost;
 }

@@ -17,6 +17,7 @@ struct MessageCost {
   double gap = 0;                  ///< g: how long it occupies a port
   double burst_gap = 0;            ///< g_b: likewise behind an open one; no less than g
   double latency = 0;              ///< L: one way for the smallest message, a leg of a handshake
+  double answer = 0;               ///< A: until an answer has been seen, o_s + L + o_r of no bytes
   double crossing_delay = 0;       ///< x: how much longer when its receiver sends at the same time
 };
 
@@ -34,6 +35,9 @@ class Interconnect {
   Protocol protocol(Level level, double bytes) const;
   /// The part of T that grows with the size, in seconds.
   double growing(Level level, double bytes) const;
+
+  /// Seconds in which a rank copies so many bytes, as a buffered send does; 0 when not known.
+  double copy(double bytes) const { return platform_.copy ? (*platform_.copy)(bytes) : 0; }
 
   /// Seconds of a collective over members of at most this distance; see algorithm_seconds().
   double collective(CollectiveOp op, int members, double bytes, Level level) const;

@@ -136,7 +136,7 @@ std::vector<TimedLength> differences(const Alone& alone, const std::vector<Timed
   return found;
 }
 
-std::optional<SegmentedFit> fit_differences(const std::vector<TimedLength>& timings, double noise) {
+std::optional<SegmentedFit> fit_lengths(const std::vector<TimedLength>& timings, double noise) {
   if (timings.size() < kLeastLengths) return std::nullopt;
   std::vector<FitSample> samples;
   for (const TimedLength& timing : timings)
@@ -162,7 +162,7 @@ std::optional<SegmentedFit> fit_crossing_delay(const LevelSamples& level,
     delay.seconds = std::max(delay.seconds, least);
   }
   if (!some_take_longer) return std::nullopt;
-  return fit_differences(delays, kCrossingNoise);
+  return fit_lengths(delays, kCrossingNoise);
 }
 
 /// Both gaps, of the messages of bursts behind the first.
@@ -179,12 +179,12 @@ void fit_gaps(const LevelSamples& level, LevelFit& fit) {
   };
   const Alone alone(level, *fit.transfer);
   const std::vector<TimedLength> gaps = differences(alone, level.burst, further, most);
-  fit.gap = fit_differences(gaps, noise);
+  fit.gap = fit_lengths(gaps, noise);
   if (!fit.gap) return;
 
   const auto any = [](double) { return HUGE_VAL; };
   std::vector<TimedLength> bursts = differences(alone, level.burst, further, any);
-  const TransferCurve curve(fit_differences(bursts, noise)->segments);
+  const TransferCurve curve(fit_lengths(bursts, noise)->segments);
   const auto overflows = [&](double n) {
     const double error = kErrors * curve.segment_at(n).uncertainty * curve(n);
     return curve(n) - most(n) > std::max(kNoticeable * most(n), error);
@@ -197,7 +197,7 @@ void fit_gaps(const LevelSamples& level, LevelFit& fit) {
     bursts[i] = more ? as_measured[i] : gaps[i];
     some_overflow |= more;
   }
-  if (some_overflow) fit.burst_gap = fit_differences(bursts, noise);
+  if (some_overflow) fit.burst_gap = fit_lengths(bursts, noise);
 }
 
 /// "2.1%, 0.8% from 4KiB on": of one way, between changes of the protocol the largest of a segment.
@@ -223,6 +223,21 @@ std::string uncertainties(const SegmentedFit& one_way,
   return text;
 }
 
+/// One bandwidth for all lengths but the shortest, which hardly take time; and its range.
+void add_combination(Platform& platform, const SegmentedFit& fit) {
+  constexpr double kShort = 4096;
+  std::vector<double> bandwidths;
+  for (const FitSample& sample : fit.samples) {
+    if (sample.bytes >= kShort) bandwidths.push_back(sample.bytes / sample.seconds);
+  }
+  if (bandwidths.empty()) return;
+  platform.reduction_bandwidth = median(bandwidths);
+  const auto [least, most] = std::minmax_element(bandwidths.begin(), bandwidths.end());
+  platform.measured["reduction_bandwidth"] = "median of lengths from " + format_bytes(kShort) +
+                                             " on, of " + brief_bandwidth(*least) + " to " +
+                                             brief_bandwidth(*most);
+}
+
 OneWayParts parts_of(const SegmentedFit& one_way, const OverheadFit& overheads) {
   if (!overheads.send || !overheads.receive) return {{}, one_way.segments, {}};
   return take_apart(one_way, *overheads.send, *overheads.receive);
@@ -236,6 +251,9 @@ std::vector<TimedLength>* LevelSamples::series(const std::string& pattern) {
   if (pattern == "single") return &single;
   if (pattern == "exchange") return &exchange;
   if (pattern == "beside") return &pingpong_beside;
+  if (pattern == "copy") return &copies;
+  if (pattern == "copy_cold") return &cold_copies;
+  if (pattern == "combine") return &combinations;
   if (pattern == "send_overhead") return &overheads.send;
   if (pattern == "receive_overhead") return &overheads.receive;
   if (pattern == "unexpected_overhead") return &overheads.unexpected;
@@ -257,9 +275,16 @@ LevelFit fit_level(const LevelSamples& samples, Joints joints) {
     fit_gaps(samples, fit);
     fit.overheads = fit_overheads(samples.overheads, samples.probe.waiting);
     fit.parts = parts_of(*fit.transfer, fit.overheads);
+    fit_memory(samples, fit);
   }
   fit.repeatable_within = repeatability(samples.transfer);
   return fit;
+}
+
+void fit_memory(const LevelSamples& samples, LevelFit& fit) {
+  fit.copy = fit_lengths(samples.copies, noise_of(samples.copies));
+  fit.cold_copy = fit_lengths(samples.cold_copies, noise_of(samples.cold_copies));
+  fit.combination = fit_lengths(samples.combinations, noise_of(samples.combinations));
 }
 
 void add_level(Platform& platform, Level level, const LevelFit& fit, const ProtocolProbe& probe) {
@@ -274,6 +299,8 @@ void add_level(Platform& platform, Level level, const LevelFit& fit, const Proto
   if (fit.gap) model.gap = TransferCurve(fit.gap->segments);
   if (fit.burst_gap) model.burst_gap = TransferCurve(fit.burst_gap->segments);
   if (fit.crossing_delay) model.crossing_delay = TransferCurve(fit.crossing_delay->segments);
+  if (fit.copy) platform.copy = TransferCurve(fit.copy->segments);
+  if (fit.combination) add_combination(platform, *fit.combination);
   if (probe.eager) model.protocols.push_back({0, Protocol::kEager});
   if (probe.waiting && !fit.protocols.empty()) {
     model.protocols.insert(model.protocols.end(), fit.protocols.begin(), fit.protocols.end());

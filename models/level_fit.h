@@ -25,6 +25,9 @@ struct LevelSamples {
   std::vector<TimedLength> exchange;       ///< of one in each direction at the same time
   /// One way again, measured in turn with these three; may be empty.
   std::vector<TimedLength> pingpong_beside;
+  /// Copies within a rank, in its cache and past it, and how it combines two operands of a
+  /// reduction; they stand beside one of the levels.
+  std::vector<TimedLength> copies, cold_copies, combinations;
   OverheadSamples overheads;
   OverlapSamples overlap;  ///< beside overheads.receive
   ProtocolProbe probe;
@@ -40,6 +43,7 @@ struct LevelFit {
   std::optional<SegmentedFit> gap;
   std::optional<SegmentedFit> burst_gap;       ///< absent, too, where bursts take what gaps say
   std::optional<SegmentedFit> crossing_delay;  ///< absent, too, where exchanges take no longer
+  std::optional<SegmentedFit> copy, cold_copy, combination;
   OverheadFit overheads;
   /// The transfer time without them; where one of the two is not known, all of it is T.
   OneWayParts parts;
@@ -51,8 +55,11 @@ struct LevelFit {
 /// level_fit.cc. The joints are those of the transfer times; gaps may always have steps.
 LevelFit fit_level(const LevelSamples& samples, Joints joints = Joints::kFree);
 
-/// Puts a level that was fitted into a platform, with a note on its repeatability among what was
-/// measured. Levels without a curve are left out.
+/// The part of it that is about the memory of a rank, which is timed after the level.
+void fit_memory(const LevelSamples& samples, LevelFit& fit);
+
+/// Puts a level that was fitted into a platform, with what was timed beside it, and a note on its
+/// repeatability among what was measured. Levels without a curve are left out.
 void add_level(Platform& platform, Level level, const LevelFit& fit, const ProtocolProbe& probe);
 
 /// Collectives are priced as the library does that platform.measured["mpi"] names.

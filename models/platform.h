@@ -56,6 +56,8 @@ using Provenance = std::map<std::string, std::string>;
 struct Platform {
   std::string name;
   std::array<std::optional<LevelModel>, kLevels> levels;
+  /// Processor time in which a rank copies n bytes; absent when not known.
+  std::optional<TransferCurve> copy;
   /// Bandwidth at which a reduction combines two operands; infinite when not known.
   std::optional<double> reduction_bandwidth;
   CollectiveModel collectives;

@@ -394,7 +394,7 @@ ContentionModel read_contention(const Reader& reader, const toml::table& table) 
 
 Platform read_platform(const Reader& reader, const toml::table& root) {
   reader.check_keys(root, "the file",
-                    {"format", "name", "level", "collectives", "contention", "measured"});
+                    {"format", "name", "level", "memory", "collectives", "contention", "measured"});
   const toml::node* format = root.get("format");
   if (!format) reader.fail(root, "'format = 1' is missing; is this a platform file?");
   if (format->value<int>() != 1) reader.fail(*format, "this version reads format 1 only");
@@ -410,6 +410,12 @@ Platform read_platform(const Reader& reader, const toml::table& root) {
     if (!node) continue;
     const std::string where = std::string("level.") + kLevelNames[i];
     platform.levels[i] = read_level(reader, reader.table(*node, where), where);
+  }
+  if (const auto* node = root.get("memory")) {
+    const toml::table& table = reader.table(*node, "[memory]");
+    reader.check_keys(table, "[memory]", {"copy"});
+    if (const auto* copy = table.get("copy"))
+      platform.copy = read_segments(reader, *copy, "memory.copy");
   }
   if (const auto* node = root.get("collectives")) {
     const toml::table& table = reader.table(*node, "[collectives]");

@@ -26,6 +26,7 @@ std::vector<std::string> load_platform_warnings(const std::string& path);
 struct PlatformComments {
   std::array<std::string, kLevels> levels;  ///< below the curves of each level (curve_ranges())
   std::string contention;                   ///< beside the platform's own (note_load())
+  std::string memory{};                     ///< below what copying takes (copy_ranges())
 };
 
 /// The platform as the text of a platform file, with comments that explain it; parse_platform reads

@@ -11,7 +11,8 @@
 //   d = min(x, max(0, started + o_s + T + o_r - (arrival - T))), for messages that cross (below)
 //   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager message
 //             that arrived before its receive was posted, o_r is that of an unexpected one
-//   a rendezvous send leaves at its arrival; an eager synchronous one a trip L after both are there
+//   a rendezvous send leaves at its arrival; an eager synchronous one when both are there and an
+//             answer has been seen: A = o_s + L + o_r of no bytes later
 //
 // A rendezvous takes the out-port with its send, too, though its data flows later, when its
 // receiver is there. In which order the data of several flow, the clocks of all their receivers
@@ -48,6 +49,7 @@ namespace rubato {
 template <int K>
 struct LaneMessageCost {
   Lanes<K> send_overhead, receive_overhead, unexpected_overhead, transfer, gap, latency;
+  Lanes<K> answer;          ///< A
   Lanes<K> burst_delay;     ///< g_b - g
   Lanes<K> crossing_delay;  ///< x
   /// o_s + 2 T + o_r: so long after the receiver's own send started, an arrival crosses nothing.
@@ -277,6 +279,9 @@ class ModelRules {
                                              Transfer<K>& transfer,
                                              const LaneMessageCost<K>& cost) {
     timeline.busy += cost.send_overhead;
+    // What a call among neighbours sends is called buffered, too.
+    if (action.flags & kBuffered && !is_among_neighbours(action.tag))
+      timeline.busy += copy_cost(action.bytes);
     Lanes<K> start = timeline.busy.max(timeline.out_port);
     if (cost.slows_bursts && action.flags & kFollows)
       start = start.max(timeline.out_port + cost.burst_delay);
@@ -287,6 +292,7 @@ class ModelRules {
     return start;
   }
 
+  /// The reference holds until the next question, which may clear the table.
   [[gnu::always_inline]] const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
     if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
     return new_message_cost(level, bytes);
@@ -374,7 +380,7 @@ class ModelRules {
 
   /// When the sender of an eager synchronous message knows that it was received.
   static Lanes<K> acknowledged(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
-    return transfer.arrival().max(transfer.posted) + cost.latency;
+    return transfer.arrival().max(transfer.posted) + cost.answer;
   }
 
   /// Not of a message.
@@ -491,6 +497,7 @@ class ModelRules {
         cost.transfer[lane] = seconds.transfer * ticks;
         cost.gap[lane] = seconds.gap * ticks;
         cost.latency[lane] = seconds.latency * ticks;
+        cost.answer[lane] = seconds.answer * ticks;
         cost.burst_delay[lane] = (seconds.burst_gap - seconds.gap) * ticks;
         cost.crossing_delay[lane] = seconds.crossing_delay * ticks;
       }
@@ -503,6 +510,16 @@ class ModelRules {
     last_level_ = level;
     last_bytes_ = bytes;
     last_cost_ = &cost;  // unordered_map keeps its elements in place
+    return cost;
+  }
+
+  /// What a rank takes to copy a message into the buffer.
+  [[gnu::noinline]] Lanes<K> copy_cost(uint64_t bytes) const {
+    Lanes<K> cost;
+    for (int lane = 0; lane < K; ++lane) {
+      cost[lane] = machines_->interconnects[lane].copy(static_cast<double>(bytes)) *
+                   machines_->ticks_per_second;
+    }
     return cost;
   }
 

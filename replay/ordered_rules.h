@@ -46,8 +46,7 @@ class OrderedRules : public ProgressRules {
 
   /// Fills in what the order of time has to know of a message that was sent.
   void describe(const Transfer<1>& transfer, TimeOrder::Message& message) {
-    // By value: legs() asks another question.
-    const LaneMessageCost<1> cost = message_cost(transfer.level, transfer.bytes);
+    const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
     message.protocol = cost.protocol;
     message.lead = 0;
     message.length = message.rest = cost.transfer[0];
@@ -59,14 +58,9 @@ class OrderedRules : public ProgressRules {
     // The third trip of the handshake is the latency of the data.
     const double grows =
         machines_->interconnects[0].growing(transfer.level, static_cast<double>(transfer.bytes));
-    message.data = std::min(cost.protocol == Protocol::kPush ? legs.flight : legs.data,
-                            grows * machines_->ticks_per_second);
-    const double after_request = cost.transfer[0] - cost.latency[0];
-    message.length = cost.protocol == Protocol::kPush   ? legs.flight
-                     : cost.protocol == Protocol::kPull ? legs.answer + legs.data
-                                                        : after_request;
-    message.rest = message.length;
+    message.data = std::min(legs.data, grows * machines_->ticks_per_second);
     message.lead = cost.protocol == Protocol::kPush ? 0 : legs.answer;
+    message.length = message.rest = message.lead + legs.data;
   }
 
   bool by_arrival() const { return by_arrival_; }

@@ -67,16 +67,16 @@ class Progress {
   };
   /// What follows once the request to send is at a receiver that has posted.
   struct Legs {
-    double ready = 0;   ///< R
-    double answer = 0;  ///< until the other side can have seen the answer: A of a push, else L;
-                        ///< at most T - L
-    double data = 0;    ///< what is left then: T - L - answer
-    double flight = 0;  ///< of a push whose sender comes when the answer is there: T - 2 L
+    double ready = 0;       ///< R
+    double answer = 0;      ///< until the other side can have seen the answer: A of a push, else L;
+                            ///< at most T - L
+    double data = 0;        ///< T - 2 L, at least 0
+    double head_start = 0;  ///< of a push, at most A - L: it goes from when the answer is there
 
     /// How long the data of a push takes once its sender is inside MPI, where it came at `enter`,
     /// and can have seen the answer, at `answered`.
     double from_sender(double answered, double enter) const {
-      return enter >= answered ? flight : std::max(data, flight - (answered - enter));
+      return data - std::clamp(answered - enter, 0.0, head_start);
     }
   };
 

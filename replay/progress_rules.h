@@ -19,20 +19,15 @@ class ProgressRules : public ModelRules<1> {
 
   /// Both ends of a message are known, which goes by pull or push.
   Progress::Legs legs(const Transfer<1>& transfer) {
-    // By value: the next question may change what a reference means.
-    const LaneMessageCost<1> cost = message_cost(transfer.level, transfer.bytes);
+    const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
     const double latency = cost.latency[0];
     const double after_request = cost.transfer[0] - latency;
-    double answer = latency;
-    if (cost.protocol == Protocol::kPush) {
-      const LaneMessageCost<1>& empty = message_cost(transfer.level, 0);
-      answer += empty.send_overhead[0] + empty.receive_overhead[0];
-    }
+    const double answer = cost.protocol == Protocol::kPush ? cost.answer[0] : latency;
     Progress::Legs legs;
     legs.ready = std::max(transfer.sent[0] + latency, transfer.posted[0]);
     legs.answer = std::min(answer, after_request);
-    legs.data = after_request - legs.answer;
-    legs.flight = after_request - std::min(latency, after_request);
+    legs.data = after_request - std::min(latency, after_request);
+    legs.head_start = legs.data - (after_request - legs.answer);
     return legs;
   }
 };

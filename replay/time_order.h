@@ -82,8 +82,8 @@ class TimeOrder {
     /// What is left of that when it begins to flow: less of a push that was under way before its
     /// sender can have seen the answer.
     double rest = 0;
-    double data = 0;
-    double lead = 0;      ///< of it: the answer, before the data comes to the port
+    double lead = 0;      ///< of its length: the answer, before the data comes to the port
+    double data = 0;      ///< of its length: what grows with the size, and takes room from others
     double alone = 0;     ///< when it arrives if nobody is in its way
     double envelope = 0;  ///< when it can be matched, by the eager limit or its request to send
   };

@@ -140,6 +140,9 @@ std::string calibration_html(const FittedPlatform& fitted) {
     add("Send overhead", level.fit.overheads.send);
     add("Receive overhead", level.fit.overheads.receive);
     add("Receive overhead of unexpected messages", level.fit.overheads.unexpected);
+    add("Copy within a rank, in its cache", level.fit.copy);
+    add("Copy within a rank, in memory", level.fit.cold_copy);
+    add("Combining two operands of a reduction", level.fit.combination);
     levels.push_back({{"level", name}, {"curves", std::move(curves)}});
   }
   Json calls = Json::array();

@@ -57,6 +57,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     }
     add_level(platform, level, fit, of_level.probe);
     fitted.comments.levels[static_cast<size_t>(level)] = curve_ranges(fit);
+    fitted.comments.memory += copy_ranges(fit);
     fitted.levels.push_back({level, of_level, fit});
     report += fmt::format(
         "{}{} lengths, fit error {:.1f} % rms, {:.1f} % at worst\n\n",

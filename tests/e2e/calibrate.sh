@@ -33,6 +33,9 @@ for key in ("date", "mpi", "mpi_standard", "hosts", "ranks", "command", "compile
             "kernel", "cores", "load_average_at_start", "pinning", "samples", "cache"):
     assert measured[key], key
 assert re.match("warm; _cold patterns walk through [0-9.]+[KMG]?i?B, the largest cache has ", measured["cache"])
+settings = measured["mpi_settings"].split()         # lib.sh sets one; the launcher's own are no settings
+assert "OMPI_MCA_rmaps_base_oversubscribe=1" in settings, settings
+assert not any("jobid" in setting or "_uri" in setting for setting in settings), settings
 assert measured["collectives_sync"] == "barrier" and measured["collectives_clock"] == "one for all ranks"
 assert re.match("ranks? 0", measured["pinning"]), measured["pinning"]
 assert measured["kernel"].startswith("Linux "), measured["kernel"]
@@ -61,6 +64,9 @@ assert curve(level["unexpected_overhead"], 0) > 0
 for name in "copy", "copy_cold":
     copies = {int(r["bytes"]): float(r["seconds_min"]) for r in rows if r["pattern"] == name}
     assert 1e-9 < copies[1024] < copies[1 << 20] < 1, copies
+    if name == "copy":                              # what a buffered send takes more
+        for n, seconds in copies.items():
+            assert 0.5 < curve(platform["memory"]["copy"], n) / seconds < 2, (n, seconds)
 assert "of the time lost" in measured["noise"], measured["noise"]
 for name in "pingpong_ready", "pingpong_cold", "headtohead", "overlap", "bisection", "ring", "halo_nonblocking":
     sizes = [int(r["bytes"]) for r in rows if r["pattern"] == name and r["level"] == "node"]

@@ -4,10 +4,7 @@
 
 #include "models/error.h"
 #include "models/load_fit.h"
-#include "models/platform_file.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
-#include "tests/unit/ends.h"
+#include "tests/unit/toy.h"
 
 using namespace rubato;
 
@@ -38,11 +35,6 @@ Scenario degraded(double ratio) {
 
 Scenario buses(const std::string& limits) {
   return machine("model = \"buses\"\n" + limits);
-}
-
-Ends ends(const std::string& text, const Scenario& scenario) {
-  const auto source = parse_text_trace(text);
-  return ends_of(run_replay(*source, {scenario}, {}).scenarios[0]);
 }
 
 /// Ranks 0 and 1 of one node send 1000 bytes each to 2 and 3 of another, rank 1 at `start`.
@@ -311,22 +303,9 @@ TEST_CASE("a push that waits for its port was not under way before") {
   // o_s = 200, L = 0, o_r = 300, T = g = n ns, all pushed. Rank 0 sends 2000 bytes each to ranks 1
   // and 2, who wait: requests at 200 and 400, answered then, which can be seen at 700 and 900.
   // Rank 0 waits since 400. There is a bus for everybody: only ports are in the way.
-  Scenario scenario;
-  scenario.name = "slow";
-  scenario.platform = parse_platform(R"(
-    format = 1
-    [level.node]
-    transfer = [ { from = "0B", latency = "0ns", bandwidth = "1GB/s" } ]
-    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "push" } ]
-    send_overhead = "200ns"
-    receive_overhead = "300ns"
-    gap = [ { from = "0B", latency = "0ns", bandwidth = "1GB/s" } ]
-    [contention]
-    model = "buses"
-    levels = ["node"]
-    network = 9
-  )",
-                                     "slow");
+  const Scenario scenario = slow_processors(
+      "[ { from = \"0B\", latency = \"0ns\", bandwidth = \"1GB/s\" } ]\n"
+      "[contention]\nmodel = \"buses\"\nlevels = [\"node\"]\nnetwork = 9\n");
   const char* text = R"(
     0: 0..0 isend 1 2000B req 1
     0: 0..0 isend 2 2000B req 2

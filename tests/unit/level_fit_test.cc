@@ -72,6 +72,44 @@ TEST_CASE("a level is recovered from its samples") {
   }
 }
 
+TEST_CASE("what copying takes is recovered with its step at the end of a cache") {
+  // 20 ns + n / (20 GB/s) up to 32 KiB, beyond 10 GB/s and 2 us.
+  const auto copy = [](double n) { return n <= 32768 ? 20e-9 + n * 0.05e-9 : 2e-6 + n * 0.1e-9; };
+  LevelSamples samples = level(0, 0);
+  const std::string before = format_platform([&] {
+    Platform platform;
+    add_level(platform, Level::kSelf, fit_level(samples), {});
+    return platform;
+  }());
+  CHECK(before.find("[memory]") == std::string::npos);
+  for (double n = 256; n <= 1 << 20; n *= 2) {
+    samples.copies.push_back({n, 1, copy(n), {copy(n), copy(n)}, 1});
+    samples.cold_copies.push_back({n, 1, 3 * copy(n), {3 * copy(n), 3 * copy(n)}, 1});
+    // 4 GB/s, once 1 GB/s and once 8 GB/s: no matter, nor what a call takes that does nothing.
+    const double bandwidth = n == 65536 ? 1e9 : n == 131072 ? 8e9 : n < 4096 ? 0.1e9 : 4e9;
+    samples.combinations.push_back({n, 1, n / bandwidth, {n / bandwidth, n / bandwidth}, 1});
+  }
+  const LevelFit fit = fit_level(samples);
+  REQUIRE(fit.copy);
+  REQUIRE(fit.cold_copy);
+  CHECK(fit.copy->segments.size() == 2);
+  Platform platform;
+  add_level(platform, Level::kSelf, fit, {});
+  REQUIRE(platform.copy);
+  REQUIRE(platform.reduction_bandwidth);
+  CHECK(*platform.reduction_bandwidth == Approx(4e9));
+  CHECK(platform.measured.at("reduction_bandwidth") ==
+        "median of lengths from 4KiB on, of 1GB/s to 8GB/s");
+  for (const double n : {256., 4096., 20000., 131072., 1e6}) {
+    CHECK((*platform.copy)(n) == Approx(copy(n)).epsilon(0.01));
+    CHECK((*fit.cold_copy)(n) == Approx(3 * copy(n)).epsilon(0.01));
+  }
+  const std::string ranges = rubato::copy_ranges(fit);
+  CHECK(ranges.find("#   copy from 0B: ") != std::string::npos);
+  CHECK(std::count(ranges.begin(), ranges.end(), '\n') == 3);  // what they are, and two segments
+  CHECK(rubato::copy_ranges(fit_level(level(0, 0))).empty());
+}
+
 TEST_CASE("samples of a machine that does other things still give a platform file") {
   // Every time is up to a thousandfold of what it should be, at random and for each length apart.
   for (unsigned seed = 0; seed < seeds(200); ++seed) {

@@ -60,6 +60,8 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     unexpected_overhead = [ { from = "0B", latency = "70ns", bandwidth = "10GB/s" } ]
     burst_gap = [ { from = "0B", latency = "30ns", bandwidth = "4GB/s" } ]
     crossing_delay = [ { from = "0B", latency = "20ns", bandwidth = "5GB/s" } ]
+    [memory]
+    copy = [ { from = "0B", latency = "15ns", bandwidth = "10GB/s" } ]
   )",
                                            "toy.toml");
   const LevelModel& node = *platform.level(Level::kNode);
@@ -83,6 +85,8 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     REQUIRE(again.level(Level::kNode)->burst_gap);
     CHECK((*again.level(Level::kNode)->burst_gap)(n) == Approx(30e-9 + n * 0.25e-9));
     CHECK(again.level(Level::kNode)->crossing_delay(n) == Approx(20e-9 + n * 0.2e-9));
+    REQUIRE(again.copy);
+    CHECK((*again.copy)(n) == Approx(15e-9 + n * 0.1e-9));
   }
 }
 
@@ -147,6 +151,10 @@ TEST_CASE("a bad platform file is refused with file, line and the nearest key") 
     CHECK(complaint(head + points + key + " = \"-3us\"\n") ==
           std::string("cluster.toml:4: level.node.") + key + ": a time must not be negative");
   }
+  CHECK(complaint(head + points + "[memory]\ncopy = \"-1ns\"\n") ==
+        "cluster.toml:5: memory.copy: a time must not be negative");
+  CHECK(complaint(head + points + "[memory]\ncopyy = \"1ns\"\n") ==
+        "cluster.toml:5: [memory] has no key 'copyy' (did you mean 'copy'?)");
   CHECK(complaint(head + "transfer = \"-1ns\"\n") ==
         "cluster.toml:3: level.node.transfer: a time must not be negative");
   // "nan" and "inf" are numbers for the C library, and no times.

@@ -5,10 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/platform_file.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
-#include "tests/unit/ends.h"
+#include "tests/unit/toy.h"
 
 using namespace rubato;
 
@@ -36,8 +33,7 @@ Scenario machine(const std::string& kind) {
 
 /// When each rank ends, in ns.
 Ends ends(const std::string& text, const std::string& kind) {
-  const auto source = parse_text_trace(text);
-  return ends_of(run_replay(*source, {machine(kind)}, {}).scenarios[0]);
+  return rubato::ends(text, machine(kind));
 }
 
 /// A receiver that posts at 0, is in `between` from 1995 to 1996, and waits from 4995 on. (Its
@@ -90,20 +86,8 @@ TEST_CASE("push: a sender that computes does not send") {
 }
 
 TEST_CASE("push: to see an answer takes the time of both processors") {
-  // A machine on which messages cost processor time alone: o_s = 200, L = 0, o_r = 300; 2000 bytes
-  // take T = 2000. A sender has seen the answer 500 after it left.
-  Scenario slow;
-  slow.name = "slow";
-  slow.platform = parse_platform(R"(
-    format = 1
-    [level.node]
-    transfer = [ { from = "0B", latency = "0ns", bandwidth = "1GB/s" } ]
-    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "push" } ]
-    send_overhead = "200ns"
-    receive_overhead = "300ns"
-    gap = "0ns"
-  )",
-                                 "slow");
+  // o_s = 200, L = 0, o_r = 300; 2000 bytes take T = 2000. A = 500.
+  const Scenario slow = slow_processors("\"0ns\"");
   const char* text = R"(
     0: 0..0 irecv 1 2000B req 1
     0: 0..1 isend 1 2000B req 2
@@ -119,18 +103,16 @@ TEST_CASE("push: to see an answer takes the time of both processors") {
   // and answers. Rank 0 can have seen that at 700, when it computes, until 5200; then the data
   // leaves, and is at rank 1 at 7200. Rank 1's request is at rank 0 at 300, which computes, too,
   // and answers at 5200. Rank 1 waits since then: its data is there at 7200, too. Both: + 300.
-  const auto source = parse_text_trace(text);
-  check(ends_of(run_replay(*source, {slow}, {}).scenarios[0]), {7500, 7500});
+  check(ends(text, slow), {7500, 7500});
 
   // Rank 1 posts at 1000 and waits until all is there; it answers at 1000, which can be seen at
   // 1500. A sender that waits from 400, 1400 or 1600 on: the data is there 2000 after the answer
   // left, after the wait began, and likewise. One that looks in from 1100 to 1499 does not see it,
   // and sends when it waits, from 3999 on; from 1100 to 1500 it does.
   const auto sent = [&](const std::string& calls) {
-    const auto trace =
-        parse_text_trace("0: 0..0 local MPI_Comm_rank\n0: 0..1 isend 1 2000B req 1\n" + calls +
-                         "1: 0..0 local MPI_Comm_rank\n1: 1000..1001 recv 0 2000B\n1: 1001 end\n");
-    return ends_of(run_replay(*trace, {slow}, {}).scenarios[0])[1];
+    return ends("0: 0..0 local MPI_Comm_rank\n0: 0..1 isend 1 2000B req 1\n" + calls +
+                    "1: 0..0 local MPI_Comm_rank\n1: 1000..1001 recv 0 2000B\n1: 1001 end\n",
+                slow)[1];
   };
   CHECK(sent("0: 201..202 wait 1\n0: 202 end\n") == Approx(3300));
   CHECK(sent("0: 1201..1202 wait 1\n0: 1202 end\n") == Approx(3700));

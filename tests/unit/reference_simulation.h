@@ -339,7 +339,8 @@ class Reference {
     const Transfer& transfer = transfers_[id];
     if (!transfer.waits) return -kNever;
     if (is_rendezvous(program_->messages[id])) return arrival(id);
-    return std::max(arrival(id), transfer.posted) + latency(program_->messages[id]);
+    return std::max(arrival(id), transfer.posted) + machine_->o_s +
+           latency(program_->messages[id]) + machine_->o_r;
   }
 
   double collective_leave(int rank, const Op& op, double enter) const {

@@ -102,8 +102,29 @@ TEST_CASE("Ssend waits for its receive even where all is free") {
   )";
   // Perfect: leaves when the receive is posted, 250.
   check(ends(text, on("perfect")), {250, 250});
-  // Toy: arrival = 10 + 108 = 118 < posted 250; the sender hears of it L = 100 later: 350.
-  check(ends(text, toy()), {350, 270});
+  // Toy: arrival = 10 + 108 = 118 < posted 250; the sender has seen the answer, an empty message,
+  // 10 + 100 + 20 later: 380.
+  check(ends(text, toy()), {380, 270});
+}
+
+TEST_CASE("a buffered send copies its data before anything else") {
+  // o_s = 10, T = 100 + n, o_r = 20. A copy takes 30 + n / 4: of 8 bytes 32, of 2000 bytes 530.
+  Scenario copies = toy();
+  copies.platform.copy = TransferCurve({{0, 30e-9, 0.25e-9, 0}});
+  const auto text = [](const std::string& send, const std::string& bytes) {
+    return "0: 0..9 " + send + " 1 " + bytes + "\n0: 9 end\n1: 0..9 recv 0 " + bytes +
+           "\n1: 9 end\n";
+  };
+  // Eager: 10 + 32, there 108 later, + 20.
+  check(ends(text("bsend", "8B"), copies), {42, 170});
+  check(ends(text("bsend", "8B"), toy()), {10, 138});
+  check(ends(text("send", "8B"), copies), {10, 138});
+  // With a handshake: the sender goes at 10 + 530, the data is there at 540 + 2100, + 20.
+  check(ends(text("bsend", "2000B"), copies), {540, 2660});
+  // Side by side, as lanes of one pass: each as alone.
+  const Results lanes = replay(text("bsend", "8B"), {toy(), copies});
+  check(ends_of(lanes.scenarios[0]), {10, 138});
+  check(ends_of(lanes.scenarios[1]), {42, 170});
 }
 
 TEST_CASE("Sendrecv starts both halves at its enter") {

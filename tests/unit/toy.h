@@ -42,6 +42,24 @@ inline Scenario toy() {
   return scenario;
 }
 
+/// A machine on which messages cost processor time above all: o_s = 200, T = n, o_r = 300, g as
+/// told (all ns), by push from 1000 bytes on. L is 0; a sender has seen an answer 500 after it
+/// left.
+inline Scenario slow_processors(const std::string& gap) {
+  Scenario scenario;
+  scenario.name = "slow processors";
+  scenario.platform = parse_platform(R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "0ns", bandwidth = "1GB/s" } ]
+    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "push" } ]
+    send_overhead = "200ns"
+    receive_overhead = "300ns"
+    gap = )" + gap,
+                                     "slow");
+  return scenario;
+}
+
 // Rank 1 computes 20, waits; rank 0 computes 50, sends 8 bytes. Then both compute to their end.
 inline const char* const kLateSender = R"(
   0: 0..0 init

@@ -161,7 +161,7 @@ TEST_CASE("synchronous sends wait for their receive, in the call or in the one b
     1: 250..260 recv 0 8B
     1: 260 end
   )";
-  // Posted at 250. (Toy: it leaves at 350.)
+  // Posted at 250. (Toy: it leaves at 380.)
   check(ssend, kPerfect, {late_receiver(250), kNone});
   check(ssend, toy(), {late_receiver(250), kNone});
   check(ssend, kMeasured, {late_receiver(250), kNone});
