@@ -1,4 +1,5 @@
-// What a node does without messages: how fast it copies, and how much of its time others take.
+// What a node does without messages: how fast it copies and combines, and how much of its time
+// others take.
 //
 // Copies, after Howell ("Microbenchmarking"): a loop over the same few bytes finds them in the
 // cache; one that walks through memory of at least twice the size of the cache never does, as each

@@ -1,5 +1,5 @@
 // What calibrate says about the machine apart from single messages: degradation under load, noise,
-// copying.
+// what a rank does to its memory.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -97,6 +97,7 @@ std::string mpi_settings() {
   // What Open MPI's launcher sets for its own bookkeeping in every run.
   constexpr std::array kBookkeeping = {"OMPI_MCA_ess",
                                        "OMPI_MCA_ess_base_jobid",
+                                       "OMPI_MCA_ess_base_num_procs",
                                        "OMPI_MCA_ess_base_vpid",
                                        "OMPI_MCA_initial_wdir",
                                        "OMPI_MCA_mpi_oversubscribe",
@@ -108,7 +109,9 @@ std::string mpi_settings() {
                                        "OMPI_MCA_orte_jobfam_session_dir",
                                        "OMPI_MCA_orte_launch",
                                        "OMPI_MCA_orte_local_daemon_uri",
+                                       "OMPI_MCA_orte_node_regex",
                                        "OMPI_MCA_orte_num_nodes",
+                                       "OMPI_MCA_orte_parent_uri",
                                        "OMPI_MCA_orte_precondition_transports",
                                        "OMPI_MCA_orte_tmpdir_base",
                                        "OMPI_MCA_orte_top_session_dir",

@@ -348,6 +348,7 @@ void apply(Scenario& scenario, const std::string& text, const Change& change) {
     std::vector<std::string> keys = kKeys;
     for (const char* name : kCollectiveNames) keys.push_back(name);
     keys.insert(keys.end(), {"rank0.cpu", "node0.cpu"});
+    if (text.starts_with("loggps")) keys.insert(keys.end(), {"L", "o", "g", "G", "S"});
     refuse(text, "there is no key '" + change.key + "'" + did_you_mean(change.key, keys));
   }
   if (change.key == "name") {

@@ -48,12 +48,11 @@ struct Scenario {
 /// Reads "BASE" or "BASE:change,change,...". BASE is `measured`, `undisturbed`, `perfect`,
 /// `bandela`, `loggps` (then L, o, g, G and S of models/loggps.h are keys, too), a platform file or
 /// the name of one in the directory `presets`; a change is key=value, key*factor or key/factor with
-/// the keys latency, bandwidth (each also as LEVEL.latency; without a
-/// level they mean all levels but self), cpu (also as rank4-7.cpu or node1.cpu), ppn, placement,
-/// region, dr (the degradation ratio of contention) and name; contention=none.
-/// OPERATION=ALGORITHM, as in allreduce=ring, sets the algorithm of a collective operation, and
-/// collectives= a library's choice of them (mpich, openmpi) or a way of pricing them (algorithm,
-/// analytic, perfect).
+/// the keys latency, bandwidth (each also as LEVEL.latency; without a level they mean all levels
+/// but self), cpu (also as rank4-7.cpu or node1.cpu), ppn, placement, region, dr (the degradation
+/// ratio of contention) and name; contention=none. OPERATION=ALGORITHM, as in allreduce=ring, sets
+/// the algorithm of a collective operation, and collectives= a library's choice of them (mpich,
+/// openmpi) or a way of pricing them (algorithm, analytic, perfect).
 ///
 /// placement= takes block:RANKS_PER_NODE (what ppn= is), roundrobin:NODES or file:FILE
 /// (read_placement()); region= takes FUNCTION*FACTOR or FUNCTION/FACTOR, of time.

@@ -52,15 +52,17 @@ class OrderedRules : public ProgressRules {
     message.length = message.rest = cost.transfer[0];
     message.data = message.length - cost.latency[0];
     if (cost.protocol == Protocol::kEager) return;
-    const Progress::Legs legs = this->legs(transfer);
     message.envelope = transfer.sent[0] + cost.latency[0];
+    const double after_request = cost.transfer[0] - cost.latency[0];
+    const Progress::Legs legs = this->legs(transfer);  // asks, too: no word of `cost` from here on
     message.legs = legs;
     // The third trip of the handshake is the latency of the data.
     const double grows =
         machines_->interconnects[0].growing(transfer.level, static_cast<double>(transfer.bytes));
     message.data = std::min(legs.data, grows * machines_->ticks_per_second);
-    message.lead = cost.protocol == Protocol::kPush ? 0 : legs.answer;
-    message.length = message.rest = message.lead + legs.data;
+    const bool pushes = message.protocol == Protocol::kPush;
+    message.lead = pushes ? 0 : legs.answer;
+    message.length = message.rest = pushes ? legs.data : after_request;
   }
 
   bool by_arrival() const { return by_arrival_; }

@@ -66,6 +66,8 @@ for name in "copy", "copy_cold":
     assert 1e-9 < copies[1024] < copies[1 << 20] < 1, copies
     if name == "copy":                              # what a buffered send takes more
         for n, seconds in copies.items():
+            if n < 1024:                            # a few ns
+                continue
             assert 0.5 < curve(platform["memory"]["copy"], n) / seconds < 2, (n, seconds)
 assert "of the time lost" in measured["noise"], measured["noise"]
 for name in "pingpong_ready", "pingpong_cold", "headtohead", "overlap", "bisection", "ring", "halo_nonblocking":

@@ -14,8 +14,8 @@
 # lies between is said.
 #
 # By hand (environment): PATTERNS, SIZES and LAUNCHES of the untraced program, TRIES, and CALIBRATIONS for a platform
-# file of the least of so many (MEDIAN=1: of their median); what MPI reads from the environment, too (over TCP: OMPI_MCA_btl=tcp,self
-# OMPI_MCA_pml=ob1, or MPIR_CVAR_NOLOCAL=1 UCX_TLS=tcp).
+# file of the least of so many (MEDIAN=1: of their median); what MPI reads from the environment, too (over TCP:
+# OMPI_MCA_btl=tcp,self OMPI_MCA_pml=ob1, or MPIR_CVAR_NOLOCAL=1 UCX_TLS=tcp).
 . "$(dirname "$0")/lib.sh"
 
 cp "$here/../fixture/exchange.c" .

@@ -1,5 +1,6 @@
 #include "models/level_fit.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
