@@ -109,6 +109,14 @@ inline constexpr char kRequest[] = "RUBATO_REQUEST";
 /// (FUNCTION+0xOFFSET)" in place of the file where the program has no debug information.
 inline constexpr char kCallSite[] = "RUBATO_CALL_SITE";
 
+// Attribute on the Enter and Leave records of MPI calls.
+
+/// uint64, nanoseconds: how long the thread was runnable but had no core, as the kernel keeps it.
+/// On an Enter: since the Leave of the thread's call before; on a Leave: inside the call. The
+/// tracer asks the kernel only behind stretches longer than some 500 us, so what shorter ones lost
+/// stands at the next longer one. Absent: nothing, or not known.
+inline constexpr char kStolen[] = "RUBATO_STOLEN";
+
 // Parameters (uint64, number of such a request) in the call that starts a persistent one, and in
 // the one that completes it.
 
