@@ -1,0 +1,142 @@
+"""Hosts that are none, a network between them, and MPI programs that run there.
+
+A host is a set of namespaces (network, host name, mounts, System V memory) that one process holds open; the network is
+the switch beside this file. Hosts share with the machine its processors, its files (but /dev/shm) and its clock.
+"""
+import os
+import subprocess
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class LabError(Exception):
+    """A host, the network or a program did not do what was asked."""
+
+
+class Network:
+    """Hosts lab1 ... labN on a network; `with` it, as nothing is left of it afterwards.
+
+    spec: {"latency": "50us", "rate": "5Gbit", "jitter": "0us"}
+    """
+
+    def __init__(self, spec, hosts, work):
+        self.spec, self.count = spec, hosts
+        self.work = os.path.abspath(work)
+        self.switch, self.holders = None, []
+        self.names = [f"lab{k + 1}" for k in range(hosts)]
+        os.makedirs(self.work, exist_ok=True)
+
+    def __enter__(self):
+        try:
+            with open(self._file("hosts"), "w") as file:
+                file.write("127.0.0.1 localhost\n")
+                file.writelines(f"10.78.0.{k + 1} {name}\n" for k, name in enumerate(self.names))
+            self.holders = [self._hold(name) for name in self.names]
+            self._write_agent()
+            # Large frames where there are many of them: what the switch does for each is what bounds the rate.
+            mtu = "9000" if self.spec["rate"].endswith("Gbit") else "1500"
+            self.switch = subprocess.Popen(
+                [switch_program(), "--latency", self.spec["latency"], "--rate", self.spec["rate"],
+                 "--jitter", self.spec.get("jitter", "0us"), "--mtu", mtu, "--statistics", self._file("switch.txt"),
+                 *(str(holder.pid) for holder in self.holders)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            if self.switch.stdout.readline() != "ready\n":
+                raise LabError("the switch did not start")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for process in [self.switch, *self.holders]:
+            if process:
+                process.stdin.close()   # each ends with its standard input, also where this program was killed
+                process.wait()
+
+    def on_host(self, number, command):
+        """That command, to be run on that host."""
+        return ["nsenter", "-t", str(self.holders[number].pid), "-u", "-n", "-m", "-i", f"--wdns={os.getcwd()}",
+                *command]
+
+    def mpirun(self, flavour, ranks, command, env=None, timeout=120, cwd=None):
+        """Runs an MPI program, one rank after the other in blocks over the hosts; its output. Ranks yield when idle."""
+        each = -(-ranks // self.count)
+        hosts = self.names[:-(-ranks // each)]
+        variables = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **(env or {})}
+        launch = ["mpirun." + flavour, "-n", str(ranks)]
+        if flavour == "openmpi":
+            launch += ["--host", ",".join(f"{host}:{each}" for host in hosts), "--bind-to", "none",
+                       "--mca", "plm_rsh_agent", self._file("agent"), "--mca", "oob_tcp_if_include", "eth0",
+                       "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_if_include", "eth0",
+                       "--mca", "btl_vader_single_copy_mechanism", "none", "--mca", "mpi_yield_when_idle", "1"]
+            for name, value in variables.items():
+                launch += ["-x", f"{name}={value}"]
+        else:
+            # UCX's other ways through shared memory lead through the walls, by way of /proc.
+            launch += ["-hosts", ",".join(hosts), "-ppn", str(each), "-launcher", "ssh",
+                       "-launcher-exec", self._file("agent"), "-iface", "eth0",
+                       "-genv", "UCX_NET_DEVICES", "eth0", "-genv", "UCX_TLS", "tcp,self,sysv"]
+            for name, value in variables.items():
+                launch += ["-genv", name, value]
+        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        for name in "OMPI_COMMAND", "PMI_RANK":
+            environment.pop(name, None)
+        arguments = self.on_host(0, ["timeout", "-k", "5", str(timeout), *launch, *command])
+        if cwd:
+            arguments = [word if not word.startswith("--wdns=") else f"--wdns={cwd}" for word in arguments]
+        done = subprocess.run(arguments, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace")
+        if done.returncode:
+            raise LabError(f"exit code {done.returncode} of {' '.join(launch + command)}:\n{done.stdout[-3000:]}")
+        return done.stdout
+
+    def _file(self, name):
+        return os.path.join(self.work, name)
+
+    def _hold(self, name):
+        script = ('ip link set lo up && hostname "$1" && mount -t tmpfs tmpfs /dev/shm && mount --bind "$2" /etc/hosts'
+                  " && echo held && exec cat")
+        holder = subprocess.Popen(
+            ["unshare", "-u", "-n", "-m", "-i", "--propagation", "private", "sh", "-c", script, "hold", name,
+             self._file("hosts")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        if holder.stdout.readline() != "held\n":
+            raise LabError(f"no host {name}: namespaces are not permitted here")
+        return holder
+
+    def _write_agent(self):
+        """What a launcher calls to start its daemon on a host: agent [options] HOST COMMAND..."""
+        cases = "".join(f"  {name}) holder={holder.pid} ;;\n" for name, holder in zip(self.names, self.holders))
+        with open(self._file("agent"), "w") as file:
+            file.write("#!/bin/sh\nwhile :; do case $1 in -*) shift ;; *) break ;; esac done\n"
+                       f"case $1 in\n{cases}esac\nshift\n"
+                       'exec nsenter -t "$holder" -u -n -m -i --wdns="$PWD" sh -c "$*"\n')
+        os.chmod(self._file("agent"), 0o755)
+
+
+def switch_program():
+    """The switch, compiled when its source is newer."""
+    return compiled("switch", ["c++", "-std=c++20", "-O2"], os.path.join(HERE, "switch.cc"))
+
+
+def compiled(name, compiler, source, *flags):
+    """The program of that source, in the cache directory of the lab; made anew when the source changed."""
+    cache = os.path.join(os.environ.get("RUBATO_LAB", os.path.join(os.environ.get("TMPDIR", "/tmp"), "rubato-lab")),
+                         "programs")
+    os.makedirs(cache, exist_ok=True)
+    program = os.path.join(cache, name)
+    if not os.path.exists(program) or os.path.getmtime(program) < os.path.getmtime(source):
+        subprocess.run([*compiler, "-o", program + ".new", source, *flags], check=True)
+        os.rename(program + ".new", program)
+    return program
+
+
+def why_not():
+    """Why there can be no lab here; None if there can."""
+    if os.geteuid() != 0:
+        return "it needs root"
+    if not os.path.exists("/dev/net/tun"):
+        return "there is no /dev/net/tun"
+    probe = subprocess.run(["unshare", "-u", "-n", "-m", "-i", "chrt", "-f", "50", "ip", "tuntap", "add", "probe",
+                            "mode", "tap"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return "namespaces, TAP devices or real-time priorities are not permitted" if probe.returncode else None

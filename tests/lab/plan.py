@@ -1,0 +1,64 @@
+"""What the laboratory measures: which networks, which programs, how large.
+
+Sizes are such that a run takes 0.3 to 3 s on all networks. They were chosen for that alone, before any prediction was
+looked at.
+"""
+import os
+import shutil
+
+from network import HERE, compiled
+
+NETWORKS = {
+    "50us-5Gbit": {"latency": "50us", "rate": "5Gbit"},
+    "100us-1Gbit": {"latency": "100us", "rate": "1Gbit"},
+    "200us-200Mbit": {"latency": "200us", "rate": "200Mbit"},
+    "500us-1Gbit": {"latency": "500us", "rate": "1Gbit"},
+    "2ms-50Mbit": {"latency": "2ms", "rate": "50Mbit"},
+}
+
+
+class Program:
+    """A program, how it is called, and why it is here."""
+
+    def __init__(self, about, command, files=(), ranks=(2, 4)):
+        self.about, self.command, self.files, self.ranks = about, command, files, ranks
+
+    def there(self):
+        """False for one that is not installed."""
+        return self.command[0] in OWN or shutil.which(self.command[0]) is not None
+
+    def prepared(self, flavour, directory):
+        """Its command, to be run in that directory, where its input lies."""
+        for name, text in self.files:
+            with open(os.path.join(directory, name), "w") as file:
+                file.write(text)
+        name, *arguments = self.command
+        if name in OWN:
+            name = compiled(f"{name}.{flavour}", ["mpicc." + flavour, "-O1"], source(name + ".c"))
+        return [name, *arguments]
+
+
+def source(name):
+    """A file of the laboratory's programs."""
+    return os.path.join(HERE, "programs", name)
+
+
+def stopwatch(flavour):
+    """What is preloaded into untraced runs."""
+    return compiled(f"stopwatch.{flavour}.so", ["mpicc." + flavour, "-O1", "-shared", "-fPIC"], source("stopwatch.c"))
+
+
+OWN = ("halo", "master_worker", "overlap", "solver", "wavefront")
+PROGRAMS = {
+    "lammps": Program("LAMMPS, a Lennard-Jones liquid of 4000 atoms, 200 steps",
+                      ["lmp", "-in", source("melt.in"), "-var", "steps", "200", "-log", "none"], ranks=(2,)),
+    "halo-eager": Program("halo exchange, 4 messages of 2 kB each way, 200 steps", ["halo", "2048", "4", "200", "2000"]),
+    "halo-rendezvous": Program("halo exchange, a message of 200 kB each way, 30 steps",
+                               ["halo", "200000", "1", "30", "10000"]),
+    "master-worker": Program("tasks of 16 kB for whoever is free, receives from any source",
+                             ["master_worker", "100", "4000", "16384"]),
+    "overlap": Program("Isend and Irecv of 100 kB, work, Wait", ["overlap", "100000", "60", "5000"]),
+    "solver": Program("conjugate gradients: two allreduces and a small halo an iteration",
+                      ["solver", "8192", "150", "1500"]),
+    "wavefront": Program("sweeps through a row of ranks, blocking messages of 4 kB", ["wavefront", "4096", "4", "40", "1500"]),
+}

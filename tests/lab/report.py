@@ -1,0 +1,182 @@
+"""What the laboratory found, as a table for the terminal, as CSV, and as a page with a plot."""
+import csv
+import math
+import os
+import statistics
+
+import plan
+
+
+class Cell:
+    """One prediction, and what was measured."""
+
+    def __init__(self, cell):
+        self.flavour, self.program, self.ranks = cell["flavour"], cell["program"], cell["ranks"]
+        self.source, self.target = cell["from"], cell["to"]
+        runs = cell["measured"]
+        self.measured = statistics.median(runs)
+        self.spread = (max(runs) - min(runs)) / 2 / self.measured
+        self.before = statistics.median(cell["measured_from"])
+        self.recorded = cell["recorded"]
+        self.predicted, self.low, self.high, self.nominal = (cell[k] for k in ("predicted", "low", "high", "nominal"))
+        # A deadlock is no prediction.
+        self.error = self.predicted / self.measured - 1 if self.predicted else math.inf
+        self.nominal_error = self.nominal / self.measured - 1 if self.nominal else math.inf
+        change = abs(self.measured - self.before)
+        self.of_change = abs((self.predicted or math.inf) - self.measured) / change if change else math.inf
+        self.ratio = self.measured / self.before
+
+    def excess(self):
+        """What of the error the spread of the runs does not explain."""
+        return max(0.0, abs(self.error) - self.spread)
+
+    def moves(self):
+        """True for another network, on which the program takes at least half as long again, or as much less."""
+        return self.source != self.target and (self.ratio >= 1.5 or self.ratio <= 0.67)
+
+    def covered(self):
+        return None if self.low is None or self.high is None else self.low <= self.measured <= self.high
+
+
+def percent(x, sign=True):
+    return "-" if math.isinf(x) else f"{100 * x:+.1f} %" if sign else f"{100 * x:.1f} %"
+
+
+def seconds(x):
+    return "deadlock" if x is None else f"{x:.3f}"
+
+
+def interval(cell):
+    return "" if cell.low is None or cell.high is None else f" ({cell.low:.3f} to {cell.high:.3f})"
+
+
+def worst(cells):
+    """The largest error beyond the spread of the runs, of all predictions."""
+    return max((Cell(cell).excess() for cell in cells), default=0.0)
+
+
+def summary(cells):
+    """Sentences on predictions for another network, and one on those for the own."""
+    away = [cell for cell in cells if cell.source != cell.target]
+    home = [cell for cell in cells if cell.source == cell.target]
+    lines = []
+    if away:
+        errors = [abs(cell.error) for cell in away]
+        lines += [
+            f"{len(away)} predictions for another network; {sum(c.moves() for c in away)} of them where the program "
+            "takes at least 1.5 times as long there, or at most 0.67 times.",
+            f"Error: median {percent(statistics.median(errors), False)}, worst {percent(max(errors), False)}; "
+            f"beyond the spread of the runs: worst {percent(max(c.excess() for c in away), False)}, "
+            f"{sum(c.excess() > 0.05 for c in away)} above 5 %.",
+            f"Error over what the other network changes (cells that move): median "
+            f"{percent(statistics.median([c.of_change for c in away if c.moves()] or [math.inf]), False)}.",
+            f"L + n/B of the data sheet: median {percent(statistics.median(abs(c.nominal_error) for c in away), False)}"
+            f", worst {percent(max(abs(c.nominal_error) for c in away), False)}.",
+            f"Spread of the runs (half of their range): median {percent(statistics.median(c.spread for c in away), False)}.",
+        ]
+        told = [c.covered() for c in away if c.covered() is not None]
+        if told:
+            lines.append(f"The stated interval holds the measured median in {sum(told)} of {len(told)}.")
+    if home:
+        lines.append(f"{len(home)} predictions for the network of the recording: median error "
+                     f"{percent(statistics.median(abs(c.error) for c in home), False)}, worst "
+                     f"{percent(max(abs(c.error) for c in home), False)}.")
+    return lines
+
+
+def text(cells):
+    cells = [Cell(cell) for cell in cells]
+    lines = [f"{'MPI':8} {'program':16} {'n':>1} {'from':>14} {'to':>14} {'measured':>9} {'+-':>6} {'predicted':>9} "
+             f"{'error':>7} {'of change':>9} {'nominal':>8} {'recorded/own':>12}"]
+    for c in cells:
+        lines.append(f"{c.flavour:8} {c.program:16} {c.ranks} {c.source:>14} {c.target:>14} {c.measured:9.3f} "
+                     f"{percent(c.spread, False):>6} {seconds(c.predicted):>9} {percent(c.error):>7} "
+                     f"{percent(c.of_change, False) if c.source != c.target else '':>9} {percent(c.nominal_error):>8} "
+                     f"{percent(c.recorded / c.before - 1):>12}")
+    return "\n".join(lines + summary(cells))
+
+
+def write_csv(cells, name):
+    with open(name, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["mpi", "program", "ranks", "from", "to", "runs", "measured", "spread", "measured_from",
+                         "recorded", "predicted", "low", "high", "nominal", "error", "nominal_error"])
+        for cell, c in ((cell, Cell(cell)) for cell in cells):
+            writer.writerow([c.flavour, c.program, c.ranks, c.source, c.target,
+                             " ".join(f"{run:.6f}" for run in cell["measured"]), c.measured, c.spread, c.before,
+                             c.recorded, c.predicted, c.low, c.high, c.nominal, c.error, c.nominal_error])
+
+
+def document(cells, directory):
+    """accuracy.md between its two marks, and accuracy.svg. What people wrote around the marks stays."""
+    cells = [Cell(cell) for cell in cells]
+    with open(os.path.join(directory, "accuracy.svg"), "w") as file:
+        file.write(plot([c for c in cells if c.source != c.target and c.predicted]))
+    name = os.path.join(directory, "accuracy.md")
+    with open(name) as file:
+        page = file.read()
+    begin, end = "<!-- results: written by tests/lab/run -->", "<!-- end of results -->"
+    before, rest = page.split(begin)
+    with open(name, "w") as file:
+        file.write(before + begin + "\n" + "\n".join(tables(cells)) + "\n" + end + rest.split(end)[1])
+
+
+def tables(cells):
+    lines = ["", *(f"* {line}" for line in summary(cells)), "", "By program, of predictions for another network:", "",
+             "| program | MPI | ranks | median error | worst | median spread | median nominal error |",
+             "|---|---|---|---|---|---|---|"]
+    for key in dict.fromkeys((c.program, c.flavour, c.ranks) for c in cells):
+        some = [c for c in cells if (c.program, c.flavour, c.ranks) == key and c.source != c.target]
+        if some:
+            lines.append(f"| {key[0]} | {key[1]} | {key[2]} | "
+                         f"{percent(statistics.median(abs(c.error) for c in some), False)} | "
+                         f"{percent(max(some, key=lambda c: abs(c.error)).error)} | "
+                         f"{percent(statistics.median(c.spread for c in some), False)} | "
+                         f"{percent(statistics.median(abs(c.nominal_error) for c in some), False)} |")
+    lines += ["", "All cells; times in seconds.", "",
+              "| program | MPI | ranks | from | to | measured | predicted | error | error of the change | nominal |",
+              "|---|---|---|---|---|---|---|---|---|---|"]
+    for c in cells:
+        lines.append(f"| {c.program} | {c.flavour} | {c.ranks} | {c.source} | {c.target} | {seconds(c.measured)} ± "
+                     f"{percent(c.spread, False)} | {seconds(c.predicted)}{interval(c)} | {percent(c.error)} | "
+                     f"{percent(c.of_change, False) if c.source != c.target else ''} | {percent(c.nominal_error)} |")
+    return lines + [""]
+
+
+def plot(cells):
+    """Predicted over measured, on logarithmic axes: a dot for each cell, hollow where it is nominal."""
+    size, margin = 560, 60
+    values = [x for c in cells for x in (c.measured, c.predicted, c.nominal) if x]
+    if not values:
+        return '<svg xmlns="http://www.w3.org/2000/svg"/>\n'
+    low, high = math.log10(min(values)) - 0.05, math.log10(max(values)) + 0.05
+
+    def at(value):
+        return (math.log10(value) - low) / (high - low) * (size - 2 * margin)
+
+    def dot(c, value, style):
+        return f'<circle cx="{margin + at(c.measured):.1f}" cy="{size - margin - at(value):.1f}" r="3" {style}/>'
+
+    colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3fbf", "#444444", "#999933", "#882255"]
+    colour = {name: colours[i % len(colours)] for i, name in enumerate(plan.PROGRAMS)}
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{size + 160}" height="{size}" font-family="sans-serif" '
+             'font-size="12">', f'<rect width="{size + 160}" height="{size}" fill="white"/>',
+             f'<path d="M{margin} {size - margin}H{size - margin}M{margin} {size - margin}V{margin}" stroke="black"/>',
+             f'<path d="M{margin} {size - margin}L{size - margin} {margin}" stroke="#888"/>']
+    for tick in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20):
+        if low <= math.log10(tick) <= high:
+            x = margin + at(tick)
+            parts += [f'<text x="{x:.1f}" y="{size - margin + 18}" text-anchor="middle">{tick:g}</text>',
+                      f'<text x="{margin - 8}" y="{size - x + 4:.1f}" text-anchor="end">{tick:g}</text>',
+                      f'<path d="M{x:.1f} {size - margin}v5M{margin} {size - x:.1f}h-5" stroke="black"/>']
+    parts += [f'<text x="{size / 2}" y="{size - 14}" text-anchor="middle">measured, s</text>',
+              f'<text x="16" y="{size / 2}" text-anchor="middle" transform="rotate(-90 16 {size / 2})">predicted, s</text>']
+    parts += [dot(c, c.nominal, f'fill="none" stroke="{colour[c.program]}" stroke-opacity="0.5"')
+              for c in cells if c.nominal]
+    parts += [dot(c, c.predicted, f'fill="{colour[c.program]}"') for c in cells]
+    for i, name in enumerate(dict.fromkeys(c.program for c in cells)):
+        parts += [f'<circle cx="{size - 30}" cy="{margin + 20 * i}" r="4" fill="{colour[name]}"/>',
+                  f'<text x="{size - 20}" y="{margin + 20 * i + 4}">{name}</text>']
+    y = margin + 20 * len({c.program for c in cells}) + 10
+    parts.append(f'<text x="{size - 34}" y="{y}">hollow: nominal L + n/B</text></svg>')
+    return "\n".join(parts) + "\n"

@@ -1,0 +1,283 @@
+// A network for the laboratory: one TAP device in each of some network namespaces, and a switch
+// between them that this process is.
+//
+//   switch --latency 50us --rate 5Gbit [--jitter 10us] [--mtu 9000] [--statistics FILE] PID...
+//
+// PID is a process in the namespace of a host; host k (from 1) gets a device eth0 with the
+// address 10.78.0.k. Once all are there it prints "ready", and works until its standard input ends.
+//
+// What happens to a frame of n bytes that is read at time t from port i, for port j:
+//
+//   in    = max(t, in[i]) + n / rate           it has gone up the sender's link
+//   out   = max(in, out[j] + n / rate)         and down the receiver's, which other frames may
+//   hold; a link that is there = out + latency (+ jitter)           free passes it on as it comes
+//   (cut-through), so n / rate counts once
+//
+// and it is written to port j then, in order. Queues are as long as they have to be, so that no
+// frame is lost and TCP never takes a loss for congestion. (Kernels of small virtual machines lack
+// netem, which could do most of this.)
+//
+// It runs at a real-time priority: what it waits for is due whatever the programs do with the
+// processors. A wakeup costs some 5 to 20 us more than the latency asks for; whoever calibrates the
+// network measures that with it.
+#include <fcntl.h>
+#include <linux/if.h>
+#include <linux/if_tun.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <deque>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using Nanoseconds = std::int64_t;
+
+Nanoseconds now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * Nanoseconds{1'000'000'000} + t.tv_nsec;
+}
+
+[[noreturn]] void fail(const std::string& what) {
+  throw std::runtime_error(what + ": " + std::strerror(errno));
+}
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+/// A number with one of these units behind it.
+double quantity(const std::string& text, const std::vector<Unit>& units) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  for (const Unit& unit : units)
+    if (unit.name == end && number >= 0) return number * unit.factor;
+  throw std::runtime_error("cannot read '" + text + "'");
+}
+
+double nanoseconds(const std::string& text) {
+  return quantity(text, {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}});
+}
+
+double bits_per_second(const std::string& text) {
+  return quantity(text, {{"bit", 1}, {"kbit", 1e3}, {"Mbit", 1e6}, {"Gbit", 1e9}});
+}
+
+struct Network {
+  double latency = 50e3;      // ns
+  double jitter = 0;          // ns; added evenly distributed between 0 and this
+  double per_byte = 8.0 / 5;  // ns on each link
+  int mtu = 9000;
+};
+
+struct Frame {
+  Nanoseconds due;
+  std::vector<char> bytes;
+};
+
+/// One host's link, and the frames that are on their way to it.
+struct Port {
+  int tap = -1;
+  double up_until = 0, down_until = 0;  // when the link is free again
+  std::deque<Frame> coming;             // by due
+  std::uint64_t frames = 0, bytes = 0;  // that came out of it
+  Nanoseconds latest = 0;               // how late a frame was written at most
+};
+
+std::string two_digits(int byte) {
+  char text[8];
+  std::snprintf(text, sizeof text, "%02x", static_cast<unsigned>(byte) & 255);
+  return text;
+}
+
+/// The device eth0 in the namespace of that process; its end stays here when this process goes back
+/// to its own.
+int make_tap(const std::string& pid) {
+  const int host = open(("/proc/" + pid + "/ns/net").c_str(), O_RDONLY | O_CLOEXEC);
+  if (host < 0 || setns(host, CLONE_NEWNET) != 0) fail("the namespace of process " + pid);
+  close(host);
+  const int tap = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  if (tap < 0) fail("/dev/net/tun");
+  ifreq request = {};
+  request.ifr_flags = IFF_TAP | IFF_NO_PI;
+  std::strcpy(request.ifr_name, "eth0");
+  if (ioctl(tap, TUNSETIFF, &request) != 0) fail("a TAP device");
+  return tap;
+}
+
+/// The device is up, knows its neighbours (nobody has to ask), and TCP behaves as between two
+/// machines that have talked for long: no slow start, no pacing, windows that hold what is in
+/// flight. Runs in the host's namespace.
+void configure(int host, int hosts, const Network& network) {
+  const std::string hardware = " 02:00:00:00:00:";
+  std::string script =
+      "set -e; ip link set eth0 mtu " + std::to_string(network.mtu) + " txqueuelen 100000 address" +
+      hardware + two_digits(host) + "; ip address add 10.78.0." + std::to_string(host) +
+      "/24 dev eth0; cd /proc/sys/net; echo 1 >ipv6/conf/all/disable_ipv6 2>/dev/null || true; "
+      "cd ipv4; echo 0 >tcp_slow_start_after_idle; echo 1 >tcp_no_metrics_save; "
+      "echo reno >tcp_congestion_control; "
+      "echo 65536 16777216 67108864 >tcp_rmem; echo 65536 16777216 67108864 >tcp_wmem; "
+      "ip link set eth0 up; "
+      "ip route change 10.78.0.0/24 dev eth0 initcwnd 10000 initrwnd 10000 quickack 1";
+  for (int other = 1; other <= hosts; ++other)
+    if (other != host)
+      script += "; ip neighbour replace 10.78.0." + std::to_string(other) + " lladdr" + hardware +
+                two_digits(other) + " dev eth0 nud permanent";
+  if (std::system(script.c_str()) != 0)
+    throw std::runtime_error("the device of host " + std::to_string(host));
+}
+
+class Switch {
+ public:
+  Switch(const Network& network, const std::vector<std::string>& hosts)
+      : network_(network), ports_(hosts.size()) {
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      ports_[i].tap = make_tap(hosts[i]);
+      configure(static_cast<int>(i + 1), static_cast<int>(hosts.size()), network);
+    }
+  }
+
+  /// Until standard input ends.
+  void run() {
+    std::vector<pollfd> waiting(ports_.size() + 1, {-1, POLLIN, 0});
+    for (std::size_t i = 0; i < ports_.size(); ++i) waiting[i].fd = ports_[i].tap;
+    waiting.back().fd = STDIN_FILENO;
+    while (waiting.back().revents == 0) {
+      deliver();
+      const Nanoseconds next = next_due(), left = std::max<Nanoseconds>(next - now(), 0);
+      const timespec timeout = {left / 1'000'000'000, left % 1'000'000'000};
+      if (ppoll(waiting.data(), waiting.size(), next == kNever ? nullptr : &timeout, nullptr) < 0 &&
+          errno != EINTR)
+        fail("poll");
+      for (std::size_t i = 0; i < ports_.size(); ++i)
+        if (waiting[i].revents != 0) take(ports_[i]);
+    }
+  }
+
+  void print(std::FILE* file) const {
+    for (const Port& port : ports_)
+      std::fprintf(file, "%llu frames, %llu bytes, at most %.1f us late\n",
+                   static_cast<unsigned long long>(port.frames),
+                   static_cast<unsigned long long>(port.bytes),
+                   static_cast<double>(port.latest) / 1e3);
+  }
+
+ private:
+  static constexpr Nanoseconds kNever = INT64_MAX;
+  static constexpr int kAtOnce = 64;  // frames of a port, before others have their turn
+
+  /// Reads what a host sends. Where it goes stands in the last byte of the Ethernet address; nobody
+  /// else is there.
+  void take(Port& from) {
+    for (int count = 0; count < kAtOnce; ++count) {
+      const ssize_t length = read(from.tap, buffer_, sizeof buffer_);
+      if (length < 14) return;
+      const std::size_t to = static_cast<unsigned char>(buffer_[5]) - std::size_t{1};
+      if (buffer_[0] != 2 || to >= ports_.size()) continue;
+      const auto size = static_cast<std::size_t>(length);
+      ports_[to].coming.push_back({way(from, ports_[to], size), {buffer_, buffer_ + size}});
+    }
+  }
+
+  /// When a frame of that size is there.
+  Nanoseconds way(Port& from, Port& to, std::size_t size) {
+    const double wire = static_cast<double>(size + 24) *
+                        network_.per_byte;  // preamble, check sum, gap between frames
+    from.up_until = std::max(static_cast<double>(now()), from.up_until) + wire;
+    to.down_until = std::max(from.up_until, to.down_until + wire);
+    const double extra =
+        network_.jitter > 0 ? std::uniform_real_distribution<>(0, network_.jitter)(random_) : 0;
+    const auto due = static_cast<Nanoseconds>(to.down_until + network_.latency + extra);
+    return to.coming.empty() ? due : std::max(due, to.coming.back().due);
+  }
+
+  /// Writes what is due.
+  void deliver() {
+    for (Port& port : ports_)
+      while (!port.coming.empty()) {
+        const Nanoseconds late = now() - port.coming.front().due;
+        if (late < 0) break;
+        const Frame& frame = port.coming.front();
+        if (write(port.tap, frame.bytes.data(), frame.bytes.size()) < 0) fail("a frame is lost");
+        ++port.frames;
+        port.bytes += frame.bytes.size();
+        port.latest = std::max(port.latest, late);
+        port.coming.pop_front();
+      }
+  }
+
+  Nanoseconds next_due() const {
+    Nanoseconds next = kNever;
+    for (const Port& port : ports_)
+      if (!port.coming.empty()) next = std::min(next, port.coming.front().due);
+    return next;
+  }
+
+  Network network_;
+  std::vector<Port> ports_;
+  std::mt19937 random_{1};
+  char buffer_[65536 + 64];
+};
+
+int run(int argc, char** argv) {
+  Network network;
+  std::string statistics;
+  int i = 1;
+  for (; i + 1 < argc && std::string_view(argv[i]).substr(0, 2) == "--"; i += 2) {
+    const std::string key = argv[i], value = argv[i + 1];
+    if (key == "--latency")
+      network.latency = nanoseconds(value);
+    else if (key == "--jitter")
+      network.jitter = nanoseconds(value);
+    else if (key == "--rate")
+      network.per_byte = 8e9 / bits_per_second(value);
+    else if (key == "--mtu")
+      network.mtu = std::atoi(value.c_str());
+    else if (key == "--statistics")
+      statistics = value;
+    else
+      throw std::runtime_error("what is " + key + "?");
+  }
+  const std::vector<std::string> hosts(argv + i, argv + argc);
+  if (hosts.size() < 2 || hosts.size() > 250) throw std::runtime_error("needs 2 to 250 processes");
+  Switch between(network, hosts);
+  const sched_param priority = {.sched_priority = 50};
+  if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0) fail("real-time priority");
+  if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) fail("memory that stays");
+  std::puts("ready");
+  std::fflush(stdout);
+  between.run();
+  if (std::FILE* file = statistics.empty() ? nullptr : std::fopen(statistics.c_str(), "w")) {
+    between.print(file);
+    std::fclose(file);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "switch: %s\n", error.what());
+    return 1;
+  }
+}
