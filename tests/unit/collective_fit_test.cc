@@ -64,7 +64,7 @@ TEST_CASE("a formula is cut where the algorithm changes") {
   }
 }
 
-TEST_CASE("one formula stays one") {
+TEST_CASE("one formula stays one", "[many_seeds]") {
   int cuts = 0;
   for (unsigned seed = 1; seed <= 10; ++seed) {
     const auto line = [](double p, double d) { return 1e-6 + 2e-6 * p + 1e-9 * d; };

@@ -34,7 +34,7 @@ std::vector<Observation> measured(int cells, double factor, std::mt19937& random
 
 }  // namespace
 
-TEST_CASE("of cells from one source about 5 % differ at 0.05") {
+TEST_CASE("of cells from one source about 5 % differ at 0.05", "[many_seeds]") {
   // The exact test keeps below 5 %: at 20 against 20 launches the critical value is U = 127 with
   // p = 0.0491. Of 2000 cells 4.9 % differ, give or take sqrt(.049 * .951 / 2000) = 0.48 %.
   for (unsigned seed = 1; seed <= 4; ++seed) {

@@ -168,7 +168,7 @@ TEST_CASE("samples that carry no curve are refused") {
   CHECK_THROWS_AS(fit_segments({{8, 1e-6, 1}, {16, 0, 1}}), rubato::InputError);
 }
 
-TEST_CASE("the numbers of a segment lie in their intervals") {
+TEST_CASE("the numbers of a segment lie in their intervals", "[many_seeds]") {
   // 3 segments x 2 parameters and 2 breakpoints, 40 seeds: 95 % of the parameters, all but few of
   // the breakpoints. Noise that moves a breakpoint by a sample spoils the lines beside it, which
   // takes some per cent: sqrt(.95 * .05 / 240) = 1.4 % is what chance alone does.
@@ -196,7 +196,7 @@ TEST_CASE("the numbers of a segment lie in their intervals") {
   CHECK(breakpoints_within >= 0.95 * breakpoints);
 }
 
-TEST_CASE("intervals of a single line hold as often as they say") {
+TEST_CASE("intervals of a single line hold as often as they say", "[many_seeds]") {
   // 2 parameters x 200 seeds; sqrt(.95 * .05 / 400) = 1.1 %.
   int within = 0, all = 0;
   for (unsigned seed = 1; seed <= 200; ++seed) {
@@ -263,7 +263,7 @@ TEST_CASE("a continuous curve is given back from exact samples") {
   CHECK(largest_step(fit) < 1e-12);
 }
 
-TEST_CASE("a continuous curve is recovered from noise, within its intervals") {
+TEST_CASE("a continuous curve is recovered from noise, within its intervals", "[many_seeds]") {
   // 8 numbers (a, 3 slopes, 2 kinks, 2 dependent intercepts) x 20 seeds at 95 %; they are not
   // independent of each other: a bad seed costs several of them.
   int within = 0, all = 0, other = 0;

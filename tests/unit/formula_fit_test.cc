@@ -131,7 +131,7 @@ TEST_CASE("coefficients lie within their standard errors as often as they should
   CHECK(within / 650. == Approx(0.95).margin(0.035));
 }
 
-TEST_CASE("the criterion finds the terms that are there and few others") {
+TEST_CASE("the criterion finds the terms that are there and few others", "[many_seeds]") {
   // A term that is not there passes when chi^2 falls by more than log 48 = 3.9 and its coefficient
   // is positive: 0.048 / 2. With five to six such terms 12 % of the formulas have one; twice that
   // is suspicious.

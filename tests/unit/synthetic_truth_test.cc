@@ -118,7 +118,7 @@ TEST_CASE("synthetic truth: breakpoints come back within one refinement step") {
   }
 }
 
-TEST_CASE("synthetic truth: 95 % intervals hold at least nine times of ten") {
+TEST_CASE("synthetic truth: 95 % intervals hold at least nine times of ten", "[many_seeds]") {
   const std::vector<size_t> lengths = lengths_of_sweep();
   int within = 0, all = 0, whole = 0;
   for (unsigned seed = 1; seed <= 60; ++seed) {
