@@ -32,7 +32,8 @@ struct Change {
 /// There is neither a platform file nor a preset of this name.
 [[noreturn]] void refuse_base(const std::string& text, const std::string& base,
                               const std::string& presets) {
-  std::vector<std::string> names = {"measured", "undisturbed", "perfect", "bandela", "loggps"};
+  std::vector<std::string> names = {"measured", "undisturbed", "undisturbed:local",
+                                    "perfect",  "bandela",     "loggps"};
   const std::vector<std::string> known = preset_names(presets);
   names.insert(names.end(), known.begin(), known.end());
   throw InputError(
@@ -426,8 +427,14 @@ Platform bandela_platform(double latency, double bandwidth) {
 Scenario parse_scenario(const std::string& text, const std::string& presets) {
   const auto [base, words] = split_base(text);
   std::vector<Change> changes;
-  for (const std::string& word : split_words(words)) changes.push_back(parse_change(text, word));
   Scenario scenario;
+  for (const std::string& word : split_words(words)) {
+    if (base == "undisturbed" && word == "local") {
+      scenario.local = true;
+    } else {
+      changes.push_back(parse_change(text, word));
+    }
+  }
   scenario.name = text;
   if (base == "measured") {
     scenario.basis = Basis::kMeasured;

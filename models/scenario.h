@@ -34,6 +34,9 @@ struct FunctionChange {
 struct Scenario {
   std::string name;
   Basis basis = Basis::kModel;
+  /// For Basis::kUndisturbed: each rank loses only what its own recording took, and waits for
+  /// others as long as recorded.
+  bool local = false;
   Platform platform;                        ///< for Basis::kModel
   double cpu = 1;                           ///< compute runs this many times faster
   std::vector<ProcessorChange> processors;  ///< besides `cpu`
@@ -45,14 +48,15 @@ struct Scenario {
   std::string platform_file;
 };
 
-/// Reads "BASE" or "BASE:change,change,...". BASE is `measured`, `undisturbed`, `perfect`,
-/// `bandela`, `loggps` (then L, o, g, G and S of models/loggps.h are keys, too), a platform file or
-/// the name of one in the directory `presets`; a change is key=value, key*factor or key/factor with
-/// the keys latency, bandwidth (each also as LEVEL.latency; without a level they mean all levels
-/// but self), cpu (also as rank4-7.cpu or node1.cpu), ppn, placement, region, dr (the degradation
-/// ratio of contention) and name; contention=none. OPERATION=ALGORITHM, as in allreduce=ring, sets
-/// the algorithm of a collective operation, and collectives= a library's choice of them (mpich,
-/// openmpi) or a way of pricing them (algorithm, analytic, perfect).
+/// Reads "BASE" or "BASE:change,change,...". BASE is `measured`, `undisturbed` (for which `local`
+/// is a change: Scenario::local), `perfect`, `bandela`, `loggps` (then L, o, g, G and S of
+/// models/loggps.h are keys, too), a platform file or the name of one in the directory `presets`; a
+/// change is key=value, key*factor or key/factor with the keys latency, bandwidth (each also as
+/// LEVEL.latency; without a level they mean all levels but self), cpu (also as rank4-7.cpu or
+/// node1.cpu), ppn, placement, region, dr (the degradation ratio of contention) and name;
+/// contention=none. OPERATION=ALGORITHM, as in allreduce=ring, sets the algorithm of a collective
+/// operation, and collectives= a library's choice of them (mpich, openmpi) or a way of pricing them
+/// (algorithm, analytic, perfect).
 ///
 /// placement= takes block:RANKS_PER_NODE (what ppn= is), roundrobin:NODES or file:FILE
 /// (read_placement()); region= takes FUNCTION*FACTOR or FUNCTION/FACTOR, of time.

@@ -18,7 +18,11 @@
 // `undisturbed` takes the tracer's overhead out: the outside part from compute, with what records
 // of functions took there; of the inside part what comes after the MPI call, and what comes before
 // it only if the call did not wait (else it hid in the wait). The message itself left its sender
-// earlier by that part before, which b loses too.
+// earlier by that part before, which b loses too. The rules above then carry the delay to the other
+// ranks: a wait of W becomes max(0, W - (delay of the other - own delay)), which is what Malony and
+// Shende have messages carry ("Models for On-the-Fly Compensation of Measurement Overhead in
+// Parallel Performance Profiling", 2005). `undisturbed:local` leaves that out: each rank loses its
+// own overhead, and calls that waited wait as long as recorded, whatever made the others late.
 
 #include <algorithm>
 #include <array>
@@ -26,6 +30,7 @@
 #include <vector>
 
 #include "replay/collective_sizes.h"
+#include "replay/recording_overhead.h"
 #include "replay/survey.h"
 
 namespace rubato {
@@ -67,8 +72,8 @@ class MeasuredRules {
   static constexpr bool kFollowsRecording = true;  ///< what blocks, blocked when recorded
 
   MeasuredRules(const std::vector<MeasuredLane>& lanes, const Survey& survey,
-                const Placement& placement, const EagerLimits& limits)
-      : survey_(&survey), placement_(&placement), limits_(&limits) {
+                const Placement& placement, const EagerLimits& limits, bool local = false)
+      : survey_(&survey), placement_(&placement), limits_(&limits), local_(local) {
     for (int lane = 0; lane < K; ++lane) {
       inverse_cpu_[lane] = 1 / lanes[lane].cpu;
       outside_[lane] = lanes[lane].outside;
@@ -85,11 +90,11 @@ class MeasuredRules {
     if (!before_mpi_call && function_records == 0) return recorded * inverse_cpu_;
     Lanes<K> left = recorded - function_ * static_cast<double>(function_records);
     if (before_mpi_call) left -= outside_;
-    clipped_ += std::max(0.0, -left.minCoeff());
+    if (recorded >= 0 && left.minCoeff() < 0) clipped_.add(-left.minCoeff());
     // Never negative, unless the recorded clock itself ran backwards.
     return left.max(std::min(recorded, 0.0)) * inverse_cpu_;
   }
-  double clipped() const { return clipped_; }
+  const ClippedOverhead& clipped() const { return clipped_; }
 
   void begin_call(TimelineState<K>&) {}
 
@@ -118,8 +123,7 @@ class MeasuredRules {
     for (const Action& action : timeline.block.actions_of(call)) {
       after += per_action_[static_cast<int>(recorded_action(action))];
     }
-    if (causes_.empty())
-      return timeline.enter + (recorded - (before_ + after)).max(std::min(recorded, 0.0));
+    if (causes_.empty()) return timeline.enter + left_of(recorded, before_ + after);
 
     const CauseOf* critical = &causes_[0];
     double bytes = 0;
@@ -130,8 +134,10 @@ class MeasuredRules {
     const double floor = survey_->floor[call.name].at(bytes);
     const bool waited = recorded > floor && critical->recorded + critical->least > call.enter;
 
-    const double own = waited ? floor : recorded;
-    Lanes<K> leave = timeline.enter + (own - (before_ + after)).max(std::min(own, 0.0));
+    if (local_) return timeline.enter + left_of(recorded, waited ? after : before_ + after);
+    Lanes<K> leave = timeline.enter;
+    leave += waited ? (floor - (before_ + after)).max(std::min(floor, 0.0))
+                    : left_of(recorded, before_ + after);
     for (const CauseOf& cause : causes_) {
       const double residual = call.leave - cause.recorded;
       const double b = waited && &cause == critical ? residual : std::min(residual, cause.least);
@@ -215,6 +221,13 @@ class MeasuredRules {
                        survey_->epoch[surveyed_level(level(timeline.rank, action.peer))].at(0), 0});
   }
 
+  /// What is left of a call that took `recorded` ticks without what recording it cost.
+  Lanes<K> left_of(double recorded, const Lanes<K>& overhead) {
+    const Lanes<K> left = recorded - overhead;
+    if (recorded >= 0 && left.minCoeff() < 0) clipped_.add(-left.minCoeff());
+    return left.max(std::min(recorded, 0.0));
+  }
+
   const Survey* survey_;
   std::vector<CauseOf> causes_;  ///< of the current call; a member to spare the allocation
 
@@ -223,7 +236,8 @@ class MeasuredRules {
   const EagerLimits* limits_;
   Lanes<K> inverse_cpu_, outside_, before_, after_, function_, keep_flush_;
   std::array<Lanes<K>, kRecordedActions> per_action_;
-  double clipped_ = 0;
+  bool local_;
+  ClippedOverhead clipped_;
 };
 
 }  // namespace rubato

@@ -100,15 +100,14 @@ class ModelRules {
       left -= machines_->function_ticks * function_records;
       if (before_mpi_call) left -= machines_->outside_ticks;
       if (left < 0) {
-        clipped_ += -left;
+        if (recorded >= 0) clipped_.add(-left);
         left = std::min(recorded, 0.0);
       }
     }
     return left * inverse_cpu_;
   }
 
-  /// Ticks of compute that were shorter than the overhead they should have held.
-  double clipped() const { return clipped_; }
+  const ClippedOverhead& clipped() const { return clipped_; }
 
   /// True when that part of a call only waits for what the calls behind it get.
   bool spins(const Call& call, SpinningFlags part) const {
@@ -600,7 +599,7 @@ class ModelRules {
   CollectiveKey last_key_{};
   const CollectiveCost* last_collective_ = nullptr;
   Outcomes<K> outcomes_;
-  double clipped_ = 0;
+  ClippedOverhead clipped_;
 };
 
 }  // namespace rubato

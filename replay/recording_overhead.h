@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 namespace rubato {
 
 /// Seconds that recording added to each MPI call, and to the compute between them. All 0 when
@@ -18,6 +20,18 @@ struct RecordingOverhead {
   bool any() const {
     return outside > 0 || inside_before > 0 || inside_after > 0 || message > 0 || request > 0 ||
            completion > 0 || collective > 0 || function > 0;
+  }
+};
+
+/// Overhead that was not taken out: stretches of compute, and calls, were recorded shorter than the
+/// overhead they should have held, and none becomes negative.
+struct ClippedOverhead {
+  uint64_t count = 0;  ///< of such stretches and calls
+  double ticks = 0;    ///< that were left in
+
+  void add(double too_much) {
+    ++count;
+    ticks += too_much;
   }
 };
 

@@ -233,12 +233,13 @@ class Driver {
                     bool by_arrival_failed = false) {
     Profile<K> profile(*trace_);
     std::optional<WaitStates<K>> kept_waits;
-    if (options_->wait_states) kept_waits.emplace(*trace_);
+    // Local compensation has no order of cause and effect from which waiting could be told.
+    if (options_->wait_states && !group.local) kept_waits.emplace(*trace_);
     WaitStates<K>* const waits = kept_waits ? &*kept_waits : nullptr;
     const bool by_arrival = by_arrival_ && !group.measured && !by_arrival_failed;
     ReplayOutcome outcome;
     Outcomes<K> outcomes;
-    double clipped = 0;
+    ClippedOverhead clipped;
     std::vector<std::vector<CollectiveUse>> collectives(K);
     // Lanes beyond the asked ones repeat the last: their results are not looked at.
     const auto scenario_of = [&](int lane) -> const Scenario& {
@@ -250,7 +251,7 @@ class Driver {
       constexpr int kWidth = std::min(K, 16);  // never more are asked for
       std::vector<MeasuredLane> lanes;
       for (int lane = 0; lane < kWidth; ++lane) lanes.push_back(measured_lane(scenario_of(lane)));
-      MeasuredRules<kWidth> rules(lanes, survey_, placement_, limits_);
+      MeasuredRules<kWidth> rules(lanes, survey_, placement_, limits_, group.local);
       if constexpr (kWidth == K)
         outcome = pass(rules, &profile, {}, compute_changes<K>(scenarios, group.placement), waits);
       clipped = rules.clipped();
@@ -390,7 +391,7 @@ class Driver {
   }
 
   void warn(const Scenario& scenario, const Placement& placement, const ReplayOutcome& outcome,
-            double clipped, ScenarioResult& result) const {
+            const ClippedOverhead& clipped, ScenarioResult& result) const {
     if (scenario.basis == Basis::kUndisturbed && !overhead_.any()) {
       result.warnings.push_back(
           "the archive does not say what recording cost, so undisturbed is measured; --overhead "
@@ -398,11 +399,16 @@ class Driver {
     }
     double total = 0;
     for (const RankResult& rank : result.ranks) total += rank.compute;
-    const double clipped_seconds = clipped / trace_->ticks_per_second;
-    if (scenario.basis != Basis::kMeasured && clipped_seconds > 0.01 * total && total > 0) {
-      result.warnings.push_back("recording cost more than was found between calls in places: " +
-                                std::to_string(clipped_seconds) +
-                                " s of it could not be taken out of compute");
+    if (scenario.basis != Basis::kMeasured) {
+      result.clipped_overheads = clipped.count;
+      result.clipped_time = clipped.ticks / trace_->ticks_per_second;
+    }
+    if (result.clipped_time > 0.01 * total && total > 0) {
+      result.warnings.push_back("in " + std::to_string(clipped.count) +
+                                " places the archive holds less time than recording them should "
+                                "have cost: " +
+                                std::to_string(result.clipped_time) +
+                                " s of overhead could not be taken out");
     }
     warn_of_sockets(scenario, placement, outcome, result);
     uint64_t touched = 0;

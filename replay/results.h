@@ -68,6 +68,10 @@ struct ScenarioResult {
   uint64_t rematched_receives = 0;
   /// The one that was fitted to the measured elapsed time, where that was asked for and found.
   std::optional<double> degradation_ratio;
+  /// Stretches of compute, and calls, recorded shorter than what recording them should have cost,
+  /// and the seconds of it that were not taken out, summed over ranks.
+  uint64_t clipped_overheads = 0;
+  double clipped_time = 0;
   std::vector<std::string> warnings;  ///< things the reader must know to trust this column
 };
 

@@ -86,14 +86,19 @@ std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenario
     const bool contended = scenario.platform.contention.kind != ContentionKind::kNone;
     const bool needs_order = !measured && (contended || by_arrival);
     size_t g = 0;
-    while (g < groups.size() && !(groups[g].measured == measured && keys[g] == key &&
-                                  groups[g].needs_order == needs_order &&
-                                  placements[g] == scenario.placement && limits[g] == limit)) {
+    while (g < groups.size() &&
+           !(groups[g].measured == measured && groups[g].local == scenario.local &&
+             keys[g] == key && groups[g].needs_order == needs_order &&
+             placements[g] == scenario.placement && limits[g] == limit)) {
       ++g;
     }
     if (g == groups.size()) {
-      groups.push_back(
-          {measured, !measured && needs_presence(key), needs_order, place(scenario, recorded), {}});
+      groups.push_back({measured,
+                        scenario.local,
+                        !measured && needs_presence(key),
+                        needs_order,
+                        place(scenario, recorded),
+                        {}});
       keys.push_back(key);
       placements.push_back(scenario.placement);
       limits.push_back(limit);

@@ -12,6 +12,7 @@ namespace rubato {
 /// Scenarios that one pass evaluates together: they agree in all that decides who waits for whom.
 struct ScenarioGroup {
   bool measured = false;
+  bool local = false;           ///< Scenario::local
   bool needs_presence = false;  ///< one at a time: see progress.h
   bool needs_order = false;     ///< of time; likewise: see time_order.h
   Placement placement;

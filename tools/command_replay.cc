@@ -37,6 +37,7 @@ const CommandHelp kHelp = {
     "A scenario is a machine, with or without changes:\n"
     "  measured                     what was recorded\n"
     "  undisturbed                  the same without the tracer's own overhead\n"
+    "  undisturbed:local            likewise, but ranks wait for each other as long as recorded\n"
     "  perfect                      messages and collectives cost nothing but waiting for each "
     "other\n"
     "  cluster.toml                 a platform file, as 'rubato calibrate' writes it\n"

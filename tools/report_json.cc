@@ -88,6 +88,8 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
           {"rematched_receives", scenario.rematched_receives},
           {"degradation_ratio",
            scenario.degradation_ratio ? number(*scenario.degradation_ratio) : Json(nullptr)},
+          {"clipped_overheads", scenario.clipped_overheads},
+          {"clipped_time", number(scenario.clipped_time)},
           {"warnings", scenario.warnings},
           {"ranks", std::move(ranks)}};
 }

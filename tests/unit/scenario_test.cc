@@ -139,6 +139,11 @@ TEST_CASE("named machines") {
   }
   CHECK(parse_scenario("measured:cpu*2").basis == Basis::kMeasured);
   CHECK(parse_scenario("undisturbed").basis == Basis::kUndisturbed);
+  CHECK(!parse_scenario("undisturbed").local);
+  CHECK(parse_scenario("undisturbed:local").basis == Basis::kUndisturbed);
+  CHECK(parse_scenario("undisturbed:local").local);
+  CHECK(parse_scenario("undisturbed:cpu*2,local").local);
+  CHECK_THROWS_AS(parse_scenario("measured:local"), UsageError);
 }
 
 TEST_CASE("bad scenarios are refused with what would be right") {
