@@ -59,11 +59,21 @@ class Network:
         return ["nsenter", "-t", str(self.holders[number].pid), "-u", "-n", "-m", "-i", f"--wdns={os.getcwd()}",
                 *command]
 
-    def mpirun(self, flavour, ranks, command, env=None, timeout=120, cwd=None):
-        """Runs an MPI program, one rank after the other in blocks over the hosts; its output. Ranks yield when idle."""
+    def mpirun(self, flavour, ranks, command, preload=(), env=None, timeout=120, cwd=None):
+        """Runs an MPI program, one rank after the other in blocks over the hosts; its output.
+
+        Ranks yield when idle, and run at a real-time priority below the switch's: a rank that has waited for its turn
+        gets it with the next yield of another one, and what else the machine does hardly matters.
+        """
+        preload = list(preload)
+        if flavour == "mpich":
+            preload.append(yield_library())
+        # Preloaded into the program alone, and not into what launches it.
+        command = ["chrt", "--rr", "10", "env", *([f"LD_PRELOAD={':'.join(preload)}"] if preload else []),
+                   *(f"{name}={value}" for name, value in (env or {}).items()), *command]
         each = -(-ranks // self.count)
         hosts = self.names[:-(-ranks // each)]
-        variables = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **(env or {})}
+        variables = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         launch = ["mpirun." + flavour, "-n", str(ranks)]
         if flavour == "openmpi":
             launch += ["--host", ",".join(f"{host}:{each}" for host in hosts), "--bind-to", "none",
@@ -85,11 +95,16 @@ class Network:
         arguments = self.on_host(0, ["timeout", "-k", "5", str(timeout), *launch, *command])
         if cwd:
             arguments = [word if not word.startswith("--wdns=") else f"--wdns={cwd}" for word in arguments]
-        done = subprocess.run(arguments, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace")
-        if done.returncode:
-            raise LabError(f"exit code {done.returncode} of {' '.join(launch + command)}:\n{done.stdout[-3000:]}")
-        return done.stdout
+        with subprocess.Popen(arguments, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+            try:
+                output = process.communicate()[0]
+            except BaseException:
+                process.terminate()   # timeout passes it on to the launcher
+                raise
+        if process.returncode:
+            raise LabError(f"exit code {process.returncode} of {' '.join(launch + command)}:\n{output[-3000:]}")
+        return output
 
     def _file(self, name):
         return os.path.join(self.work, name)
@@ -117,6 +132,12 @@ class Network:
 def switch_program():
     """The switch, compiled when its source is newer."""
     return compiled("switch", ["c++", "-std=c++20", "-O2"], os.path.join(HERE, "switch.cc"))
+
+
+def yield_library():
+    """MPICH has no setting that makes ranks yield; preloaded, this makes UCX below it do so."""
+    return compiled("yield.so", ["cc", "-O1", "-shared", "-fPIC"],
+                    os.path.join(HERE, "../conformance/mpich_suite_yield.c"))
 
 
 def compiled(name, compiler, source, *flags):

@@ -18,10 +18,11 @@ NETWORKS = {
 
 
 class Program:
-    """A program, how it is called, and why it is here."""
+    """A program, how it is called, and with how many ranks; files that it reads, what is preloaded into it."""
 
-    def __init__(self, about, command, files=(), ranks=(2, 4)):
-        self.about, self.command, self.files, self.ranks = about, command, files, ranks
+    def __init__(self, about, command, files=(), preload="", ranks=(2, 4), flavours=("openmpi", "mpich")):
+        self.about, self.command, self.files, self.preload = about, command, files, preload
+        self.ranks, self.flavours = ranks, flavours
 
     def there(self):
         """False for one that is not installed."""
@@ -32,10 +33,26 @@ class Program:
         for name, text in self.files:
             with open(os.path.join(directory, name), "w") as file:
                 file.write(text)
-        name, *arguments = self.command
-        if name in OWN:
-            name = compiled(f"{name}.{flavour}", ["mpicc." + flavour, "-O1"], source(name + ".c"))
-        return [name, *arguments]
+        return [self.executable(flavour), *self.command[1:]]
+
+    def executable(self, flavour):
+        name = self.command[0]
+        return compiled(f"{name}.{flavour}", ["mpicc." + flavour, "-O1", "-w"], source(name + ".c")) if name in OWN else name
+
+    def preloaded(self, flavour):
+        return [shared(self.preload, flavour)] if self.preload else []
+
+
+def hpcc_input():
+    """The example of the package with a smaller matrix, on which the sizes of all of its tests depend."""
+    try:
+        with open("/usr/share/doc/hpcc/examples/_hpccinf.txt") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return ""
+    for place, value in ((5, "300 Ns"), (10, "1 Ps"), (11, "2 Qs")):
+        lines[place] = value
+    return "\n".join(lines) + "\n"
 
 
 def source(name):
@@ -43,15 +60,18 @@ def source(name):
     return os.path.join(HERE, "programs", name)
 
 
-def stopwatch(flavour):
-    """What is preloaded into untraced runs."""
-    return compiled(f"stopwatch.{flavour}.so", ["mpicc." + flavour, "-O1", "-shared", "-fPIC"], source("stopwatch.c"))
+def shared(name, flavour):
+    """A library of the laboratory's, to be preloaded."""
+    return compiled(f"{name}.{flavour}.so", ["mpicc." + flavour, "-O1", "-shared", "-fPIC"], source(name + ".c"))
 
 
 OWN = ("halo", "master_worker", "overlap", "solver", "wavefront")
 PROGRAMS = {
     "lammps": Program("LAMMPS, a Lennard-Jones liquid of 4000 atoms, 200 steps",
-                      ["lmp", "-in", source("melt.in"), "-var", "steps", "200", "-log", "none"], ranks=(2,)),
+                      ["lmp", "-in", source("melt.in"), "-var", "steps", "200", "-log", "none"],
+                      ranks=(2,), flavours=("openmpi",)),
+    "hpcc": Program("HPC Challenge up to its FFT: RandomAccess twice, PTRANS, DGEMM, STREAM, FFT", ["hpcc"],
+                    files=[("hpccinf.txt", hpcc_input())], preload="until_wtick", ranks=(2,), flavours=("openmpi",)),
     "halo-eager": Program("halo exchange, 4 messages of 2 kB each way, 200 steps", ["halo", "2048", "4", "200", "2000"]),
     "halo-rendezvous": Program("halo exchange, a message of 200 kB each way, 30 steps",
                                ["halo", "200000", "1", "30", "10000"]),
@@ -60,5 +80,6 @@ PROGRAMS = {
     "overlap": Program("Isend and Irecv of 100 kB, work, Wait", ["overlap", "100000", "60", "5000"]),
     "solver": Program("conjugate gradients: two allreduces and a small halo an iteration",
                       ["solver", "8192", "150", "1500"]),
-    "wavefront": Program("sweeps through a row of ranks, blocking messages of 4 kB", ["wavefront", "4096", "4", "40", "1500"]),
+    "wavefront": Program("sweeps through a row of ranks, blocking messages of 4 kB",
+                         ["wavefront", "4096", "4", "40", "1500"]),
 }
