@@ -64,6 +64,7 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader_struct* reader);
 struct LocalDefinitions {
   bool mappings = false;  ///< of its references to global ones
   bool clock_offsets = false;
+  bool moves_clock = false;  ///< some of them are not 0
 };
 
 /// Reads the local definitions of some locations; those that have none may be missing.

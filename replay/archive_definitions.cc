@@ -236,8 +236,10 @@ OTF2_CallbackCode on_mapping_table(void* user, OTF2_MappingType, const OTF2_IdMa
   return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_CallbackCode on_clock_offset(void* user, OTF2_TimeStamp, int64_t, double) {
-  static_cast<LocalDefinitions*>(user)->clock_offsets = true;
+OTF2_CallbackCode on_clock_offset(void* user, OTF2_TimeStamp, int64_t offset, double) {
+  auto* local = static_cast<LocalDefinitions*>(user);
+  local->clock_offsets = true;
+  local->moves_clock = local->moves_clock || offset != 0;
   return OTF2_CALLBACK_SUCCESS;
 }
 

@@ -16,6 +16,7 @@
 #include "replay/archive.h"
 #include "replay/call_store.h"
 #include "replay/event_files.h"
+#include "tracer/schema.h"
 
 namespace rubato {
 namespace {
@@ -40,6 +41,10 @@ class ArchiveSource : public EventSource {
     for (const SideLocation& side : archive_.definitions.side_locations)
       locations.push_back(side.id);
     files_.emplace(archive_, ignore_offsets, std::move(reader), locations);
+    // Our tracer reads a clock of the node; what others read, they do not say.
+    archive_.definitions.one_clock =
+        archive_.definitions.creator.starts_with(schema::kCreatorPrefix) &&
+        archive_.definitions.nodes.size() <= 1 && !files_->moves_clocks();
     std::vector<SideLocation> mpi_threads;
     for (const SideLocation& side : archive_.definitions.side_locations) {
       if (side.thread && calls_mpi(side)) mpi_threads.push_back(side);

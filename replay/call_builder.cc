@@ -134,6 +134,7 @@ bool returns_at_once_when_empty(CollectiveOp op) {
     case CollectiveOp::kReduce:
     case CollectiveOp::kAllreduce:
     case CollectiveOp::kAllgather:
+    case CollectiveOp::kAllgatherv:  // each member knows the counts of all
     case CollectiveOp::kAlltoall:
     case CollectiveOp::kReduceScatter:
     case CollectiveOp::kReduceScatterBlock:
@@ -156,13 +157,27 @@ bool CallBuilder::waits_for_nobody(CollectiveOp op, uint32_t comm, uint64_t sent
 
 uint8_t CallBuilder::part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,
                                uint64_t received) const {
-  const bool empty = (op == CollectiveOp::kGatherv && sent == 0) ||
-                     (op == CollectiveOp::kScatterv && received == 0);
-  if (!empty || trace_->sizes != SizeConvention::kLogical || root < 0) return 0;
+  if (sent > 0 && received > 0) return 0;
   const Communicator& members = trace_->comms[comm];
   // Between groups only sums are known of the root's side, and a member of it has none.
-  if (members.first_group > 0 || members.size() <= 1) return 0;
-  return members.local_rank(trace_->rank_of(timeline_)) == root ? 0 : kNoPart;
+  if (trace_->sizes != SizeConvention::kLogical || members.first_group > 0 || members.size() <= 1)
+    return 0;
+  switch (op) {
+    case CollectiveOp::kGatherv:
+    case CollectiveOp::kScatterv: {
+      const bool empty = op == CollectiveOp::kGatherv ? sent == 0 : received == 0;
+      const bool is_root = members.local_rank(trace_->rank_of(timeline_)) == root;
+      return empty && root >= 0 && !is_root ? kNoPart : 0;
+    }
+    case CollectiveOp::kAllgatherv:
+    case CollectiveOp::kAlltoallv:
+    case CollectiveOp::kAlltoallw:
+    case CollectiveOp::kReduceScatter:
+      return static_cast<uint8_t>((sent == 0 ? kGivesNothing : 0) |
+                                  (received == 0 ? kTakesNothing : 0));
+    default:
+      return 0;
+  }
 }
 
 void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm,
@@ -185,7 +200,7 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
     action.bytes = sent;
     action.bytes_received = received;
     const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
-    if (says_parts) add_nothing_to(nothing_to_);
+    if (says_parts && !(action.flags & kGivesNothing)) add_nothing_to(nothing_to_);
   }
   if (implicit_) close_call(time);
 }
@@ -253,13 +268,17 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
     Action& start = poster.action_of(post);
     const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
     start.flags &= says_parts ? kSendsToSome : 0;
-    start.flags |= part_flag(op, comm, root, sent, received);
+    const uint8_t flags = part_flag(op, comm, root, sent, received);
+    // Whom it gives nothing to is on record already.
+    start.flags |=
+        start.flags & kSendsToSome ? flags & static_cast<uint8_t>(~kGivesNothing) : flags;
     start.op = op;
     start.comm = comm;
     start.peer = root;
     const uint32_t slot = start.slot;
     post.resolved = true;
     Action& wait = add_action(ActionKind::kWaitCollective);
+    wait.flags = flags & kTakesNothing;
     wait.op = op;
     wait.comm = comm;
     wait.peer = root;

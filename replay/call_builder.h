@@ -291,7 +291,7 @@ class CallBuilder {
   void give_up(Posted& posted);  ///< voids it and counts it as never completed
   Posted& posted(size_t id) { return posted_[id - posted_base_]; }
   Action& action_of(const Posted& posted) { return pending_.actions[posted.action - action_base_]; }
-  /// kNoPart for a member whose part of a Gatherv or Scatterv is empty.
+  /// CollectiveFlags of a member whose part is empty.
   uint8_t part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,
                     uint64_t received) const;
   /// Behind the last action, a collective: whom it sends nothing to.
@@ -496,7 +496,9 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   if (hold_sends_) [[unlikely]]
     settle_send(request);
   if (const auto slot = book_->send_slots.take(request)) {
-    add_action(ActionKind::kWaitSend).slot = *slot;
+    // MPI_Request_free lets go of a send that goes on by itself: it waits for nobody.
+    const bool freed = trace_->calls[pending_.calls.back().name].frees_request;
+    add_action(freed ? ActionKind::kNone : ActionKind::kWaitSend).slot = freed ? kNoSlot : *slot;
     book_->free_slot(*slot);
   }
   if (implicit_) close_call(time);

@@ -113,8 +113,7 @@ void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
   if (const auto receive = book_->receives.take(request)) {
     receive->poster->make_void(receive->poster->posted(receive->number));
   } else if (const auto slot = book_->send_slots.take(request)) {
-    const bool freed =
-        open_ && trace_->calls[pending_.calls.back().name].name == "MPI_Request_free";
+    const bool freed = open_ && trace_->calls[pending_.calls.back().name].frees_request;
     if (freed) settle_unseen(request);  // nobody knows whether it was cancelled in time
     if (const auto held = book_->held_sends.take(request)) {
       held->poster->make_void(held->poster->posted(held->number));

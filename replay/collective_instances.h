@@ -7,7 +7,9 @@
 //
 // In an Alltoallv or Alltoallw a member waits for those that send it something, where the archive
 // says who does (the calls have the parts they send). It is not known before all have come, so the
-// replay goes on then; times do not depend on the others.
+// replay goes on then; times do not depend on the others. Likewise nobody waits for a member of an
+// Allgatherv that has no elements to give; and who gets none, as in a Reduce_scatter, may leave as
+// soon as its own part is on its way, and did where it was recorded to leave before the last came.
 //
 // On an intercommunicator the members are those of both groups. Who waits, waits for the other
 // group or a root there; only making a communicator waits for all of both. Members of the root's
@@ -163,9 +165,13 @@ class CollectiveInstances {
     instance.recorded_first_leave = std::min(instance.recorded_first_leave, call.leave);
     if (instance.root == kRootInOwnGroup) instance.root = root;  // this one may know
     if (instance.op != op || (instance.root != root && root != kRootInOwnGroup)) mismatch_ = true;
-    const bool sends_to_some = action.flags & kSendsToSome;
+    const bool sends_to_some = action.flags & (kSendsToSome | kGivesNothing);
     const bool no_part = action.flags & kNoPart || root == kRootInOwnGroup;
-    if (sends_to_some) add_parts(action, local, communicator, recorded, enter, instance.parts);
+    if (action.flags & kSendsToSome) {
+      add_parts(action, local, communicator, recorded, enter, instance.parts);
+    } else if (action.flags & kGivesNothing) {
+      instance.parts.add(size, local, local + 1, recorded, enter);  // itself alone
+    }
     if (no_part || sends_to_some) {
       ++instance.arrived.count;
     } else {

@@ -33,12 +33,13 @@ ReplayOutcome Replay<Rules>::run() {
       while (!ready_.empty()) run_until_blocked(pop_ready());
     }
     if (finished_ == trace_->timelines()) break;
+    if (serve_earliest() || move_completions()) continue;
     if (matches_by_arrival()) {
       // Who would have received what, nobody knows: holes cannot be told from this.
       outcome_.deadlock = describe_deadlock();
       break;
     }
-    if (serve_earliest() || release_hopeless()) continue;
+    if (release_hopeless()) continue;
     if (may_send_to_nobody()) {
       outcome_.asks_for_receivers = true;
       break;
@@ -209,10 +210,11 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
   begin_call(state, call);
   const std::span<const Action> actions = state.block.actions_of(call);
   if (call.first_action & kOnlyWaits && !state.threads) {
-    for (const Action& action : actions) await_own_request(state, action);
+    for (const Action& action : actions) await_own_request(state, call, action);
   } else {
     for (const Action& action : actions) perform(state, call, action);
   }
+  if (state.has_moved) await_moved(state, call);
 }
 
 template <class Rules>
@@ -242,6 +244,10 @@ RUBATO_HOT void Replay<Rules>::find_enter(TimelineState<K>& state, const Call& c
     state.enter = state.clock;
   } else {
     enter_after_compute(state, call, is_mpi);
+    if constexpr (requires { rules_->enter_in_loop(state); }) {
+      if (call.spinning & kSpinningBefore) [[unlikely]]
+        state.enter = rules_->enter_in_loop(state);
+    }
   }
 }
 
@@ -267,9 +273,9 @@ RUBATO_HOT void Replay<Rules>::perform(TimelineState<K>& state, const Call& call
     case ActionKind::kPost:
       return post(state, call, action);
     case ActionKind::kWaitSend:
-      return await_request(state, Awaited::Kind::kSend, action.slot);
+      return await_request(state, call, Awaited::Kind::kSend, action.slot);
     case ActionKind::kWaitReceive:
-      return await_request(state, Awaited::Kind::kReceive, action.slot);
+      return await_request(state, call, Awaited::Kind::kReceive, action.slot);
     case ActionKind::kCollective:
       return collective(timeline, call, action);
     case ActionKind::kStartCollective:
@@ -368,6 +374,8 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
                               ? std::as_const(state.enter)
                               : rules_->leave(state, call, context_);
   if (waits_) note_wait(state, call, leave);
+  if (state.moved_here > 0) [[unlikely]]
+    end_moved(state);
   for (const AwaitedList::Entry& entry : state.awaited.entries()) {
     if (entry.is_plain) {
       let_go(state, call, entry.kind, entry.number);
@@ -450,7 +458,9 @@ RUBATO_RARE void Replay<Rules>::let_go_collective(int timeline, const Call& call
   Lanes<K> unused;
   if (instance.abandoned) {
     ++outcome_.abandoned_collectives;
-  } else if (collective_cause(instance, awaited.local, comm, cause, unused) && call.leave < cause) {
+  } else if (collective_cause(instance, *awaited.action, awaited.local, comm, call.leave, cause,
+                              unused) &&
+             call.leave < cause) {
     count_violation(timeline, call, awaited.kind);
   }
   collectives_.depart(number, awaited.instance, instance);

@@ -83,6 +83,12 @@ EventFiles::~EventFiles() {
   OTF2_Reader_CloseEvtFiles(decoding_->reader.get());
 }
 
+bool EventFiles::moves_clocks() const {
+  const auto& all = decoding_->local_definitions;
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& entry) { return entry.second.moves_clock; });
+}
+
 void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
                            EventSource::Counts& counts, FunctionTimes* times) {
   if (decode_rank(rank, keep_records, false, store, counts, times)) return;

@@ -31,6 +31,9 @@ class EventFiles {
   EventFiles(const EventFiles&) = delete;
   EventFiles& operator=(const EventFiles&) = delete;
 
+  /// True when some location has clock offsets other than 0.
+  bool moves_clocks() const;
+
   /// Decodes all locations of a rank into `store`; adds to `counts` what it read. Errors:
   /// InputError with location and event.
   /// `times`, where it is not null, gets the time in the chosen functions.

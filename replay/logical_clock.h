@@ -51,12 +51,8 @@ class LogicalClockRules : private MeasuredRules<1> {
     collect_causes(timeline, context);
     if (causes_.empty()) return timeline.enter + recorded;
     double leave = call.leave;
-    double bytes = 0;
-    for (const CauseOf& cause : causes_) {
-      bytes += cause.bytes;
-      leave = std::max(leave, cause.replayed[0]);
-    }
-    const double floor = std::min(recorded, survey_->floor[call.name].at(bytes));
+    for (const CauseOf& cause : causes_) leave = std::max(leave, cause.replayed[0]);
+    const double floor = std::min(recorded, survey_->floor[call.name].at(own_.bytes));
     return Lanes<1>(std::max(leave, timeline.enter[0] + floor));
   }
 };

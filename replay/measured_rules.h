@@ -7,13 +7,17 @@
 //   leave' = max(enter' + a, W' + b)
 //
 // with a and b taken from the recording so that leave' = leave when nothing changed. If the call
-// waited (it took longer than the least such a call takes, and its cause cannot have been there
-// when it was entered), a is that least time and b = leave - W: delaying the cause delays the call.
-// If it did not wait, a = leave - enter, and b is the least time from such a cause to such an end
-// seen anywhere in the archive, so that the cause holds the call up only once it really comes late.
+// waited (it took longer than such a call takes itself, survey.h, and its cause cannot have been
+// there when it was entered), a is what it takes itself and b = leave - W: delaying the cause
+// delays the call, and an earlier cause shortens it. If it did not wait, a = leave - enter, and b
+// is the least time from such a cause to such an end seen anywhere in the archive, so that the
+// cause holds the call up only once it really comes late.
 //
 // A call with several causes waited at most for one of them: the one whose least time ends last.
 // The others get their least time.
+//
+// A polling loop (polling.h) takes as long as it has to wait, so where anything changes (lanes that
+// are elastic) it is one wait from its first poll on. `measured` itself keeps every poll in place.
 //
 // `undisturbed` takes the tracer's overhead out: the outside part from compute, with what records
 // of functions took there; of the inside part what comes after the MPI call, and what comes before
@@ -27,6 +31,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <unordered_map>
 #include <vector>
 
 #include "replay/collective_sizes.h"
@@ -63,6 +68,7 @@ struct MeasuredLane {
   std::array<double, kRecordedActions> per_action{};  ///< by RecordedAction
   double function = 0;
   bool drop_flushes = false;
+  bool elastic = false;  ///< polling loops are waits
 };
 
 template <int K>
@@ -82,6 +88,7 @@ class MeasuredRules {
       for (int i = 0; i < kRecordedActions; ++i) per_action_[i][lane] = lanes[lane].per_action[i];
       function_[lane] = lanes[lane].function;
       keep_flush_[lane] = lanes[lane].drop_flushes ? 0 : 1;
+      elastic_[lane] = lanes[lane].elastic;
     }
   }
 
@@ -97,6 +104,11 @@ class MeasuredRules {
   const ClippedOverhead& clipped() const { return clipped_; }
 
   void begin_call(TimelineState<K>&) {}
+
+  /// When a call is entered before which a polling loop did nothing.
+  Lanes<K> enter_in_loop(const TimelineState<K>& timeline) const {
+    return elastic_.select(timeline.clock, timeline.enter);
+  }
 
   void send(TimelineState<K>& timeline, const Call&, const Action& action, Transfer<K>& transfer) {
     transfer.sent = timeline.enter;
@@ -118,32 +130,19 @@ class MeasuredRules {
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
       return timeline.enter + recorded;
 
+    if (call.spinning & kSpinning && elastic_.any()) return leave_poll(timeline, call);
     collect_causes(timeline, context);
     Lanes<K> after = after_;
     for (const Action& action : timeline.block.actions_of(call)) {
       after += per_action_[static_cast<int>(recorded_action(action))];
     }
-    if (causes_.empty()) return timeline.enter + left_of(recorded, before_ + after);
-
-    const CauseOf* critical = &causes_[0];
-    double bytes = 0;
-    for (const CauseOf& cause : causes_) {
-      bytes += cause.bytes;
-      if (cause.recorded + cause.least > critical->recorded + critical->least) critical = &cause;
-    }
-    const double floor = survey_->floor[call.name].at(bytes);
-    const bool waited = recorded > floor && critical->recorded + critical->least > call.enter;
-
-    if (local_) return timeline.enter + left_of(recorded, waited ? after : before_ + after);
-    Lanes<K> leave = timeline.enter;
-    leave += waited ? (floor - (before_ + after)).max(std::min(floor, 0.0))
-                    : left_of(recorded, before_ + after);
-    for (const CauseOf& cause : causes_) {
-      const double residual = call.leave - cause.recorded;
-      const double b = waited && &cause == critical ? residual : std::min(residual, cause.least);
-      leave = leave.max(cause.replayed + (b - (before_ + after)).max(std::min(b, 0.0)));
-    }
-    return leave;
+    const Lanes<K> leave = leave_after(timeline, call, call.enter, after);
+    const auto loop = loops_.find(timeline.number);
+    if (loop == loops_.end()) return leave;
+    const double first_poll = loop->second;
+    loops_.erase(loop);
+    if (!(call.spinning & kSpinningBefore)) return leave;
+    return elastic_.select(leave_after(timeline, call, first_poll, after), leave);
   }
 
   Level level(int a, int b) const { return placement_->level(a, b); }
@@ -153,15 +152,48 @@ class MeasuredRules {
     double recorded;    ///< W
     Lanes<K> replayed;  ///< W'
     double least;       ///< the least leave - W of its kind and size
-    double bytes;
   };
 
-  /// Fills causes_ with what the current call waits for.
+  /// When a call leaves that began to wait at `enter` when recorded, and now at timeline.enter, by
+  /// causes_. `after`: what recording took in it behind the MPI call.
+  Lanes<K> leave_after(const TimelineState<K>& timeline, const Call& call, double enter,
+                       const Lanes<K>& after) {
+    const double recorded = call.leave - enter;
+    if (causes_.empty()) return timeline.enter + left_of(recorded, before_ + after);
+
+    const CauseOf* critical = &causes_[0];
+    for (const CauseOf& cause : causes_) {
+      if (cause.recorded + cause.least > critical->recorded + critical->least) critical = &cause;
+    }
+    const double own = survey_->own_cost(call.name, own_);
+    const bool waited = recorded > own && critical->recorded + critical->least > enter;
+
+    if (local_) return timeline.enter + left_of(recorded, waited ? after : before_ + after);
+    Lanes<K> leave = timeline.enter;
+    leave += waited ? (own - (before_ + after)).max(std::min(own, 0.0))
+                    : left_of(recorded, before_ + after);
+    for (const CauseOf& cause : causes_) {
+      const double residual = call.leave - cause.recorded;
+      const double b = waited && &cause == critical ? residual : std::min(residual, cause.least);
+      leave = leave.max(cause.replayed + (b - (before_ + after)).max(std::min(b, 0.0)));
+    }
+    return leave;
+  }
+
+  /// A poll of a loop, which found nothing.
+  Lanes<K> leave_poll(const TimelineState<K>& timeline, const Call& call) {
+    if (!(call.spinning & kSpinningBefore)) loops_[timeline.number] = call.enter;
+    const double recorded = call.leave - call.enter;
+    return elastic_.select(timeline.enter, timeline.enter + left_of(recorded, before_ + after_));
+  }
+
+  /// Fills causes_ and own_ with what the current call waits for.
   void collect_causes(const TimelineState<K>& timeline, const RuleContext<K>& context) {
     causes_.clear();
+    own_ = {};
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind >= Awaited::Kind::kCollective) {
-        if (awaited.kind == Awaited::Kind::kCollective) add_collective(awaited, context);
+        if (awaited.kind == Awaited::Kind::kCollective) add_collective(timeline, awaited, context);
         if (awaited.kind == Awaited::Kind::kLock) add_lock(timeline, awaited, context);
         if (awaited.kind == Awaited::Kind::kEpoch) add_epoch(timeline, awaited, context);
         continue;
@@ -173,30 +205,35 @@ class MeasuredRules {
       const int level = surveyed_level(transfer.level);
       if (awaited.kind == Awaited::Kind::kReceive) {
         causes_.push_back(
-            {transfer.recorded_send, transfer.sent, survey_->receive[level].at(bytes), bytes});
+            {transfer.recorded_send, transfer.sent, survey_->receive[level].at(bytes)});
+        own_.add(bytes, level, transfer.recorded_send);
       } else if (transfer.sender_waits) {
-        causes_.push_back({transfer.recorded_post, transfer.posted,
-                           survey_->synchronous[level].at(bytes), bytes});
+        causes_.push_back(
+            {transfer.recorded_post, transfer.posted, survey_->synchronous[level].at(bytes)});
+        own_.add(bytes, level, transfer.recorded_post);
       }
     }
   }
 
-  void add_collective(const Awaited& awaited, const RuleContext<K>& context) {
+  void add_collective(const TimelineState<K>& timeline, const Awaited& awaited,
+                      const RuleContext<K>& context) {
     const Action& action = *awaited.action;
     const Communicator& comm = context.trace->comms[action.comm];
     if (comm.size() <= 1) return;
     const auto& instance = context.collectives->get(action.comm, awaited.instance);
+    const double leave = timeline.block.calls[timeline.next_call].leave;
     CauseOf cause{};
-    if (instance.abandoned ||
-        !collective_cause(instance, awaited.local, comm, cause.recorded, cause.replayed)) {
+    if (instance.abandoned || !collective_cause(instance, action, awaited.local, comm, leave,
+                                                cause.recorded, cause.replayed)) {
       return;
     }
-    cause.bytes = payload_bytes(context.trace->sizes, action.op, comm.peers(awaited.local),
-                                awaited.local, action.bytes, action.bytes_received);
+    const double bytes = payload_bytes(context.trace->sizes, action.op, comm.peers(awaited.local),
+                                       awaited.local, action.bytes, action.bytes_received);
     const auto table = survey_->collective.find(Survey::collective_key(action.op, comm.size()));
     cause.least = table == survey_->collective.end() ? std::numeric_limits<double>::infinity()
-                                                     : table->second.at(cause.bytes);
+                                                     : table->second.at(bytes);
     causes_.push_back(cause);
+    own_.add_collective(bytes, comm.size(), cause.recorded);
   }
 
   void add_epoch(const TimelineState<K>& timeline, const Awaited& awaited,
@@ -206,8 +243,10 @@ class MeasuredRules {
     CauseOf cause{};
     const double leave = timeline.block.calls[timeline.next_call].leave;
     if (!epoch_cause(epoch, action, leave, cause.recorded, cause.replayed)) return;
-    cause.least = survey_->epoch[surveyed_level(level(timeline.rank, action.peer))].at(0);
+    const int distance = surveyed_level(level(timeline.rank, action.peer));
+    cause.least = survey_->epoch[distance].at(0);
     causes_.push_back(cause);
+    own_.add(0, distance, cause.recorded);
   }
 
   void add_lock(const TimelineState<K>& timeline, const Awaited& awaited,
@@ -217,8 +256,9 @@ class MeasuredRules {
         context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
     // A turn that will never be over (records are missing) holds up nobody.
     if (!std::isfinite(turn.recorded_release)) return;
-    causes_.push_back({turn.recorded_release, turn.released,
-                       survey_->epoch[surveyed_level(level(timeline.rank, action.peer))].at(0), 0});
+    const int distance = surveyed_level(level(timeline.rank, action.peer));
+    causes_.push_back({turn.recorded_release, turn.released, survey_->epoch[distance].at(0)});
+    own_.add(0, distance, turn.recorded_release);
   }
 
   /// What is left of a call that took `recorded` ticks without what recording it cost.
@@ -230,12 +270,16 @@ class MeasuredRules {
 
   const Survey* survey_;
   std::vector<CauseOf> causes_;  ///< of the current call; a member to spare the allocation
+  OwnCost own_;                  ///< of the current call
 
  private:
   const Placement* placement_;
   const EagerLimits* limits_;
   Lanes<K> inverse_cpu_, outside_, before_, after_, function_, keep_flush_;
   std::array<Lanes<K>, kRecordedActions> per_action_;
+  Eigen::Array<bool, K, 1> elastic_;
+  /// By timeline that is in a polling loop: when it was entered, as recorded.
+  std::unordered_map<int, double> loops_;
   bool local_;
   ClippedOverhead clipped_;
 };

@@ -267,6 +267,15 @@ class ModelRules {
     return machines_->interconnects[0].collectives().synchronisation(action.op, bytes);
   }
 
+  /// A send that was complete at `since` when recorded ends in the current call (outcomes.h).
+  void end_moved(const Transfer<K>& transfer, const Lanes<K>& since) {
+    if (transfer.abandoned || !transfer.sender_waits) return;
+    const Lanes<K> completion =
+        transfer.handshake ? transfer.arrival()
+                           : acknowledged(transfer, message_cost(transfer.level, transfer.bytes));
+    outcomes_.add(completion - since);
+  }
+
   /// How the collectives of one lane were priced.
   const CollectiveUses& collective_uses(int lane) const { return collective_uses_[lane]; }
 

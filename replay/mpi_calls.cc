@@ -135,6 +135,7 @@ MpiCallInfo mpi_call_info(const std::string& call) {
       starts_with_any(name, {"MPI_Isend", "MPI_Ibsend", "MPI_Issend", "MPI_Irsend", "MPI_Start"});
   info.synchronous = starts_with_any(name, {"MPI_Ssend", "MPI_Issend"});
   info.buffered = starts_with_any(name, {"MPI_Bsend", "MPI_Ibsend"});
+  info.frees_request = name == "MPI_Request_free";
   info.waits = starts_with_any(name, {"MPI_Wait"});
   info.tests = is_any(
       name, {"MPI_Test", "MPI_Testany", "MPI_Testsome", "MPI_Testall", "MPI_Request_get_status"});

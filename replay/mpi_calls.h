@@ -26,6 +26,7 @@ struct MpiCallInfo {
   /// collective: a file operation, ...; a wait without records may be for such a one.
   bool other_requests = false;
   bool among_neighbours = false;  ///< MPI_Neighbor_... and its kin, not those that only prepare it
+  bool frees_request = false;     ///< MPI_Request_free
   bool waits = false;             ///< MPI_Wait and its kin
   bool tests = false;             ///< MPI_Test and its kin: looks whether a request is complete
   /// MPI_Waitany, MPI_Waitsome, their tests: which of the requests it takes is up to the machine.

@@ -57,6 +57,11 @@ enum CollectiveFlags : uint8_t {
   /// Has no part in the data: waits for nobody, and nobody waits for it.
   kNoPart = 16,
   kSendsToSome = 32,  ///< an Alltoallv or Alltoallw that some get nothing from: kNothingTo follow
+  /// Gives nothing to anybody, so nobody waits for it: an Allgatherv of no elements.
+  kGivesNothing = 64,
+  /// Gets nothing, so it may leave before the others come: a Reduce_scatter of no elements. Also at
+  /// the wait of one that was started.
+  kTakesNothing = 128,
 };
 
 /// Flags of one-sided communication.

@@ -6,9 +6,12 @@
 // what would have followed from another outcome nobody knows. On a scenario's own clocks an outcome
 // may be impossible. Those are counted, with the time that they touch:
 //
-//   * a test that succeeded before what it completed is there (a message; for a send that waits,
-//     its receive; a collective): from its enter to then, for which the replay waits. (Not at the
-//     end of a loop that is a wait anyhow, see polling.h.)
+//   * a test that succeeded before what it completed is there (a message, or a
+//     collective): from its enter to then, for which the replay waits. (Not at the end of a loop
+//     that is a wait anyhow, see polling.h.)
+//   * a test that found a send complete which on this machine waits for its receive until later:
+//     from its enter to then. The program went on, so the replay does not wait: the completion
+//     moves to the next call of MPI_Wait's kin, or to MPI_Finalize, which can complete it.
 //   * several requests taken by one MPI_Waitsome of which one comes first: from then to the last
 //   * a request taken by MPI_Waitany, MPI_Waitsome or their tests that was open when the call of
 //     this kind before waited for another one, and came first: from then to the other one's
@@ -123,6 +126,15 @@ class Outcomes {
     }
   }
 
+  /// Counts an outcome that touches so many ticks.
+  void add(const Lanes<K>& touched) {
+    for (int lane = 0; lane < K; ++lane) {
+      if (!(touched[lane] >= 1)) continue;  // what clocks cannot tell
+      ++count_[lane];
+      time_[lane] += touched[lane];
+    }
+  }
+
   uint64_t count(int lane) const { return count_[lane]; }
   /// Ticks.
   double time(int lane) const { return time_[lane]; }
@@ -162,15 +174,6 @@ class Outcomes {
         if (first) time_[lane] += end[lane] - look[lane];
         first = false;
       }
-    }
-  }
-
-  /// Counts an outcome that touches so many ticks.
-  void add(const Lanes<K>& touched) {
-    for (int lane = 0; lane < K; ++lane) {
-      if (!(touched[lane] >= 1)) continue;  // what clocks cannot tell
-      ++count_[lane];
-      time_[lane] += touched[lane];
     }
   }
 

@@ -56,6 +56,11 @@ void Progress::await(TransferId id, Side side) {
   ask(id, message);
 }
 
+void Progress::leave_send(TransferId id) {
+  const auto found = messages_.find(id);
+  if (found != messages_.end()) found->second.awaited[kSender] = false;
+}
+
 void Progress::match(TransferId id, const Legs& legs) {
   Message& message = messages_.at(id);
   message.matched = true;

@@ -100,6 +100,8 @@ class Progress {
   /// is passed over.
   void await_send(TransferId message) { await(message, kSender); }
   void await_receive(TransferId message) { await(message, kReceiver); }
+  /// The call that waited for it as its sender goes on without.
+  void leave_send(TransferId message);
   /// Both sides are known.
   void match(TransferId message, const Legs& legs);
   /// It has no other side.

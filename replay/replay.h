@@ -240,7 +240,8 @@ class Replay {
   /// Adds when that happened which `awaited` waits for, if it is somebody.
   void add_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
                  typename WaitStates<K>::Causes& causes);
-  void add_collective_cause(const Awaited& awaited, typename WaitStates<K>::Causes& causes);
+  void add_collective_cause(const Call& call, const Awaited& awaited,
+                            typename WaitStates<K>::Causes& causes);
   void add_epoch_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
                        typename WaitStates<K>::Causes& causes);
   void add_lock_cause(const TimelineState<K>& state, const Awaited& awaited,
@@ -284,9 +285,17 @@ class Replay {
   // --- Requests ---
 
   void put_slot(TimelineState<K>& state, uint32_t slot, TransferId id);
-  void await_request(TimelineState<K>& state, Awaited::Kind kind, uint32_t slot);
+  void await_request(TimelineState<K>& state, const Call& call, Awaited::Kind kind, uint32_t slot);
   /// The same of a kWaitSend or kWaitReceive where the rank has one timeline.
-  void await_own_request(TimelineState<K>& state, const Action& action);
+  void await_own_request(TimelineState<K>& state, const Call& call, const Action& action);
+  /// True of a test that found its sends complete when recorded, and would have gone on without.
+  bool completes_elsewhere(const Call& call) const;
+  /// The send ends in a later call.
+  void move(TimelineState<K>& state, TransferId id);
+  /// `call` waits for the sends that moved, if it can complete them.
+  void await_moved(TimelineState<K>& state, const Call& call);
+  /// The current call leaves, and those that it waited for are over.
+  void end_moved(TimelineState<K>& state);
   /// What is in a request, which is then free; kNoTransfer: nothing that anybody waits for.
   TransferId take_slot(TimelineState<K>& state, uint32_t slot);
   void await_collective(int timeline, const Action& action);
@@ -310,6 +319,11 @@ class Replay {
   /// Frees those that wait for a rank whose streams have ended (a truncated or filtered archive, a
   /// receive without a send): their calls keep the recorded time. False when there was none.
   bool release_hopeless();
+
+  /// Of calls that are blocked by the end of a send, lets those go on which another request would
+  /// have let go on (MPI_Waitany, a test), or which did not complete it when recorded: it ends in a
+  /// later call. False when there was none.
+  bool move_completions();
 
   /// True when a timeline waits to send, and it is not known whether somebody receives that.
   bool may_send_to_nobody();

@@ -72,8 +72,10 @@ class Driver {
     const size_t timelines = trace_->timelines();
     const HugePages pages(timelines > kFewTimelines ? timelines * kBytesOfTimeline : 0);
     if (needs_survey) survey();
-    if (needs_survey && options_->repair && first_outcome_->clock_violations.total() > 0) repair();
-    if (options_->verify) verify();
+    if (options_->verify) verify();  // against what the archive says, not what is made of it
+    if (needs_survey && options_->repair && !trace_->one_clock &&
+        first_outcome_->clock_violations.total() > 0)
+      repair();
     for (const ScenarioGroup& group : groups) {
       // The width of a pass is a template argument of the engine.
       for (size_t first = 0; first < group.scenarios.size(); first += group.lanes()) {
@@ -161,6 +163,7 @@ class Driver {
   /// Fills survey_ and limits_, from scratch.
   void survey() {
     survey_ = Survey();
+    survey_.repaired = shifted_.has_value();
     limits_.bytes.fill(options_->eager_limit.value_or(
         trace_->eager_limit_node.value_or(std::numeric_limits<double>::infinity())));
     limits_.bytes[static_cast<int>(Level::kNetwork)] = options_->eager_limit.value_or(
@@ -343,6 +346,9 @@ class Driver {
   MeasuredLane measured_lane(const Scenario& scenario) const {
     MeasuredLane lane;
     lane.cpu = scenario.cpu;
+    lane.elastic = options_->spinning_waits && !scenario.local &&
+                   (scenario.basis == Basis::kUndisturbed || scenario.cpu != 1 ||
+                    !scenario.processors.empty() || !scenario.functions.empty());
     if (scenario.basis == Basis::kUndisturbed && options_->compensate) {
       lane.outside = ticks(overhead_.outside);
       lane.inside_before = ticks(overhead_.inside_before);
@@ -478,6 +484,7 @@ class Driver {
     summary.unmatched_receive = describe(first_outcome_->unmatched_receives);
     summary.clock_violations =
         summary.clock_repair ? violations_ : first_outcome_->clock_violations;
+    summary.one_clock = trace_->one_clock;
     summary.warnings = trace_->warnings;
     if (!trace_->threads.empty()) {
       summary.warnings.push_back(

@@ -235,21 +235,25 @@ RUBATO_HOT void Replay<Rules>::put_slot(TimelineState<K>& state, uint32_t slot, 
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::await_request(TimelineState<K>& state, Awaited::Kind kind,
-                                             uint32_t slot) {
+RUBATO_HOT void Replay<Rules>::await_request(TimelineState<K>& state, const Call& call,
+                                             Awaited::Kind kind, uint32_t slot) {
   if (state.threads) {
     state.awaited.push_back({.kind = kind, .posted = false, .slot = slot});
     return;
   }
   const TransferId id = take_slot(state, slot);
-  if (id != kNoTransfer) await(state, kind, id);
+  if (id == kNoTransfer) return;
+  if (kind == Awaited::Kind::kSend && completes_elsewhere(call)) return move(state, id);
+  await(state, kind, id);
 }
 
 template <class Rules>
-RUBATO_HOT void Replay<Rules>::await_own_request(TimelineState<K>& state, const Action& action) {
+RUBATO_HOT void Replay<Rules>::await_own_request(TimelineState<K>& state, const Call& call,
+                                                 const Action& action) {
   const TransferId id = take_slot(state, action.slot);
   if (id == kNoTransfer) return;
   const bool receives = action.kind == ActionKind::kWaitReceive;
+  if (!receives && completes_elsewhere(call)) return move(state, id);
   await(state, receives ? Awaited::Kind::kReceive : Awaited::Kind::kSend, id);
 }
 
@@ -258,6 +262,42 @@ RUBATO_HOT TransferId Replay<Rules>::take_slot(TimelineState<K>& state, uint32_t
   // An eager send is over, and nobody waits for it.
   if (slot >= state.slots.size()) return kNoTransfer;
   return std::exchange(state.slots[slot], kNoTransfer);
+}
+
+// --- Completions that move to a later call: outcomes.h ---
+
+template <class Rules>
+RUBATO_HOT bool Replay<Rules>::completes_elsewhere(const Call& call) const {
+  // Who looked in vain before would look again.
+  return !Rules::kFollowsRecording && trace_->calls[call.name].tests &&
+         !(call.spinning & kLookedFor);
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::move(TimelineState<K>& state, TransferId id) {
+  state.moved.push_back({id, state.enter});
+  state.has_moved = true;
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::await_moved(TimelineState<K>& state, const Call& call) {
+  const bool is_last = call.role == CallRole::kFinalize || call.role == CallRole::kEnd;
+  if (!is_last && !trace_->calls[call.name].waits) return;
+  state.moved_here = state.moved.size();
+  for (const MovedCompletion<K>& moved : state.moved)
+    await(state, Awaited::Kind::kSend, moved.transfer);
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::end_moved(TimelineState<K>& state) {
+  const auto end = state.moved.begin() + static_cast<std::ptrdiff_t>(state.moved_here);
+  if constexpr (!Rules::kFollowsRecording) {
+    for (auto moved = state.moved.begin(); moved != end; ++moved)
+      rules_->end_moved(matcher_[moved->transfer], moved->since);
+  }
+  state.moved.erase(state.moved.begin(), end);
+  state.moved_here = 0;
+  state.has_moved = !state.moved.empty();
 }
 
 template <class Rules>

@@ -70,6 +70,40 @@ bool Replay<Rules>::release_hopeless() {
 }
 
 template <class Rules>
+bool Replay<Rules>::move_completions() {
+  if (Rules::kFollowsRecording) return false;
+  bool any = false;
+  for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+    TimelineState<K>& state = timelines_[timeline];
+    if (state.status != Status::kBlocked) continue;
+    const Awaited awaited = state.awaited[state.next_awaited];
+    if (awaited.kind != Awaited::Kind::kSend || !awaited.posted) continue;
+    const Call& call = current_call(timeline);
+    const size_t first_moved = state.awaited.size() - state.moved_here;
+    const bool has_moved = state.next_awaited >= first_moved;
+    const MpiCallInfo& info = trace_->calls[call.name];
+    if (!has_moved && !info.tests && !info.takes_some) continue;
+    any = true;
+    wake(timeline);
+    if (call.role != CallRole::kMpi) {  // there is no call behind it
+      matcher_[awaited.transfer].sender_waits = false;
+      continue;
+    }
+    state.awaited.remove(state.next_awaited);
+    if (has_moved) {
+      const auto moved =
+          state.moved.begin() + static_cast<std::ptrdiff_t>(state.next_awaited - first_moved);
+      std::rotate(moved, moved + 1, state.moved.end());
+      --state.moved_here;
+    } else {
+      move(state, awaited.transfer);
+    }
+    if constexpr (kNeedsPresence<Rules>) presence_.leave_send(awaited.transfer);
+  }
+  return any;
+}
+
+template <class Rules>
 bool Replay<Rules>::may_send_to_nobody() {
   if (Rules::kFollowsRecording || received_) return false;
   return std::any_of(timelines_.begin(), timelines_.end(), [](const TimelineState<K>& state) {

@@ -39,7 +39,7 @@ RUBATO_HOT void Replay<Rules>::add_cause(const TimelineState<K>& state, const Ca
       return;
     }
     case Awaited::Kind::kCollective:
-      return add_collective_cause(awaited, causes);
+      return add_collective_cause(call, awaited, causes);
     case Awaited::Kind::kEpoch:
       return add_epoch_cause(state, call, awaited, causes);
     case Awaited::Kind::kLock:
@@ -51,16 +51,17 @@ RUBATO_HOT void Replay<Rules>::add_cause(const TimelineState<K>& state, const Ca
 }
 
 template <class Rules>
-RUBATO_RARE void Replay<Rules>::add_collective_cause(const Awaited& awaited,
+RUBATO_RARE void Replay<Rules>::add_collective_cause(const Call& call, const Awaited& awaited,
                                                      typename WaitStates<K>::Causes& causes) {
   const Communicator& comm = trace_->comms[awaited.action->comm];
   if (comm.size() <= 1) return;
   const auto& instance = collectives_.get(awaited.action->comm, awaited.instance);
   if (instance.abandoned || (Rules::kFollowsRecording && instance.held_nobody())) return;
-  double unused = 0;
+  double recorded = 0;
   Lanes<K> cause;
-  if (collective_cause(instance, awaited.waits_for, awaited.local, comm, unused, cause))
-    causes.add(WaitKind::kCollective, cause);
+  if (!collective_cause(instance, awaited.waits_for, awaited.local, comm, recorded, cause)) return;
+  const bool left_before = awaited.action->flags & kTakesNothing && call.leave < recorded;
+  if (!(Rules::kFollowsRecording && left_before)) causes.add(WaitKind::kCollective, cause);
 }
 
 template <class Rules>

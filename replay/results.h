@@ -135,7 +135,8 @@ struct TraceSummary {
   /// The first of them: "8 bytes from rank 2 to rank 3 with tag 40 on ..., at 1.250000 s".
   std::string unmatched_send;
   std::string unmatched_receive;
-  ClockViolations clock_violations;         ///< by the archive's clocks
+  ClockViolations clock_violations;  ///< by the archive's clocks
+  bool one_clock = false;  ///< all ranks had one: such calls left early, and no clock is wrong
   std::optional<ClockRepair> clock_repair;  ///< where there were violations and measured is asked
   std::vector<std::string> warnings;
 };

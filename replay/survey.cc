@@ -9,6 +9,7 @@ namespace rubato {
 
 void Survey::finish() {
   for (LowerEnvelope& envelope : floor) envelope.finish();
+  for (auto& [key, envelope] : own) envelope.finish();
   for (LowerEnvelope& envelope : receive) envelope.finish();
   for (LowerEnvelope& envelope : synchronous) envelope.finish();
   for (LowerEnvelope& envelope : epoch) envelope.finish();
@@ -17,7 +18,7 @@ void Survey::finish() {
 
 Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
                             const RuleContext<1>& context) {
-  double awaited_bytes = 0;
+  OwnCost own;
   bool depends = false;
   for (const Awaited& awaited : timeline.awaited) {
     if (awaited.kind == Awaited::Kind::kCollective) {
@@ -27,13 +28,14 @@ Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
       const auto& instance = context.collectives->get(action.comm, awaited.instance);
       double cause = 0;
       Lanes<1> unused;
-      if (instance.abandoned || !collective_cause(instance, awaited.local, comm, cause, unused))
+      if (instance.abandoned ||
+          !collective_cause(instance, action, awaited.local, comm, call.leave, cause, unused))
         continue;
       const double bytes = payload_bytes(context.trace->sizes, action.op, comm.peers(awaited.local),
                                          awaited.local, action.bytes, action.bytes_received);
       add(survey_->collective[Survey::collective_key(action.op, comm.size())], bytes,
           call.leave - cause);
-      awaited_bytes += bytes;
+      own.add_collective(bytes, comm.size(), cause);
       depends = true;
       continue;
     }
@@ -41,8 +43,9 @@ Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
       const Action& action = *awaited.action;
       const auto& turn = context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
       if (!std::isfinite(turn.recorded_release)) continue;
-      add(survey_->epoch[surveyed_level(level(timeline.rank, action.peer))], 0,
-          call.leave - turn.recorded_release);
+      const int distance = surveyed_level(level(timeline.rank, action.peer));
+      add(survey_->epoch[distance], 0, call.leave - turn.recorded_release);
+      own.add(0, distance, turn.recorded_release);
       depends = true;
       continue;
     }
@@ -53,7 +56,9 @@ Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
       if (!epoch_cause(context.windows->epoch(action, timeline.rank, awaited.instance), action,
                        call.leave, cause, unused))
         continue;
-      add(survey_->epoch[surveyed_level(level(timeline.rank, action.peer))], 0, call.leave - cause);
+      const int distance = surveyed_level(level(timeline.rank, action.peer));
+      add(survey_->epoch[distance], 0, call.leave - cause);
+      own.add(0, distance, cause);
       depends = true;
       continue;
     }
@@ -68,15 +73,20 @@ Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
     const int level = surveyed_level(transfer.level);
     if (awaited.kind == Awaited::Kind::kReceive) {
       add(survey_->receive[level], bytes, call.leave - transfer.recorded_send);
+      own.add(bytes, level, transfer.recorded_send);
     } else if (transfer.sender_waits) {
       add(survey_->synchronous[level], bytes, call.leave - transfer.recorded_post);
+      own.add(bytes, level, transfer.recorded_post);
     } else {
       continue;
     }
-    awaited_bytes += bytes;
     depends = true;
   }
-  if (depends) survey_->floor[call.name].add(awaited_bytes, call.leave - call.enter);
+  if (depends) {
+    survey_->floor[call.name].add(own.bytes, call.leave - call.enter);
+    const double left = call.leave - std::max(call.enter, own.cause);
+    if (left > 0 || !survey_->repaired) add(survey_->own[own.key(call.name)], own.bytes, left);
+  }
   return Lanes<1>(call.leave);
 }
 

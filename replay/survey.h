@@ -1,10 +1,17 @@
 #pragma once
 
-// What `measured` has to know before it can replay: the least a call of each kind
-// takes when it need not wait, the least time from a send to the end of its receive per size and
-// level, and how large a message was sent without waiting for its receiver. One pass over the
-// archive, in which every call leaves when it was recorded to leave.
+// What `measured` has to know before it can replay: what a call of each kind takes itself, the
+// least time from a send to the end of its receive per size and level, and how large a message was
+// sent without waiting for its receiver. One pass over the archive, in which every call leaves when
+// it was recorded to leave.
+//
+// What a call takes itself is what waiting leaves over: leave - max(enter, cause), with the last of
+// what it waits for as the cause. A call that did not wait takes leave - enter; of one that waited
+// leave - cause still holds the way of the message, so it bounds its own cost from above. The least
+// of all calls of a name, level (or number of members) and length is the best such bound. (The
+// least leave - enter alone would hold waiting where every call of a name waits.)
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <unordered_map>
@@ -21,9 +28,33 @@ inline int surveyed_level(Level level) {
   return static_cast<int>(level == Level::kSocket ? Level::kNode : level);
 }
 
+/// Which calls take the same themselves, and what they wait for.
+struct OwnCost {
+  double bytes = 0;      ///< of all that is waited for
+  uint32_t level = 0;    ///< the most distant surveyed_level()
+  uint32_t members = 0;  ///< of the communicator of a collective
+  /// When the last of what is waited for happened, as recorded.
+  double cause = -std::numeric_limits<double>::infinity();
+
+  void add(double more_bytes, int surveyed_level, double recorded_cause) {
+    bytes += more_bytes;
+    level = std::max(level, static_cast<uint32_t>(surveyed_level));
+    cause = std::max(cause, recorded_cause);
+  }
+  void add_collective(double more_bytes, int size, double recorded_cause) {
+    add(more_bytes, 0, recorded_cause);
+    members = std::max(members, static_cast<uint32_t>(size));
+  }
+  uint64_t key(uint16_t name) const {
+    return uint64_t{name} << 40 | uint64_t{level} << 32 | members;
+  }
+};
+
 /// The tables, in ticks; by surveyed_level(), but for the evidence.
 struct Survey {
-  std::vector<LowerEnvelope> floor;                ///< by call: leave - enter over bytes awaited
+  std::vector<LowerEnvelope> floor;  ///< by call: leave - enter over bytes awaited
+  std::unordered_map<uint64_t, LowerEnvelope>
+      own;                                         ///< by OwnCost::key(): leave - max(enter, cause)
   std::array<LowerEnvelope, kLevels> receive;      ///< leave - send's enter
   std::array<LowerEnvelope, kLevels> synchronous;  ///< send's leave - receive's post
   std::array<LowerEnvelope, kLevels> epoch;  ///< leave - enter of the post, complete or unlock
@@ -31,8 +62,18 @@ struct Survey {
       collective;                                ///< by collective_key(): leave - awaited enter
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
 
+  /// Times were repaired: a call that ends right when what it waited for happened was put there,
+  /// and says nothing about what it takes.
+  bool repaired = false;
+
   /// To be called once, when all calls were seen.
   void finish();
+  /// What a call takes itself, ticks; infinite where no call bounds it.
+  double own_cost(uint16_t name, const OwnCost& cost) const {
+    const auto table = own.find(cost.key(name));
+    return table == own.end() ? std::numeric_limits<double>::infinity()
+                              : table->second.at(cost.bytes);
+  }
 
   static uint64_t collective_key(CollectiveOp op, int members) {
     return static_cast<uint64_t>(op) << 32 | static_cast<uint32_t>(members);
@@ -68,12 +109,14 @@ bool collective_cause(const CollectiveInstance<K>& instance, Synchronisation how
   return recorded > -std::numeric_limits<double>::infinity();
 }
 
-/// The same as recorded.
+/// The same as recorded, for a call that left at `leave` when recorded.
 template <int K>
-bool collective_cause(const CollectiveInstance<K>& instance, int local, const Communicator& comm,
-                      double& recorded, Lanes<K>& replayed) {
+bool collective_cause(const CollectiveInstance<K>& instance, const Action& action, int local,
+                      const Communicator& comm, double leave, double& recorded,
+                      Lanes<K>& replayed) {
   if (comm.size() <= 1 || instance.held_nobody()) return false;
-  return collective_cause(instance, instance.how, local, comm, recorded, replayed);
+  if (!collective_cause(instance, instance.how, local, comm, recorded, replayed)) return false;
+  return !(action.flags & kTakesNothing && leave < recorded);
 }
 
 /// When what an epoch waits for happened; false where the recording shows that the call did not

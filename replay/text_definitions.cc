@@ -49,6 +49,10 @@ void TextDefinitions::read_lines(const std::string& text) {
         nodes.push_back(static_cast<int>(number(line, line.words[i])));
       continue;
     }
+    if (line.words[0] == "one_clock") {
+      trace.one_clock = true;
+      continue;
+    }
     if (line.words[0] == "sockets") {
       for (size_t i = 1; i < line.words.size(); ++i)
         trace.socket_of_rank.push_back(static_cast<int>(number(line, line.words[i])));

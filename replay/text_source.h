@@ -11,6 +11,7 @@ namespace rubato {
 ///
 ///     nodes 0 0 1                      node of each rank; all on one node without it
 ///     sockets 0 1 0                    socket of each, -1: on no one; not known without it
+///     one_clock                        all ranks have one; without it each may have its own
 ///     comm 1 0 2                       communicator 1 has world ranks 0 and 2; 0 is the world
 ///     comm 2 0 1 | 2 3                 communicator 2 is between the groups 0 1 and 2 3; roots
 ///     count

@@ -61,6 +61,10 @@ class AwaitedList {
     size_ = 0;
     others_.clear();
   }
+  void remove(size_t i) {
+    std::copy(room_.begin() + i + 1, room_.begin() + size_, room_.begin() + i);
+    --size_;
+  }
 
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
@@ -112,6 +116,14 @@ struct StartedCollective {
   Lanes<K> enter;  ///< of the call that started it
 };
 
+/// A send that a call completed when it was recorded, and a later call completes in the replay
+/// (outcomes.h).
+template <int K>
+struct MovedCompletion {
+  TransferId transfer;
+  Lanes<K> since;  ///< enter of the call that completed it
+};
+
 /// What the threads of a rank have in common, where it has several timelines.
 template <int K>
 struct ThreadedRank {
@@ -136,6 +148,7 @@ struct alignas(kCacheLine) TimelineState {
   int rank = 0;
   uint32_t next_awaited = 0;  ///< the first one that is not known to be there
   bool in_call = false;       ///< the current call was entered
+  bool has_moved = false;     ///< there are some of `moved`
   Status status = Status::kReady;
   Lanes<K> clock;             ///< ticks; leave of the call before
   double recorded_clock = 0;  ///< the same as recorded
@@ -155,6 +168,9 @@ struct alignas(kCacheLine) TimelineState {
   AwaitedList awaited;  ///< by the current call
   Block block;
   uint64_t channels_of = 0;  ///< Block::shared
+  std::vector<MovedCompletion<K>> moved;
+  size_t moved_here = 0;  ///< how many of them, the first ones, the current call waits for; they
+                          ///< are the last ones in `awaited`
 
   /// Bytes up to what is hardly ever looked at.
   size_t often_looked_at() const {

@@ -99,6 +99,9 @@ struct TraceDefinitions {
   std::optional<double> eager_limit_node;     ///< bytes
   std::optional<double> eager_limit_network;  ///< bytes
   std::map<std::string, std::string> properties;
+  /// All ranks are known to have had one clock, so that whoever left before another one came did
+  /// so.
+  bool one_clock = false;
   std::vector<std::string> warnings;
 
   int ranks() const { return static_cast<int>(location_of_rank.size()); }

@@ -26,6 +26,13 @@ std::string such_as(const std::string& example) {
 }
 
 std::string clock_line(const TraceSummary& trace) {
+  if (trace.one_clock) {
+    return fmt::format(
+        "{} before another rank reached the same operation, by the one clock that all ranks share, "
+        "the first at {}: MPI let them leave early, and their times stay.",
+        counted(trace.clock_violations.total(), "call ends", "calls end"),
+        trace.clock_violations.first);
+  }
   const std::string violations =
       fmt::format("{} before what was waited for, by the clocks of the archive",
                   counted(trace.clock_violations.total(), "call ends", "calls end"));

@@ -155,6 +155,7 @@ Json trace_to_json(const TraceSummary& trace) {
           {"unmatched_send", trace.unmatched_send},
           {"unmatched_receive", trace.unmatched_receive},
           {"clock_violations", trace.clock_violations.total()},
+          {"one_clock", trace.one_clock},
           {"clock_repair", repair_to_json(trace)},
           {"warnings", trace.warnings}};
 }
