@@ -56,6 +56,11 @@ class Driver {
     const std::vector<ScenarioGroup> groups =
         group_scenarios(*scenarios_, placement_, options_->fallback_level, by_arrival_);
     functions_ = functions_to_time(*scenarios_, source_->functions(), trace_->path);
+    for (const std::string& function : options_->functions) {
+      const bool is_new =
+          std::find(functions_.begin(), functions_.end(), function) == functions_.end();
+      if (is_new && functions_.size() < kMostFunctions) functions_.push_back(function);
+    }
     if (!functions_.empty()) source_->time_functions(functions_);
     // What stands in the archive is told by a pass that matches as recorded.
     const bool needs_survey =
@@ -115,6 +120,15 @@ class Driver {
     });
     if (!any) return {};
     return ComputeChanges<K>(lanes, *trace_, placement, functions_, function_times_);
+  }
+
+  /// Who sees the calls of a scenario.
+  template <int K>
+  std::vector<Observer<K>*> observers() const {
+    if constexpr (K == 1) {
+      if (options_->observer) return {options_->observer};
+    }
+    return {};
   }
 
   template <class Rules>
@@ -256,7 +270,8 @@ class Driver {
       for (int lane = 0; lane < kWidth; ++lane) lanes.push_back(measured_lane(scenario_of(lane)));
       MeasuredRules<kWidth> rules(lanes, survey_, placement_, limits_, group.local);
       if constexpr (kWidth == K)
-        outcome = pass(rules, &profile, {}, compute_changes<K>(scenarios, group.placement), waits);
+        outcome = pass(rules, &profile, observers<K>(),
+                       compute_changes<K>(scenarios, group.placement), waits);
       clipped = rules.clipped();
     } else {
       LaneMachines machines;
@@ -276,7 +291,8 @@ class Driver {
       machines.inside_ticks =
           options_->compensate ? ticks(overhead_.inside_before + overhead_.inside_after) : 0;
       const auto replay_by = [&](auto rules) {
-        outcome = pass(rules, &profile, {}, compute_changes<K>(scenarios, group.placement), waits);
+        outcome = pass(rules, &profile, observers<K>(),
+                       compute_changes<K>(scenarios, group.placement), waits);
         outcomes = rules.outcomes();
         clipped = rules.clipped();
         for (int lane = 0; lane < K; ++lane) collectives[lane] = rules.collective_uses(lane).list();

@@ -12,6 +12,9 @@
 
 namespace rubato {
 
+template <int K>
+class Observer;
+
 /// How an archive is read and replayed; the same for all scenarios of one run.
 struct ReplayOptions {
   bool compensate = true;                     ///< subtract the tracer's own overhead
@@ -28,6 +31,9 @@ struct ReplayOptions {
   int threads = 0;     ///< that decode the archive; 0: as many as there are processors
   bool wait_states = false;  ///< also sum up what ranks wait for (wait_states.h)
   bool verify = false;       ///< also compare `measured` with the recording, record by record
+  Observer<1>* observer = nullptr;  ///< sees every call, where there is one scenario
+  /// Functions whose time between calls is measured besides those that scenarios change.
+  std::vector<std::string> functions;
   std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
 };
 

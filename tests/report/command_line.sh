@@ -29,6 +29,10 @@ expect 2 "did you mean '--json'" info run.otf2dir --jso
 expect 2 "usage: rubato replay ARCHIVE" replay
 expect 2 "usage: rubato info ARCHIVE" info
 expect 2 "one archive" replay a b
+expect 2 "two archives, please" diff run.otf2dir
+expect 2 "two archives, please" diff a b c
+expect 2 "one scenario for each archive" diff a --on perfect --on bandela b
+expect 2 "--threshold: '5' is not" diff a b --threshold 5
 expect 1 "did you mean 'infiniband-hdr'" replay run.otf2dir --on infiniband-hdx
 expect 1 "see 'rubato platforms'" replay run.otf2dir --on nowhere.toml
 expect 2 "write placement=block" replay run.otf2dir --on perfect:placement=cyclic
