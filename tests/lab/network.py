@@ -10,6 +10,15 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+SWITCH_CORE, RANKS_CORE = 0, 1
+# Real-time priorities, of which the switch has the highest, 50: more than nothing else on the machine is likely to have.
+LAUNCHER_PRIORITY, RANKS_PRIORITY = "40", "30"
+
+
+def pinned(core):
+    return ["taskset", "--cpu-list", str(core)]
+
+
 class LabError(Exception):
     """A host, the network or a program did not do what was asked."""
 
@@ -37,7 +46,7 @@ class Network:
             # Large frames where there are many of them: what the switch does for each is what bounds the rate.
             mtu = "9000" if self.spec["rate"].endswith("Gbit") else "1500"
             self.switch = subprocess.Popen(
-                [switch_program(), "--latency", self.spec["latency"], "--rate", self.spec["rate"],
+                [*pinned(SWITCH_CORE), switch_program(), "--latency", self.spec["latency"], "--rate", self.spec["rate"],
                  "--jitter", self.spec.get("jitter", "0us"), "--mtu", mtu, "--statistics", self._file("switch.txt"),
                  *(str(holder.pid) for holder in self.holders)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -59,17 +68,19 @@ class Network:
         return ["nsenter", "-t", str(self.holders[number].pid), "-u", "-n", "-m", "-i", f"--wdns={os.getcwd()}",
                 *command]
 
-    def mpirun(self, flavour, ranks, command, preload=(), env=None, timeout=120, cwd=None):
+    def mpirun(self, flavour, ranks, command, one_core=True, preload=(), env=None, timeout=120, cwd=None):
         """Runs an MPI program, one rank after the other in blocks over the hosts; its output.
 
         Ranks yield when idle, and run at a real-time priority below the switch's: a rank that has waited for its turn
-        gets it with the next yield of another one, and what else the machine does hardly matters.
+        gets it with the next yield of another one, and what else the machine does hardly matters. On one core they
+        leave the other one to the switch, which then never takes theirs: for programs that do not compute.
         """
         preload = list(preload)
         if flavour == "mpich":
             preload.append(yield_library())
         # Preloaded into the program alone, and not into what launches it.
-        command = ["chrt", "--rr", "10", "env", *([f"LD_PRELOAD={':'.join(preload)}"] if preload else []),
+        command = ["chrt", "--rr", RANKS_PRIORITY, *(pinned(RANKS_CORE) if one_core else []), "env",
+                   *([f"LD_PRELOAD={':'.join(preload)}"] if preload else []),
                    *(f"{name}={value}" for name, value in (env or {}).items()), *command]
         each = -(-ranks // self.count)
         hosts = self.names[:-(-ranks // each)]
@@ -92,7 +103,7 @@ class Network:
         environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         for name in "OMPI_COMMAND", "PMI_RANK":
             environment.pop(name, None)
-        arguments = self.on_host(0, ["timeout", "-k", "5", str(timeout), *launch, *command])
+        arguments = self.on_host(0, ["chrt", "--rr", LAUNCHER_PRIORITY, "timeout", "-k", "5", str(timeout), *launch, *command])
         if cwd:
             arguments = [word if not word.startswith("--wdns=") else f"--wdns={cwd}" for word in arguments]
         with subprocess.Popen(arguments, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -17,12 +17,19 @@ NETWORKS = {
 }
 
 
+OWN = ("halo", "master_worker", "overlap", "solver", "wavefront")
+
+
 class Program:
-    """A program, how it is called, and with how many ranks; files that it reads, what is preloaded into it."""
+    """A program, how it is called, and with how many ranks; files that it reads, what is preloaded into it.
+
+    One that sleeps where others compute has its ranks on one core, and the switch has the other one for itself.
+    """
 
     def __init__(self, about, command, files=(), preload="", ranks=(2, 4), flavours=("openmpi", "mpich")):
         self.about, self.command, self.files, self.preload = about, command, files, preload
         self.ranks, self.flavours = ranks, flavours
+        self.sleeps = command[0] in OWN
 
     def there(self):
         """False for one that is not installed."""
@@ -65,7 +72,6 @@ def shared(name, flavour):
     return compiled(f"{name}.{flavour}.so", ["mpicc." + flavour, "-O1", "-shared", "-fPIC"], source(name + ".c"))
 
 
-OWN = ("halo", "master_worker", "overlap", "solver", "wavefront")
 PROGRAMS = {
     "lammps": Program("LAMMPS, a Lennard-Jones liquid of 4000 atoms, 200 steps",
                       ["lmp", "-in", source("melt.in"), "-var", "steps", "200", "-log", "none"],
