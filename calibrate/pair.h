@@ -87,7 +87,8 @@ class Pair {
   double unexpected_overhead(size_t bytes, int repetitions, double away);
   /// Seconds in MPI_Wait after MPI_Isend and computing for `away` seconds, in which the message
   /// goes, as far as it does not need the sender; the receiver computes for `partner_away` and is
-  /// in MPI_Wait from then on.
+  /// in MPI_Wait from then on. Where that is 0: that time, or what then passes until the receiver
+  /// has said that it has the message, whichever is longer.
   double sender_wait(size_t bytes, int repetitions, double away, double partner_away);
 
   /// Lets the partner go.

@@ -37,9 +37,13 @@ class Stopwatch {
   void start() { begin_ = now(); }
   /// Returns the time that was taken.
   double stop() {
-    add(now() - begin_ - clock_cost());
+    add(elapsed());
     return times_.back();
   }
+  /// Since start().
+  double elapsed() const { return now() - begin_ - clock_cost(); }
+  /// Instead of the latest one.
+  void replace(double seconds) { times_.back() = seconds; }
   /// One that others took.
   void add(double seconds) { times_.push_back(seconds); }
   /// Without the first one: both sides are there and know their buffers from then on.
@@ -76,7 +80,10 @@ double Pair::send_overhead(size_t bytes, int repetitions, double away) {
 }
 
 double Pair::sender_wait(size_t bytes, int repetitions, double away, double partner_away) {
-  command(kReceiverAway, bytes, repetitions, 0, partner_away);
+  // What a socket has taken is sent as far as MPI_Wait can tell: so the receiver says when it has
+  // the message, too, where it was there for it.
+  const bool answers = partner_away == 0;
+  command(kReceiverAway, bytes, repetitions, answers, partner_away);
   Stopwatch watch(repetitions);
   for (int i = 0; i < repetitions + 1; ++i) {
     std::memset(send_.data(), i, bytes);
@@ -86,7 +93,11 @@ double Pair::sender_wait(size_t bytes, int repetitions, double away, double part
     compute(away);
     watch.start();
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    watch.stop();
+    const double waited = watch.stop();
+    if (!answers) continue;
+    watch.start();
+    MPI_Recv(nullptr, 0, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+    watch.replace(std::max(waited, watch.elapsed()));
   }
   return watch.median();
 }
@@ -98,6 +109,7 @@ void Pair::answer_away(const Command& command) {
     MPI_Send(nullptr, 0, MPI_BYTE, 0, kTag, comm_);
     compute(command.delay);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (command.messages > 0) MPI_Send(nullptr, 0, MPI_BYTE, 0, kTag, comm_);
   }
 }
 
