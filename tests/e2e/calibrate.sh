@@ -1,31 +1,11 @@
 #!/bin/sh
-# Two ranks calibrate; the platform file parses, its numbers are plausible and meet
-# the samples beside it. A third rank does not disturb.
-#
-# What the files hold is right in every run. How well the curve meets its samples depends on who else is at
-# work on the machine, so that is tried up to four times, and left with a word in the end where means lie far above
-# minima. On a machine shared with others (CI=true) only 2.5 times what may be is a failure.
+# Two ranks calibrate; the platform file parses and has a curve for all that was measured. A third rank does not
+# disturb. How well curves meet their samples: calibrate_accuracy.sh.
 . "$(dirname "$0")/lib.sh"
 
 export PYTHONPATH=$here/../fixture
-cat >files.py <<'END'
-import csv, re
-import platform_curve
-from platform_curve import curve, load
-
-platform = load("cluster.toml")
-level = platform["level"]["node"]
-protocol = level["protocol"]
-rows = list(csv.DictReader(open("cluster.csv")))
-node = [r for r in rows if r["level"] == "node" and r["pattern"] == "pingpong"]
-times = {int(r["bytes"]): float(r["seconds_min"]) for r in node}
-
-def one_way(n):
-    return platform_curve.one_way(level, n)
-END
-
 cat >shape.py <<'END'
-from files import *
+from calibration_files import *
 
 assert platform["name"] == "cluster", platform["name"]
 measured = platform["measured"]
@@ -78,74 +58,20 @@ assert {"send_overhead", "receive_overhead", "irecv", "irecv_wait", "unexpected_
 if len(protocol) > 1:
     assert {"sender_computes", "both_compute"} <= patterns, patterns
     assert all(p["kind"] in ("pull", "push", "async") for p in protocol[1:]), protocol
-END
 
-cat >numbers.py <<'END'
-# How well the curve meets its samples. Returns 0 well, 4 not on a machine that was at rest, 2 far off even so, 3 on
-# one that was not.
-import os, sys
-from files import *
-
-# What may not be, and by how much more than it may.
-off = []
-
-
-def expect(excess, words):
-    if not excess <= 1:
-        off.append((excess, words))
-
-
-# Shared memory or a network: 50 ns to 1 ms for nothing, 10 us to 1 s for 4 MiB, and it grows.
-for n, low, high in (8, 50e-9, 1e-3), (4 << 20, 1e-5, 1):
-    expect(max(low / times[n], times[n] / high), f"{n} B take {times[n]} s")
-grow = 8, 8192, 1 << 20, 4 << 20
-for less, more in zip(grow, grow[1:]):
-    expect(times[less] / times[more], f"{less} B take {times[less]} s, {more} B {times[more]} s")
+# Plausible on any machine, at rest or not: 50 ns to 1 ms for 8 B, 10 us to 1 s for 4 MiB.
+assert 50e-9 < times[8] < 1e-3 and 1e-5 < times[4 << 20] < 1, times
+assert times[8] < times[1 << 20] < times[4 << 20], times
 errors = sorted(abs(one_way(n) / t - 1) for n, t in times.items())
-expect(errors[len(errors) // 2] / 0.05, f"half of the lengths are more than {errors[len(errors) // 2]:.3f} off")
-for n in 8, 8192, 1 << 20:
-    expect(abs(one_way(n) / times[n] - 1) / 0.10, f"{n} B: curve {one_way(n)} s, measured {times[n]} s")
-# The processor's part is not the whole.
-for n in 0, 1024, 1 << 20:
-    for part in "send_overhead", "receive_overhead":
-        expect(curve(level[part], n) / (times.get(n, one_way(n)) * 1.1), f"{part} of {n} B: {curve(level[part], n)} s")
-
-for excess, words in off:
-    print(f"{excess:.2f} times what may be: {words}")
-if not off:
-    sys.exit(0)
-# Not at rest: in the middle of all lengths the mean lies more than 20 % above the minimum.
-unrest = sorted(float(r["seconds_avg"]) / float(r["seconds_min"]) for r in node)
-if unrest[len(unrest) // 2] > 1.2:
-    sys.exit(3)
-sys.exit(2 if max(off)[0] > (2.5 if os.environ.get("CI") == "true" else 1) else 4)
+assert errors[len(errors) // 2] < 0.5, errors
 END
 
-good=no wrong=0
-for _ in 1 2 3 4; do
-  rm -f cluster.toml cluster.csv
-  run 2 "$rubato" calibrate -o cluster.toml --quick >table.txt
-  [ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
-  grep -q 'cluster.toml: platform file' table.txt || fail "no summary: $(cat table.txt)"
-  "$python" shape.py || fail "what the files hold"
-  verdict=0
-  "$python" numbers.py >numbers.txt || verdict=$?
-  cat numbers.txt
-  case $verdict in
-  0)
-    good=yes
-    break
-    ;;
-  3 | 4) ;;
-  2) wrong=$((wrong + 1)) ;;
-  *) fail "no verdict ($verdict)" ;;
-  esac
-  echo "the curve does not meet its samples, trying again"
-done
-# Once may be chance: the speed changes while it is measured.
-[ $good = yes ] || [ $wrong -lt 2 ] || fail "the curve does not meet its samples"
+run 2 "$rubato" calibrate -o cluster.toml --quick --seconds 12 >table.txt
+[ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
+grep -q 'cluster.toml: platform file' table.txt || fail "no summary: $(cat table.txt)"
+"$python" shape.py || fail "what the files hold"
 
-run 3 "$rubato" calibrate -o three.toml --quick --max-size 64KiB --collectives none --name trio --time median \
+run 3 "$rubato" calibrate -o three.toml --quick --seconds 8 --max-size 64KiB --collectives none --name trio --time median \
   --levels node --patterns ring,halo_persistent,bisection_synchronous_cold >table.txt
 ! grep -q 'start ranks on two nodes' table.txt || fail "the network was not asked for: $(cat table.txt)"
 grep -q '^.level.self.' three.toml || fail "self is always measured"
@@ -183,5 +109,4 @@ cat three.csv three.csv three.csv three.csv >four.csv
 "$rubato" compare four.csv four.csv --csv compared.csv >compared.txt || fail "compare"
 grep -q '^0 of [0-9]* cells differ' compared.txt || fail "a file differs from itself: $(cat compared.txt)"
 grep -q '^node pingpong,65536,4,4,' compared.csv || fail "not all cells are compared"
-[ $good = yes ] || skip "all but this: the curve does not meet its samples on this machine, as it is now"
 pass

@@ -64,6 +64,6 @@ grep -q "events of 2 of 2 ranks" out.txt || fail "$(cat out.txt)"
 run 2 "$rubato" trace -o other.otf2dir --records "$work/damaged" ./app >out.txt 2>&1 || true
 expect_failure 1 "records of another job" "$rubato" recover "$place" "$(echo "$work"/damaged/rubato-*)" -o two.otf2dir
 # Files that cannot be opened are no files without records: 3 standard ones and 2 of the archive fit in 5.
-expect_failure 1 "Too many open files" sh -c "ulimit -n 5; '$rubato' recover '$place' -o few.otf2dir"
+expect_failure 1 "Too many open files" sh -c "exec 3>&- 4>&-; ulimit -n 5; '$rubato' recover '$place' -o few.otf2dir"
 [ -e "$place/0.0.records" ] && [ -e "$place/1.0.records" ] || fail "records were removed"
 pass
