@@ -151,6 +151,9 @@ int trace(const Arguments& arguments) {
        "record the functions of a program that was compiled with -finstrument-functions")
       ("function-filter", po::value<std::string>()->value_name("FILE"),
        "which of them: lines 'include PATTERN', 'exclude PATTERN', the last that matches decides")
+      ("probe-overhead",
+       "with --functions: measure in place what recording them costs, for which 128 calls and "
+       "returns of 8192 go unrecorded")
       ("call-sites", "record which line of the program makes each MPI call")
       ("help,h", "show this help");
   // clang-format on
@@ -183,6 +186,10 @@ int trace(const Arguments& arguments) {
   if (!(sync_every >= 0)) {
     throw UsageError(fmt::format("--sync-every {}: expected seconds, or 0", sync_every));
   }
+  if (values.count("probe-overhead") != 0 && values.count("functions") == 0 &&
+      values.count("function-filter") == 0) {
+    throw UsageError("--probe-overhead: it measures what functions cost; add --functions");
+  }
   const std::string filter = values.count("function-filter") != 0 ? checked_filter(values) : "";
   const auto command = values["program"].as<std::vector<std::string>>();
   const std::string program = find_program(command[0]);
@@ -209,6 +216,7 @@ int trace(const Arguments& arguments) {
   set("RUBATO_TRACE_SYNC_EVERY", std::to_string(sync_every));
   set("RUBATO_TRACE_FUNCTIONS", !filter.empty() || values.count("functions") != 0 ? "1" : "0");
   if (!filter.empty()) set("RUBATO_TRACE_FUNCTION_FILTER", filter);
+  set("RUBATO_TRACE_PROBE_OVERHEAD", values.count("probe-overhead") != 0 ? "1" : "0");
   set("RUBATO_TRACE_CALL_SITES", values.count("call-sites") != 0 ? "1" : "0");
   // exec keeps the process id: so the tracer knows this process from those it starts.
   set("RUBATO_TRACE_PID", std::to_string(getpid()));

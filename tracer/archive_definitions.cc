@@ -363,13 +363,14 @@ bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std:
     good = good && OTF2_Archive_SetProperty(archive, name, text(ticks * tick).c_str(), true) ==
                        OTF2_SUCCESS;
   }
-  const std::pair<const char*, uint64_t> limits[] = {
+  const std::pair<const char*, uint64_t> counts[] = {
       {schema::kEagerLimitNode, info.eager_limits.node},
       {schema::kEagerLimitNetwork, info.eager_limits.network},
+      {schema::kUnrecordedFunctions, info.unrecorded_functions},
   };
-  for (const auto& [name, bytes] : limits) {
-    if (bytes == 0) continue;
-    good = good && OTF2_Archive_SetProperty(archive, name, std::to_string(bytes).c_str(), true) ==
+  for (const auto& [name, count] : counts) {
+    if (count == 0) continue;
+    good = good && OTF2_Archive_SetProperty(archive, name, std::to_string(count).c_str(), true) ==
                        OTF2_SUCCESS;
   }
   // What Score-P states about its archives holds for ours.

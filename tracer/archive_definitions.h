@@ -22,6 +22,7 @@ struct ArchiveInfo {
   uint64_t start_realtime = 0;    ///< ... in nanoseconds since 1970
   bool locations_reused = false;  ///< a location may hold several threads, one after the other
   Overhead overhead;
+  uint64_t unrecorded_functions = 0;  ///< went by for FunctionProbe
   EagerLimits eager_limits;
   std::vector<std::string> call_names;  ///< by CallId
   std::vector<unsigned> call_roles;

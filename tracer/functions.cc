@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tracer/function_filter.h"
+#include "tracer/function_probe.h"
 #include "tracer/recorder.h"
 #include "tracer/symbols.h"
 
@@ -11,6 +12,20 @@ namespace rubato::functions {
 namespace {
 
 std::atomic<bool> on{false};
+
+/// Functions of this thread that are still to pass by unrecorded (low half), and by how many more
+/// were entered than left meanwhile: one word, as it is what they cost.
+thread_local uint64_t passing = 0;
+constexpr uint64_t kPassEnter = (uint64_t{1} << 32) - 1;
+constexpr uint64_t kPassLeave = ~uint64_t{0} - (uint64_t{1} << 32);
+
+/// The last of them.
+[[gnu::noinline]] void end_passing() {
+  ThreadLog* const log = Recorder::this_thread();
+  log->depth += static_cast<int32_t>(passing >> 32);
+  passing = 0;
+  if (log->probe != nullptr && !log->busy) log->probe->passed(*log);
+}
 
 /// The functions that the filter leaves out, as far as they can be named when recording starts;
 /// those of libraries that are loaded later are left out when the archive is written. Made once,
@@ -47,7 +62,7 @@ Excluded* excluded = nullptr;
 
 void put(ThreadLog& log, unsigned mark, uint64_t address, int depth) {
   if (log.limit - log.at < static_cast<ptrdiff_t>(kFreeWords) &&
-      !Recorder::refill(log, kFreeWords)) {
+      !Recorder::refill(log, kFreeWords, true)) {
     return;
   }
   if (log.switches != Recorder::switches()) [[unlikely]]
@@ -79,21 +94,44 @@ void note(unsigned mark, const void* function) {
   log->busy = false;
 }
 
-void start(const std::string& filter) {
+void pass(uint32_t functions) {
+  passing = functions;
+}
+
+uint32_t stop_passing() {
+  const auto left = static_cast<uint32_t>(passing);
+  Recorder::this_thread()->depth += static_cast<int32_t>(passing >> 32);
+  passing = 0;
+  return left;
+}
+
+void start(const std::string& filter, bool probe_overhead) {
   const FunctionFilter rules(filter);
   if (!rules.empty()) {
     excluded = new Excluded;
     excluded->fill(rules);
   }
+  // Those that a filter leaves out would pass by uncounted among the recorded ones.
+  if (probe_overhead && excluded == nullptr) FunctionProbe::want();
   on.store(true, std::memory_order_release);
 }
 
 extern "C" {
 
 __attribute__((visibility("default"))) void __cyg_profile_func_enter(void* function, void*) {
+  if (passing != 0) [[unlikely]] {
+    passing += kPassEnter;
+    if (static_cast<uint32_t>(passing) == 0) end_passing();
+    return;
+  }
   if (on.load(std::memory_order_acquire)) note(kMarkFunctionEnter, function);
 }
 __attribute__((visibility("default"))) void __cyg_profile_func_exit(void* function, void*) {
+  if (passing != 0) [[unlikely]] {
+    passing += kPassLeave;
+    if (static_cast<uint32_t>(passing) == 0) end_passing();
+    return;
+  }
   if (on.load(std::memory_order_acquire)) note(kMarkFunctionLeave, function);
 }
 

@@ -85,7 +85,8 @@ bool load_handles() {
          load(handles.datatype_null, "ompi_mpi_datatype_null") &&
          load(handles.byte, "ompi_mpi_byte") && load(handles.int64, "ompi_mpi_int64_t") &&
          load(handles.info_null, "ompi_mpi_info_null") && load(handles.min, "ompi_mpi_op_min") &&
-         load(handles.max, "ompi_mpi_op_max") && load(handles.no_op, "ompi_mpi_op_no_op") &&
+         load(handles.max, "ompi_mpi_op_max") && load(handles.sum, "ompi_mpi_op_sum") &&
+         load(handles.no_op, "ompi_mpi_op_no_op") &&
          load(handles.errors_return, "ompi_mpi_errors_return");
 }
 
@@ -95,9 +96,9 @@ const char* missing_handle() {
 #else
 bool load_handles() {
   if (mpi_symbol("ompi_mpi_comm_world") != nullptr) return false;
-  handles = {MPI_COMM_WORLD,    MPI_COMM_SELF, MPI_COMM_NULL, MPI_REQUEST_NULL,
-             MPI_DATATYPE_NULL, MPI_BYTE,      MPI_INT64_T,   MPI_INFO_NULL,
-             MPI_MIN,           MPI_MAX,       MPI_NO_OP,     MPI_ERRORS_RETURN};
+  handles = {MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_NULL,    MPI_REQUEST_NULL, MPI_DATATYPE_NULL,
+             MPI_BYTE,       MPI_INT64_T,   MPI_INFO_NULL,    MPI_MIN,          MPI_MAX,
+             MPI_SUM,        MPI_NO_OP,     MPI_ERRORS_RETURN};
   return true;
 }
 

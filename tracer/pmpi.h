@@ -60,6 +60,7 @@ struct Handles {
   MPI_Info info_null;
   MPI_Op min;
   MPI_Op max;
+  MPI_Op sum;
   MPI_Op no_op;
   MPI_Errhandler errors_return;
 };

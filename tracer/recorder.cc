@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "tracer/function_probe.h"
 #include "tracer/processors.h"
 
 namespace rubato {
@@ -41,12 +42,13 @@ void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) 
 
 }  // namespace
 
-bool Recorder::refill(ThreadLog& log, size_t words) {
+bool Recorder::refill(ThreadLog& log, size_t words, bool in_function) {
   const int program_errno = errno;
   // A signal's handler may be a recorded function (functions.h): not while the log is changed.
   const bool was_busy = std::exchange(log.busy, true);
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  const bool room = extend(log, words);
+  const bool room =
+      (log.probe != nullptr && log.probe->step(log, words, in_function)) || extend(log, words);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   log.busy = was_busy;
   errno = program_errno;
@@ -75,6 +77,10 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
   log.at = log.segments.begin();
   log.last = 0;
   log.limit = log.segments.end() - kHeadWords;
+  if (FunctionProbe::wanted() && log.probe == nullptr) {
+    log.probe = new (std::nothrow) FunctionProbe;
+  }
+  if (log.probe != nullptr) log.probe->begin_segment(log);
   if (!first) tracer_time(log, begin, Clock::now());
   return true;
 }

@@ -15,12 +15,15 @@
 /// ten thousand calls, and the time that takes is on record.
 namespace rubato {
 
+class FunctionProbe;
+
 /// What one thread recorded.
 struct ThreadLog {
-  uint64_t* at = nullptr;           ///< where the next call goes
-  uint64_t last = 0;                ///< when the record before was left; 0 where a segment begins
-  uint64_t* limit = nullptr;        ///< end of the segment in use, less the words of a last mark
-  uint64_t posted = 0;              ///< requests posted by this thread so far
+  uint64_t* at = nullptr;     ///< where the next call goes
+  uint64_t last = 0;          ///< when the record before was left; 0 where a segment begins
+  uint64_t* limit = nullptr;  ///< end of the segment in use, less the words of a last mark; before
+                              ///< it where a probe wants to be asked (function_probe.h)
+  uint64_t posted = 0;        ///< requests posted by this thread so far
   const void* call_site = nullptr;  ///< where the program calls MPI from
   uint32_t number = 0;              ///< 0 for the thread that called MPI_Init
   int thread_id = 0;                ///< the kernel's; 0 when the thread has ended
@@ -28,6 +31,7 @@ struct ThreadLog {
   uint64_t ended_switches = 0;      ///< those since the first call of threads that have ended
   uint32_t switches = 0;            ///< of Recorder's, how many are on this log's record
   int depth = 0;                    ///< functions open on this thread, see functions.h
+  FunctionProbe* probe = nullptr;
   bool busy = false;   ///< inside a recorded call: what MPI calls from there is its own affair
   bool muted = false;  ///< recording is switched off: requests and so on are kept up, calls dropped
   modules::Range code;      ///< addresses in here need no looking at (modules.h)
@@ -80,7 +84,7 @@ class Recorder {
   static ThreadLog* threads() { return threads_.load(std::memory_order_acquire); }
 
   /// Makes room for `words` more in the log; false when there is none (recording then stops).
-  static bool refill(ThreadLog& log, size_t words);
+  static bool refill(ThreadLog& log, size_t words, bool in_function = false);
 
   /// Puts a stretch of time on this thread's record that is the tracer's, not the program's.
   static void tracer_time(ThreadLog& log, uint64_t begin, uint64_t end);

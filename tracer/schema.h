@@ -32,6 +32,9 @@ inline constexpr char kOverheadPerRecord[] = "RUBATO::OVERHEAD_PER_RECORD";
 /// Seconds for each record of entering or leaving a function of the program, all in the compute
 /// between calls; only where functions are recorded.
 inline constexpr char kOverheadFunction[] = "RUBATO::OVERHEAD_FUNCTION";
+/// Calls and returns of functions that went unrecorded, so that kOverheadFunction could be measured
+/// in place; only where there were some.
+inline constexpr char kUnrecordedFunctions[] = "RUBATO::UNRECORDED_FUNCTIONS";
 /// Seconds that noting the call site adds to kOverheadInsideAfter of each call; only where call
 /// sites are recorded.
 inline constexpr char kOverheadCallSite[] = "RUBATO::OVERHEAD_CALL_SITE";

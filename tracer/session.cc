@@ -11,10 +11,12 @@
 #include "tracer/archive_writer.h"
 #include "tracer/call_communicators.h"
 #include "tracer/clock_sync.h"
+#include "tracer/function_probe.h"
 #include "tracer/functions.h"
 #include "tracer/journal.h"
 #include "tracer/modules.h"
 #include "tracer/overhead.h"
+#include "tracer/overhead_in_place.h"
 #include "tracer/periodic_sync.h"
 #include "tracer/record_space.h"
 #include "tracer/requests.h"
@@ -191,6 +193,9 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
   if (session->settings.functions || session->settings.call_sites) modules::start();
   Recorder::start(session->space.segments, zero);
   info.overhead = measure_overhead(session->settings.functions, session->settings.call_sites);
+  if (session->has_world) {
+    measure_in_place(session->rank, session->size, session->host, info.overhead);
+  }
   info.eager_limits = eager_limits();
   session->task.processors = processors_now();
   note_facts(zero);
@@ -204,7 +209,9 @@ void begin_options() {
   if (session->options_begun) return;
   session->options_begun = true;
   apply_window(session->settings.window);
-  if (session->settings.functions) functions::start(session->settings.function_filter);
+  if (session->settings.functions) {
+    functions::start(session->settings.function_filter, session->settings.probe_overhead);
+  }
 }
 
 /// MPI_Init, with which the world begins.
@@ -345,6 +352,10 @@ void end_session(CallId finalize, const void* call_site) {
   session->task.offsets = session->clocks.model().records(session->task.info.start_ticks);
   session->task.info.ticks_per_second = clock_rate();
   session->task.info.locations_reused = any_rank(session->comm, Recorder::logs_reused());
+  if (session->settings.probe_overhead) {
+    session->task.info.unrecorded_functions =
+        take_probes(session->comm, session->task.info.overhead);
+  }
   session->task.output = session->settings.output;
   session->task.function_filter = session->settings.function_filter;
   session->task.host = session->host;

@@ -39,6 +39,7 @@ Settings Settings::from_environment() {
     settings.sync_every = std::strtod(seconds, nullptr);
   }
   settings.functions = is_set("RUBATO_TRACE_FUNCTIONS");
+  settings.probe_overhead = is_set("RUBATO_TRACE_PROBE_OVERHEAD");
   settings.call_sites = is_set("RUBATO_TRACE_CALL_SITES");
   if (const char* filter = std::getenv("RUBATO_TRACE_FUNCTION_FILTER")) {
     std::ifstream file(filter, std::ios::binary);
