@@ -110,6 +110,8 @@ class GlobalDefinitions {
     attribute(kAttributeFoundTag, schema::kFoundTag, "tag that a probe found", OTF2_TYPE_INT32);
     attribute(kAttributePostedBytes, schema::kPostedBytes, "bytes a receive had room for",
               OTF2_TYPE_UINT64);
+    attribute(kAttributeStolen, schema::kStolen, "nanoseconds in which the thread had no core",
+              OTF2_TYPE_UINT64);
     if (!definitions_.call_sites.empty()) {
       attribute(kAttributeCallSite, schema::kCallSite, "line of the program that called MPI",
                 OTF2_TYPE_SOURCE_CODE_LOCATION);

@@ -1,6 +1,7 @@
 #include "tracer/event_writer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tracer/open_functions.h"
 #include "tracer/send_mode.h"
@@ -25,11 +26,13 @@ class EventWriter {
   void call(unsigned id, uint64_t enter, uint64_t leave, uint64_t call_site, record::Reader items) {
     enter_ = enter;
     leave_ = leave;
+    add_stolen(std::exchange(stolen_, 0));
     add_neighbours(items);
     if (call_site != 0) add_call_site(call_site);
     add_parts_request(items);
     add_probed(items);
     put(OTF2_EvtWriter_Enter, attributes_, enter, translation_.region[id]);
+    put_asked();
     parts(items);
     // What belongs between a collective's begin and end makes it a collective call.
     collective_ = is_collective(items);
@@ -38,7 +41,20 @@ class EventWriter {
       put(OTF2_EvtWriter_RmaCollectiveBegin, nullptr, enter);
     }
     while (!items.done() && good_) item(items);
-    put(OTF2_EvtWriter_Leave, nullptr, leave, translation_.region[id]);
+    const uint64_t inside = std::exchange(stolen_, 0);
+    add_stolen(inside);
+    put(OTF2_EvtWriter_Leave, inside != 0 ? attributes_ : nullptr, leave, translation_.region[id]);
+  }
+
+  /// What was stolen before the next call. The time that asking took is in that call, if it begins
+  /// as the mark does, so that the gap in front of it ends when it did.
+  void stolen(uint64_t time, record::Reader words) {
+    stolen_ += words.word();
+    asked_ = {time, time + words.word()};
+  }
+  /// A record of something else than such a call follows.
+  void before_other(unsigned id, uint64_t enter) {
+    if (id >= kFirstMark || enter != asked_.first) put_asked();
   }
 
   /// A function's mark; see OpenFunctions for what it may tell of others.
@@ -81,6 +97,15 @@ class EventWriter {
   /// A function that the filter leaves out has no region.
   void close_function(uint32_t region, uint64_t time) {
     if (region != kNone) put(OTF2_EvtWriter_Leave, nullptr, time, region);
+  }
+
+  void add_stolen(uint64_t nanoseconds) {
+    if (nanoseconds != 0) OTF2_AttributeList_AddUint64(attributes_, kAttributeStolen, nanoseconds);
+  }
+
+  void put_asked() {
+    const auto [begin, end] = std::exchange(asked_, {0, 0});
+    if (end > begin) tracer_time(begin, end);
   }
 
   void add_call_site(uint64_t address) {
@@ -234,6 +259,9 @@ class EventWriter {
         break;
       case Item::kCollectiveComplete:
         collective_complete(items);
+        break;
+      case Item::kStolen:
+        stolen_ = items.value();
         break;
       case Item::kParts:
       case Item::kAsked:
@@ -437,6 +465,8 @@ class EventWriter {
   OTF2_AttributeList* attributes_;
   OpenFunctions functions_;
   uint64_t posted_ = 0;
+  uint64_t stolen_ = 0;                        ///< nanoseconds, before the next Enter or Leave
+  std::pair<uint64_t, uint64_t> asked_{0, 0};  ///< when the kernel was asked for that
   uint64_t enter_ = 0;
   uint64_t leave_ = 0;
   bool collective_ = false;
@@ -476,7 +506,10 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
       if (master) events.begin(enter);
     }
     summary.last = std::max(r.leave, enter);
-    if (r.id == kMarkTracerTime) {
+    events.before_other(r.id, enter);
+    if (r.id == kMarkStolen) {
+      events.stolen(enter, r.items);
+    } else if (r.id == kMarkTracerTime) {
       events.tracer_time(enter, summary.last);
     } else if (r.id == kMarkOff || r.id == kMarkOn) {
       events.switched(enter, r.id == kMarkOn);

@@ -28,6 +28,7 @@ enum AttributeRef : OTF2_AttributeRef {
   kAttributeFoundSource,
   kAttributeFoundTag,
   kAttributePostedBytes,
+  kAttributeStolen,
   kAttributeCallSite
 };
 

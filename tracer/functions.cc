@@ -69,7 +69,9 @@ void put(ThreadLog& log, unsigned mark, uint64_t address, int depth) {
     Recorder::catch_up(log);
   if (log.muted) return;
   Recorder::note_code(log, address);
-  const uint64_t now = Clock::now();
+  uint64_t now = Clock::now();
+  if (now - log.last >= Recorder::stretch()) [[unlikely]]
+    now = Recorder::long_gap(log, now);
   log.at[1] = function_word(address, depth);
   log.at[0] = record::head(now - Recorder::zero(), mark);
   log.last = now;

@@ -76,6 +76,7 @@ enum class Item : unsigned {
             ///< that it found 32, tag 32
   kAsked,   ///< behind a kRecv: Asked, where that says more than what came
   kRequestReady,  ///< request of a partitioned send of which partitions are ready
+  kStolen,        ///< nanoseconds stolen inside the call (stolen.h); the last but a kCallSite
 };
 
 /// What a receive or probe did not name.
@@ -105,13 +106,16 @@ struct Message {
   uint64_t bytes;
 };
 
-/// What stands in place of the call id for what is no call. Such a record has no items. That of a
-/// function has function_word() in place of the duration.
+/// What stands in place of the call id for what is no call. Such a record has no items, but for
+/// kMarkStolen. That of a function has function_word() in place of the duration.
 inline constexpr unsigned kMarkTracerTime = 1023;  ///< this stretch of time was spent by the tracer
 inline constexpr unsigned kMarkOff = 1022;         ///< recording is switched off at the enter time
 inline constexpr unsigned kMarkOn = 1021;          ///< recording is switched on
 inline constexpr unsigned kMarkFunctionEnter = 1020;
 inline constexpr unsigned kMarkFunctionLeave = 1019;
+/// At the enter time the kernel was asked what was stolen before. Two words: that in nanoseconds,
+/// and how many ticks it took to ask.
+inline constexpr unsigned kMarkStolen = 1018;
 inline constexpr unsigned kFirstMark = 1000;
 
 inline constexpr unsigned kMaxItemWords = 4;

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <mutex>
 #include <new>
@@ -60,7 +61,8 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
     log.muted = true;
     return false;
   }
-  const uint64_t begin = Clock::now();
+  uint64_t begin = Clock::now();
+  if (log.at != nullptr && begin - log.last >= stretch_) begin = long_gap(log, begin);
   // Room for the mark of this refill, those of switches, and of the end.
   const size_t spare = 4 * kHeadWords;
   const auto result = log.segments.extend(space_, log.number, (words + spare) * sizeof(uint64_t));
@@ -85,9 +87,59 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
   return true;
 }
 
+uint64_t Recorder::ask_stolen(ThreadLog& log, uint64_t since, uint64_t& stolen) {
+  stolen = log.stolen.take();
+  uint64_t end = Clock::now();
+  if (end - since < stretch_) [[likely]]
+    return end;
+  // The core was lost while this asked: all of that is in what asking took. What came behind the
+  // first answer is not to be in the next one, and the rest not in this one.
+  uint64_t behind = 0;
+  for (uint64_t begin = 0; end - begin >= stretch_;) {
+    begin = end;
+    behind += log.stolen.take();
+    end = Clock::now();
+  }
+  const auto took = static_cast<uint64_t>(static_cast<double>(end - since) /
+                                          static_cast<double>(stretch_) * kStretchNanoseconds);
+  const uint64_t before = took - std::min(took, behind);
+  stolen -= std::min(stolen, before);
+  return end;
+}
+
+uint64_t Recorder::long_gap(ThreadLog& log, uint64_t now) {
+  if (log.last == 0) log.stolen.take();  // what the thread's first record took to prepare
+  constexpr ptrdiff_t kWords = kHeadWords + 2;
+  if (log.last == 0 || log.muted || !log.stolen.known() || log.limit - log.at < kWords) return now;
+  uint64_t stolen;
+  const uint64_t end = ask_stolen(log, now, stolen);
+  log.at[3] = end - now;
+  log.at[2] = stolen;
+  log.at[1] = record::size_word(0, 2);
+  log.at[0] = record::head(now - zero_, kMarkStolen);
+  log.at += kWords;
+  log.last = now;
+  return end;
+}
+
+void Call::leave_long(uint64_t end) {
+  uint64_t now = end;
+  if (log_.stolen.known()) {
+    uint64_t stolen;
+    now = Recorder::ask_stolen(log_, end, stolen);
+    if (stolen != 0) item(Item::kStolen, stolen);
+  }
+  put_last_items();
+  put(end);
+  if (now == end) return;
+  Recorder::tracer_time(log_, end, now);
+  at_ = log_.at;  // behind what is complete
+}
+
 void Recorder::tracer_time(ThreadLog& log, uint64_t begin, uint64_t end) {
   if (log.muted || log.limit - log.at < static_cast<ptrdiff_t>(kHeadWords)) return;
   put_mark(log, kMarkTracerTime, begin, end - begin);
+  if (end - begin >= stretch_) log.stolen.take();  // it is in that time
 }
 
 void Recorder::toggle(uint64_t now, bool off) {
@@ -140,6 +192,7 @@ void Recorder::catch_up(ThreadLog& log) {
                              : log.switches;
   if (!log.muted) put_mark(log, kMarkOff, switch_time(first), 0);
   if (!now_off) put_mark(log, kMarkOn, switch_time(count - 1), 0);
+  if (log.muted && !now_off) log.stolen.take();  // what was stolen while recording was off
   log.switches = count;
   log.muted = now_off;
 }
@@ -151,6 +204,7 @@ struct Recorder::ThreadEnd {
     if (log == nullptr || log->busy) return;
     thread_log_ = nullptr;
     log->ended_switches += own_involuntary_switches() - log->context_switches;
+    log->stolen.close();
     log->thread_id = 0;
     const std::lock_guard lock(idle_mutex);
     log->next_idle = idle_;
@@ -170,6 +224,7 @@ ThreadLog* Recorder::new_thread() {
       logs_reused_ = true;
       log->thread_id = static_cast<int>(syscall(SYS_gettid));
       log->context_switches = own_involuntary_switches();
+      log->stolen.open();
       thread_log_ = log;
       return log;
     }
@@ -181,6 +236,8 @@ ThreadLog* Recorder::new_thread() {
   log->number = thread_count_.fetch_add(1);
   log->thread_id = static_cast<int>(syscall(SYS_gettid));
   log->context_switches = own_involuntary_switches();
+  // Each takes a file descriptor, of which a process may have as few as 1024.
+  if (log->number < kLocationsBeforeReuse) log->stolen.open();
   log->next = threads_.load();
   while (!threads_.compare_exchange_weak(log->next, log)) {
   }

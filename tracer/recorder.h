@@ -9,6 +9,7 @@
 #include "tracer/modules.h"
 #include "tracer/record.h"
 #include "tracer/segment.h"
+#include "tracer/stolen.h"
 
 /// The hot path: where records go. Each thread appends to segments of its own (segment.h). Nothing
 /// here locks, except when a thread makes its first call; nothing allocates, except a segment every
@@ -36,6 +37,7 @@ struct ThreadLog {
   bool muted = false;  ///< recording is switched off: requests and so on are kept up, calls dropped
   modules::Range code;      ///< addresses in here need no looking at (modules.h)
   modules::Range bindings;  ///< those in here are MPI's own calls
+  StolenTime stolen;        ///< of the thread
   SegmentFile segments;
   ThreadLog* next = nullptr;       ///< of all
   ThreadLog* next_idle = nullptr;  ///< of those whose thread has ended
@@ -86,6 +88,20 @@ class Recorder {
   /// Makes room for `words` more in the log; false when there is none (recording then stops).
   static bool refill(ThreadLog& log, size_t words, bool in_function = false);
 
+  /// From now on what is stolen from threads goes on record, behind each call and each gap between
+  /// records that is long enough to have lost its core: asking takes some thousandth of it.
+  static constexpr double kStretchNanoseconds = 500e3;
+  static void record_stolen(double ticks_per_second) {
+    stretch_ = static_cast<uint64_t>(kStretchNanoseconds * 1e-9 * ticks_per_second);
+  }
+  static uint64_t stretch() { return stretch_; }
+  /// What was stolen until the tick `since`, which was right before, in nanoseconds. Returns when
+  /// that was known.
+  static uint64_t ask_stolen(ThreadLog& log, uint64_t since, uint64_t& stolen);
+  /// A gap of that length ends at `now`: puts on record what was stolen in it, and returns when
+  /// that was done.
+  static uint64_t long_gap(ThreadLog& log, uint64_t now);
+
   /// Puts a stretch of time on this thread's record that is the tracer's, not the program's.
   static void tracer_time(ThreadLog& log, uint64_t begin, uint64_t end);
 
@@ -124,6 +140,7 @@ class Recorder {
   static inline std::atomic<uint32_t> switches_{0};
   static inline std::atomic<uint64_t> next_switch_{UINT64_MAX};
   static inline uint64_t zero_ = 0;
+  static inline uint64_t stretch_ = UINT64_MAX;
   static inline bool call_sites_ = false;
   static inline SegmentSpace space_;
   static inline std::atomic<Ended> ended_{Ended::kNot};
@@ -228,9 +245,12 @@ class Call {
   uint64_t leave() {
     const uint64_t end = Clock::now();
     if (!log_.muted) {
-      if (Recorder::call_sites()) [[unlikely]]
-        item(Item::kCallSite, program_call_site(log_));
-      put(end);
+      if (end - enter_ >= Recorder::stretch()) [[unlikely]] {
+        leave_long(end);
+      } else {
+        put_last_items();
+        put(end);
+      }
     } else {
       // Items are written all the same; the next record finds its memory zero.
       std::memset(log_.at, 0, static_cast<size_t>(at_ - log_.at) * sizeof *at_);
@@ -243,6 +263,14 @@ class Call {
   ThreadLog& log() { return log_; }
 
  private:
+  void put_last_items() {
+    if (Recorder::call_sites()) [[unlikely]]
+      item(Item::kCallSite, program_call_site(log_));
+  }
+
+  /// leave() of a call in which something may have been stolen.
+  void leave_long(uint64_t end);
+
   void put(uint64_t end) {
     uint64_t duration = end - enter_;
     uint64_t* const head = log_.at;
@@ -276,7 +304,11 @@ class Call {
 
   /// Memory is zero, so this leaves a head without the done bit.
   void open() {
-    const uint64_t delta = enter_ - log_.last;
+    uint64_t delta = enter_ - log_.last;
+    if (delta >= Recorder::stretch()) [[unlikely]] {
+      Recorder::long_gap(log_, enter_);
+      delta = enter_ - log_.last;
+    }
     is_short_ = delta < record::kShortDelta && log_.last != 0;
     at_ = log_.at + (is_short_ ? 1 : kHeadWords);
     if (log_.muted) return;

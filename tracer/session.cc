@@ -208,6 +208,7 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
 void begin_options() {
   if (session->options_begun) return;
   session->options_begun = true;
+  Recorder::record_stolen(approximate_rate());
   apply_window(session->settings.window);
   if (session->settings.functions) {
     functions::start(session->settings.function_filter, session->settings.probe_overhead);

@@ -1,0 +1,98 @@
+#!/bin/sh
+# Ranks that share cores: what is between two MPI calls, less what the archive says was stolen there, is what the
+# program computed. The program knows that: it computes until its thread's own clock says so. With 4 and 8 ranks on
+# at most two cores, on each rank and on a second thread, within 5 %.
+. "$(dirname "$0")/lib.sh"
+grep -qv '^0 0 0$' /proc/self/schedstat 2>/dev/null || skip "this kernel does not count"
+"$python" -c 'import otf2' 2>/dev/null || skip "there is no python3-otf2"
+build_program app -pthread <<'C'
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static double own_time(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+/* 20 stretches of 5 ms between two calls each; how much that was. */
+static double work(void) {
+  double sum = 0;
+  int flag;
+  for (int i = 0; i < 20; ++i) {
+    MPI_Iprobe(0, 7, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    const double begin = own_time();
+    while (own_time() < begin + 0.005) continue;
+    sum += own_time() - begin;
+    MPI_Iprobe(0, 7, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+  }
+  return sum;
+}
+static void* thread_work(void* sum) {
+  *(double*)sum = work();
+  return sum;
+}
+int main(int argc, char** argv) {
+  int provided, rank;
+  double computed, on_thread;
+  pthread_t thread;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Barrier(MPI_COMM_WORLD);
+  computed = work();
+  MPI_Barrier(MPI_COMM_WORLD);
+  pthread_create(&thread, NULL, thread_work, &on_thread);
+  pthread_join(thread, NULL);
+  MPI_Barrier(MPI_COMM_WORLD);
+  printf("computed %d %.9f %.9f\n", rank, computed, on_thread);
+  fflush(stdout);
+  return MPI_Finalize();
+}
+C
+cat >check.py <<'P'
+import sys
+import otf2
+from otf2.events import Enter, Leave
+
+known = {}
+for line in open("out.txt"):
+    if line.startswith("computed"):
+        _, rank, main, thread = line.split()
+        known[int(rank), 0], known[int(rank), 1] = float(main), float(thread)
+assert len(known) == 2 * int(sys.argv[1]), known
+gap, stolen, probed, left = {}, {}, {}, {}
+with otf2.reader.open("run.otf2dir/traces.otf2") as trace:
+    rate = trace.timer_resolution
+    attribute = next(a for a in trace.definitions.attributes if a.name == "RUBATO_STOLEN")
+    for location, event in trace.events:
+        key = int(location.group.name.split()[-1]), 0 if location.name.startswith("Master") else 1
+        if isinstance(event, Enter):
+            # The second, fourth, ... Iprobe ends a stretch of work.
+            if event.region.name == "MPI_Iprobe":
+                probed[key] = probed.get(key, 0) + 1
+                if probed[key] % 2 == 0:
+                    gap[key] = gap.get(key, 0) + (event.time - left[key]) / rate
+                    stolen[key] = stolen.get(key, 0) + (event.attributes or {}).get(attribute, 0) / 1e9
+        elif isinstance(event, Leave):
+            left[key] = event.time
+worst = 0
+for key, computed in sorted(known.items()):
+    own = gap[key] - stolen[key]
+    print(f"rank {key[0]} thread {key[1]}: gap {gap[key]:.4f} stolen {stolen[key]:.4f} computed {computed:.4f} "
+          f"({100 * (own / computed - 1):+.2f} %)")
+    worst = max(worst, abs(own / computed - 1))
+assert sum(stolen.values()) > 0.2 * sum(gap.values()), "nobody lost a core?"
+sys.exit(worst > 0.05)
+P
+cores=$(taskset -cp $$ 2>/dev/null | sed 's/.*: //' | tr ',' '\n' | sed 's/\([0-9]*\)-\([0-9]*\)/\1 \2/' |
+  awk '{ for (i = $1; i <= (NF > 1 ? $2 : $1) && n < 2; ++i) printf "%s%d", n++ ? "," : "", i }')
+export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
+for ranks in 4 8; do
+  rm -rf run.otf2dir
+  taskset -c "$cores" "mpirun.$flavour" -n $ranks "$rubato" trace -o run.otf2dir ./app >out.txt 2>err.txt ||
+    fail "$(cat err.txt)"
+  "$python" check.py $ranks >gaps.txt 2>&1 || fail "$ranks ranks: $(cat gaps.txt)"
+  check_readable
+  check_replay
+done
+pass

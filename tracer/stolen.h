@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+
+/// Time that the scheduler took from a thread: it could have run and had no core. The kernel keeps
+/// it (second field of /proc/thread-self/schedstat) and asking takes a microsecond or more, so it
+/// is asked only behind stretches long enough to have lost their core (Recorder::stretch()).
+namespace rubato {
+
+/// What the kernel says of one thread. Never allocates, prints or changes errno.
+class StolenTime {
+ public:
+  /// Of the calling thread, from now on. Where the kernel does not keep it, nothing is ever stolen.
+  void open();
+  void close();
+
+  /// Nanoseconds stolen since the last time this was asked, or open(). By the same thread.
+  uint64_t take();
+
+  bool known() const { return file_ >= 0; }
+
+ private:
+  bool read(uint64_t& nanoseconds);
+
+  int file_ = -1;
+  uint64_t last_ = 0;
+};
+
+/// The second of the three numbers of such a file, all of them in `text`; false when that is
+/// something else, or all zero: the kernel does not count.
+bool parse_schedstat(const char* text, uint64_t& waited);
+
+}  // namespace rubato
