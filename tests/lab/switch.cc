@@ -8,10 +8,10 @@
 //
 // What happens to a frame of n bytes that is read at time t from port i, for port j:
 //
-//   in    = max(t, in[i]) + n / rate           it has gone up the sender's link
-//   out   = max(in, out[j] + n / rate)         and down the receiver's, which other frames may
-//   hold; a link that is there = out + latency (+ jitter)           free passes it on as it comes
-//   (cut-through), so n / rate counts once
+//   up    = max(t, up[i]) + n / rate           it has gone up the sender's link
+//   down  = max(up, down[j] + n / rate)        and down the receiver's, behind frames that came up
+//   before; a link there = down + latency (+ jitter)          that is free passes it on as it comes
+//   (cut-through): n / rate once
 //
 // and it is written to port j then, in order. Queues are as long as they have to be, so that no
 // frame is lost and TCP never takes a loss for congestion. (Kernels of small virtual machines lack
@@ -42,6 +42,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -88,17 +89,18 @@ struct Network {
 };
 
 struct Frame {
-  Nanoseconds due;
+  double at;  // ns: when it has gone up its sender's link; later, when it is due
+  std::size_t to;
   std::vector<char> bytes;
 };
 
-/// One host's link, and the frames that are on their way to it.
+/// One host's link, and the frames that are on their way up it, and to it.
 struct Port {
   int tap = -1;
   double up_until = 0, down_until = 0;  // when the link is free again
-  std::deque<Frame> coming;             // by due
+  std::deque<Frame> going, coming;      // by time
   std::uint64_t frames = 0, bytes = 0;  // that came out of it
-  Nanoseconds latest = 0;               // how late a frame was written at most
+  double latest = 0;                    // how late a frame was written at most
 };
 
 std::string two_digits(int byte) {
@@ -160,8 +162,10 @@ class Switch {
     for (std::size_t i = 0; i < ports_.size(); ++i) waiting[i].fd = ports_[i].tap;
     waiting.back().fd = STDIN_FILENO;
     while (waiting.back().revents == 0) {
+      pass_on();
       deliver();
-      const Nanoseconds next = next_due(), left = std::max<Nanoseconds>(next - now(), 0);
+      const double next = next_event();
+      const auto left = static_cast<Nanoseconds>(std::clamp(next - now(), 0.0, 1e9));
       const timespec timeout = {left / 1'000'000'000, left % 1'000'000'000};
       if (ppoll(waiting.data(), waiting.size(), next == kNever ? nullptr : &timeout, nullptr) < 0 &&
           errno != EINTR)
@@ -175,44 +179,57 @@ class Switch {
     for (const Port& port : ports_)
       std::fprintf(file, "%llu frames, %llu bytes, at most %.1f us late\n",
                    static_cast<unsigned long long>(port.frames),
-                   static_cast<unsigned long long>(port.bytes),
-                   static_cast<double>(port.latest) / 1e3);
+                   static_cast<unsigned long long>(port.bytes), port.latest / 1e3);
   }
 
  private:
-  static constexpr Nanoseconds kNever = INT64_MAX;
+  static constexpr double kNever = 1e300;
   static constexpr int kAtOnce = 64;  // frames of a port, before others have their turn
 
-  /// Reads what a host sends. Where it goes stands in the last byte of the Ethernet address; nobody
-  /// else is there.
+  /// Nanoseconds that so many bytes take on a link, with preamble, check sum and gap.
+  double on_wire(std::size_t bytes) const {
+    return static_cast<double>(bytes + 24) * network_.per_byte;
+  }
+
+  /// Reads what a host sends: it goes up the link behind what is there. Where it goes stands in the
+  /// last byte of the Ethernet address; nobody else is there.
   void take(Port& from) {
     for (int count = 0; count < kAtOnce; ++count) {
       const ssize_t length = read(from.tap, buffer_, sizeof buffer_);
       if (length < 14) return;
       const std::size_t to = static_cast<unsigned char>(buffer_[5]) - std::size_t{1};
       if (buffer_[0] != 2 || to >= ports_.size()) continue;
-      const auto size = static_cast<std::size_t>(length);
-      ports_[to].coming.push_back({way(from, ports_[to], size), {buffer_, buffer_ + size}});
+      from.up_until = std::max(static_cast<double>(now()), from.up_until) +
+                      on_wire(static_cast<std::size_t>(length));
+      from.going.push_back({from.up_until, to, {buffer_, buffer_ + length}});
     }
   }
 
-  /// When a frame of that size is there.
-  Nanoseconds way(Port& from, Port& to, std::size_t size) {
-    const double wire = static_cast<double>(size + 24) *
-                        network_.per_byte;  // preamble, check sum, gap between frames
-    from.up_until = std::max(static_cast<double>(now()), from.up_until) + wire;
-    to.down_until = std::max(from.up_until, to.down_until + wire);
-    const double extra =
-        network_.jitter > 0 ? std::uniform_real_distribution<>(0, network_.jitter)(random_) : 0;
-    const auto due = static_cast<Nanoseconds>(to.down_until + network_.latency + extra);
-    return to.coming.empty() ? due : std::max(due, to.coming.back().due);
+  /// Frames that have gone up go down their receiver's link, in the order in which they came up.
+  void pass_on() {
+    for (;;) {
+      Port* first = nullptr;
+      for (Port& port : ports_)
+        if (!port.going.empty() && (!first || port.going.front().at < first->going.front().at))
+          first = &port;
+      if (!first || first->going.front().at > now()) return;
+      Frame frame = std::move(first->going.front());
+      first->going.pop_front();
+      Port& to = ports_[frame.to];
+      to.down_until = std::max(frame.at, to.down_until + on_wire(frame.bytes.size()));
+      const double extra =
+          network_.jitter > 0 ? std::uniform_real_distribution<>(0, network_.jitter)(random_) : 0;
+      frame.at = to.down_until + network_.latency + extra;
+      if (!to.coming.empty()) frame.at = std::max(frame.at, to.coming.back().at);
+      to.coming.push_back(std::move(frame));
+    }
   }
 
   /// Writes what is due.
   void deliver() {
     for (Port& port : ports_)
       while (!port.coming.empty()) {
-        const Nanoseconds late = now() - port.coming.front().due;
+        const double late = now() - port.coming.front().at;
         if (late < 0) break;
         const Frame& frame = port.coming.front();
         if (write(port.tap, frame.bytes.data(), frame.bytes.size()) < 0) fail("a frame is lost");
@@ -223,10 +240,12 @@ class Switch {
       }
   }
 
-  Nanoseconds next_due() const {
-    Nanoseconds next = kNever;
-    for (const Port& port : ports_)
-      if (!port.coming.empty()) next = std::min(next, port.coming.front().due);
+  double next_event() const {
+    double next = kNever;
+    for (const Port& port : ports_) {
+      if (!port.going.empty()) next = std::min(next, port.going.front().at);
+      if (!port.coming.empty()) next = std::min(next, port.coming.front().at);
+    }
     return next;
   }
 
