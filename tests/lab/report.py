@@ -46,10 +46,6 @@ def seconds(x):
     return "deadlock" if x is None else f"{x:.3f}"
 
 
-def interval(cell):
-    return "" if cell.low is None or cell.high is None else f" ({cell.low:.3f} to {cell.high:.3f})"
-
-
 def worst(cells):
     """The largest error beyond the spread of the runs, of all predictions."""
     return max((Cell(cell).excess() for cell in cells), default=0.0)
@@ -123,24 +119,50 @@ def document(cells, directory):
 
 def tables(cells):
     lines = ["", *(f"* {line}" for line in summary(cells)), "", "By program, of predictions for another network:", "",
-             "| program | MPI | ranks | median error | worst | median spread | median nominal error |",
-             "|---|---|---|---|---|---|---|"]
-    for key in dict.fromkeys((c.program, c.flavour, c.ranks) for c in cells):
+             "| program | MPI | ranks | error: median | worst | of the change: median | nominal: median | spread: median |",
+             "|---|---|---|---|---|---|---|---|"]
+    keys = list(dict.fromkeys((c.program, c.flavour, c.ranks) for c in cells))
+    for key in keys:
         some = [c for c in cells if (c.program, c.flavour, c.ranks) == key and c.source != c.target]
         if some:
-            lines.append(f"| {key[0]} | {key[1]} | {key[2]} | "
-                         f"{percent(statistics.median(abs(c.error) for c in some), False)} | "
+            moving = [c.of_change for c in some if c.moves()]
+            lines.append(f"| {key[0]} | {key[1]} | {key[2]} | {middle(abs(c.error) for c in some)} | "
                          f"{percent(max(some, key=lambda c: abs(c.error)).error)} | "
-                         f"{percent(statistics.median(c.spread for c in some), False)} | "
-                         f"{percent(statistics.median(abs(c.nominal_error) for c in some), False)} |")
-    lines += ["", "All cells; times in seconds.", "",
-              "| program | MPI | ranks | from | to | measured | predicted | error | error of the change | nominal |",
-              "|---|---|---|---|---|---|---|---|---|---|"]
-    for c in cells:
-        lines.append(f"| {c.program} | {c.flavour} | {c.ranks} | {c.source} | {c.target} | {seconds(c.measured)} ± "
-                     f"{percent(c.spread, False)} | {seconds(c.predicted)}{interval(c)} | {percent(c.error)} | "
-                     f"{percent(c.of_change, False) if c.source != c.target else ''} | {percent(c.nominal_error)} |")
-    return lines + [""]
+                         f"{middle(moving) if moving else '-'} | {middle(abs(c.nominal_error) for c in some)} | "
+                         f"{middle(c.spread for c in some)} |")
+    lines += ["", "All predictions, in seconds, and their errors: a row for the network of the recording, a column for "
+              "the predicted one; `!` where the stated interval does not hold what was measured. *nominal*: the median "
+              "of the errors from all networks.", ""]
+    for key in keys:
+        lines += matrix([c for c in cells if (c.program, c.flavour, c.ranks) == key])
+    return lines
+
+
+def middle(values):
+    return percent(statistics.median(values), False)
+
+
+def matrix(cells):
+    """The table of one program."""
+    nets = list(dict.fromkeys(c.target for c in cells))
+    at = {(c.source, c.target): c for c in cells}
+    column = {c.target: c for c in cells}
+    nominal = {n: statistics.median(c.nominal_error for c in cells if c.target == n) for n in nets}
+    first = cells[0]
+    lines = [f"| {first.program}, {first.flavour}, {first.ranks} ranks | {' | '.join(nets)} |",
+             "|---" * (len(nets) + 1) + "|",
+             f"| measured | {' | '.join(f'{seconds(column[n].measured)} ± {percent(column[n].spread, False)}' for n in nets)} |"]
+    for source in nets:
+        if any((source, n) in at for n in nets):
+            lines.append(f"| from {source} | {' | '.join(entry(at.get((source, n))) for n in nets)} |")
+    lines += [f"| nominal | {' | '.join(percent(nominal[n]) for n in nets)} |", ""]
+    return lines
+
+
+def entry(cell):
+    if cell is None:
+        return ""
+    return f"{seconds(cell.predicted)} {percent(cell.error)}{' !' if cell.covered() is False else ''}"
 
 
 def plot(cells):
