@@ -17,6 +17,7 @@
 #include "tools/flavour.h"
 #include "tools/install_paths.h"
 #include "tools/options.h"
+#include "tools/preloadable.h"
 #include "tracer/function_filter.h"
 
 namespace fs = std::filesystem;
@@ -201,6 +202,17 @@ int trace(const Arguments& arguments) {
     throw InputError(
         fmt::format("{}: no tracer for {} here; build Rubato where that MPI is installed", tracer,
                     flavour_title(flavour)));
+  }
+
+  // Later there is nobody to say it: nothing of ours is in such a process.
+  if (launcher_rank() == 0) {
+    if (const std::string why = why_not_preloaded(program); !why.empty()) {
+      fmt::print(
+          stderr,
+          "rubato: warning: {} {}: the tracer cannot be loaded into it, and nothing is recorded "
+          "but MPI programs that it starts\n",
+          program, why);
+    }
   }
 
   preload(tracer);

@@ -43,7 +43,8 @@ struct RankResult {
     packer.put(static_cast<uint64_t>(summary.processors.socket + 1));
     packer.put(summary.locations.size());
     for (const LocationSummary& l : summary.locations) {
-      for (const uint64_t value : {l.location, l.events, l.first, l.last, l.involuntary_switches}) {
+      for (const uint64_t value :
+           {l.location, l.events, l.calls, l.first, l.last, l.involuntary_switches}) {
         packer.put(value);
       }
     }
@@ -64,7 +65,8 @@ struct RankResult {
     result.summary.processors.socket = static_cast<int>(from.value()) - 1;
     result.summary.locations.resize(from.value());
     for (LocationSummary& l : result.summary.locations) {
-      for (uint64_t* value : {&l.location, &l.events, &l.first, &l.last, &l.involuntary_switches}) {
+      for (uint64_t* value :
+           {&l.location, &l.events, &l.calls, &l.first, &l.last, &l.involuntary_switches}) {
         *value = from.value();
       }
     }
@@ -193,7 +195,7 @@ std::string completeness(const std::vector<RankResult>& ranks) {
 
 }  // namespace
 
-bool write_archive(MPI_Comm comm, const ArchiveTask& task) {
+bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   int rank;
   PMPI(Comm_rank)(comm, &rank);
   silence_otf2();
@@ -226,9 +228,9 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task) {
   own.ended = Recorder::ended();
   own.good = !broadcast(comm, ready).empty();
   if (own.good && rank == 0) {
-    const auto written = write_locations(archive, {records}, {translation});
-    own.good = !written.empty();
-    if (own.good) own.summary.locations = written.front();
+    const auto locations = write_locations(archive, {records}, {translation});
+    own.good = !locations.empty();
+    if (own.good) own.summary.locations = locations.front();
   } else if (own.good) {
     own.summary.locations = write_part(task.output, records, translation, own.good);
   }
@@ -267,7 +269,10 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task) {
            "; is the disk full? The records are kept; make room and run: rubato recover " +
            task.output);
     } else if (complete != "true") {
-      warn("the trace stops early: " + complete.substr(7));
+      written.early = complete.substr(7);
+    }
+    for (const RankSummary& summary : summaries) {
+      for (const LocationSummary& l : summary.locations) written.calls += l.calls;
     }
   }
   return !broadcast(comm, outcome).empty();

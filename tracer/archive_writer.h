@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,15 @@ struct ArchiveTask {
   std::vector<ClockOffset> offsets;
 };
 
+/// What rank 0 learns of an archive that is whole.
+struct Written {
+  uint64_t calls = 0;  ///< to MPI, of all ranks
+  std::string early;   ///< why recording stopped before the end; empty: it did not
+};
+
 /// Writes what all threads of all ranks recorded. Collective over `comm`, which holds all ranks.
 /// True everywhere when the archive is whole; else rank 0 has printed one line, there is no anchor
 /// file, and the records are to be kept.
-bool write_archive(MPI_Comm comm, const ArchiveTask& task);
+bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written);
 
 }  // namespace rubato

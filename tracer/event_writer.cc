@@ -517,6 +517,7 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
       events.function(r.id, r.function, enter);
     } else if (r.id < translation.region.size() && translation.region[r.id] != kNone) {
       if (!r.left) summary.last = std::max(ends.call, enter);
+      ++summary.calls;
       events.call(r.id, enter, summary.last, r.call_site, r.items);
     }
   });

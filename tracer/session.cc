@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <mutex>
@@ -19,6 +20,7 @@
 #include "tracer/overhead_in_place.h"
 #include "tracer/periodic_sync.h"
 #include "tracer/record_space.h"
+#include "tracer/report_line.h"
 #include "tracer/requests.h"
 #include "tracer/settings.h"
 
@@ -35,8 +37,9 @@ struct Session {
   std::string host;
   RecordSpace space;
   ClockSync clocks;
-  ClockPair init_pair;   ///< when MPI_Init was entered
-  ClockPair first_pair;  ///< when it was left
+  ClockPair init_pair;     ///< when MPI_Init was entered
+  ClockPair first_pair;    ///< when it was left
+  uint64_t end_ticks = 0;  ///< when the last call was
   ArchiveTask task;
   bool options_begun = false;  ///< window and functions, see begin_options()
   bool recording = false;      ///< from MPI_Init on; not where there was no place for the archive
@@ -345,9 +348,24 @@ double clock_rate() {
   return ticks_per_second(session->first_pair, last);
 }
 
+/// The line at the end, by rank 0.
+void say_written(const Written& written) {
+  RunReport report;
+  report.archive = session->settings.output;
+  report.ranks = session->size;
+  report.seconds = static_cast<double>(session->end_ticks - session->init_pair.ticks) /
+                   session->task.info.ticks_per_second;
+  report.calls = written.calls;
+  report.bytes = bytes_below(report.archive);
+  report.early = written.early;
+  const char* directory = std::getenv("PWD");
+  warn(report_line(report, directory != nullptr ? directory : ""));
+}
+
 void end_session(CallId finalize, const void* call_site) {
   PeriodicSync::stop();
   record_the_end(finalize, call_site);
+  session->end_ticks = Clock::now();
   Recorder::stop();
   session->clocks.measure(kMeasureSeconds);
   session->task.offsets = session->clocks.model().records(session->task.info.start_ticks);
@@ -360,12 +378,14 @@ void end_session(CallId finalize, const void* call_site) {
   session->task.output = session->settings.output;
   session->task.function_filter = session->settings.function_filter;
   session->task.host = session->host;
-  if (write_archive(session->comm, session->task)) {
+  Written written;
+  if (write_archive(session->comm, session->task, written)) {
     for (ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
       Recorder::release(*log);
     }
     journal::remove();
     session->space.remove(session->comm, session->settings);
+    if (session->rank == 0) say_written(written);
   }
   session->clocks.finish();
   PMPI(Comm_free)(&session->comm);

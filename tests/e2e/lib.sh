@@ -85,6 +85,12 @@ trace() {
   run "$ranks" "$rubato" trace -o run.otf2dir "$@"
 }
 
+# one_report FILE: what a traced run said is the line about its archive, once.
+one_report() {
+  [ "$(wc -l <"$1")" = 1 ] && grep -q '^rubato: wrote [^ ]* ([0-9,]* ranks*, .* s, [0-9,]* MPI calls, .*B); next: ' "$1" ||
+    fail "message: $(cat "$1")"
+}
+
 # count PATTERN: lines of otf2-print that match.
 count() {
   [ -e print.txt ] || otf2-print run.otf2dir/traces.otf2 >print.txt

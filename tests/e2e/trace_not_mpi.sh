@@ -6,6 +6,13 @@ trace 2 cat file >out.txt 2>err.txt || fail "exit code $?"
 [ "$(grep -c hello out.txt)" = 2 ] || fail "output: $(cat out.txt)"
 [ "$(grep -c 'rubato: nothing was recorded' err.txt)" = 1 ] || fail "message: $(cat err.txt)"
 [ ! -e run.otf2dir ] || fail "an archive of nothing"
+# A static program has no loader that could load the tracer: that is said before it starts, by one rank.
+printf 'int puts(const char*);\nint main(void) { return puts("hello") < 0; }\n' >static.c
+if cc -static -o static static.c 2>/dev/null; then
+  trace 2 ./static >out.txt 2>err.txt || fail "exit code $?"
+  [ "$(grep -c hello out.txt)" = 2 ] || fail "output: $(cat out.txt)"
+  [ "$(grep -c 'rubato: warning: ./static is statically linked' err.txt)" = 1 ] || fail "message: $(cat err.txt)"
+fi
 # Programs that know nothing of any of this: the tracer alone in the environment.
 tracer=$build/lib/rubato/librubato-trace-$flavour.so
 for command in "ls /" "bash -c true" "$python -c pass"; do

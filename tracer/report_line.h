@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace rubato {
+
+/// What the line at the end of a traced run says.
+struct RunReport {
+  std::string archive;  ///< directory, as a path that holds everywhere
+  int ranks = 1;
+  double seconds = 0;  ///< from MPI_Init to MPI_Finalize
+  uint64_t calls = 0;  ///< MPI calls on record, of all ranks
+  uint64_t bytes = 0;  ///< size of the archive
+  std::string early;   ///< why recording stopped before; empty: it did not
+};
+
+/// "wrote run.otf2dir (4 ranks, 12.3 s, 1,234,567 MPI calls, 12 MiB); next: rubato replay ...". The
+/// archive is named as seen from `directory`, where that holds it.
+std::string report_line(const RunReport& report, const std::string& directory);
+
+/// Bytes of all files below a directory.
+uint64_t bytes_below(const std::string& directory);
+
+}  // namespace rubato
