@@ -29,7 +29,7 @@ void use_larger(std::vector<Entry>& pending, std::vector<Entry>& empty) {
 
 void CallBuilder::begin(uint64_t event, double time) {
   begun_ = true;
-  last_time_ = time;
+  last_time_ = last_leave_ = time;
   Call begin;
   begin.enter = begin.leave = time;
   begin.event = event;
@@ -92,21 +92,22 @@ void CallBuilder::follow_polls() {
 
 bool CallBuilder::is_a_poll(const Call& call) const {
   const MpiCallInfo& info = trace_->calls[call.name];
-  return call.is_kept() && (info.tests || info.probes);
+  return call.role == CallRole::kMpi && call.is_kept() && (info.tests || info.probes);
 }
 
 bool CallBuilder::end_polls(std::span<Call> run) {
   const Call& call = run.back();
   const auto action = pending_.actions.begin() + call.first_action;
   const bool receives = std::all_of(action, pending_.actions.end(), [](const Action& each) {
-    return each.kind == ActionKind::kPost;
+    return each.kind == ActionKind::kPost || each.kind == ActionKind::kLost;
   });
   if (awaits_message(trace_->calls[run[0].name].name)) {
     // What the program does behind its probe is no part of the wait, which has to be the receive's
     // own.
     const bool waits =
-        receives && std::all_of(action, pending_.actions.end(),
-                                [](const Action& each) { return (each.flags & kBlocking) != 0; });
+        receives && std::all_of(action, pending_.actions.end(), [](const Action& each) {
+          return each.kind == ActionKind::kLost || each.flags & kBlocking;
+        });
     if (waits) run[0].spinning |= kSpinning;
     return waits;
   }
@@ -388,12 +389,55 @@ void CallBuilder::measurement(uint64_t event, double time, bool on) {
 void CallBuilder::buffer_flush(uint64_t event, double time, double stop) {
   if (open_) {
     note_inside(event, time, false);
+    if (stop > time) lost_.flushing += stop - time;
     return;
   }
   open_call(event, time, 0, CallRole::kFlush);
   note_inside(event, time, false);
   last_time_ = std::max(time, stop);
   close_call(last_time_);
+}
+
+void CallBuilder::stolen_before(uint64_t, double time, double ticks) {
+  if (open_ || !begun_ || !(ticks > 0) || !(time > last_leave_)) return;
+  // Where in the gap it was is not known: as if at its start, so that what lies before the next
+  // call is compute, with the functions and the overhead that are its.
+  Call stolen;
+  stolen.enter = last_leave_;
+  stolen.leave = last_leave_ = std::min(time, last_leave_ + ticks);
+  stolen.event = last_event_;
+  stolen.name = static_cast<uint16_t>(trace_->calls.size() - 1);
+  stolen.role = CallRole::kStolen;
+  stolen.first_action = static_cast<uint32_t>(pending_.actions.size());
+  stolen.first_record = static_cast<uint32_t>(gap_start_);
+  pending_.calls.push_back(stolen);
+  if (polls_ == 0) return;
+  // A loop of polls goes on behind it.
+  ++polls_;
+  ++local_calls_;
+}
+
+void CallBuilder::stolen_inside(uint64_t, double, double ticks) {
+  if (open_ && ticks > 0) lost_.stolen += ticks;
+}
+
+void CallBuilder::add_lost(Call& call) {
+  const Lost lost = std::exchange(lost_, {});
+  if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize) return;
+  call.spinning |= kLoses;
+  if (call.first_action == pending_.actions.size()) call.spinning |= kOnlyLoses;
+  // Never more than the call took.
+  double left = std::max(0.0, call.leave - call.enter);
+  const auto add = [&](double ticks, uint8_t flags) {
+    ticks = std::min(ticks, left);
+    if (!(ticks > 0)) return;
+    left -= ticks;
+    Action& action = add_action(ActionKind::kLost);
+    action.flags = flags;
+    set_lost_ticks(action, static_cast<uint64_t>(ticks));
+  };
+  add(lost.flushing, 0);
+  add(lost.stolen, kStolenInside);
 }
 
 void CallBuilder::finish() {

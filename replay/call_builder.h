@@ -194,7 +194,13 @@ class CallBuilder {
   void lock(uint64_t event, double time, uint32_t window, int32_t target, bool exclusive);
   void unlock(uint64_t event, double time, uint32_t window, int32_t target);
   void measurement(uint64_t event, double time, bool on);
+  /// In a call it is a part of it that models do without (kLost), else a call of role kFlush.
   void buffer_flush(uint64_t event, double time, double stop);
+  /// Between the call before and the one that is entered next, at `time`, the thread had no core
+  /// for so many ticks; no more of them count than there are.
+  void stolen_before(uint64_t event, double time, double ticks);
+  /// Likewise inside the open call.
+  void stolen_inside(uint64_t event, double time, double ticks);
   void other(uint64_t event, double time);
 
   /// No more records here. Closes what is open, appends the kEnd.
@@ -225,7 +231,7 @@ class CallBuilder {
   /// Records up to `event` became calls without this builder, which was quiet and still is.
   void skip(uint64_t event, double time) {
     last_event_ = event;
-    last_time_ = time;
+    last_time_ = last_leave_ = time;
   }
 
   bool finished() const { return finished_; }
@@ -252,6 +258,8 @@ class CallBuilder {
   void close_call(double time);
   /// The open call is MPI_Finalize.
   void close_finalize();
+  /// The open call gets what it lost (kLost).
+  void add_lost(Call& call);
   /// A call that named what it tested in vain was closed.
   void settle_tests(Call& call);
   /// The last call was closed: counts it as a poll, or ends the run of polls before it.
@@ -314,6 +322,8 @@ class CallBuilder {
   bool tail_ = false;      ///< inside a call, after its blocking point
   int nested_ = 0;         ///< MPI regions inside the open call
   double last_time_ = 0;
+  double last_leave_ = 0;  ///< of the call before
+  Lost lost_;              ///< of the open call
   uint64_t last_event_ = 0;
   Oddity open_receives_;
   Oddity open_collectives_;
@@ -403,12 +413,15 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   Call& call = pending_.calls.back();
   call.leave = time;
   if (call.role == CallRole::kFinalize) close_finalize();
+  if (call.spinning & kNamesTests) settle_tests(call);
+  if (lost_.flushing + lost_.stolen > 0) [[unlikely]]
+    add_lost(call);
   call.actions = static_cast<uint32_t>(pending_.actions.size()) - call.first_action;
+  last_leave_ = time;
   gap_start_ = pending_.records.size();
   open_ = false;
   implicit_ = false;
   if (parts_ > 0 || prepared_) end_parts();
-  if (call.spinning & kNamesTests) settle_tests(call);
   if (polls_ > 0 || call.is_kept()) follow_polls();
 }
 

@@ -267,6 +267,7 @@ RUBATO_HOT void Replay<Rules>::perform(TimelineState<K>& state, const Call& call
     case ActionKind::kFetch:      // of the action before it
     case ActionKind::kNothingTo:  // likewise
     case ActionKind::kTested:     // outcomes.h
+    case ActionKind::kLost:       // the rules' affair
       return;
     case ActionKind::kSend:
       return send(state, call, action);
@@ -408,6 +409,10 @@ RUBATO_HOT void Replay<Rules>::tell(TimelineState<K>& state, const Call& call, T
       profile_ && profile_->template call<kOnlyStarts>(timeline, call, traffic, state.enter, leave);
   if (coverage_ && (!counted || (!kOnlyStarts && call.is_kept())))
     coverage_->call(timeline, call, counted);
+  if constexpr (!kOnlyStarts) {
+    if (call.spinning & kLoses && profile_)
+      profile_->lose(timeline, call, lost_in(state.block.actions_of(call)), state.enter, leave);
+  }
   for (Observer<K>* observer : observers_) {
     observer->call(timeline, call, state.block, state.clock, recorded_before, state.enter, leave);
   }

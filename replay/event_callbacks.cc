@@ -8,6 +8,7 @@
 #include "replay/event_callbacks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "replay/record_callback.h"
@@ -118,6 +119,15 @@ bool attributes_of_probe(EventLocation& l, uint64_t event, OTF2_TimeStamp time,
            l.peer(static_cast<uint32_t>(source), event, "ENTER"), static_cast<uint32_t>(tag),
            wildcards(l, attributes));
   return true;
+}
+
+/// Ticks in which the thread had no core, as our tracer says at the enter or leave of a call.
+double stolen_ticks(const EventLocation& l, const OTF2_AttributeList* attributes) {
+  uint64_t nanoseconds = 0;
+  const ArchiveIndex& index = l.archive->index;
+  if (index.stolen != kUndefined)
+    OTF2_AttributeList_GetUint64(attributes, index.stolen, &nanoseconds);
+  return std::floor(static_cast<double>(nanoseconds) * index.ticks_per_nanosecond);
 }
 
 /// What our tracer says where it enters a collective among neighbours, or prepares one with parts.
@@ -260,6 +270,8 @@ template <PlainRecord::Request kRole = PlainRecord::Request::kNone>
     return take(user, event, time, plain(RecordKind::kEnter, region));
   return guarded(user, [&](EventLocation& l) {
     const int32_t call = call_of(l, region);
+    const double stolen = call >= 0 ? stolen_ticks(l, attributes) : 0;
+    if (stolen > 0) l.record(event, time, &CallBuilder::stolen_before, stolen);
     l.record(event, time, &CallBuilder::enter, call);
     if (l.functions) l.time_enter(event, l.ticks(time), region, call >= 0);
     if (call >= 0 && !attributes_of_probe(l, event, time, attributes))
@@ -272,12 +284,23 @@ template <PlainRecord::Request kRole = PlainRecord::Request::kNone>
 template <bool kAttributes>
 OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
   const ArchiveIndex& index = static_cast<EventLocation*>(user)->archive->index;
-  if (kAttributes && (index.request & index.comm) != kUndefined)
+  if (kAttributes && (index.request & index.comm & index.stolen) != kUndefined)
     return take_enter(user, event, time, region, attributes);
   return take(user, event, time, plain(RecordKind::kEnter, region));
 }
 
+template <bool kAttributes>
 OTF2_CallbackCode on_leave(RUBATO_RECORD, OTF2_RegionRef region) {
+  EventLocation& location = *static_cast<EventLocation*>(user);
+  if (kAttributes && location.archive->index.stolen != kUndefined &&
+      OTF2_AttributeList_GetNumberOfElements(attributes) > 0) {
+    const double stolen = stolen_ticks(location, attributes);
+    const OTF2_CallbackCode done = guarded(user, [&](EventLocation& l) {
+      if (stolen > 0 && call_of(l, region) >= 0)
+        l.record(event, time, &CallBuilder::stolen_inside, stolen);
+    });
+    if (done != OTF2_CALLBACK_SUCCESS) return done;
+  }
   return take(user, event, time, plain(RecordKind::kLeave, region));
 }
 
@@ -433,7 +456,6 @@ EventCallbacks::EventCallbacks(const ArchiveIndex& index)
   } else {
     set_those_with_attributes<false>();
   }
-  OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks_, on_leave);
   OTF2_EvtReaderCallbacks_SetMpiSendCallback(callbacks_, on_send);
   OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(callbacks_, on_isend_complete);
   OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(callbacks_, on_irecv);
@@ -452,6 +474,7 @@ EventCallbacks::EventCallbacks(const ArchiveIndex& index)
 template <bool kAttributes>
 void EventCallbacks::set_those_with_attributes() {
   OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks_, on_enter<kAttributes>);
+  OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks_, on_leave<kAttributes>);
   OTF2_EvtReaderCallbacks_SetMpiIsendCallback(callbacks_, on_isend<kAttributes>);
   OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(callbacks_, on_irecv_request<kAttributes>);
   OTF2_EvtReaderCallbacks_SetMpiRecvCallback(callbacks_, on_recv<kAttributes>);

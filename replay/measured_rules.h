@@ -53,6 +53,7 @@ inline RecordedAction recorded_action(const Action& action) {
       return RecordedAction::kCollective;
     case ActionKind::kNothingTo:
     case ActionKind::kTested:
+    case ActionKind::kLost:
       return RecordedAction::kNothing;
     default:
       return RecordedAction::kCompletion;
@@ -68,6 +69,7 @@ struct MeasuredLane {
   std::array<double, kRecordedActions> per_action{};  ///< by RecordedAction
   double function = 0;
   bool drop_flushes = false;
+  bool drop_stolen = false;
   bool elastic = false;  ///< polling loops are waits
 };
 
@@ -88,6 +90,7 @@ class MeasuredRules {
       for (int i = 0; i < kRecordedActions; ++i) per_action_[i][lane] = lanes[lane].per_action[i];
       function_[lane] = lanes[lane].function;
       keep_flush_[lane] = lanes[lane].drop_flushes ? 0 : 1;
+      keep_stolen_[lane] = lanes[lane].drop_stolen ? 0 : 1;
       elastic_[lane] = lanes[lane].elastic;
     }
   }
@@ -127,22 +130,28 @@ class MeasuredRules {
   Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
     if (call.role == CallRole::kFlush) return timeline.enter + recorded * keep_flush_;
+    if (call.role == CallRole::kStolen) return timeline.enter + recorded * keep_stolen_;
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
       return timeline.enter + recorded;
 
-    if (call.spinning & kSpinning && elastic_.any()) return leave_poll(timeline, call);
+    Lanes<K> lost = Lanes<K>::Constant(0);
+    if (call.spinning & kLoses) {
+      const Lost all = lost_in(timeline.block.actions_of(call));
+      lost = all.flushing * (1 - keep_flush_) + all.stolen * (1 - keep_stolen_);
+    }
+    if (call.spinning & kSpinning && elastic_.any()) return leave_poll(timeline, call, lost);
     collect_causes(timeline, context);
     Lanes<K> after = after_;
     for (const Action& action : timeline.block.actions_of(call)) {
       after += per_action_[static_cast<int>(recorded_action(action))];
     }
-    const Lanes<K> leave = leave_after(timeline, call, call.enter, after);
+    const Lanes<K> leave = leave_after(timeline, call, call.enter, after, lost);
     const auto loop = loops_.find(timeline.number);
     if (loop == loops_.end()) return leave;
     const double first_poll = loop->second;
     loops_.erase(loop);
     if (!(call.spinning & kSpinningBefore)) return leave;
-    return elastic_.select(leave_after(timeline, call, first_poll, after), leave);
+    return elastic_.select(leave_after(timeline, call, first_poll, after, lost), leave);
   }
 
   Level level(int a, int b) const { return placement_->level(a, b); }
@@ -155,11 +164,12 @@ class MeasuredRules {
   };
 
   /// When a call leaves that began to wait at `enter` when recorded, and now at timeline.enter, by
-  /// causes_. `after`: what recording took in it behind the MPI call.
+  /// causes_. `after`: what recording took in it behind the MPI call; `lost`: flushes and lost
+  /// cores in it that the lanes do without.
   Lanes<K> leave_after(const TimelineState<K>& timeline, const Call& call, double enter,
-                       const Lanes<K>& after) {
+                       const Lanes<K>& after, const Lanes<K>& lost) {
     const double recorded = call.leave - enter;
-    if (causes_.empty()) return timeline.enter + left_of(recorded, before_ + after);
+    if (causes_.empty()) return timeline.enter + left_of(recorded, before_ + after + lost);
 
     const CauseOf* critical = &causes_[0];
     for (const CauseOf& cause : causes_) {
@@ -168,23 +178,28 @@ class MeasuredRules {
     const double own = survey_->own_cost(call.name, own_);
     const bool waited = recorded > own && critical->recorded + critical->least > enter;
 
-    if (local_) return timeline.enter + left_of(recorded, waited ? after : before_ + after);
+    if (local_)
+      return timeline.enter + left_of(recorded, lost + (waited ? after : before_ + after));
     Lanes<K> leave = timeline.enter;
     leave += waited ? (own - (before_ + after)).max(std::min(own, 0.0))
-                    : left_of(recorded, before_ + after);
+                    : left_of(recorded, before_ + after + lost);
     for (const CauseOf& cause : causes_) {
       const double residual = call.leave - cause.recorded;
-      const double b = waited && &cause == critical ? residual : std::min(residual, cause.least);
-      leave = leave.max(cause.replayed + (b - (before_ + after)).max(std::min(b, 0.0)));
+      const double least = std::min(residual, cause.least);
+      // What was lost before the cause was there is part of the wait, and made up for by it.
+      const Lanes<K> b = waited && &cause == critical ? Lanes<K>((residual - lost).max(least))
+                                                      : Lanes<K>::Constant(least);
+      leave = leave.max(cause.replayed + (b - (before_ + after)).max(b.min(0.0)));
     }
     return leave;
   }
 
   /// A poll of a loop, which found nothing.
-  Lanes<K> leave_poll(const TimelineState<K>& timeline, const Call& call) {
+  Lanes<K> leave_poll(const TimelineState<K>& timeline, const Call& call, const Lanes<K>& lost) {
     if (!(call.spinning & kSpinningBefore)) loops_[timeline.number] = call.enter;
     const double recorded = call.leave - call.enter;
-    return elastic_.select(timeline.enter, timeline.enter + left_of(recorded, before_ + after_));
+    return elastic_.select(timeline.enter,
+                           timeline.enter + left_of(recorded, before_ + after_ + lost));
   }
 
   /// Fills causes_ and own_ with what the current call waits for.
@@ -275,7 +290,7 @@ class MeasuredRules {
  private:
   const Placement* placement_;
   const EagerLimits* limits_;
-  Lanes<K> inverse_cpu_, outside_, before_, after_, function_, keep_flush_;
+  Lanes<K> inverse_cpu_, outside_, before_, after_, function_, keep_flush_, keep_stolen_;
   std::array<Lanes<K>, kRecordedActions> per_action_;
   Eigen::Array<bool, K, 1> elastic_;
   /// By timeline that is in a polling loop: when it was entered, as recorded.

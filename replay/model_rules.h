@@ -70,7 +70,7 @@ struct LaneMachines {
   double outside_ticks = 0;    ///< tracing overhead to take out of each stretch of compute
   double function_ticks = 0;   ///< and for each record of a function in it
   double inside_ticks = 0;     ///< and out of each call that keeps its time
-  bool keep_flushes = false;   ///< the time in which the tracer wrote its buffer
+  bool keep_stolen = false;    ///< the time in which threads had no core
   bool spinning_waits = true;  ///< polling loops are waits (polling.h); else they stay as they are
   bool looks_at_posts = true;  ///< as EventSource::looks_at_posts()
 };
@@ -187,13 +187,15 @@ class ModelRules {
                                                const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
     if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize) {
-      const bool is_kept = call.role != CallRole::kFlush || machines_->keep_flushes;
-      return timeline.busy = timeline.enter + (is_kept ? recorded : 0);
+      const bool is_gone = call.role == CallRole::kFlush ||
+                           (call.role == CallRole::kStolen && !machines_->keep_stolen);
+      return timeline.busy = timeline.enter + (is_gone ? 0 : recorded);
     }
     if (call.is_kept()) {
       if (spins(call, kSpinning)) return timeline.busy = timeline.enter;
       if (call.spinning != 0) outcomes_.look(timeline, call);
-      return timeline.busy = timeline.enter + std::max(0.0, recorded - machines_->inside_ticks);
+      const double left = recorded - machines_->inside_ticks - lost(timeline, call);
+      return timeline.busy = timeline.enter + std::max(0.0, left);
     }
 
     if (outcomes_.knows_tests()) outcomes_.end_tests(timeline, *context.matcher);
@@ -315,6 +317,13 @@ class ModelRules {
     if (!all_have_[static_cast<int>(between)]) return true;
     const LaneMessageCost<K>& cost = message_cost(between, action.bytes);
     return cost.protocol != Protocol::kEager || cost.tells_unexpected;
+  }
+
+  /// What a call that keeps its time does without.
+  double lost(const TimelineState<K>& timeline, const Call& call) const {
+    if (!(call.spinning & kLoses)) return 0;
+    const Lost all = lost_in(timeline.block.actions_of(call));
+    return all.flushing + (machines_->keep_stolen ? 0 : all.stolen);
   }
 
   struct CollectiveCost {

@@ -36,8 +36,11 @@ enum class ActionKind : uint8_t {
   kEpoch,         ///< post, start, complete or wait towards `peer`; `tag` says which
   kLock,          ///< of the window at `peer`, kNoRoot: at all members
   kUnlock,
+  /// Not of the program: the call took so much longer (lost_ticks()), as LostFlags says. Behind all
+  /// other actions of a call, which has kLoses.
+  kLost,
 };
-inline constexpr int kActionKinds = static_cast<int>(ActionKind::kUnlock) + 1;
+inline constexpr int kActionKinds = static_cast<int>(ActionKind::kLost) + 1;
 
 /// Flags of a send or a post.
 enum ActionFlags : uint8_t {
@@ -69,6 +72,11 @@ enum OneSidedFlags : uint8_t {
   kFetches = 1,    ///< of a kOneSided: a kFetch follows
   kRemote = 2,     ///< of a kOneSidedDone
   kExclusive = 4,  ///< of a kLock
+};
+
+/// Flags of a kLost: without one, the tracer wrote its buffer.
+enum LostFlags : uint8_t {
+  kStolenInside = 2,  ///< the thread could run, but had no core
 };
 
 /// What a kEpoch does (`tag`).
@@ -134,6 +142,17 @@ auto request_of(A& action) -> decltype(&action.tag) {
   if (action.kind == ActionKind::kCollective) return nullptr;
   if (action.kind == ActionKind::kWaitCollective) return &action.tag;
   return action.slot == kNoSlot ? nullptr : &action.slot;
+}
+
+/// Ticks of a kLost. They are no property of what the call does (packed_calls.h): the low part
+/// stands where requests do.
+inline uint64_t lost_ticks(const Action& action) {
+  return action.bytes << 32 | action.slot;
+}
+inline void set_lost_ticks(Action& action, uint64_t ticks) {
+  action.bytes = ticks >> 32;
+  action.slot = std::min(static_cast<uint32_t>(ticks), kNoSlot - 1);
+  action.order = 0;
 }
 
 /// Where the order of an action stands, nullptr when it has none.
@@ -203,7 +222,8 @@ enum class CallRole : uint8_t {
               ///< leave
   kFinalize,  ///< the rank's window ends at its enter
   kOff,       ///< measurement was switched off: keeps its length, is no computation
-  kFlush,     ///< the tracer wrote its buffer: kept where nothing is compensated, else removed
+  kFlush,     ///< the tracer wrote its buffer: kept on `measured` alone
+  kStolen,    ///< the thread could run, but had no core: kept on `measured` (--keep-stolen: by all)
   kEnd,       ///< the last record of the location; not a call
 };
 
@@ -214,7 +234,10 @@ enum SpinningFlags : uint8_t {
   kInVain = 4,          ///< it looked and found nothing, whether it waits or not
   kFound = 8,           ///< a probe that found what the call behind it receives
   kLookedFor = 16,      ///< it gets what calls before it looked for
-  kNamesTests = 32,     ///< all its actions are kTested
+  kNamesTests = 32,     ///< all its actions are kTested, but for kLost
+  // Not about spinning, but there is room:
+  kLoses = 64,       ///< its last action is a kLost
+  kOnlyLoses = 128,  ///< and it has no others
 };
 
 /// Of a call that shares its actions with calls of the same slots and no orders.
@@ -233,7 +256,7 @@ enum ActionPlace : uint32_t {
 struct CallFacts {
   /// True when nothing in the archive says what it did, or that it did nothing.
   [[gnu::always_inline]] bool is_kept() const {
-    return actions == 0 || (spinning & kNamesTests) != 0;
+    return actions == 0 || (spinning & (kNamesTests | kOnlyLoses)) != 0;
   }
 
   bool has_common_actions() const { return (first_action & kCommonActions) != 0; }
@@ -273,6 +296,21 @@ struct Call : CallFacts {
   uint32_t first_request = 0;  ///< index into Block::requests, or kNoRequests
 };
 static_assert(sizeof(Call) == 48);
+
+/// Ticks of a call that are not the program's.
+struct Lost {
+  double flushing = 0;  ///< the tracer wrote its buffer
+  double stolen = 0;    ///< the thread had no core
+};
+/// What a call with kLoses that does `actions` lost.
+inline Lost lost_in(std::span<const Action> actions) {
+  Lost lost;
+  for (size_t i = actions.size(); i > 0 && actions[i - 1].kind == ActionKind::kLost; --i) {
+    const auto ticks = static_cast<double>(lost_ticks(actions[i - 1]));
+    (actions[i - 1].flags & kStolenInside ? lost.stolen : lost.flushing) += ticks;
+  }
+  return lost;
+}
 
 /// Where a record lies, which decides with what it moves.
 enum class RecordPhase : uint8_t {

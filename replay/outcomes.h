@@ -151,6 +151,7 @@ class Outcomes {
   void note_tests(const TimelineState<K>& timeline, const Call& call) {
     if (timeline.threads) return;
     for (const Action& action : timeline.block.actions_of(call)) {
+      if (action.kind != ActionKind::kTested) continue;
       const uint32_t slot = action.slot;
       if (slot >= timeline.slots.size() || timeline.slots[slot] == kNoTransfer) continue;
       note(tests_[timeline.slots[slot]], timeline.enter);

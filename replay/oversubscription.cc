@@ -69,6 +69,11 @@ std::string interrupted_ranks(const std::vector<RankProcessors>& ranks, double s
 
 }  // namespace
 
+bool shares_cores(const std::vector<RankProcessors>& ranks, const std::vector<int>& node_of_rank,
+                  const std::vector<std::string>& nodes) {
+  return !crowded_nodes(ranks, node_of_rank, nodes).empty();
+}
+
 std::vector<std::string> oversubscription(const std::vector<RankProcessors>& ranks,
                                           const std::vector<int>& node_of_rank,
                                           const std::vector<std::string>& nodes, double seconds) {

@@ -23,4 +23,8 @@ std::vector<std::string> oversubscription(const std::vector<RankProcessors>& ran
                                           const std::vector<int>& node_of_rank,
                                           const std::vector<std::string>& nodes, double seconds);
 
+/// True where a node had more ranks than cores for them.
+bool shares_cores(const std::vector<RankProcessors>& ranks, const std::vector<int>& node_of_rank,
+                  const std::vector<std::string>& nodes);
+
 }  // namespace rubato

@@ -33,7 +33,8 @@ void mark_spinning(std::span<Call> run, const IsPoll& is_poll) {
     Call& before = run[i - 1];
     in_loop = in_loop || is_poll(before);
     const bool works = run[i].function_records > 0 || run[i].enter - before.leave > longest ||
-                       (in_loop && !is_poll(before) && before.leave - before.enter > longest);
+                       (in_loop && !is_poll(before) && before.role != CallRole::kStolen &&
+                        before.leave - before.enter > longest);
     if (works) return;
     run[i].spinning |= kSpinningBefore;
     if (in_loop) before.spinning |= kSpinning;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +17,7 @@ namespace rubato {
 /// MPInside's first tables: per rank the time in compute and in each MPI call, in K scenarios.
 /// Where several threads of a rank call MPI these are sums over them (thread seconds, which may
 /// exceed the window), and the window, which is the main thread's, ends no earlier than their last
-/// call.
+/// call. All rows of a rank add up to Elapsed, once for each of these threads.
 template <int K>
 class Profile {
  public:
@@ -31,8 +33,32 @@ class Profile {
     for (PerCall& call : calls_) call.time = Lanes<K>::Constant(0);
     for (Timeline& timeline : timelines_) {
       timeline.first = timeline.last = timeline.start = timeline.until = timeline.end =
-          timeline.neither = timeline.outside = Lanes<K>::Constant(0);
+          timeline.outside = Lanes<K>::Constant(0);
+      for (Lanes<K>& other : timeline.others) other = Lanes<K>::Constant(0);
     }
+    keeps_[kFlushing] = keeps_[kStolen] = Lanes<K>::Constant(0);
+  }
+
+  /// Which lanes (1, else 0) keep what calls lost: then it is no part of MPI time.
+  void keep_lost(const Lanes<K>& flushing, const Lanes<K>& stolen) {
+    keeps_[kFlushing] = flushing;
+    keeps_[kStolen] = stolen;
+  }
+
+  /// `call`, which call() was told of, lost so much.
+  [[gnu::noinline]] void lose(int number, const Call& call, const Lost& lost, const Lanes<K>& enter,
+                              const Lanes<K>& leave) {
+    if (call.role != CallRole::kMpi || is_over(number)) return;
+    Timeline& timeline = timelines_[number];
+    Lanes<K> left = (leave - enter).max(0.0);
+    const auto take = [&](Other other, double ticks) {
+      const Lanes<K> part = left.min(ticks * keeps_[other]);
+      left -= part;
+      timeline.others[other] += part;
+      calls_[number * names_ + call.name].time -= part;
+    };
+    take(kFlushing, lost.flushing);
+    take(kStolen, lost.stolen);
   }
 
   /// `call` of a timeline left, which moves `traffic`; `kIsMpi`: it is known to be one of MPI, not
@@ -74,9 +100,13 @@ class Profile {
       const bool is_main = number < trace_->ranks();
       RankResult& row = result.ranks[trace_->rank_of(number)];
       const double mpi = std::max(0.0, in_calls(number, lane) - timeline.outside[lane]);
-      const double all = timeline.until[lane] - timeline.start[lane] - timeline.neither[lane];
+      double all = timeline.until[lane] - timeline.start[lane];
+      for (const Lanes<K>& other : timeline.others) all -= other[lane];
       row.compute += std::max(0.0, all - mpi) / ticks_per_second;
       row.mpi += mpi / ticks_per_second;
+      row.flushing += timeline.others[kFlushing][lane] / ticks_per_second;
+      row.not_recorded += timeline.others[kOff][lane] / ticks_per_second;
+      row.lost_core += timeline.others[kStolen][lane] / ticks_per_second;
       if (is_main) {
         row.start = timeline.start[lane] / ticks_per_second;
         row.end = timeline.end[lane] / ticks_per_second;
@@ -97,11 +127,25 @@ class Profile {
       last = any ? std::max(last, timeline.last[lane]) : timeline.last[lane];
       any = true;
     }
+    for (int number = 0; number < trace_->timelines(); ++number) {
+      const Timeline& timeline = timelines_[number];
+      RankResult& row = result.ranks[trace_->rank_of(number)];
+      ++row.threads;
+      if (timeline.has_events) {
+        row.before += (timeline.start[lane] - start) / ticks_per_second;
+        row.after += (end - timeline.until[lane]) / ticks_per_second;
+      } else {
+        row.not_recorded += (end - start) / ticks_per_second;
+      }
+    }
     result.elapsed = (end - start) / ticks_per_second;
     result.elapsed_with_init = (last - first) / ticks_per_second;
   }
 
  private:
+  /// What is neither compute nor MPI.
+  enum Other { kFlushing, kOff, kStolen, kOthers };
+
   struct alignas(kCacheLine / 2) PerCall {
     Lanes<K> time;
     uint64_t calls = 0;
@@ -112,11 +156,11 @@ class Profile {
   /// but their own row.
   struct Timeline {
     bool has_events = false;
-    Lanes<K> first, last;  ///< of its records
-    Lanes<K> start, end;   ///< of its window
-    Lanes<K> until;        ///< where compute and MPI time end
-    Lanes<K> neither;      ///< neither compute nor MPI: since `start`, up to `until`
-    Lanes<K> outside;      ///< in calls before `start` or after `until`
+    Lanes<K> first, last;                  ///< of its records
+    Lanes<K> start, end;                   ///< of its window
+    Lanes<K> until;                        ///< where compute and MPI time end
+    std::array<Lanes<K>, kOthers> others;  ///< since `start`, up to `until`
+    Lanes<K> outside;                      ///< in calls before `start` or after `until`
   };
 
   /// Why calls are not simply those of a main thread in its window.
@@ -158,8 +202,13 @@ class Profile {
         if (is_main) timeline.end = leave;
         return;
       case CallRole::kOff:
+        if (!is_over(number)) timeline.others[kOff] += leave - enter;
+        return;
       case CallRole::kFlush:
-        if (!is_over(number)) timeline.neither += leave - enter;
+        if (!is_over(number)) timeline.others[kFlushing] += leave - enter;
+        return;
+      case CallRole::kStolen:
+        if (!is_over(number)) timeline.others[kStolen] += leave - enter;
         return;
       default:
         break;
@@ -168,7 +217,7 @@ class Profile {
     if (!is_main) timeline.end = leave;
     if (call.role == CallRole::kInit) {
       timeline.start = leave;
-      timeline.neither = Lanes<K>::Constant(0);
+      for (Lanes<K>& other : timeline.others) other = Lanes<K>::Constant(0);
       for (int lane = 0; lane < K; ++lane) timeline.outside[lane] = in_calls(number, lane);
       return;
     }
@@ -185,7 +234,8 @@ class Profile {
   std::vector<PerCall> calls_;    ///< by timeline and name
   std::vector<uint8_t> outside_;  ///< by timeline: Outside
   std::vector<Timeline> timelines_;
-  std::vector<double> recorded_;  ///< by call: what add_to() tells, ticks
+  std::vector<double> recorded_;         ///< by call: what add_to() tells, ticks
+  std::array<Lanes<K>, kOthers> keeps_;  ///< what keep_lost() says
 };
 
 }  // namespace rubato

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
+#include <set>
+#include <sstream>
 
 #include "models/error.h"
 #include "replay/archive.h"
@@ -268,6 +271,13 @@ class Driver {
       constexpr int kWidth = std::min(K, 16);  // never more are asked for
       std::vector<MeasuredLane> lanes;
       for (int lane = 0; lane < kWidth; ++lane) lanes.push_back(measured_lane(scenario_of(lane)));
+      Lanes<K> keeps_flushes, keeps_stolen;
+      for (int lane = 0; lane < K; ++lane) {
+        const MeasuredLane& kept = lanes[std::min(lane, kWidth - 1)];
+        keeps_flushes[lane] = kept.drop_flushes ? 0 : 1;
+        keeps_stolen[lane] = kept.drop_stolen ? 0 : 1;
+      }
+      profile.keep_lost(keeps_flushes, keeps_stolen);
       MeasuredRules<kWidth> rules(lanes, survey_, placement_, limits_, group.local);
       if constexpr (kWidth == K)
         outcome = pass(rules, &profile, observers<K>(),
@@ -283,7 +293,7 @@ class Driver {
       }
       machines.placement = group.placement;
       machines.ticks_per_second = trace_->ticks_per_second;
-      machines.keep_flushes = !options_->compensate;
+      machines.keep_stolen = options_->keep_stolen;
       machines.spinning_waits = options_->spinning_waits;
       machines.looks_at_posts = source_->looks_at_posts();
       machines.outside_ticks = options_->compensate ? ticks(overhead_.outside) : 0;
@@ -327,10 +337,14 @@ class Driver {
       if (outcome.deadlock.empty()) {
         profile.fill(result, static_cast<int>(lane), trace_->ticks_per_second, names);
         if (waits) waits->fill(result, static_cast<int>(lane), trace_->ticks_per_second);
+        for (RankResult& rank : result.ranks) keep_waits_in_mpi(rank);
         result.contradicted_outcomes = outcomes.count(static_cast<int>(lane));
         result.contradicted_time = outcomes.time(static_cast<int>(lane)) / trace_->ticks_per_second;
       }
       fill_traffic(result, outcome);
+      const Scenario& scenario = (*scenarios_)[chosen[lane]];
+      result.network_unused = leaves_network_unused(scenario, group.placement, outcome);
+      result.own_machine = is_own_machine(scenario);
       warn((*scenarios_)[chosen[lane]], group.placement, outcome, clipped, result);
       if (by_arrival_failed && outcome.deadlock.empty()) {
         result.warnings.push_back(
@@ -372,7 +386,10 @@ class Driver {
       lane.per_action = {ticks(overhead_.message), ticks(overhead_.request),
                          ticks(overhead_.completion), ticks(overhead_.collective)};
       lane.function = ticks(overhead_.function);
+    }
+    if (scenario.basis == Basis::kUndisturbed) {
       lane.drop_flushes = true;
+      lane.drop_stolen = !options_->keep_stolen;
     }
     return lane;
   }
@@ -452,6 +469,51 @@ class Driver {
     }
   }
 
+  /// Time that a rank lost while it waited has a row of its own, and is no part of `mpi`.
+  static void keep_waits_in_mpi(RankResult& rank) {
+    if (rank.lost_core + rank.flushing == 0) return;
+    const double waited = std::accumulate(rank.waits.begin(), rank.waits.end(), 0.0);
+    if (waited <= rank.mpi) return;
+    for (double& wait : rank.waits) wait *= rank.mpi / waited;
+  }
+
+  /// True when the platform file was measured on the nodes of the archive with its MPI library.
+  bool is_own_machine(const Scenario& scenario) const {
+    const bool changed = scenario.basis != Basis::kModel || scenario.platform_file.empty() ||
+                         scenario.cpu != 1 || !scenario.processors.empty() ||
+                         !scenario.functions.empty() || !scenario.changed_collectives.empty() ||
+                         scenario.placement.kind != PlacementRule::Kind::kRecorded ||
+                         std::any_of(scenario.changed_levels.begin(), scenario.changed_levels.end(),
+                                     [](bool level) { return level; });
+    if (changed) return false;
+    const Provenance& measured = scenario.platform.measured;
+    const auto hosts = measured.find("hosts");
+    const auto mpi = measured.find("mpi");
+    if (hosts == measured.end() || mpi == measured.end() || trace_->nodes.empty()) return false;
+    const auto version = [](const std::string& library) {
+      return library.substr(0, library.find_first_of(",\n\t"));
+    };
+    if (version(mpi->second) != version(property(schema::kMpiLibrary))) return false;
+    std::set<std::string> known;
+    std::string words = hosts->second;
+    std::replace(words.begin(), words.end(), ',', ' ');
+    std::istringstream in(words);
+    for (std::string host; in >> host;) known.insert(host);
+    return std::all_of(trace_->nodes.begin(), trace_->nodes.end(),
+                       [&](const std::string& node) { return known.count(node) > 0; });
+  }
+
+  /// True when the platform is that of a network which nothing crosses.
+  static bool leaves_network_unused(const Scenario& scenario, const Placement& placement,
+                                    const ReplayOutcome& outcome) {
+    const bool has_network =
+        !scenario.platform_file.empty() && scenario.platform.level(Level::kNetwork).has_value();
+    const bool any = outcome.messages > 0 || outcome.collectives > 0;
+    const bool by_collectives = placement.nodes() > 1 && outcome.collectives > 0;
+    return has_network && any && !by_collectives &&
+           outcome.level_messages[static_cast<int>(Level::kNetwork)] == 0;
+  }
+
   std::string property(const char* name) const {
     const auto found = trace_->properties.find(name);
     return found == trace_->properties.end() ? "" : found->second;
@@ -486,6 +548,7 @@ class Driver {
     summary.command = property(schema::kCommand);
     summary.mpi_library = property(schema::kMpiLibrary);
     summary.ranks = trace_->ranks();
+    summary.shared_cores = trace_->shared_cores;
     summary.locations = trace_->timelines() + static_cast<int>(trace_->side_locations.size());
     summary.nodes = placement_.nodes();
     summary.communicators = static_cast<int>(std::count_if(
@@ -507,7 +570,15 @@ class Driver {
           std::to_string(trace_->threads.size()) +
           " threads call MPI beside the main ones of their ranks. Where threads of a rank wait for "
           "each other outside of MPI is not known: between their MPI calls each keeps its own "
-          "time");
+          "time, and such waiting counts as compute");
+    }
+    const auto silent = std::count_if(trace_->side_locations.begin(), trace_->side_locations.end(),
+                                      [](const SideLocation& side) { return side.thread; });
+    if (silent > 0) {
+      summary.warnings.push_back(
+          std::to_string(silent) + (silent == 1 ? " thread makes" : " threads make") +
+          " no MPI call. Where ranks wait for them outside of MPI is not known, and counts as "
+          "compute");
     }
     if (options_->wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kAll) {
       summary.warnings.push_back(

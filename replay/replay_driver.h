@@ -17,7 +17,8 @@ class Observer;
 
 /// How an archive is read and replayed; the same for all scenarios of one run.
 struct ReplayOptions {
-  bool compensate = true;                     ///< subtract the tracer's own overhead
+  bool compensate = true;    ///< subtract the tracer's own overhead
+  bool keep_stolen = false;  ///< in all scenarios the time in which threads had no core
   std::optional<RecordingOverhead> overhead;  ///< instead of what the archive says
   std::optional<double> eager_limit;          ///< bytes, instead of what the archive says
   std::optional<Level> fallback_level;        ///< for levels that a platform file lacks

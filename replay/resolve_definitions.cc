@@ -168,6 +168,7 @@ void warn_of_shared_cores(const Collected& data, TraceDefinitions& trace) {
     auto& switches = ranks[rank->second].involuntary_switches;
     switches = switches.value_or(0) + integer(data.text(property.text)).value_or(0);
   }
+  trace.shared_cores = shares_cores(ranks, trace.node_of_rank, trace.nodes);
   const double seconds = static_cast<double>(data.length) / trace.ticks_per_second;
   for (std::string& sentence : oversubscription(ranks, trace.node_of_rank, trace.nodes, seconds))
     trace.warnings.push_back(std::move(sentence));
@@ -401,6 +402,7 @@ void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
       {schema::kFoundSource, &ArchiveIndex::found_source},
       {schema::kFoundTag, &ArchiveIndex::found_tag},
       {schema::kInitOrder, &ArchiveIndex::init_order},
+      {schema::kStolen, &ArchiveIndex::stolen},
   };
   for (const auto& [ours, place] : kAttributes) {
     if (name != ours) continue;
@@ -421,6 +423,7 @@ void resolve(const Collected& data, Archive& archive) {
   }
   trace.ticks_per_second = data.resolution == 0 ? 1e9 : static_cast<double>(data.resolution);
   archive.index.global_offset = data.global_offset;
+  archive.index.ticks_per_nanosecond = trace.ticks_per_second * 1e-9;
   resolve_ranks(anchor, data, trace);
   resolve_placement(anchor, data, trace);
   warn_of_shared_cores(data, trace);

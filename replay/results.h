@@ -24,14 +24,24 @@ inline constexpr int kWaitKinds = 4;
 inline constexpr std::array<const char*, kWaitKinds> kWaitNames = {
     "late sender", "late receiver", "collective wait", "one-sided wait"};
 
-/// One rank in one scenario: a row of MPInside's first table.
+/// One rank in one scenario: a row of MPInside's first table. Seconds, of the main thread and of
+/// all others that call MPI: `compute`, `mpi` and the five from `flushing` on add up to Elapsed,
+/// once for each of these threads.
 struct RankResult {
-  double start = 0;                        ///< seconds; leave of MPI_Init, else first record
-  double end = 0;                          ///< seconds; enter of MPI_Finalize, else last record
-  double compute = 0;                      ///< seconds between MPI calls inside the window
-  double mpi = 0;                          ///< seconds inside MPI calls inside the window
+  double start = 0;                        ///< leave of MPI_Init, else first record
+  double end = 0;                          ///< enter of MPI_Finalize, else last record
+  double compute = 0;                      ///< between MPI calls inside the window
+  double mpi = 0;                          ///< inside MPI calls inside the window
   std::vector<CallTotals> calls;           ///< index: Results::calls
-  std::array<double, kWaitKinds> waits{};  ///< seconds of `mpi`, where ScenarioResult::has_waits
+  std::array<double, kWaitKinds> waits{};  ///< of `mpi`, where ScenarioResult::has_waits
+  double flushing = 0;                     ///< the tracer wrote its buffer
+  double not_recorded = 0;                 ///< measurement was switched off
+  double lost_core = 0;                    ///< the thread could run, but others had its core
+  /// From the start of the run to its own (negative for a thread that began before), and from its
+  /// end to that of the run.
+  double before = 0;
+  double after = 0;
+  int threads = 0;
 };
 
 /// Messages and bytes that went over one level.
@@ -55,7 +65,10 @@ struct ScenarioResult {
   double elapsed_with_init = 0;  ///< seconds; last record minus first record over ranks
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;
-  bool has_waits = false;  ///< what ranks waited for was asked for
+  bool has_waits = false;       ///< what ranks waited for was asked for
+  bool network_unused = false;  ///< of its platform's network: no message or collective crosses it
+  /// Its platform file was measured where the archive was recorded, and nothing was changed.
+  bool own_machine = false;
   /// Messages and one-sided operations, per level of this scenario.
   std::array<LevelTraffic, kLevels> traffic;
   std::vector<CollectiveUse> collectives;  ///< empty where durations come from the archive
@@ -126,6 +139,7 @@ struct TraceSummary {
   uint64_t collectives = 0;
   double elapsed = 0;          ///< recorded seconds, as ScenarioResult::elapsed
   double mpi_time = 0;         ///< recorded seconds inside MPI, all ranks, inside the window
+  bool shared_cores = false;   ///< a node had more ranks than cores for them
   std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
   /// Polls that found nothing, and blocking probes, taken as waiting (polling.h); 0 where kept.
   uint64_t spinning_calls = 0;

@@ -224,6 +224,9 @@ class TextSource : public EventSource {
     const double request = text_.option(line, "req", -1);
     const double init_order = text_.option(line, "persistent", 0);
     const auto window = static_cast<int>(text_.option(line, "win", 1));
+    const double flushed = text_.option(line, "flushed", 0);
+    const double lost = text_.option(line, "lost", 0);
+    const double stolen = text_.option(line, "stolen", 0);
     const auto asked_any = [&line](const char* what) { return std::erase(line.words, what) > 0; };
     const uint8_t wildcards =
         (asked_any("any_source") ? kAnySource : 0) | (asked_any("any_tag") ? kAnyTag : 0);
@@ -267,7 +270,10 @@ class TextSource : public EventSource {
       if (index >= line.words.size()) text_.fail(line, "the peer is missing");
       return text_.rank_named(line, index);
     };
+    if (stolen > 0) record_silently(&CallBuilder::stolen_before, stolen);
     record(enter, &CallBuilder::enter, name);
+    if (lost > 0) record_silently(&CallBuilder::stolen_inside, lost);
+    if (flushed > 0) record(enter, &CallBuilder::buffer_flush, enter + flushed);
     if (what == "probe") record_silently(&CallBuilder::probed, comm, peer(2), tag, wildcards);
     if (what == "alltoallv_init")
       record_silently(&CallBuilder::prepares_parts, static_cast<uint64_t>(request));

@@ -58,6 +58,8 @@ namespace rubato {
 ///                                      may stand behind it
 ///     0: 140..150 off                  measurement switched off
 ///     0: 160..170 flush                the tracer wrote its buffer
+///     0: 170..190 recv 1 8B flushed 5 lost 4 stolen 3    in the call it did so for 5 ticks, and
+///                                      the thread had no core for 4; for 3 in the gap before
 ///     0: 200 end                       last record of the rank
 ///     0.1: 20..30 recv 1 8B            thread 1 of rank 0; a request may be waited for by another
 ///                                      thread than posted it, in a later line

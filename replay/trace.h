@@ -98,6 +98,7 @@ struct TraceDefinitions {
   RecordingOverhead overhead;
   std::optional<double> eager_limit_node;     ///< bytes
   std::optional<double> eager_limit_network;  ///< bytes
+  bool shared_cores = false;                  ///< a node had more ranks than cores for them
   std::map<std::string, std::string> properties;
   /// All ranks are known to have had one clock, so that whoever left before another one came did
   /// so.

@@ -70,6 +70,9 @@ po::options_description replay_options() {
       "also compare every record of 'measured' with the recording; exit with 1 unless all are "
       "equal");
   add("no-compensation", "do not subtract what recording itself cost");
+  add("keep-stolen",
+      "leave in all scenarios the time in which ranks had no core, as others had it; without it, "
+      "only measured keeps that");
   add("overhead", po::value<std::string>()->value_name("KEY=TIME,..."),
       "what recording a call cost, for archives that do not say: outside=, before=, after=, "
       "record= (or message=, request=, completion=, collective=), function=");
@@ -158,6 +161,7 @@ RecordingOverhead parse_overhead(const std::string& text) {
 ReplayOptions engine_options(const po::variables_map& values) {
   ReplayOptions options;
   options.compensate = !values.count("no-compensation");
+  options.keep_stolen = values.count("keep-stolen") > 0;
   options.verify = values.count("verify") > 0;
   options.repair = !values.count("no-repair");
   options.wait_states = !values.count("no-wait-states");

@@ -2,10 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/error.h"
 #include "tools/numbers.h"
+#include "tools/other_rows.h"
 
 namespace rubato {
 namespace {
@@ -117,29 +119,170 @@ std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios) {
   return lines;
 }
 
+namespace {
+
+// Where what a model says cannot be trusted.
+constexpr double kMostUnexplained = 0.1;  ///< of the recorded time, by the machine's own model
+constexpr double kMostLostCore = 0.02;    ///< of the ranks' time
+
+/// "49 % less", "1.1 % less"
+std::string less(double gain) {
+  return fmt::format("{:.{}f} % less", 100 * gain, gain < 0.1 ? 1 : 0);
+}
+
+/// The first scenario that has a platform file of the archive's own machine.
+const ScenarioResult* own_machine(const Results& results) {
+  for (const ScenarioResult& scenario : results.scenarios) {
+    if (scenario.own_machine && scenario.deadlock.empty()) return &scenario;
+  }
+  return nullptr;
+}
+
+std::string closure_line(const ScenarioResult& own, const ScenarioResult& measured) {
+  return fmt::format("On its own machine the model ({}) gives {} of the recorded {} ({:+.1f} %).",
+                     own.name, show_seconds(own.elapsed), show_seconds(measured.elapsed),
+                     100 * (own.elapsed / measured.elapsed - 1));
+}
+
+/// What may stand behind the difference between a model and the recording, with shares.
+std::string doubts(const TraceSummary& trace, const ScenarioResult& measured) {
+  const double ranks = static_cast<double>(std::max<size_t>(1, measured.ranks.size()));
+  std::vector<std::string> parts;
+  const auto add = [&](const std::string& what, double seconds) {
+    if (seconds <= 0.001 * measured.elapsed) return;
+    parts.push_back(fmt::format("{} {} ({})", what, show_seconds(seconds),
+                                show_share(seconds, measured.elapsed)));
+  };
+  add("lost cores", mean(measured.ranks, &RankResult::lost_core));
+  add("flushes of the tracer", mean(measured.ranks, &RankResult::flushing));
+  double kept = 0;
+  for (const KeptCall& call : trace.kept) kept += call.time;
+  add("calls that keep their time", kept / ranks);
+  if (trace.clock_repair) add("clocks that disagree by up to", trace.clock_repair->largest_shift);
+  if (trace.shared_cores) parts.push_back("ranks that shared cores");
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+/// What "measured" alone holds, and so a part of what other machines save.
+std::string not_the_network(const Results& results, const ScenarioResult& measured) {
+  std::string text;
+  const auto add = [&](const char* what, double seconds) {
+    if (seconds >= 0.005 * measured.elapsed)
+      text += fmt::format(" {} {} of that.", what, show_seconds(seconds));
+  };
+  const ScenarioResult* undisturbed = scenario_named(results, "undisturbed");
+  if (undisturbed) {
+    add("Recording it took", measured.elapsed - undisturbed->elapsed);
+  } else {
+    add("The tracer's flushes took", mean(measured.ranks, &RankResult::flushing));
+    add("Lost cores took", mean(measured.ranks, &RankResult::lost_core));
+  }
+  return text;
+}
+
+/// "ethernet-1g, infiniband-hdr: 0 of 16,816 messages cross the network ..."
+std::string unused_network_line(const Results& results) {
+  const ScenarioResult* first = nullptr;
+  std::string names;
+  for (const ScenarioResult& scenario : results.scenarios) {
+    if (!scenario.network_unused) continue;
+    if (!first) first = &scenario;
+    names += (names.empty() ? "" : ", ") + scenario.name;
+  }
+  if (!first) return "";
+  uint64_t messages = 0;
+  for (const LevelTraffic& level : first->traffic) messages += level.messages;
+  const std::string what =
+      messages > 0 ? fmt::format("0 of {} cross", counted(messages, "message", "messages"))
+                   : "no collective crosses";
+  const std::string base = first->name.substr(0, first->name.find(':'));
+  return fmt::format("{}: {} the network ({}): try {}:ppn=1.", names, what,
+                     results.trace.nodes == 1 && results.trace.ranks > 1
+                         ? "all ranks on 1 node"
+                         : "those that talk to each other share a node",
+                     base);
+}
+
+}  // namespace
+
+std::vector<std::string> caveats(const Results& results) {
+  std::vector<std::string> lines = caveats(results.trace);
+  const std::string unused = unused_network_line(results);
+  if (!unused.empty()) lines.push_back(unused);
+  const ScenarioResult* measured = scenario_named(results, "measured");
+  if (!measured || measured->ranks.empty()) return lines;
+  const auto share = [&](double RankResult::*seconds) {
+    const double time = mean(measured->ranks, seconds);
+    return fmt::format("{} ({})", show_seconds(time),
+                       show_share(time, mean_window(measured->ranks)));
+  };
+  const double window = mean_window(measured->ranks);
+  if (mean(measured->ranks, &RankResult::not_recorded) > 0) {
+    lines.push_back(fmt::format(
+        "{} of the mean rank was not recorded, as measurement was switched off: it is neither "
+        "compute nor MPI, and as long on every machine.",
+        share(&RankResult::not_recorded)));
+  }
+  if (mean(measured->ranks, &RankResult::flushing) > 0.001 * window) {
+    lines.push_back(fmt::format(
+        "the tracer wrote its buffer for {} of the mean rank: that is in measured alone.",
+        share(&RankResult::flushing)));
+  }
+  if (mean(measured->ranks, &RankResult::lost_core) > 0.001 * window) {
+    lines.push_back(
+        fmt::format("the mean rank had no core for {}, as others had it: undisturbed and platforms "
+                    "do without that time (--keep-stolen leaves it in).",
+                    share(&RankResult::lost_core)));
+  }
+  return lines;
+}
+
 std::string headline(const Results& results) {
   const ScenarioResult* measured = scenario_named(results, "measured");
   const ScenarioResult* perfect = scenario_named(results, "perfect");
-  if (!measured || !perfect || !(measured->elapsed > 0)) return "";
-  const double gain = 1 - perfect->elapsed / measured->elapsed;
-  std::string text =
-      gain < 0.005
-          ? fmt::format(
-                "Even a perfect interconnect would not make this run faster than its {}: the "
-                "time goes into compute and into waiting for other ranks, not into the "
-                "network.",
-                show_seconds(measured->elapsed))
-          : fmt::format(
-                "On a perfect interconnect this run would take {} instead of {} ({:.{}f} % less).",
-                show_seconds(perfect->elapsed), show_seconds(measured->elapsed), 100 * gain,
-                gain < 0.1 ? 1 : 0);
-  // What recording cost is part of "measured" alone, and so of the difference.
-  const ScenarioResult* undisturbed = scenario_named(results, "undisturbed");
-  const double recording = undisturbed ? measured->elapsed - undisturbed->elapsed : 0;
-  if (recording >= 0.005 * measured->elapsed) {
-    text += fmt::format(" Recording it took {} of that.", show_seconds(recording));
+  if (!measured || !(measured->elapsed > 0)) return "";
+  const ScenarioResult* own = own_machine(results);
+  std::string text = own ? closure_line(*own, *measured) : "";
+  const std::string why = doubts(results.trace, *measured);
+  if (own && std::abs(own->elapsed / measured->elapsed - 1) > kMostUnexplained) {
+    text += fmt::format(" {} are not explained{}: nothing is said of better networks.",
+                        show_seconds(std::abs(measured->elapsed - own->elapsed)),
+                        why.empty() ? "" : "; there are " + why);
+    return text;
   }
-  return text;
+  if (!perfect) return text;
+  if (own) text += " ";
+  const double lost = mean(measured->ranks, &RankResult::lost_core);
+  if (results.trace.shared_cores || lost > kMostLostCore * mean_window(measured->ranks)) {
+    return text + fmt::format(
+                      "Ranks waited for cores, and others for them ({}): the difference between "
+                      "measured and perfect is not the network's.",
+                      why.empty() ? "others ran there" : why);
+  }
+  const double off = mean(measured->ranks, &RankResult::not_recorded);
+  const double recorded = measured->elapsed - off;
+  const double left = std::max(0.0, perfect->elapsed - off);
+  if (!(recorded > 0)) return text;
+  const double gain = 1 - left / recorded;
+  const std::string run =
+      off > 0 ? fmt::format("the recorded {} of this run", show_seconds(recorded)) : "this run";
+  if (gain < 0.005) {
+    text += fmt::format(
+        "Even a perfect interconnect would not make {} faster{}: the time goes into compute and "
+        "into "
+        "waiting for other ranks, not into the network.",
+        run, off > 0 ? "" : " than its " + show_seconds(measured->elapsed));
+  } else if (off > 0) {
+    text += fmt::format("On a perfect interconnect {} would take {} ({}).", run, show_seconds(left),
+                        less(gain));
+  } else {
+    text +=
+        fmt::format("On a perfect interconnect this run would take {} instead of {} ({}).",
+                    show_seconds(perfect->elapsed), show_seconds(measured->elapsed), less(gain));
+  }
+  return text + not_the_network(results, *measured);
 }
 
 std::string identity_line(const IdentityResult& identity) {

@@ -21,6 +21,10 @@ void refuse_kept_calls(const TraceSummary& trace);
 /// warnings.
 std::vector<std::string> caveats(const TraceSummary& trace);
 
+/// All that opens a report: those, what of the run was not recorded, was the tracer's or lost to
+/// others on the same cores, and platforms whose network nothing crosses.
+std::vector<std::string> caveats(const Results& results);
+
 /// Warnings and deadlocks of the scenarios, each behind the scenario's name.
 std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios);
 
@@ -28,7 +32,10 @@ std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios);
 std::string identity_line(const IdentityResult& identity);
 
 /// The answer in a sentence, from the scenarios called "measured" and "perfect"; "" when one of
-/// them was not asked for. A second sentence says what recording cost when "undisturbed" knows.
+/// them was not asked for. Where a platform file was measured on the archive's own machine, what
+/// that model makes of the recorded time comes first. Where it is more than a tenth off, or ranks
+/// shared cores, nothing is said of a perfect interconnect, but what is not explained and why. The
+/// last sentence says what recording cost when "undisturbed" knows.
 std::string headline(const Results& results);
 
 /// True for MPI_Init, MPI_Init_thread and MPI_Finalize: their time is reported, but it is not a

@@ -12,6 +12,7 @@
 #include "models/error.h"
 #include "tools/honesty.h"
 #include "tools/install_paths.h"
+#include "tools/other_rows.h"
 #include "tools/report_json.h"
 #include "tools/version.h"
 
@@ -106,6 +107,13 @@ Json scenario_columns(const ScenarioResult& scenario, size_t call_count) {
       json["waits"].push_back(std::move(times));
     }
   }
+  json["others"] = Json::array();
+  for (int i = 0; ended && i < kOtherRowsInWindow; ++i) {
+    Json times = Json::array();
+    for (const RankResult& rank : scenario.ranks)
+      times.push_back(rounded(rank.*kOtherRows[i].seconds));
+    json["others"].push_back(std::move(times));
+  }
   json["compute"] = std::move(compute);
   json["mpi"] = std::move(mpi);
   json["calls"] = std::move(calls);
@@ -170,14 +178,16 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
                {"headline", headline(results)},
                {"reference", reference ? reference->name : ""},
                {"kept_line", kept_calls_line(results.trace)},
-               {"caveats", caveats(results.trace)},
+               {"caveats", caveats(results)},
                {"scenario_notes", caveats(results.scenarios)},
                {"trace", trace_to_json(results.trace)},
                {"calls", results.calls},
                {"wait_kinds", kWaitNames},
+               {"other_rows", Json::array()},
                {"outside_elapsed", Json::array()},
                {"scenarios", Json::array()},
                {"platforms", Json::array()}};
+  for (int i = 0; i < kOtherRowsInWindow; ++i) data["other_rows"].push_back(kOtherRows[i].name);
   for (const std::string& call : results.calls) {
     data["outside_elapsed"].push_back(outside_elapsed(call));
   }

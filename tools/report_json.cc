@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/other_rows.h"
 #include "tools/version.h"
 
 namespace rubato {
@@ -46,14 +47,14 @@ Json rank_to_json(int number_of_rank, const RankResult& rank, bool has_waits,
                           {"bytes_sent", totals.bytes_sent},
                           {"bytes_received", totals.bytes_received}};
   }
-  return {{"rank", number_of_rank},
-          {"start", number(rank.start)},
-          {"end", number(rank.end)},
-          {"elapsed", number(rank.end - rank.start)},
-          {"compute", number(rank.compute)},
-          {"mpi", number(rank.mpi)},
-          {"waits", has_waits ? waits_to_json(rank) : Json(nullptr)},
-          {"calls", std::move(calls)}};
+  Json row = {{"rank", number_of_rank},          {"start", number(rank.start)},
+              {"end", number(rank.end)},         {"elapsed", number(rank.end - rank.start)},
+              {"compute", number(rank.compute)}, {"mpi", number(rank.mpi)}};
+  for (const OtherRow& other : kOtherRows) row[other.key] = number(rank.*other.seconds);
+  row["threads"] = rank.threads;
+  row["waits"] = has_waits ? waits_to_json(rank) : Json(nullptr);
+  row["calls"] = std::move(calls);
+  return row;
 }
 
 Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::string>& names) {
@@ -86,6 +87,8 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
           {"contradicted_time", number(scenario.contradicted_time)},
           {"wildcard_receives", scenario.wildcard_receives},
           {"rematched_receives", scenario.rematched_receives},
+          {"network_unused", scenario.network_unused},
+          {"own_machine", scenario.own_machine},
           {"degradation_ratio",
            scenario.degradation_ratio ? number(*scenario.degradation_ratio) : Json(nullptr)},
           {"clipped_overheads", scenario.clipped_overheads},
@@ -147,6 +150,7 @@ Json trace_to_json(const TraceSummary& trace) {
           {"collectives", trace.collectives},
           {"elapsed", number(trace.elapsed)},
           {"mpi_time", number(trace.mpi_time)},
+          {"shared_cores", trace.shared_cores},
           {"kept", std::move(kept)},
           {"spinning_calls", trace.spinning_calls},
           {"spinning_time", number(trace.spinning_time)},
@@ -196,6 +200,10 @@ std::string report_csv(const Results& results) {
     for (size_t rank = 0; rank < scenario.ranks.size(); ++rank) {
       const RankResult& result = scenario.ranks[rank];
       out += fmt::format("{},{},compute,,{},,\n", name, rank, result.compute);
+      for (const OtherRow& other : kOtherRows) {
+        if (result.*other.seconds != 0)
+          out += fmt::format("{},{},{},,{},,\n", name, rank, other.key, result.*other.seconds);
+      }
       for (int kind = 0; scenario.has_waits && kind < kWaitKinds; ++kind)
         out += fmt::format("{},{},{},,{},,\n", name, rank, kWaitNames[kind], result.waits[kind]);
       for (size_t call = 0; call < result.calls.size(); ++call) {

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
 #include "tools/call_columns.h"
 #include "tools/honesty.h"
 #include "tools/numbers.h"
+#include "tools/other_rows.h"
 #include "tools/text_table.h"
 
 namespace rubato {
@@ -26,13 +28,6 @@ std::string trace_line(const TraceSummary& trace) {
                      trace.command.empty() ? "" : "'" + trace.command + "', ",
                      plural(trace.ranks, "rank"), plural(trace.nodes, "node"),
                      trace.creator.empty() ? "an unnamed tracer" : trace.creator);
-}
-
-double mean(const std::vector<RankResult>& ranks, double RankResult::*value) {
-  if (ranks.empty()) return 0;
-  double sum = 0;
-  for (const RankResult& rank : ranks) sum += rank.*value;
-  return sum / static_cast<double>(ranks.size());
 }
 
 std::string show_traffic(const LevelTraffic& traffic) {
@@ -105,6 +100,15 @@ std::string scenario_table(const std::vector<ScenarioResult>& scenarios, int wid
 
   std::vector<std::string> header = {"Scenario", fmt::format("Elapsed ({})", unit.name),
                                      "vs " + reference->name, "Compute", "MPI"};
+  std::vector<OtherRow> others;
+  for (int i = 0; i < kOtherRowsInWindow; ++i) {
+    const bool any = std::any_of(scenarios.begin(), scenarios.end(), [&](const auto& scenario) {
+      return mean(scenario.ranks, kOtherRows[i].seconds) > 0;
+    });
+    if (!any) continue;
+    others.push_back(kOtherRows[i]);
+    header.push_back(kOtherRows[i].name);
+  }
   for (const int level : levels) header.push_back(fmt::format("Messages: {}", kLevelNames[level]));
   TextTable table(header);
   for (const ScenarioResult& s : scenarios) {
@@ -115,8 +119,11 @@ std::string scenario_table(const std::vector<ScenarioResult>& scenarios, int wid
                                        : "-");
     const double compute = mean(s.ranks, &RankResult::compute);
     const double mpi = mean(s.ranks, &RankResult::mpi);
-    row.push_back(ended ? show_share(compute, compute + mpi) : "-");
-    row.push_back(ended ? show_share(mpi, compute + mpi) : "-");
+    const double window = mean_window(s.ranks);
+    row.push_back(ended ? show_share(compute, window) : "-");
+    row.push_back(ended ? show_share(mpi, window) : "-");
+    for (const OtherRow& other : others)
+      row.push_back(ended ? show_share(mean(s.ranks, other.seconds), window) : "-");
     for (const int level : levels) {
       row.push_back(show_traffic(s.traffic[level]));
     }
@@ -135,17 +142,38 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-/// Compute, MPI in total, then the chosen calls.
-std::vector<TimeColumn> time_columns(const std::vector<CallColumn>& calls,
+/// Compute, MPI in total, what else adds up to Elapsed, then the chosen calls.
+std::vector<TimeColumn> time_columns(const std::vector<OtherRow>& others,
+                                     const std::vector<CallColumn>& calls,
                                      const ScenarioResult& scenario) {
   std::vector<TimeColumn> columns = {{"Compute", {}}, {"All MPI", {}}};
+  for (const OtherRow& other : others) columns.push_back({other.name, {}});
   for (const CallColumn& call : calls) columns.push_back({call.name, {}});
   for (const RankResult& rank : scenario.ranks) {
-    columns[0].times.push_back(rank.compute);
-    columns[1].times.push_back(rank.mpi);
-    for (size_t i = 0; i < calls.size(); ++i) columns[i + 2].times.push_back(calls[i].time(rank));
+    auto column = columns.begin();
+    (column++)->times.push_back(rank.compute);
+    (column++)->times.push_back(rank.mpi);
+    for (const OtherRow& other : others) (column++)->times.push_back(rank.*other.seconds);
+    for (const CallColumn& call : calls) (column++)->times.push_back(call.time(rank));
   }
   return columns;
+}
+
+/// Those that show as more than 0 for some rank.
+std::vector<OtherRow> other_columns(const std::vector<ScenarioResult>& scenarios,
+                                    const TimeUnit& unit) {
+  std::vector<OtherRow> chosen;
+  for (const OtherRow& other : kOtherRows) {
+    const auto shows = [&](const RankResult& rank) {
+      return unit.show(std::abs(rank.*other.seconds)) != unit.show(0);
+    };
+    const bool any = std::any_of(scenarios.begin(), scenarios.end(), [&](const auto& scenario) {
+      return scenario.deadlock.empty() &&
+             std::any_of(scenario.ranks.begin(), scenario.ranks.end(), shows);
+    });
+    if (any) chosen.push_back(other);
+  }
+  return chosen;
 }
 
 /// The rows "minimum", "median", "maximum", each column for itself.
@@ -185,9 +213,10 @@ TimeUnit rank_table_unit(const std::vector<ScenarioResult>& scenarios) {
   return unit;
 }
 
-std::string rank_table(const std::vector<CallColumn>& calls, const ScenarioResult& scenario,
-                       const TimeUnit& unit, const TextReportOptions& options) {
-  const std::vector<TimeColumn> columns = time_columns(calls, scenario);
+std::string rank_table(const std::vector<OtherRow>& others, const std::vector<CallColumn>& calls,
+                       const ScenarioResult& scenario, const TimeUnit& unit,
+                       const TextReportOptions& options) {
+  const std::vector<TimeColumn> columns = time_columns(others, calls, scenario);
   const bool fold = !options.per_rank && scenario.ranks.size() > kRanksShown;
   std::vector<std::string> header = {fold ? fmt::format("{} ranks", scenario.ranks.size())
                                           : "Rank"};
@@ -265,9 +294,7 @@ std::string collectives_table(const ScenarioResult& scenario, int width) {
 std::string report_text(const Results& results, const TextReportOptions& options) {
   std::string out = wrap(trace_line(results.trace), options.width, 2);
   out += wrap(kept_calls_line(results.trace), options.width, 2);
-  for (const std::string& line : caveats(results.trace)) {
-    out += wrap("Note: " + line, options.width, 2);
-  }
+  for (const std::string& line : caveats(results)) out += wrap("Note: " + line, options.width, 2);
   if (results.identity) out += wrap(identity_line(*results.identity), options.width, 2);
   if (results.scenarios.empty()) return out;
 
@@ -280,14 +307,23 @@ std::string report_text(const Results& results, const TextReportOptions& options
   for (const std::string& line : notes) out += wrap("Note: " + line, options.width, 2);
 
   const TimeUnit unit = rank_table_unit(results.scenarios);
+  const std::vector<OtherRow> others = other_columns(results.scenarios, unit);
   const std::vector<CallColumn> calls = choose_call_columns(results, options.per_rank);
   bool folded = std::any_of(calls.begin(), calls.end(),
                             [](const CallColumn& call) { return call.calls.size() > 1; });
   for (const ScenarioResult& scenario : results.scenarios) {
     if (!scenario.deadlock.empty() || scenario.ranks.empty()) continue;
-    out += "\n" + rank_table(calls, scenario, unit, options);
+    out += "\n" + rank_table(others, calls, scenario, unit, options);
     folded = folded || scenario.ranks.size() > kRanksShown;
     if (options.collectives) out += collectives_table(scenario, options.width);
+  }
+  if (!others.empty()) {
+    std::string names;
+    for (const OtherRow& other : others) names += std::string(", ") + other.name;
+    out += "\n" + wrap("Compute, All MPI" + names +
+                           " add up to Elapsed, once for each thread of a rank that calls MPI. "
+                           "Before and After: of the run, outside of the rank's own window.",
+                       options.width, 0);
   }
   if (std::any_of(results.calls.begin(), results.calls.end(), outside_elapsed)) {
     out += "\n" +

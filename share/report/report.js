@@ -35,6 +35,13 @@ if (others.length > 0) {
   });
 }
 
+/** What is neither compute nor MPI, where there is some: flushes of the tracer, ... */
+const kOtherRowColours = ["#8c564b", "#a9a9a9", "#7a3b8f"];
+const otherRows = data.other_rows.map((name, row) => (
+  {name, colour: kOtherRowColours[row], seconds: (scenario) => scenario.others[row]}))
+  .filter((row) => finished.some((scenario) => sum(row.seconds(scenario)) > 0));
+layersByCall.push(...otherRows);
+
 /** The same with MPI divided into what ranks wait for; kinds that occur. Without them where nobody asked. */
 const knowsWaits = finished.length > 0 && finished.every((scenario) => scenario.waits !== null);
 const waitKinds = data.wait_kinds.map((_, kind) => kind)
@@ -45,7 +52,7 @@ const withoutWaits = (scenario) => scenario.mpi.map(
 const layersByWait = [layersByCall[0],
   ...waitKinds.map((kind) => (
     {name: waitName(kind), colour: kCallColours[kind], seconds: (scenario) => scenario.waits[kind]})),
-  {name: "MPI without waiting", colour: kOthersColour, seconds: withoutWaits}];
+  {name: "MPI without waiting", colour: kOthersColour, seconds: withoutWaits}, ...otherRows];
 
 let layers = layersByCall;
 
@@ -165,21 +172,25 @@ function writeScenarioTable() {
   byId("traffic").textContent = !same ? "" : used.length === 0 ? "No messages between two ranks."
     : `Messages by distance: ${used.map((level) => `${level} ${showTraffic(finished[0].traffic[level])}`).join("; ")}.`;
   const header = ["Scenario", `Elapsed (${elapsed.name})`, `vs ${data.reference}`, "Compute", "MPI",
+    ...otherRows.map((row) => row.name),
     `With MPI_Init (${withInit.name})`, ...levels.map((level) => `Messages: ${level}`)];
   const rows = scenarios.map((scenario) => {
     const traffic = levels.map((level) => showTraffic(scenario.traffic[level]));
-    if (scenario.elapsed === null) return [scenario.name, "deadlock", "–", "–", "–", "–", ...levels.map(() => "–")];
+    if (scenario.elapsed === null) return [scenario.name, "deadlock", "–", "–", "–", ...otherRows.map(() => "–"), "–", ...levels.map(() => "–")];
     const compute = mean(scenario.compute);
     const mpi = mean(scenario.mpi);
+    const others = otherRows.map((row) => mean(row.seconds(scenario)));
+    const window = compute + mpi + sum(others);
     return [scenario.name, elapsed.show(scenario.elapsed),
       reference ? `${(scenario.elapsed / reference.elapsed).toFixed(3)} ×` : "–",
-      showShare(compute, compute + mpi), showShare(mpi, compute + mpi),
+      showShare(compute, window), showShare(mpi, window), ...others.map((seconds) => showShare(seconds, window)),
       withInit.show(scenario.elapsed_with_init), ...traffic];
   });
   fillTable(byId("scenario-table"), header, rows);
 
   // The same numbers as the bars, for reading and copying.
   const perCall = [["Compute", (scenario) => scenario.compute],
+    ...otherRows.map((row) => [row.name, row.seconds]),
     ...[...callsByTime, ...callsOutside].map((call) =>
       [data.calls[call], (scenario) => scenario.calls[call].time])];
   const values = perCall.map(([, seconds]) => finished.map((scenario) => mean(seconds(scenario))));
@@ -287,7 +298,8 @@ function writeRankTable(scenario) {
     .concat(callsOutside);
   const columns = layers === layersByWait
     ? layersByWait.slice(1).map((layer) => ({name: layer.name, times: layer.seconds(scenario)}))
-    : calls.map((call) => ({name: data.calls[call], times: scenario.calls[call].time}));
+    : [...otherRows.map((row) => ({name: row.name, times: row.seconds(scenario)})),
+      ...calls.map((call) => ({name: data.calls[call], times: scenario.calls[call].time}))];
   const format = columnFormat([Math.max(...scenario.compute, ...scenario.mpi)], 1);
   fillTable(byId("rank-table"),
     [`Rank (${format.name})`, "Compute", "All MPI", ...columns.map((column) => column.name)],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Archives that other tracers wrote (Score-P 1.3 to 9.0, EZTrace): `measured` gives every record back to
 the tick, `perfect` is not slower, threads change nothing, the logical clock leaves no call that ends before
-its cause, and the one that cannot be replayed is refused by name.
+its cause, rows of a rank add up to Elapsed, and the one that cannot be replayed is refused by name.
 
 Called with the build directory. The archives lie beside the checkout and are no part of it.
 """
@@ -34,6 +34,14 @@ def repaired(trace):
             f"repaired on {repair['ranks']} ranks, by up to {repair['largest_shift'] * 1e6:.6g} us")
 
 
+def rows_add_up(scenario):
+    """To Elapsed, once for each thread that calls MPI."""
+    for rank in scenario["ranks"]:
+        rows = sum(rank[key] for key in ("compute", "mpi", "flushing", "not_recorded", "lost_core", "before", "after"))
+        elapsed = rank["threads"] * scenario["elapsed"]
+        assert abs(rows - elapsed) <= 1e-9 * elapsed + 1e-12, (scenario["name"], rank["rank"], rows, elapsed)
+
+
 def check(anchor):
     command = [rubato, "replay", anchor, "--on", "measured", "--on", "perfect", "--verify", "--json", "-"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -50,6 +58,8 @@ def check(anchor):
     assert identity["differing"] == 0, identity
     assert identity["records"] == records_of(anchor), (identity, records_of(anchor))
     measured, perfect = results["scenarios"]
+    for scenario in measured, perfect:
+        rows_add_up(scenario)
     assert not perfect["deadlock"], perfect["deadlock"]
     assert perfect["elapsed"] <= measured["elapsed"] * (1 + 1e-12)
     return (f"{identity['records']} records to the tick, measured {measured['elapsed']:.6g} s, "

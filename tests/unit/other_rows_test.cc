@@ -1,0 +1,358 @@
+// What a rank's time consists of besides compute and MPI: flushes of the tracer, what was switched
+// off, cores that others had, and the run before and after its own window. All rows add up to
+// Elapsed, in every scenario.
+
+#include <otf2/otf2.h>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "replay/replay_driver.h"
+#include "replay/text_source.h"
+#include "tests/fixture/otf2_archive.h"
+#include "tests/unit/directory.h"
+#include "tests/unit/ends.h"
+#include "tools/honesty.h"
+#include "tools/report_html.h"
+#include "tools/report_json.h"
+#include "tools/report_text.h"
+
+using namespace rubato;
+
+namespace {
+
+const std::vector<std::string> kAll = {"measured", "undisturbed", "perfect", "measured:cpu*2",
+                                       "bandela"};
+
+std::vector<Scenario> scenarios(const std::vector<std::string>& names) {
+  std::vector<Scenario> parsed;
+  for (const std::string& name : names) parsed.push_back(parse_scenario(name));
+  return parsed;
+}
+
+Results replay(const std::string& text, const std::vector<std::string>& names,
+               const ReplayOptions& options = {}) {
+  return run_replay(*parse_text_trace(text), scenarios(names), options);
+}
+
+double all_rows(const RankResult& rank) {
+  return rank.compute + rank.mpi + rank.flushing + rank.not_recorded + rank.lost_core +
+         rank.before + rank.after;
+}
+
+void check_rows_add_up(const Results& results) {
+  for (const ScenarioResult& scenario : results.scenarios) {
+    INFO(scenario.name);
+    REQUIRE(scenario.deadlock.empty());
+    for (size_t rank = 0; rank < scenario.ranks.size(); ++rank) {
+      INFO("rank " << rank);
+      const RankResult& row = scenario.ranks[rank];
+      CHECK(row.threads >= 1);
+      CHECK(all_rows(row) == Approx(row.threads * scenario.elapsed).margin(1e-15));
+    }
+  }
+}
+
+// Rank 0: from 10 to 300, of which 50 are switched off, 20 + 20 flushed, 30 + 5 had no core. The
+// call is 100 long, of which 20 + 30 are not its own: 50 of MPI. Gaps: 40, 20, 10 - 5 and 50: 115.
+// Rank 1: from 30 to 280, so 20 before and after; 10 of MPI, 240 of compute.
+const char* const kEverything = R"(
+  0: 0..10 init
+  0: 50..100 off
+  0: 120..140 flush
+  0: 150..250 local MPI_Comm_rank flushed 20 lost 30 stolen 5
+  0: 300 end
+  1: 0..30 init
+  1: 200..210 local MPI_Comm_rank
+  1: 280 end
+)";
+
+}  // namespace
+
+TEST_CASE("rows of a rank add up to Elapsed, whatever its time went into") {
+  const Results results = replay(kEverything, kAll);
+  check_rows_add_up(results);
+  const ScenarioResult& measured = results.scenarios[0];
+  CHECK(measured.elapsed == Approx(290e-9));
+  const RankResult& first = measured.ranks[0];
+  CHECK(first.compute == Approx(115e-9));
+  CHECK(first.mpi == Approx(50e-9));
+  CHECK(first.flushing == Approx(40e-9));
+  CHECK(first.not_recorded == Approx(50e-9));
+  CHECK(first.lost_core == Approx(35e-9));
+  CHECK(first.before == 0);
+  CHECK(first.after == 0);
+  const RankResult& second = measured.ranks[1];
+  CHECK(second.compute == Approx(240e-9));
+  CHECK(second.mpi == Approx(10e-9));
+  CHECK(second.before == Approx(20e-9));
+  CHECK(second.after == Approx(20e-9));
+}
+
+TEST_CASE("flushes and lost cores are in measured alone, compensated or not") {
+  ReplayOptions plain;
+  plain.compensate = false;
+  for (const ReplayOptions& options : {ReplayOptions{}, plain}) {
+    const Results results = replay(kEverything, {"measured", "undisturbed", "perfect"}, options);
+    check_rows_add_up(results);
+    check_ends(results.scenarios[0], {300, 280});
+    // 300 - 40 - 35.
+    check_ends(results.scenarios[1], {225, 280});
+    check_ends(results.scenarios[2], {225, 280});
+    for (int i = 1; i < 3; ++i) {
+      CHECK(results.scenarios[i].ranks[0].flushing == 0);
+      CHECK(results.scenarios[i].ranks[0].lost_core == 0);
+      CHECK(results.scenarios[i].ranks[0].not_recorded == Approx(50e-9));
+      CHECK(results.scenarios[i].ranks[0].mpi == Approx(50e-9));
+    }
+  }
+}
+
+TEST_CASE("--keep-stolen leaves in what ranks waited for a core") {
+  ReplayOptions options;
+  options.keep_stolen = true;
+  const Results results = replay(kEverything, kAll, options);
+  check_rows_add_up(results);
+  for (int i = 0; i < 3; ++i) {
+    // 300, less the flushes of 40 in all but measured.
+    check_ends(results.scenarios[i], {i == 0 ? 300. : 260., 280});
+    CHECK(results.scenarios[i].ranks[0].lost_core == Approx(i < 2 ? 35e-9 : 5e-9));
+  }
+}
+
+TEST_CASE("what a call lost while it waited is no part of what its cause delays") {
+  // The first receive does not wait: 24 from the send to its end. The second one ends 50 after its
+  // send, 10 of them without a core: 40 are left.
+  const char* text = R"(
+    0: 40..44 recv 1 8B
+    0: 150..250 recv 1 8B lost 10
+    0: 250 end
+    1: 0 local MPI_Comm_rank
+    1: 20..22 send 0 8B
+    1: 200..201 send 0 8B
+    1: 201 end
+  )";
+  const Results results = replay(text, {"measured", "undisturbed"});
+  check_rows_add_up(results);
+  check_ends(results.scenarios[0], {250, 201});
+  check_ends(results.scenarios[1], {240, 201});
+  CHECK(results.scenarios[0].ranks[0].lost_core == Approx(10e-9));
+  CHECK(results.scenarios[0].ranks[0].mpi == Approx(94e-9));
+}
+
+TEST_CASE("a call never loses more than it took, nor a gap") {
+  const char* text = R"(
+    0: 0 local MPI_Comm_rank
+    0: 100..110 local MPI_Comm_rank flushed 4 lost 1000 stolen 5000000000
+    0: 120 end
+  )";
+  const Results results = replay(text, {"measured", "undisturbed"});
+  check_rows_add_up(results);
+  // All of the gap of 100, and 4 + 6 of the call.
+  CHECK(results.scenarios[0].ranks[0].lost_core == Approx(106e-9));
+  CHECK(results.scenarios[0].ranks[0].flushing == Approx(4e-9));
+  check_ends(results.scenarios[1], {10});
+}
+
+TEST_CASE("a loop of polls goes on behind a lost core") {
+  // The message is there before the first test, which is entered 1 behind the call before: so on
+  // `perfect` the wait is over there and then, and the end 2 later.
+  const char* text = R"(
+    0: 0..0 irecv 1 8B req 1
+    0: 1..3 test
+    0: 4..6 test lost 1
+    0: 106..108 test stolen 99
+    0: 109..111 test 1
+    0: 113 end
+    1: 0..0 send 0 8B
+    1: 1 end
+  )";
+  const Results results = replay(text, {"measured", "perfect"});
+  check_rows_add_up(results);
+  check_ends(results.scenarios[0], {113, 1});
+  check_ends(results.scenarios[1], {3, 1});
+}
+
+namespace {
+
+class ArchiveDirectory : public TemporaryDirectory {
+ public:
+  std::string archive() const { return path() / "run"; }
+};
+
+OTF2_AttributeList* stolen(uint64_t nanoseconds) {
+  OTF2_AttributeList* list = OTF2_AttributeList_New();
+  OTF2_AttributeList_AddUint64(list, kStolen, nanoseconds);
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("archives say what cores were lost and flushes inside calls") {
+  Otf2Archive what = Otf2Archive::of_ranks(1);
+  what.events = [](OTF2_EvtWriter* events, const MadeLocation&) {
+    OTF2_EvtWriter_Enter(events, nullptr, 0, kMpiInit);
+    OTF2_EvtWriter_Leave(events, nullptr, 10, kMpiInit);
+    for (uint64_t i = 0; i < 20; ++i) {
+      const uint64_t at = 1000 * (i + 1);
+      OTF2_AttributeList* before = stolen(100 + i);
+      OTF2_EvtWriter_Enter(events, before, at, kMpiIprobe);
+      OTF2_EvtWriter_BufferFlush(events, nullptr, at + 10, at + 40);
+      OTF2_AttributeList* inside = stolen(50 + i);
+      OTF2_EvtWriter_Leave(events, inside, at + 200, kMpiIprobe);
+      OTF2_AttributeList_Delete(before);
+      OTF2_AttributeList_Delete(inside);
+    }
+    OTF2_EvtWriter_Enter(events, nullptr, 30010, kMpiFinalize);
+    OTF2_EvtWriter_Leave(events, nullptr, 30020, kMpiFinalize);
+  };
+  const ArchiveDirectory directory;
+  write_archive(what, directory.archive());
+  ReplayOptions options;
+  options.verify = true;
+  const Results results = run_replay(directory.archive(), scenarios(kAll), options);
+  REQUIRE(results.identity);
+  CHECK(results.identity->differing == 0);
+  check_rows_add_up(results);
+  const RankResult& row = results.scenarios[0].ranks[0];
+  // From 10 to 30010. Twenty calls of 200, of which 30 + 50 + i are no MPI time; before each
+  // 100 + i. The sum of i is 190.
+  CHECK(results.scenarios[0].elapsed == Approx(30000e-9));
+  CHECK(row.flushing == Approx(600e-9));
+  CHECK(row.lost_core == Approx((20 * 150 + 2 * 190) * 1e-9));
+  CHECK(row.mpi == Approx((20 * (200 - 30 - 50) - 190) * 1e-9));
+}
+
+TEST_CASE("rows add up where threads call MPI") {
+  SmallProgram program;
+  const ArchiveDirectory directory;
+  write_archive(small_program(program), directory.archive());
+  const Results results =
+      run_replay(directory.archive(), scenarios({"measured", "undisturbed", "perfect"}), {});
+  check_rows_add_up(results);
+  int threads = 0;
+  for (const RankResult& rank : results.scenarios[0].ranks) threads += rank.threads;
+  CHECK(threads == SmallProgram::kRanks + 2);
+}
+
+// --- What reports make of it ---
+
+namespace {
+
+/// One rank; `measured` and `perfect` take so many seconds.
+Results two_scenarios(double measured, double perfect) {
+  Results results;
+  results.trace.path = "run";
+  results.trace.ranks = results.trace.nodes = 1;
+  for (const double elapsed : {measured, perfect}) {
+    ScenarioResult scenario;
+    scenario.name = results.scenarios.empty() ? "measured" : "perfect";
+    scenario.elapsed = elapsed;
+    scenario.ranks.resize(1);
+    scenario.ranks[0].compute = elapsed;
+    scenario.ranks[0].threads = 1;
+    results.scenarios.push_back(scenario);
+  }
+  return results;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("what was not recorded is neither compute nor MPI") {
+  // 1.03 s off, 11 ms of messages, of which 0.1 ms are left: 10.9 / 11 = 99 %. Of all 1.041 s the
+  // messages are 1.1 %, and what was off 98.9 %.
+  Results results = two_scenarios(1.041, 1.0301);
+  for (ScenarioResult& scenario : results.scenarios) {
+    RankResult& rank = scenario.ranks[0];
+    rank.not_recorded = 1.03;
+    rank.compute = 0;
+    rank.mpi = scenario.elapsed - 1.03;
+  }
+  CHECK(headline(results) ==
+        "On a perfect interconnect the recorded 11.00 ms of this run would take 100.0 µs (99 % "
+        "less).");
+  const std::string text = report_text(results, {});
+  CHECK(contains(text, "Not recorded"));
+  CHECK(contains(text, "98.9 %"));
+  CHECK_FALSE(contains(text, "Lost core"));  // 0 everywhere
+  CHECK(contains(text, "1.030 s (98.9 %) of the mean rank was not recorded"));
+  const auto json = nlohmann::json::parse(report_json(results));
+  CHECK(json["scenarios"][0]["ranks"][0]["not_recorded"] == 1.03);
+  CHECK(json["scenarios"][0]["ranks"][0]["lost_core"] == 0);
+  CHECK(contains(report_csv(results), "measured,0,not_recorded,,1.03,,\n"));
+  CHECK(contains(report_html(results, {}), "Not recorded"));
+}
+
+TEST_CASE("a network that nothing crosses is said to price nothing") {
+  Results results = two_scenarios(2, 1);
+  results.trace.ranks = 2;
+  for (const char* name : {"infiniband-hdr", "ethernet-1g"}) {
+    results.scenarios.push_back(results.scenarios[1]);
+    results.scenarios.back().name = name;
+    results.scenarios.back().network_unused = true;
+    results.scenarios.back().traffic[static_cast<int>(Level::kNode)].messages = 16816;
+  }
+  const std::string line =
+      "infiniband-hdr, ethernet-1g: 0 of 16,816 messages cross the network (all ranks on 1 node): "
+      "try infiniband-hdr:ppn=1.";
+  REQUIRE(caveats(results).size() == 1);
+  CHECK(caveats(results)[0] == line);
+  TextReportOptions options;
+  options.width = 200;
+  const std::string text = report_text(results, options);
+  CHECK(text.find(line) < text.find("Scenario"));
+}
+
+TEST_CASE("a network is used where messages or collectives cross it") {
+  const auto unused = [](const std::string& text) {
+    Scenario scenario = parse_scenario("infiniband-hdr", RUBATO_PLATFORMS);
+    const Results results = run_replay(*parse_text_trace(text), {scenario}, {});
+    return results.scenarios[0].network_unused;
+  };
+  const std::string message = "0: 0..1 send 1 8B\n1: 0..1 recv 0 8B\n";
+  const std::string barrier = "0: 0..1 barrier\n1: 0..1 barrier\n";
+  CHECK(unused("nodes 0 0\n" + message));
+  CHECK(unused("nodes 0 0\n" + barrier));
+  CHECK_FALSE(unused("nodes 0 1\n" + message));
+  CHECK_FALSE(unused("nodes 0 1\n" + barrier));
+  CHECK_FALSE(unused("0: 0..1 local MPI_Comm_rank\n"));  // there is nothing to price
+}
+
+TEST_CASE("the model of the archive's own machine has the first word") {
+  Results results = two_scenarios(4, 3);
+  results.scenarios.push_back(results.scenarios[0]);
+  ScenarioResult& own = results.scenarios.back();
+  own.name = "here.toml";
+  own.own_machine = true;
+  own.elapsed = 3.94;  // 1.5 % less
+  CHECK(headline(results) ==
+        "On its own machine the model (here.toml) gives 3.940 s of the recorded 4.000 s (-1.5 %). "
+        "On a perfect interconnect this run would take 3.000 s instead of 4.000 s (25 % less).");
+  // Half of the run is not explained: of 4 s, 1.6 s are cores that others had.
+  own.elapsed = 2;
+  results.scenarios[0].ranks[0].lost_core = 1.6;
+  CHECK(headline(results) ==
+        "On its own machine the model (here.toml) gives 2.000 s of the recorded 4.000 s (-50.0 %). "
+        "2.000 s are not explained; there are lost cores 1.600 s (40.0 %): nothing is said of "
+        "better networks.");
+}
+
+TEST_CASE("ranks that shared cores say nothing about the network") {
+  Results results = two_scenarios(4, 2);
+  CHECK(contains(headline(results), "On a perfect interconnect"));
+  results.trace.shared_cores = true;
+  CHECK(headline(results) ==
+        "Ranks waited for cores, and others for them (ranks that shared cores): the difference "
+        "between measured and perfect is not the network's.");
+  results.trace.shared_cores = false;
+  results.scenarios[0].ranks[0].lost_core = 0.2;  // 5 % of 4.2
+  CHECK_FALSE(contains(headline(results), "On a perfect interconnect"));
+  results.scenarios[0].ranks[0].lost_core = 0.04;
+  CHECK(headline(results) ==
+        "On a perfect interconnect this run would take 2.000 s instead of 4.000 s (50 % less). "
+        "Lost cores took 40.00 ms of that.");
+}
