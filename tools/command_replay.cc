@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "models/error.h"
 #include "models/platform_file.h"
 #include "models/scenario.h"
 #include "models/units.h"
+#include "replay/archive.h"
+#include "replay/intervals.h"
 #include "replay/replay_driver.h"
 #include "tools/archive_guard.h"
 #include "tools/commands.h"
@@ -96,6 +99,9 @@ po::options_description replay_options() {
   add("no-wait-states",
       "do not sum up how long ranks wait for others that come late, which takes some time of its "
       "own");
+  add("no-intervals",
+      "do not say how far predictions may be off; where messages need somebody inside MPI, or the "
+      "order of time, that saves two passes a scenario");
   add("ignore-offsets", "do not apply the clock offsets of the archive");
   add("no-repair",
       "leave calls where the archive's clocks put them, even before what they waited for");
@@ -262,11 +268,12 @@ class Outputs {
 
   bool tables_wanted() const { return to_stdout_.empty(); }
 
-  void write(const Results& results, const std::vector<PlatformPicture>& platforms) {
+  void write(const Results& results, const std::vector<PlatformPicture>& platforms,
+             const Intervals& intervals) {
     const auto text_for = [&](const std::string& option) {
-      if (option == "json") return report_json(results);
+      if (option == "json") return report_json(results, intervals);
       if (option == "csv") return report_csv(results);
-      return report_html(results, platforms);
+      return report_html(results, platforms, intervals);
     };
     if (!to_stdout_.empty()) print_to_stdout(text_for(to_stdout_));
     for (auto& [option, file] : files_) file->write(text_for(option));
@@ -303,16 +310,26 @@ int command_replay(const Arguments& arguments) {
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
   Outputs outputs(values, archives[0]);
 
-  const Results results = run_replay(archives[0], scenarios, options);
+  const auto source = open_archive(archives[0], options.ignore_offsets, options.threads);
+  // A ratio that is fitted would be fitted anew in the scenarios beside the asked ones.
+  const bool wants_intervals = !values.count("no-intervals") && !options.fit_degradation;
+  std::optional<IntervalPlan> plan;
+  if (wants_intervals) plan.emplace(scenarios);
+  Results results = run_replay(*source, plan ? plan->scenarios() : scenarios, options);
+  const RecordingOverhead overhead = options.compensate
+                                         ? options.overhead.value_or(source->definitions().overhead)
+                                         : RecordingOverhead{};
+  const Intervals intervals = plan ? plan->settle(results, overhead) : Intervals{};
 
   if (outputs.tables_wanted()) {
     TextReportOptions text;
     text.width = page_width();
+    text.intervals = intervals;
     text.per_rank = values.count("per-rank") > 0;
     text.collectives = values.count("collectives") > 0;
     print_to_stdout(report_text(results, text));
   }
-  outputs.write(results, platforms);
+  outputs.write(results, platforms, intervals);
   if (results.identity && results.identity->differing > 0) {
     throw InputError(fmt::format("{}: {}", archives[0], identity_line(*results.identity)));
   }

@@ -12,6 +12,7 @@
 #include "models/error.h"
 #include "tools/honesty.h"
 #include "tools/install_paths.h"
+#include "tools/interval_report.h"
 #include "tools/other_rows.h"
 #include "tools/report_json.h"
 #include "tools/version.h"
@@ -172,7 +173,8 @@ std::string fill_page(const std::string& template_name, const std::string& scrip
   return out;
 }
 
-std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms) {
+std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
+                        const Intervals& intervals) {
   const ScenarioResult* reference = reference_scenario(results.scenarios);
   Json data = {{"rubato", kVersion},
                {"headline", headline(results)},
@@ -191,8 +193,14 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
   for (const std::string& call : results.calls) {
     data["outside_elapsed"].push_back(outside_elapsed(call));
   }
-  for (const ScenarioResult& scenario : results.scenarios) {
-    data["scenarios"].push_back(scenario_columns(scenario, results.calls.size()));
+  for (const std::string& line : not_told_apart(results.scenarios, intervals))
+    data["scenario_notes"].push_back(line);
+  for (size_t i = 0; i < results.scenarios.size(); ++i) {
+    Json columns = scenario_columns(results.scenarios[i], results.calls.size());
+    columns["interval"] = nullptr;
+    if (const ElapsedInterval* interval = interval_of(intervals, i))
+      columns["interval"] = {rounded(interval->low), rounded(interval->high)};
+    data["scenarios"].push_back(std::move(columns));
   }
   for (const PlatformPicture& platform : platforms) {
     data["platforms"].push_back(platform_data(platform));

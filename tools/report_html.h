@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/intervals.h"
 #include "replay/results.h"
 #include "tools/platform_picture.h"
 
@@ -10,8 +11,10 @@ namespace rubato {
 
 /// A report as one HTML file that needs nothing else: the page, its style and script
 /// (share/report/), Chart.js and the data stand inside it. `platforms` are drawn with the samples
-/// they were fitted to. Errors: InputError when the parts of the page are not installed.
-std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms);
+/// they were fitted to; `intervals` are those of elapsed times. Errors: InputError when the parts
+/// of the page are not installed.
+std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
+                        const Intervals& intervals = {});
 
 /// The page `template_name` of share/report with "@TITLE@", "@CSS@", "@CHART@", "@JS@" (page.js,
 /// then `script_name`) and "@DATA@" filled in; `data_json` is read by the script. Other pages

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/interval_report.h"
 #include "tools/other_rows.h"
 #include "tools/version.h"
 
@@ -164,13 +165,17 @@ Json trace_to_json(const TraceSummary& trace) {
           {"warnings", trace.warnings}};
 }
 
-Json results_to_json(const Results& results) {
+Json results_to_json(const Results& results, const Intervals& intervals) {
   Json json = head();
   json["trace"] = trace_to_json(results.trace);
   json["calls"] = results.calls;
   json["scenarios"] = Json::array();
-  for (const ScenarioResult& scenario : results.scenarios) {
-    json["scenarios"].push_back(scenario_to_json(scenario, results.calls));
+  for (size_t i = 0; i < results.scenarios.size(); ++i) {
+    Json scenario = scenario_to_json(results.scenarios[i], results.calls);
+    scenario["interval"] = nullptr;
+    if (const ElapsedInterval* interval = interval_of(intervals, i))
+      scenario["interval"] = {{"low", number(interval->low)}, {"high", number(interval->high)}};
+    json["scenarios"].push_back(std::move(scenario));
   }
   json["identity"] = nullptr;
   if (results.identity) {
@@ -182,8 +187,8 @@ Json results_to_json(const Results& results) {
   return json;
 }
 
-std::string report_json(const Results& results) {
-  return dump(results_to_json(results), 1);
+std::string report_json(const Results& results, const Intervals& intervals) {
+  return dump(results_to_json(results, intervals), 1);
 }
 
 std::string info_json(const TraceSummary& trace) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "replay/intervals.h"
 #include "replay/results.h"
 
 namespace rubato {
@@ -11,11 +12,11 @@ namespace rubato {
 /// change that could break a reader raises kJsonFormat; new keys do not.
 inline constexpr int kJsonFormat = 1;
 
-nlohmann::ordered_json results_to_json(const Results& results);
+nlohmann::ordered_json results_to_json(const Results& results, const Intervals& intervals = {});
 nlohmann::ordered_json trace_to_json(const TraceSummary& trace);
 
 /// The text of the file `--json` writes.
-std::string report_json(const Results& results);
+std::string report_json(const Results& results, const Intervals& intervals = {});
 
 /// What `rubato info --json` prints: the head of report_json with the object "trace" alone.
 std::string info_json(const TraceSummary& trace);

@@ -10,6 +10,7 @@
 
 #include "tools/call_columns.h"
 #include "tools/honesty.h"
+#include "tools/interval_report.h"
 #include "tools/numbers.h"
 #include "tools/other_rows.h"
 #include "tools/text_table.h"
@@ -86,7 +87,8 @@ std::vector<int> levels_in_use(const std::vector<ScenarioResult>& scenarios) {
   return levels;
 }
 
-std::string scenario_table(const std::vector<ScenarioResult>& scenarios, int width) {
+std::string scenario_table(const std::vector<ScenarioResult>& scenarios, const Intervals& intervals,
+                           int width) {
   const ScenarioResult* reference = reference_scenario(scenarios);
   const bool can_compare = reference->deadlock.empty() && reference->elapsed > 0;
   const bool one_line = same_traffic(scenarios);
@@ -113,8 +115,10 @@ std::string scenario_table(const std::vector<ScenarioResult>& scenarios, int wid
   TextTable table(header);
   for (const ScenarioResult& s : scenarios) {
     const bool ended = s.deadlock.empty();
+    const auto number = static_cast<size_t>(&s - scenarios.data());
     std::vector<std::string> row = {s.name};
-    row.push_back(ended ? unit.show(s.elapsed) : "deadlock");
+    row.push_back(ended ? unit.show(s.elapsed) + show_interval(intervals, number, unit)
+                        : "deadlock");
     row.push_back(ended && can_compare ? fmt::format("{:.3f}×", s.elapsed / reference->elapsed)
                                        : "-");
     const double compute = mean(s.ranks, &RankResult::compute);
@@ -298,12 +302,14 @@ std::string report_text(const Results& results, const TextReportOptions& options
   if (results.identity) out += wrap(identity_line(*results.identity), options.width, 2);
   if (results.scenarios.empty()) return out;
 
-  out += "\n" + scenario_table(results.scenarios, options.width);
+  out += "\n" + scenario_table(results.scenarios, options.intervals, options.width);
   out += waits_table(results.scenarios, options.width);
   const std::string answer = headline(results);
   if (!answer.empty()) out += "\n" + wrap(answer, options.width, 0);
   const std::vector<std::string> notes = caveats(results.scenarios);
-  if (!notes.empty()) out += "\n";
+  const std::vector<std::string> pairs = not_told_apart(results.scenarios, options.intervals);
+  if (!notes.empty() || !pairs.empty()) out += "\n";
+  for (const std::string& line : pairs) out += wrap("Note: " + line, options.width, 2);
   for (const std::string& line : notes) out += wrap("Note: " + line, options.width, 2);
 
   const TimeUnit unit = rank_table_unit(results.scenarios);

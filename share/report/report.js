@@ -181,7 +181,9 @@ function writeScenarioTable() {
     const mpi = mean(scenario.mpi);
     const others = otherRows.map((row) => mean(row.seconds(scenario)));
     const window = compute + mpi + sum(others);
-    return [scenario.name, elapsed.show(scenario.elapsed),
+    const interval = scenario.interval;
+    return [scenario.name, elapsed.show(scenario.elapsed) +
+      (interval ? ` (${elapsed.show(interval[0])}\u2013${elapsed.show(interval[1])})` : ""),
       reference ? `${(scenario.elapsed / reference.elapsed).toFixed(3)} ×` : "–",
       showShare(compute, window), showShare(mpi, window), ...others.map((seconds) => showShare(seconds, window)),
       withInit.show(scenario.elapsed_with_init), ...traffic];

@@ -1,0 +1,89 @@
+#include "replay/intervals.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/uncertainty.h"
+
+namespace rubato {
+namespace {
+
+/// `measured` without changes: what was recorded, and no prediction.
+bool is_recording(const Scenario& scenario) {
+  return scenario.basis == Basis::kMeasured && scenario.cpu == 1 && scenario.processors.empty() &&
+         scenario.functions.empty();
+}
+
+/// True when no message takes any time of its own.
+bool is_free(const Platform& platform) {
+  return std::all_of(platform.levels.begin(), platform.levels.end(), [](const auto& level) {
+    return !level || (level->transfer.empty() && level->send_overhead.empty() &&
+                      level->receive_overhead.empty());
+  });
+}
+
+/// The most that recording added to the calls of a rank, in seconds.
+double most_overhead(const ScenarioResult& result, const RecordingOverhead& overhead) {
+  const double per_call = overhead.outside + overhead.inside_before + overhead.inside_after;
+  double most = 0;
+  for (const RankResult& rank : result.ranks) {
+    double calls = 0;
+    for (const CallTotals& totals : rank.calls) calls += static_cast<double>(totals.calls);
+    most = std::max(most, calls * per_call);
+  }
+  return most;
+}
+
+double mean_mpi(const ScenarioResult& result) {
+  double sum = 0;
+  for (const RankResult& rank : result.ranks) sum += rank.mpi;
+  return result.ranks.empty() ? 0 : sum / static_cast<double>(result.ranks.size());
+}
+
+}  // namespace
+
+IntervalPlan::IntervalPlan(const std::vector<Scenario>& asked)
+    : scenarios_(asked), variants_(asked.size()) {
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const Scenario& scenario = asked[i];
+    Variants& variants = variants_[i];
+    const bool models = scenario.basis == Basis::kModel;
+    if (is_recording(scenario) || (models && !states_uncertainty(scenario.platform))) continue;
+    variants.has_interval = true;
+    variants.compensated = scenario.basis != Basis::kMeasured;
+    variants.models = models && !is_free(scenario.platform);
+    if (variants.models) {
+      variants.network = scenarios_.size();
+      scenarios_.push_back(scenario);
+      scenarios_.back().platform = deviated(scenario.platform, kErrors);
+    }
+    variants.compute = scenarios_.size();
+    scenarios_.push_back(scenario);
+    scenarios_.back().cpu /= 1 + kErrors * kComputeError;
+  }
+}
+
+Intervals IntervalPlan::settle(Results& results, const RecordingOverhead& overhead) const {
+  Intervals intervals(variants_.size());
+  for (size_t i = 0; i < variants_.size(); ++i) {
+    const Variants& variants = variants_[i];
+    const ScenarioResult& result = results.scenarios[i];
+    if (!variants.has_interval || !result.deadlock.empty()) continue;
+    const auto longer_by = [&](size_t variant) {
+      const ScenarioResult& other = results.scenarios[variant];
+      return variant == 0 || !other.deadlock.empty() ? 0 : other.elapsed - result.elapsed;
+    };
+    const double network = longer_by(variants.network);
+    const double compute = longer_by(variants.compute);
+    const double recording =
+        variants.compensated ? kErrors * kOverheadError * most_overhead(result, overhead) : 0;
+    const double model = variants.models ? kErrors * kModelError * mean_mpi(result) : 0;
+    const double half = std::hypot(std::hypot(network, compute), std::hypot(recording, model));
+    intervals[i] = {std::max(0.0, result.elapsed - half), result.elapsed + half,
+                    scenarios_[i].platform_file};
+  }
+  results.scenarios.resize(variants_.size());
+  return intervals;
+}
+
+}  // namespace rubato

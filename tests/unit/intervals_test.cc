@@ -1,0 +1,132 @@
+// Intervals of predictions, worked out by hand. One tick is one nanosecond.
+
+#include "replay/intervals.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "models/uncertainty.h"
+#include "replay/replay_driver.h"
+#include "replay/text_source.h"
+#include "tools/interval_report.h"
+
+using namespace rubato;
+
+namespace {
+
+// Rank 0 computes 1000 and sends; rank 1 waits for it from 10 ticks into its window on.
+const char* const kOneMessage = R"(
+  nodes 0 1
+  0: 0..10 init
+  0: 1010..1020 send 1 8B
+  0: 1020 end
+  1: 0..10 init
+  1: 20..2000 recv 0 8B
+  1: 2000 end
+)";
+
+/// A network with a latency of 1000 ticks and nothing else.
+Scenario network(double uncertainty) {
+  Scenario scenario;
+  scenario.name = "network";
+  LevelModel level;
+  level.transfer = TransferCurve({Segment{0, 1000e-9, 0, uncertainty}});
+  scenario.platform.level(Level::kNetwork) = level;
+  return scenario;
+}
+
+struct Predicted {
+  Results results;
+  Intervals intervals;
+};
+
+Predicted predict(const std::vector<Scenario>& scenarios, const RecordingOverhead& overhead = {}) {
+  const auto source = parse_text_trace(kOneMessage);
+  const IntervalPlan plan(scenarios);
+  Predicted predicted;
+  predicted.results = run_replay(*source, plan.scenarios(), {});
+  predicted.intervals = plan.settle(predicted.results, overhead);
+  return predicted;
+}
+
+double half_width(const std::optional<ElapsedInterval>& interval) {
+  REQUIRE(interval);
+  return (interval->high - interval->low) / 2 * 1e9;
+}
+
+}  // namespace
+
+// The message is sent 1000 into the window and takes 1000: 2000. With a latency 1.96 x 10 % longer:
+// + 196. With 1.96 x 1 % more compute: + 19.6. MPI takes rank 0 nothing and rank 1 2000 - 10 =
+// 1990, in the mean 995, and models may be off by 1.96 x 2 % of that: 39.004.
+TEST_CASE("half-widths of network, recording and model are combined in quadrature") {
+  const Predicted predicted = predict({network(0.1)});
+  REQUIRE(predicted.results.scenarios.size() == 1);
+  CHECK(predicted.results.scenarios[0].elapsed * 1e9 == Approx(2000));
+  const double half = std::sqrt(196.0 * 196.0 + 19.6 * 19.6 + 39.004 * 39.004);
+  CHECK(half_width(predicted.intervals[0]) == Approx(half));
+  CHECK(predicted.intervals[0]->low * 1e9 == Approx(2000 - half));
+}
+
+// On `perfect` 1000 of compute is all there is: 19.6. Rank 0 makes two calls (MPI_Init and
+// MPI_Send), and of 2 x 4 ticks of overhead 1.96 x 25 % may be wrong: 3.92.
+TEST_CASE("what is exact by definition has the uncertainty of the recording") {
+  Scenario perfect = parse_scenario("perfect");
+  CHECK(half_width(predict({perfect}).intervals[0]) == Approx(19.6));
+  RecordingOverhead overhead;
+  overhead.outside = 4e-9;
+  CHECK(half_width(predict({perfect}, overhead).intervals[0]) ==
+        Approx(std::sqrt(19.6 * 19.6 + 3.92 * 3.92)));
+}
+
+TEST_CASE("there is no interval where nobody can say") {
+  const Predicted predicted = predict({parse_scenario("measured"), network(0),
+                                       parse_scenario("bandela:latency=2us,bandwidth=10GB/s"),
+                                       parse_scenario("measured:cpu*2,name=faster")});
+  REQUIRE(predicted.intervals.size() == 4);
+  CHECK_FALSE(predicted.intervals[0]);  // a recording is no prediction
+  CHECK_FALSE(predicted.intervals[1]);  // its file states nothing
+  CHECK_FALSE(predicted.intervals[2]);
+  CHECK(predicted.intervals[3]);
+}
+
+TEST_CASE("a platform that is off has all its curves off, processor time no more than one way") {
+  LevelModel level;
+  level.transfer = TransferCurve({Segment{0, 1e-6, 1e-9, 0.1}, Segment{1024, 2e-6, 0, 0.2}});
+  level.send_overhead = TransferCurve({Segment{0, 1e-7, 0, 0.05}, Segment{1024, 1e-7, 0, 0.5}});
+  level.gap = TransferCurve({Segment{0, 4e-7, 0, 0.25}});
+  Platform platform;
+  platform.level(Level::kNetwork) = level;
+  CHECK(states_uncertainty(platform));
+  const LevelModel longer = *deviated(platform, 2).level(Level::kNetwork);
+  CHECK(longer.transfer(100) == Approx(1.2 * (1e-6 + 100e-9)));
+  CHECK(longer.transfer(2000) == Approx(1.4 * 2e-6));
+  CHECK(longer.send_overhead(0) == Approx(1.1 * 1e-7));
+  CHECK(longer.send_overhead(2000) == Approx(1.4 * 1e-7));  // 0.2 of T, not 0.5
+  CHECK((*longer.gap)(0) == Approx(1.5 * 4e-7));
+  CHECK(longer.receive_overhead.empty());
+  platform.level(Level::kNode) = LevelModel{};
+  CHECK(states_uncertainty(platform));  // nothing is exact
+  platform.level(Level::kNode)->transfer = TransferCurve({Segment{0, 1e-6, 0, 0}});
+  CHECK_FALSE(states_uncertainty(platform));
+}
+
+TEST_CASE("scenarios whose intervals overlap are said to be one") {
+  std::vector<ScenarioResult> scenarios(4);
+  const char* const names[] = {"measured", "a", "b", "c"};
+  for (size_t i = 0; i < 4; ++i) scenarios[i].name = names[i];
+  scenarios[0].elapsed = 2.5;
+  scenarios[1].elapsed = 2.438;
+  const Intervals intervals = {std::nullopt, ElapsedInterval{2.408, 2.468, "a.toml"},
+                               ElapsedInterval{2.46, 2.49, "b.toml"},
+                               ElapsedInterval{2.4, 2.6, "a.toml"}};
+  // c with measured and b, a with b; a and c are of one file.
+  const std::vector<std::string> lines = not_told_apart(scenarios, intervals);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0] == "measured and c cannot be told apart: their intervals overlap.");
+  CHECK(lines[1] == "a and b cannot be told apart: their intervals overlap.");
+  CHECK(lines[2] == "b and c cannot be told apart: their intervals overlap.");
+  CHECK(show_interval(intervals, 1, TimeUnit{1, "s", 4}) == " (2.41–2.47)");
+  CHECK(show_interval(intervals, 0, TimeUnit{1, "s", 4}).empty());
+  CHECK(not_told_apart(scenarios, {}).empty());
+}
