@@ -27,9 +27,11 @@ void OperationReader::read_ahead() {
     ahead_.outside[static_cast<int>(OutsidePart::kCompute)] += gap;
     add_functions(call, gap);
     clock_ = call.leave;
-    if (call.role == CallRole::kOff || call.role == CallRole::kFlush) {
-      const OutsidePart part =
-          call.role == CallRole::kOff ? OutsidePart::kOff : OutsidePart::kFlush;
+    if (call.role == CallRole::kOff || call.role == CallRole::kFlush ||
+        call.role == CallRole::kStolen) {
+      const OutsidePart part = call.role == CallRole::kOff     ? OutsidePart::kOff
+                               : call.role == CallRole::kFlush ? OutsidePart::kFlush
+                                                               : OutsidePart::kStolen;
       ahead_.outside[static_cast<int>(part)] += call.leave - call.enter;
       continue;
     }

@@ -15,12 +15,13 @@ namespace rubato {
 /// Time of a timeline that is in no MPI call.
 enum class OutsidePart : uint8_t {
   kCompute,
-  kOff,    ///< measurement was switched off
-  kFlush,  ///< the tracer wrote its buffer
+  kOff,     ///< measurement was switched off
+  kFlush,   ///< the tracer wrote its buffer
+  kStolen,  ///< the thread had no core
 };
-inline constexpr int kOutsideParts = 3;
-inline constexpr std::array<const char*, kOutsideParts> kOutsideNames = {"compute", "switched off",
-                                                                         "tracer's flushes"};
+inline constexpr int kOutsideParts = 4;
+inline constexpr std::array<const char*, kOutsideParts> kOutsideNames = {
+    "compute", "switched off", "tracer's flushes", "lost core"};
 
 /// An MPI call, or a run of polls, with the time before it. Seconds.
 struct Operation {
