@@ -11,7 +11,7 @@ struct TextReportOptions {
   int width = 100;           ///< columns of the page
   bool per_rank = false;     ///< every rank and every call, however many
   bool collectives = false;  ///< which algorithms collectives were priced by
-  Intervals intervals;       ///< of elapsed times; may be empty
+  Intervals intervals{};     ///< of elapsed times; may be empty
 };
 
 /// The report for a terminal: what to know first, elapsed per scenario, then for each scenario the
