@@ -26,11 +26,11 @@ class LabError(Exception):
 class Network:
     """Hosts lab1 ... labN on a network; `with` it, as nothing is left of it afterwards.
 
-    spec: {"latency": "50us", "rate": "5Gbit", "jitter": "0us"}
+    spec: {"latency": "50us", "rate": "5Gbit", "jitter": "0us"}; mtu: the largest frame, in bytes, a string.
     """
 
-    def __init__(self, spec, hosts, work):
-        self.spec, self.count = spec, hosts
+    def __init__(self, spec, mtu, hosts, work):
+        self.spec, self.mtu, self.count = spec, mtu, hosts
         self.work = os.path.abspath(work)
         self.switch, self.holders = None, []
         self.names = [f"lab{k + 1}" for k in range(hosts)]
@@ -43,11 +43,9 @@ class Network:
                 file.writelines(f"10.78.0.{k + 1} {name}\n" for k, name in enumerate(self.names))
             self.holders = [self._hold(name) for name in self.names]
             self._write_agent()
-            # Large frames where there are many of them: what the switch does for each is what bounds the rate.
-            mtu = "9000" if self.spec["rate"].endswith("Gbit") else "1500"
             self.switch = subprocess.Popen(
                 [*pinned(SWITCH_CORE), switch_program(), "--latency", self.spec["latency"], "--rate", self.spec["rate"],
-                 "--jitter", self.spec.get("jitter", "0us"), "--mtu", mtu, "--statistics", self._file("switch.txt"),
+                 "--jitter", self.spec.get("jitter", "0us"), "--mtu", self.mtu, "--statistics", self._file("switch.txt"),
                  *(str(holder.pid) for holder in self.holders)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             if self.switch.stdout.readline() != "ready\n":

@@ -1,8 +1,6 @@
 """What the laboratory measures: which networks, which programs, how large.
 
-Sizes are such that a run takes 0.1 to 1 s on all networks, and were chosen for that alone. (Where ranks at a real-time
-priority fill a core for more than a second, the kernel takes it from them for 50 ms of each, if anything else wants to
-run: its fair server. That would be an error of some per cent, and no network's.)
+Sizes are such that a run takes 0.2 to 3 s on all networks, and were chosen for that alone.
 """
 import os
 import shutil
@@ -22,16 +20,24 @@ NETWORKS = {
 OWN = ("halo", "master_worker", "overlap", "solver", "wavefront")
 
 
+def frame_bytes(net, sleeps):
+    """The largest frame. Large ones where there are many of them, or where programs want the core that they cost."""
+    return "1500" if sleeps and NETWORKS[net]["rate"].endswith("Mbit") else "9000"
+
+
 class Program:
     """A program, how it is called, and with how many ranks; files that it reads, what is preloaded into it.
 
-    One that sleeps where others compute has its ranks on one core, and the switch has the other one for itself.
+    With `runs_of` it is another prediction, with those options of `rubato replay`, for the runs of that program. One that
+    sleeps where others compute has its ranks on one core, and the switch has the other one for itself.
     """
 
-    def __init__(self, about, command, files=(), preload="", ranks=(2, 4), flavours=("openmpi", "mpich")):
+    def __init__(self, about, command, files=(), preload="", ranks=(2, 4), flavours=("openmpi", "mpich"),
+                 runs_of=None, replay=()):
         self.about, self.command, self.files, self.preload = about, command, files, preload
         self.ranks, self.flavours = ranks, flavours
         self.sleeps = command[0] in OWN
+        self.runs_of, self.replay = runs_of, list(replay)
 
     def there(self):
         """False for one that is not installed."""
@@ -80,14 +86,16 @@ PROGRAMS = {
                       ranks=(2,), flavours=("openmpi",)),
     "hpcc": Program("HPC Challenge up to its FFT: RandomAccess twice, PTRANS, DGEMM, STREAM, FFT", ["hpcc"],
                     files=[("hpccinf.txt", hpcc_input())], preload="until_wtick", ranks=(2,), flavours=("openmpi",)),
-    "halo-eager": Program("halo exchange, 4 messages of 2 kB each way, 80 steps", ["halo", "2048", "4", "80", "2000"]),
-    "halo-rendezvous": Program("halo exchange, a message of 200 kB each way, 9 steps",
-                               ["halo", "200000", "1", "9", "10000"]),
+    "hpcc-keep": Program("the same archives, replayed with --polling keep", ["hpcc"], ranks=(2,),
+                         flavours=("openmpi",), runs_of="hpcc", replay=["--polling", "keep"]),
+    "halo-eager": Program("halo exchange, 4 messages of 2 kB each way, 200 steps", ["halo", "2048", "4", "200", "2000"]),
+    "halo-rendezvous": Program("halo exchange, a message of 200 kB each way, 30 steps",
+                               ["halo", "200000", "1", "30", "10000"]),
     "master-worker": Program("tasks of 16 kB for whoever is free, receives from any source",
-                             ["master_worker", "80", "4000", "16384"]),
-    "overlap": Program("Isend and Irecv of 100 kB, work, Wait", ["overlap", "100000", "24", "5000"]),
+                             ["master_worker", "100", "4000", "16384"]),
+    "overlap": Program("Isend and Irecv of 100 kB, work, Wait", ["overlap", "100000", "60", "5000"]),
     "solver": Program("conjugate gradients: two allreduces and a small halo an iteration",
-                      ["solver", "8192", "50", "1500"]),
+                      ["solver", "8192", "150", "1500"]),
     "wavefront": Program("sweeps through a row of ranks, blocking messages of 4 kB",
-                         ["wavefront", "4096", "4", "30", "1500"]),
+                         ["wavefront", "4096", "4", "40", "1500"]),
 }
