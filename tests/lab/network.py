@@ -4,8 +4,8 @@ A host is a set of namespaces (network, host name, mounts, System V memory) that
 the switch beside this file. Hosts share with the machine its processors, its files (but /dev/shm) and its clock.
 """
 import os
+import signal
 import subprocess
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -56,6 +56,7 @@ class Network:
         return self
 
     def __exit__(self, *_):
+        self._end_what_is_left()
         for process in [self.switch, *self.holders]:
             if process:
                 process.stdin.close()   # each ends with its standard input, also where this program was killed
@@ -114,6 +115,21 @@ class Network:
         if process.returncode:
             raise LabError(f"exit code {process.returncode} of {' '.join(launch + command)}:\n{output[-3000:]}")
         return output
+
+    def _end_what_is_left(self):
+        """Ends what still runs on the hosts: ranks whose launcher was killed would spin for ever, and take the core."""
+        namespaces = set()
+        for holder in filter(None, self.holders):
+            if holder.poll() is None:
+                namespaces.add(os.readlink(f"/proc/{holder.pid}/ns/net"))
+        namespaces.discard(os.readlink("/proc/self/ns/net"))   # of a holder that has none of its own yet
+        own = {holder.pid for holder in self.holders if holder}
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if int(name) not in own and os.readlink(f"/proc/{name}/ns/net") in namespaces:
+                    os.kill(int(name), signal.SIGKILL)
+            except OSError:
+                pass   # it has ended
 
     def _file(self, name):
         return os.path.join(self.work, name)
