@@ -59,7 +59,8 @@ grep -q '^rubato: the trace stops early: no more space for records on 2 of 2' er
 check_readable "the archive is not valid" stopped.otf2dir
 # With somewhere to move them to, everything is there.
 run 2 "$rubato" trace -o moved.otf2dir --records disk ./app 300000 2>err.txt || rc=$?
-grep -q '^rubato:' err.txt && fail "message: $(cat err.txt)"
+grep '^rubato:' err.txt >said.txt || true
+one_report said.txt
 otf2-print moved.otf2dir/traces.otf2 >print.txt
 expect 300000 '^MPI_RECV '
 [ -z "$(ls -A disk)" ] || fail "records are left: $(ls -A disk)"

@@ -202,11 +202,13 @@ C
 build_program large -o small 2>build.txt || skip "this MPI has no forms for large counts"
 build_program large -DLARGE
 
-# The records of each rank in order, without their times and without the names of calls.
+# The records of each rank in order, without their times (nor what the scheduler took) and without the names of
+# calls.
 records() {
-  otf2-print run.otf2dir/traces.otf2 | sed -E 's/"(MPIX?_[A-Za-z_]*)_c"/"\1"/' | awk '
+  otf2-print run.otf2dir/traces.otf2 |
+    sed -E 's/"(MPIX?_[A-Za-z_]*)_c"/"\1"/; s/\("RUBATO_STOLEN"[^)]*\)(, )?//; s/, $//' | awk '
     /^[A-Z]/ { location = $2; $3 = "" }
-    location != "" && location ~ /^[0-9]+$/ && !/BUFFER_FLUSH|PROGRAM_BEGIN/ { print location, $0 }' |
+    location != "" && location ~ /^[0-9]+$/ && !/BUFFER_FLUSH|PROGRAM_BEGIN|ATTRIBUTES: *$/ { print location, $0 }' |
     sort -s -n -k1,1 | sed -E 's/Region: "([^"]*)" <[0-9]+>/\1/' >"$1"
 }
 for form in small large; do
