@@ -271,7 +271,10 @@ template <PlainRecord::Request kRole = PlainRecord::Request::kNone>
   return guarded(user, [&](EventLocation& l) {
     const int32_t call = call_of(l, region);
     const double stolen = call >= 0 ? stolen_ticks(l, attributes) : 0;
-    if (stolen > 0) l.record(event, time, &CallBuilder::stolen_before, stolen);
+    if (stolen > 0) {
+      l.record(event, time, &CallBuilder::stolen_before, stolen);
+      if (l.functions) l.functions->lose(stolen, l.ticks(time));
+    }
     l.record(event, time, &CallBuilder::enter, call);
     if (l.functions) l.time_enter(event, l.ticks(time), region, call >= 0);
     if (call >= 0 && !attributes_of_probe(l, event, time, attributes))

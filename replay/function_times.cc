@@ -55,6 +55,14 @@ void FunctionClock::stop(uint64_t event, double time) {
 void FunctionClock::go(double time) {
   take_time(time);
   if (stopped_ > 0) --stopped_;
+  began_ = time;
+}
+
+void FunctionClock::lose(double ticks, double time) {
+  take_time(time);
+  if (time <= began_) return;
+  const double left = std::max(0.0, 1 - ticks / (time - began_));
+  for (FunctionTime& part : stretch_) part.ticks *= left;
 }
 
 bool is_function(const std::string& name, const std::string& wanted) {

@@ -50,6 +50,9 @@ class FunctionClock {
   void stop(uint64_t event, double time);
   /// And goes on.
   void go(double time);
+  /// Since it went on, the thread had no core for so many ticks, nobody knows where: each function
+  /// loses its share of them.
+  void lose(double ticks, double time);
 
  private:
   void take_time(double time);
@@ -59,6 +62,7 @@ class FunctionClock {
   std::vector<FunctionTime> stretch_;  ///< since the last call
   int stopped_ = 0;                    ///< calls it is in
   double since_ = 0;
+  double began_ = 0;  ///< when it went on
 };
 
 /// True when `name` of a function on record is what somebody means by `wanted`: all of it, or all

@@ -252,6 +252,7 @@ class TextSource : public EventSource {
       record(enter, &CallBuilder::enter, int32_t{-1});
       return record(leave, &CallBuilder::leave, int32_t{-1});
     }
+    if (stolen > 0) clock.lose(stolen, enter);
     clock.stop(events_[text_.trace.timelines_of(line.rank)[line.thread]] + 1, enter);
     clock.go(leave);
     const auto record_silently = [&](auto method, auto... arguments) {

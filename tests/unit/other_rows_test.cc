@@ -356,3 +356,18 @@ TEST_CASE("ranks that shared cores say nothing about the network") {
         "On a perfect interconnect this run would take 2.000 s instead of 4.000 s (50 % less). "
         "Lost cores took 40.00 ms of that.");
 }
+
+TEST_CASE("a function loses its share of what the thread waited for a core") {
+  // Rank 0 is in busy() for 60 of the 80 between its calls, of which 20 were stolen: 45 of the 60
+  // that are left are busy()'s, and half of them is 22.5. Elapsed 60 without the factor, 37.5 with
+  // it.
+  const char* text = R"(
+    0: 0..0 init
+    0: 10..70 function busy
+    0: 80..80 local MPI_Comm_rank stolen 20
+    0: 80 end
+  )";
+  const Results results = replay(text, {"perfect", "perfect:region=busy*0.5"});
+  CHECK(results.scenarios[0].elapsed == Approx(60e-9));
+  CHECK(results.scenarios[1].elapsed == Approx(37.5e-9));
+}
