@@ -11,7 +11,7 @@
 //   recording  The program computes as long as recorded; another run on the same machine would
 //              differ (kComputeError). The scenario is replayed once more with that much more
 //              compute. Of the overhead that was taken out of the rank with the most of it,
-//              kOverheadError may have been wrong: it was measured in a loop, not in place.
+//              kOverheadError may have been wrong: it is that of one place in the program.
 //   model      What the model leaves out: kModelError of the time in MPI.
 //
 // Scenarios beside the asked ones are lanes of the same passes, so they add little; where messages
