@@ -62,14 +62,28 @@ if len(protocol) > 1:
 # Plausible on any machine, at rest or not: 50 ns to 1 ms for 8 B, 10 us to 1 s for 4 MiB.
 assert 50e-9 < times[8] < 1e-3 and 1e-5 < times[4 << 20] < 1, times
 assert times[8] < times[1 << 20] < times[4 << 20], times
-errors = sorted(abs(one_way(n) / t - 1) for n, t in times.items())
-assert errors[len(errors) // 2] < 0.5, errors
 END
 
-run 2 "$rubato" calibrate -o cluster.toml --quick --seconds 12 >table.txt
-[ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
-grep -q 'cluster.toml: platform file' table.txt || fail "no summary: $(cat table.txt)"
-"$python" shape.py || fail "what the files hold"
+cat >accuracy.py <<'END'
+# As on a machine shared with others: 2.5 times what calibrate_accuracy.sh asks for.
+from calibration_files import *
+
+errors = sorted(abs(one_way(n) / t - 1) for n, t in times.items())
+print("median error of the curve:", errors[len(errors) // 2])
+assert errors[len(errors) // 2] < 0.125, errors
+END
+
+# The machine may change its speed while one is measured, hardly while three are.
+accurate=no
+for _ in 1 2 3; do
+  rm -f cluster.toml cluster.csv
+  run 2 "$rubato" calibrate -o cluster.toml --quick --seconds 12 >table.txt
+  [ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
+  grep -q 'cluster.toml: platform file' table.txt || fail "no summary: $(cat table.txt)"
+  "$python" shape.py || fail "what the files hold"
+  "$python" accuracy.py && accurate=yes && break
+done
+[ $accurate = yes ] || fail "the curve does not meet its samples"
 
 run 3 "$rubato" calibrate -o three.toml --quick --seconds 8 --max-size 64KiB --collectives none --name trio --time median \
   --levels node --patterns ring,halo_persistent,bisection_synchronous_cold >table.txt
