@@ -130,6 +130,15 @@ double stolen_ticks(const EventLocation& l, const OTF2_AttributeList* attributes
   return std::floor(static_cast<double>(nanoseconds) * index.ticks_per_nanosecond);
 }
 
+/// What was stolen since the call or flush before this record, as our tracer says.
+void take_stolen_before(EventLocation& l, uint64_t event, OTF2_TimeStamp time,
+                        const OTF2_AttributeList* attributes) {
+  const double stolen = stolen_ticks(l, attributes);
+  if (!(stolen > 0)) return;
+  l.record(event, time, &CallBuilder::stolen_before, stolen);
+  if (l.functions) l.functions->lose(stolen, l.ticks(time));
+}
+
 /// What our tracer says where it enters a collective among neighbours, or prepares one with parts.
 void attributes_of_collective(EventLocation& l, uint64_t event, OTF2_TimeStamp time, int32_t call,
                               const OTF2_AttributeList* attributes) {
@@ -270,11 +279,7 @@ template <PlainRecord::Request kRole = PlainRecord::Request::kNone>
     return take(user, event, time, plain(RecordKind::kEnter, region));
   return guarded(user, [&](EventLocation& l) {
     const int32_t call = call_of(l, region);
-    const double stolen = call >= 0 ? stolen_ticks(l, attributes) : 0;
-    if (stolen > 0) {
-      l.record(event, time, &CallBuilder::stolen_before, stolen);
-      if (l.functions) l.functions->lose(stolen, l.ticks(time));
-    }
+    if (call >= 0) take_stolen_before(l, event, time, attributes);
     l.record(event, time, &CallBuilder::enter, call);
     if (l.functions) l.time_enter(event, l.ticks(time), region, call >= 0);
     if (call >= 0 && !attributes_of_probe(l, event, time, attributes))
@@ -441,6 +446,7 @@ OTF2_CallbackCode on_measurement(RUBATO_RECORD, OTF2_MeasurementMode mode) {
 
 OTF2_CallbackCode on_buffer_flush(RUBATO_RECORD, OTF2_TimeStamp stop) {
   return guarded(user, [&](EventLocation& l) {
+    take_stolen_before(l, event, time, attributes);
     l.record(event, time, &CallBuilder::buffer_flush, l.ticks(stop));
     if (!l.functions) return;
     l.functions->stop(event, l.ticks(time));

@@ -264,6 +264,7 @@ class TextSource : public EventSource {
       record(enter, &CallBuilder::measurement, false);
       return record(leave, &CallBuilder::measurement, true);
     }
+    if (stolen > 0) record_silently(&CallBuilder::stolen_before, stolen);
     if (what == "flush") return record(enter, &CallBuilder::buffer_flush, leave);
     const int32_t name = call(
         what == "local" && line.words.size() > 2 ? line.words[2] : mpi_call_name("mpi_" + what));
@@ -271,7 +272,6 @@ class TextSource : public EventSource {
       if (index >= line.words.size()) text_.fail(line, "the peer is missing");
       return text_.rank_named(line, index);
     };
-    if (stolen > 0) record_silently(&CallBuilder::stolen_before, stolen);
     record(enter, &CallBuilder::enter, name);
     if (lost > 0) record_silently(&CallBuilder::stolen_inside, lost);
     if (flushed > 0) record(enter, &CallBuilder::buffer_flush, enter + flushed);

@@ -57,7 +57,7 @@ namespace rubato {
 ///     0: 136..138 function             a function of the program, without calls in it; a name
 ///                                      may stand behind it
 ///     0: 140..150 off                  measurement switched off
-///     0: 160..170 flush                the tracer wrote its buffer
+///     0: 160..170 flush                the tracer wrote its buffer; "stolen" as below
 ///     0: 170..190 recv 1 8B flushed 5 lost 4 stolen 3    in the call it did so for 5 ticks, and
 ///                                      the thread had no core for 4; for 3 in the gap before
 ///     0: 200 end                       last record of the rank

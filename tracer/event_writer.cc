@@ -46,8 +46,8 @@ class EventWriter {
     put(OTF2_EvtWriter_Leave, inside != 0 ? attributes_ : nullptr, leave, translation_.region[id]);
   }
 
-  /// What was stolen before the next call. The time that asking took is in that call, if it begins
-  /// as the mark does, so that the gap in front of it ends when it did.
+  /// What was stolen before the next record. The time that asking took is in the call that this is,
+  /// if it begins as the mark does, so that the gap in front of it ends when it did.
   void stolen(uint64_t time, record::Reader words) {
     stolen_ += words.word();
     asked_ = {time, time + words.word()};
@@ -103,9 +103,13 @@ class EventWriter {
     if (nanoseconds != 0) OTF2_AttributeList_AddUint64(attributes_, kAttributeStolen, nanoseconds);
   }
 
+  /// Carries what was stolen before, unless a call's Enter did.
   void put_asked() {
     const auto [begin, end] = std::exchange(asked_, {0, 0});
-    if (end > begin) tracer_time(begin, end);
+    const uint64_t before = std::exchange(stolen_, 0);
+    if (end == begin && before == 0) return;
+    add_stolen(before);
+    put(OTF2_EvtWriter_BufferFlush, before != 0 ? attributes_ : nullptr, begin, end);
   }
 
   void add_call_site(uint64_t address) {
@@ -465,7 +469,7 @@ class EventWriter {
   OTF2_AttributeList* attributes_;
   OpenFunctions functions_;
   uint64_t posted_ = 0;
-  uint64_t stolen_ = 0;                        ///< nanoseconds, before the next Enter or Leave
+  uint64_t stolen_ = 0;                        ///< nanoseconds, before the next record or Leave
   std::pair<uint64_t, uint64_t> asked_{0, 0};  ///< when the kernel was asked for that
   uint64_t enter_ = 0;
   uint64_t leave_ = 0;

@@ -95,4 +95,49 @@ for ranks in 4 8; do
   check_readable
   check_replay
 done
+
+# Functions on record: between two calls the core is lost again and again, and a replay takes all of it out.
+build_program functions -finstrument-functions <<'C'
+#include <mpi.h>
+#include <stdio.h>
+#include <time.h>
+#define QUIET __attribute__((no_instrument_function))
+QUIET static double own_time(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+static void step(double begin) {
+  while (own_time() < begin + 50e-6) continue;
+}
+QUIET int main(int argc, char** argv) {
+  int rank, flag;
+  double computed = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Iprobe(0, 7, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    const double begin = own_time();
+    for (int k = 0; k < 3000; ++k) step(own_time());
+    computed += own_time() - begin;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  printf("computed %d %.9f\n", rank, computed);
+  fflush(stdout);
+  return MPI_Finalize();
+}
+C
+rm -rf run.otf2dir
+taskset -c "$cores" "mpirun.$flavour" -n 4 "$rubato" trace --functions -o run.otf2dir ./functions >out.txt 2>err.txt ||
+  fail "$(cat err.txt)"
+"$rubato" replay run.otf2dir --on measured --json results.json >replay.txt 2>&1 || fail "$(cat replay.txt)"
+"$python" - <<'P' >functions.txt 2>&1 || fail "functions: $(cat functions.txt)"
+import json
+known = {int(w[1]): float(w[2]) for w in map(str.split, open("out.txt")) if w[:1] == ["computed"]}
+ranks = json.load(open("results.json"))["scenarios"][0]["ranks"]
+print(known, *({k: r[k] for k in ("rank", "compute", "lost_core")} for r in ranks), sep="\n")
+assert len(known) == 4
+assert sum(r["lost_core"] for r in ranks) > 0.5 * sum(known.values()), "nobody lost a core?"
+assert all(abs(r["compute"] / known[r["rank"]] - 1) < 0.05 for r in ranks)
+P
 pass
