@@ -13,6 +13,10 @@
 // is the least time from such a cause to such an end seen anywhere in the archive, so that the
 // cause holds the call up only once it really comes late.
 //
+// Where the other side of a message lost its core, or flushed, in the call that sends or posts it,
+// a scenario without that has the call that waited for it leave as much earlier: the message may
+// have been under way only then, and b becomes no less than the least.
+//
 // A call with several causes waited at most for one of them: the one whose least time ends last.
 // The others get their least time.
 //
@@ -124,6 +128,12 @@ class MeasuredRules {
     transfer.posted = timeline.enter;
   }
   void matched(Transfer<K>&) {}
+  /// One side of a message lost time in the call that sends or posts it.
+  void lost_in(const Call& call, const TimelineState<K>& timeline, TransferId transfer,
+               bool sends) {
+    const Lost lost = rubato::lost_in(timeline.block.actions_of(call));
+    (sends ? lost_in_send_ : lost_in_post_)[transfer] = {call.enter, dropped(lost)};
+  }
   /// When the word that a post or complete is goes out.
   Lanes<K> tell(TimelineState<K>& timeline, Level) { return timeline.enter; }
 
@@ -135,10 +145,7 @@ class MeasuredRules {
       return timeline.enter + recorded;
 
     Lanes<K> lost = Lanes<K>::Constant(0);
-    if (call.spinning & kLoses) {
-      const Lost all = lost_in(timeline.block.actions_of(call));
-      lost = all.flushing * (1 - keep_flush_) + all.stolen * (1 - keep_stolen_);
-    }
+    if (call.spinning & kLoses) lost = dropped(rubato::lost_in(timeline.block.actions_of(call)));
     if (call.spinning & kSpinning && elastic_.any()) return leave_poll(timeline, call, lost);
     collect_causes(timeline, context);
     Lanes<K> after = after_;
@@ -158,9 +165,10 @@ class MeasuredRules {
 
  protected:
   struct CauseOf {
-    double recorded;    ///< W
-    Lanes<K> replayed;  ///< W'
-    double least;       ///< the least leave - W of its kind and size
+    double recorded;                        ///< W
+    Lanes<K> replayed;                      ///< W'
+    double least;                           ///< the least leave - W of its kind and size
+    Lanes<K> lost = Lanes<K>::Constant(0);  ///< by the other side, in the call that W is of
   };
 
   /// When a call leaves that began to wait at `enter` when recorded, and now at timeline.enter, by
@@ -187,8 +195,9 @@ class MeasuredRules {
       const double residual = call.leave - cause.recorded;
       const double least = std::min(residual, cause.least);
       // What was lost before the cause was there is part of the wait, and made up for by it.
-      const Lanes<K> b = waited && &cause == critical ? Lanes<K>((residual - lost).max(least))
-                                                      : Lanes<K>::Constant(least);
+      const Lanes<K> b = waited && &cause == critical
+                             ? Lanes<K>((residual - lost - cause.lost).max(least))
+                             : Lanes<K>::Constant(least);
       leave = leave.max(cause.replayed + (b - (before_ + after)).max(b.min(0.0)));
     }
     return leave;
@@ -219,12 +228,13 @@ class MeasuredRules {
       const auto bytes = static_cast<double>(transfer.bytes);
       const int level = surveyed_level(transfer.level);
       if (awaited.kind == Awaited::Kind::kReceive) {
-        causes_.push_back(
-            {transfer.recorded_send, transfer.sent, survey_->receive[level].at(bytes)});
+        causes_.push_back({transfer.recorded_send, transfer.sent, survey_->receive[level].at(bytes),
+                           lost_there(lost_in_send_, awaited.transfer, transfer.recorded_send)});
         own_.add(bytes, level, transfer.recorded_send);
       } else if (transfer.sender_waits) {
-        causes_.push_back(
-            {transfer.recorded_post, transfer.posted, survey_->synchronous[level].at(bytes)});
+        causes_.push_back({transfer.recorded_post, transfer.posted,
+                           survey_->synchronous[level].at(bytes),
+                           lost_there(lost_in_post_, awaited.transfer, transfer.recorded_post)});
         own_.add(bytes, level, transfer.recorded_post);
       }
     }
@@ -276,6 +286,24 @@ class MeasuredRules {
     own_.add(0, distance, turn.recorded_release);
   }
 
+  /// What a scenario does without of what was lost.
+  Lanes<K> dropped(const Lost& lost) const {
+    return lost.flushing * (1 - keep_flush_) + lost.stolen * (1 - keep_stolen_);
+  }
+
+  /// By transfer, whose numbers are used again: the enter tells which one it was.
+  struct LostInCall {
+    double enter;
+    Lanes<K> ticks;
+  };
+  using LostInCalls = std::unordered_map<TransferId, LostInCall>;
+  static Lanes<K> lost_there(const LostInCalls& calls, TransferId transfer, double enter) {
+    if (calls.empty()) return Lanes<K>::Constant(0);
+    const auto found = calls.find(transfer);
+    if (found == calls.end() || found->second.enter != enter) return Lanes<K>::Constant(0);
+    return found->second.ticks;
+  }
+
   /// What is left of a call that took `recorded` ticks without what recording it cost.
   Lanes<K> left_of(double recorded, const Lanes<K>& overhead) {
     const Lanes<K> left = recorded - overhead;
@@ -295,6 +323,7 @@ class MeasuredRules {
   Eigen::Array<bool, K, 1> elastic_;
   /// By timeline that is in a polling loop: when it was entered, as recorded.
   std::unordered_map<int, double> loops_;
+  LostInCalls lost_in_send_, lost_in_post_;
   bool local_;
   ClippedOverhead clipped_;
 };

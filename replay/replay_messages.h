@@ -59,6 +59,12 @@ RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call
 
 // --- Both sides of a message ---
 
+/// True for rules to which it matters what one side lost while the other may have waited.
+template <class Rules>
+inline constexpr bool kKnowsLostThere = requires {
+  &Rules::lost_in;
+};
+
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
                                     const Action& action) {
@@ -89,6 +95,10 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   ++outcome_.level_messages[static_cast<int>(level)];
   outcome_.level_bytes[static_cast<int>(level)] += action.bytes;
   rules_->send(state, call, action, transfer);
+  if constexpr (kKnowsLostThere<Rules>) {
+    if (call.spinning & kLoses) [[unlikely]]
+      rules_->lost_in(call, state, id, true);
+  }
   if (kFindsReceivers<Rules> || received_) number_send(timeline, id);
   if constexpr (kNeedsPresence<Rules>) {
     const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
@@ -139,6 +149,10 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   transfer.has_post = true;
   transfer.recorded_post = call.enter;
   rules_->post(state, action, transfer);
+  if constexpr (kKnowsLostThere<Rules>) {
+    if (call.spinning & kLoses) [[unlikely]]
+      rules_->lost_in(call, state, id, false);
+  }
   if constexpr (kNeedsPresence<Rules>) {
     const Level level = rules_->level(action.peer, rank);
     const Protocol protocol = rules_->protocol(level, transfer.bytes);

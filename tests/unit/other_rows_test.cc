@@ -140,6 +140,44 @@ TEST_CASE("what a call lost while it waited is no part of what its cause delays"
   CHECK(results.scenarios[0].ranks[0].mpi == Approx(94e-9));
 }
 
+TEST_CASE("who waits for a message makes up for what its sender lost in the call that sends it") {
+  // The first receive does not wait: 24 from the send to its end, which is the least. The second
+  // one ends 50 after its send, in which the sender had no core for 20: 30 are left, or 24 of 50
+  // - 40.
+  for (const auto& [lost, end] : {std::pair{20., 230.}, std::pair{40., 224.}}) {
+    const std::string text = R"(
+      0: 40..44 recv 1 8B
+      0: 150..250 recv 1 8B
+      0: 250 end
+      1: 0 local MPI_Comm_rank
+      1: 20..22 send 0 8B
+      1: 200..245 send 0 8B lost )" +
+                             std::to_string(lost) + "\n 1: 246 end\n";
+    const Results results = replay(text, {"measured", "undisturbed", "undisturbed:local"});
+    check_ends(results.scenarios[0], {250, 246});
+    check_ends(results.scenarios[1], {end, 246 - lost});
+    // Each for itself: the wait stays.
+    check_ends(results.scenarios[2], {250, 246 - lost});
+  }
+}
+
+TEST_CASE("who waits for a receiver makes up for what that lost in the call that receives") {
+  // The first send ends 12 after its receive was posted, the least. The second one ends 60 after
+  // it, 35 of which the receiver had no core: 25 are left. That one did not wait: 61 - 35 after its
+  // enter.
+  const char* text = R"(
+    0: 100..102 ssend 1 8B
+    0: 200..300 ssend 1 8B
+    0: 300 end
+    1: 90..103 recv 0 8B
+    1: 240..301 recv 0 8B lost 35
+    1: 301 end
+  )";
+  const Results results = replay(text, {"measured", "undisturbed"});
+  check_ends(results.scenarios[0], {300, 301});
+  check_ends(results.scenarios[1], {265, 266});
+}
+
 TEST_CASE("a call never loses more than it took, nor a gap") {
   const char* text = R"(
     0: 0 local MPI_Comm_rank
@@ -152,6 +190,23 @@ TEST_CASE("a call never loses more than it took, nor a gap") {
   CHECK(results.scenarios[0].ranks[0].lost_core == Approx(106e-9));
   CHECK(results.scenarios[0].ranks[0].flushing == Approx(4e-9));
   check_ends(results.scenarios[1], {10});
+}
+
+TEST_CASE("cores are lost on both sides of a flush between two calls") {
+  // 60 of the 100 before the flush, 15 of the 40 behind it.
+  const char* text = R"(
+    0: 0..0 init
+    0: 100..110 flush stolen 60
+    0: 150..160 local MPI_Comm_rank stolen 15
+    0: 170 end
+  )";
+  const Results results = replay(text, {"measured", "undisturbed"});
+  check_rows_add_up(results);
+  const RankResult& row = results.scenarios[0].ranks[0];
+  CHECK(row.lost_core == Approx(75e-9));
+  CHECK(row.flushing == Approx(10e-9));
+  CHECK(row.compute == Approx((170 - 75 - 10 - 10) * 1e-9));
+  check_ends(results.scenarios[1], {170 - 75 - 10});
 }
 
 TEST_CASE("a loop of polls goes on behind a lost core") {
@@ -195,6 +250,9 @@ TEST_CASE("archives say what cores were lost and flushes inside calls") {
     OTF2_EvtWriter_Leave(events, nullptr, 10, kMpiInit);
     for (uint64_t i = 0; i < 20; ++i) {
       const uint64_t at = 1000 * (i + 1);
+      OTF2_AttributeList* flushed = stolen(300);
+      OTF2_EvtWriter_BufferFlush(events, flushed, at - 200, at - 180);
+      OTF2_AttributeList_Delete(flushed);
       OTF2_AttributeList* before = stolen(100 + i);
       OTF2_EvtWriter_Enter(events, before, at, kMpiIprobe);
       OTF2_EvtWriter_BufferFlush(events, nullptr, at + 10, at + 40);
@@ -215,11 +273,11 @@ TEST_CASE("archives say what cores were lost and flushes inside calls") {
   CHECK(results.identity->differing == 0);
   check_rows_add_up(results);
   const RankResult& row = results.scenarios[0].ranks[0];
-  // From 10 to 30010. Twenty calls of 200, of which 30 + 50 + i are no MPI time; before each
-  // 100 + i. The sum of i is 190.
+  // From 10 to 30010. Twenty calls of 200, of which 30 + 50 + i are no MPI time; before each a
+  // flush of 20 with 300 in front of it and 100 + i behind it. The sum of i is 190.
   CHECK(results.scenarios[0].elapsed == Approx(30000e-9));
-  CHECK(row.flushing == Approx(600e-9));
-  CHECK(row.lost_core == Approx((20 * 150 + 2 * 190) * 1e-9));
+  CHECK(row.flushing == Approx(20 * (30 + 20) * 1e-9));
+  CHECK(row.lost_core == Approx((20 * (300 + 150) + 2 * 190) * 1e-9));
   CHECK(row.mpi == Approx((20 * (200 - 30 - 50) - 190) * 1e-9));
 }
 
