@@ -29,12 +29,20 @@ skewed_quietly() {
   echo "the machine is too busy to compare clocks"
 }
 
+# How often rank 1 compared clocks while the program ran: stretches of tracer time that hold the time of an offset. (To
+# ask the scheduler is tracer time, too.) Offsets have rank 1's own times; otf2-print shows corrected ones.
+measurements() {
+  { otf2-print -C "$1"/traces.otf2 && otf2-print "$1"/traces.otf2; } | tr -d ,+ | awk '
+    $1 == "CLOCK_OFFSET" && $2 == 1 { time[++offsets] = $4 + $6 }
+    $1 == "BUFFER_FLUSH" && $2 == 1 { for (i in time) if ($3 <= time[i] && time[i] <= $6) ++n }
+    END { print n + 0 }'
+}
+
 echo "SECONDS BEND OPTIONS, what came out:"
 skewed_quietly 2 3 0 ""
 check "$line" 0
 [ "$(number epochs "$line")" = 2 ] || fail "two measurements make two offsets: $line"
-otf2-print run.otf2dir/traces.otf2 >print.txt
-[ "$(count '^BUFFER_FLUSH')" = 0 ] || fail "tracer time without --sync-every"
+[ "$(measurements run.otf2dir)" = 0 ] || fail "tracer time without --sync-every: $(measurements run.otf2dir)"
 if [ "$quiet" = 1 ]; then
   [ "$(number early "$line" 2)" = 0 ] || fail "received before sent: $line"
   check_archive
@@ -53,8 +61,8 @@ if [ "$quiet" = 1 ]; then
   holds "$(number shift "$bent") <= 1 + $(number max "$bent") + $(number noise "$bent")" || fail "moved too far: $bent"
 fi
 skewed_quietly 5 6 50000 "--sync-every 1"
-otf2-print run.otf2dir/traces.otf2 >print.txt
-[ "$(count '^BUFFER_FLUSH')" -ge 8 ] || fail "no tracer time of --sync-every: $(count '^BUFFER_FLUSH')"
+[ "$(measurements run.otf2dir)" = $(($(number epochs "$line") - 2)) ] || # the first and the last are in MPI_Init and MPI_Finalize
+  fail "tracer time of --sync-every: $(measurements run.otf2dir)"
 "$rubato" replay --verify run.otf2dir >verify.txt 2>&1 || fail "replay: $(cat verify.txt)"
 if [ "$quiet" = 1 ] && [ "$both_quiet" = 1 ]; then
   check "$line" "150 / ($(number epochs "$line") - 1)"
@@ -66,8 +74,6 @@ export BENT_CLOCK="0 0 0"
 run 2 "$rubato" trace -o full.otf2dir --memory 64KiB --clock-domain rank --sync-every 0.2 ./drifting 2 pairs \
   >out.txt 2>&1 || fail "full memory: $(cat out.txt)"
 run 2 "$rubato" trace -o one.otf2dir --sync-every 0.1 ./drifting 1 pairs >out.txt 2>&1 || fail "one clock"
-otf2-print one.otf2dir/traces.otf2 >print.txt
-[ "$(count '^BUFFER_FLUSH')" = 0 ] || fail "one clock was synchronised"
 otf2-print -C one.otf2dir/traces.otf2 | grep -q 'Offset: [+-][1-9]' && fail "one clock has offsets"
 expect_failure 2 'expected node or rank' "$rubato" trace --clock-domain core ./drifting
 expect_failure 2 'expected seconds' "$rubato" trace --sync-every -1 ./drifting
