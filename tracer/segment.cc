@@ -39,12 +39,15 @@ auto despite_signals(Attempt attempt) {
 }
 
 bool write_zeros(int file, uint64_t offset, size_t bytes) {
-  static const char zeros[16384] = {};
+  static char zeros[65536];  // not const: then the library's file would hold them
   for (size_t i = 0; i < bytes;) {
     const ssize_t written = despite_signals([&] {
       return pwrite(file, zeros, std::min(bytes - i, sizeof zeros), static_cast<off_t>(offset + i));
     });
-    if (written <= 0) return false;
+    if (written <= 0) {
+      [[maybe_unused]] const int cut = ftruncate(file, static_cast<off_t>(offset));
+      return false;
+    }
     i += static_cast<size_t>(written);
   }
   return true;
@@ -52,9 +55,13 @@ bool write_zeros(int file, uint64_t offset, size_t bytes) {
 
 /// Makes the file longer by space that is really there.
 ///
+/// What fallocate() gives of memory is cleared only when it is mapped, page by page, and that takes
+/// longer than to write zeros and to map what is there (here 0.18 ms and 0.13 for a segment).
+///
 /// A signal of the program's ends fallocate() without effect, and the next one may be due before a
 /// whole segment is there (a profiler's timer): then it goes on in pieces of some 10 us each.
-bool reserve(int file, uint64_t offset, size_t bytes) {
+bool reserve(int file, uint64_t offset, size_t bytes, bool in_memory) {
+  if (in_memory) return write_zeros(file, offset, bytes);
   size_t piece = bytes;
   for (size_t done = 0; done < bytes;) {
     piece = std::min(piece, bytes - done);
@@ -181,7 +188,7 @@ SegmentFile::Result SegmentFile::extend(const SegmentSpace& space, uint32_t thre
   held.fetch_add(size, std::memory_order_relaxed);
   const auto too_much = [&] { return space.in_memory && bytes_held() > space.limit; };
   bool room = false;
-  while (can_move(space) && (too_much() || !(room = reserve(file_, end_, size)))) {
+  while (can_move(space) && (too_much() || !(room = reserve(file_, end_, size, space.in_memory)))) {
     if (!move_oldest(space, thread)) {
       release(size);
       return Result::kDiskFull;
@@ -194,7 +201,7 @@ SegmentFile::Result SegmentFile::extend(const SegmentSpace& space, uint32_t thre
   }
   const bool may_use_again = space.in_memory && space.overflow != nullptr && size <= window_bytes_;
   // A thread that has nothing to move may take a segment all the same, or could never record.
-  if (!room && !(too_much() && may_use_again)) room = reserve(file_, end_, size);
+  if (!room && !(too_much() && may_use_again)) room = reserve(file_, end_, size, space.in_memory);
   if (room && map_next(thread, size)) return result;
   release(size);
   if (!may_use_again) return Result::kDiskFull;
