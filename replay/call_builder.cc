@@ -95,6 +95,10 @@ bool CallBuilder::is_a_poll(const Call& call) const {
   return call.role == CallRole::kMpi && call.is_kept() && (info.tests || info.probes);
 }
 
+bool CallBuilder::is_a_vain_test(const Call& call) const {
+  return is_a_poll(call) && trace_->calls[call.name].tests;
+}
+
 bool CallBuilder::end_polls(std::span<Call> run) {
   const Call& call = run.back();
   const auto action = pending_.actions.begin() + call.first_action;
@@ -114,12 +118,21 @@ bool CallBuilder::end_polls(std::span<Call> run) {
   const bool tests = trace_->calls[call.name].tests;
   const Call& last = run[run.size() - 2 - local_calls_];
   const bool probed = receives && trace_->calls[last.name].probes;
+  const auto is_poll = [&](const Call& each) { return is_a_poll(each); };
+  const std::span<Call> polls = run.first(run.size() - 1);
+  given_up_.count(polls, tests ? call.name : GivenUp::kNoName,
+                  [&](const Call& each) { return is_a_vain_test(each); });
   if (!tests && !probed) return false;
+  if (tests) {
+    const std::span<Call> waited = tested_before(polls, call.name);
+    if (waited.empty()) return false;
+    run = run.last(waited.size() + 1);
+  }
   mark_looks(run, probed, [&](uint16_t name) {
     return probed ? trace_->calls[name].probes : trace_->calls[name].tests;
   });
   // A lone probe before a receive found its message at once.
-  const auto is_poll = [&](const Call& each) { return is_a_poll(each); };
+  if (tests && given_up_.is_look_now_and_then(call.name)) return false;
   if (!tests && std::count_if(run.begin(), run.end() - 1, is_poll) < 2) return false;
   mark_spinning(run, is_poll);
   return true;

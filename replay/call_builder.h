@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "replay/operation.h"
+#include "replay/polling.h"
 #include "replay/reference_tables.h"
 #include "replay/trace.h"
 
@@ -265,6 +266,7 @@ class CallBuilder {
   /// The last call was closed: counts it as a poll, or ends the run of polls before it.
   void follow_polls();
   bool is_a_poll(const Call& call) const;
+  bool is_a_vain_test(const Call& call) const;
   /// Marks a run of polls, or a blocking probe and what follows, if its last call got what they
   /// looked for; false when it did not.
   bool end_polls(std::span<Call> run);
@@ -346,7 +348,8 @@ class CallBuilder {
   uint32_t receives_after_probe_ = 0;
   uint32_t function_records_ = 0;  ///< after the last closed call
   size_t polls_ = 0;               ///< the last closed calls, if they may have been spinning
-  size_t local_calls_ = 0;         ///< the last ones of these, which talk to nobody
+  GivenUp given_up_;
+  size_t local_calls_ = 0;  ///< the last ones of these, which talk to nobody
   size_t gap_start_ = 0;  ///< index into pending_.records: the first one after the last closed call
   size_t call_base_ = 0;
   size_t action_base_ = 0;

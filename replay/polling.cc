@@ -6,7 +6,9 @@
 namespace rubato {
 namespace {
 
-constexpr double kWork = 10;  ///< times the median poll
+constexpr double kWork = 10;       ///< times the median poll
+constexpr size_t kFewPolls = 16;   ///< a loop that waits may be as short, whatever ends it
+constexpr uint64_t kGoodPart = 4;  ///< one in so many
 
 double median_poll(std::span<const Call> run, const IsPoll& is_poll) {
   std::vector<double> lengths;
@@ -23,6 +25,33 @@ double median_poll(std::span<const Call> run, const IsPoll& is_poll) {
 
 bool awaits_message(std::string_view call) {
   return call == "MPI_Probe" || call == "MPI_Mprobe";
+}
+
+std::span<Call> tested_before(std::span<Call> polls, uint16_t name) {
+  const auto first = std::find_if(polls.begin(), polls.end(), [&](const Call& each) {
+    return each.role == CallRole::kMpi && each.name == name;
+  });
+  return {first, polls.end()};
+}
+
+void GivenUp::count(std::span<const Call> polls, uint16_t ended_by, const IsPoll& is_test) {
+  if (polls.size() <= kFewPolls) return;
+  bool waits = false;
+  for (const Call& call : polls) {
+    if (!is_test(call)) continue;
+    waits = waits || call.name == ended_by;
+    auto tests = std::find_if(tests_.begin(), tests_.end(),
+                              [&](const Tests& each) { return each.name == call.name; });
+    if (tests == tests_.end()) tests = tests_.insert(tests_.end(), {call.name, 0, 0});
+    ++tests->all;
+    tests->given_up += !waits;
+  }
+}
+
+bool GivenUp::is_look_now_and_then(uint16_t name) const {
+  return std::any_of(tests_.begin(), tests_.end(), [&](const Tests& each) {
+    return each.name == name && each.given_up * kGoodPart >= each.all;
+  });
 }
 
 void mark_spinning(std::span<Call> run, const IsPoll& is_poll) {

@@ -17,6 +17,14 @@
 // poll of this run takes (the median), or a function of the program. What stood before the work was
 // a look now and then, not a wait.
 //
+// A loop that waits ends with what it looked for. So a run of tests that ends with another kind of
+// test at its first try was given up: HPCC's RandomAccess calls MPI_Testany after each update of
+// its table, a thousand times, until MPI_Test says that its buffer may be filled again. The length
+// of such a run is work, and tells nothing of the network, also where the next one of its kind
+// happens to end with a message. A location that gave up a quarter of what it tested in vain by
+// calls of a name, in runs longer than a few, looks now and then with them: from there on these
+// keep their time (GivenUp).
+//
 // MPI_Probe and MPI_Mprobe wait themselves. Where a receive follows, with nothing but such local
 // calls between, the wait is left to the receive: it comes as late, and what the program does
 // between the two keeps its time.
@@ -28,6 +36,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "replay/operation.h"
 
@@ -37,6 +46,31 @@ namespace rubato {
 bool awaits_message(std::string_view call);
 
 using IsPoll = std::function<bool(const Call&)>;
+
+/// Tests in vain of one location, by the name of their call: how many in runs that were given up.
+class GivenUp {
+ public:
+  /// A run of polls ended, with a test of name `ended_by` that found something, or with another
+  /// call (kNoName). What it was given up for are the polls before the first one of that name. Runs
+  /// of a few calls tell nothing.
+  void count(std::span<const Call> polls, uint16_t ended_by, const IsPoll& is_test);
+  /// True where a good part of the tests by calls of this name were given up.
+  bool is_look_now_and_then(uint16_t name) const;
+
+  static constexpr uint16_t kNoName = 0xffff;
+
+ private:
+  struct Tests {
+    uint16_t name;
+    uint64_t all;
+    uint64_t given_up;
+  };
+  std::vector<Tests> tests_;  ///< programs test by few names
+};
+
+/// The part of a run of polls that a test of this name may have waited in: from the first poll of
+/// the same name on, as another one may stand between two of them. Empty where there is none.
+std::span<Call> tested_before(std::span<Call> polls, uint16_t name);
 
 /// Marks (Call::spinning) what was spinning in `run`: polls, calls that talk to nobody, and the
 /// call behind them that got what they looked for.

@@ -311,7 +311,7 @@ class TextSource : public EventSource {
       record(enter, &CallBuilder::send, comm, peer(2), tag, bytes(line, 3));
       record(leave, &CallBuilder::recv, comm, peer(4), tag, bytes(line, 5), wildcards);
     } else if (what == "wait" || what == "waitall" || what == "waitany" || what == "waitsome" ||
-               what == "test" || what == "request_free") {
+               what == "test" || what == "testany" || what == "request_free") {
       complete(line, leave, record);
     } else if (const auto op = collective_of(what, is_started); op.has_value()) {
       if (text_.trace.comms[comm].local_rank(line.rank) < 0)

@@ -28,14 +28,13 @@ namespace rubato {
 ///     0: 75..76 pready 1               a partition of the one with this request is ready; without
 ///                                      it nobody says of which
 ///     1: 80..90 wait 1                 requests that complete here, in order
-///     1: 91..92 test not 2             a test whose records say that request 2 is not complete
-///     0: 91..92 wait cancelled 1       it was cancelled
-///     0: 91..92 request_free cancelled 1   it may have been, nobody knows
-///     0: 80..99 sendrecv 1 8B 1 8B     to, bytes, from, bytes
-///     0: 99..120 barrier               collectives: NAME [root R] [sent] [received] [comm C]
-///     0: 120..130 bcast root 0 64B 64B
-///     0: 130..135 ibarrier req 2       also nonblocking, with i before the name, and comm_idup
-///     0: 130..135 ibarrier req 2 persistent 1     a start of the first persistent collective
+///     1: 91..92 test not 2             also testany; a test whose records say that request 2 is
+///     not complete 0: 91..92 wait cancelled 1       it was cancelled 0: 91..92 request_free
+///     cancelled 1   it may have been, nobody knows 0: 80..99 sendrecv 1 8B 1 8B     to, bytes,
+///     from, bytes 0: 99..120 barrier               collectives: NAME [root R] [sent] [received]
+///     [comm C] 0: 120..130 bcast root 0 64B 64B 0: 130..135 ibarrier req 2       also nonblocking,
+///     with i before the name, and comm_idup 0: 130..135 ibarrier req 2 persistent 1     a start of
+///     the first persistent collective
 ///                                      that was initialised on its communicator
 ///     0: 130..135 alltoallv 8B 16B parts 0B 8B    sent, received, and what goes to each member;
 ///                                      also ialltoallv, and alltoallw

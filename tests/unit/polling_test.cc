@@ -151,6 +151,58 @@ TEST_CASE("what talks to nobody does not end a loop of polls") {
   CHECK(looped.trace.spinning_calls == 10);
 }
 
+TEST_CASE("tests that end with another kind of test at its first try were no wait") {
+  // A program that looks for a message after each piece of work, 10 ticks apart, and fills its
+  // buffer again when it may: after 20 looks in vain. The buffer was free at once, and so was the
+  // message.
+  const auto looks = [](int from, const std::string& found) {
+    std::string text;
+    for (int time = from; time < from + 200; time += 10)
+      text += "1: " + std::to_string(time) + ".." + std::to_string(time + 2) + " testany\n";
+    return text + "1: " + std::to_string(from + 200) + ".." + std::to_string(from + 202) + " " +
+           found + "\n";
+  };
+  const std::string begin =
+      "0: 0..1 send 1 8B\n0: 1..2 irecv 1 8B req 1\n0: 2..3 wait 1\n0: 3 end\n"
+      "1: 0..0 irecv 0 8B req 1\n1: 0..0 isend 0 8B req 2\n";
+  const Results given_up =
+      replay(begin + looks(10, "test 2") + "1: 220..221 wait 1\n1: 221 end\n", "perfect");
+  // 10, 20 looks of 2 and 8 behind each; what found something takes nothing, then 8 more; the wait
+  // takes nothing.
+  CHECK(end_of(given_up, 1) == Approx(10 + 20 * 10 + 8));
+  CHECK(given_up.trace.spinning_calls == 0);
+  // So are the next ones, though a message ends them: half of all were given up. 210, 8, 20
+  // times 10.
+  const Results looked =
+      replay(begin + looks(10, "test 2") + looks(220, "testany 1") + "1: 422 end\n", "perfect");
+  CHECK(end_of(looked, 1) == Approx(210 + 8 + 200));
+  CHECK(looked.trace.spinning_calls == 0);
+}
+
+TEST_CASE("a location that seldom gives up its tests waits in them") {
+  const auto polls = [](size_t count, uint16_t name) {
+    std::vector<Call> run(count);
+    for (Call& call : run) call.name = name;
+    return run;
+  };
+  GivenUp given_up;
+  given_up.count(polls(68, 1), 1, every_call);
+  CHECK_FALSE(given_up.is_look_now_and_then(1));
+  given_up.count(polls(22, 1), 2, every_call);  // 22 of 90
+  CHECK_FALSE(given_up.is_look_now_and_then(1));
+  given_up.count(polls(16, 1), 2, every_call);  // so few count for nothing
+  CHECK_FALSE(given_up.is_look_now_and_then(1));
+  // Given up are the 17 before the first of the other name, which waited: 39 of 107, and 0 of 18.
+  std::vector<Call> both = polls(17, 1);
+  const std::vector<Call> others = polls(18, 2);
+  both.insert(both.end(), others.begin(), others.end());
+  given_up.count(both, 2, every_call);
+  CHECK(given_up.is_look_now_and_then(1));
+  CHECK_FALSE(given_up.is_look_now_and_then(2));
+  CHECK(tested_before(both, 2).size() == 18);
+  CHECK(tested_before(both, 3).empty());
+}
+
 TEST_CASE("a long call between two polls is work") {
   const char* text = R"(
     0: 0..1 send 1 8B
