@@ -18,6 +18,7 @@
 #include "tools/install_paths.h"
 #include "tools/options.h"
 #include "tools/preloadable.h"
+#include "tools/trace_watch.h"
 #include "tracer/function_filter.h"
 
 namespace fs = std::filesystem;
@@ -25,7 +26,7 @@ namespace po = boost::program_options;
 
 /// `rubato trace` puts the tracer into the environment and becomes the program. So signals, exit
 /// codes and standard streams are the program's own, and nothing of Rubato but the preloaded
-/// library is left in the job.
+/// library is left in the job, and on one rank a watcher beside it (trace_watch.h).
 namespace rubato {
 namespace {
 
@@ -236,6 +237,7 @@ int trace(const Arguments& arguments) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  if (launcher_rank() == 0) watch_command(output);
   execv(program.c_str(), words.data());
   throw InputError(fmt::format("{}: {}", program, std::strerror(errno)));
 }

@@ -31,11 +31,13 @@ struct RankResult {
   bool good = true;
   Ended ended = Ended::kNot;
   RankSummary summary;
+  uint64_t bytes = 0;  ///< of its files, where they are whole
 
   std::string pack() const {
     Packer packer;
     packer.put(good);
     packer.put(static_cast<uint64_t>(ended));
+    packer.put(bytes);
     packer.put(summary.host);
     packer.put(summary.processors.affinity_cores);
     packer.put(summary.processors.affinity_list);
@@ -58,6 +60,7 @@ struct RankResult {
     RankResult result;
     result.good = from.value() != 0;
     result.ended = static_cast<Ended>(from.value());
+    result.bytes = from.value();
     result.summary.host = from.text();
     result.summary.processors.affinity_cores = from.value();
     result.summary.processors.affinity_list = from.text();
@@ -175,6 +178,21 @@ std::vector<LocationSummary> write_part(const std::string& output, const Process
   return good ? written.front() : std::vector<LocationSummary>();
 }
 
+uint64_t file_bytes(const std::string& name) {
+  struct stat info;
+  return stat(name.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size) : 0;
+}
+
+/// Of the files that a rank wrote.
+uint64_t bytes_of(const std::string& output, const std::vector<LocationSummary>& locations) {
+  uint64_t bytes = 0;
+  for (const LocationSummary& l : locations) {
+    for (const char* kind : {".evt", ".def"})
+      bytes += file_bytes(output + "/traces/" + std::to_string(l.location) + kind);
+  }
+  return bytes;
+}
+
 /// Why some ranks stopped recording early, as the archive's property says it.
 std::string completeness(const std::vector<RankResult>& ranks) {
   const auto count = [&](Ended ended) {
@@ -233,6 +251,7 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
     if (own.good) own.summary.locations = locations.front();
   } else if (own.good) {
     own.summary.locations = write_part(task.output, records, translation, own.good);
+    own.bytes = bytes_of(task.output, own.summary.locations);
   }
   for (LocationSummary& l : own.summary.locations) {
     l.involuntary_switches = switches_of(static_cast<uint32_t>(l.location >> 32));
@@ -265,14 +284,19 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
       const std::string where = failed > 0 ? " on " + std::to_string(failed) + " of " +
                                                  std::to_string(ranks.size()) + " ranks"
                                            : "";
-      warn("the trace is incomplete: writing to " + task.output + " failed" + where +
-           "; is the disk full? The records are kept; make room and run: rubato recover " +
-           task.output);
+      say_outcome("the trace is incomplete: writing to " + task.output + " failed" + where +
+                  "; is the disk full? The records are kept; make room and run: rubato recover " +
+                  task.output);
     } else if (complete != "true") {
       written.early = complete.substr(7);
     }
-    for (const RankSummary& summary : summaries) {
-      for (const LocationSummary& l : summary.locations) written.calls += l.calls;
+    // Its own files are whole only now.
+    written.bytes = bytes_of(task.output, own.summary.locations);
+    for (const char* file : {"/traces.otf2", "/traces.def"})
+      written.bytes += file_bytes(task.output + file);
+    for (const RankResult& result : ranks) {
+      written.bytes += result.bytes;
+      for (const LocationSummary& l : result.summary.locations) written.calls += l.calls;
     }
   }
   return !broadcast(comm, outcome).empty();

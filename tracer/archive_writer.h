@@ -23,6 +23,7 @@ struct ArchiveTask {
 /// What rank 0 learns of an archive that is whole.
 struct Written {
   uint64_t calls = 0;  ///< to MPI, of all ranks
+  uint64_t bytes = 0;  ///< of all files
   std::string early;   ///< why recording stopped before the end; empty: it did not
 };
 

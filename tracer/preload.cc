@@ -55,7 +55,7 @@ void change_tracer(char** argv) {
   const size_t from = begin == std::string::npos ? 0 : begin + 1;
   const std::string other = list.substr(from, list.find_first_of(": ", place) - from);
   if (access(other.c_str(), R_OK) != 0) {
-    warn("this program's MPI library has no tracer here; nothing is recorded");
+    say_outcome("this program's MPI library has no tracer here; nothing is recorded");
     return;
   }
   setenv("LD_PRELOAD", list.c_str(), 1);
@@ -71,7 +71,7 @@ __attribute__((constructor)) void loaded(int, char** argv, char**) {
 __attribute__((destructor)) void unloaded() {
   const std::string sessions = sessions_report();
   if (!sessions.empty()) {
-    warn(sessions);
+    say_outcome(sessions);
     return;
   }
   if (report_fd < 0 || session_finished() || !is_traced_process()) return;
@@ -82,6 +82,8 @@ __attribute__((destructor)) void unloaded() {
   } else if (stat(Settings::from_environment().output.c_str(), &info) != 0) {
     line = "rubato: nothing was recorded: the program did not call MPI_Init\n";
   }
+  if (line.empty()) return;
+  outcome_is_said();
   [[maybe_unused]] const ssize_t written = write(report_fd, line.data(), line.size());
 }
 

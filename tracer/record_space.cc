@@ -152,7 +152,7 @@ bool RecordSpace::make(MPI_Comm comm, Settings& settings, const std::string& hos
     std::string trouble;
     if (const int error = make_output(settings.output); error != 0) {
       trouble = error == EEXIST ? "something of that name exists by now" : std::strerror(error);
-      warn("nothing is recorded in " + settings.output + ": " + trouble);
+      say_outcome("nothing is recorded in " + settings.output + ": " + trouble);
     }
     told.put(trouble);
     told.put(settings.output);
@@ -175,8 +175,8 @@ bool RecordSpace::make_alone(int rank, int size, const Settings& settings,
   const std::string trouble = first ? "" : std::strerror(errno);
   job = job_of(settings.output);
   if (job == 0) {
-    warn("rank " + std::to_string(rank) + " records nothing in " + settings.output + ": " +
-         trouble);
+    say_outcome("rank " + std::to_string(rank) + " records nothing in " + settings.output + ": " +
+                trouble);
     return false;
   }
   choose_directory(rank, settings);

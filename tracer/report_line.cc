@@ -1,7 +1,7 @@
 #include "tracer/report_line.h"
 
 #include <cstdio>
-#include <filesystem>
+#include <iterator>
 
 namespace rubato {
 namespace {
@@ -54,20 +54,6 @@ std::string report_line(const RunReport& report, const std::string& directory) {
           (report.ranks == 1 ? " rank, " : " ranks, ") + seconds_text(report.seconds) + ", " +
           in_thousands(report.calls) + " MPI calls, " + size_text(report.bytes) + ")";
   return line + "; next: rubato replay " + name + " --on measured --on perfect";
-}
-
-uint64_t bytes_below(const std::string& directory) {
-  uint64_t bytes = 0;
-  std::error_code error;
-  namespace fs = std::filesystem;
-  for (fs::recursive_directory_iterator at(directory, error), end; !error && at != end;
-       at.increment(error)) {
-    std::error_code gone;
-    if (!at->is_regular_file(gone)) continue;
-    const uint64_t size = at->file_size(gone);
-    if (!gone) bytes += size;
-  }
-  return bytes;
 }
 
 }  // namespace rubato

@@ -19,7 +19,4 @@ struct RunReport {
 /// archive is named as seen from `directory`, where that holds it.
 std::string report_line(const RunReport& report, const std::string& directory);
 
-/// Bytes of all files below a directory.
-uint64_t bytes_below(const std::string& directory);
-
 }  // namespace rubato

@@ -356,10 +356,10 @@ void say_written(const Written& written) {
   report.seconds = static_cast<double>(session->end_ticks - session->init_pair.ticks) /
                    session->task.info.ticks_per_second;
   report.calls = written.calls;
-  report.bytes = bytes_below(report.archive);
+  report.bytes = written.bytes;
   report.early = written.early;
   const char* directory = std::getenv("PWD");
-  warn(report_line(report, directory != nullptr ? directory : ""));
+  say_outcome(report_line(report, directory != nullptr ? directory : ""));
 }
 
 void end_session(CallId finalize, const void* call_site) {
@@ -411,12 +411,12 @@ void leave_to_other_library() {
 #endif
   if (!launched_as_rank_0()) return;
   if (const char* missing = missing_handle()) {
-    warn(std::string("nothing is recorded: this ") + kOwn + " has no " + missing +
-         ", so it is of a version that the tracer does not know");
+    say_outcome(std::string("nothing is recorded: this ") + kOwn + " has no " + missing +
+                ", so it is of a version that the tracer does not know");
     return;
   }
-  warn(std::string("nothing is recorded: the program loaded another MPI library than ") + kOwn +
-       ", which the tracer was chosen for; launch it with the mpirun of " + kOther);
+  say_outcome(std::string("nothing is recorded: the program loaded another MPI library than ") +
+              kOwn + ", which the tracer was chosen for; launch it with the mpirun of " + kOther);
 }
 
 }  // namespace
@@ -438,7 +438,7 @@ void start_session(CallId init, const InitStamp& stamp) {
     begin_session(init, stamp);
   } catch (const std::exception& error) {
     Recorder::stop();
-    warn(std::string("recording could not start: ") + error.what());
+    say_outcome(std::string("recording could not start: ") + error.what());
   }
 }
 
@@ -449,7 +449,7 @@ void finish_session(CallId finalize, const void* call_site) {
   try {
     end_session(finalize, call_site);
   } catch (const std::exception& error) {
-    warn(std::string("the trace could not be written: ") + error.what());
+    say_outcome(std::string("the trace could not be written: ") + error.what());
   }
 }
 
@@ -488,7 +488,7 @@ void mpi_session_opened(CallId init, const InitStamp& stamp) {
       begin_alone(stamp, job_group.group);
     } catch (const std::exception& error) {
       Recorder::stop();
-      warn(std::string("recording could not start: ") + error.what());
+      say_outcome(std::string("recording could not start: ") + error.what());
       return;
     }
     if (session->recording) journal::sessions(true);
@@ -531,7 +531,7 @@ std::string sessions_report() {
 void abort_session() {
   if (session == nullptr || finished) return;
   Recorder::stop();
-  warn(how_to_recover("the program called MPI_Abort"));
+  say_outcome(how_to_recover("the program called MPI_Abort"));
 }
 
 std::string how_to_recover(const std::string& what) {

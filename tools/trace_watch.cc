@@ -1,0 +1,102 @@
+#include "tools/trace_watch.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace rubato {
+namespace {
+
+/// Where the tracer says that it told how the run ended: a socket without a file, so that the
+/// command inherits nothing and nothing can be left over.
+int listen_for_outcome(const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (name.size() + 1 > sizeof address.sun_path) return -1;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const int listener = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (listener >= 0 && bind(listener, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+    close(listener);
+    return -1;
+  }
+  return listener;
+}
+
+void close_all_but(unsigned a, unsigned b, unsigned c) {
+  unsigned kept[] = {a, b, c};
+  std::sort(std::begin(kept), std::end(kept));
+  unsigned from = 0;
+  for (const unsigned file : kept) {
+    if (file > from) syscall(SYS_close_range, from, file - 1, 0);
+    from = file + 1;
+  }
+  syscall(SYS_close_range, from, ~0U, 0);
+}
+
+[[noreturn]] void watch(int command, int listener, const std::string& output) {
+  setsid();
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_IGN);
+  close_all_but(STDERR_FILENO, static_cast<unsigned>(command), static_cast<unsigned>(listener));
+  if (chdir("/") != 0) _exit(0);
+  pollfd end{command, POLLIN, 0};
+  while (poll(&end, 1, -1) < 0) {
+    if (errno != EINTR) _exit(0);
+  }
+  char word;
+  if (recv(listener, &word, 1, 0) < 0) {
+    if (const std::string line = unsaid_outcome(output); !line.empty()) [[maybe_unused]]
+      const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  }
+  _exit(0);
+}
+
+}  // namespace
+
+std::string unsaid_outcome(const std::string& output) {
+  struct stat info;
+  if (stat((output + "/INCOMPLETE").c_str(), &info) == 0) {
+    return fmt::format(
+        "rubato: the program ended without MPI_Finalize; to make a trace of what was recorded: "
+        "rubato recover {}\n",
+        output);
+  }
+  if (stat(output.c_str(), &info) == 0) return "";
+  return "rubato: nothing was recorded: no program called MPI_Init with the tracer loaded (env -i, "
+         "sudo and their like remove LD_PRELOAD: put rubato trace behind them)\n";
+}
+
+void watch_command(const std::string& output) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const std::string name = fmt::format("rubato-{}-{}-{}", getpid(), now.tv_sec, now.tv_nsec);
+  const auto command = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+  const int listener = command >= 0 ? listen_for_outcome(name) : -1;
+  if (listener >= 0) {
+    // Twice, so that the watcher is not the command's child, which might wait for any.
+    const pid_t child = fork();
+    if (child == 0) {
+      if (fork() == 0) watch(command, listener, output);
+      _exit(0);
+    }
+    while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+    close(listener);
+    setenv("RUBATO_TRACE_WATCH", name.c_str(), 1);
+  }
+  if (command >= 0) close(command);
+}
+
+}  // namespace rubato
