@@ -13,7 +13,7 @@ void Survey::finish() {
   for (LowerEnvelope& envelope : receive) envelope.finish();
   for (LowerEnvelope& envelope : synchronous) envelope.finish();
   for (LowerEnvelope& envelope : epoch) envelope.finish();
-  for (auto& [key, envelope] : collective) envelope.finish();
+  for (auto& [key, delay] : collective) delay.finish();
 }
 
 Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
@@ -33,8 +33,8 @@ Lanes<1> SurveyRules::leave(TimelineState<1>& timeline, const Call& call,
         continue;
       const double bytes = payload_bytes(context.trace->sizes, action.op, comm.peers(awaited.local),
                                          awaited.local, action.bytes, action.bytes_received);
-      add(survey_->collective[Survey::collective_key(action.op, comm.size())], bytes,
-          call.leave - cause);
+      survey_->collective[Survey::collective_key(action.op, comm.size())].add(bytes, call.enter,
+                                                                              call.leave, cause);
       own.add_collective(bytes, comm.size(), cause);
       depends = true;
       continue;

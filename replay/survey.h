@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 #include <vector>
@@ -50,6 +51,35 @@ struct OwnCost {
   }
 };
 
+/// The least time from the cause of a collective to its end, by length.
+///
+/// leave - W bounds it from above. Where everybody came long after W (the root of an MPI_Bcast that
+/// others enter when they have computed) that says nothing: such members would wait as long in
+/// every scenario in which they come earlier. There, what the call takes itself is put for it.
+class LeastDelay {
+ public:
+  void add(double bytes, double enter, double leave, double cause) {
+    if (leave < cause) return;  // clocks are that wrong
+    delay_.add(bytes, leave - cause);
+    if (cause > enter)
+      waited_.add(bytes, leave - cause);
+    else
+      late_.add(bytes, leave - enter);
+  }
+  void finish() {
+    for (LowerEnvelope* envelope : {&delay_, &waited_, &late_}) envelope->finish();
+  }
+  double at(double bytes) const {
+    const double delay = delay_.at(bytes);
+    return std::isfinite(waited_.at(bytes)) ? delay : std::min(delay, late_.at(bytes));
+  }
+
+ private:
+  LowerEnvelope delay_;   ///< leave - W of all
+  LowerEnvelope waited_;  ///< of members who were there before
+  LowerEnvelope late_;    ///< leave - enter of those who were not
+};
+
 /// The tables, in ticks; by surveyed_level(), but for the evidence.
 struct Survey {
   std::vector<LowerEnvelope> floor;  ///< by call: leave - enter over bytes awaited
@@ -58,8 +88,7 @@ struct Survey {
   std::array<LowerEnvelope, kLevels> receive;      ///< leave - send's enter
   std::array<LowerEnvelope, kLevels> synchronous;  ///< send's leave - receive's post
   std::array<LowerEnvelope, kLevels> epoch;  ///< leave - enter of the post, complete or unlock
-  std::unordered_map<uint64_t, LowerEnvelope>
-      collective;                                ///< by collective_key(): leave - awaited enter
+  std::unordered_map<uint64_t, LeastDelay> collective;  ///< by collective_key()
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
 
   /// Times were repaired: a call that ends right when what it waited for happened was put there,

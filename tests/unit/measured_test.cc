@@ -216,6 +216,30 @@ TEST_CASE("the identity check notices one tick") {
   }
 }
 
+TEST_CASE("who came late to every broadcast comes earlier with less compute") {
+  // Nobody waits: 206 and 297 from the root's enter to the end say how late rank 1 was, not what a
+  // broadcast needs; 6 does. At twice the speed: 100 + 6, 45 + 6, and 50 at the end. With a third
+  // one for which rank 1 was there first, until 60 after the root's enter, a broadcast needs that
+  // at most: 100 + 6 is later than 0 + 60, 45 + 6 later than 5 + 60, and the third ends at 1000
+  // + 60.
+  for (const bool waits : {false, true}) {
+    const std::string text =
+        std::string(R"(
+      0: 0..5 bcast root 0 8B 8B
+      0: 5..10 bcast root 0 8B 8B)") +
+        (waits ? "\n 0: 1000..1005 bcast root 0 8B 8B" : "") +
+        R"(
+      0: 1100 end
+      1: 0 local MPI_Comm_rank
+      1: 200..206 bcast root 0 8B 8B
+      1: 296..302 bcast root 0 8B 8B)" +
+        (waits ? "\n 1: 400..1060 bcast root 0 8B 8B\n 1: 1160 end\n" : "\n 1: 402 end\n");
+    const Results results =
+        run_replay(*parse_text_trace(text), {parse_scenario("measured:rank1.cpu*2")}, {});
+    CHECK(results.scenarios[0].ranks[1].end == Approx((waits ? 1060 + 50 : 106 + 51 + 50) * 1e-9));
+  }
+}
+
 TEST_CASE("undisturbed takes overhead out where it was, and waiting hides it") {
   // Rank 0 computes 1000 and sends; rank 1 is there long before. Overheads: outside 10, before 3,
   // after 2, no further records. Closed form without tracing: the send is entered at 1000 - 10 =
