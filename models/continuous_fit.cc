@@ -12,12 +12,13 @@
 //
 // Intervals come from the derivatives of y by all parameters, knots included (Muggeo, "Estimating
 // regression models with unknown break-points", Statistics in Medicine 22, 2003).
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "models/fit_samples.h"
+#include "models/least_squares.h"
 
 namespace rubato {
 namespace {
@@ -70,7 +71,7 @@ Solution solve(const SampleArrays& samples, const Knots& knots) {
     for (size_t c = 0; c < used.size(); ++c) {
       part.col(static_cast<Eigen::Index>(c)) = design.col(used[c]) / lengths(used[c]);
     }
-    const Eigen::VectorXd x = part.colPivHouseholderQr().solve(root);
+    const Eigen::VectorXd x = least_squares(part, root);
     Eigen::Index worst = 0;
     if (x.minCoeff(&worst) >= 0) {
       for (size_t c = 0; c < used.size(); ++c) {
@@ -188,8 +189,7 @@ std::vector<SegmentIntervals> intervals_of(const SampleArrays& samples, const So
   }
   const Eigen::VectorXd lengths = jacobian.colwise().norm().cwiseMax(1e-300);
   jacobian.array().rowwise() /= lengths.transpose().array();
-  const Eigen::MatrixXd inverse =
-      (jacobian.transpose() * jacobian).completeOrthogonalDecomposition().pseudoInverse();
+  const Eigen::MatrixXd inverse = inverse_of_squares(jacobian);
   const Eigen::MatrixXd covariance =
       noise * noise * (inverse.array() / (lengths * lengths.transpose()).array()).matrix();
 

@@ -36,12 +36,13 @@
 // the two lines cross, if they do so there (a kink), and at its first sample otherwise (a step).
 #include "models/fit.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "models/fit_samples.h"
+#include "models/least_squares.h"
 
 namespace rubato {
 namespace {
@@ -77,10 +78,10 @@ Line fit_line(const SampleArrays& samples, int first, int last, double from) {
       std::max(1.0, n.maxCoeff());  // both columns of a size: a well-conditioned QR
   const bool one_size = n.maxCoeff() == n.minCoeff();
   if (!one_size) {
-    Eigen::MatrixX2d design(count, 2);
+    Eigen::MatrixXd design(count, 2);
     design.col(0) = (root / t).matrix();
     design.col(1) = (root * n / scale / t).matrix();
-    const Eigen::Vector2d x = design.colPivHouseholderQr().solve(root.matrix());
+    const Eigen::VectorXd x = least_squares(design, root.matrix());
     line.intercept = x(0);
     line.per_byte = x(1) / scale;
   }
@@ -212,9 +213,11 @@ void line_intervals(const SampleArrays& samples, int first, int last, const Line
   Eigen::MatrixX2d design(count, 2);
   design.col(0) = root.matrix();
   design.col(1) = (root * n / scale).matrix();
-  const Eigen::Matrix2d covariance = (design.transpose() * design).inverse() * noise * noise;
-  intervals.intercept = around(line.intercept, quantile * std::sqrt(covariance(0, 0)));
-  intervals.per_byte = around(line.per_byte, quantile * std::sqrt(covariance(1, 1)) / scale);
+  const Eigen::Matrix2d squares = design.transpose() * design;
+  const double of_inverse = 1 / (squares(0, 0) * squares(1, 1) - squares(1, 0) * squares(0, 1));
+  const auto error = [&](double square) { return std::sqrt(square * of_inverse * noise * noise); };
+  intervals.intercept = around(line.intercept, quantile * error(squares(1, 1)));
+  intervals.per_byte = around(line.per_byte, quantile * error(squares(0, 0)) / scale);
   intervals.per_byte.low = std::max(0.0, intervals.per_byte.low);
 }
 

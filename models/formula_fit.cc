@@ -25,7 +25,7 @@
 // physical can be passed over: a smaller one stands for them.
 #include "models/formula_fit.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <boost/math/special_functions/gamma.hpp>
@@ -34,6 +34,7 @@
 #include <optional>
 
 #include "models/error.h"
+#include "models/least_squares.h"
 #include "models/statistics.h"
 
 namespace rubato {
@@ -73,11 +74,10 @@ std::optional<FormulaFit> solve(const std::vector<FormulaSample>& samples,
   const Eigen::VectorXd lengths = design.colwise().norm();
   if ((lengths.array() <= 0).any()) return std::nullopt;
   design.array().rowwise() /= lengths.transpose().array();
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(design);
-  qr.setThreshold(kDependent);
-  if (qr.rank() < columns) return std::nullopt;
-  const Eigen::VectorXd solution = qr.solve(times);
-  const Eigen::MatrixXd covariance = (design.transpose() * design).inverse();
+  const auto found = determined_least_squares(design, times, kDependent);
+  if (!found) return std::nullopt;
+  const Eigen::VectorXd& solution = *found;
+  const Eigen::MatrixXd covariance = inverse_of_squares(design);
 
   FormulaFit fit;
   for (Eigen::Index k = 0; k < columns; ++k) {
