@@ -12,9 +12,7 @@ template class Replay<ReceiverRules>;
 template class Replay<SurveyRules>;
 template class Replay<LogicalClockRules>;
 template class Replay<MeasuredRules<1>>;
-template class Replay<MeasuredRules<2>>;
 template class Replay<MeasuredRules<4>>;
-template class Replay<MeasuredRules<8>>;
 template class Replay<MeasuredRules<16>>;
 
 }  // namespace rubato

@@ -71,6 +71,16 @@ void check_processors(const Scenario& scenario, const Placement& placement) {
 
 }  // namespace
 
+size_t widest_lanes() {
+#ifdef RUBATO_WIDE_NEEDS_AVX2
+  return __builtin_cpu_supports("avx2") ? kWideLanes : kNarrowLanes;
+#else
+  return kWideLanes;
+#endif
+}
+
+size_t lanes_in_use = widest_lanes();
+
 std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenarios,
                                            const Placement& recorded, std::optional<Level> fallback,
                                            bool by_arrival) {

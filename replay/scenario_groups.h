@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,13 @@
 #include "models/scenario.h"
 
 namespace rubato {
+
+/// As many models at once any processor replays, and those that have the instructions for it.
+inline constexpr size_t kNarrowLanes = 4, kWideLanes = 32;
+/// Which of the two this processor does: see replay_wide.h.
+size_t widest_lanes();
+/// Which of them passes have; tests try both.
+extern size_t lanes_in_use;
 
 /// Scenarios that one pass evaluates together: they agree in all that decides who waits for whom.
 struct ScenarioGroup {
@@ -19,7 +27,7 @@ struct ScenarioGroup {
   std::vector<size_t> scenarios;  ///< indices into what was asked
 
   /// How many of them a pass evaluates at most.
-  size_t lanes() const { return needs_presence || needs_order ? 1 : measured ? 16 : 32; }
+  size_t lanes() const { return needs_presence || needs_order ? 1 : measured ? 16 : lanes_in_use; }
 };
 
 /// Groups scenarios for a run whose ranks are placed like that; `by_arrival`: receives are matched

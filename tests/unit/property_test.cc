@@ -10,7 +10,7 @@
 #include "models/platform_file.h"
 #include "replay/replay_driver.h"
 #include "replay/text_source.h"
-#include "tests/unit/each_simd.h"
+#include "tests/unit/each_width.h"
 #include "tests/unit/ends.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
@@ -435,9 +435,9 @@ TEST_CASE("random programs: lanes, single runs and repeated runs agree to the la
     options.wait_states = true;
     const auto source = parse_text_trace(recorded.text);
     const Results together = run_replay(*source, scenarios, options);
-    // Again, with any instructions that this processor has for lanes.
+    // Again, with any width that passes may have on this processor.
     const std::vector<Results> again =
-        with_each_simd([&] { return run_replay(*source, scenarios, options); });
+        with_each_width([&] { return run_replay(*source, scenarios, options); });
     for (size_t i = 0; i < scenarios.size(); ++i) {
       for (const Results& run : again) check_same_bits(together.scenarios[i], run.scenarios[i]);
       const auto alone = parse_text_trace(recorded.text);

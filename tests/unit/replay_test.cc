@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "models/error.h"
-#include "tests/unit/each_simd.h"
+#include "tests/unit/each_width.h"
 #include "tests/unit/toy.h"
 
 using namespace rubato;
@@ -379,7 +379,7 @@ TEST_CASE("lanes give what single runs give, to the last bit") {
                                           "bandela:latency=7us,cpu*3", "bandela:bandwidth=1MB/s"};
   std::vector<Scenario> all;
   for (const std::string& text : texts) all.push_back(on(text));
-  // 8, 16 or 32 lanes.
+  // 16 or 32 lanes, or as many of 4 as it takes.
   const size_t scenarios = GENERATE(5u, 13u, 29u);
   CAPTURE(scenarios);
   while (all.size() < scenarios) {
@@ -387,7 +387,7 @@ TEST_CASE("lanes give what single runs give, to the last bit") {
     another.cpu = 1 + 0.1 * static_cast<double>(all.size());
     all.push_back(another);
   }
-  for (const Results& together : with_each_simd([&] { return replay(kLateSender, all); })) {
+  for (const Results& together : with_each_width([&] { return replay(kLateSender, all); })) {
     for (size_t i = 0; i < all.size(); ++i) {
       const Results alone = replay(kLateSender, {all[i]});
       for (size_t rank = 0; rank < 2; ++rank) {
@@ -413,7 +413,7 @@ TEST_CASE("an error is the same error in every engine object") {
     all.push_back(scenario);
   }
   const std::string text = "nodes 0 1\n0: 0..10 send 1 8B\n1: 0..20 recv 0 8B\n";
-  const auto caught = with_each_simd([&] {
+  const auto caught = with_each_width([&] {
     try {
       replay(text, all);
     } catch (const InputError& error) {
