@@ -4,7 +4,7 @@
 
 # To build, with a tracer and a calibrator for each MPI.
 build_packages=(
-  g++ cmake make python3
+  g++ cmake ninja-build make python3
   libopen-trace-format2-dev libeigen3-dev libboost-program-options-dev # its dependencies include Boost.Math
   libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libdw-dev libhwloc-dev libjs-chart.js
   libopenmpi-dev openmpi-bin libmpich-dev mpich
@@ -59,12 +59,20 @@ install_missing() {
       apt-get install -qq -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null
 }
 
+# Which kind of build files $1 gets, in words for cmake: it keeps what it has. Ninja starts what takes long first and
+# never waits for a library to be whole before it compiles the next.
+set_generator() {
+  generator=()
+  [[ -e $1/CMakeCache.txt ]] || ! command -v ninja >/dev/null || generator=(-G Ninja)
+}
+
 # Configures (once) and builds into $1/build. Further words go to cmake.
 build_rubato() {
   local root=$1
   shift
-  local build=$root/build
-  cmake -S "$root" -B "$build" "$@" >/dev/null || return 1
+  local build=$root/build generator
+  set_generator "$build"
+  cmake -S "$root" -B "$build" "${generator[@]}" "$@" >/dev/null || return 1
   cmake --build "$build" --parallel "$(nproc)"
 }
 
