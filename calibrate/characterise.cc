@@ -1,4 +1,4 @@
-// Which messages are measured, for how long; models/level_fit.cc makes curves of their times.
+// Which messages are measured, for how long; models/fit/level_fit.cc makes curves of their times.
 #include "calibrate/characterise.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include "calibrate/pair.h"
 #include "calibrate/sweep.h"
 #include "calibrate/time_plan.h"
-#include "models/level_fit.h"
+#include "models/fit/level_fit.h"
 
 namespace rubato {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "calibrate/pair.h"
-#include "models/collectives.h"
+#include "models/cost/collectives.h"
 
 namespace rubato {
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "models/statistics.h"
+#include "models/fit/statistics.h"
 #include "models/units.h"
 
 namespace rubato {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "calibrate/collectives.h"
-#include "models/collective_fit.h"
+#include "models/fit/collective_fit.h"
 
 namespace rubato {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "calibrate/global_clock.h"
-#include "models/statistics.h"
+#include "models/fit/statistics.h"
 
 namespace rubato {
 

@@ -9,8 +9,8 @@
 
 #include "calibrate/collective_timing.h"
 #include "calibrate/time_plan.h"
-#include "models/collectives.h"
-#include "models/placement.h"
+#include "models/cost/collectives.h"
+#include "models/cost/placement.h"
 
 namespace rubato {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/placement.h"
+#include "models/cost/placement.h"
 
 namespace rubato {
 

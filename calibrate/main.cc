@@ -37,10 +37,10 @@
 #include "calibrate/stress.h"
 #include "calibrate/terminal.h"
 #include "calibrate/time_plan.h"
-#include "models/collective_fit.h"
-#include "models/curve_ranges.h"
+#include "models/cost/platform_file.h"
 #include "models/error.h"
-#include "models/platform_file.h"
+#include "models/fit/collective_fit.h"
+#include "models/fit/curve_ranges.h"
 #include "models/units.h"
 
 namespace rubato {

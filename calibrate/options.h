@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "calibrate/collectives.h"
-#include "models/message_pattern.h"
-#include "models/platform.h"
-#include "models/timed_length.h"
+#include "models/cost/platform.h"
+#include "models/fit/message_pattern.h"
+#include "models/fit/timed_length.h"
 
 namespace rubato {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "calibrate/characterise.h"
-#include "models/load_fit.h"
+#include "models/fit/load_fit.h"
 
 namespace rubato {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "calibrate/characterise.h"
-#include "models/message_pattern.h"
+#include "models/fit/message_pattern.h"
 
 namespace rubato {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "models/placement.h"
+#include "models/cost/placement.h"
 
 namespace rubato {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "models/platform.h"
+#include "models/cost/platform.h"
 
 namespace rubato {
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-#include "models/statistics.h"
+#include "models/fit/statistics.h"
 
 namespace rubato {
 namespace {

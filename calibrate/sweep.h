@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/level_fit.h"
+#include "models/fit/level_fit.h"
 
 namespace rubato {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "calibrate/global_clock.h"
-#include "models/collectives.h"
+#include "models/cost/collectives.h"
 
 namespace rubato {
 

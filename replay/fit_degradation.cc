@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "models/error.h"
-#include "replay/trace.h"
+#include "replay/trace/trace.h"
 
 namespace rubato {
 namespace {

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario.h"
-#include "replay/replay_driver.h"
+#include "models/cost/scenario.h"
+#include "replay/driver.h"
 
 namespace rubato {
 
 class EventSource;
 
-/// The degradation ratio (models/contention.h) with which a run takes as long as it did.
+/// The degradation ratio (models/cost/contention.h) with which a run takes as long as it did.
 struct DegradationFit {
   std::optional<double> ratio;  ///< none: there is none between the bounds
   double measured = 0;          ///< seconds, elapsed

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/uncertainty.h"
+#include "models/cost/uncertainty.h"
 
 namespace rubato {
 namespace {

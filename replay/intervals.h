@@ -28,9 +28,9 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario.h"
-#include "replay/recording_overhead.h"
-#include "replay/results.h"
+#include "models/cost/scenario.h"
+#include "replay/observe/results.h"
+#include "replay/trace/recording_overhead.h"
 
 namespace rubato {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "models/error.h"
-#include "replay/function_times.h"
+#include "replay/trace/function_times.h"
 
 namespace rubato {
 namespace {

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "models/placement.h"
-#include "models/scenario.h"
+#include "models/cost/placement.h"
+#include "models/cost/scenario.h"
 
 namespace rubato {
 
 /// As many models at once any processor replays, and those that have the instructions for it.
 inline constexpr size_t kNarrowLanes = 4, kWideLanes = 32;
-/// Which of the two this processor does: see replay_wide.h.
+/// Which of the two this processor does: see engine/wide.h.
 size_t widest_lanes();
 /// Which of them passes have; tests try both.
 extern size_t lanes_in_use;
@@ -21,7 +21,7 @@ extern size_t lanes_in_use;
 struct ScenarioGroup {
   bool measured = false;
   bool local = false;           ///< Scenario::local
-  bool needs_presence = false;  ///< one at a time: see progress.h
+  bool needs_presence = false;  ///< one at a time: see presence.h
   bool needs_order = false;     ///< of time; likewise: see time_order.h
   Placement placement;
   std::vector<size_t> scenarios;  ///< indices into what was asked

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tools/honesty.h"
+#include "tools/caveats.h"
 
 namespace rubato {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "models/error.h"
-#include "models/message_pattern.h"
+#include "models/fit/message_pattern.h"
 #include "tools/sample_fit.h"
 #include "tools/text_table.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "models/collective_fit.h"
+#include "models/fit/collective_fit.h"
 #include "tools/sample_file.h"
 
 namespace rubato {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <memory>
 
+#include "models/cost/scenario.h"
 #include "models/error.h"
-#include "models/scenario.h"
 #include "models/units.h"
-#include "replay/archive.h"
-#include "replay/call_log.h"
-#include "replay/replay_driver.h"
+#include "replay/archive/archive.h"
+#include "replay/driver.h"
+#include "replay/observe/call_log.h"
 #include "replay/scenario_groups.h"
 #include "tools/archive_guard.h"
 #include "tools/commands.h"

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
+#include "models/cost/platform_file.h"
+#include "models/cost/platform_presets.h"
 #include "models/error.h"
-#include "models/platform_file.h"
-#include "models/platform_presets.h"
 #include "tools/commands.h"
 #include "tools/install_paths.h"
 #include "tools/options.h"

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
+#include "models/cost/platform_file.h"
 #include "models/error.h"
-#include "models/platform_file.h"
 #include "tools/calibration_report.h"
 #include "tools/commands.h"
 #include "tools/options.h"

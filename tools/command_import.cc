@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
+#include "models/cost/platform_file.h"
 #include "models/error.h"
-#include "models/platform_file.h"
 #include "tools/commands.h"
 #include "tools/foreign_samples.h"
 #include "tools/options.h"

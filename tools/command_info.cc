@@ -1,9 +1,9 @@
 #include <fmt/core.h>
 
 #include "models/error.h"
-#include "replay/replay_driver.h"
+#include "replay/driver.h"
+#include "tools/caveats.h"
 #include "tools/commands.h"
-#include "tools/honesty.h"
 #include "tools/options.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"

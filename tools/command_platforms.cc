@@ -1,8 +1,8 @@
 #include <fmt/core.h>
 
+#include "models/cost/platform_file.h"
+#include "models/cost/platform_presets.h"
 #include "models/error.h"
-#include "models/platform_file.h"
-#include "models/platform_presets.h"
 #include "models/units.h"
 #include "tools/commands.h"
 #include "tools/install_paths.h"

@@ -7,16 +7,16 @@
 #include <optional>
 #include <set>
 
+#include "models/cost/platform_file.h"
+#include "models/cost/scenario.h"
 #include "models/error.h"
-#include "models/platform_file.h"
-#include "models/scenario.h"
 #include "models/units.h"
-#include "replay/archive.h"
+#include "replay/archive/archive.h"
+#include "replay/driver.h"
 #include "replay/intervals.h"
-#include "replay/replay_driver.h"
 #include "tools/archive_guard.h"
+#include "tools/caveats.h"
 #include "tools/commands.h"
-#include "tools/honesty.h"
 #include "tools/install_paths.h"
 #include "tools/options.h"
 #include "tools/report_html.h"

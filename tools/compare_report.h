@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "models/comparison.h"
+#include "models/fit/comparison.h"
 
 namespace rubato {
 

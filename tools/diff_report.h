@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "replay/run_difference.h"
+#include "replay/observe/run_difference.h"
 
 namespace rubato {
 

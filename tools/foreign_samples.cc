@@ -26,7 +26,7 @@
 #include <regex>
 #include <sstream>
 
-#include "models/collectives.h"
+#include "models/cost/collectives.h"
 #include "models/error.h"
 
 namespace rubato {

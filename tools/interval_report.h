@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "replay/intervals.h"
-#include "replay/results.h"
+#include "replay/observe/results.h"
 #include "tools/numbers.h"
 
 namespace rubato {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "models/statistics.h"
+#include "models/fit/statistics.h"
 #include "tools/numbers.h"
 #include "tools/sample_fit.h"
 #include "tools/text_table.h"

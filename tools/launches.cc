@@ -18,8 +18,8 @@
 #include <memory>
 #include <sstream>
 
+#include "models/cost/platform_file.h"
 #include "models/error.h"
-#include "models/platform_file.h"
 #include "tools/calibration_report.h"
 #include "tools/child.h"
 #include "tools/flavour.h"

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "replay/results.h"
+#include "replay/observe/results.h"
 
 namespace rubato {
 

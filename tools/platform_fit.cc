@@ -5,10 +5,10 @@
 #include <cmath>
 #include <filesystem>
 
-#include "models/collective_fit.h"
-#include "models/curve_ranges.h"
 #include "models/error.h"
-#include "models/load_fit.h"
+#include "models/fit/collective_fit.h"
+#include "models/fit/curve_ranges.h"
+#include "models/fit/load_fit.h"
 #include "models/units.h"
 #include "tools/sample_fit.h"
 #include "tools/text_table.h"

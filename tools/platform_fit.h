@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "models/fit.h"
-#include "models/level_fit.h"
-#include "models/platform.h"
-#include "models/platform_file.h"
+#include "models/cost/platform.h"
+#include "models/cost/platform_file.h"
+#include "models/fit/fit.h"
+#include "models/fit/level_fit.h"
 #include "tools/call_formulas.h"
 #include "tools/sample_file.h"
 #include "tools/sample_fit.h"

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <set>
 
-#include "models/platform_file.h"
-#include "models/timed_length.h"
+#include "models/cost/platform_file.h"
+#include "models/fit/timed_length.h"
 #include "tools/sample_file.h"
 
 namespace rubato {

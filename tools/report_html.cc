@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "models/error.h"
-#include "tools/honesty.h"
+#include "tools/caveats.h"
 #include "tools/install_paths.h"
 #include "tools/interval_report.h"
 #include "tools/other_rows.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "replay/intervals.h"
-#include "replay/results.h"
+#include "replay/observe/results.h"
 
 namespace rubato {
 

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "tools/call_columns.h"
-#include "tools/honesty.h"
+#include "tools/caveats.h"
 #include "tools/interval_report.h"
 #include "tools/numbers.h"
 #include "tools/other_rows.h"

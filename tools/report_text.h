@@ -3,7 +3,7 @@
 #include <string>
 
 #include "replay/intervals.h"
-#include "replay/results.h"
+#include "replay/observe/results.h"
 
 namespace rubato {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/timed_length.h"
+#include "models/fit/timed_length.h"
 
 namespace rubato {
 

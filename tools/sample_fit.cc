@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "models/error.h"
-#include "models/statistics.h"
+#include "models/fit/statistics.h"
 
 namespace rubato {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "models/level_fit.h"
-#include "models/load_fit.h"
+#include "models/fit/level_fit.h"
+#include "models/fit/load_fit.h"
 #include "tools/sample_file.h"
 
 namespace rubato {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "models/platform.h"
+#include "models/cost/platform.h"
 
 namespace rubato {
 

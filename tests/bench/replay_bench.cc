@@ -33,9 +33,9 @@
 
 #include "cost.h"
 #include "made_archive.h"
-#include "models/scenario.h"
-#include "replay/archive.h"
-#include "replay/replay_driver.h"
+#include "models/cost/scenario.h"
+#include "replay/archive/archive.h"
+#include "replay/driver.h"
 #include "simgrid_peer.h"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <vector>
 
-#include "replay/collective_sizes.h"
+#include "replay/trace/collective_sizes.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "replay/trace.h"
+#include "replay/trace/trace.h"
 
 // The replay of SimGrid (smpirun -replay) on the calls of an archive, to be measured beside ours.
 

@@ -28,9 +28,9 @@
 #include <string>
 #include <vector>
 
+#include "models/cost/platform_file.h"
 #include "models/error.h"
-#include "models/platform_file.h"
-#include "replay/replay_driver.h"
+#include "replay/driver.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"

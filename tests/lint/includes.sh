@@ -58,4 +58,20 @@ at_most models 2 "Boost.Math" 'boost/math/'
 # Definitions; and event_files.cc with the location and the callbacks that only it knows.
 at_most replay 4 "OTF2" "$otf2"
 
+# Within a room of several, from the ground up: each may include what stands before it, and nothing behind.
+# in_order FOLDER ROOM...
+in_order() {
+  local folder=$1 room above
+  shift
+  while (($# > 1)); do
+    room=$1
+    shift
+    above=$(printf "$folder/%s/|" "$@")
+    must_not "$folder/$room" "rooms above it" "${above%|}"
+  done
+}
+in_order replay trace store calls archive matching network observe rules engine
+in_order models cost fit
+must_not replay "what calibrates" 'models/fit/'
+
 exit "$bad"

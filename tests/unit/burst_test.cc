@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "replay/call_builder.h"
+#include "replay/calls/call_builder.h"
 #include "tests/unit/toy.h"
 
 using namespace rubato;

@@ -1,11 +1,11 @@
-#include "models/collective_fit.h"
+#include "models/fit/collective_fit.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
+#include "models/cost/platform_file.h"
 #include "models/error.h"
-#include "models/platform_file.h"
 #include "tests/unit/seeds.h"
 
 using namespace rubato;

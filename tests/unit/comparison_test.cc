@@ -1,4 +1,4 @@
-#include "models/comparison.h"
+#include "models/fit/comparison.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "models/error.h"
-#include "models/load_fit.h"
+#include "models/fit/load_fit.h"
 #include "tests/unit/toy.h"
 
 using namespace rubato;

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "models/error.h"
-#include "replay/alignment.h"
-#include "replay/replay_driver.h"
-#include "replay/run_difference.h"
-#include "replay/text_source.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
+#include "replay/observe/alignment.h"
+#include "replay/observe/run_difference.h"
 
 using namespace rubato;
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "replay/results.h"
+#include "replay/observe/results.h"
 #include "replay/scenario_groups.h"
 
 namespace rubato {

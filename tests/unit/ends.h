@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "replay/results.h"
+#include "replay/observe/results.h"
 
 namespace rubato {
 

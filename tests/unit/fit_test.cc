@@ -1,4 +1,4 @@
-#include "models/fit.h"
+#include "models/fit/fit.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "models/formula_fit.h"
+#include "models/fit/formula_fit.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

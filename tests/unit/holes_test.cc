@@ -5,12 +5,12 @@
 #include <map>
 #include <random>
 
+#include "models/cost/platform_file.h"
 #include "models/error.h"
-#include "models/platform_file.h"
-#include "replay/channel_table.h"
-#include "replay/reference_tables.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "replay/archive/text_source.h"
+#include "replay/calls/reference_tables.h"
+#include "replay/driver.h"
+#include "replay/matching/channel_table.h"
 
 using namespace rubato;
 

@@ -5,9 +5,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "models/uncertainty.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "models/cost/uncertainty.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
 #include "tools/interval_report.h"
 
 using namespace rubato;

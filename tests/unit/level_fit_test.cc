@@ -1,12 +1,12 @@
-#include "models/level_fit.h"
+#include "models/fit/level_fit.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
-#include "models/curve_ranges.h"
-#include "models/platform_file.h"
+#include "models/cost/platform_file.h"
+#include "models/fit/curve_ranges.h"
 #include "tests/unit/seeds.h"
 
 using namespace rubato;

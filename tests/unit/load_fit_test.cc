@@ -1,9 +1,9 @@
-#include "models/load_fit.h"
+#include "models/fit/load_fit.h"
 
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "models/platform_file.h"
+#include "models/cost/platform_file.h"
 
 using namespace rubato;
 

@@ -1,15 +1,15 @@
 // The logical clock on small recordings whose clocks disagree, worked out by hand. floor is the
 // least that a call of the same name takes in the text.
 
-#include "replay/logical_clock.h"
+#include "replay/rules/logical_clock.h"
 
 #include <catch2/catch.hpp>
 
-#include "replay/replay.h"
-#include "replay/replay_driver.h"
-#include "replay/shifted_source.h"
-#include "replay/text_source.h"
-#include "tests/unit/surveyed.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
+#include "replay/engine/replay.h"
+#include "replay/rules/clock_repair.h"
+#include "tests/unit/recorded_minima.h"
 
 using namespace rubato;
 
@@ -46,13 +46,13 @@ Repaired repaired(const std::string& text) {
   const Placement placement(source->definitions().node_of_rank);
   const EagerLimits limits;
   ReplayOutcome before;
-  const Survey survey = surveyed(*source, placement, limits, nullptr, &before);
+  const RecordedMinima minima = minima_of(*source, placement, limits, nullptr, &before);
   ClockShifts shifts(source->definitions().timelines());
-  LogicalClockRules rules(survey, placement, limits);
+  LogicalClockRules rules(minima, placement, limits);
   Replay<LogicalClockRules>(*source, rules, {&shifts}).run();
   ShiftedSource shifted(*source, shifts);
   ReplayOutcome after;
-  surveyed(shifted, placement, limits, nullptr, &after);
+  minima_of(shifted, placement, limits, nullptr, &after);
   Repaired result{Read(*source), Read(shifted), shifts.largest()};
   result.before.violations = before.clock_violations;
   result.after.violations = after.clock_violations;

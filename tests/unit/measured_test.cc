@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "replay/identity.h"
-#include "replay/replay_driver.h"
+#include "replay/driver.h"
+#include "replay/observe/identity.h"
 #include "tests/unit/transplant.h"
 
 using namespace rubato;
@@ -200,11 +200,11 @@ TEST_CASE("the identity check notices one tick") {
   )");
   const Placement placement(source->definitions().node_of_rank);
   const EagerLimits limits;
-  const Survey survey = surveyed(*source, placement, limits);
+  const RecordedMinima minima = minima_of(*source, placement, limits);
   source->keep_records(true);
   for (const double delta : {0.0, 1.0}) {
     IdentityCheck check(source->definitions());
-    Delayed rules(survey, placement, limits, delta);
+    Delayed rules(minima, placement, limits, delta);
     Replay<Delayed>(*source, rules, {&check}).run();
     const IdentityResult result = check.finish(*source);
     // Records: rank 0: enter, leave, enter, send, leave, end; rank 1: enter, recv, leave, end.

@@ -1,4 +1,4 @@
-#include "models/message_pattern.h"
+#include "models/fit/message_pattern.h"
 
 #include <catch2/catch.hpp>
 

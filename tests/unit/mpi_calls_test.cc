@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "replay/mpi_calls.h"
+#include "replay/trace/mpi_calls.h"
 
 using namespace rubato;
 

@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
 
 using namespace rubato;
 

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "models/error.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
 #include "tests/unit/ends.h"
 
 using namespace rubato;

@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "models/error.h"
-#include "replay/archive.h"
-#include "replay/replay_driver.h"
+#include "replay/archive/archive.h"
+#include "replay/driver.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tests/unit/directory.h"
 

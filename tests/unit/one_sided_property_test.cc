@@ -6,8 +6,8 @@
 #include <random>
 #include <sstream>
 
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
 #include "tests/unit/seeds.h"
 
 using namespace rubato;

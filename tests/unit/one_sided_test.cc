@@ -3,10 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "models/cost/platform_file.h"
 #include "models/error.h"
-#include "models/platform_file.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
 #include "tests/unit/ends.h"
 
 using namespace rubato;

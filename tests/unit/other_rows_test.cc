@@ -7,12 +7,12 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
 #include "tests/fixture/otf2_archive.h"
 #include "tests/unit/directory.h"
 #include "tests/unit/ends.h"
-#include "tools/honesty.h"
+#include "tools/caveats.h"
 #include "tools/report_html.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"

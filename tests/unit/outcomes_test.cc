@@ -1,13 +1,13 @@
 // Outcomes that a scenario's clocks contradict: times worked out by hand. One tick is one
 // nanosecond. On `perfect` a message arrives when its send is entered.
 
-#include "replay/outcomes.h"
+#include "replay/rules/outcomes.h"
 
 #include <catch2/catch.hpp>
 
-#include "models/platform_file.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "models/cost/platform_file.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
 
 using namespace rubato;
 

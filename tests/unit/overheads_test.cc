@@ -1,10 +1,10 @@
-#include "models/overheads.h"
+#include "models/fit/overheads.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
-#include "models/level_fit.h"
+#include "models/fit/level_fit.h"
 
 using namespace rubato;
 

@@ -1,4 +1,4 @@
-#include "replay/oversubscription.h"
+#include "replay/trace/oversubscription.h"
 
 #include <catch2/catch.hpp>
 

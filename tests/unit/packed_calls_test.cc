@@ -6,7 +6,7 @@
 #include <set>
 
 #include "models/error.h"
-#include "replay/call_store.h"
+#include "replay/store/call_store.h"
 
 using namespace rubato;
 

@@ -3,9 +3,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "replay/collective_instances.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
+#include "replay/matching/collective_instances.h"
 #include "tests/unit/ends.h"
 
 using namespace rubato;

@@ -1,7 +1,7 @@
 // Where scenarios put ranks, and what they do to processors and functions. Times are worked out by
 // hand; one tick is one nanosecond.
 
-#include "models/placement.h"
+#include "models/cost/placement.h"
 
 #include <unistd.h>
 
@@ -9,12 +9,12 @@
 #include <cstdio>
 #include <fstream>
 
+#include "models/cost/interconnect.h"
+#include "models/cost/scenario.h"
 #include "models/error.h"
-#include "models/interconnect.h"
-#include "models/scenario.h"
-#include "replay/function_times.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
+#include "replay/trace/function_times.h"
 #include "tests/unit/ends.h"
 
 using namespace rubato;

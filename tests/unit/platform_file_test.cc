@@ -1,4 +1,4 @@
-#include "models/platform_file.h"
+#include "models/cost/platform_file.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // The platform files that come with Rubato: share/platforms.
 
-#include "models/platform_presets.h"
+#include "models/cost/platform_presets.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,12 +8,12 @@
 #include <fstream>
 #include <sstream>
 
+#include "models/cost/interconnect.h"
+#include "models/cost/platform_file.h"
+#include "models/cost/scenario.h"
 #include "models/error.h"
-#include "models/interconnect.h"
-#include "models/platform_file.h"
-#include "models/scenario.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
 
 using namespace rubato;
 

@@ -1,13 +1,13 @@
 // Loops that wait by polling: times worked out by hand. One tick is one nanosecond.
 
-#include "replay/polling.h"
+#include "replay/calls/polling.h"
 
 #include <catch2/catch.hpp>
 #include <memory>
 
-#include "replay/call_builder.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "replay/archive/text_source.h"
+#include "replay/calls/call_builder.h"
+#include "replay/driver.h"
 
 using namespace rubato;
 

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <sstream>
 
-#include "models/platform_file.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "models/cost/platform_file.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
 #include "tests/unit/each_width.h"
 #include "tests/unit/ends.h"
 #include "tests/unit/random_programs.h"

@@ -1,4 +1,4 @@
-#include "models/protocol_fit.h"
+#include "models/fit/protocol_fit.h"
 
 #include <catch2/catch.hpp>
 #include <random>

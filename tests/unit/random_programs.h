@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/collectives.h"
+#include "models/cost/collectives.h"
 
 /// Random programs without deadlock, and what a tracer would write of them.
 namespace rubato::property {

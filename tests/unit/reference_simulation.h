@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/collective_model.h"
-#include "models/platform.h"
+#include "models/cost/collective_model.h"
+#include "models/cost/platform.h"
 #include "tests/unit/random_programs.h"
 
 /// What a program takes on a machine, by a naive simulation that shares nothing with the engine but

@@ -1,6 +1,6 @@
 // Times of hand-made traces, worked out by hand (tests/unit/toy.h). One tick is one nanosecond.
 
-#include "replay/replay_driver.h"
+#include "replay/driver.h"
 
 #include <catch2/catch.hpp>
 

@@ -9,7 +9,7 @@
 #include "models/error.h"
 #include "tests/fixture/made_up_results.h"
 #include "tools/call_columns.h"
-#include "tools/honesty.h"
+#include "tools/caveats.h"
 #include "tools/numbers.h"
 #include "tools/report_html.h"
 #include "tools/report_json.h"

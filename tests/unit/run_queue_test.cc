@@ -1,6 +1,6 @@
-// In which order timelines are run: replay/run_queue.h.
+// In which order timelines are run: replay/engine/run_queue.h.
 
-#include "replay/run_queue.h"
+#include "replay/engine/run_queue.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -12,7 +12,7 @@ TEST_CASE("Whoever is ahead waits for those behind, however many turns they take
   RunQueue queue;
   queue.push(0, 0);
   queue.push(1, 1000);
-  // Timeline 0 comes 10 ticks further with each turn. Stretches begin at 1 tick and double while
+  // Timeline 0 comes 10 ticks further with each turn. LoopCache begin at 1 tick and double while
   // they have fewer than 4 turns, so they end at
   //   0 + 1, 10 + 2, 20 + 4, 30 + 8, 40 + 16 (turns at 40, 50), 60 + 32 (60, 70, 80, 90)
   // and stay at 32 ticks, four turns each: one begins at 60 + 40 n. That which begins at 940 ends
@@ -106,7 +106,7 @@ TEST_CASE("Everybody who was pushed is popped once", "[run_queue]") {
     REQUIRE_FALSE(queue.empty());
     const int timeline = queue.pop();
     ++times[timeline];
-    // Stretches are of 1, 2, 4 ... ticks, as each has but few turns: 0, 0 | 2.5, 3, 3 | 7e4 | ...
+    // LoopCache are of 1, 2, 4 ... ticks, as each has but few turns: 0, 0 | 2.5, 3, 3 | 7e4 | ...
     CHECK(clocks[timeline] >= latest - 4);
     latest = std::max(latest, clocks[timeline]);
   }

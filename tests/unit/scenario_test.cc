@@ -1,4 +1,4 @@
-#include "models/scenario.h"
+#include "models/cost/scenario.h"
 
 #include <unistd.h>
 
@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <fstream>
 
-#include "models/collectives.h"
+#include "models/cost/collectives.h"
+#include "models/cost/interconnect.h"
 #include "models/error.h"
-#include "models/interconnect.h"
 
 using namespace rubato;
 

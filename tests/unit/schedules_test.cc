@@ -5,18 +5,18 @@
 #include <optional>
 #include <random>
 
-#include "models/platform_file.h"
-#include "replay/text_source.h"
+#include "models/cost/platform_file.h"
+#include "replay/archive/text_source.h"
 #include "tests/unit/lottery.h"
 #include "tests/unit/random_programs.h"
+#include "tests/unit/recorded_minima.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
-#include "tests/unit/surveyed.h"
 
-#include "replay/engine.h"  // for the rules of this test
-#include "replay/measured_rules.h"
-#include "replay/model_rules.h"
-#include "replay/progress_rules.h"
+#include "replay/engine/engine.h"  // for the rules of this test
+#include "replay/rules/measured_rules.h"
+#include "replay/rules/model_rules.h"
+#include "replay/rules/progress_rules.h"
 
 using namespace rubato;
 using namespace rubato::property;
@@ -120,17 +120,17 @@ TEST_CASE("random programs: timelines may be run in any order") {
     const LaneMachines machine = machine_with("async");
     const LaneMachines pushes = machine_with("push");
     const EagerLimits limits;
-    const Survey survey = surveyed(*source, machine.placement, limits);
+    const RecordedMinima minima = minima_of(*source, machine.placement, limits);
     const std::vector<MeasuredLane> lane = {MeasuredLane{}};
     const Outcome model = replay(*source, ModelRules<1>(machine, trace));
     const Outcome pushed = replay(*source, ProgressRules(pushes, trace));
     const Outcome measured =
-        replay(*source, MeasuredRules<1>(lane, survey, machine.placement, limits));
+        replay(*source, MeasuredRules<1>(lane, minima, machine.placement, limits));
     for (unsigned draw = 0; draw < 4; ++draw) {
       Lottery::random.seed(7 * seed + draw);
       check_same(replay(*source, Drawn<ModelRules<1>>(machine, trace)), model);
       check_same(replay(*source, Drawn<ProgressRules>(pushes, trace)), pushed);
-      check_same(replay(*source, Drawn<MeasuredRules<1>>(lane, survey, machine.placement, limits)),
+      check_same(replay(*source, Drawn<MeasuredRules<1>>(lane, minima, machine.placement, limits)),
                  measured);
     }
     stopped += !model.said.deadlock.empty() || model.said.asks_for_receivers;

@@ -4,8 +4,8 @@
 #include <regex>
 #include <sstream>
 
+#include "models/cost/platform_file.h"
 #include "models/error.h"
-#include "models/platform_file.h"
 
 using namespace rubato;
 

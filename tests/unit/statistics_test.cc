@@ -1,4 +1,4 @@
-#include "models/statistics.h"
+#include "models/fit/statistics.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

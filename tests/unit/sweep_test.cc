@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/protocol_fit.h"
+#include "models/fit/protocol_fit.h"
 
 using rubato::OfLoops;
 using rubato::Timing;

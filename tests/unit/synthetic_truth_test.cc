@@ -6,7 +6,7 @@
 #include <random>
 
 #include "calibrate/sweep.h"
-#include "models/level_fit.h"
+#include "models/fit/level_fit.h"
 
 using namespace rubato;
 

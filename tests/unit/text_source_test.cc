@@ -1,13 +1,13 @@
 // What is wrong in a trace written by hand is refused with its line; and which calls without
 // records count as kept.
 
-#include "replay/text_source.h"
+#include "replay/archive/text_source.h"
 
 #include <catch2/catch.hpp>
 #include <sstream>
 
 #include "models/error.h"
-#include "replay/replay_driver.h"
+#include "replay/driver.h"
 
 using namespace rubato;
 

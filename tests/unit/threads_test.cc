@@ -2,9 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/platform_file.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "models/cost/platform_file.h"
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
 
 using namespace rubato;
 

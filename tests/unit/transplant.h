@@ -5,20 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "replay/lock_order.h"
-#include "replay/measured_rules.h"
-#include "replay/text_source.h"
-#include "tests/unit/surveyed.h"
+#include "replay/archive/text_source.h"
+#include "replay/matching/lock_order.h"
+#include "replay/rules/measured_rules.h"
+#include "tests/unit/recorded_minima.h"
 
-#include "replay/engine.h"  // for the rules of these tests
+#include "replay/engine/engine.h"  // for the rules of these tests
 
 namespace rubato {
 
 /// The stretch of compute of kMarked ticks, which no other one has, is `delta` longer.
 class Delayed : public MeasuredRules<1> {
  public:
-  Delayed(const Survey& survey, const Placement& placement, const EagerLimits& limits, double delta)
-      : MeasuredRules<1>({MeasuredLane{}}, survey, placement, limits), delta_(delta) {}
+  Delayed(const RecordedMinima& minima, const Placement& placement, const EagerLimits& limits,
+          double delta)
+      : MeasuredRules<1>({MeasuredLane{}}, minima, placement, limits), delta_(delta) {}
   using Base = MeasuredRules<1>;
   Lanes<1> compute(double recorded, bool before_mpi, uint32_t functions) {
     Lanes<1> ticks = Base::compute(recorded, before_mpi, functions);
@@ -50,9 +51,9 @@ inline std::vector<std::vector<double>> transplant(
   EagerLimits limits;
   limits.bytes.fill(eager_limit);
   const LockOrder locks(*source);
-  const Survey survey = surveyed(*source, placement, limits, &locks);
+  const RecordedMinima minima = minima_of(*source, placement, limits, &locks);
   Leaves leaves(source->definitions().ranks());
-  Delayed rules(survey, placement, limits, delta);
+  Delayed rules(minima, placement, limits, delta);
   Replay<Delayed>(*source, rules, {&leaves}, {}, &locks).run();
   return leaves.by_rank;
 }

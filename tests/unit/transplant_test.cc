@@ -21,8 +21,8 @@
 #include <random>
 #include <sstream>
 
-#include "models/scenario.h"
-#include "replay/model_rules.h"
+#include "models/cost/scenario.h"
+#include "replay/rules/model_rules.h"
 #include "tests/unit/lottery.h"
 #include "tests/unit/seeds.h"
 
@@ -411,7 +411,7 @@ TEST_CASE("every kind of operation: timelines may be run in any order") {
     machine.cpu = {1};
     const LockOrder locks(*source);
     const EagerLimits limits;
-    const Survey survey = surveyed(*source, machine.placement, limits, &locks);
+    const RecordedMinima minima = minima_of(*source, machine.placement, limits, &locks);
     const auto leaves = [&](auto rules) {
       Leaves observer(trace.ranks());
       const ReplayOutcome outcome =
@@ -421,11 +421,11 @@ TEST_CASE("every kind of operation: timelines may be run in any order") {
     };
     const std::vector<MeasuredLane> lane = {MeasuredLane{}};
     const auto model = leaves(ModelRules<1>(machine, trace));
-    const auto measured = leaves(MeasuredRules<1>(lane, survey, machine.placement, limits));
+    const auto measured = leaves(MeasuredRules<1>(lane, minima, machine.placement, limits));
     for (unsigned draw = 0; draw < 4; ++draw) {
       Lottery::random.seed(7 * seed + draw);
       CHECK(leaves(Drawn<ModelRules<1>>(machine, trace)) == model);
-      CHECK(leaves(Drawn<MeasuredRules<1>>(lane, survey, machine.placement, limits)) == measured);
+      CHECK(leaves(Drawn<MeasuredRules<1>>(lane, minima, machine.placement, limits)) == measured);
     }
   }
 }

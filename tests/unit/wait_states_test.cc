@@ -1,6 +1,6 @@
 // What ranks wait for, on hand-made traces, worked out by hand. One tick is one nanosecond.
 
-#include "replay/wait_states.h"
+#include "replay/observe/wait_states.h"
 
 #include <array>
 #include <catch2/catch.hpp>

@@ -3,11 +3,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/scenario.h"
-#include "replay/call_builder.h"
-#include "replay/mpi_calls.h"
-#include "replay/replay_driver.h"
-#include "replay/text_source.h"
+#include "models/cost/scenario.h"
+#include "replay/archive/text_source.h"
+#include "replay/calls/call_builder.h"
+#include "replay/driver.h"
+#include "replay/trace/mpi_calls.h"
 #include "tests/unit/ends.h"
 
 using namespace rubato;
@@ -274,7 +274,7 @@ TEST_CASE("messages that were probed and are never received are forgotten") {
   CHECK_FALSE(rank.receive(1));
   CHECK(rank.receive(kMost));
   CHECK_FALSE(rank.is_quiet());
-  // Nor do they keep what comes after from being recognised when it comes again (stretches.h).
+  // Nor do they keep what comes after from being recognised when it comes again (loop_cache.h).
   for (uint32_t i = 0; i < CallBuilder::kReceivesAfterProbe; ++i) {
     CHECK_FALSE(rank.is_quiet());
     CHECK_FALSE(rank.receive(9999));

@@ -1,0 +1,73 @@
+#include "models/cost/collective_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rubato {
+namespace {
+
+constexpr double kHandleBytes = 8;  // a few words from everybody to everybody
+
+/// Making and freeing handles is an allgather, whatever else it is.
+std::pair<CollectiveOp, double> priced_as(CollectiveOp op, double bytes) {
+  if (op == CollectiveOp::kCreateHandle || op == CollectiveOp::kDestroyHandle)
+    return {CollectiveOp::kAllgather, kHandleBytes};
+  return {op, bytes};
+}
+
+}  // namespace
+
+double CollectiveFormula::operator()(int members, double bytes) const {
+  const double log = std::log2(members);
+  const double square = static_cast<double>(members) * members;
+  const double per_byte = d + d_log_p * log + d_p * members + d_p2 * square;
+  return std::max(0.0, constant + log_p * log + p * members + p2 * square + per_byte * bytes);
+}
+
+Synchronisation CollectiveModel::synchronisation(CollectiveOp op, double bytes) const {
+  if (!is_rooted(op)) return rubato::synchronisation(op);
+  const std::optional<double>& limit = of(op).sync_limit;
+  return limit && bytes >= *limit ? Synchronisation::kAllToAll : rubato::synchronisation(op);
+}
+
+AlgorithmChoice CollectiveModel::choose(CollectiveOp op, int p, double bytes) const {
+  const auto [priced, size] = priced_as(op, bytes);
+  const std::vector<AlgorithmRule>& rules = of(priced).rules;
+  const auto own = std::find_if(rules.rbegin(), rules.rend(), [&](const AlgorithmRule& rule) {
+    return p >= rule.processes && size >= rule.bytes;
+  });
+  return own != rules.rend() ? own->choice : preset_choice(preset, priced, p, size);
+}
+
+const CollectiveFormula* CollectiveModel::formula_for(CollectiveOp op, double bytes) const {
+  if (pricing != CollectivePricing::kAnalytic) return nullptr;
+  const CollectiveFormula* formula = nullptr;
+  for (const CollectiveFormula& piece : of(op).formula) {
+    if (!formula || bytes >= piece.from) formula = &piece;
+  }
+  return formula;
+}
+
+std::string CollectiveModel::describe(CollectiveOp op, int p, double bytes) const {
+  if (pricing == CollectivePricing::kPerfect) return "perfect";
+  const auto [priced, size] = priced_as(op, bytes);
+  return formula_for(priced, size) ? "formula" : name_of(choose(priced, p, size).algorithm);
+}
+
+double CollectiveModel::seconds(CollectiveOp op, int p, double bytes, const RoundCost& cost) const {
+  if (pricing == CollectivePricing::kPerfect || p <= 1) return 0;
+  const auto [priced, size] = priced_as(op, bytes);
+  if (const CollectiveFormula* formula = formula_for(priced, size)) return (*formula)(p, size);
+  return algorithm_seconds(priced, choose(priced, p, size), p, size, cost,
+                           [&](CollectiveOp part, double n) { return seconds(part, p, n, cost); });
+}
+
+double CollectiveModel::departure(CollectiveOp op, int p, double bytes, bool is_root,
+                                  const RoundCost& cost) const {
+  if (pricing == CollectivePricing::kPerfect || p <= 1 || !is_rooted(op)) return 0;
+  const double seconds = departure_seconds(op, choose(op, p, bytes), p, bytes, is_root, cost);
+  const CollectiveFormula* formula = formula_for(op, bytes);
+  return formula ? std::min(seconds, (*formula)(p, bytes)) : seconds;
+}
+
+}  // namespace rubato

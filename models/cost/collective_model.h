@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/cost/collective_algorithms.h"
+
+namespace rubato {
+
+/// From so many members and bytes of payload on, this algorithm.
+struct AlgorithmRule {
+  int processes = 2;
+  double bytes = 0;
+  AlgorithmChoice choice;
+};
+
+/// Which library's tables are used where a platform says nothing of its own.
+enum class CollectivePreset : uint8_t { kMpich, kOpenMpi };
+inline constexpr std::array<const char*, 2> kCollectivePresetNames = {"mpich", "openmpi"};
+
+/// What a library does by default (collective_presets.cc); holds for every operation and p > 1.
+AlgorithmChoice preset_choice(CollectivePreset preset, CollectiveOp op, int p, double bytes);
+
+/// Seconds fitted over the number of members p and the payload d; the coefficients of one range of
+/// sizes. The logarithm is that to base 2.
+struct CollectiveFormula {
+  double from = 0;      ///< bytes
+  double constant = 0;  ///< seconds
+  double log_p = 0;     ///< seconds
+  double p = 0;         ///< seconds
+  double p2 = 0;        ///< seconds, times p squared
+  double d = 0;         ///< seconds per byte, as those below
+  double d_log_p = 0;
+  double d_p = 0;
+  double d_p2 = 0;
+  double uncertainty = 0;  ///< relative rms of its residuals; 0 = not known. Never computed with
+
+  /// Never negative.
+  double operator()(int members, double bytes) const;
+};
+
+/// What a platform says about one operation.
+struct OperationModel {
+  std::vector<CollectiveFormula> formula;  ///< by `from`, ascending
+  /// Which algorithm is used: by the last rule that holds, by the preset where none does.
+  std::vector<AlgorithmRule> rules;
+  /// Bytes from which root and children hold each other.
+  std::optional<double> sync_limit;
+};
+
+/// How collective operations are priced.
+enum class CollectivePricing : uint8_t {
+  kAnalytic,   ///< by the formula where there is one, else by the algorithm
+  kAlgorithm,  ///< by the algorithm
+  kPerfect,    ///< they cost only their synchronisation
+};
+inline constexpr std::array<const char*, 3> kCollectivePricingNames = {"analytic", "algorithm",
+                                                                       "perfect"};
+
+/// The collective part of a platform.
+class CollectiveModel {
+ public:
+  CollectivePricing pricing = CollectivePricing::kAnalytic;
+  CollectivePreset preset = CollectivePreset::kMpich;
+  std::array<OperationModel, kCollectiveOps> operations;
+
+  /// Of one of the first kCollectiveOps.
+  OperationModel& of(CollectiveOp op) { return operations[static_cast<size_t>(op)]; }
+  const OperationModel& of(CollectiveOp op) const { return operations[static_cast<size_t>(op)]; }
+
+  /// Who waits for whom when a member's payload is so large: what the semantics demand, or all for
+  /// all from the operation's sync_limit on.
+  Synchronisation synchronisation(CollectiveOp op, double bytes) const;
+
+  /// The algorithm for p > 1 members; handles are made by an allgather.
+  AlgorithmChoice choose(CollectiveOp op, int p, double bytes) const;
+
+  /// What reports say of how an operation is priced: the name of the algorithm, "formula" or
+  /// "perfect".
+  std::string describe(CollectiveOp op, int p, double bytes) const;
+
+  /// See algorithm_seconds(). 0 for one member.
+  double seconds(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;
+
+  /// See departure_seconds(). With a formula, never more than it says.
+  double departure(CollectiveOp op, int p, double bytes, bool is_root, const RoundCost& cost) const;
+
+ private:
+  /// nullptr where the operation is not priced by a formula.
+  const CollectiveFormula* formula_for(CollectiveOp op, double bytes) const;
+};
+
+}  // namespace rubato

@@ -1,0 +1,93 @@
+#include "models/cost/interconnect.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace rubato {
+namespace {
+
+/// The part of T that grows with the size: what a message occupies a port for when no gap was
+/// measured. A segment whose intercept lies below the latency grows from the latency on.
+double growing_part(const TransferCurve& transfer, double bytes) {
+  if (transfer.empty()) return 0;
+  const double fixed = std::max(transfer.segment_at(bytes).intercept, transfer(0));
+  return std::max(0.0, transfer(bytes) - fixed);
+}
+
+}  // namespace
+
+Interconnect::Interconnect(const Platform& platform, std::optional<Level> fallback)
+    : platform_(platform), fallback_(fallback) {}
+
+const LevelModel* Interconnect::model_of(Level level) const {
+  const auto& model = platform_.priced_by(level, fallback_);
+  return model ? &*model : nullptr;
+}
+
+MessageCost Interconnect::message(Level level, double bytes) const {
+  const LevelModel* model = model_of(level);
+  assert(model);
+  MessageCost cost;
+  cost.send_overhead = model->send_overhead(bytes);
+  cost.receive_overhead = model->receive_overhead(bytes);
+  cost.unexpected_overhead =
+      model->unexpected_overhead ? (*model->unexpected_overhead)(bytes) : cost.receive_overhead;
+  cost.transfer = model->transfer(bytes);
+  cost.gap = model->gap ? (*model->gap)(bytes) : growing_part(model->transfer, bytes);
+  cost.burst_gap = model->burst_gap ? std::max((*model->burst_gap)(bytes), cost.gap) : cost.gap;
+  cost.latency = std::min(model->transfer(0), cost.transfer);
+  cost.answer = model->send_overhead(0) + cost.latency + model->receive_overhead(0);
+  cost.crossing_delay = model->crossing_delay(bytes);
+  return cost;
+}
+
+Protocol Interconnect::protocol(Level level, double bytes) const {
+  const LevelModel* model = model_of(level);
+  assert(model);
+  return model->protocol_at(bytes);
+}
+
+double Interconnect::growing(Level level, double bytes) const {
+  const LevelModel* model = model_of(level);
+  assert(model);
+  return growing_part(model->transfer, bytes);
+}
+
+RoundCost Interconnect::round_cost(Level level) const {
+  const auto move = [this, level](double n) {
+    const MessageCost message = this->message(level, n);
+    return message.send_overhead + message.transfer + message.receive_overhead;
+  };
+  RoundCost cost;
+  cost.move = move;
+  cost.gap = [this, level, move](double n) {
+    const MessageCost message = this->message(level, n);
+    const double gap = std::max({message.gap, message.send_overhead, message.receive_overhead});
+    return std::min(gap, move(n));
+  };
+  cost.send = [this, level](double n) {
+    const MessageCost message = this->message(level, n);
+    return message.send_overhead + message.gap;
+  };
+  cost.receive = [this, level](double n) {
+    const MessageCost message = this->message(level, n);
+    // A rendezvous waits for its receiver with the data.
+    const bool is_there = protocol(level, n) == Protocol::kEager;
+    return message.receive_overhead + (is_there ? 0 : message.transfer - message.latency);
+  };
+  cost.combine = [this](double n) {
+    return platform_.reduction_bandwidth ? n / *platform_.reduction_bandwidth : 0.0;
+  };
+  return cost;
+}
+
+double Interconnect::collective(CollectiveOp op, int members, double bytes, Level level) const {
+  return platform_.collectives.seconds(op, members, bytes, round_cost(level));
+}
+
+double Interconnect::collective_departure(CollectiveOp op, int members, double bytes, Level level,
+                                          bool is_root) const {
+  return platform_.collectives.departure(op, members, bytes, is_root, round_cost(level));
+}
+
+}  // namespace rubato

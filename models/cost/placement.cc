@@ -1,0 +1,177 @@
+#include "models/cost/placement.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cctype>
+#include <charconv>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "models/error.h"
+
+namespace rubato {
+namespace {
+
+constexpr int kMostRanks = 1 << 24;
+
+struct RankLine {
+  int rank;
+  std::string host;
+  int socket;
+};
+
+/// The socket of "slot=SOCKET:CORE"; kNoSocket where it names none ("slot=3") or several.
+int socket_of_slot(const std::string& slot) {
+  constexpr const char* kSlot = "slot=";
+  const size_t colon = slot.find(':');
+  if (slot.rfind(kSlot, 0) != 0 || colon == std::string::npos) return kNoSocket;
+  if (slot.find(':', colon + 1) != std::string::npos) return kNoSocket;
+  int socket = kNoSocket;
+  const char* end = slot.data() + colon;
+  const auto result = std::from_chars(slot.data() + 5, end, socket);
+  return result.ec == std::errc() && result.ptr == end && socket >= 0 ? socket : kNoSocket;
+}
+
+/// Takes "rank 12=host slot=0:1" apart.
+RankLine parse_rank_line(const std::string& line, const std::string& place) {
+  const size_t equals = line.find('=');
+  const char* begin = line.data() + line.find_first_not_of(" \t", 4);
+  const char* end = line.data() + std::min(equals, line.size());
+  int rank = -1;
+  const auto result = std::from_chars(begin, end, rank);
+  while (result.ec == std::errc() && end > result.ptr && std::isspace(end[-1])) --end;
+  std::string host, slot;
+  if (equals != std::string::npos) std::istringstream(line.substr(equals + 1)) >> host >> slot;
+  if (result.ec != std::errc() || result.ptr != end || rank < 0 || rank >= kMostRanks ||
+      host.empty() || host.rfind("slot", 0) == 0) {
+    throw InputError(place + "'" + line + "' is no line of a rankfile; write rank N=HOST slot=...");
+  }
+  return {rank, host, socket_of_slot(slot)};
+}
+
+}  // namespace
+
+Placement::Placement(const std::vector<int>& node_of_rank, const std::vector<int>& socket_of_rank) {
+  assert(socket_of_rank.empty() || socket_of_rank.size() == node_of_rank.size());
+  for (size_t rank = 0; rank < node_of_rank.size(); ++rank) {
+    places_.push_back(
+        {node_of_rank[rank], socket_of_rank.empty() ? kNoSocket : socket_of_rank[rank]});
+  }
+}
+
+Placement Placement::blocks(int ranks, int per_node) {
+  std::vector<int> node_of_rank(ranks);
+  for (int rank = 0; rank < ranks; ++rank) node_of_rank[rank] = rank / per_node;
+  return Placement(node_of_rank);
+}
+
+Placement Placement::round_robin(int ranks, int nodes) {
+  std::vector<int> node_of_rank(ranks);
+  for (int rank = 0; rank < ranks; ++rank) node_of_rank[rank] = rank % nodes;
+  return Placement(node_of_rank);
+}
+
+Placement Placement::by_hosts(const std::vector<std::string>& host_of_rank,
+                              const std::vector<int>& socket_of_rank) {
+  std::map<std::string, int> nodes;
+  std::vector<int> node_of_rank;
+  for (const std::string& host : host_of_rank)
+    node_of_rank.push_back(nodes.emplace(host, static_cast<int>(nodes.size())).first->second);
+  return Placement(node_of_rank, socket_of_rank);
+}
+
+Placement Placement::on_sockets(int sockets) const {
+  std::map<int, int> ranks_of_node, seen;
+  for (const Place& place : places_) ++ranks_of_node[place.node];
+  Placement moved = *this;
+  for (Place& place : moved.places_) {
+    const auto before = static_cast<int64_t>(seen[place.node]++);
+    place.socket = static_cast<int>(before * sockets / ranks_of_node[place.node]);
+  }
+  return moved;
+}
+
+int Placement::nodes() const {
+  std::set<int> nodes;
+  for (const Place& place : places_) nodes.insert(place.node);
+  return static_cast<int>(nodes.size());
+}
+
+bool Placement::knows_sockets() const {
+  return std::any_of(places_.begin(), places_.end(),
+                     [](const Place& place) { return place.socket != kNoSocket; });
+}
+
+Placement PlacementRule::place(const Placement& recorded) const {
+  const Placement placed = on_nodes(recorded);
+  return sockets > 0 ? placed.on_sockets(sockets) : placed;
+}
+
+Placement PlacementRule::on_nodes(const Placement& recorded) const {
+  switch (kind) {
+    case Kind::kRecorded:
+      return recorded;
+    case Kind::kBlocks:
+      return Placement::blocks(recorded.ranks(), count);
+    case Kind::kRoundRobin:
+      return Placement::round_robin(recorded.ranks(), count);
+    case Kind::kHosts:
+      break;
+  }
+  if (static_cast<int>(hosts.size()) != recorded.ranks()) {
+    throw InputError(file + ": has hosts for " + std::to_string(hosts.size()) +
+                     " ranks, but the run has " + std::to_string(recorded.ranks()));
+  }
+  return Placement::by_hosts(hosts, slots);
+}
+
+PlacementRule read_placement(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError(path + ": cannot be read; is it the file with the hosts?");
+  std::map<int, RankLine> line_of_rank;
+  bool is_rankfile = false;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string place = path + ":" + std::to_string(number) + ": ";
+    line.erase(std::min(line.find('#'), line.size()));
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    line.erase(0, line.find_first_not_of(" \t"));
+    if (line.empty()) continue;
+    const bool names_rank = line.rfind("rank ", 0) == 0 || line.rfind("rank\t", 0) == 0;
+    if (line_of_rank.empty()) is_rankfile = names_rank;
+    if (names_rank != is_rankfile) {
+      throw InputError(place + (is_rankfile ? "a rankfile has 'rank N=HOST slot=...' in each line"
+                                            : "write a host in each line, or 'rank N=' in all"));
+    }
+    if (is_rankfile) {
+      const RankLine named = parse_rank_line(line, place);
+      if (!line_of_rank.emplace(named.rank, named).second) {
+        throw InputError(place + "rank " + std::to_string(named.rank) +
+                         " stands here a second time");
+      }
+    } else {
+      if (line.find_first_of(" \t=") != std::string::npos) {
+        throw InputError(place + "'" + line +
+                         "' is not a host; write the host of one rank in each line");
+      }
+      const int rank = static_cast<int>(line_of_rank.size());
+      line_of_rank.emplace(rank, RankLine{rank, line, kNoSocket});
+    }
+  }
+  if (line_of_rank.empty()) throw InputError(path + ": there are no hosts in it");
+  PlacementRule rule;
+  rule.kind = PlacementRule::Kind::kHosts;
+  rule.file = path;
+  for (const auto& [rank, named] : line_of_rank) {
+    const int expected = static_cast<int>(rule.hosts.size());
+    if (rank != expected)
+      throw InputError(path + ": rank " + std::to_string(expected) + " is missing");
+    rule.hosts.push_back(named.host);
+    rule.slots.push_back(named.socket);
+  }
+  return rule;
+}
+
+}  // namespace rubato

@@ -1,0 +1,476 @@
+#include "models/cost/scenario.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <limits>
+
+#include "models/cost/loggps.h"
+#include "models/cost/platform_file.h"
+#include "models/cost/platform_presets.h"
+#include "models/error.h"
+#include "models/units.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kHandshakeTrips = 3;  // request to send, clear to send, data
+
+/// "latency*0.5" taken apart.
+struct Change {
+  std::string key;
+  char operation;  // '=', '*' or '/'
+  std::string value;
+};
+
+[[noreturn]] void refuse(const std::string& text, const std::string& why) {
+  throw UsageError("scenario '" + text + "': " + why);
+}
+
+/// There is neither a platform file nor a preset of this name.
+[[noreturn]] void refuse_base(const std::string& text, const std::string& base,
+                              const std::string& presets) {
+  std::vector<std::string> names = {"measured", "undisturbed", "undisturbed:local",
+                                    "perfect",  "bandela",     "loggps"};
+  const std::vector<std::string> known = preset_names(presets);
+  names.insert(names.end(), known.begin(), known.end());
+  throw InputError(
+      "scenario '" + text + "': there is no platform file '" + base + "'" +
+      did_you_mean(base, names) +
+      "; name one, or use measured, undisturbed, perfect, "
+      "bandela:latency=...,bandwidth=..., loggps:L=...,o=...,g=...,G=...,S=..." +
+      (known.empty() ? "" : " or a preset of " + presets + " (see 'rubato platforms')"));
+}
+
+double parse_factor(const std::string& scenario, const Change& change) {
+  double factor = 0;
+  const char* end = change.value.data() + change.value.size();
+  const auto result = std::from_chars(change.value.data(), end, factor);
+  if (result.ec != std::errc() || result.ptr != end || !(factor > 0) || std::isinf(factor)) {
+    refuse(scenario, "'" + change.value + "' is not a factor; write a number above 0, as in " +
+                         change.key + "*0.5");
+  }
+  return change.operation == '/' ? 1 / factor : factor;
+}
+
+Change parse_change(const std::string& scenario, const std::string& word) {
+  const size_t at = word.find_first_of("=*/");
+  if (at == std::string::npos || at == 0 || at + 1 == word.size()) {
+    refuse(scenario, "'" + word + "' is not a change; write key=value, key*factor or key/factor");
+  }
+  return {word.substr(0, at), word[at], word.substr(at + 1)};
+}
+
+/// Splits "BASE:changes". A colon inside a path that exists is part of the path.
+std::pair<std::string, std::string> split_base(const std::string& text) {
+  std::error_code ignored;
+  if (std::filesystem::exists(text, ignored)) return {text, ""};
+  for (size_t colon = text.find(':'); colon != std::string::npos;
+       colon = text.find(':', colon + 1)) {
+    const std::string base = text.substr(0, colon);
+    if (std::filesystem::is_regular_file(base, ignored)) return {base, text.substr(colon + 1)};
+  }
+  const size_t colon = text.find(':');
+  if (colon == std::string::npos) return {text, ""};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::vector<std::string> words;
+  size_t begin = 0;
+  while (begin <= text.size() && !text.empty()) {
+    const size_t comma = std::min(text.find(',', begin), text.size());
+    words.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return words;
+}
+
+/// One-way trips of latency inside T at `bytes`.
+double trips(const LevelModel& level, double bytes) {
+  return level.protocol_at(bytes) == Protocol::kEager ? 1 : kHandshakeTrips;
+}
+
+/// The segments of T, cut where the protocol changes, so that each has one number of trips.
+std::vector<Segment> cut_at_protocols(const LevelModel& level) {
+  std::vector<Segment> segments = level.transfer.segments();
+  for (const ProtocolSegment& protocol : level.protocols) {
+    if (protocol.from == 0) continue;
+    Segment piece = level.transfer.segment_at(protocol.from);
+    if (piece.from == protocol.from) continue;
+    piece.from = protocol.from;
+    segments.push_back(piece);
+  }
+  std::sort(segments.begin(), segments.end(),
+            [](const Segment& a, const Segment& b) { return a.from < b.from; });
+  return segments;
+}
+
+/// Lifts a segment that a change pushed below zero to zero at its start.
+void keep_positive(Segment& segment) {
+  segment.intercept = std::max(segment.intercept, -segment.from * segment.per_byte);
+}
+
+void add_latency(LevelModel& level, double seconds_per_trip) {
+  std::vector<Segment> segments = cut_at_protocols(level);
+  for (Segment& segment : segments) {
+    segment.intercept += seconds_per_trip * trips(level, segment.from);
+    keep_positive(segment);
+  }
+  level.transfer = TransferCurve(std::move(segments));
+}
+
+/// Replaces the slope of every segment by change(slope). A segment whose intercept lies below the
+/// curve's latency grows from the latency on: only what exceeds the latency is scaled.
+TransferCurve with_slopes(const TransferCurve& curve, const std::function<double(double)>& change) {
+  if (curve.empty()) return curve;
+  const double latency = curve(0);
+  std::vector<Segment> segments = curve.segments();
+  for (Segment& segment : segments) {
+    const double slope = change(segment.per_byte);
+    if (segment.intercept < latency && segment.per_byte > 0) {
+      segment.intercept = latency - (latency - segment.intercept) * (slope / segment.per_byte);
+    }
+    segment.per_byte = slope;
+    keep_positive(segment);
+  }
+  return TransferCurve(std::move(segments));
+}
+
+void change_latency(LevelModel& level, const std::string& scenario, const Change& change) {
+  if (level.transfer.empty()) level.transfer = TransferCurve({Segment{}});
+  // What people call latency: one way, with what the processors do.
+  const double latency = level.transfer(0) + level.send_overhead(0) + level.receive_overhead(0);
+  const double wanted = change.operation == '=' ? parse_seconds(change.value)
+                                                : latency * parse_factor(scenario, change);
+  add_latency(level, wanted - latency);
+}
+
+void change_bandwidth(LevelModel& level, const std::string& scenario, const Change& change) {
+  std::function<double(double)> slope;
+  if (change.operation == '=') {
+    const double per_byte = 1 / parse_bandwidth(change.value);
+    slope = [per_byte](double) { return per_byte; };
+  } else {
+    const double factor = parse_factor(scenario, change);
+    slope = [factor](double per_byte) { return per_byte / factor; };
+  }
+  if (level.transfer.empty()) level.transfer = TransferCurve({Segment{}});
+  level.transfer = with_slopes(level.transfer, slope);
+  if (level.gap) level.gap = with_slopes(*level.gap, slope);
+  if (level.burst_gap) level.burst_gap = with_slopes(*level.burst_gap, slope);
+  // A bandwidth that is given is that of either direction, whatever goes on in the other one.
+  level.crossing_delay =
+      change.operation == '=' ? TransferCurve() : with_slopes(level.crossing_delay, slope);
+}
+
+const std::vector<std::string> kKeys = {"latency",
+                                        "bandwidth",
+                                        "cpu",
+                                        "ppn",
+                                        "placement",
+                                        "sockets",
+                                        "region",
+                                        "name",
+                                        "self.latency",
+                                        "self.bandwidth",
+                                        "socket.latency",
+                                        "socket.bandwidth",
+                                        "node.latency",
+                                        "node.bandwidth",
+                                        "network.latency",
+                                        "network.bandwidth",
+                                        "collectives",
+                                        "contention",
+                                        "dr"};
+
+/// Applies latency or bandwidth, for one level or for all but self.
+void change_network(Scenario& scenario, const std::string& text, const Change& change) {
+  const size_t dot = change.key.find('.');
+  const std::string what = dot == std::string::npos ? change.key : change.key.substr(dot + 1);
+  // Where the platform does not tell sockets from nodes, a change of one alone does.
+  if (dot != std::string::npos && change.key.substr(0, dot) == "socket") {
+    auto& socket = scenario.platform.level(Level::kSocket);
+    if (!socket) {
+      scenario.platform.contention = scenario.platform.contended();
+      socket = scenario.platform.level(Level::kNode);
+    }
+  }
+  bool any = false;
+  for (int i = 0; i < kLevels; ++i) {
+    const bool named = dot != std::string::npos && change.key.substr(0, dot) == kLevelNames[i];
+    const bool all = dot == std::string::npos && i != static_cast<int>(Level::kSelf);
+    if ((!named && !all) || !scenario.platform.levels[i]) continue;
+    any = true;
+    scenario.changed_levels[i] = true;
+    LevelModel& level = *scenario.platform.levels[i];
+    if (what == "latency") change_latency(level, text, change);
+    if (what == "bandwidth") change_bandwidth(level, text, change);
+  }
+  if (!any) refuse(text, "'" + change.key + "' changes a level that the platform does not have");
+}
+
+/// collectives=mpich|openmpi|perfect|algorithm|analytic
+void change_all_collectives(CollectiveModel& model, const std::string& text, const Change& change) {
+  const auto& presets = kCollectivePresetNames;
+  const auto preset = std::find(presets.begin(), presets.end(), change.value);
+  const auto& pricings = kCollectivePricingNames;
+  const auto pricing = std::find(pricings.begin(), pricings.end(), change.value);
+  if (change.operation == '=' && preset != presets.end()) {
+    // Asked for by name, the library's tables go before what the file says.
+    model.preset = static_cast<CollectivePreset>(preset - presets.begin());
+    for (OperationModel& operation : model.operations) {
+      operation.rules.clear();
+      operation.formula.clear();
+    }
+  } else if (change.operation == '=' && pricing != pricings.end()) {
+    model.pricing = static_cast<CollectivePricing>(pricing - pricings.begin());
+  } else {
+    std::vector<std::string> words(presets.begin(), presets.end());
+    words.insert(words.end(), pricings.begin(), pricings.end());
+    refuse(text, "write collectives=WORD with one of " + quoted_list(words));
+  }
+}
+
+/// contention=none, dr=10 or dr*2
+void change_contention(ContentionModel& model, const std::string& text, const Change& change) {
+  if (change.key == "contention") {
+    if (change.operation != '=' || change.value != "none")
+      refuse(text, "write contention=none, or dr=NUMBER; platform files have more");
+    model.kind = ContentionKind::kNone;
+    return;
+  }
+  const double factor = parse_factor(text, change);
+  if (change.operation != '=' && model.kind != ContentionKind::kDegradation)
+    refuse(text, "the platform has no degradation ratio to change; write dr=NUMBER");
+  model.degradation_ratio = change.operation == '=' ? factor : model.degradation_ratio * factor;
+  model.kind = ContentionKind::kDegradation;
+}
+
+/// allreduce=ring, for all sizes and numbers of processes.
+void change_collective(Scenario& scenario, const std::string& text, const Change& change) {
+  if (change.operation != '=') refuse(text, "write " + change.key + "=ALGORITHM");
+  const CollectiveOp op = *collective_named(change.key);
+  OperationModel& operation = scenario.platform.collectives.of(op);
+  AlgorithmRule everywhere;
+  everywhere.choice.algorithm = algorithm_named(op, change.value);
+  scenario.changed_collectives.push_back(op);
+  operation.rules = {everywhere};
+  operation.formula.clear();
+}
+
+/// The whole of `text` as a number from 0 on; -1 when it is none.
+int parse_count(const std::string& text) {
+  int count = -1;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, count);
+  return result.ec == std::errc() && result.ptr == end ? count : -1;
+}
+
+/// A number above 0 that a placement is told by.
+int positive_count(const std::string& scenario, const std::string& number, bool is_well_formed,
+                   const std::string& usage) {
+  const int count = parse_count(number);
+  if (!is_well_formed || count < 1)
+    refuse(scenario, "write " + usage + " with a whole number above 0");
+  return count;
+}
+
+/// A placement that is told by one.
+PlacementRule counted(PlacementRule::Kind kind, int count) {
+  PlacementRule rule;
+  rule.kind = kind;
+  rule.count = count;
+  return rule;
+}
+
+/// ppn=4; placement=block:4, roundrobin:2, file:hosts.txt
+void change_nodes(Scenario& scenario, const std::string& text, const Change& change) {
+  if (change.key == "ppn") {
+    scenario.placement =
+        counted(PlacementRule::Kind::kBlocks,
+                positive_count(text, change.value, change.operation == '=', "ppn=RANKS_PER_NODE"));
+    return;
+  }
+  const size_t colon = change.value.find(':');
+  const std::string kind = change.value.substr(0, colon);
+  const std::string rest = colon == std::string::npos ? "" : change.value.substr(colon + 1);
+  const bool is_set = change.operation == '=';
+  if (is_set && kind == "block") {
+    scenario.placement =
+        counted(PlacementRule::Kind::kBlocks,
+                positive_count(text, rest, true, "placement=block:RANKS_PER_NODE"));
+  } else if (is_set && kind == "roundrobin") {
+    scenario.placement = counted(PlacementRule::Kind::kRoundRobin,
+                                 positive_count(text, rest, true, "placement=roundrobin:NODES"));
+  } else if (is_set && kind == "file" && !rest.empty()) {
+    scenario.placement = read_placement(rest);
+  } else {
+    refuse(text, "write placement=block:RANKS_PER_NODE, roundrobin:NODES or file:FILE" +
+                     did_you_mean(kind, {"block", "roundrobin", "file"}));
+  }
+}
+
+/// "rank3.cpu", "node0-1.cpu": which processors a key names; nothing when it is no such key.
+std::optional<ProcessorChange> parse_processors(const std::string& key) {
+  const size_t dot = key.find(".cpu");
+  if (dot == std::string::npos || dot + 4 != key.size() || dot < 5) return {};
+  ProcessorChange change;
+  change.nodes = key.compare(0, 4, "node") == 0;
+  if (!change.nodes && key.compare(0, 4, "rank") != 0) return {};
+  const std::string range = key.substr(4, dot - 4);
+  const size_t dash = range.find('-');
+  change.first = parse_count(range.substr(0, dash));
+  change.last = dash == std::string::npos ? change.first : parse_count(range.substr(dash + 1));
+  if (change.first < 0 || change.last < change.first) return {};
+  return change;
+}
+
+/// region=solve*0.5
+void change_function(Scenario& scenario, const std::string& text, const Change& change) {
+  // Names of functions may hold such signs: the last one is ours.
+  const size_t at = change.value.find_last_of("*/");
+  if (change.operation != '=' || at == std::string::npos || at == 0 ||
+      at + 1 == change.value.size()) {
+    refuse(text, "write region=FUNCTION*FACTOR, as in region=solve*0.5: half the time");
+  }
+  const Change factor{"region=" + change.value.substr(0, at), change.value[at],
+                      change.value.substr(at + 1)};
+  scenario.functions.push_back({change.value.substr(0, at), parse_factor(text, factor)});
+}
+
+void apply(Scenario& scenario, const std::string& text, const Change& change) {
+  const std::optional<ProcessorChange> processors = parse_processors(change.key);
+  const bool is_operation = collective_named(change.key).has_value();
+  if (!is_operation && !processors &&
+      std::find(kKeys.begin(), kKeys.end(), change.key) == kKeys.end()) {
+    std::vector<std::string> keys = kKeys;
+    for (const char* name : kCollectiveNames) keys.push_back(name);
+    keys.insert(keys.end(), {"rank0.cpu", "node0.cpu"});
+    if (text.starts_with("loggps")) keys.insert(keys.end(), {"L", "o", "g", "G", "S"});
+    refuse(text, "there is no key '" + change.key + "'" + did_you_mean(change.key, keys));
+  }
+  if (change.key == "name") {
+    if (change.operation != '=') refuse(text, "write name=TEXT");
+    scenario.name = change.value;
+  } else if (change.key == "cpu") {
+    Change factor = change;
+    if (factor.operation == '=') factor.operation = '*';
+    scenario.cpu *= parse_factor(text, factor);
+  } else if (processors) {
+    Change factor = change;
+    if (factor.operation == '=') factor.operation = '*';
+    scenario.processors.push_back(*processors);
+    scenario.processors.back().factor = parse_factor(text, factor);
+  } else if (change.key == "region") {
+    change_function(scenario, text, change);
+  } else if (scenario.basis != Basis::kModel) {
+    refuse(text, "durations come from the archive, so only cpu and region can be changed, not '" +
+                     change.key + "'");
+  } else if (change.key == "ppn" || change.key == "placement") {
+    const int sockets = scenario.placement.sockets;  // in whichever order they are said
+    change_nodes(scenario, text, change);
+    scenario.placement.sockets = sockets;
+  } else if (change.key == "sockets") {
+    scenario.placement.sockets =
+        positive_count(text, change.value, change.operation == '=', "sockets=SOCKETS_PER_NODE");
+  } else if (is_operation) {
+    change_collective(scenario, text, change);
+  } else if (change.key == "contention" || change.key == "dr") {
+    change_contention(scenario.platform.contention, text, change);
+  } else if (change.key == "collectives") {
+    change_all_collectives(scenario.platform.collectives, text, change);
+  } else {
+    change_network(scenario, text, change);
+  }
+}
+
+/// The parameters of the model among the changes, which are those that are left.
+LogGps take_loggps(const std::string& text, std::vector<Change>& changes) {
+  LogGps machine;
+  std::erase_if(changes, [&](const Change& change) {
+    try {
+      return change.operation == '=' && machine.set(change.key, change.value);
+    } catch (const InputError& error) {
+      refuse(text, error.what());
+    }
+  });
+  return machine;
+}
+
+}  // namespace
+
+Platform perfect_platform() {
+  Platform platform;
+  platform.name = "perfect";
+  LevelModel free;
+  free.gap = TransferCurve();
+  platform.levels.fill(free);
+  platform.level(Level::kSocket).reset();  // node stands for it
+  platform.collectives.pricing = CollectivePricing::kPerfect;
+  return platform;
+}
+
+Platform bandela_platform(double latency, double bandwidth) {
+  Platform platform;
+  platform.name = "bandela";
+  LevelModel level;
+  level.transfer = TransferCurve::hockney(latency, bandwidth);
+  level.gap = TransferCurve();
+  platform.levels.fill(level);
+  platform.level(Level::kSocket).reset();  // node stands for it
+  return platform;
+}
+
+Scenario parse_scenario(const std::string& text, const std::string& presets) {
+  const auto [base, words] = split_base(text);
+  std::vector<Change> changes;
+  Scenario scenario;
+  for (const std::string& word : split_words(words)) {
+    if (base == "undisturbed" && word == "local") {
+      scenario.local = true;
+    } else {
+      changes.push_back(parse_change(text, word));
+    }
+  }
+  scenario.name = text;
+  if (base == "measured") {
+    scenario.basis = Basis::kMeasured;
+  } else if (base == "undisturbed") {
+    scenario.basis = Basis::kUndisturbed;
+  } else if (base == "perfect") {
+    scenario.platform = perfect_platform();
+  } else if (base == "bandela") {
+    scenario.platform = bandela_platform(0, std::numeric_limits<double>::infinity());
+  } else if (base == "loggps") {
+    scenario.platform = loggps_platform(take_loggps(text, changes));
+  } else {
+    std::error_code ignored;
+    const bool is_file = std::filesystem::exists(base, ignored);
+    const std::string path = is_file ? base : preset_path(presets, base);
+    if (path.empty()) refuse_base(text, base, presets);
+    scenario.platform = load_platform(path);
+    scenario.platform_file = path;
+  }
+  for (Change& change : changes) {
+    // Bandela's formula is for all messages, those of a rank to itself included.
+    const bool everywhere =
+        base == "bandela" && (change.key == "latency" || change.key == "bandwidth");
+    try {
+      apply(scenario, text, change);
+      if (everywhere) {
+        change.key = "self." + change.key;
+        apply(scenario, text, change);
+      }
+    } catch (const InputError& error) {
+      // A file is bad, not what was typed.
+      if (change.key == "placement") throw InputError("scenario '" + text + "': " + error.what());
+      refuse(text, error.what());
+    }
+  }
+  return scenario;
+}
+
+}  // namespace rubato

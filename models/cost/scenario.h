@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/cost/platform.h"
+
+namespace rubato {
+
+/// Where the duration of an operation comes from.
+enum class Basis : uint8_t {
+  kMeasured,     ///< from the archive, nothing taken away: reproduces what was recorded
+  kUndisturbed,  ///< from the archive, less what the tracer itself added
+  kModel,        ///< from a platform
+};
+
+/// Some ranks, or the ranks of some nodes, compute `factor` times faster than the others.
+struct ProcessorChange {
+  bool nodes = false;
+  int first = 0;
+  int last = 0;
+  double factor = 1;
+};
+
+/// Compute in a function of the program, and in what it calls, takes `factor` times as long.
+struct FunctionChange {
+  std::string name;
+  double factor = 1;
+};
+
+/// One question: a machine, plus changes. `--on` makes one of each.
+struct Scenario {
+  std::string name;
+  Basis basis = Basis::kModel;
+  /// For Basis::kUndisturbed: each rank loses only what its own recording took, and waits for
+  /// others as long as recorded.
+  bool local = false;
+  Platform platform;                        ///< for Basis::kModel
+  double cpu = 1;                           ///< compute runs this many times faster
+  std::vector<ProcessorChange> processors;  ///< besides `cpu`
+  std::vector<FunctionChange> functions;
+  PlacementRule placement;
+  std::array<bool, kLevels> changed_levels{};     ///< whose latency or bandwidth was changed
+  std::vector<CollectiveOp> changed_collectives;  ///< whose algorithm was changed by name
+  /// The platform file, "" when there is none; reports look for its samples beside it.
+  std::string platform_file;
+};
+
+/// Reads "BASE" or "BASE:change,change,...". BASE is `measured`, `undisturbed` (for which `local`
+/// is a change: Scenario::local), `perfect`, `bandela`, `loggps` (then L, o, g, G and S of
+/// models/cost/loggps.h are keys, too), a platform file or the name of one in the directory
+/// `presets`; a change is key=value, key*factor or key/factor with the keys latency, bandwidth
+/// (each also as LEVEL.latency; without a level they mean all levels but self), cpu (also as
+/// rank4-7.cpu or node1.cpu), ppn, placement, region, dr (the degradation ratio of contention) and
+/// name; contention=none. OPERATION=ALGORITHM, as in allreduce=ring, sets the algorithm of a
+/// collective operation, and collectives= a library's choice of them (mpich, openmpi) or a way of
+/// pricing them (algorithm, analytic, perfect).
+///
+/// placement= takes block:RANKS_PER_NODE (what ppn= is), roundrobin:NODES or file:FILE
+/// (read_placement()); region= takes FUNCTION*FACTOR or FUNCTION/FACTOR, of time.
+///
+/// latency*f adds (f - 1) times the latency of the smallest messages (overheads included) to every
+/// one-way trip, three of them in a handshake; overheads stay. bandwidth*f divides what grows with
+/// the size in transfer times and gaps. Errors:
+/// UsageError for the text itself, InputError for a bad platform file.
+Scenario parse_scenario(const std::string& text, const std::string& presets = "");
+
+/// The perfect interconnect: every transfer takes no time and no overhead, nothing is handshaken,
+/// and collectives cost only their synchronisation (MPInside paper, section 4.2).
+Platform perfect_platform();
+
+/// Bandela's machine: latency + n / bandwidth for every message, no overheads, no gap, all eager
+/// (MPInside paper, section 2.2). Seconds, bytes per second.
+Platform bandela_platform(double latency, double bandwidth);
+
+}  // namespace rubato

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/cost/platform.h"
+#include "models/fit/formula_fit.h"
+
+namespace rubato {
+
+/// One collective on so many processes with so much payload: its time in each launch.
+struct CollectiveTimes {
+  double processes = 2;
+  double bytes = 0;
+  std::vector<double> seconds;  ///< a median per launch
+  double relative_error = 0;    ///< of a launch's median as it says itself; 0 = not known
+};
+
+/// From half a confidence interval of 95 % over the mean, as files of samples have it.
+inline double relative_error_of(double interval) {
+  return interval / 2;
+}
+
+/// A formula for payloads from `from` on.
+struct FormulaPiece {
+  double from = 0;
+  FormulaFit fit;
+  double rms_error = 0;  ///< of its residuals, relative
+};
+
+/// What the samples of one collective are described by.
+struct CollectiveFit {
+  FormulaFit whole;                  ///< Howell's: one formula for all payloads
+  std::vector<FormulaPiece> pieces;  ///< one after the other, as many as BIC wants
+  std::vector<FormulaSample> samples;
+  bool from_launches = false;  ///< the sigmas are those of launches, so Q means something
+};
+
+/// The samples with their sigmas. Of four launches and more those of the mean over launches, but
+/// not less than kLeastSigma of the time, which is how well the clock and a formula are good for;
+/// of fewer what a launch says of itself, and not less than kSigmaOfOneLaunch.
+inline constexpr double kLeastSigma = 0.01;
+inline constexpr double kSigmaOfOneLaunch = 0.05;
+std::vector<FormulaSample> formula_samples(const std::vector<CollectiveTimes>& times);
+
+/// Fits one collective. Errors: InputError for fewer than three samples.
+CollectiveFit fit_collective(const std::vector<CollectiveTimes>& times);
+
+/// A piecewise formula: the payloads are cut where a protocol or algorithm changes, by dynamic
+/// programming with BIC as the price (collective_fit.cc). Errors: as choose_formula.
+std::vector<FormulaPiece> choose_pieces(const std::vector<FormulaSample>& samples);
+
+/// How many numbers of processes a formula needs to say how it grows with them.
+inline constexpr int kLeastProcessCounts = 3;
+bool covers_processes(const CollectiveFit& fit);
+
+/// For a platform file: the pieces with their uncertainty.
+std::vector<CollectiveFormula> platform_formula(const CollectiveFit& fit);
+
+/// The collectives of a platform as they were measured: their times, and from which payload on the
+/// members of rooted ones hold each other.
+struct MeasuredCollectives {
+  std::map<CollectiveOp, std::vector<CollectiveTimes>> times;
+  std::map<CollectiveOp, double> held_from;
+};
+
+/// Fits all that there are enough samples for.
+std::map<CollectiveOp, CollectiveFit> fit_collectives(const MeasuredCollectives& measured);
+
+/// Puts formulas into a platform, of those that were measured on enough numbers of processes, and
+/// limits. What is left out stands under [measured].
+void add_collectives(Platform& platform, const std::map<CollectiveOp, CollectiveFit>& fits,
+                     const MeasuredCollectives& measured);
+
+}  // namespace rubato

@@ -1,0 +1,46 @@
+#include "models/fit/curve_ranges.h"
+
+#include <cmath>
+
+namespace rubato {
+namespace {
+
+std::string lines_of(const char* name, const SegmentedFit& fit) {
+  std::string lines;
+  for (size_t k = 0; k < fit.segments.size(); ++k) {
+    const SegmentIntervals& within = fit.intervals[k];
+    lines += std::string("#   ") + name + " from ";
+    lines += k == 0 ? brief_bytes(fit.segments[k].from) : brief_range(within.from, brief_bytes);
+    lines += ": " + brief_range(within.intercept, brief_seconds);
+    // That of few samples may be anything.
+    if (std::isfinite(within.per_byte.high) && fit.segments[k].per_byte > 0)
+      lines += ", " + brief_bandwidths(within.per_byte);
+    lines += "\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string curve_ranges(const LevelFit& fit) {
+  if (!fit.transfer) return "";
+  std::string lines =
+      "# Latency and bandwidth, and where segments begin, with 95 % confidence; one way holds the\n"
+      "# overheads, and they are as measured, also where all three would be more than one way.\n" +
+      lines_of("one way", *fit.transfer);
+  if (fit.gap) lines += lines_of("gap", *fit.gap);
+  if (fit.burst_gap) lines += lines_of("burst gap", *fit.burst_gap);
+  if (fit.crossing_delay) lines += lines_of("crossing delay", *fit.crossing_delay);
+  if (fit.overheads.send) lines += lines_of("sending", *fit.overheads.send);
+  if (fit.overheads.receive) lines += lines_of("receiving", *fit.overheads.receive);
+  if (fit.overheads.unexpected) lines += lines_of("unexpected", *fit.overheads.unexpected);
+  return lines;
+}
+
+std::string copy_ranges(const LevelFit& fit) {
+  if (!fit.transfer || !fit.copy) return "";
+  return "# Latency and bandwidth, and where segments begin, with 95 % confidence.\n" +
+         lines_of("copy", *fit.copy);
+}
+
+}  // namespace rubato

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "models/fit/level_fit.h"
+#include "models/units.h"
+
+namespace rubato {
+
+/// "310ns to 320ns", or the one text that both ends have.
+template <typename Show>
+std::string brief_range(const Interval& interval, Show show) {
+  const std::string low = show(interval.low), high = show(interval.high);
+  return low == high ? low : low + " to " + high;
+}
+
+/// Likewise the bandwidths of a line whose slope is in that interval: they run the other way.
+inline std::string brief_bandwidths(const Interval& per_byte) {
+  return brief_range({per_byte.high, per_byte.low}, brief_bandwidth_of_slope);
+}
+
+/// In which ranges the numbers of a level's curves lie with 95 % confidence, as comment lines of a
+/// platform file: a line per segment of what a message takes one way (o_s + T + o_r; T alone is a
+/// difference) and of the gaps. "" without a curve.
+std::string curve_ranges(const LevelFit& fit);
+
+/// Likewise of what copying takes. "" where no copies were timed beside that level,
+/// or it has no curve itself.
+std::string copy_ranges(const LevelFit& fit);
+
+}  // namespace rubato

@@ -1,0 +1,290 @@
+// Straight segments through measured times, and how many of them.
+//
+// A segment holds neighbouring samples (n_i, t_i). Its line minimises the *relative* squared error
+//
+//   rss = sum_i w_i ((a + b n_i) / t_i - 1)^2        subject to b >= 0 and a + b * from >= 0,
+//
+// so that 300 ns and 90 us count alike. For K segments dynamic programming finds the breakpoints
+// with the least total rss: best[k][j], the first j samples in k segments, is the minimum over i of
+// best[k-1][i] + rss(i..j). K is then chosen with the price of Liu, Wu and Zidek ("On segmented
+// multivariate regression", Statistica Sinica 7, 1997) for its p = 3 K - 1 parameters: intercepts,
+// slopes and breakpoints. It asks more of a segment than Schwarz's log N would, because the best of
+// many places for a breakpoint always fits some noise. For relative errors of unknown size K
+// minimises
+//
+//   log(rss_K / (N - p) + floor^2) + p * 0.299 (log N)^2.1 / N
+//
+// and for errors known to be sigma
+//
+//   rss_K / sigma^2 + p * 0.299 (log N)^2.1.
+//
+// The second is better where a library's time has fine structure (Open MPI's shared memory saws by
+// 8 % every few cache lines): the first takes that for noise and never fits it.
+//
+// Four things keep noise from getting segments of its own: this price; `min_samples`; that a wiggle
+// in the middle costs two breakpoints, one to enter it and one to leave; and the floor. The one
+// exception from `min_samples` is 0 bytes, which may stand alone: there is nothing to send, and
+// libraries know (mpptest's "sharp drop in latency for zero bytes"). The last segment spans at
+// least a factor of two in size, because everything beyond the largest sample extrapolates it.
+// Outliers are not dealt with here: whoever measures repeats what stands out against its
+// neighbours.
+//
+// Intervals: of a line, those of least squares with the noise of all residuals (or what is known of
+// it, if that is more); of a breakpoint, the places where it could be without much less likelihood.
+//
+// Between the last sample of one segment and the first of the next, the new segment starts where
+// the two lines cross, if they do so there (a kink), and at its first sample otherwise (a step).
+#include "models/fit/fit.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "models/fit/fit_samples.h"
+#include "models/fit/least_squares.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Twice the logarithm of the likelihood that a place for a breakpoint may be worse than the best
+// one and still belong to the 95 % interval: Hansen, "Sample splitting and threshold estimation",
+// Econometrica 68, 2000, table I.
+constexpr double kBreakpointLikelihood = 7.35;
+
+struct Line {
+  double intercept = 0;
+  double per_byte = 0;
+  double rss = 0;  ///< weighted sum of squared relative residuals
+};
+
+double rss_of(const Eigen::ArrayXd& n, const Eigen::ArrayXd& t, const Eigen::ArrayXd& w, double a,
+              double b) {
+  return (w * ((a + b * n) / t - 1).square()).sum();
+}
+
+/// The best line through the samples first..last (inclusive), not negative at `from` bytes and
+/// beyond.
+Line fit_line(const SampleArrays& samples, int first, int last, double from) {
+  const int count = last - first + 1;
+  const Eigen::ArrayXd n = samples.bytes.segment(first, count);
+  const Eigen::ArrayXd t = samples.seconds.segment(first, count);
+  const Eigen::ArrayXd w = samples.weight.segment(first, count);
+  const Eigen::ArrayXd root = w.sqrt();
+
+  Line line;
+  const double scale =
+      std::max(1.0, n.maxCoeff());  // both columns of a size: a well-conditioned QR
+  const bool one_size = n.maxCoeff() == n.minCoeff();
+  if (!one_size) {
+    Eigen::MatrixXd design(count, 2);
+    design.col(0) = (root / t).matrix();
+    design.col(1) = (root * n / scale / t).matrix();
+    const Eigen::VectorXd x = least_squares(design, root.matrix());
+    line.intercept = x(0);
+    line.per_byte = x(1) / scale;
+  }
+  // Rounding leaves a slope of nothing where there is none.
+  if (one_size || line.per_byte * scale < 1e-9 * t.minCoeff()) {
+    // The constant with the least relative error.
+    line.intercept = (w / t).sum() / (w / t.square()).sum();
+    line.per_byte = 0;
+  }
+  if (line.intercept + line.per_byte * from < 0) {  // the line through (from, 0)
+    const Eigen::ArrayXd ratio = (n - from) / t;
+    line.per_byte = (w * ratio).sum() / (w * ratio.square()).sum();
+    line.intercept = -line.per_byte * from;
+  }
+  line.rss = rss_of(n, t, w, line.intercept, line.per_byte);
+  return line;
+}
+
+/// lines[i][j - i]: the best line through samples i..j; empty where a segment must not be.
+class SegmentTable {
+ public:
+  SegmentTable(const SampleArrays& samples, const FitOptions& options) : lines_(samples.count()) {
+    const int count = samples.count();
+    const int least = std::min(options.min_samples, count);
+    for (int i = 0; i < count; ++i) {
+      const bool may_start = i == 0 || samples.bytes(i) > samples.bytes(i - 1);
+      for (int j = i; j < count; ++j) {
+        const bool may_end = j == count - 1 ? i == 0 || samples.bytes(j) >= 2 * samples.bytes(i)
+                                            : samples.bytes(j + 1) > samples.bytes(j);
+        Line line;
+        line.rss = kInfinity;
+        const bool empty_message = i == 0 && samples.bytes(j) == 0;
+        if (may_start && may_end && (j - i + 1 >= least || empty_message)) {
+          line = fit_line(samples, i, j, i == 0 ? 0 : samples.bytes(i));
+        }
+        lines_[i].push_back(line);
+      }
+    }
+  }
+  const Line& at(int first, int last) const { return lines_[first][last - first]; }
+
+ private:
+  std::vector<std::vector<Line>> lines_;
+};
+
+/// The first sample of each segment, for the number of segments that the criterion prefers.
+std::vector<int> choose_breakpoints(const SegmentTable& table, int count,
+                                    const FitOptions& options) {
+  const int most = std::max(1, std::min(options.max_segments, count / options.min_samples + 1));
+  // best[k][j]: least rss of the first j samples in k segments; start[k][j]: where the last one
+  // begins.
+  std::vector<std::vector<double>> best(most + 1, std::vector<double>(count + 1, kInfinity));
+  std::vector<std::vector<int>> start(most + 1, std::vector<int>(count + 1, 0));
+  best[0][0] = 0;
+  for (int k = 1; k <= most; ++k) {
+    for (int j = 1; j <= count; ++j) {
+      for (int i = 0; i < j; ++i) {
+        const double rss = best[k - 1][i] + table.at(i, j - 1).rss;
+        if (rss < best[k][j]) {
+          best[k][j] = rss;
+          start[k][j] = i;
+        }
+      }
+    }
+  }
+  int chosen = 1;
+  double least = kInfinity;
+  for (int k = 1; k <= most; ++k) {
+    const double criterion = fit_criterion(best[k][count], 3 * k - 1, count, options);
+    if (criterion < least) {
+      least = criterion;
+      chosen = k;
+    }
+  }
+  std::vector<int> firsts(chosen);
+  for (int k = chosen, end = count; k > 0; --k) {
+    firsts[k - 1] = start[k][end];
+    end = start[k][end];
+  }
+  return firsts;
+}
+
+/// Where `right` takes over from `left`, whose samples end and begin at these sizes.
+double breakpoint(const Line& left, const Line& right, double left_bytes, double right_bytes) {
+  double crossing = std::round((left.intercept - right.intercept) /
+                               (right.per_byte - left.per_byte));  // whole bytes; may be inf, nan
+  // A byte before it a steep line may be below 0.
+  if (right.intercept + right.per_byte * crossing < 0) ++crossing;
+  return crossing > left_bytes && crossing < right_bytes ? crossing : right_bytes;
+}
+
+/// The sizes between which the breakpoint before sample `first` lies, its neighbours held: all
+/// places that are nearly as likely as the best.
+Interval breakpoint_interval(const SegmentTable& table, const SampleArrays& samples, int left,
+                             int first, int last, double noise) {
+  const double least = table.at(left, first - 1).rss + table.at(first, last).rss;
+  const double most = least + kBreakpointLikelihood * noise * noise;
+  const auto may_be = [&](int place) {
+    return table.at(left, place - 1).rss + table.at(place, last).rss <= most;
+  };
+  // Samples of one size stand together: a place among them is none, and does not end the search.
+  int low = first, high = first;
+  for (int place = first - 1; place > left; --place) {
+    if (may_be(place)) low = place;
+  }
+  for (int place = first + 1; place <= last; ++place) {
+    if (may_be(place)) high = place;
+  }
+  return {samples.bytes(low - 1), samples.bytes(high)};
+}
+
+/// Of the line through the samples first..last, `quantile` standard errors to both sides. A slope
+/// of 0 or an intercept that was bounded keeps the standard errors that it had without the bound.
+void line_intervals(const SampleArrays& samples, int first, int last, const Line& line,
+                    double noise, double quantile, SegmentIntervals& intervals) {
+  const int count = last - first + 1;
+  const Eigen::ArrayXd t = samples.seconds.segment(first, count);
+  const Eigen::ArrayXd root = samples.weight.segment(first, count).sqrt() / t;
+  const Eigen::ArrayXd n = samples.bytes.segment(first, count);
+  const double scale = std::max(1.0, n.maxCoeff());
+  const auto around = [](double value, double half) {
+    return Interval{value - half, value + half};
+  };
+  if (n.maxCoeff() == n.minCoeff()) {  // nothing is known of the slope
+    intervals.intercept = around(line.intercept, quantile * noise / root.matrix().norm());
+    intervals.per_byte = {0, n(0) == 0 ? kInfinity : intervals.intercept.high / n(0)};
+    return;
+  }
+  Eigen::MatrixX2d design(count, 2);
+  design.col(0) = root.matrix();
+  design.col(1) = (root * n / scale).matrix();
+  const Eigen::Matrix2d squares = design.transpose() * design;
+  const double of_inverse = 1 / (squares(0, 0) * squares(1, 1) - squares(1, 0) * squares(0, 1));
+  const auto error = [&](double square) { return std::sqrt(square * of_inverse * noise * noise); };
+  intervals.intercept = around(line.intercept, quantile * error(squares(1, 1)));
+  intervals.per_byte = around(line.per_byte, quantile * error(squares(0, 0)) / scale);
+  intervals.per_byte.low = std::max(0.0, intervals.per_byte.low);
+}
+
+/// The curve whose segments follow each other freely.
+SegmentedFit fit_free(const SampleArrays& samples, const FitOptions& options) {
+  const int count = samples.count();
+  const SegmentTable table(samples, options);
+  const std::vector<int> firsts = choose_breakpoints(table, count, options);
+
+  double all = 0;
+  for (size_t k = 0; k < firsts.size(); ++k) {
+    all += table.at(firsts[k], k + 1 < firsts.size() ? firsts[k + 1] - 1 : count - 1).rss;
+  }
+  const int parameters = 3 * static_cast<int>(firsts.size()) - 1;
+  const double noise = noise_of_fit(all, parameters, count, options);
+  const double quantile = student_t(std::max(1, count - parameters));
+
+  SegmentedFit fit;
+  double rss = 0;
+  for (size_t k = 0; k < firsts.size(); ++k) {
+    const int first = firsts[k];
+    const int last = k + 1 < firsts.size() ? firsts[k + 1] - 1 : count - 1;
+    const Line& line = table.at(first, last);
+    Segment segment;
+    if (k > 0) {
+      segment.from = breakpoint(table.at(firsts[k - 1], first - 1), line, samples.bytes(first - 1),
+                                samples.bytes(first));
+    }
+    segment.intercept = line.intercept;
+    segment.per_byte = line.per_byte;
+    // Two degrees of freedom went into the line.
+    segment.uncertainty = std::sqrt(line.rss / std::max(1, last - first - 1));
+    fit.segments.push_back(segment);
+    SegmentIntervals intervals;
+    line_intervals(samples, first, last, line, noise, quantile, intervals);
+    if (k > 0) {
+      intervals.from = breakpoint_interval(table, samples, firsts[k - 1], first, last, noise);
+    }
+    fit.intervals.push_back(intervals);
+    rss += line.rss;
+  }
+  fit.rms_error = std::sqrt(rss / count);
+  for (int i = 0; i < count; ++i) {
+    fit.max_error =
+        std::max(fit.max_error, std::abs(fit(samples.bytes(i)) / samples.seconds(i) - 1));
+  }
+  return fit;
+}
+
+}  // namespace
+
+double SegmentedFit::operator()(double bytes) const {
+  const Segment* holds = &segments.front();
+  for (const Segment& segment : segments) {
+    if (segment.from <= bytes) holds = &segment;
+  }
+  return holds->intercept + bytes * holds->per_byte;
+}
+
+SegmentedFit fit_segments(std::vector<FitSample> input, const FitOptions& options) {
+  std::sort(input.begin(), input.end(),
+            [](const FitSample& a, const FitSample& b) { return a.bytes < b.bytes; });
+  const SampleArrays samples = prepare_samples(input);
+  SegmentedFit fit = options.joints == Joints::kContinuous ? fit_continuous(samples, options)
+                                                           : fit_free(samples, options);
+  fit.samples = std::move(input);
+  return fit;
+}
+
+}  // namespace rubato

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <vector>
+
+#include "models/cost/transfer_curve.h"
+#include "models/fit/statistics.h"
+
+namespace rubato {
+
+/// One measured point of a curve.
+struct FitSample {
+  double bytes = 0;
+  double seconds = 0;  ///< greater than 0
+  double weight = 1;   ///< relative; 2 counts like two equal samples
+};
+
+/// How one segment may follow another.
+enum class Joints : uint8_t {
+  kFree,        ///< by a kink or a step, as the samples have it
+  kContinuous,  ///< by a kink
+};
+
+struct FitOptions {
+  Joints joints = Joints::kFree;
+  /// Of a segment: two lie on any line, the third one gives evidence. 0 bytes may stand alone.
+  int min_samples = 3;
+  int max_segments = 20;
+  /// Relative standard error of a sample, when it is known; 0 = take the residuals for noise.
+  double noise = 0;
+  /// Relative misfit that is not worth another segment, whatever the noise.
+  double noise_floor = 0.003;
+};
+
+/// Where the numbers of a segment lie with 95 % confidence, as far as the samples tell.
+struct SegmentIntervals {
+  Interval from;       ///< bytes; of the first segment: 0
+  Interval intercept;  ///< seconds
+  Interval per_byte;   ///< seconds per byte
+};
+
+/// A curve in straight segments and how well it meets its samples.
+struct SegmentedFit {
+  std::vector<Segment> segments;  ///< `uncertainty` is the relative rms residual of the segment
+  std::vector<SegmentIntervals> intervals;  ///< of each segment
+  double rms_error = 0;                     ///< relative, over all samples
+  double max_error = 0;                     ///< relative, the worst sample
+  std::vector<FitSample> samples;           ///< that it was fitted to, in ascending order
+
+  /// Seconds for a message of `bytes`.
+  double operator()(double bytes) const;
+};
+
+/// Fits segments `intercept + n * per_byte` to samples in any order; what it does is told in
+/// fit.cc and continuous_fit.cc. per_byte >= 0 and the curve is not negative anywhere. Errors:
+/// InputError for fewer than two sizes or a time that is not greater than 0.
+SegmentedFit fit_segments(std::vector<FitSample> samples, const FitOptions& options = {});
+
+}  // namespace rubato

@@ -1,0 +1,326 @@
+// From the times of messages between two ranks to the model of their level:
+//
+//   T(n)   half a ping-pong round trip, less what overheads.cc finds of it to be the processors'.
+//   g(n)   half a round trip of k messages at once takes (k-1) g + T'(n) when ports are busy for g
+//          per message, T' being T with nonblocking calls; with k = 1 it takes T'(n). So
+//          g = (burst_k - burst_1) / (k - 1).
+//          A port is busy for no longer than a message takes, whether it crosses another one or
+//          not: ranks that exchange message after message show that it takes one each time. So g
+//          is at most T + x.
+//   g_b(n) what each further message of a burst takes where that is more: bursts overflow caches,
+//          or what a library has to keep messages in, and exchanges do not. Where they do, it is
+//          what was measured, without the proportion told below: it has more to do with the memory
+//          than with the processors. (Of eight messages of 128 KiB under MPICH each further one
+//          took 21.1 and 20.1 us in two launches whose ping-pongs beside took 10.6 and 18.1 us.)
+//   x(n)   an exchange of one message in each direction at the same time takes T'(n) + x, so
+//          x = exchange - burst_1: with the same calls, so that nothing but crossing is in it.
+//          A machine changes its speed within seconds where two processors share a core now and
+//          then, so that T, g and x might be of different ones. What they come from is measured
+//          in turn with a ping-pong, and counts in proportion to it.
+//   limit  a send that returns well before its receive is posted was eager. Above it, who has to be
+//          inside MPI is told by what goes on while the ends compute (protocol_fit.h).
+#include "models/fit/level_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "models/units.h"
+
+namespace rubato {
+namespace {
+
+// Of the time of a message alone. Less than what two minima of a difference are off by.
+constexpr double kLeastCrossing = 0.01;
+// Delays are small against what they are added to: a tenth of them is a few per cent of that.
+constexpr double kCrossingNoise = 0.1;
+// Two runs of mpirun differ by more than two halves of one run; finer than this nobody reproduces.
+constexpr double kLeastNoise = 0.01;
+// On a busy machine the curve follows its samples all the same: a fit that explains a step of 50 %
+// as noise is worse than noisy samples.
+constexpr double kMostNoise = 0.03;
+constexpr double kLeastGap = 1e-9;  // seconds; the resolution of the difference of two loops
+// Bursts take longer than gaps say where they do by more than a tenth and twice their error.
+constexpr double kNoticeable = 0.1;
+constexpr double kErrors = 2;
+constexpr size_t kLeastLengths = 3;
+
+double noise_of(const std::vector<TimedLength>& timings) {
+  return std::clamp(repeatability(timings), kLeastNoise, kMostNoise);
+}
+
+std::optional<SegmentedFit> fit_transfer(const std::vector<TimedLength>& timings, Joints joints) {
+  if (timings.size() < kLeastLengths) return std::nullopt;
+  std::vector<FitSample> samples;
+  for (const TimedLength& timing : timings) {
+    samples.push_back({timing.bytes, timing.seconds, static_cast<double>(timing.launches)});
+  }
+  FitOptions options;
+  options.noise = noise_of(timings);
+  options.joints = joints;
+  return fit_segments(std::move(samples), options);
+}
+
+TimedLength times(double factor, TimedLength timing) {
+  timing.seconds *= factor;
+  for (double& half : timing.half) half *= factor;
+  return timing;
+}
+
+/// What each of `further` messages adds to one of the same length, at most `most` seconds. Where
+/// that is little, it is the small difference of two long times, and an error of a per cent of
+/// those is many per cent of it.
+TimedLength per_further_message(const TimedLength& all, const TimedLength& one, double further,
+                                double most) {
+  TimedLength each{all.bytes, 1, 0, {0, 0}, all.launches};
+  each.seconds = std::clamp((all.seconds - one.seconds) / further, kLeastGap, most);
+  each.launch_error =
+      std::hypot(relative_error(all) * all.seconds, relative_error(one) * one.seconds) / further /
+      each.seconds;
+  if (all.half[0] > 0 && all.half[1] > 0 && one.half[0] > 0 && one.half[1] > 0) {
+    // Halves of a small difference may be negative. How far they are apart is all that anybody asks
+    // for.
+    const double first = all.half[0] - one.half[0], second = all.half[1] - one.half[1];
+    each.half[0] = each.seconds;
+    each.half[1] = each.seconds + std::abs(first - second) / further;
+  }
+  return each;
+}
+
+/// What bursts and exchanges of a length are compared with.
+class Alone {
+ public:
+  Alone(const LevelSamples& level, const SegmentedFit& transfer) : transfer_(transfer) {
+    for (const TimedLength& timing : level.single) single_[timing.bytes] = &timing;
+    for (const TimedLength& timing : level.pingpong_beside) beside_[timing.bytes] = timing.seconds;
+  }
+  /// One message in the same calls; nullptr where none was measured.
+  const TimedLength* single(double bytes) const {
+    const auto found = single_.find(bytes);
+    return found == single_.end() ? nullptr : found->second;
+  }
+  /// By how much the time one way is longer than that beside them: 1 on a machine that keeps its
+  /// speed.
+  double speed(double bytes) const {
+    const auto found = beside_.find(bytes);
+    const double one_way = transfer_(bytes);
+    return found == beside_.end() || one_way <= 0 ? 1 : one_way / found->second;
+  }
+  /// The same, where the speed does not count.
+  Alone at_any_speed() const {
+    Alone same = *this;
+    same.beside_.clear();
+    return same;
+  }
+
+ private:
+  const SegmentedFit& transfer_;
+  std::map<double, const TimedLength*> single_;
+  std::map<double, double> beside_;
+};
+
+/// What further messages take, by length: `series` has been measured with `further(timing)` of them
+/// beside the first. `most(bytes)` bounds it.
+template <typename Further, typename Most>
+std::vector<TimedLength> differences(const Alone& alone, const std::vector<TimedLength>& series,
+                                     Further further, Most most) {
+  std::vector<TimedLength> found;
+  for (const TimedLength& timing : series) {
+    const TimedLength* single = alone.single(timing.bytes);
+    if (!single || further(timing) < 1) continue;
+    const double speed = alone.speed(timing.bytes);
+    found.push_back(per_further_message(times(speed, timing), times(speed, *single),
+                                        further(timing), most(timing.bytes)));
+  }
+  return found;
+}
+
+std::optional<SegmentedFit> fit_lengths(const std::vector<TimedLength>& timings, double noise) {
+  if (timings.size() < kLeastLengths) return std::nullopt;
+  std::vector<FitSample> samples;
+  for (const TimedLength& timing : timings)
+    samples.push_back({timing.bytes, timing.seconds, static_cast<double>(timing.launches)});
+  FitOptions options;
+  options.noise = noise;
+  SegmentedFit fit = fit_segments(std::move(samples), options);
+  add_reproducibility(fit, timings);
+  return fit;
+}
+
+/// How much longer a message takes when one like it goes the other way, at most as long again.
+/// Absent where few lengths were measured, or it takes longer at none of them.
+std::optional<SegmentedFit> fit_crossing_delay(const LevelSamples& level,
+                                               const SegmentedFit& transfer) {
+  const auto most = [&](double n) { return std::max(2 * kLeastGap, transfer(n)); };
+  std::vector<TimedLength> delays = differences(
+      Alone(level, transfer), level.exchange, [](const TimedLength&) { return 1; }, most);
+  bool some_take_longer = false;
+  for (TimedLength& delay : delays) {
+    const double least = kLeastCrossing * most(delay.bytes);
+    some_take_longer |= delay.seconds > least;
+    delay.seconds = std::max(delay.seconds, least);
+  }
+  if (!some_take_longer) return std::nullopt;
+  return fit_lengths(delays, kCrossingNoise);
+}
+
+/// Both gaps, of the messages of bursts behind the first.
+void fit_gaps(const LevelSamples& level, LevelFit& fit) {
+  // A run that was interrupted on the way lacks lengths anywhere.
+  if (level.single.size() < level.burst.size()) return;
+  const auto further = [](const TimedLength& burst) { return burst.messages - 1; };
+  // Differences of two minima; the half of their noise that is common to all lengths is not known.
+  const double noise = 2 * noise_of(level.burst);
+  // The curve of a disturbed run may touch 0 where a segment begins.
+  const auto most = [&](double n) {
+    return std::max(kLeastGap,
+                    (*fit.transfer)(n) + (fit.crossing_delay ? (*fit.crossing_delay)(n) : 0));
+  };
+  const Alone alone(level, *fit.transfer);
+  const std::vector<TimedLength> gaps = differences(alone, level.burst, further, most);
+  fit.gap = fit_lengths(gaps, noise);
+  if (!fit.gap) return;
+
+  const auto any = [](double) { return HUGE_VAL; };
+  std::vector<TimedLength> bursts = differences(alone, level.burst, further, any);
+  const TransferCurve curve(fit_lengths(bursts, noise)->segments);
+  const auto overflows = [&](double n) {
+    const double error = kErrors * curve.segment_at(n).uncertainty * curve(n);
+    return curve(n) - most(n) > std::max(kNoticeable * most(n), error);
+  };
+  const std::vector<TimedLength> as_measured =
+      differences(alone.at_any_speed(), level.burst, further, any);
+  bool some_overflow = false;
+  for (size_t i = 0; i < bursts.size(); ++i) {
+    const bool more = overflows(bursts[i].bytes);
+    bursts[i] = more ? as_measured[i] : gaps[i];
+    some_overflow |= more;
+  }
+  if (some_overflow) fit.burst_gap = fit_lengths(bursts, noise);
+}
+
+/// "2.1%, 0.8% from 4KiB on": of one way, between changes of the protocol the largest of a segment.
+std::string uncertainties(const SegmentedFit& one_way,
+                          const std::vector<ProtocolSegment>& protocols) {
+  std::string text;
+  for (size_t i = 0; i < std::max<size_t>(1, protocols.size()); ++i) {
+    const double low = i < protocols.size() ? protocols[i].from : 0;
+    const double high = i + 1 < protocols.size() ? protocols[i + 1].from : HUGE_VAL;
+    double most = 0;
+    for (size_t k = 0; k < one_way.segments.size(); ++k) {
+      const Segment& segment = one_way.segments[k];
+      const bool last = k + 1 == one_way.segments.size();
+      const double end = last ? HUGE_VAL : one_way.segments[k + 1].from;
+      if (segment.from < high && end > low) most = std::max(most, segment.uncertainty);
+    }
+    char percent[32];
+    std::snprintf(percent, sizeof percent, "%.1f%%", 100 * most);
+    if (i > 0) text += ", ";
+    text += percent;
+    if (i > 0) text += " from " + format_bytes(low) + " on";
+  }
+  return text;
+}
+
+/// One bandwidth for all lengths but the shortest, which hardly take time; and its range.
+void add_combination(Platform& platform, const SegmentedFit& fit) {
+  constexpr double kShort = 4096;
+  std::vector<double> bandwidths;
+  for (const FitSample& sample : fit.samples) {
+    if (sample.bytes >= kShort) bandwidths.push_back(sample.bytes / sample.seconds);
+  }
+  if (bandwidths.empty()) return;
+  platform.reduction_bandwidth = median(bandwidths);
+  const auto [least, most] = std::minmax_element(bandwidths.begin(), bandwidths.end());
+  platform.measured["reduction_bandwidth"] = "median of lengths from " + format_bytes(kShort) +
+                                             " on, of " + brief_bandwidth(*least) + " to " +
+                                             brief_bandwidth(*most);
+}
+
+OneWayParts parts_of(const SegmentedFit& one_way, const OverheadFit& overheads) {
+  if (!overheads.send || !overheads.receive) return {{}, one_way.segments, {}};
+  return take_apart(one_way, *overheads.send, *overheads.receive);
+}
+
+}  // namespace
+
+std::vector<TimedLength>* LevelSamples::series(const std::string& pattern) {
+  if (pattern == "pingpong" || pattern == "sendrecv") return &transfer;
+  if (pattern == "burst") return &burst;
+  if (pattern == "single") return &single;
+  if (pattern == "exchange") return &exchange;
+  if (pattern == "beside") return &pingpong_beside;
+  if (pattern == "copy") return &copies;
+  if (pattern == "copy_cold") return &cold_copies;
+  if (pattern == "combine") return &combinations;
+  if (pattern == "send_overhead") return &overheads.send;
+  if (pattern == "receive_overhead") return &overheads.receive;
+  if (pattern == "unexpected_overhead") return &overheads.unexpected;
+  if (pattern == "sender_computes") return &overlap.sender_computes;
+  if (pattern == "both_compute") return &overlap.both_compute;
+  return nullptr;
+}
+
+LevelFit fit_level(const LevelSamples& samples, Joints joints) {
+  LevelFit fit;
+  fit.transfer = fit_transfer(samples.transfer, joints);
+  if (samples.probe.waiting) {
+    fit.protocols = find_protocols(*samples.probe.waiting, samples.overlap, samples.transfer,
+                                   samples.overheads.receive);
+  }
+  if (fit.transfer) {
+    add_reproducibility(*fit.transfer, samples.transfer);
+    fit.crossing_delay = fit_crossing_delay(samples, *fit.transfer);
+    fit_gaps(samples, fit);
+    fit.overheads = fit_overheads(samples.overheads, samples.probe.waiting);
+    fit.parts = parts_of(*fit.transfer, fit.overheads);
+    fit_memory(samples, fit);
+  }
+  fit.repeatable_within = repeatability(samples.transfer);
+  return fit;
+}
+
+void fit_memory(const LevelSamples& samples, LevelFit& fit) {
+  fit.copy = fit_lengths(samples.copies, noise_of(samples.copies));
+  fit.cold_copy = fit_lengths(samples.cold_copies, noise_of(samples.cold_copies));
+  fit.combination = fit_lengths(samples.combinations, noise_of(samples.combinations));
+}
+
+void add_level(Platform& platform, Level level, const LevelFit& fit, const ProtocolProbe& probe) {
+  if (!fit.transfer) return;
+  LevelModel model;
+  model.transfer = TransferCurve(fit.parts.transfer);
+  model.send_overhead = TransferCurve(fit.parts.send);
+  model.receive_overhead = TransferCurve(fit.parts.receive);
+  if (fit.overheads.unexpected && !model.receive_overhead.empty()) {
+    model.unexpected_overhead = TransferCurve(fit.overheads.unexpected->segments);
+  }
+  if (fit.gap) model.gap = TransferCurve(fit.gap->segments);
+  if (fit.burst_gap) model.burst_gap = TransferCurve(fit.burst_gap->segments);
+  if (fit.crossing_delay) model.crossing_delay = TransferCurve(fit.crossing_delay->segments);
+  if (fit.copy) platform.copy = TransferCurve(fit.copy->segments);
+  if (fit.combination) add_combination(platform, *fit.combination);
+  if (probe.eager) model.protocols.push_back({0, Protocol::kEager});
+  if (probe.waiting && !fit.protocols.empty()) {
+    model.protocols.insert(model.protocols.end(), fit.protocols.begin(), fit.protocols.end());
+    if (!probe.eager) model.protocols.front().from = 0;
+  } else if (probe.waiting) {
+    model.protocols.push_back({probe.eager ? *probe.waiting : 0, Protocol::kAsync});
+  }
+  const std::string name = kLevelNames[static_cast<int>(level)];
+  platform.measured[name + "_one_way_uncertainty"] = uncertainties(*fit.transfer, model.protocols);
+  platform.level(level) = std::move(model);
+  char halves[32];
+  std::snprintf(halves, sizeof halves, "%.1f%%", 100 * fit.repeatable_within);
+  platform.measured[name + "_halves_differ_by"] = halves;
+}
+
+void choose_preset(Platform& platform) {
+  const auto library = platform.measured.find("mpi");
+  if (library != platform.measured.end() && library->second.starts_with("Open MPI")) {
+    platform.collectives.preset = CollectivePreset::kOpenMpi;
+  }
+}
+
+}  // namespace rubato

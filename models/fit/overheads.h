@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "models/fit/fit.h"
+#include "models/fit/timed_length.h"
+
+namespace rubato {
+
+/// Processor time of a message at its two ends, by length.
+struct OverheadSamples {
+  /// In MPI_Isend, while the receiver computes.
+  std::vector<TimedLength> send;
+  /// In posting a receive before the message comes, and in the MPI_Wait long after it came.
+  std::vector<TimedLength> receive;
+  /// In an MPI_Recv that is posted long after its message came.
+  std::vector<TimedLength> unexpected;
+};
+
+/// The overheads as curves; absent where there are too few samples.
+struct OverheadFit {
+  std::optional<SegmentedFit> send, receive, unexpected;
+};
+
+/// Fits the overheads. `waiting` is the least length whose send waits for its receive, if any does:
+/// curves may jump there. What a receiver does from there on is a part of T, since it has to be
+/// there anyway; its overhead is that of an empty message. Nothing is unexpected there either.
+OverheadFit fit_overheads(const OverheadSamples& samples, std::optional<double> waiting);
+
+/// The time of a message one way in three parts, each with segments as in a platform file.
+struct OneWayParts {
+  std::vector<Segment> send, transfer, receive;
+};
+
+/// T(n) = one_way(n) - o_s(n) - o_r(n), so that nothing is counted twice. Where the overheads are
+/// more than the whole, o_s is reduced, then o_r: no part is negative or falls within a segment,
+/// and the sum of the three is one_way(n) at every n.
+OneWayParts take_apart(const SegmentedFit& one_way, const SegmentedFit& send,
+                       const SegmentedFit& receive);
+
+}  // namespace rubato

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/calls/reference_tables.h"
+#include "replay/trace/trace.h"
+
+// OTF2 is included by archive_definitions.cc and event_files.cc alone.
+struct OTF2_Reader_struct;
+
+namespace rubato {
+
+/// Opens an OTF2 archive, named by its directory or by its anchor file, and reads its definitions.
+/// With `ignore_offsets` the clock offsets of the archive are not applied to its time stamps.
+/// `threads` decode it, 0: as many as there are processors. Errors: InputError that says what is
+/// missing and where.
+std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets = false,
+                                          int threads = 0);
+
+/// The anchor file of what the user named: the file itself, or the one *.otf2 in a directory.
+std::string find_anchor(const std::string& path);
+
+// --- Shared by the files that read archives ---
+
+/// What the event callbacks need to turn references of records into indices of TraceDefinitions.
+struct ArchiveIndex {
+  static constexpr int32_t kNotMpi = -1;
+  ReferenceTable<int32_t> call_of_region;  ///< index into calls; absent = not MPI
+  ReferenceTable<uint32_t> comm_of_ref;
+  ReferenceTable<uint32_t> window_of_ref;  ///< windows of MPI, as indices into comms
+  ReferenceTable<uint32_t> group_of_ref;   ///< index into groups; only where there are windows
+  std::unordered_map<uint32_t, std::vector<int32_t>>
+      remote_group;  ///< of intercommunicators: group B
+  std::unordered_map<uint64_t, uint64_t>
+      events_of_location;  ///< as defined; may be too low (EZTrace)
+  std::unordered_map<uint32_t, uint32_t>
+      both_groups;  ///< of intercommunicators: the communicator that stands for both
+  uint64_t global_offset = 0;
+  std::vector<std::pair<uint32_t, std::string>> functions;  ///< regions that are not MPI's: names
+  ReferenceTable<uint64_t> chosen_functions;                ///< of those to be timed: their bits
+  bool has_attributes = false;                              ///< any of those below
+  // Our attributes and parameters (tracer/schema.h).
+  uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX, send_mode = UINT32_MAX;
+  uint32_t comm = UINT32_MAX, bytes_sent = UINT32_MAX, bytes_received = UINT32_MAX,
+           request = UINT32_MAX;
+  uint32_t request_start = UINT32_MAX, request_end = UINT32_MAX, request_ready = UINT32_MAX;
+  uint32_t found_source = UINT32_MAX, found_tag = UINT32_MAX;  // of probes
+  uint32_t part_sent = UINT32_MAX, part_peers = UINT32_MAX, init_order = UINT32_MAX;
+  uint32_t stolen = UINT32_MAX;
+  double ticks_per_nanosecond = 1;
+};
+
+struct Archive {
+  std::string anchor;
+  TraceDefinitions definitions;
+  ArchiveIndex index;
+};
+
+/// Reads anchor and global definitions. Errors: InputError.
+Archive read_definitions(const std::string& anchor, OTF2_Reader_struct* reader);
+
+/// What of its own a location defines; libotf2 applies it to the records.
+struct LocalDefinitions {
+  bool mappings = false;  ///< of its references to global ones
+  bool clock_offsets = false;
+  bool moves_clock = false;  ///< some of them are not 0
+};
+
+/// Reads the local definitions of some locations; those that have none may be missing.
+/// Errors: InputError with the location of a file that cannot be read to its end.
+std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
+    const Archive& archive, OTF2_Reader_struct* reader, const std::vector<uint64_t>& locations);
+
+}  // namespace rubato

@@ -1,0 +1,297 @@
+// Reads the definitions of an OTF2 archive: anchor, global and local ones. What they mean is for
+// resolve_definitions.cc to find out.
+
+#include <otf2/otf2.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+
+#include "models/error.h"
+#include "replay/archive/archive.h"
+#include "replay/archive/collected_definitions.h"
+#include "replay/archive/file_ends.h"
+
+namespace rubato {
+namespace {
+
+Collected& collected(void* user) {
+  return *static_cast<Collected*>(user);
+}
+
+/// Names go into tables and into errors of one line.
+OTF2_CallbackCode on_string(void* user, OTF2_StringRef self, const char* text) {
+  std::string& kept = collected(user).strings[self];
+  kept = text;
+  std::replace_if(
+      kept.begin(), kept.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_clock(void* user, uint64_t resolution, uint64_t offset, uint64_t length,
+                           uint64_t) {
+  collected(user).resolution = resolution;
+  collected(user).global_offset = offset;
+  collected(user).length = length;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_region(void* user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef,
+                            OTF2_StringRef, OTF2_RegionRole, OTF2_Paradigm, OTF2_RegionFlag,
+                            OTF2_StringRef, uint32_t, uint32_t) {
+  collected(user).regions.push_back({self, name});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_group(void* user, OTF2_GroupRef self, OTF2_StringRef, OTF2_GroupType type,
+                           OTF2_Paradigm paradigm, OTF2_GroupFlag flags, uint32_t count,
+                           const uint64_t* members) {
+  CollectedGroup group{type == OTF2_GROUP_TYPE_COMM_SELF,
+                       paradigm == OTF2_PARADIGM_MPI,
+                       (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0,
+                       {members, members + count}};
+  // EZTrace gives both groups of the world the reference 0: the list of locations has a place of
+  // its own.
+  if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS) {
+    if (group.mpi) collected(user).mpi_locations.push_back(std::move(group));
+  } else {
+    collected(user).groups[self] = std::move(group);
+  }
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_comm(void* user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group,
+                          OTF2_CommRef, OTF2_CommFlag) {
+  collected(user).comms.push_back({self, name, group, 0, false});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_inter_comm(void* user, OTF2_CommRef self, OTF2_StringRef name,
+                                OTF2_GroupRef group_a, OTF2_GroupRef group_b, OTF2_CommRef,
+                                OTF2_CommFlag) {
+  collected(user).comms.push_back({self, name, group_a, group_b, true});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_window(void* user, OTF2_RmaWinRef self, OTF2_StringRef name, OTF2_CommRef comm,
+                            OTF2_RmaWinFlag) {
+  collected(user).windows.push_back({self, name, comm});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_location(void* user, OTF2_LocationRef self, OTF2_StringRef,
+                              OTF2_LocationType type, uint64_t events,
+                              OTF2_LocationGroupRef group) {
+  collected(user).locations.push_back({self, type == OTF2_LOCATION_TYPE_CPU_THREAD, events, group});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_location_group(void* user, OTF2_LocationGroupRef self, OTF2_StringRef,
+                                    OTF2_LocationGroupType, OTF2_SystemTreeNodeRef parent,
+                                    OTF2_LocationGroupRef) {
+  collected(user).node_of_group[self] = parent;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_tree_node(void* user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
+                               OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent) {
+  collected(user).tree[self] = {name, class_name, parent};
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_location_property(void* user, OTF2_LocationRef location, OTF2_StringRef name,
+                                       OTF2_Type type, OTF2_AttributeValue value) {
+  if (type == OTF2_TYPE_STRING)
+    collected(user).location_properties.push_back({location, name, value.stringRef});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_group_property(void* user, OTF2_LocationGroupRef group, OTF2_StringRef name,
+                                    OTF2_Type type, OTF2_AttributeValue value) {
+  if (type == OTF2_TYPE_STRING)
+    collected(user).group_properties.push_back({group, name, value.stringRef});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_attribute(void* user, OTF2_AttributeRef self, OTF2_StringRef name,
+                               OTF2_StringRef, OTF2_Type) {
+  collected(user).attributes.push_back({self, name});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_parameter(void* user, OTF2_ParameterRef self, OTF2_StringRef name,
+                               OTF2_ParameterType) {
+  collected(user).parameters.push_back({self, name});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data) {
+  OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader);
+  if (!definitions)
+    throw InputError(anchor + ": the global definitions (.def) are missing or damaged");
+  if (!ends_as_written(std::filesystem::path(anchor).replace_extension(".def"))) {
+    throw InputError(anchor +
+                     ": the global definitions (.def) end early; the file is truncated or damaged");
+  }
+  OTF2_GlobalDefReaderCallbacks* callbacks = OTF2_GlobalDefReaderCallbacks_New();
+  OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks, on_string);
+  OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks, on_clock);
+  OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks, on_region);
+  OTF2_GlobalDefReaderCallbacks_SetGroupCallback(callbacks, on_group);
+  OTF2_GlobalDefReaderCallbacks_SetCommCallback(callbacks, on_comm);
+  OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(callbacks, on_inter_comm);
+  OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(callbacks, on_window);
+  OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, on_location);
+  OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, on_location_group);
+  OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(callbacks, on_tree_node);
+  OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(callbacks, on_attribute);
+  OTF2_GlobalDefReaderCallbacks_SetParameterCallback(callbacks, on_parameter);
+  OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(callbacks, on_location_property);
+  OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(callbacks, on_group_property);
+  OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, &data);
+  OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
+  uint64_t read = 0;
+  const OTF2_ErrorCode error = OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &read);
+  OTF2_Reader_CloseGlobalDefReader(reader, definitions);
+  if (error != OTF2_SUCCESS) {
+    throw InputError(anchor + ": the global definitions (.def) end after " + std::to_string(read) +
+                     " records (" + OTF2_Error_GetDescription(error) + "); the archive is damaged");
+  }
+  // A file may have been cut where its bytes look like the end of one; libotf2 goes on then.
+  uint64_t written = 0;
+  if (OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &written) == OTF2_SUCCESS &&
+      read != written) {
+    throw InputError(anchor + ": the global definitions (.def) hold " + std::to_string(read) +
+                     " records instead of " + std::to_string(written) +
+                     "; the file is truncated or damaged");
+  }
+}
+
+void read_properties(OTF2_Reader* reader, TraceDefinitions& trace) {
+  uint32_t count = 0;
+  char** names = nullptr;
+  if (OTF2_Reader_GetPropertyNames(reader, &count, &names) != OTF2_SUCCESS) return;
+  for (uint32_t i = 0; i < count; ++i) {
+    char* value = nullptr;
+    if (OTF2_Reader_GetProperty(reader, names[i], &value) == OTF2_SUCCESS)
+      trace.properties[names[i]] = value;
+    free(value);
+  }
+  free(names);
+}
+
+/// The rank that a location belongs to.
+int rank_of(const TraceDefinitions& trace, uint64_t location) {
+  for (const SideLocation& side : trace.side_locations) {
+    if (side.id == location) return side.rank;
+  }
+  for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
+    if (trace.location_of(timeline) == location) return trace.rank_of(timeline);
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::string find_anchor(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    throw InputError(path + ": there is no such archive; name its directory or its .otf2 file");
+  }
+  if (!fs::is_directory(path, error)) return path;
+  std::vector<std::string> anchors;
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    if (entry.path().extension() == ".otf2") anchors.push_back(entry.path().string());
+  }
+  if (anchors.empty()) throw InputError(path + ": there is no .otf2 file in this directory");
+  if (anchors.size() > 1)
+    throw InputError(path + ": there are several .otf2 files in this directory; name one");
+  return anchors.front();
+}
+
+Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
+  Archive archive;
+  archive.anchor = anchor;
+  TraceDefinitions& trace = archive.definitions;
+  trace.path = anchor;
+  char* creator = nullptr;
+  if (OTF2_Reader_GetCreator(reader, &creator) == OTF2_SUCCESS && creator) trace.creator = creator;
+  free(creator);
+  read_properties(reader, trace);
+
+  Collected data;
+  read_global(anchor, reader, data);
+  resolve(data, archive);
+  return archive;
+}
+
+namespace {
+
+OTF2_CallbackCode on_mapping_table(void* user, OTF2_MappingType, const OTF2_IdMap*) {
+  static_cast<LocalDefinitions*>(user)->mappings = true;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_clock_offset(void* user, OTF2_TimeStamp, int64_t offset, double) {
+  auto* local = static_cast<LocalDefinitions*>(user);
+  local->clock_offsets = true;
+  local->moves_clock = local->moves_clock || offset != 0;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+}  // namespace
+
+std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
+    const Archive& archive, OTF2_Reader* reader, const std::vector<uint64_t>& locations) {
+  std::unordered_map<uint64_t, LocalDefinitions> found;
+  if (OTF2_Reader_OpenDefFiles(reader) != OTF2_SUCCESS) return found;  // an archive may have none
+  // libotf2 fills a buffer of 4 MiB for each location, and keeps it where it finds no file. One
+  // whose file has no room for a definition is better left alone.
+  constexpr uintmax_t kEmptyFile = 20;  // bytes: the header of a chunk, and its end
+  namespace fs = std::filesystem;
+  const fs::path directory = fs::path(archive.anchor).replace_extension();
+  std::error_code error;
+  const bool has_directory = fs::is_directory(directory, error);
+  const std::unique_ptr<OTF2_DefReaderCallbacks, decltype(&OTF2_DefReaderCallbacks_Delete)>
+      callbacks(OTF2_DefReaderCallbacks_New(), OTF2_DefReaderCallbacks_Delete);
+  OTF2_DefReaderCallbacks_SetMappingTableCallback(callbacks.get(), on_mapping_table);
+  OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks.get(), on_clock_offset);
+  bool has_any = false;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    has_any = has_any || entry->path().extension() == ".def";
+  }
+  for (const uint64_t location : locations) {
+    const fs::path file = directory / (std::to_string(location) + ".def");
+    const uintmax_t size = fs::file_size(file, error);
+    const bool is_there = !error;
+    const bool has_none = is_there ? size == kEmptyFile && ends_as_written(file) : !has_any;
+    if (has_directory && has_none) continue;
+    OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
+    if (!definitions && !has_directory) continue;
+    if (definitions)
+      OTF2_Reader_RegisterDefCallbacks(reader, definitions, callbacks.get(), &found[location]);
+    uint64_t count = 0;
+    const bool complete =
+        definitions && ends_as_written(file) &&
+        OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &count) == OTF2_SUCCESS;
+    if (definitions) OTF2_Reader_CloseDefReader(reader, definitions);
+    if (complete) continue;
+    // Clock offsets stand there; without them times would be wrong, and nobody know.
+    const std::string owner =
+        " (rank " + std::to_string(rank_of(archive.definitions, location)) + ")";
+    throw InputError(archive.anchor + ": the local definitions of location " +
+                     std::to_string(location) + owner +
+                     (is_there ? " cannot be read beyond record " + std::to_string(count) +
+                                     "; the file is truncated or damaged"
+                               : " are missing, though others have theirs"));
+  }
+  OTF2_Reader_CloseDefFiles(reader);
+  return found;
+}
+
+}  // namespace rubato

@@ -1,0 +1,238 @@
+// An archive as a source of calls: all of it is decoded once, by several threads, into a CallStore,
+// from which the replay reads as often as it likes. call_store.h says why.
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include "models/error.h"
+#include "replay/archive/archive.h"
+#include "replay/archive/event_files.h"
+#include "replay/store/call_store.h"
+#include "tracer/schema.h"
+
+namespace rubato {
+namespace {
+
+/// How many processors this process may use.
+int available_processors() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+class ArchiveSource : public EventSource {
+ public:
+  ArchiveSource(const std::string& path, bool ignore_offsets, int threads)
+      : ignore_offsets_(ignore_offsets), threads_(threads) {
+    const std::string anchor = find_anchor(path);
+    if (!std::ifstream(anchor)) throw InputError(anchor + ": " + std::strerror(errno));
+    EventFiles::Reader reader = EventFiles::open_anchor(anchor);
+    archive_ = read_definitions(anchor, reader.get());
+    // Records outside of any MPI region need a name; call_builder.cc takes the last entry.
+    archive_.definitions.calls.push_back({"(outside MPI calls)", CallClass::kLocal});
+    std::vector<uint64_t> locations = archive_.definitions.location_of_rank;
+    for (const SideLocation& side : archive_.definitions.side_locations)
+      locations.push_back(side.id);
+    files_.emplace(archive_, ignore_offsets, std::move(reader), locations);
+    // Our tracer reads a clock of the node; what others read, they do not say.
+    archive_.definitions.one_clock =
+        archive_.definitions.creator.starts_with(schema::kCreatorPrefix) &&
+        archive_.definitions.nodes.size() <= 1 && !files_->moves_clocks();
+    std::vector<SideLocation> mpi_threads;
+    for (const SideLocation& side : archive_.definitions.side_locations) {
+      if (side.thread && calls_mpi(side)) mpi_threads.push_back(side);
+    }
+    archive_.definitions.make_timelines(mpi_threads);
+  }
+
+  const TraceDefinitions& definitions() const override { return archive_.definitions; }
+
+  void load(const std::function<void(double)>& progress) override {
+    if (store_) return;
+    const TraceDefinitions& trace = archive_.definitions;
+    auto store = std::make_unique<CallStore>(trace.timelines(), keep_records_);
+    const std::vector<int> shares = shares_of_ranks();
+    const int helpers = static_cast<int>(shares.size()) - 2;
+    if (!timed_functions_.empty()) function_times_.emplace(trace.timelines());
+    FunctionTimes* times = function_times_ ? &*function_times_ : nullptr;
+    std::vector<Counts> counts(helpers + 1);
+    std::vector<std::exception_ptr> errors(helpers + 1);
+    std::atomic<int> ranks_done = 0;
+    std::atomic<int> failed = helpers + 1;  // the first share that did
+    const auto work = [&](int share, EventFiles& files) {
+      for (int rank = shares[share]; rank < shares[share + 1] && share < failed; ++rank) {
+        files.load_rank(rank, keep_records_, *store, counts[share], times);
+        ++ranks_done;
+        if (share == 0 && progress) progress(static_cast<double>(ranks_done) / trace.ranks());
+      }
+    };
+    const auto guarded_work = [&](int share) {
+      try {
+        if (share == 0) return work(0, *files_);
+        std::vector<uint64_t> locations;
+        for (int rank = shares[share]; rank < shares[share + 1]; ++rank) {
+          for (const int timeline : trace.timelines_of(rank))
+            locations.push_back(trace.location_of(timeline));
+        }
+        EventFiles files(archive_, ignore_offsets_, EventFiles::open_anchor(archive_.anchor),
+                         locations);
+        work(share, files);
+      } catch (...) {
+        errors[share] = std::current_exception();
+        // Shares before go on: what is wrong first is the same however many threads look.
+        for (int first = failed; share < first && !failed.compare_exchange_weak(first, share);) {
+        }
+      }
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (int share = 1; share <= helpers; ++share) threads.emplace_back(guarded_work, share);
+      guarded_work(0);
+    }
+    for (const std::exception_ptr& error : errors) {
+      if (error) std::rethrow_exception(error);
+    }
+    counts_ = {};
+    for (const Counts& part : counts) counts_ += part;
+    store_ = std::move(store);
+  }
+
+  bool read(int timeline, Block& block) override {
+    load({});
+    return store_->read(timeline, block);
+  }
+
+  CallUnpacker* unpacker(int timeline) override {
+    return store_ ? store_->unpacker(timeline) : nullptr;
+  }
+
+  void rewind() override {
+    if (store_) store_->rewind();
+  }
+
+  void keep_records(bool keep) override {
+    if (keep && !keep_records_) store_.reset();  // it has none
+    keep_records_ = keep_records_ || keep;
+  }
+
+  std::vector<double> side_records(const SideLocation& side) override {
+    std::vector<double> times;
+    files_->read_apart(side, [&](const Block& block) {
+      for (const Record& record : block.records) times.push_back(record.time);
+      for (const Call& call : block.calls) {
+        if (call.actions == 0) continue;
+        throw InputError(archive_.anchor + ": location " + std::to_string(side.id) + ", event " +
+                         std::to_string(call.event) +
+                         ": MPI records on a location that is no thread of rank " +
+                         std::to_string(side.rank) + "; they cannot be replayed");
+      }
+      return true;
+    });
+    return times;
+  }
+
+  Counts counts() const override { return counts_; }
+
+  bool looks_at_posts() const override {
+    if (!store_ || store_->uses().synchronous_sends) return true;
+    const auto& names = store_->uses().names;
+    return std::any_of(names.begin(), names.end(),
+                       [&](uint16_t name) { return archive_.definitions.calls[name].takes_some; });
+  }
+
+  std::vector<std::string> functions() const override {
+    std::vector<std::string> names;
+    for (const auto& [region, name] : archive_.index.functions) names.push_back(name);
+    return names;
+  }
+
+  void time_functions(const std::vector<std::string>& names) override {
+    if (names == timed_functions_) return;
+    store_.reset();
+    timed_functions_ = names;
+    archive_.index.chosen_functions = {};
+    for (const auto& [region, function] : archive_.index.functions) {
+      uint64_t bits = 0;
+      for (size_t i = 0; i < names.size(); ++i) {
+        if (is_function(function, names[i])) bits |= uint64_t{1} << i;
+      }
+      if (bits != 0) archive_.index.chosen_functions.set(region, bits);
+    }
+  }
+
+  const FunctionTimes* function_times() const override {
+    return function_times_ ? &*function_times_ : nullptr;
+  }
+
+ private:
+  bool calls_mpi(const SideLocation& side) {
+    bool found = false;
+    files_->read_apart(side, [&](const Block& block) {
+      found = std::any_of(block.calls.begin(), block.calls.end(), [](const Call& call) {
+        return call.role == CallRole::kMpi || call.role == CallRole::kInit ||
+               call.role == CallRole::kFinalize;
+      });
+      return !found;
+    });
+    return found;
+  }
+
+  /// The ranks that each thread decodes: from one entry up to the next. About the same number of
+  /// records each; one thread where there are too few for more.
+  std::vector<int> shares_of_ranks() const {
+    const TraceDefinitions& trace = archive_.definitions;
+    std::vector<uint64_t> sum = {0};
+    for (int rank = 0; rank < trace.ranks(); ++rank) {
+      uint64_t records = 0;
+      for (const int timeline : trace.timelines_of(rank))
+        records += std::min(archive_.index.events_of_location.at(trace.location_of(timeline)),
+                            kMostRecords);
+      sum.push_back(sum.back() + records);
+    }
+    const int most = threads_ > 0 ? std::min(threads_, kMostAskedThreads)
+                                  : std::min(available_processors(), kMostThreads);
+    const uint64_t enough = threads_ > 0 ? 1 : kRecordsOfThread;
+    const int threads = static_cast<int>(
+        std::clamp<uint64_t>(sum.back() / enough, 1, std::min(most, std::max(1, trace.ranks()))));
+    std::vector<int> shares = {0};
+    for (int thread = 1; thread < threads; ++thread) {
+      const uint64_t until = sum.back() * static_cast<uint64_t>(thread) / threads;
+      const auto rank = std::lower_bound(sum.begin(), sum.end(), until) - sum.begin();
+      shares.push_back(std::max(shares.back(), static_cast<int>(rank)));
+    }
+    shares.push_back(trace.ranks());
+    return shares;
+  }
+
+  static constexpr int kMostThreads = 8;        ///< more only wait for the disk
+  static constexpr int kMostAskedThreads = 64;  ///< each keeps files open
+  /// Of a location, as far as shares go: what damaged archives claim must not overflow sums.
+  static constexpr uint64_t kMostRecords = uint64_t{1} << 32;
+  static constexpr uint64_t kRecordsOfThread = 1000000;  ///< at least, to be worth starting one
+
+  bool ignore_offsets_;
+  int threads_;
+  Archive archive_;
+  std::optional<EventFiles> files_;
+  std::unique_ptr<CallStore> store_;  ///< once it is filled
+  Counts counts_;
+  std::optional<FunctionTimes> function_times_;  ///< where some are asked for
+  bool keep_records_ = false;
+  std::vector<std::string> timed_functions_;
+};
+
+}  // namespace
+
+std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets,
+                                          int threads) {
+  return std::make_unique<ArchiveSource>(path, ignore_offsets, threads);
+}
+
+}  // namespace rubato

@@ -1,0 +1,87 @@
+#pragma once
+
+// What stands between the two halves of reading an archive's definitions: archive_definitions.cc
+// collects them as they come, by reference and in any order; resolve_definitions.cc makes sense of
+// them once all are there.
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "replay/archive/archive.h"
+
+namespace rubato {
+
+struct CollectedGroup {
+  bool self;  ///< of type COMM_SELF
+  bool mpi;   ///< by its paradigm
+  bool global_members;
+  std::vector<uint64_t> members;
+};
+
+struct CollectedComm {
+  uint32_t ref;
+  uint32_t name;
+  uint32_t group;
+  uint32_t remote_group;
+  bool inter;
+};
+
+struct CollectedWindow {
+  uint32_t ref;
+  uint32_t name;
+  uint32_t comm;
+};
+
+struct CollectedLocation {
+  uint64_t id;
+  bool thread;  ///< of the processor
+  uint64_t events;
+  uint32_t group;
+};
+
+struct CollectedNode {
+  uint32_t name;
+  uint32_t class_name;
+  uint32_t parent;
+};
+
+/// Text that a location or location group carries.
+struct CollectedText {
+  uint64_t owner;
+  uint32_t name;
+  uint32_t text;
+};
+
+/// All of an archive.
+struct Collected {
+  std::unordered_map<uint32_t, std::string> strings;
+  std::vector<std::pair<uint32_t, uint32_t>> regions;   // ref, name
+  std::unordered_map<uint32_t, CollectedGroup> groups;  // COMM_GROUP and the like
+  std::vector<CollectedGroup> mpi_locations;            // type COMM_LOCATIONS, paradigm MPI
+  std::vector<CollectedComm> comms;
+  std::vector<CollectedWindow> windows;
+  std::vector<CollectedLocation> locations;
+  std::unordered_map<uint32_t, uint32_t> node_of_group;  // of location groups
+  std::unordered_map<uint32_t, CollectedNode> tree;
+  std::vector<std::pair<uint32_t, uint32_t>> attributes;  // ref, name
+  std::vector<std::pair<uint32_t, uint32_t>> parameters;  // ref, name
+  std::vector<CollectedText> location_properties;
+  std::vector<CollectedText> group_properties;
+  uint64_t resolution = 0;
+  uint64_t global_offset = 0;
+  uint64_t length = 0;
+
+  std::string text(uint32_t ref) const {
+    const auto found = strings.find(ref);
+    return found == strings.end() ? "" : found->second;
+  }
+};
+
+/// Fills in what `archive` defines, by what was collected and by its properties, which it has
+/// already. Errors: InputError that names what contradicts itself.
+void resolve(const Collected& data, Archive& archive);
+
+}  // namespace rubato

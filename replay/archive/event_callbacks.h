@@ -1,0 +1,32 @@
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include "replay/archive/event_location.h"
+
+namespace rubato {
+
+/// Translates a record that programs are full of and hands it to the builder of its location.
+/// Errors: InputError for a reference that is not defined.
+void give(EventLocation& l, const PlainRecord& record, uint64_t event, OTF2_TimeStamp time,
+          uint64_t request);
+
+/// Callbacks for all records.
+class EventCallbacks {
+ public:
+  explicit EventCallbacks(const ArchiveIndex& index);
+  ~EventCallbacks() { OTF2_EvtReaderCallbacks_Delete(callbacks_); }
+  EventCallbacks(const EventCallbacks&) = delete;
+  EventCallbacks& operator=(const EventCallbacks&) = delete;
+
+  OTF2_EvtReaderCallbacks* get() const { return callbacks_; }
+
+ private:
+  template <bool kAttributes>
+  void set_those_with_attributes();
+  void set_others();
+
+  OTF2_EvtReaderCallbacks* callbacks_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,233 @@
+// The events of an OTF2 archive, location by location.
+//
+// Each is read once, from its start to its end, before the replay begins: call_store.h says why.
+// What becomes of its records is told in event_callbacks.cc and rma_callbacks.cc.
+
+#include "replay/archive/event_files.h"
+
+#include <otf2/otf2.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "models/error.h"
+#include "replay/archive/archive.h"
+#include "replay/archive/event_callbacks.h"
+#include "replay/archive/file_ends.h"
+#include "replay/store/call_store.h"
+
+namespace rubato {
+namespace {
+
+constexpr uint64_t kBurst = 4096;  ///< records between two looks at the calls they make
+/// A time before all records.
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+/// libotf2 reports errors by code and by printing; the codes are enough.
+OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*,
+                      va_list) {
+  return code;
+}
+
+}  // namespace
+
+void EventFiles::Closing::operator()(OTF2_Reader_struct* reader) const {
+  OTF2_Reader_Close(reader);
+}
+
+struct EventFiles::Decoding {
+  Decoding(const Archive& a, bool ignore, Reader r)
+      : archive(&a), ignore_offsets(ignore), reader(std::move(r)), callbacks(a.index) {}
+
+  std::optional<EventHeaders> headers_of(uint64_t location) const;
+  /// False for a location that has no events and no file.
+  bool open(EventLocation& location);
+  [[noreturn]] void damaged(const EventLocation& location, uint64_t events,
+                            OTF2_ErrorCode error) const;
+  void burst(EventLocation& location);
+
+  const Archive* archive;
+  bool ignore_offsets;
+  Reader reader;
+  EventCallbacks callbacks;
+  std::unordered_map<uint64_t, LocalDefinitions> local_definitions;  ///< by location
+};
+
+EventFiles::Reader EventFiles::open_anchor(const std::string& anchor) {
+  OTF2_Error_RegisterCallback(silent, nullptr);
+  Reader reader(has_room_for_properties(anchor) ? OTF2_Reader_Open(anchor.c_str()) : nullptr);
+  if (!reader) throw InputError(anchor + ": is not an OTF2 anchor file, or is damaged");
+  OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
+  return reader;
+}
+
+EventFiles::EventFiles(const Archive& archive, bool ignore_offsets, Reader opened,
+                       const std::vector<uint64_t>& locations)
+    : decoding_(std::make_unique<Decoding>(archive, ignore_offsets, std::move(opened))) {
+  OTF2_Reader* reader = decoding_->reader.get();
+  for (const uint64_t location : locations) OTF2_Reader_SelectLocation(reader, location);
+  decoding_->local_definitions = read_local_definitions(archive, reader, locations);
+  if (OTF2_Reader_OpenEvtFiles(reader) != OTF2_SUCCESS) {
+    throw InputError(archive.anchor + ": the event files beside it cannot be opened");
+  }
+}
+
+EventFiles::~EventFiles() {
+  OTF2_Reader_CloseEvtFiles(decoding_->reader.get());
+}
+
+bool EventFiles::moves_clocks() const {
+  const auto& all = decoding_->local_definitions;
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& entry) { return entry.second.moves_clock; });
+}
+
+void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
+                           EventSource::Counts& counts, FunctionTimes* times) {
+  if (decode_rank(rank, keep_records, false, store, counts, times)) return;
+  for (const int timeline : decoding_->archive->definitions.timelines_of(rank)) {
+    store.forget(timeline);
+    if (times) times->of(timeline).clear();
+  }
+  if (decode_rank(rank, keep_records, true, store, counts, times)) return;
+  // The last calls are not in the store: the rank would be replayed without them.
+  throw std::logic_error(decoding_->archive->anchor + ": rank " + std::to_string(rank) +
+                         ": sends were held back, and yet one that was handed out is cancelled; " +
+                         "this is a mistake of rubato's");
+}
+
+bool EventFiles::decode_rank(int rank, bool keep_records, bool hold_sends, CallStore& store,
+                             EventSource::Counts& counts, FunctionTimes* times) {
+  const TraceDefinitions& trace = decoding_->archive->definitions;
+  const std::vector<int> timelines = trace.timelines_of(rank);
+  RankCalls calls(trace, timelines);
+  calls.keep_records(keep_records);
+  if (hold_sends) calls.hold_sends();
+  std::vector<EventLocation> locations;
+  for (int thread = 0; thread < calls.threads(); ++thread) {
+    const uint64_t id = trace.location_of(timelines[thread]);
+    locations.emplace_back(*decoding_->archive, id, rank, thread, calls);
+    if (times) locations.back().functions.emplace(times->of(timelines[thread]));
+  }
+  // Functions are timed where records are handed on one by one.
+  if (!keep_records && !times && trace.threads.empty()) {
+    EventLocation& only = locations[0];
+    only.loop_cache.emplace(calls.builder(0), store, timelines[0],
+                            decoding_->archive->index.global_offset,
+                            [&](const PlainRecord& record, uint64_t event, uint64_t time,
+                                uint64_t request) { give(only, record, event, time, request); });
+  }
+  Block block;
+  const auto store_ready_calls = [&] {
+    if (locations[0].loop_cache && !locations[0].loop_cache->is_idle()) return;
+    for (int thread = 0; thread < calls.threads(); ++thread) {
+      while (calls.take(thread, block)) store.append(timelines[thread], block);
+    }
+  };
+  for (int missing = calls.missing(); missing >= 0; missing = calls.missing()) {
+    decoding_->burst(locations[missing]);
+    store_ready_calls();
+  }
+  store_ready_calls();
+  if (calls.has_cancelled_sends()) return false;
+  for (int thread = 0; thread < calls.threads(); ++thread) {
+    store.close(timelines[thread]);
+    const CallBuilder& builder = calls.builder(thread);
+    counts.records += builder.records();
+    counts.receives.add(builder.open_receives());
+    counts.collectives.add(builder.open_collectives());
+    counts.backwards.add(builder.backwards());
+  }
+  return true;
+}
+
+void EventFiles::read_apart(const SideLocation& side,
+                            const std::function<bool(const Block&)>& look) {
+  RankCalls calls(decoding_->archive->definitions, {side.rank});
+  calls.keep_records(true);
+  EventLocation location(*decoding_->archive, side.id, side.rank, 0, calls);
+  Block block;
+  bool more = true;
+  while (more && calls.missing() >= 0) {
+    decoding_->burst(location);
+    while (more && calls.take(0, block)) more = look(block);
+  }
+}
+
+std::optional<EventHeaders> EventFiles::Decoding::headers_of(uint64_t location) const {
+  OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
+  OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
+  uint64_t chunk = 0;
+  uint64_t unused = 0;
+  OTF2_Reader_GetFileSubstrate(reader.get(), &substrate);
+  OTF2_Reader_GetCompression(reader.get(), &compression);
+  OTF2_Reader_GetChunkSize(reader.get(), &chunk, &unused);
+  if (substrate != OTF2_SUBSTRATE_POSIX || compression != OTF2_COMPRESSION_NONE) return {};
+  const std::filesystem::path directory =
+      std::filesystem::path(archive->anchor).replace_extension();
+  return event_headers(directory / (std::to_string(location) + ".evt"), chunk);
+}
+
+bool EventFiles::Decoding::open(EventLocation& location) {
+  const uint64_t id = location.id;
+  location.reader = {OTF2_Reader_GetEvtReader(reader.get(), id), CloseEvents{reader.get()}};
+  if (!location.reader) {
+    if (archive->index.events_of_location.at(id) == 0) return false;
+    throw InputError(archive->anchor + ": the event file of location " + std::to_string(id) +
+                     " (rank " + std::to_string(location.rank) + ") is missing or cannot be read");
+  }
+  if (const auto headers = headers_of(id)) {
+    location.events = headers->events;
+    if (headers->damaged) damaged(location, headers->events, OTF2_ERROR_INTEGRITY_FAULT);
+  }
+  // What a location does not have is not looked for record by record.
+  const auto found = local_definitions.find(id);
+  const LocalDefinitions local =
+      found == local_definitions.end() ? LocalDefinitions() : found->second;
+  OTF2_EvtReader_ApplyMappingTables(location.reader.get(), local.mappings);
+  OTF2_EvtReader_ApplyClockOffsets(location.reader.get(), local.clock_offsets && !ignore_offsets);
+  OTF2_Reader_RegisterEvtCallbacks(reader.get(), location.reader.get(), callbacks.get(), &location);
+  return true;
+}
+
+/// `events` of them can be read.
+void EventFiles::Decoding::damaged(const EventLocation& location, uint64_t events,
+                                   OTF2_ErrorCode error) const {
+  throw InputError(archive->anchor + ": the events of location " + std::to_string(location.id) +
+                   " (rank " + std::to_string(location.rank) + ") cannot be read beyond event " +
+                   std::to_string(events) + " (" + OTF2_Error_GetDescription(error) +
+                   "); the file is truncated or damaged");
+}
+
+void EventFiles::Decoding::burst(EventLocation& location) {
+  if (!location.reader && !open(location)) return location.calls->end(location.thread);
+  uint64_t read = 0;
+  const OTF2_ErrorCode error =
+      OTF2_Reader_ReadLocalEvents(reader.get(), location.reader.get(), kBurst, &read);
+  location.position += read;
+  if (location.error) std::rethrow_exception(location.error);
+  if (error != OTF2_SUCCESS) damaged(location, location.position, error);
+  // A file that was cut between two records reads well up to there, or on without end.
+  const bool ends = read < kBurst;
+  const uint64_t events = archive->index.events_of_location.at(location.id);
+  if (location.events.value_or(UINT64_MAX) < location.position ||
+      (ends && location.position < std::max(events, location.events.value_or(0)))) {
+    damaged(location, location.position, OTF2_ERROR_END_OF_BUFFER);
+  }
+  if (ends) {
+    // What functions that have ended took stands before the last record.
+    if (location.functions) location.functions->stop(location.position, kNever);
+    if (location.loop_cache) location.loop_cache->finish();
+    location.calls->end(location.thread);
+    location.reader.reset();
+  }
+}
+
+}  // namespace rubato

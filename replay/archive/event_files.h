@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replay/archive/archive.h"
+#include "replay/store/call_store.h"
+#include "replay/trace/function_times.h"
+
+namespace rubato {
+
+/// The event files of an archive, opened by one thread for itself.
+class EventFiles {
+ public:
+  struct Closing {
+    void operator()(OTF2_Reader_struct* reader) const;
+  };
+  using Reader = std::unique_ptr<OTF2_Reader_struct, Closing>;
+
+  /// A reader that has read the anchor file. Errors: InputError.
+  static Reader open_anchor(const std::string& anchor);
+
+  /// To read `locations` with a reader that has read no more than the anchor, or the definitions.
+  /// Errors: InputError.
+  EventFiles(const Archive& archive, bool ignore_offsets, Reader reader,
+             const std::vector<uint64_t>& locations);
+  ~EventFiles();
+  EventFiles(const EventFiles&) = delete;
+  EventFiles& operator=(const EventFiles&) = delete;
+
+  /// True when some location has clock offsets other than 0.
+  bool moves_clocks() const;
+
+  /// Decodes all locations of a rank into `store`; adds to `counts` what it read. Errors:
+  /// InputError with location and event.
+  /// `times`, where it is not null, gets the time in the chosen functions.
+  void load_rank(int rank, bool keep_records, CallStore& store, EventSource::Counts& counts,
+                 FunctionTimes* times);
+
+  /// Reads a side location on its own, to its end or until `look`, which gets its calls and
+  /// records, returns false. Errors: InputError.
+  void read_apart(const SideLocation& side, const std::function<bool(const Block&)>& look);
+
+ private:
+  struct Decoding;
+
+  /// False when it turned out that sends have to be held back (CallBuilder::hold_sends): what is in
+  /// `store` and `times` is wrong.
+  bool decode_rank(int rank, bool keep_records, bool hold_sends, CallStore& store,
+                   EventSource::Counts& counts, FunctionTimes* times);
+
+  std::unique_ptr<Decoding> decoding_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,140 @@
+#pragma once
+
+// One location of an archive while it is read, for event_files.cc and the callbacks.
+
+#include <otf2/otf2.h>
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/error.h"
+#include "replay/archive/archive.h"
+#include "replay/calls/loop_cache.h"
+#include "replay/calls/rank_calls.h"
+#include "replay/trace/function_times.h"
+
+namespace rubato {
+
+inline constexpr uint32_t kUndefined = UINT32_MAX;  ///< no reference
+
+struct CloseEvents {
+  OTF2_Reader* archive;
+  void operator()(OTF2_EvtReader* events) const { OTF2_Reader_CloseEvtReader(archive, events); }
+};
+
+/// One location being read.
+struct EventLocation {
+  EventLocation(const Archive& a, uint64_t i, int r, int t, RankCalls& c)
+      : archive(&a), id(i), rank(r), thread(t), calls(&c) {}
+
+  const Archive* archive;
+  uint64_t id;
+  int rank;
+  int thread;
+  RankCalls* calls;
+  std::optional<LoopCache> loop_cache = {};  ///< where the rank has one timeline
+  PlainRecord unexpected = {};               ///< of the callback that runs
+  std::unique_ptr<OTF2_EvtReader, CloseEvents> reader{nullptr, CloseEvents{nullptr}};
+  uint64_t position = 0;                ///< records read
+  std::optional<uint64_t> events = {};  ///< by the headers of its file, where that says so
+  std::exception_ptr error;
+  std::optional<FunctionClock> functions;  ///< where some are to be timed
+  int calls_open = 0;                      ///< one in the other; counted for that alone
+
+  double ticks(OTF2_TimeStamp time) const {
+    return static_cast<double>(static_cast<int64_t>(time - archive->index.global_offset));
+  }
+  std::string place(uint64_t event, const char* what) const {
+    return archive->anchor + ": rank " + std::to_string(rank) +
+           (thread > 0 ? " thread " + std::to_string(thread) : "") + ", event " +
+           std::to_string(event) + " (" + what + ")";
+  }
+  /// Hands a record to the builder of calls, behind those that wait for it elsewhere.
+  template <typename Method, typename... Arguments>
+  [[gnu::always_inline]] void record(uint64_t event, OTF2_TimeStamp time, Method method,
+                                     Arguments... arguments) {
+    if (loop_cache) loop_cache->interrupt();
+    hand_on(event, time, method, arguments...);
+  }
+  /// Hands a record to the builder of calls.
+  template <typename Method, typename... Arguments>
+  [[gnu::always_inline]] void hand_on(uint64_t event, OTF2_TimeStamp time, Method method,
+                                      Arguments... arguments) {
+    calls->record(thread, event, ticks(time), method, arguments...);
+  }
+  /// For the functions that are to be timed: the program enters a region.
+  [[gnu::noinline]] void time_enter(uint64_t event, double now, OTF2_RegionRef region, bool mpi) {
+    if (!mpi)
+      functions->enter_function(archive->index.chosen_functions.get(region).value_or(0), now);
+    else if (calls_open++ == 0)
+      functions->stop(event, now);
+  }
+  [[gnu::noinline]] void time_leave(double now, OTF2_RegionRef region, bool mpi) {
+    if (!mpi)
+      functions->leave_function(archive->index.chosen_functions.get(region).value_or(0), now);
+    else if (calls_open > 0 && --calls_open == 0)
+      functions->go(now);
+  }
+  /// A record of MPI that stands in no call is one.
+  [[gnu::noinline]] void time_bare_record(uint64_t event, double now) {
+    if (calls_open > 0) return;
+    functions->stop(event, now);
+    functions->go(now);
+  }
+  uint32_t comm(uint32_t ref, uint64_t event, const char* what) {
+    if (ref == last_ref && last_peers) return last_comm;  // as nearly always
+    return another_comm(ref, event, what);
+  }
+  /// World rank of the `local`-th rank of the communicator that comm() was asked for last, seen
+  /// from this rank.
+  int32_t peer(uint32_t local, uint64_t event, const char* what) const {
+    if (local < last_peers->size()) return (*last_peers)[local];
+    return beyond(archive->definitions.comms[last_comm], local, event, what);
+  }
+  const Communicator& window(uint32_t index) const { return archive->definitions.comms[index]; }
+  /// World rank of a member of a window.
+  int32_t window_peer(uint32_t index, uint32_t local, uint64_t event, const char* what) const {
+    const Communicator& members = window(index);
+    if (local < members.members.size()) return members.members[local];
+    return beyond(members, local, event, what);
+  }
+
+ private:
+  [[gnu::noinline]] uint32_t another_comm(uint32_t ref, uint64_t event, const char* what) {
+    const auto found = archive->index.comm_of_ref.get(ref);
+    if (!found) {
+      throw InputError(
+          place(event, what) + ": communicator " + std::to_string(ref) +
+          " is not defined, so that nobody can say who took part; the archive cannot be replayed");
+    }
+    last_ref = ref;
+    last_comm = *found;
+    const Communicator& c = archive->definitions.comms[last_comm];
+    const bool across = c.inter && c.local_rank(rank) >= 0;
+    last_peers = across ? &archive->index.remote_group.at(last_comm) : &c.members;
+    return last_comm;
+  }
+  /// A rank that a communicator does not have.
+  [[gnu::noinline]] int32_t beyond(const Communicator& comm, uint32_t local, uint64_t event,
+                                   const char* what) const {
+    if (comm.self_like) return rank;
+    throw InputError(place(event, what) + ": rank " + std::to_string(local) + " is not in " +
+                     (comm.window ? "window" : "communicator") + " '" + comm.name + "' of " +
+                     std::to_string(comm.size()) + " members");
+  }
+
+  uint32_t last_ref = kUndefined;
+  uint32_t last_comm = 0;
+  const std::vector<int32_t>* last_peers = nullptr;
+};
+
+/// Which call a region is.
+inline int32_t call_of(const EventLocation& location, OTF2_RegionRef region) {
+  return location.archive->index.call_of_region.get(region).value_or(ArchiveIndex::kNotMpi);
+}
+
+}  // namespace rubato

@@ -1,0 +1,30 @@
+#pragma once
+
+// What callbacks for records have in common.
+
+#include "replay/archive/event_location.h"
+
+// Parameters that every callback has: location, time, event number, user data, attributes.
+#define RUBATO_RECORD                                                \
+  OTF2_LocationRef, OTF2_TimeStamp time, uint64_t event, void *user, \
+      [[maybe_unused]] OTF2_AttributeList *attributes
+
+namespace rubato {
+
+/// Runs `body` on the location behind `user`; keeps what it throws.
+template <typename Body>
+OTF2_CallbackCode guarded(void* user, Body body) {
+  auto& location = *static_cast<EventLocation*>(user);
+  try {
+    body(location);
+    return OTF2_CALLBACK_SUCCESS;
+  } catch (...) {
+    location.error = std::current_exception();
+    return OTF2_CALLBACK_INTERRUPT;
+  }
+}
+
+/// Sets the callbacks for records of one-sided communication (rma_callbacks.cc).
+void set_rma_callbacks(OTF2_EvtReaderCallbacks* callbacks);
+
+}  // namespace rubato

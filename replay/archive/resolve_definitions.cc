@@ -1,0 +1,449 @@
+// What the definitions of an archive mean, as the tracers of the field write them (and sometimes
+// should not). Nothing may assume that COMM 0 is MPI_COMM_WORLD, that location ids are ranks, or
+// that definitions come in order; what counts is the group of type COMM_LOCATIONS and paradigm MPI,
+// whose n-th member is the location of world rank n.
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <unordered_set>
+
+#include "models/error.h"
+#include "replay/archive/collected_definitions.h"
+#include "replay/trace/oversubscription.h"
+#include "tracer/schema.h"
+
+namespace rubato {
+namespace {
+
+constexpr uint32_t kNoNode = UINT32_MAX;  ///< no parent
+
+/// Ranks are the members of the MPI location group; without one, processes in the order of their
+/// ids (a program that was traced without MPI, or an archive without MPI definitions).
+void resolve_ranks(const std::string& anchor, const Collected& data, TraceDefinitions& trace) {
+  std::unordered_map<uint64_t, const CollectedLocation*> by_id;
+  for (const CollectedLocation& location : data.locations) {
+    if (!by_id.emplace(location.id, &location).second) {
+      throw InputError(anchor + ": location " + std::to_string(location.id) +
+                       " is defined twice; the archive is damaged");
+    }
+  }
+
+  if (!data.mpi_locations.empty()) {
+    std::unordered_map<uint64_t, int> rank_of_location;
+    for (const uint64_t id : data.mpi_locations.front().members) {
+      if (!by_id.count(id)) {
+        throw InputError(anchor + ": the MPI location group names location " + std::to_string(id) +
+                         ", which is not defined");
+      }
+      const auto [before, is_new] = rank_of_location.emplace(id, trace.ranks());
+      if (!is_new) {
+        throw InputError(anchor + ": the MPI location group names location " + std::to_string(id) +
+                         " twice, for ranks " + std::to_string(before->second) + " and " +
+                         std::to_string(trace.ranks()));
+      }
+      trace.location_of_rank.push_back(id);
+    }
+  } else {
+    std::map<uint32_t, uint64_t> first_location;
+    for (const CollectedLocation& location : data.locations) {
+      if (!location.thread) continue;
+      const auto [entry, is_new] = first_location.emplace(location.group, location.id);
+      if (!is_new) entry->second = std::min(entry->second, location.id);
+    }
+    for (const auto& [group, id] : first_location) trace.location_of_rank.push_back(id);
+    trace.warnings.push_back(
+        "the archive defines no group of MPI locations: every process counts as one rank");
+  }
+  if (trace.location_of_rank.empty())
+    throw InputError(anchor + ": the archive defines no locations");
+
+  std::unordered_map<uint32_t, int> rank_of_group;
+  const std::unordered_set<uint64_t> is_rank(trace.location_of_rank.begin(),
+                                             trace.location_of_rank.end());
+  for (int rank = 0; rank < trace.ranks(); ++rank) {
+    rank_of_group[by_id[trace.location_of_rank[rank]]->group] = rank;
+  }
+  for (const CollectedLocation& location : data.locations) {
+    if (is_rank.count(location.id)) continue;
+    const auto rank = rank_of_group.find(location.group);
+    // Locations of a foreign group (a GPU's own location group) move with rank 0 for want of a
+    // parent.
+    trace.side_locations.push_back(
+        {location.id, rank == rank_of_group.end() ? 0 : rank->second, location.thread});
+  }
+}
+
+/// Where a location group is, as references to the system tree.
+struct TreePlace {
+  uint32_t node = kNoNode;    ///< the nearest ancestor of class "node", else the group's parent
+  uint32_t socket = kNoNode;  ///< the ancestor of class "socket" below it
+};
+
+TreePlace place_of(const std::string& anchor, const Collected& data, uint32_t location_group) {
+  const auto group = data.node_of_group.find(location_group);
+  if (group == data.node_of_group.end()) return {};
+  size_t steps = 0;
+  uint32_t socket = kNoNode;
+  for (uint32_t ref = group->second; ref != kNoNode;) {
+    const auto node = data.tree.find(ref);
+    if (node == data.tree.end()) break;
+    if (++steps > data.tree.size()) {
+      throw InputError(anchor + ": system tree node " + std::to_string(ref) +
+                       " is an ancestor of itself; the archive is damaged");
+    }
+    const std::string class_name = data.text(node->second.class_name);
+    if (class_name == "node") return {ref, socket};
+    if (class_name == "socket") socket = ref;
+    ref = node->second.parent;
+  }
+  return {group->second, kNoNode};
+}
+
+void resolve_placement(const std::string& anchor, const Collected& data, TraceDefinitions& trace) {
+  std::unordered_map<uint64_t, uint32_t> group_of_location;
+  for (const CollectedLocation& location : data.locations)
+    group_of_location[location.id] = location.group;
+  std::unordered_map<uint32_t, int> index, sockets;
+  for (const uint64_t id : trace.location_of_rank) {
+    const auto [ref, socket] = place_of(anchor, data, group_of_location[id]);
+    const int number = static_cast<int>(sockets.size());
+    trace.socket_of_rank.push_back(
+        socket == kNoNode ? kNoSocket : sockets.emplace(socket, number).first->second);
+    const auto [entry, is_new] = index.emplace(ref, static_cast<int>(trace.nodes.size()));
+    if (is_new) {
+      const auto node = data.tree.find(ref);
+      trace.nodes.push_back(node == data.tree.end() ? "?" : data.text(node->second.name));
+    }
+    trace.node_of_rank.push_back(entry->second);
+  }
+}
+
+std::optional<uint64_t> integer(const std::string& text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+std::unordered_map<uint64_t, uint32_t> groups_of_locations(const Collected& data) {
+  std::unordered_map<uint64_t, uint32_t> group_of_location;
+  for (const CollectedLocation& location : data.locations)
+    group_of_location[location.id] = location.group;
+  return group_of_location;
+}
+
+/// The rank of each location group that has one.
+std::unordered_map<uint32_t, size_t> ranks_of_groups(const Collected& data,
+                                                     const TraceDefinitions& trace) {
+  const auto group_of_location = groups_of_locations(data);
+  std::unordered_map<uint32_t, size_t> rank_of_group;
+  for (size_t rank = 0; rank < trace.location_of_rank.size(); ++rank)
+    rank_of_group[group_of_location.at(trace.location_of_rank[rank])] = rank;
+  return rank_of_group;
+}
+
+/// Says when ranks had to share cores, where our tracer tells of cores.
+void warn_of_shared_cores(const Collected& data, TraceDefinitions& trace) {
+  if (data.location_properties.empty() && data.group_properties.empty()) return;
+  auto group_of_location = groups_of_locations(data);
+  const auto rank_of_group = ranks_of_groups(data, trace);
+
+  std::vector<RankProcessors> ranks(trace.location_of_rank.size());
+  for (const CollectedText& property : data.group_properties) {
+    const auto rank = rank_of_group.find(static_cast<uint32_t>(property.owner));
+    if (rank == rank_of_group.end()) continue;
+    const std::string name = data.text(property.name);
+    if (name == schema::kAffinityCores)
+      ranks[rank->second].affinity_cores = integer(data.text(property.text));
+    if (name == schema::kCoresOnNode)
+      ranks[rank->second].cores_on_node = integer(data.text(property.text));
+  }
+  for (const CollectedText& property : data.location_properties) {
+    const auto rank = rank_of_group.find(group_of_location[property.owner]);
+    if (rank == rank_of_group.end() || data.text(property.name) != schema::kInvoluntarySwitches)
+      continue;
+    auto& switches = ranks[rank->second].involuntary_switches;
+    switches = switches.value_or(0) + integer(data.text(property.text)).value_or(0);
+  }
+  trace.shared_cores = shares_cores(ranks, trace.node_of_rank, trace.nodes);
+  const double seconds = static_cast<double>(data.length) / trace.ticks_per_second;
+  for (std::string& sentence : oversubscription(ranks, trace.node_of_rank, trace.nodes, seconds))
+    trace.warnings.push_back(std::move(sentence));
+}
+
+/// World ranks of a group's members.
+std::vector<int32_t> members_of(const Collected& data, const TraceDefinitions& trace,
+                                uint32_t ref) {
+  std::vector<int32_t> ranks;
+  const auto found = data.groups.find(ref);
+  if (found == data.groups.end()) return ranks;
+  for (const uint64_t member : found->second.members) {
+    if (!found->second.global_members) {
+      // What is no rank at all must not look like one.
+      ranks.push_back(member <= INT32_MAX ? static_cast<int32_t>(member) : -1);
+      continue;
+    }
+    const auto& ids = trace.location_of_rank;
+    const auto at = std::find(ids.begin(), ids.end(), member);
+    if (at != ids.end()) ranks.push_back(static_cast<int32_t>(at - ids.begin()));
+  }
+  return ranks;
+}
+
+std::optional<int32_t> rank_that_is_twice(std::vector<int32_t> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  const auto found = std::adjacent_find(ranks.begin(), ranks.end());
+  if (found == ranks.end()) return {};
+  return *found;
+}
+
+void resolve_communicators(const Collected& data, Archive& archive) {
+  TraceDefinitions& trace = archive.definitions;
+  for (const CollectedComm& definition : data.comms) {
+    const auto group = data.groups.find(definition.group);
+    const bool self_like = group != data.groups.end() && group->second.self;
+    const bool is_mpi = group == data.groups.end() || group->second.mpi;
+    if (!is_mpi) continue;  // CUDA's, OpenMP's, "Process x Threads"
+    Communicator comm;
+    comm.name = data.text(definition.name);
+    comm.self_like = self_like;
+    comm.inter = definition.inter;
+    if (!self_like) comm.set_members(members_of(data, trace, definition.group));
+    std::vector<int32_t> remote;
+    if (definition.inter) remote = members_of(data, trace, definition.remote_group);
+    const auto is_rank = [&](int32_t r) { return r >= 0 && r < trace.ranks(); };
+    const bool in_range = std::all_of(comm.members.begin(), comm.members.end(), is_rank) &&
+                          std::all_of(remote.begin(), remote.end(), is_rank);
+    if (!in_range) {
+      throw InputError(archive.anchor + ": communicator " + std::to_string(definition.ref) + " '" +
+                       comm.name + "' has members beyond the " + std::to_string(trace.ranks()) +
+                       " ranks of the archive");
+    }
+    for (const std::vector<int32_t>* group_members : {&comm.members, &remote}) {
+      const auto twice = rank_that_is_twice(*group_members);
+      if (!twice) continue;
+      throw InputError(archive.anchor + ": communicator " + std::to_string(definition.ref) + " '" +
+                       comm.name + "' has rank " + std::to_string(*twice) + " twice");
+    }
+    archive.index.comm_of_ref.set(definition.ref, static_cast<uint32_t>(trace.comms.size()));
+    if (definition.inter) {
+      Communicator both = comm;
+      both.inter = false;
+      both.first_group = comm.size();
+      std::vector<int32_t> everybody = comm.members;
+      everybody.insert(everybody.end(), remote.begin(), remote.end());
+      both.set_members(std::move(everybody));
+      const auto number = static_cast<uint32_t>(trace.comms.size());
+      archive.index.remote_group[number] = std::move(remote);
+      archive.index.both_groups[number] = number + 1;
+      trace.comms.push_back(std::move(comm));
+      trace.comms.push_back(std::move(both));
+      continue;
+    }
+    if (trace.world < 0 && comm.size() == trace.ranks() && comm.name == "MPI_COMM_WORLD") {
+      trace.world = static_cast<int>(trace.comms.size());
+    }
+    trace.comms.push_back(std::move(comm));
+  }
+}
+
+/// Windows whose communicator is one of MPI's, behind the communicators, and the groups that their
+/// epochs may name. Other libraries have windows too; their records are left alone.
+void resolve_windows(const Collected& data, Archive& archive) {
+  TraceDefinitions& trace = archive.definitions;
+  for (const CollectedWindow& definition : data.windows) {
+    const auto comm = archive.index.comm_of_ref.get(definition.comm);
+    if (!comm || trace.comms[*comm].inter) continue;
+    Communicator window = trace.comms[*comm];
+    window.name = data.text(definition.name);
+    window.window = true;
+    archive.index.window_of_ref.set(definition.ref, static_cast<uint32_t>(trace.comms.size()));
+    trace.comms.push_back(std::move(window));
+  }
+  if (data.windows.empty()) return;
+  for (const auto& [ref, group] : data.groups) {
+    if (!group.mpi) continue;
+    std::vector<int32_t> members = members_of(data, trace, ref);
+    const bool in_range = std::all_of(members.begin(), members.end(),
+                                      [&](int32_t r) { return r >= 0 && r < trace.ranks(); });
+    if (!in_range) continue;
+    archive.index.group_of_ref.set(ref, static_cast<uint32_t>(trace.groups.size()));
+    trace.groups.push_back(std::move(members));
+  }
+}
+
+/// World ranks of those that `text`, such as "from 1 - to 2 3" of `rank`, names behind "from" or
+/// "to". None for numbers that are no rank of the communicator.
+Neighbours parse_neighbours(const std::string& text, const Communicator& comm, int rank) {
+  Neighbours neighbours;
+  std::vector<int32_t>* list = &neighbours.sources;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (word == "to") list = &neighbours.destinations;
+    const auto local = integer(word);
+    if (!local || *local >= static_cast<uint64_t>(comm.size())) continue;
+    list->push_back(comm.self_like ? rank : comm.members[*local]);
+  }
+  return neighbours;
+}
+
+/// Who the neighbours of each rank are, where our tracer tells of them.
+void resolve_neighbours(const Collected& data, Archive& archive) {
+  const std::string start = std::string(schema::kNeighbours) + ' ';
+  const auto rank_of_group = ranks_of_groups(data, archive.definitions);
+  for (const CollectedText& property : data.group_properties) {
+    const std::string name = data.text(property.name);
+    if (name.rfind(start, 0) != 0) continue;
+    const auto rank = rank_of_group.find(static_cast<uint32_t>(property.owner));
+    const auto ref = integer(name.substr(start.size()));
+    if (rank == rank_of_group.end() || !ref) continue;
+    const auto comm = archive.index.comm_of_ref.get(static_cast<uint32_t>(*ref));
+    if (!comm) continue;
+    const int r = static_cast<int>(rank->second);
+    archive.definitions.neighbours[{r, *comm}] =
+        parse_neighbours(data.text(property.text), archive.definitions.comms[*comm], r);
+  }
+}
+
+void resolve_regions(const Collected& data, Archive& archive) {
+  std::unordered_map<std::string, int32_t> known;
+  for (const auto& [ref, name_ref] : data.regions) {
+    const std::string name = mpi_call_name(data.text(name_ref));
+    if (name.empty()) {
+      archive.index.functions.emplace_back(ref, data.text(name_ref));
+      continue;
+    }
+    const auto [entry, is_new] =
+        known.emplace(name, static_cast<int32_t>(archive.definitions.calls.size()));
+    if (is_new) archive.definitions.calls.push_back(mpi_call_info(name));
+    archive.index.call_of_region.set(ref, entry->second);
+  }
+}
+
+/// Our own tracer records every message and its completion, and in newer archives which message has
+/// a partition ready. Where the program made no other requests, a wait without records was for null
+/// requests or messages of MPI_PROC_NULL, and for nobody. So was a one-sided operation, or there
+/// was nothing to complete.
+void settle_empty_waits(TraceDefinitions& trace, bool says_what_is_ready) {
+  if (trace.creator.rfind(schema::kCreatorPrefix, 0) != 0) return;
+  const bool others = std::any_of(trace.calls.begin(), trace.calls.end(),
+                                  [](const MpiCallInfo& call) { return call.other_requests; });
+  for (MpiCallInfo& call : trace.calls) {
+    if (call.one_sided || call.without_records == CallClass::kMessage)
+      call.without_records = CallClass::kLocal;
+    if (call.makes_ready && says_what_is_ready) {
+      call.makes_ready = false;
+      call.without_records = CallClass::kLocal;
+    }
+  }
+  if (others) return;
+  for (MpiCallInfo& call : trace.calls) {
+    if (call.waits) call.without_records = CallClass::kLocal;
+  }
+}
+
+double number(const TraceDefinitions& trace, const char* property, double otherwise) {
+  const auto found = trace.properties.find(property);
+  if (found == trace.properties.end()) return otherwise;
+  double value = otherwise;
+  const std::string& text = found->second;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// What our own tracer says in properties (tracer/schema.h), and what the creator's habits are.
+void apply_properties(TraceDefinitions& trace) {
+  trace.overhead.outside = number(trace, schema::kOverheadOutside, 0);
+  trace.overhead.inside_before = number(trace, schema::kOverheadInsideBefore, 0);
+  trace.overhead.inside_after =
+      number(trace, schema::kOverheadInsideAfter, 0) + number(trace, schema::kOverheadCallSite, 0);
+  const double record = number(trace, schema::kOverheadPerRecord, 0);
+  trace.overhead.message = number(trace, schema::kOverheadMessage, record);
+  trace.overhead.request = number(trace, schema::kOverheadRequest, record);
+  trace.overhead.completion = number(trace, schema::kOverheadCompletion, record);
+  trace.overhead.collective = number(trace, schema::kOverheadCollective, record);
+  trace.overhead.function = number(trace, schema::kOverheadFunction, 0);
+  if (trace.properties.count(schema::kEagerLimitNode)) {
+    trace.eager_limit_node = number(trace, schema::kEagerLimitNode, 0);
+  }
+  if (trace.properties.count(schema::kEagerLimitNetwork)) {
+    trace.eager_limit_network = number(trace, schema::kEagerLimitNetwork, 0);
+  }
+  const auto convention = trace.properties.find(schema::kSizeConvention);
+  if (convention != trace.properties.end()) {
+    trace.sizes =
+        convention->second == "per-rank" ? SizeConvention::kPerRank : SizeConvention::kLogical;
+  } else if (trace.creator.empty()) {
+    trace.sizes = SizeConvention::kPerRank;  // EZTrace leaves the creator empty
+  }
+  const auto wildcards = trace.properties.find(schema::kWildcards);
+  if (wildcards != trace.properties.end() && wildcards->second == "all")
+    trace.wildcards = WildcardsKnown::kAll;
+  const auto complete = trace.properties.find(schema::kComplete);
+  if (complete != trace.properties.end() && complete->second != "true") {
+    trace.warnings.push_back("the recording is incomplete (" + complete->second + ")");
+  }
+}
+
+/// Keeps the reference of an attribute of ours (tracer/schema.h).
+void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
+  static constexpr std::pair<const char*, uint32_t ArchiveIndex::*> kAttributes[] = {
+      {schema::kPostedSource, &ArchiveIndex::posted_source},
+      {schema::kPostedTag, &ArchiveIndex::posted_tag},
+      {schema::kSendMode, &ArchiveIndex::send_mode},
+      {schema::kComm, &ArchiveIndex::comm},
+      {schema::kBytesSent, &ArchiveIndex::bytes_sent},
+      {schema::kBytesReceived, &ArchiveIndex::bytes_received},
+      {schema::kRequest, &ArchiveIndex::request},
+      {schema::kPartPeers, &ArchiveIndex::part_peers},
+      {schema::kFoundSource, &ArchiveIndex::found_source},
+      {schema::kFoundTag, &ArchiveIndex::found_tag},
+      {schema::kInitOrder, &ArchiveIndex::init_order},
+      {schema::kStolen, &ArchiveIndex::stolen},
+  };
+  for (const auto& [ours, place] : kAttributes) {
+    if (name != ours) continue;
+    archive.index.*place = ref;
+    archive.index.has_attributes = true;
+  }
+  if (name == schema::kPostedSource) archive.definitions.wildcards = WildcardsKnown::kNonblocking;
+}
+
+}  // namespace
+
+void resolve(const Collected& data, Archive& archive) {
+  const std::string& anchor = archive.anchor;
+  TraceDefinitions& trace = archive.definitions;
+  if (data.resolution == 0) {
+    trace.warnings.push_back(
+        "the archive does not define its clock: ticks are taken as nanoseconds");
+  }
+  trace.ticks_per_second = data.resolution == 0 ? 1e9 : static_cast<double>(data.resolution);
+  archive.index.global_offset = data.global_offset;
+  archive.index.ticks_per_nanosecond = trace.ticks_per_second * 1e-9;
+  resolve_ranks(anchor, data, trace);
+  resolve_placement(anchor, data, trace);
+  warn_of_shared_cores(data, trace);
+  resolve_communicators(data, archive);
+  resolve_windows(data, archive);
+  resolve_neighbours(data, archive);
+  resolve_regions(data, archive);
+  for (const auto& [ref, name] : data.attributes) note_attribute(ref, data.text(name), archive);
+  for (const auto& [ref, name] : data.parameters) {
+    const std::string text = data.text(name);
+    if (text == schema::kRequestStart) archive.index.request_start = ref;
+    if (text == schema::kRequestEnd) archive.index.request_end = ref;
+    if (text == schema::kRequestReady) archive.index.request_ready = ref;
+    if (text == schema::kPartSent) archive.index.part_sent = ref;
+  }
+  settle_empty_waits(trace, archive.index.request_ready != UINT32_MAX);
+  apply_properties(trace);
+  for (const CollectedLocation& location : data.locations) {
+    archive.index.events_of_location[location.id] = location.events;
+  }
+}
+
+}  // namespace rubato

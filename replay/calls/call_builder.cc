@@ -1,0 +1,531 @@
+#include "replay/calls/call_builder.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "replay/calls/polling.h"
+
+namespace rubato {
+namespace {
+
+/// Moves the first `count` entries to `out`, which is empty. The rest, mostly a few, stays.
+template <typename Entry>
+void hand_out(std::vector<Entry>& pending, std::vector<Entry>& out, size_t count) {
+  std::swap(pending, out);
+  pending.assign(out.begin() + static_cast<std::ptrdiff_t>(count), out.end());
+  out.resize(count);
+}
+
+/// Goes on in the larger one of the two buffers, so that a rank holds only one large one.
+template <typename Entry>
+void use_larger(std::vector<Entry>& pending, std::vector<Entry>& empty) {
+  if (empty.capacity() <= pending.capacity()) return;
+  empty.assign(pending.begin(), pending.end());
+  std::swap(pending, empty);
+  empty.clear();
+}
+
+}  // namespace
+
+void CallBuilder::begin(uint64_t event, double time) {
+  begun_ = true;
+  last_time_ = last_leave_ = time;
+  Call begin;
+  begin.enter = begin.leave = time;
+  begin.event = event;
+  begin.role = CallRole::kBegin;
+  pending_.calls.push_back(begin);
+}
+
+void CallBuilder::note_backwards(uint64_t event) {
+  if (backwards_.count++ == 0)
+    backwards_.first = trace_->name_of(timeline_) + ", event " + std::to_string(event);
+}
+
+void CallBuilder::close_finalize() {
+  // Where the archive does not say so: MPI_Finalize is collective over the world.
+  const bool silent = pending_.calls.back().first_action == pending_.actions.size();
+  if (!silent || trace_->world < 0) return;
+  Action& action = add_action(ActionKind::kCollective);
+  action.op = CollectiveOp::kDestroyHandle;
+  action.comm = static_cast<uint32_t>(trace_->world);
+  action.peer = kNoRoot;
+}
+
+void CallBuilder::follow_polls() {
+  const Call& call = pending_.calls.back();
+  if (call.role != CallRole::kMpi) {
+    polls_ = 0;
+    return;
+  }
+  const MpiCallInfo& info = trace_->calls[call.name];
+  if (call.is_kept() && info.makes_ready) some_partition_ready();
+  const bool is_poll = call.is_kept() && (info.tests || info.probes);
+  const bool is_probe = call.is_kept() && awaits_message(info.name);
+  if (polls_ > 0) {
+    // Nobody spins as long and then gives up; nor looks, does so much else, and goes on looking.
+    constexpr size_t kMostPolls = 1 << 16;
+    constexpr size_t kMostLocalCalls = 16;
+    const bool is_local =
+        call.is_kept() && !is_poll && !is_probe && info.without_records == CallClass::kLocal;
+    if (is_local && local_calls_ < kMostLocalCalls) {
+      ++polls_;
+      ++local_calls_;
+      return;
+    }
+    const std::span<Call> run = std::span(pending_.calls).last(polls_ + 1);
+    const bool after_probe = awaits_message(trace_->calls[run[0].name].name);
+    bool found = !call.is_kept() && end_polls(run);
+    if (!found && !after_probe && polls_ >= kMostPolls) {
+      mark_spinning(run, [&](const Call& each) { return is_a_poll(each); });
+      found = true;
+    }
+    if (is_poll && !after_probe && !found) {
+      ++polls_;
+      local_calls_ = 0;
+      return;
+    }
+  }
+  polls_ = is_poll || is_probe ? 1 : 0;
+  local_calls_ = 0;
+}
+
+bool CallBuilder::is_a_poll(const Call& call) const {
+  const MpiCallInfo& info = trace_->calls[call.name];
+  return call.role == CallRole::kMpi && call.is_kept() && (info.tests || info.probes);
+}
+
+bool CallBuilder::is_a_vain_test(const Call& call) const {
+  return is_a_poll(call) && trace_->calls[call.name].tests;
+}
+
+bool CallBuilder::end_polls(std::span<Call> run) {
+  const Call& call = run.back();
+  const auto action = pending_.actions.begin() + call.first_action;
+  const bool receives = std::all_of(action, pending_.actions.end(), [](const Action& each) {
+    return each.kind == ActionKind::kPost || each.kind == ActionKind::kLost;
+  });
+  if (awaits_message(trace_->calls[run[0].name].name)) {
+    // What the program does behind its probe is no part of the wait, which has to be the receive's
+    // own.
+    const bool waits =
+        receives && std::all_of(action, pending_.actions.end(), [](const Action& each) {
+          return each.kind == ActionKind::kLost || each.flags & kBlocking;
+        });
+    if (waits) run[0].spinning |= kSpinning;
+    return waits;
+  }
+  const bool tests = trace_->calls[call.name].tests;
+  const Call& last = run[run.size() - 2 - local_calls_];
+  const bool probed = receives && trace_->calls[last.name].probes;
+  const auto is_poll = [&](const Call& each) { return is_a_poll(each); };
+  const std::span<Call> polls = run.first(run.size() - 1);
+  given_up_.count(polls, tests ? call.name : GivenUp::kNoName,
+                  [&](const Call& each) { return is_a_vain_test(each); });
+  if (!tests && !probed) return false;
+  if (tests) {
+    const std::span<Call> waited = tested_before(polls, call.name);
+    if (waited.empty()) return false;
+    run = run.last(waited.size() + 1);
+  }
+  mark_looks(run, probed, [&](uint16_t name) {
+    return probed ? trace_->calls[name].probes : trace_->calls[name].tests;
+  });
+  // A lone probe before a receive found its message at once.
+  if (tests && given_up_.is_look_now_and_then(call.name)) return false;
+  if (!tests && std::count_if(run.begin(), run.end() - 1, is_poll) < 2) return false;
+  mark_spinning(run, is_poll);
+  return true;
+}
+
+namespace {
+
+/// Collectives in which MPI libraries do not even look at the others when there is no data, which
+/// every member then knows from its own arguments.
+bool returns_at_once_when_empty(CollectiveOp op) {
+  switch (op) {
+    case CollectiveOp::kBcast:
+    case CollectiveOp::kReduce:
+    case CollectiveOp::kAllreduce:
+    case CollectiveOp::kAllgather:
+    case CollectiveOp::kAllgatherv:  // each member knows the counts of all
+    case CollectiveOp::kAlltoall:
+    case CollectiveOp::kReduceScatter:
+    case CollectiveOp::kReduceScatterBlock:
+    case CollectiveOp::kScan:
+    case CollectiveOp::kExscan:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool CallBuilder::waits_for_nobody(CollectiveOp op, uint32_t comm, uint64_t sent,
+                                   uint64_t received) const {
+  // Between groups some move no data while others do.
+  return sent == 0 && received == 0 && returns_at_once_when_empty(op) &&
+         trace_->sizes == SizeConvention::kLogical && trace_->comms[comm].first_group == 0;
+}
+
+uint8_t CallBuilder::part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,
+                               uint64_t received) const {
+  if (sent > 0 && received > 0) return 0;
+  const Communicator& members = trace_->comms[comm];
+  // Between groups only sums are known of the root's side, and a member of it has none.
+  if (trace_->sizes != SizeConvention::kLogical || members.first_group > 0 || members.size() <= 1)
+    return 0;
+  switch (op) {
+    case CollectiveOp::kGatherv:
+    case CollectiveOp::kScatterv: {
+      const bool empty = op == CollectiveOp::kGatherv ? sent == 0 : received == 0;
+      const bool is_root = members.local_rank(trace_->rank_of(timeline_)) == root;
+      return empty && root >= 0 && !is_root ? kNoPart : 0;
+    }
+    case CollectiveOp::kAllgatherv:
+    case CollectiveOp::kAlltoallv:
+    case CollectiveOp::kAlltoallw:
+    case CollectiveOp::kReduceScatter:
+      return static_cast<uint8_t>((sent == 0 ? kGivesNothing : 0) |
+                                  (received == 0 ? kTakesNothing : 0));
+    default:
+      return 0;
+  }
+}
+
+void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, uint32_t comm,
+                                 int32_t root, uint64_t sent, uint64_t received) {
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  const CallRole role = pending_.calls.back().role;
+  if (role == CallRole::kInit) {
+    // Score-P 8 makes MPI_COMM_WORLD here; Init keeps its time whatever it did.
+  } else if (op == CollectiveOp::kDestroyHandle && role != CallRole::kFinalize) {
+    // MPI_Comm_free is collective by name; MPI libraries only drop a reference, and nobody waits.
+  } else if (waits_for_nobody(op, comm, sent, received)) {
+    add_action(ActionKind::kNone);
+  } else {
+    Action& action = add_action(ActionKind::kCollective);
+    action.flags = part_flag(op, comm, root, sent, received);
+    action.op = op;
+    action.comm = comm;
+    action.peer = root;
+    action.bytes = sent;
+    action.bytes_received = received;
+    const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
+    if (says_parts && !(action.flags & kGivesNothing)) add_nothing_to(nothing_to_);
+  }
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::part(uint64_t event, double time, uint64_t bytes, uint32_t peers) {
+  note_inside(event, time, false);
+  if (!open_) return;  // of no call
+  if (bytes == 0) nothing_to_.push_back({static_cast<int32_t>(parts_), peers});
+  parts_ += peers;
+}
+
+void CallBuilder::prepares_parts(uint64_t, double, uint64_t request) {
+  prepared_ = request;
+}
+
+void CallBuilder::end_parts() {
+  if (prepared_) book_->nothing_to.erase(*prepared_);
+  if (prepared_ && !nothing_to_.empty()) book_->nothing_to[*prepared_] = nothing_to_;
+  prepared_.reset();
+  nothing_to_.clear();
+  parts_ = 0;
+}
+
+void CallBuilder::add_nothing_to(const std::vector<NothingTo>& nothing_to) {
+  if (nothing_to.empty()) return;
+  pending_.actions.back().flags |= kSendsToSome;
+  for (size_t i = 0; i < nothing_to.size(); ++i) {
+    Action& action = add_action(ActionKind::kNothingTo);
+    action.peer = nothing_to[i].first;
+    action.bytes = nothing_to[i].count;
+    action.tag = static_cast<uint32_t>(nothing_to.size() - 1 - i);
+    action.slot = kNoSlot;
+    action.order = 0;
+  }
+}
+
+void CallBuilder::icollective_request(uint64_t event, double time, uint64_t request,
+                                      uint32_t init_order) {
+  ensure_call(event, time);
+  note_inside(event, time, false);
+  post(ActionKind::kStartCollective, request, book_->collectives);
+  pending_.actions.back().bytes = init_order;
+  const auto prepared = book_->nothing_to.find(request);
+  add_nothing_to(prepared == book_->nothing_to.end() ? nothing_to_ : prepared->second);
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp op, uint32_t comm,
+                                       int32_t root, uint64_t sent, uint64_t received,
+                                       uint64_t request) {
+  const auto found = book_->collectives.take(request);
+  if (!found) {
+    // Its start was not recorded: as good as a collective here.
+    collective_end(event, time, op, comm, root, sent, received);
+    return;
+  }
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  CallBuilder& poster = *found->poster;
+  Posted& post = poster.posted(found->number);
+  if (waits_for_nobody(op, comm, sent, received)) {
+    poster.make_void(post);
+    add_action(ActionKind::kNone);
+  } else {
+    Action& start = poster.action_of(post);
+    const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
+    start.flags &= says_parts ? kSendsToSome : 0;
+    const uint8_t flags = part_flag(op, comm, root, sent, received);
+    // Whom it gives nothing to is on record already.
+    start.flags |=
+        start.flags & kSendsToSome ? flags & static_cast<uint8_t>(~kGivesNothing) : flags;
+    start.op = op;
+    start.comm = comm;
+    start.peer = root;
+    const uint32_t slot = start.slot;
+    post.resolved = true;
+    Action& wait = add_action(ActionKind::kWaitCollective);
+    wait.flags = flags & kTakesNothing;
+    wait.op = op;
+    wait.comm = comm;
+    wait.peer = root;
+    wait.tag = slot;
+    wait.bytes = sent;
+    wait.bytes_received = received;
+    book_->free_slot(slot);
+  }
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::neighbours(uint64_t event, double time, NeighbourExchange exchange,
+                             uint64_t request) {
+  ensure_call(event, time);
+  if (request == 0) {
+    exchange_with_neighbours(exchange, nullptr);
+  } else {
+    NeighbourRequest& started = book_->among_neighbours[request];
+    started = {exchange, 0, {}};
+    exchange_with_neighbours(exchange, &started);
+  }
+}
+
+void CallBuilder::neighbours_init(uint64_t, double, NeighbourExchange exchange, uint64_t request) {
+  book_->among_neighbours[request] = {exchange, ++book_->neighbour_inits[exchange.comm], {}};
+}
+
+void CallBuilder::neighbours_start(uint64_t event, double time, uint64_t request) {
+  ensure_call(event, time);
+  note_inside(event, time, false);
+  const auto found = book_->among_neighbours.find(request);
+  if (found != book_->among_neighbours.end())
+    exchange_with_neighbours(found->second.exchange, &found->second);
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::neighbours_end(uint64_t event, double time, uint64_t request) {
+  ensure_call(event, time);
+  note_inside(event, time, true);
+  const auto found = book_->among_neighbours.find(request);
+  if (found != book_->among_neighbours.end()) {
+    NeighbourRequest& ended = found->second;
+    add_action(ActionKind::kNone);  // there may be none to wait for
+    for (const uint32_t slot : ended.slots) {
+      Action& wait = add_action(ActionKind::kWaitReceive);
+      wait.bytes = ended.exchange.received / ended.slots.size();
+      wait.slot = slot;
+      book_->free_slot(slot);
+    }
+    ended.slots.clear();
+  }
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
+                                           NeighbourRequest* request) {
+  const auto known = trace_->neighbours.find({trace_->rank_of(timeline_), exchange.comm});
+  if (known == trace_->neighbours.end()) return;
+  add_action(ActionKind::kNone);  // there may be no neighbours
+  const auto message = [&](ActionKind kind, int32_t peer, uint64_t bytes) -> Action& {
+    Action& action = add_action(kind);
+    action.comm = exchange.comm;
+    action.peer = peer;
+    action.tag = kNeighbourTag + (request == nullptr ? 0 : request->order);
+    action.bytes = bytes;
+    action.slot = kNoSlot;
+    return action;
+  };
+  const auto& [sources, destinations] = known->second;
+  bool follows = last_send_.slot != kNoSlot && follows_open_send();
+  for (const int32_t to : destinations) {
+    Action& send = message(ActionKind::kSend, to, exchange.sent / destinations.size());
+    send.flags = kBuffered;  // the call waits for what it receives alone
+    if (to == trace_->rank_of(timeline_)) continue;
+    if (follows) send.flags |= kFollows;
+    follows = true;
+    last_send_.slot = kNoSlot;
+  }
+  for (const int32_t from : sources) {
+    Action& post = message(ActionKind::kPost, from, exchange.received / sources.size());
+    if (request == nullptr) {
+      post.flags = kBlocking;
+    } else {
+      post.slot = book_->allocate_slot();
+      request->slots.push_back(post.slot);
+    }
+  }
+}
+
+void CallBuilder::icollective_kept(uint64_t event, double time, uint64_t request) {
+  note_inside(event, time, true);
+  if (const auto found = book_->collectives.take(request))
+    found->poster->make_void(found->poster->posted(found->number));
+}
+
+void CallBuilder::measurement(uint64_t event, double time, bool on) {
+  const bool off_is_open = open_ && pending_.calls.back().role == CallRole::kOff;
+  if (!on && !open_) {
+    open_call(event, time, 0, CallRole::kOff);
+    note_inside(event, time, false);
+  } else {
+    note_inside(event, time, on && off_is_open);
+    if (on && off_is_open) close_call(time);
+  }
+}
+
+void CallBuilder::buffer_flush(uint64_t event, double time, double stop) {
+  if (open_) {
+    note_inside(event, time, false);
+    if (stop > time) lost_.flushing += stop - time;
+    return;
+  }
+  open_call(event, time, 0, CallRole::kFlush);
+  note_inside(event, time, false);
+  last_time_ = std::max(time, stop);
+  close_call(last_time_);
+}
+
+void CallBuilder::stolen_before(uint64_t, double time, double ticks) {
+  if (open_ || !begun_ || !(ticks > 0) || !(time > last_leave_)) return;
+  // Where in the gap it was is not known: as if at its start, so that what lies before the next
+  // call is compute, with the functions and the overhead that are its.
+  Call stolen;
+  stolen.enter = last_leave_;
+  stolen.leave = last_leave_ = std::min(time, last_leave_ + ticks);
+  stolen.event = last_event_;
+  stolen.name = static_cast<uint16_t>(trace_->calls.size() - 1);
+  stolen.role = CallRole::kStolen;
+  stolen.first_action = static_cast<uint32_t>(pending_.actions.size());
+  stolen.first_record = static_cast<uint32_t>(gap_start_);
+  pending_.calls.push_back(stolen);
+  if (polls_ == 0) return;
+  // A loop of polls goes on behind it.
+  ++polls_;
+  ++local_calls_;
+}
+
+void CallBuilder::stolen_inside(uint64_t, double, double ticks) {
+  if (open_ && ticks > 0) lost_.stolen += ticks;
+}
+
+void CallBuilder::add_lost(Call& call) {
+  const Lost lost = std::exchange(lost_, {});
+  if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize) return;
+  call.spinning |= kLoses;
+  if (call.first_action == pending_.actions.size()) call.spinning |= kOnlyLoses;
+  // Never more than the call took.
+  double left = std::max(0.0, call.leave - call.enter);
+  const auto add = [&](double ticks, uint8_t flags) {
+    ticks = std::min(ticks, left);
+    if (!(ticks > 0)) return;
+    left -= ticks;
+    Action& action = add_action(ActionKind::kLost);
+    action.flags = flags;
+    set_lost_ticks(action, static_cast<uint64_t>(ticks));
+  };
+  add(lost.flushing, 0);
+  add(lost.stolen, kStolenInside);
+}
+
+void CallBuilder::finish() {
+  end();
+  while (!book_->partitioned.empty()) settle_partitioned(book_->partitioned.begin()->first);
+  for (Posted& post : posted_) {
+    if (post.resolved) continue;
+    // A send is one whatever became of it.
+    if (action_of(post).kind == ActionKind::kSend) {
+      post.resolved = true;
+    } else {
+      give_up(post);
+    }
+  }
+  book_->receives = {};
+  book_->held_sends = {};
+  book_->collectives = {};
+}
+
+void CallBuilder::end() {
+  if (finished_) return;
+  finished_ = true;
+  if (open_) close_call(last_time_);
+  polls_ = 0;
+  if (!begun_) return;
+  Call end;
+  end.enter = end.leave = last_time_;
+  end.event = last_event_;
+  end.role = CallRole::kEnd;
+  end.first_action = static_cast<uint32_t>(pending_.actions.size());
+  end.first_record = static_cast<uint32_t>(gap_start_);
+  end.function_records = function_records_;
+  pending_.calls.push_back(end);
+}
+
+size_t CallBuilder::ready() {
+  while (first_posted_ < posted_.size() && posted_[first_posted_].resolved) ++first_posted_;
+  if (2 * first_posted_ >= posted_.size()) {
+    posted_base_ += first_posted_;
+    posted_.erase(posted_.begin(), posted_.begin() + static_cast<std::ptrdiff_t>(first_posted_));
+    first_posted_ = 0;
+  }
+  const size_t closed = pending_.calls.size() - (open_ ? 1 : 0) - polls_;
+  return posted_.empty() ? closed : std::min(closed, posted_[first_posted_].call - call_base_);
+}
+
+bool CallBuilder::take(Block& block, size_t at_most) {
+  block.clear();
+  const size_t count = std::min(at_most, ready());
+  if (count == 0) {
+    use_larger(pending_.calls, block.calls);
+    use_larger(pending_.actions, block.actions);
+    use_larger(pending_.records, block.records);
+    return false;
+  }
+
+  // Hand out the front, keep the rest.
+  const bool all = count == pending_.calls.size();
+  const size_t actions = all ? pending_.actions.size() : pending_.calls[count].first_action;
+  // Records after the last call wait for the call they lie before; only the kEnd takes what is
+  // left.
+  const size_t records = finished_ && all ? pending_.records.size()
+                         : all            ? gap_start_
+                                          : pending_.calls[count].first_record;
+  hand_out(pending_.calls, block.calls, count);
+  hand_out(pending_.actions, block.actions, actions);
+  hand_out(pending_.records, block.records, records);
+  gap_start_ -= std::min(gap_start_, records);
+  for (Call& call : pending_.calls) {
+    call.first_action -= static_cast<uint32_t>(actions);
+    call.first_record -= static_cast<uint32_t>(records);
+  }
+  call_base_ += count;
+  action_base_ += actions;
+  return true;
+}
+
+}  // namespace rubato

@@ -1,0 +1,181 @@
+// What becomes of requests: messages in partitions, tests in vain, sends that are held back,
+// cancelled or followed by others, receives that were looked for before.
+
+#include <algorithm>
+
+#include "replay/calls/call_builder.h"
+
+namespace rubato {
+
+void CallBuilder::some_partition_ready() {
+  if (book_->partitioned.empty()) return;
+  for (auto& [request, message] : book_->partitioned) leave_here(message);
+  Call& call = pending_.calls.back();
+  call.actions = static_cast<uint32_t>(pending_.actions.size()) - call.first_action;
+}
+
+void CallBuilder::partition_ready(uint64_t event, double time, uint64_t request) {
+  ensure_call(event, time);
+  note_inside(event, time, false);
+  const auto message = book_->partitioned.find(request);
+  if (message != book_->partitioned.end()) {
+    leave_here(message->second);
+  } else {
+    add_action(ActionKind::kNone);
+  }
+  if (implicit_) close_call(time);
+}
+
+void CallBuilder::start_partitioned(uint64_t request) {
+  const Action send = pending_.actions.back();
+  pending_.actions.pop_back();
+  RequestBook::PartitionedSend& message = book_->partitioned[request];
+  message.send = send;
+  message.send.flags &= static_cast<uint8_t>(~(kPartitioned | kFollows));
+  message.send.tag |= kPartitionedTag;
+  leave_here(message);
+}
+
+void CallBuilder::leave_here(RequestBook::PartitionedSend& message) {
+  const auto [before, number] = message.leaves;
+  if (before != nullptr) before->posted(number).resolved = true;
+  message.leaves = {this, posted_base_ + posted_.size()};
+  add_action(ActionKind::kNone).slot = kNoSlot;
+  posted_.push_back(
+      {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
+}
+
+void CallBuilder::settle_partitioned(uint64_t request) {
+  const auto message = book_->partitioned.find(request);
+  if (message == book_->partitioned.end()) return;
+  const auto [builder, number] = message->second.leaves;
+  Posted& post = builder->posted(number);
+  builder->action_of(post) = message->second.send;
+  post.resolved = true;
+  book_->partitioned.erase(message);
+}
+
+void CallBuilder::request_test(uint64_t event, double time, uint64_t request) {
+  note_inside(event, time, false);
+  const RequestBook::OpenPost* open = book_->receives.find(request);
+  if (!open_ || !open) return;
+  add_action(ActionKind::kTested).slot =
+      open->poster->action_of(open->poster->posted(open->number)).slot;
+  pending_.calls.back().spinning |= kNamesTests;
+}
+
+void CallBuilder::settle_tests(Call& call) {
+  const auto first = pending_.actions.begin() + call.first_action;
+  const auto is_test = [](const Action& action) { return action.kind == ActionKind::kTested; };
+  if (std::all_of(first, pending_.actions.end(), is_test)) return;
+  // It completed something: what it found not complete besides counts for nothing.
+  call.spinning &= ~kNamesTests;
+  for (auto action = first; action != pending_.actions.end(); ++action) {
+    if (!is_test(*action)) continue;
+    action->kind = ActionKind::kNone;
+    action->slot = kNoSlot;
+  }
+}
+
+void CallBuilder::settle_unseen(uint64_t request) {
+  settle_partitioned(request);
+  settle_send(request);
+}
+
+bool CallBuilder::cancel_partitioned(uint64_t request) {
+  const auto message = book_->partitioned.find(request);
+  if (message == book_->partitioned.end()) return false;
+  const auto [builder, number] = message->second.leaves;
+  builder->posted(number).resolved = true;  // to leave nothing there
+  book_->partitioned.erase(message);
+  return true;
+}
+
+bool CallBuilder::follows_open_send() const {
+  // Another thread may have completed it, and used its request for something else.
+  const uint32_t* slot = book_->send_slots.find(last_send_.request);
+  return slot && *slot == last_send_.slot;
+}
+
+void CallBuilder::hold_send(uint64_t request) {
+  book_->held_sends.put(request, {this, posted_base_ + posted_.size()});
+  posted_.push_back(
+      {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
+}
+
+void CallBuilder::settle_send(uint64_t request) {
+  if (const auto held = book_->held_sends.take(request))
+    held->poster->posted(held->number).resolved = true;
+}
+
+void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
+  note_inside(event, time, true);
+  if (const auto receive = book_->receives.take(request)) {
+    receive->poster->make_void(receive->poster->posted(receive->number));
+  } else if (const auto slot = book_->send_slots.take(request)) {
+    const bool freed = open_ && trace_->calls[pending_.calls.back().name].frees_request;
+    if (freed) settle_unseen(request);  // nobody knows whether it was cancelled in time
+    if (const auto held = book_->held_sends.take(request)) {
+      held->poster->make_void(held->poster->posted(held->number));
+    } else {
+      // One in partitions is held back anyway.
+      if (!freed && !cancel_partitioned(request)) has_cancelled_sends_ = true;
+      book_->free_slot(*slot);
+    }
+  } else {
+    return;
+  }
+  if (open_) add_action(ActionKind::kNone);  // this call saw it end, and waited for nobody
+}
+
+namespace {
+
+bool same_message(const Action& a, const Action& b) {
+  return a.comm == b.comm && a.peer == b.peer && a.tag == b.tag;
+}
+
+}  // namespace
+
+void CallBuilder::probed(uint64_t, double, uint32_t comm, int32_t peer, uint32_t tag,
+                         uint8_t wildcards) {
+  Action found;
+  found.comm = comm;
+  found.peer = peer;
+  found.tag = tag;
+  found.flags = wildcards;
+  // Whoever looks twice finds the same message again.
+  std::erase_if(probed_, [&](const Action& each) { return same_message(each, found); });
+  if (probed_.size() == kMostProbed) probed_.erase(probed_.begin());
+  probed_.push_back(found);
+  receives_after_probe_ = 0;
+}
+
+void CallBuilder::ask_as_probed(Action& receive) {
+  const auto probe = std::find_if(probed_.begin(), probed_.end(),
+                                  [&](const Action& each) { return same_message(each, receive); });
+  if (probe == probed_.end()) {
+    if (++receives_after_probe_ == kReceivesAfterProbe) probed_.clear();
+    return;
+  }
+  receive.flags |= probe->flags;
+  probed_.erase(probe);
+  receives_after_probe_ = 0;
+}
+
+void CallBuilder::make_void(Posted& post) {
+  Action& action = action_of(post);
+  action.kind = ActionKind::kNone;
+  book_->free_slot(action.slot);
+  post.resolved = true;
+}
+
+void CallBuilder::give_up(Posted& post) {
+  Oddity& open = action_of(post).kind == ActionKind::kPost ? open_receives_ : open_collectives_;
+  make_void(post);
+  if (open.count++ > 0) return;
+  const Call& call = pending_.calls[post.call - call_base_];
+  open.first = trace_->name_of(timeline_) + ", event " + std::to_string(call.event) + " (" +
+               trace_->calls[call.name].name + ")";
+}
+
+}  // namespace rubato

@@ -1,0 +1,148 @@
+#include "replay/calls/rank_calls.h"
+
+#include <algorithm>
+
+namespace rubato {
+
+RankCalls::RankCalls(const TraceDefinitions& trace, const std::vector<int>& timelines)
+    : numbers_(!trace.threads.empty()) {
+  const auto book = std::make_shared<RequestBook>(timelines.size() == 1);
+  for (const int timeline : timelines) {
+    threads_.push_back(std::make_unique<Timeline>(trace, timeline, book));
+  }
+  if (threads_.size() > 1) return;
+  only_ = &threads_[0]->builder;
+  merged_until_ = std::numeric_limits<double>::infinity();  // there is nothing to merge
+}
+
+void RankCalls::keep_records(bool keep) {
+  for (auto& thread : threads_) thread->builder.keep_records(keep);
+}
+
+void RankCalls::hold_sends() {
+  for (auto& thread : threads_) thread->builder.hold_sends();
+}
+
+bool RankCalls::has_cancelled_sends() {
+  if (!only_) merge();
+  return std::any_of(threads_.begin(), threads_.end(),
+                     [](const auto& thread) { return thread->builder.has_cancelled_sends(); });
+}
+
+void RankCalls::end(int thread) {
+  threads_[thread]->ended = true;
+  if (only_) {
+    only_->finish();
+  } else if (threads_[thread]->queue.empty()) {
+    threads_[thread]->builder.end();
+  }
+}
+
+int RankCalls::missing() const {
+  for (size_t i = 0; i < threads_.size(); ++i) {
+    if (!threads_[i]->ended && threads_[i]->queue.empty()) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+bool RankCalls::take(int thread, Block& block) {
+  Timeline& timeline = *threads_[thread];
+  if (!numbers_) return timeline.builder.take(block);
+  if (!only_) merge();
+  number();
+  const Block& pending = timeline.builder.pending();
+  size_t settled = 0;
+  while (settled < timeline.numbered && pending.calls[settled].leave <= settled_until_) ++settled;
+  timeline.numbered -= settled;
+  return timeline.builder.take(block, settled);
+}
+
+void RankCalls::merge() {
+  while (missing() < 0) {
+    Timeline* first = nullptr;
+    for (auto& thread : threads_) {
+      if (thread->queue.empty()) continue;
+      if (!first || thread->queue.front().time < first->queue.front().time) first = thread.get();
+    }
+    if (!first) break;
+    merged_until_ = first->queue.front().time;
+    first->queue.front().give_to(first->builder);
+    first->queue.pop_front();
+    if (first->ended && first->queue.empty()) first->builder.end();
+  }
+  if (missing() >= 0) return;
+  for (auto& thread : threads_) thread->builder.finish();
+}
+
+void RankCalls::number() {
+  for (;;) {
+    // The thread whose next call was entered first; nobody knows what a call does that is not
+    // ready.
+    double earliest = std::numeric_limits<double>::infinity();
+    Timeline* next = nullptr;
+    for (auto& thread : threads_) {
+      const auto& calls = thread->builder.pending().calls;
+      const bool is_there = thread->numbered < calls.size();
+      if (!is_there && thread->builder.finished()) continue;
+      const double enter = is_there ? calls[thread->numbered].enter : merged_until_;
+      if (enter >= earliest) continue;
+      earliest = enter;
+      next = thread->numbered < thread->builder.ready() ? thread.get() : nullptr;
+    }
+    settled_until_ = earliest;
+    if (!next) return;
+    number(*next);
+  }
+}
+
+void RankCalls::number(Timeline& timeline) {
+  Block& pending = timeline.builder.pending();
+  const Call& call = pending.calls[timeline.numbered++];
+  for (size_t i = call.first_action; i < call.first_action + call.actions; ++i) {
+    Action& action = pending.actions[i];
+    if (action.kind == ActionKind::kCollective || action.kind == ActionKind::kStartCollective) {
+      const bool starts = action.kind == ActionKind::kStartCollective;
+      const auto persistent = static_cast<uint32_t>(starts ? action.bytes : 0);
+      action.tag = ++counts_[{ActionKind::kCollective, 0, action.comm, persistent}].last;
+    } else if (action.kind == ActionKind::kEpoch) {
+      action.order = ++counts_[{action.kind, action.peer, action.comm, action.tag}].last;
+    } else if (action.kind == ActionKind::kSend || action.kind == ActionKind::kPost) {
+      Count& count = counts_[{action.kind, action.peer, action.comm, action.tag}];
+      action.order = ++count.last;
+      const bool blocks = action.kind == ActionKind::kPost && action.flags & kBlocking;
+      if (blocks && !only_) {
+        order_by_end(count, {call.leave, &timeline, timeline.builder.actions_taken() + i},
+                     call.enter);
+      }
+    }
+  }
+}
+
+void RankCalls::order_by_end(Count& count, const OpenReceive& receive, double enter) {
+  std::erase_if(count.open, [&](const OpenReceive& other) {
+    const bool taken = other.action < other.timeline->builder.actions_taken();
+    return other.leave <= enter || taken;  // the latter where a clock ran backwards
+  });
+  count.open.push_back(receive);
+  if (count.open.size() == 1) return;
+  const auto order_of = [](const OpenReceive& open) -> uint32_t& {
+    return open.timeline->builder.pending()
+        .actions[open.action - open.timeline->builder.actions_taken()]
+        .order;
+  };
+  std::vector<uint32_t> orders;
+  for (const OpenReceive& open : count.open) orders.push_back(order_of(open));
+  std::sort(orders.begin(), orders.end());
+  std::stable_sort(count.open.begin(), count.open.end(),
+                   [](const OpenReceive& a, const OpenReceive& b) { return a.leave < b.leave; });
+  for (size_t i = 0; i < orders.size(); ++i) order_of(count.open[i]) = orders[i];
+}
+
+size_t RankCalls::ChannelHash::operator()(const Channel& channel) const {
+  uint64_t h = (static_cast<uint64_t>(channel.comm) << 32 | channel.tag) * 0x9E3779B97F4A7C15u;
+  h ^= (static_cast<uint64_t>(channel.peer) << 8 | static_cast<uint64_t>(channel.kind)) *
+       0xC2B2AE3D27D4EB4Fu;
+  return h ^ (h >> 32);
+}
+
+}  // namespace rubato

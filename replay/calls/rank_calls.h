@@ -1,0 +1,126 @@
+#pragma once
+
+// The calls of one rank, however many of its threads make them.
+//
+// Who waits for whom is decided per rank: a message goes to a rank, not to a thread; a request may
+// be posted by one thread and completed by another; one thread takes part in a collective for the
+// whole rank. With MPI_THREAD_MULTIPLE all of this follows the order in which the threads came to
+// MPI, and the recording's clock is what tells it. So the records of the threads of a rank are
+// merged by time before they become calls, and then each send, post and collective gets its number
+// on its channel (communicator, rank at the other side, tag) or communicator. Behind that the
+// replay may run the threads in any order, as it does with ranks.
+//
+// The number of a send, of a nonblocking receive and of a collective goes by the enter of its call.
+// Two blocking receives that were open at once on one channel get their numbers in the order in
+// which they ended: which of the two MPI saw first is not known otherwise.
+
+#include <deque>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/calls/call_builder.h"
+
+namespace rubato {
+
+/// Takes the records of all timelines of a rank, thread by thread, and hands out their calls.
+class RankCalls {
+ public:
+  RankCalls(const TraceDefinitions& trace, const std::vector<int>& timelines);
+
+  void keep_records(bool keep);
+  void hold_sends();           ///< as CallBuilder's
+  bool has_cancelled_sends();  ///< likewise, in any thread, as far as there are records
+
+  /// A record of a thread, in the order of its location: calls `method` of the thread's builder,
+  /// at once or when the other threads have come as far.
+  template <typename Method, typename... Arguments>
+  [[gnu::always_inline]] void record(int thread, uint64_t event, double time, Method method,
+                                     Arguments... arguments) {
+    if (only_) {
+      (only_->*method)(event, time, arguments...);
+    } else {
+      keep_record(thread, event, time, method, arguments...);
+    }
+  }
+
+  /// A thread has no more records.
+  void end(int thread);
+
+  /// The thread whose records are missing before more calls can be taken; -1 when there are no more
+  /// records.
+  int missing() const;
+  /// True when all calls of a thread were taken, whatever is missing of others.
+  bool taken(int thread) {
+    return builder(thread).finished() && builder(thread).pending().calls.empty();
+  }
+
+  /// Moves the next calls of a thread to `block` (which is cleared first); false when none is
+  /// ready.
+  bool take(int thread, Block& block);
+
+  CallBuilder& builder(int thread) { return threads_[thread]->builder; }
+  int threads() const { return static_cast<int>(threads_.size()); }
+
+ private:
+  template <typename Method, typename... Arguments>
+  [[gnu::noinline]] void keep_record(int thread, uint64_t event, double time, Method method,
+                                     Arguments... arguments) {
+    threads_[thread]->queue.push_back(
+        {time, [=](CallBuilder& builder) { (builder.*method)(event, time, arguments...); }});
+  }
+
+  struct Waiting {
+    double time;
+    std::function<void(CallBuilder&)> give_to;
+  };
+  struct Timeline {
+    Timeline(const TraceDefinitions& trace, int timeline, std::shared_ptr<RequestBook> book)
+        : builder(trace, timeline, std::move(book)) {}
+    CallBuilder builder;
+    std::deque<Waiting> queue;  ///< records that the builder did not get yet
+    bool ended = false;         ///< the last record is in the queue, or was
+    size_t numbered = 0;        ///< calls of the builder that have their numbers
+  };
+  /// Where things are counted: sends to, posts from a rank with a tag; collectives.
+  struct Channel {
+    ActionKind kind;
+    int32_t peer;
+    uint32_t comm;
+    uint32_t tag;
+    bool operator==(const Channel&) const = default;
+  };
+  struct ChannelHash {
+    size_t operator()(const Channel& channel) const;
+  };
+  /// A blocking receive that may still be open when another thread posts one.
+  struct OpenReceive {
+    double leave;
+    Timeline* timeline;
+    size_t action;  ///< counted from the first one of the timeline
+  };
+  struct Count {
+    uint32_t last = 0;
+    std::vector<OpenReceive> open;
+  };
+
+  /// Gives the builders their records in the order of time, as far as it is known.
+  void merge();
+  /// Numbers the actions of all calls before the first one that is not known yet.
+  void number();
+  void number(Timeline& timeline);
+  void order_by_end(Count& count, const OpenReceive& receive, double enter);
+
+  bool numbers_;  ///< some rank of the archive has several timelines
+  std::vector<std::unique_ptr<Timeline>> threads_;
+  CallBuilder* only_ = nullptr;  ///< of a rank with one timeline
+  /// The builders got all records before this.
+  double merged_until_ = -std::numeric_limits<double>::infinity();
+  /// Calls that left before this can be handed out: no other call will change their numbers.
+  double settled_until_ = -std::numeric_limits<double>::infinity();
+  std::unordered_map<Channel, Count, ChannelHash> counts_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,675 @@
+#include "replay/driver.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+#include "models/error.h"
+#include "replay/archive/archive.h"
+#include "replay/engine/replay.h"
+#include "replay/engine/wide.h"
+#include "replay/fit_degradation.h"
+#include "replay/observe/coverage.h"
+#include "replay/observe/identity.h"
+#include "replay/observe/profile.h"
+#include "replay/rules/clock_repair.h"
+#include "replay/rules/logical_clock.h"
+#include "replay/rules/measured_rules.h"
+#include "replay/rules/model_rules.h"
+#include "replay/rules/ordered_rules.h"
+#include "replay/rules/progress_rules.h"
+#include "replay/rules/received_sends.h"
+#include "replay/rules/recorded_minima.h"
+#include "replay/scenario_groups.h"
+#include "replay/store/huge_pages.h"
+#include "tracer/schema.h"
+
+namespace rubato {
+namespace {
+
+/// Times that had to be moved by more than as many seconds, or than that part of the run, are of
+/// clocks that nobody compared: a message between two nodes takes a thousandth of it.
+constexpr double kUnsynchronised = 1e-3;
+constexpr double kUnsynchronisedPart = 0.1;
+
+/// With more timelines (as in Replay) passes lie in large pages; with fewer it is not worth the
+/// memory.
+constexpr size_t kFewTimelines = 256;
+constexpr size_t kBytesOfTimeline = 64 << 10;  ///< that a pass takes, about
+
+/// One run of the command: opens the archive once, passes over it as often as there are groups.
+class Driver {
+ public:
+  Driver(EventSource& source, const std::vector<Scenario>& scenarios, const ReplayOptions& options)
+      : source_(&source),
+        trace_(&source.definitions()),
+        scenarios_(&scenarios),
+        options_(&options),
+        placement_(trace_->node_of_rank, trace_->socket_of_rank),
+        coverage_(*trace_, options.spinning_waits),
+        by_arrival_(options.wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kNone) {
+    overhead_ = options.overhead.value_or(trace_->overhead);
+    results_.scenarios.resize(scenarios.size());
+    for (size_t i = 0; i < scenarios.size(); ++i) results_.scenarios[i].name = scenarios[i].name;
+  }
+
+  Results run() {
+    const std::vector<ScenarioGroup> groups =
+        group_scenarios(*scenarios_, placement_, options_->fallback_level, by_arrival_);
+    functions_ = functions_to_time(*scenarios_, source_->functions(), trace_->path);
+    for (const std::string& function : options_->functions) {
+      const bool is_new =
+          std::find(functions_.begin(), functions_.end(), function) == functions_.end();
+      if (is_new && functions_.size() < kMostFunctions) functions_.push_back(function);
+    }
+    if (!functions_.empty()) source_->time_functions(functions_);
+    // What stands in the archive is told by a pass that matches as recorded.
+    const bool needs_minima =
+        options_->verify || groups.empty() || by_arrival_ ||
+        std::any_of(groups.begin(), groups.end(),
+                    [](const ScenarioGroup& group) { return group.measured; });
+    passes_ = 1 + (needs_minima ? 1 : 0) + (options_->verify ? 1 : 0);
+    for (const ScenarioGroup& group : groups)
+      passes_ += (group.scenarios.size() + group.lanes() - 1) / group.lanes();
+    if (options_->verify) source_->keep_records(true);
+    source_->load([this](double share) { report_progress(share); });
+    function_times_ = source_->function_times();
+    ++passes_done_;
+    const size_t timelines = trace_->timelines();
+    const HugePages pages(timelines > kFewTimelines ? timelines * kBytesOfTimeline : 0);
+    if (needs_minima) find_minima();
+    if (options_->verify) verify();  // against what the archive says, not what is made of it
+    if (needs_minima && options_->repair && !trace_->one_clock &&
+        first_outcome_->clock_violations.total() > 0)
+      repair();
+    for (const ScenarioGroup& group : groups) {
+      // The width of a pass is a template argument of the engine. Every further one is ten
+      // seconds of compiling: passes of 8 took as long as those of 16, less a twentieth.
+      for (size_t first = 0; first < group.scenarios.size(); first += group.lanes()) {
+        const size_t lanes = std::min(group.lanes(), group.scenarios.size() - first);
+        const std::vector<size_t> chosen(group.scenarios.begin() + first,
+                                         group.scenarios.begin() + first + lanes);
+        if (lanes == 1)
+          replay_group<1>(group, chosen);
+        else if (lanes == 2 && !group.measured)
+          replay_group<2>(group, chosen);
+        else if (lanes <= 4)
+          replay_group<4>(group, chosen);
+        else if (lanes <= 16)
+          replay_group<16>(group, chosen);
+        else
+          replay_group<32>(group, chosen);
+      }
+    }
+    if (!first_outcome_) find_minima();  // every scenario was a deadlock
+    passes_done_ = passes_;
+    report_progress(0);  // also where the last pass did not come to its end
+    summarize();
+    return std::move(results_);
+  }
+
+ private:
+  double ticks(double seconds) const { return seconds * trace_->ticks_per_second; }
+
+  /// What the scenarios do to compute beyond a factor for all; nothing when none does.
+  template <int K>
+  std::optional<ComputeChanges<K>> compute_changes(const std::vector<const Scenario*>& lanes,
+                                                   const Placement& placement) const {
+    const bool any = std::any_of(lanes.begin(), lanes.end(), [](const Scenario* scenario) {
+      return !scenario->processors.empty() || !scenario->functions.empty();
+    });
+    if (!any) return {};
+    return ComputeChanges<K>(lanes, *trace_, placement, functions_, function_times_);
+  }
+
+  /// Who sees the calls of a scenario.
+  template <int K>
+  std::vector<Observer<K>*> observers() const {
+    if constexpr (K == 1) {
+      if (options_->observer) return {options_->observer};
+    }
+    return {};
+  }
+
+  template <class Rules>
+  static ReplayOutcome run(Replay<Rules>& replay) {
+    if constexpr (!Rules::kFollowsRecording && Rules::kLanes > kNarrowLanes)
+      return run_wide(replay);
+    else
+      return replay.run();
+  }
+
+  /// One pass of any rules. The first pass also tells what stands in the archive.
+  template <class Rules>
+  ReplayOutcome pass(Rules& rules, Profile<Rules::kLanes>* profile,
+                     std::vector<Observer<Rules::kLanes>*> observers,
+                     const std::optional<ComputeChanges<Rules::kLanes>>& changes = {},
+                     WaitStates<Rules::kLanes>* waits = nullptr) {
+    bool by_arrival = false;
+    if constexpr (kTimeOrdered<Rules>) by_arrival = rules.by_arrival();
+    const bool first = !first_outcome_;  // that comes to its end
+    if (first) coverage_ = Coverage(*trace_, options_->spinning_waits);
+    if (!locks_) locks_.emplace(*source_);
+    Replay<Rules> replay(
+        *source_, rules, std::move(observers), [this](double share) { report_progress(share); },
+        &*locks_, received_ && !by_arrival ? &*received_ : nullptr);
+    replay.keep(profile, first ? &coverage_ : nullptr);
+    replay.watch_waits(waits);
+    replay.change_compute(changes ? &*changes : nullptr);
+    const ReplayOutcome outcome = run(replay);
+    ++passes_done_;
+    if (first && profile) profile->add_to(coverage_);
+    if (first && outcome.deadlock.empty() && !outcome.asks_for_receivers) {
+      first_outcome_ = outcome;
+      counts_ = source_->counts();
+    }
+    return outcome;
+  }
+
+  /// `share` of the current pass is done.
+  void report_progress(double share) {
+    if (!options_->progress) return;
+    // Passes may be added under way; what is shown never goes back.
+    const double done = (static_cast<double>(passes_done_) + share) / static_cast<double>(passes_);
+    shown_ = std::max(shown_, std::min(1.0, done));
+    options_->progress(shown_);
+  }
+
+  /// Fills minima_ and limits_, from scratch.
+  void find_minima() {
+    minima_ = RecordedMinima();
+    minima_.repaired = shifted_.has_value();
+    limits_.bytes.fill(options_->eager_limit.value_or(
+        trace_->eager_limit_node.value_or(std::numeric_limits<double>::infinity())));
+    limits_.bytes[static_cast<int>(Level::kNetwork)] = options_->eager_limit.value_or(
+        trace_->eager_limit_network.value_or(std::numeric_limits<double>::infinity()));
+    MinimaRules rules(minima_, placement_, limits_, *trace_);
+    const ReplayOutcome outcome = pass(rules, nullptr, {});
+    if (!outcome.deadlock.empty()) {
+      throw InputError(trace_->path + ": the recording itself cannot be followed: " +
+                       outcome.deadlock + "; records are missing");
+    }
+    minima_.finish();
+    for (int level = 0; level < kLevels; ++level) {
+      limits_.bytes[level] = std::max(limits_.bytes[level], minima_.eager_evidence[level]);
+    }
+    // Inside a node they go the same way.
+    double& socket = limits_.bytes[static_cast<int>(Level::kSocket)];
+    double& node = limits_.bytes[static_cast<int>(Level::kNode)];
+    socket = node = std::max(socket, node);
+  }
+
+  /// From here on all times are those of the logical clock. What they violate is counted again.
+  void repair() {
+    passes_ += 2;
+    violations_ = first_outcome_->clock_violations;
+    shifts_.emplace(trace_->timelines());
+    LogicalClockRules rules(minima_, placement_, limits_);
+    pass(rules, nullptr, {&*shifts_});
+    shifted_.emplace(*source_, *shifts_);
+    source_ = &*shifted_;
+    locks_.reset();  // who held them before whom is seen better now
+    first_outcome_.reset();
+    find_minima();
+    ClockRepair repair;
+    repair.after = first_outcome_->clock_violations;
+    repair.largest_shift = shifts_->largest() / trace_->ticks_per_second;
+    for (int rank = 0; rank < trace_->ranks(); ++rank) {
+      const std::vector<int> timelines = trace_->timelines_of(rank);
+      repair.ranks += std::any_of(timelines.begin(), timelines.end(),
+                                  [&](int timeline) { return !shifts_->of(timeline).empty(); });
+    }
+    results_.trace.clock_repair = repair;
+  }
+
+  /// Fills received_: a pass that needs it stopped without it, and will be made again.
+  void find_receivers() {
+    ++passes_;
+    const bool first = !first_outcome_;
+    if (!first && first_outcome_->unmatched_sends.count == 0) {
+      received_.emplace();
+      return;
+    }
+    ++passes_;
+    ReceivedSends received(trace_->timelines());
+    ReceiverRules rules(received, placement_);
+    const bool followed = pass(rules, nullptr, {}).deadlock.empty();
+    received_ = followed ? std::move(received) : ReceivedSends();
+    if (first) first_outcome_.reset();  // synchronous sends are not looked at there
+  }
+
+  void verify() {
+    IdentityCheck check(*trace_);
+    MeasuredRules<1> rules({MeasuredLane{}}, minima_, placement_, limits_);
+    pass(rules, nullptr, {&check});
+    results_.identity = check.finish(*source_);
+    results_.identity->backwards = counts_.backwards.count;
+  }
+
+  template <int K>
+  void replay_group(const ScenarioGroup& group, const std::vector<size_t>& chosen,
+                    bool by_arrival_failed = false) {
+    Profile<K> profile(*trace_);
+    std::optional<WaitStates<K>> kept_waits;
+    // Local compensation has no order of cause and effect from which waiting could be told.
+    if (options_->wait_states && !group.local) kept_waits.emplace(*trace_);
+    WaitStates<K>* const waits = kept_waits ? &*kept_waits : nullptr;
+    const bool by_arrival = by_arrival_ && !group.measured && !by_arrival_failed;
+    ReplayOutcome outcome;
+    Outcomes<K> outcomes;
+    ClippedOverhead clipped;
+    std::vector<std::vector<CollectiveUse>> collectives(K);
+    // Lanes beyond the asked ones repeat the last: their results are not looked at.
+    const auto scenario_of = [&](int lane) -> const Scenario& {
+      return (*scenarios_)[chosen[std::min<size_t>(lane, chosen.size() - 1)]];
+    };
+    std::vector<const Scenario*> scenarios;
+    for (int lane = 0; lane < K; ++lane) scenarios.push_back(&scenario_of(lane));
+    // (Measured ones have no pass of any other width.)
+    if constexpr (K == 1 || K == 4 || K == 16) {
+      if (group.measured) {
+        std::vector<MeasuredLane> lanes;
+        Lanes<K> keeps_flushes, keeps_stolen;
+        for (int lane = 0; lane < K; ++lane) {
+          lanes.push_back(measured_lane(scenario_of(lane)));
+          keeps_flushes[lane] = lanes[lane].drop_flushes ? 0 : 1;
+          keeps_stolen[lane] = lanes[lane].drop_stolen ? 0 : 1;
+        }
+        profile.keep_lost(keeps_flushes, keeps_stolen);
+        MeasuredRules<K> rules(lanes, minima_, placement_, limits_, group.local);
+        outcome = pass(rules, &profile, observers<K>(),
+                       compute_changes<K>(scenarios, group.placement), waits);
+        clipped = rules.clipped();
+      }
+    }
+    if (!group.measured) {
+      LaneMachines machines;
+      for (int lane = 0; lane < K; ++lane) {
+        const Scenario& scenario = scenario_of(lane);
+        machines.interconnects.emplace_back(scenario.platform, options_->fallback_level);
+        machines.names.push_back(scenario.name);
+        machines.cpu.push_back(scenario.cpu);
+      }
+      machines.placement = group.placement;
+      machines.ticks_per_second = trace_->ticks_per_second;
+      machines.keep_stolen = options_->keep_stolen;
+      machines.spinning_waits = options_->spinning_waits;
+      machines.looks_at_posts = source_->looks_at_posts();
+      machines.outside_ticks = options_->compensate ? ticks(overhead_.outside) : 0;
+      machines.function_ticks = options_->compensate ? ticks(overhead_.function) : 0;
+      machines.inside_ticks =
+          options_->compensate ? ticks(overhead_.inside_before + overhead_.inside_after) : 0;
+      const auto replay_by = [&](auto rules) {
+        outcome = pass(rules, &profile, observers<K>(),
+                       compute_changes<K>(scenarios, group.placement), waits);
+        outcomes = rules.outcomes();
+        clipped = rules.clipped();
+        for (int lane = 0; lane < K; ++lane) collectives[lane] = rules.collective_uses(lane).list();
+      };
+      if constexpr (K == 1) {
+        if (group.needs_order)
+          replay_by(
+              OrderedRules(machines, *trace_, scenario_of(0).platform.contended(), by_arrival));
+        else if (group.needs_presence)
+          replay_by(ProgressRules(machines, *trace_));
+        else
+          replay_by(ModelRules<1>(machines, *trace_));
+      } else {
+        replay_by(ModelRules<K>(machines, *trace_));
+      }
+    }
+    if (outcome.asks_for_receivers) {
+      find_receivers();
+      return replay_group<K>(group, chosen, by_arrival_failed);
+    }
+    if (by_arrival && !outcome.deadlock.empty()) {
+      ++passes_;
+      return replay_group<K>(group, chosen, true);
+    }
+    const std::vector<int> names = coverage_.calls_by_time();
+    for (size_t lane = 0; lane < chosen.size(); ++lane) {
+      ScenarioResult& result = results_.scenarios[chosen[lane]];
+      result.deadlock = outcome.deadlock;
+      result.wildcard_receives = outcome.wildcards;
+      result.rematched_receives = outcome.rematched;
+      result.collectives = std::move(collectives[lane]);
+      if (outcome.deadlock.empty()) {
+        profile.fill(result, static_cast<int>(lane), trace_->ticks_per_second, names);
+        if (waits) waits->fill(result, static_cast<int>(lane), trace_->ticks_per_second);
+        for (RankResult& rank : result.ranks) keep_waits_in_mpi(rank);
+        result.contradicted_outcomes = outcomes.count(static_cast<int>(lane));
+        result.contradicted_time = outcomes.time(static_cast<int>(lane)) / trace_->ticks_per_second;
+      }
+      fill_traffic(result, outcome);
+      const Scenario& scenario = (*scenarios_)[chosen[lane]];
+      result.network_unused = leaves_network_unused(scenario, group.placement, outcome);
+      result.own_machine = is_own_machine(scenario);
+      warn((*scenarios_)[chosen[lane]], group.placement, outcome, clipped, result);
+      if (by_arrival_failed && outcome.deadlock.empty()) {
+        result.warnings.push_back(
+            "receives are matched as recorded: taking whichever message comes first, ranks would "
+            "wait for ever for others that the program then did not hear from");
+      } else if (by_arrival && outcome.wildcards > 0) {
+        result.warnings.push_back(std::to_string(outcome.rematched) +
+                                  " receives took a message with another source or tag than "
+                                  "recorded; " +
+                                  std::to_string(outcome.wildcards) + " may take any");
+      }
+    }
+  }
+
+  /// Messages inside a socket are those of a node where no scenario tells the two apart.
+  void fill_traffic(ScenarioResult& result, const ReplayOutcome& outcome) const {
+    const bool tells = std::any_of(
+        scenarios_->begin(), scenarios_->end(),
+        [](const Scenario& scenario) { return scenario.platform.level(Level::kSocket); });
+    for (int i = 0; i < kLevels; ++i) {
+      const auto level = static_cast<Level>(i);
+      const bool as_node = level == Level::kSocket && !tells;
+      LevelTraffic& traffic = result.traffic[static_cast<int>(as_node ? Level::kNode : level)];
+      traffic.messages += outcome.level_messages[i];
+      traffic.bytes += outcome.level_bytes[i];
+    }
+  }
+
+  MeasuredLane measured_lane(const Scenario& scenario) const {
+    MeasuredLane lane;
+    lane.cpu = scenario.cpu;
+    lane.elastic = options_->spinning_waits && !scenario.local &&
+                   (scenario.basis == Basis::kUndisturbed || scenario.cpu != 1 ||
+                    !scenario.processors.empty() || !scenario.functions.empty());
+    if (scenario.basis == Basis::kUndisturbed && options_->compensate) {
+      lane.outside = ticks(overhead_.outside);
+      lane.inside_before = ticks(overhead_.inside_before);
+      lane.inside_after = ticks(overhead_.inside_after);
+      lane.per_action = {ticks(overhead_.message), ticks(overhead_.request),
+                         ticks(overhead_.completion), ticks(overhead_.collective)};
+      lane.function = ticks(overhead_.function);
+    }
+    if (scenario.basis == Basis::kUndisturbed) {
+      lane.drop_flushes = true;
+      lane.drop_stolen = !options_->keep_stolen;
+    }
+    return lane;
+  }
+
+  /// True when there was a collective of so many members as sit together on one node.
+  bool has_collectives_in_nodes(const Placement& placement, const ScenarioResult& result) const {
+    if (result.collectives.empty()) return false;
+    return std::any_of(trace_->comms.begin(), trace_->comms.end(), [&](const Communicator& comm) {
+      Level widest = Level::kSelf;
+      for (int local = 1; local < comm.size(); ++local)
+        widest = std::max(widest, placement.level(comm.members[0], comm.members[local]));
+      return widest == Level::kNode &&
+             std::any_of(result.collectives.begin(), result.collectives.end(),
+                         [&](const CollectiveUse& use) { return use.members == comm.size(); });
+    });
+  }
+
+  /// Where the platform tells sockets from nodes and the placement does not, or the other way
+  /// round, and it makes a difference.
+  void warn_of_sockets(const Scenario& scenario, const Placement& placement,
+                       const ReplayOutcome& outcome, ScenarioResult& result) const {
+    if (!scenario.platform.level(Level::kSocket)) {
+      if (scenario.placement.sockets > 0) {
+        result.warnings.push_back(
+            "its sockets change nothing, as the platform has no [level.socket]: messages inside a "
+            "socket cost what others of the node do");
+      }
+      return;
+    }
+    if (placement.knows_sockets()) return;
+    if (outcome.level_messages[static_cast<int>(Level::kNode)] == 0 &&
+        !has_collectives_in_nodes(placement, result))
+      return;
+    const bool recorded = scenario.placement.kind == PlacementRule::Kind::kRecorded;
+    result.warnings.push_back(std::string(recorded ? "the archive" : "its placement") +
+                              " does not say which ranks share a socket, so [level.socket] is not "
+                              "used; sockets=N puts the ranks of a node on N sockets");
+  }
+
+  void warn(const Scenario& scenario, const Placement& placement, const ReplayOutcome& outcome,
+            const ClippedOverhead& clipped, ScenarioResult& result) const {
+    if (scenario.basis == Basis::kUndisturbed && !overhead_.any()) {
+      result.warnings.push_back(
+          "the archive does not say what recording cost, so undisturbed is measured; --overhead "
+          "gives figures");
+    }
+    double total = 0;
+    for (const RankResult& rank : result.ranks) total += rank.compute;
+    if (scenario.basis != Basis::kMeasured) {
+      result.clipped_overheads = clipped.count;
+      result.clipped_time = clipped.ticks / trace_->ticks_per_second;
+    }
+    if (result.clipped_time > 0.01 * total && total > 0) {
+      result.warnings.push_back("in " + std::to_string(clipped.count) +
+                                " places the archive holds less time than recording them should "
+                                "have cost: " +
+                                std::to_string(result.clipped_time) +
+                                " s of overhead could not be taken out");
+    }
+    warn_of_sockets(scenario, placement, outcome, result);
+    uint64_t touched = 0;
+    for (int level = 0; level < kLevels; ++level) {
+      const bool as_node =
+          level == static_cast<int>(Level::kSocket) && !scenario.platform.level(Level::kSocket);
+      if (scenario.changed_levels[as_node ? static_cast<int>(Level::kNode) : level])
+        touched += outcome.level_messages[level];
+    }
+    const bool changed = std::any_of(scenario.changed_levels.begin(), scenario.changed_levels.end(),
+                                     [](bool b) { return b; });
+    if (changed && touched == 0 && outcome.collectives == 0) {
+      result.warnings.push_back("its changes touch no message of this run");
+    }
+    for (const CollectiveOp op : scenario.changed_collectives) {
+      const auto is_this = [&](const CollectiveUse& use) { return use.operation == name_of(op); };
+      if (std::none_of(result.collectives.begin(), result.collectives.end(), is_this))
+        result.warnings.push_back("there is no " + name_of(op) + " in this run to change");
+    }
+  }
+
+  /// Time that a rank lost while it waited has a row of its own, and is no part of `mpi`.
+  static void keep_waits_in_mpi(RankResult& rank) {
+    if (rank.lost_core + rank.flushing == 0) return;
+    const double waited = std::accumulate(rank.waits.begin(), rank.waits.end(), 0.0);
+    if (waited <= rank.mpi) return;
+    for (double& wait : rank.waits) wait *= rank.mpi / waited;
+  }
+
+  /// True when the platform file was measured on the nodes of the archive with its MPI library.
+  bool is_own_machine(const Scenario& scenario) const {
+    const bool changed = scenario.basis != Basis::kModel || scenario.platform_file.empty() ||
+                         scenario.cpu != 1 || !scenario.processors.empty() ||
+                         !scenario.functions.empty() || !scenario.changed_collectives.empty() ||
+                         scenario.placement.kind != PlacementRule::Kind::kRecorded ||
+                         std::any_of(scenario.changed_levels.begin(), scenario.changed_levels.end(),
+                                     [](bool level) { return level; });
+    if (changed) return false;
+    const Provenance& measured = scenario.platform.measured;
+    const auto hosts = measured.find("hosts");
+    const auto mpi = measured.find("mpi");
+    if (hosts == measured.end() || mpi == measured.end() || trace_->nodes.empty()) return false;
+    const auto version = [](const std::string& library) {
+      return library.substr(0, library.find_first_of(",\n\t"));
+    };
+    if (version(mpi->second) != version(property(schema::kMpiLibrary))) return false;
+    std::set<std::string> known;
+    std::string words = hosts->second;
+    std::replace(words.begin(), words.end(), ',', ' ');
+    std::istringstream in(words);
+    for (std::string host; in >> host;) known.insert(host);
+    return std::all_of(trace_->nodes.begin(), trace_->nodes.end(),
+                       [&](const std::string& node) { return known.count(node) > 0; });
+  }
+
+  /// True when the platform is that of a network which nothing crosses.
+  static bool leaves_network_unused(const Scenario& scenario, const Placement& placement,
+                                    const ReplayOutcome& outcome) {
+    const bool has_network =
+        !scenario.platform_file.empty() && scenario.platform.level(Level::kNetwork).has_value();
+    const bool any = outcome.messages > 0 || outcome.collectives > 0;
+    const bool by_collectives = placement.nodes() > 1 && outcome.collectives > 0;
+    return has_network && any && !by_collectives &&
+           outcome.level_messages[static_cast<int>(Level::kNetwork)] == 0;
+  }
+
+  std::string property(const char* name) const {
+    const auto found = trace_->properties.find(name);
+    return found == trace_->properties.end() ? "" : found->second;
+  }
+
+  static void warn_of(const Oddity& open, const char* what, TraceSummary& summary) {
+    if (open.count == 0) return;
+    summary.warnings.push_back(std::to_string(open.count) + ' ' + what +
+                               " never complete in the archive, the first at " + open.first +
+                               ": they are left out");
+  }
+
+  /// One of the messages that lack a side, "" when there is none.
+  std::string describe(const Unmatched& unmatched) const {
+    if (unmatched.count == 0) return "";
+    const Route& message = unmatched.example;
+    std::string tag = " with tag " + std::to_string(message.tag);
+    if (is_among_neighbours(message.tag)) tag = ", in a collective among neighbours";
+    if (is_partitioned(message.tag))
+      tag = ", in partitions, with tag " + std::to_string(message.tag - kPartitionedTag);
+    const double seconds = unmatched.example_time() / trace_->ticks_per_second;
+    return std::to_string(unmatched.example_bytes) + " bytes from rank " +
+           std::to_string(message.source) + " to rank " + std::to_string(message.destination) +
+           tag + " on communicator '" + trace_->comms[message.comm].name + "', at " +
+           std::to_string(seconds) + " s";
+  }
+
+  void summarize() {
+    TraceSummary& summary = results_.trace;
+    summary.path = trace_->path;
+    summary.creator = trace_->creator.empty() ? "unknown tracer" : trace_->creator;
+    summary.command = property(schema::kCommand);
+    summary.mpi_library = property(schema::kMpiLibrary);
+    summary.ranks = trace_->ranks();
+    summary.shared_cores = trace_->shared_cores;
+    summary.locations = trace_->timelines() + static_cast<int>(trace_->side_locations.size());
+    summary.nodes = placement_.nodes();
+    summary.communicators = static_cast<int>(std::count_if(
+        trace_->comms.begin(), trace_->comms.end(),
+        [](const Communicator& comm) { return comm.first_group == 0 && !comm.window; }));
+    summary.records = counts_.records;
+    summary.messages = first_outcome_->messages;
+    summary.collectives = first_outcome_->collectives;
+    summary.unmatched_sends = first_outcome_->unmatched_sends.count;
+    summary.unmatched_receives = first_outcome_->unmatched_receives.count;
+    summary.unmatched_send = describe(first_outcome_->unmatched_sends);
+    summary.unmatched_receive = describe(first_outcome_->unmatched_receives);
+    summary.clock_violations =
+        summary.clock_repair ? violations_ : first_outcome_->clock_violations;
+    summary.one_clock = trace_->one_clock;
+    summary.warnings = trace_->warnings;
+    if (!trace_->threads.empty()) {
+      summary.warnings.push_back(
+          std::to_string(trace_->threads.size()) +
+          " threads call MPI beside the main ones of their ranks. Where threads of a rank wait for "
+          "each other outside of MPI is not known: between their MPI calls each keeps its own "
+          "time, and such waiting counts as compute");
+    }
+    const auto silent = std::count_if(trace_->side_locations.begin(), trace_->side_locations.end(),
+                                      [](const SideLocation& side) { return side.thread; });
+    if (silent > 0) {
+      summary.warnings.push_back(
+          std::to_string(silent) + (silent == 1 ? " thread makes" : " threads make") +
+          " no MPI call. Where ranks wait for them outside of MPI is not known, and counts as "
+          "compute");
+    }
+    if (options_->wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kAll) {
+      summary.warnings.push_back(
+          trace_->wildcards == WildcardsKnown::kNone
+              ? "the archive does not say which receives named MPI_ANY_SOURCE or MPI_ANY_TAG: all "
+                "are matched as recorded"
+              : "the archive does not say which blocking receives named MPI_ANY_SOURCE or "
+                "MPI_ANY_TAG: they are matched as recorded");
+    }
+    if (counts_.backwards.count > 0) {
+      summary.warnings.push_back(
+          std::to_string(counts_.backwards.count) +
+          " records are earlier than the one before them, the first at " + counts_.backwards.first +
+          ": a clock ran backwards, and the time around them is wrong in every scenario");
+    }
+    warn_of(counts_.receives, "posted receives", summary);
+    warn_of(counts_.collectives, "started collectives", summary);
+    if (first_outcome_->abandoned_collectives > 0) {
+      summary.warnings.push_back(
+          std::to_string(first_outcome_->abandoned_collectives) +
+          " collective calls lack the calls of other members: they keep their time");
+    }
+    if (first_outcome_->abandoned_epochs > 0) {
+      summary.warnings.push_back(
+          std::to_string(first_outcome_->abandoned_epochs) +
+          " calls of MPI_Win_start, MPI_Win_complete or MPI_Win_wait lack the calls of the other "
+          "side: they keep their time");
+    }
+    coverage_.fill(summary);
+    if (summary.clock_repair &&
+        summary.clock_repair->largest_shift >
+            std::min(kUnsynchronised, kUnsynchronisedPart * summary.elapsed)) {
+      summary.warnings.push_back(
+          "the clocks of the ranks were not synchronised: what the archive says about waiting "
+          "between ranks means little");
+    }
+    for (const int name : coverage_.calls_by_time())
+      results_.calls.push_back(trace_->calls[name].name);
+  }
+
+  EventSource* source_;
+  const TraceDefinitions* trace_;
+  const std::vector<Scenario>* scenarios_;
+  const ReplayOptions* options_;
+  Placement placement_;
+  Coverage coverage_;
+  bool by_arrival_;  ///< receives from any source are matched anew
+  RecordingOverhead overhead_;
+  RecordedMinima minima_;
+  EagerLimits limits_;
+  ClockViolations violations_;         ///< before the repair
+  std::optional<ClockShifts> shifts_;  ///< where times had to be repaired
+  std::optional<ShiftedSource> shifted_;
+  std::optional<LockOrder> locks_;
+  std::optional<ReceivedSends> received_;  ///< once a pass asked for it
+  std::vector<std::string> functions_;     ///< that scenarios change
+  const FunctionTimes* function_times_ = nullptr;
+  Results results_;
+  std::optional<ReplayOutcome> first_outcome_;
+  EventSource::Counts counts_;
+  size_t passes_ = 1;
+  size_t passes_done_ = 0;
+  double shown_ = 0;  ///< of the progress
+};
+
+}  // namespace
+
+Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
+                   const ReplayOptions& options) {
+  if (!options.fit_degradation) return Driver(source, scenarios, options).run();
+  std::vector<Scenario> fitted = scenarios;
+  const auto fits = fit_degradations(source, fitted, options);
+  Results results = Driver(source, fitted, options).run();
+  for (size_t i = 0; i < fits.size(); ++i) {
+    if (!fits[i]) continue;
+    results.scenarios[i].degradation_ratio = fits[i]->ratio;
+    results.scenarios[i].warnings.push_back(describe(*fits[i]));
+  }
+  return results;
+}
+
+Results run_replay(const std::string& archive, const std::vector<Scenario>& scenarios,
+                   const ReplayOptions& options) {
+  const std::unique_ptr<EventSource> source =
+      open_archive(archive, options.ignore_offsets, options.threads);
+  return run_replay(*source, scenarios, options);
+}
+
+TraceSummary summarize_archive(const std::string& archive, const ReplayOptions& options) {
+  return run_replay(archive, {}, options).trace;
+}
+
+}  // namespace rubato

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/cost/placement.h"
+#include "models/cost/scenario.h"
+#include "replay/observe/results.h"
+#include "replay/trace/recording_overhead.h"
+
+namespace rubato {
+
+template <int K>
+class Observer;
+
+/// How an archive is read and replayed; the same for all scenarios of one run.
+struct ReplayOptions {
+  bool compensate = true;    ///< subtract the tracer's own overhead
+  bool keep_stolen = false;  ///< in all scenarios the time in which threads had no core
+  std::optional<RecordingOverhead> overhead;  ///< instead of what the archive says
+  std::optional<double> eager_limit;          ///< bytes, instead of what the archive says
+  std::optional<Level> fallback_level;        ///< for levels that a platform file lacks
+  bool spinning_waits = true;                 ///< polling loops are waits (polling.h)
+  /// Receives from any source take whichever message comes first in a model (arrival_matcher.h).
+  bool wildcards_by_arrival = false;
+  /// Scenarios with a degradation ratio get the one that fits (fit_degradation.h).
+  bool fit_degradation = false;
+  bool ignore_offsets = false;  ///< do not apply the archive's clock offsets
+  bool repair = true;  ///< of times that violate the order of cause and effect (logical_clock.h)
+  int threads = 0;     ///< that decode the archive; 0: as many as there are processors
+  bool wait_states = false;  ///< also sum up what ranks wait for (wait_states.h)
+  bool verify = false;       ///< also compare `measured` with the recording, record by record
+  Observer<1>* observer = nullptr;  ///< sees every call, where there is one scenario
+  /// Functions whose time between calls is measured besides those that scenarios change.
+  std::vector<std::string> functions;
+  std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
+};
+
+/// Replays the archive (a directory or its anchor file) in each scenario. Errors: InputError.
+Results run_replay(const std::string& archive, const std::vector<Scenario>& scenarios,
+                   const ReplayOptions& options);
+
+/// The same from any source of calls.
+class EventSource;
+Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
+                   const ReplayOptions& options);
+
+/// Reads the whole archive without replaying it. Errors: InputError.
+TraceSummary summarize_archive(const std::string& archive, const ReplayOptions& options);
+
+}  // namespace rubato

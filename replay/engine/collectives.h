@@ -1,0 +1,111 @@
+#pragma once
+
+// The part of the engine that is about collectives, blocking and started; engine.h includes it. Who
+// belongs together is told in collective_instances.h.
+
+#include <string>
+
+#include "models/error.h"
+#include "replay/engine/replay.h"
+
+namespace rubato {
+
+template <class Rules>
+[[gnu::noinline]] void Replay<Rules>::collective(int timeline, const Call& call,
+                                                 const Action& action) {
+  ++outcome_.collectives;
+  const Communicator& comm = trace_->comms[action.comm];
+  Awaited awaited;
+  awaited.kind = Awaited::Kind::kCollective;
+  awaited.action = &action;
+  if (comm.size() > 1) {
+    awaited.local = comm.local_rank(timelines_[timeline].rank);
+    awaited.waits_for = synchronisation_of(action, awaited.local);
+    const auto [number, instance] = arrive(timeline, call, action, awaited.local);
+    awaited.instance = number;
+    if (action.flags & kNoPart) return collectives_.depart(action.comm, number, instance);
+  }
+  timelines_[timeline].awaited.push_back(awaited);
+}
+
+template <class Rules>
+[[gnu::noinline]] void Replay<Rules>::start_collective(int timeline, const Call& call,
+                                                       const Action& action) {
+  ++outcome_.collectives;
+  const Communicator& comm = trace_->comms[action.comm];
+  if (comm.size() <= 1) return put_slot(timelines_[timeline], action.slot, kNoTransfer);
+  StartedCollective<K> started;
+  started.local = comm.local_rank(timelines_[timeline].rank);
+  const auto [number, instance] = arrive(timeline, call, action, started.local);
+  started.instance = number;
+  started.enter = timelines_[timeline].enter;
+  if (action.flags & kNoPart) {
+    collectives_.depart(action.comm, number, instance);
+    return put_slot(timelines_[timeline], action.slot, kNoTransfer);
+  }
+  auto id = static_cast<TransferId>(started_.size());
+  if (free_started_.empty()) {
+    started_.push_back(started);
+  } else {
+    id = free_started_.back();
+    free_started_.pop_back();
+    started_[id] = started;
+  }
+  put_slot(timelines_[timeline], action.slot, id);
+}
+
+template <class Rules>
+Synchronisation Replay<Rules>::synchronisation_of(const Action& action, int local) const {
+  if constexpr (Rules::kFollowsRecording) {
+    return synchronisation(action.op);
+  } else {
+    return rules_->synchronisation(action, local, *trace_);
+  }
+}
+
+template <class Rules>
+auto Replay<Rules>::arrive(int timeline, const Call& call, const Action& action, int local) ->
+    typename CollectiveInstances<K>::Arrived {
+  TimelineState<K>& state = timelines_[timeline];
+  const auto arrived = collectives_.arrive(action, local, state.rank, call, state.enter);
+  CollectiveInstance<K>& instance = arrived.instance;
+  if (collectives_.take_mismatch()) {
+    throw InputError(trace_->path + ": " + place(timeline, call) +
+                     ": a collective on communicator '" + trace_->comms[action.comm].name +
+                     "' differs in operation or root from the one of rank " +
+                     std::to_string(instance.first_rank) + "; records are missing or damaged");
+  }
+  if (instance.window) end_streams(action.comm, state.rank, instance);
+  if (collectives_.may_let_go(instance, trace_->comms[action.comm], local)) {
+    for (const int32_t waiting : instance.waiting) wake(waiting);
+    instance.waiting.clear();
+  }
+  return arrived;
+}
+
+template <class Rules>
+[[gnu::noinline]] void Replay<Rules>::await_collective(int timeline, const Action& action) {
+  TimelineState<K>& state = timelines_[timeline];
+  Awaited awaited;
+  awaited.kind = Awaited::Kind::kCollective;
+  awaited.action = &action;
+  if (state.threads) {
+    awaited.posted = false;
+    awaited.slot = action.tag;
+  } else {
+    awaited.transfer = take_slot(state, action.tag);
+    if (awaited.transfer == kNoTransfer) return;  // it has one member
+    find_instance(awaited);
+  }
+  state.awaited.push_back(awaited);
+}
+
+template <class Rules>
+void Replay<Rules>::find_instance(Awaited& awaited) const {
+  if (awaited.transfer == kNoTransfer) return;
+  awaited.local = started_[awaited.transfer].local;
+  awaited.instance = started_[awaited.transfer].instance;
+  awaited.waits_for = synchronisation_of(*awaited.action, awaited.local);
+}
+
+}  // namespace rubato

@@ -1,0 +1,354 @@
+#pragma once
+
+// The part of the engine that is about messages and requests; engine.h includes it. Who receives
+// what is told in matcher.h.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "replay/engine/replay.h"
+#include "replay/rules/progress_rules.h"
+#include "replay/store/hot.h"
+
+namespace rubato {
+
+/// True for rules that let a call which waits for nothing leave as soon as it has done what it
+/// does.
+template <class Rules>
+inline constexpr bool kLeavesAtOnce = requires(const Rules& rules,
+                                               const TimelineState<Rules::kLanes>& state) {
+  rules.leave_at_once(state);
+  requires !kTimeOrdered<Rules> && !kNeedsPresence<Rules>;
+};
+
+// --- Calls that only start a message ---
+
+template <class Rules>
+RUBATO_HOT bool Replay<Rules>::only_starts(const TimelineState<K>& state, const Call& call) const {
+  return kLeavesAtOnce<Rules> && call.first_action & kStartsMessage && !state.threads;
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call& call) {
+  const Action& action = state.block.actions[call.action_index()];
+  if (action.kind == ActionKind::kSend) {
+    start_message<ActionKind::kSend>(state, call, action);
+  } else {
+    start_message<ActionKind::kPost>(state, call, action);
+  }
+}
+
+template <class Rules>
+template <ActionKind kKind>
+RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call& call,
+                                             const Action& action) {
+  if constexpr (kLeavesAtOnce<Rules>) {
+    enter_after_compute(state, call, true);
+    rules_->begin_call(state);
+    state.block.take_up(call);
+    if constexpr (kKind == ActionKind::kSend) {
+      send(state, call, action);
+    } else {
+      post(state, call, action);
+    }
+    const Traffic traffic = traffic_of(action, kTrafficMasks[static_cast<size_t>(kKind) * 2]);
+    tell<true>(state, call, traffic, state.recorded_clock, rules_->leave_at_once(state));
+  }
+}
+
+// --- Both sides of a message ---
+
+/// True for rules to which it matters what one side lost while the other may have waited.
+template <class Rules>
+inline constexpr bool kKnowsLostThere = requires {
+  &Rules::lost_in;
+};
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
+                                    const Action& action) {
+  const int timeline = state.number;
+  const int rank = state.rank;
+  TransferId id = kNoTransfer;
+  Level level;
+  if (matches_by_arrival()) {
+    id = matcher_.apart(rank, action.peer, action);
+    level = rules_->level(rank, action.peer);
+  } else {
+    KnownChannel& channel = state.channel_of(action);
+    if (!matcher_.is_up_to_date(channel, action.peer)) {
+      matcher_.look_up(rank, action.peer, action, channel);
+      channel.level = static_cast<uint32_t>(rules_->level(rank, action.peer));
+    }
+    id = matcher_.send(action, channel.id);
+    level = static_cast<Level>(channel.level);
+  }
+  Transfer<K>& transfer = matcher_[id];
+  transfer.has_send = true;
+  transfer.synchronous = action.flags & kSynchronous;
+  transfer.recorded_send = call.enter;
+  transfer.level = level;
+  if (waits_) waits_->send(id, state.enter);
+  ++outcome_.messages;
+  ++started_messages_;
+  ++outcome_.level_messages[static_cast<int>(level)];
+  outcome_.level_bytes[static_cast<int>(level)] += action.bytes;
+  rules_->send(state, call, action, transfer);
+  if constexpr (kKnowsLostThere<Rules>) {
+    if (call.spinning & kLoses) [[unlikely]]
+      rules_->lost_in(call, state, id, true);
+  }
+  if (kFindsReceivers<Rules> || received_) number_send(timeline, id);
+  if constexpr (kNeedsPresence<Rules>) {
+    const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
+    if (!transfer.abandoned && protocol >= Protocol::kPull) presence_.send(id, timeline, protocol);
+  }
+  if constexpr (kTimeOrdered<Rules>) sent(timeline, id);
+  if (transfer.has_post) {
+    match(id, transfer);
+    wake(transfer.waiting_receiver);
+  }
+  // An eager send is over for its sender; so is one whose completion the archive does not show.
+  const bool watched = action.flags & kBlocking || action.slot != kNoSlot;
+  const bool waits = transfer.sender_waits && watched;
+  if (!waits) matcher_.sender_done(id, transfer);
+  if (action.flags & kBlocking) {
+    if (waits) await(state, Awaited::Kind::kSend, id);
+  } else if (action.slot != kNoSlot) {
+    put_slot(state, action.slot, waits ? id : kNoTransfer);
+  }
+  if constexpr (kTimeOrdered<Rules>) {
+    if (matches_by_arrival()) offer(id);
+  }
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
+                                    const Action& action) {
+  const int timeline = state.number;
+  const int rank = state.rank;
+  TransferId id = kNoTransfer;
+  if (matches_by_arrival()) {
+    id = matcher_.apart(action.peer, rank, action);
+  } else {
+    KnownChannel& channel = state.channel_of(action);
+    if (!matcher_.is_up_to_date(channel, rank))
+      matcher_.look_up(action.peer, rank, action, channel);
+    id = matcher_.post(action, channel.id, skipped_);
+  }
+  for (const TransferId skipped : skipped_) {
+    wake(matcher_[skipped].waiting_sender);
+    if constexpr (kNeedsPresence<Rules>) presence_.drop(skipped);
+    if constexpr (kTimeOrdered<Rules>) rules_->order().drop(skipped);
+    matcher_.receiver_done(skipped);
+  }
+  skipped_.clear();
+  Transfer<K>& transfer = matcher_[id];
+  ++started_messages_;
+  transfer.has_post = true;
+  transfer.recorded_post = call.enter;
+  rules_->post(state, action, transfer);
+  if constexpr (kKnowsLostThere<Rules>) {
+    if (call.spinning & kLoses) [[unlikely]]
+      rules_->lost_in(call, state, id, false);
+  }
+  if constexpr (kNeedsPresence<Rules>) {
+    const Level level = rules_->level(action.peer, rank);
+    const Protocol protocol = rules_->protocol(level, transfer.bytes);
+    // Its sender may know another length.
+    const bool may_change = is_among_neighbours(action.tag) && !transfer.has_send;
+    if (protocol >= Protocol::kPull || may_change) presence_.post(id, timeline, protocol);
+  }
+  if constexpr (kTimeOrdered<Rules>) rules_->order()[id].receiver = timeline;
+  if (transfer.has_send) {
+    match(id, transfer);
+    wake(transfer.waiting_sender);
+  }
+  if (action.flags & kBlocking) {
+    await(state, Awaited::Kind::kReceive, id);
+  } else {
+    put_slot(state, action.slot, id);
+  }
+  if constexpr (kTimeOrdered<Rules>) {
+    if (matches_by_arrival()) ask(id, action);
+  }
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::number_send(int timeline, TransferId id) {
+  const size_t number = sends_[timeline]++;
+  if constexpr (kFindsReceivers<Rules>) {
+    rules_->number(timeline, number, matcher_[id]);
+  } else {
+    if (!received_->has(timeline, number)) matcher_.abandon_send(id);
+  }
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::match(TransferId id, Transfer<K>& transfer) {
+  if constexpr (kTimeOrdered<Rules>) return request(id);
+  if constexpr (kNeedsPresence<Rules>) {
+    if (rules_->protocol(transfer.level, transfer.bytes) >= Protocol::kPull) {
+      presence_.match(id, rules_->handshake_times(transfer));  // which will know when it arrives
+      take_arrivals();
+      return;
+    }
+    presence_.drop(id);
+  }
+  rules_->matched(transfer);
+}
+
+// --- Messages that need somebody inside MPI ---
+
+template <class Rules>
+bool Replay<Rules>::makes_progress(const Call& call) const {
+  if (call.role != CallRole::kMpi)
+    return call.role == CallRole::kInit || call.role == CallRole::kFinalize;
+  return call.actions > 0 || trace_->calls[call.name].without_records == CallClass::kCommunicates;
+}
+
+template <class Rules>
+bool Replay<Rules>::is_held_up(TransferId id) const {
+  if constexpr (kNeedsPresence<Rules>) return presence_.open(id);
+  if constexpr (kTimeOrdered<Rules>) return rules_->order().open(id);
+  return false;
+}
+
+template <class Rules>
+void Replay<Rules>::take_arrivals() {
+  for (const auto& [id, time] : presence_.take_arrivals()) {
+    Transfer<K>& transfer = matcher_[id];
+    transfer.arrival() = Lanes<K>::Constant(time);
+    wake(transfer.waiting_sender);
+    wake(transfer.waiting_receiver);
+  }
+}
+
+template <class Rules>
+bool Replay<Rules>::serve_earliest() {
+  if constexpr (kNeedsPresence<Rules>) {
+    if (!presence_.serve_earliest()) return false;
+    take_arrivals();
+    return true;
+  }
+  return false;
+}
+
+// --- Requests ---
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::put_slot(TimelineState<K>& state, uint32_t slot, TransferId id) {
+  if (state.threads) [[unlikely]]
+    return share_request(state.number, slot, id);
+  std::vector<TransferId>& slots = state.slots;
+  if (slot >= slots.size()) slots.resize(slot + 1, kNoTransfer);
+  // A send whose completion was never seen gave its slot to this one.
+  if (slots[slot] != kNoTransfer) matcher_.sender_done(slots[slot]);
+  slots[slot] = id;
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::await_request(TimelineState<K>& state, const Call& call,
+                                             Awaited::Kind kind, uint32_t slot) {
+  if (state.threads) {
+    state.awaited.push_back({.kind = kind, .posted = false, .slot = slot});
+    return;
+  }
+  const TransferId id = take_slot(state, slot);
+  if (id == kNoTransfer) return;
+  if (kind == Awaited::Kind::kSend && completes_elsewhere(call)) return move(state, id);
+  await(state, kind, id);
+}
+
+template <class Rules>
+RUBATO_HOT void Replay<Rules>::await_own_request(TimelineState<K>& state, const Call& call,
+                                                 const Action& action) {
+  const TransferId id = take_slot(state, action.slot);
+  if (id == kNoTransfer) return;
+  const bool receives = action.kind == ActionKind::kWaitReceive;
+  if (!receives && completes_elsewhere(call)) return move(state, id);
+  await(state, receives ? Awaited::Kind::kReceive : Awaited::Kind::kSend, id);
+}
+
+template <class Rules>
+RUBATO_HOT TransferId Replay<Rules>::take_slot(TimelineState<K>& state, uint32_t slot) {
+  // An eager send is over, and nobody waits for it.
+  if (slot >= state.slots.size()) return kNoTransfer;
+  return std::exchange(state.slots[slot], kNoTransfer);
+}
+
+// --- Completions that move to a later call: outcomes.h ---
+
+template <class Rules>
+RUBATO_HOT bool Replay<Rules>::completes_elsewhere(const Call& call) const {
+  // Who looked in vain before would look again.
+  return !Rules::kFollowsRecording && trace_->calls[call.name].tests &&
+         !(call.spinning & kLookedFor);
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::move(TimelineState<K>& state, TransferId id) {
+  state.moved.push_back({id, state.enter});
+  state.has_moved = true;
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::await_moved(TimelineState<K>& state, const Call& call) {
+  const bool is_last = call.role == CallRole::kFinalize || call.role == CallRole::kEnd;
+  if (!is_last && !trace_->calls[call.name].waits) return;
+  state.moved_here = state.moved.size();
+  for (const MovedCompletion<K>& moved : state.moved)
+    await(state, Awaited::Kind::kSend, moved.transfer);
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::end_moved(TimelineState<K>& state) {
+  const auto end = state.moved.begin() + static_cast<std::ptrdiff_t>(state.moved_here);
+  if constexpr (!Rules::kFollowsRecording) {
+    for (auto moved = state.moved.begin(); moved != end; ++moved)
+      rules_->end_moved(matcher_[moved->transfer], moved->since);
+  }
+  state.moved.erase(state.moved.begin(), end);
+  state.moved_here = 0;
+  state.has_moved = !state.moved.empty();
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::share_request(int timeline, uint32_t slot, TransferId id) {
+  TimelineState<K>& state = timelines_[timeline];
+  const auto [request, is_new] = state.threads->requests.try_emplace(slot);
+  if (!is_new && request->second.transfer != kNoTransfer)
+    matcher_.sender_done(request->second.transfer);  // as above
+  request->second = {id, state.enter, current_call(timeline).enter};
+  const auto waiting = state.threads->waiting.find(slot);
+  if (waiting == state.threads->waiting.end()) return;
+  wake(waiting->second);
+  state.threads->waiting.erase(waiting);
+}
+
+template <class Rules>
+RUBATO_RARE bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
+  TimelineState<K>& state = timelines_[timeline];
+  const auto found = state.threads->requests.find(awaited.slot);
+  if (found == state.threads->requests.end()) {
+    state.threads->waiting[awaited.slot] = timeline;
+    return false;
+  }
+  // Nobody can wait for a request before the call that makes it. (By less, where clocks disagree.)
+  const auto& request = found->second;
+  const double before = std::min(0.0, current_call(timeline).enter - request.recorded_enter);
+  state.enter = state.enter.max(request.enter + before);
+  rules_->begin_call(state);
+  awaited.transfer = request.transfer;
+  awaited.posted = true;
+  if (awaited.kind == Awaited::Kind::kCollective) {
+    find_instance(awaited);
+    // One in which the rank has no part: nothing to wait for.
+    if (awaited.transfer == kNoTransfer) awaited.kind = Awaited::Kind::kReceive;
+  }
+  state.threads->requests.erase(found);
+  return true;
+}
+
+}  // namespace rubato

@@ -1,0 +1,166 @@
+#pragma once
+
+// The part of the engine that is about one-sided communication; engine.h includes it. What waits
+// for what is told in windows.h.
+
+#include <algorithm>
+#include <utility>
+
+#include "replay/engine/replay.h"
+
+namespace rubato {
+
+template <class Rules>
+void Replay<Rules>::begin_one_sided(int timeline, const Action& action) {
+  TimelineState<K>& state = timelines_[timeline];
+  const Level level = rules_->level(state.rank, action.peer);
+  const Action* result = action.flags & kFetches ? &action + 1 : nullptr;
+  ++outcome_.level_messages[static_cast<int>(level)];
+  outcome_.level_bytes[static_cast<int>(level)] += action.bytes + (result ? result->bytes : 0);
+  if constexpr (!Rules::kFollowsRecording) {
+    OneSided<K>& operation = windows_.operation(state.rank, action.slot);
+    operation.target = action.peer;
+    operation.level = level;
+    rules_->transfer(state, action, result, operation,
+                     windows_.stream(action.comm, state.rank, action.peer));
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::finish_one_sided(int timeline, const Action& action) {
+  if constexpr (!Rules::kFollowsRecording) {
+    Awaited awaited;
+    awaited.kind = Awaited::Kind::kOneSided;
+    awaited.action = &action;
+    timelines_[timeline].awaited.push_back(awaited);
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::lock(int timeline, const Action& action) {
+  Awaited awaited;
+  awaited.kind = Awaited::Kind::kLock;
+  awaited.action = &action;
+  if (locks_ && action.peer != kNoRoot) {
+    auto& count = windows_.lock_counts(action, timeline);
+    count.held = true;
+    const LockOrder::Hold hold = locks_->hold(timeline, action.comm, action.peer, count.taken++);
+    if (hold.turn != LockOrder::kFree && hold.turn > 0) {
+      if (hold.waited || !Rules::kFollowsRecording) {
+        awaited.instance = hold.turn;  // which is the number of the one before, from 1
+      } else {
+        windows_.pass(*locks_, action, hold.turn - 1);
+      }
+    }
+  }
+  if (awaited.instance > 0 || !Rules::kFollowsRecording)
+    timelines_[timeline].awaited.push_back(awaited);
+}
+
+template <class Rules>
+void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action) {
+  finish_one_sided(timeline, action);
+  if constexpr (!Rules::kFollowsRecording)
+    windows_.end_lock(action.comm, timelines_[timeline].rank, action.peer);
+  if (!locks_ || action.peer == kNoRoot) return;
+  // As in LockOrder: it gives back the last one, or nothing where records are missing.
+  auto& count = windows_.lock_counts(action, timeline);
+  if (!std::exchange(count.held, false)) return;
+  const LockOrder::Hold hold = locks_->hold(timeline, action.comm, action.peer, count.taken - 1);
+  if (hold.turn == LockOrder::kFree) return;
+  TimelineState<K>& state = timelines_[timeline];
+  Lanes<K> released = state.enter;
+  if constexpr (!Rules::kFollowsRecording) {
+    released = rules_->reaches(state.rank, action.peer, state.busy)
+                   .max(windows_.pair(action.comm, state.rank, action.peer).stream.landed);
+  }
+  LockTurn<K>& turn = windows_.turn(*locks_, action, hold.turn);
+  turn.released = turn.released.max(released);
+  turn.recorded_release = std::max(turn.recorded_release, call.enter);
+  const auto holder = std::find(turn.holders.begin(), turn.holders.end(), timeline);
+  if (holder != turn.holders.end()) turn.holders.erase(holder);
+  if (!turn.holders.empty()) return;
+  for (const int32_t waiting : std::exchange(turn.waiting, {})) wake(waiting);
+  windows_.forget_turn(*locks_, action, hold.turn);
+}
+
+template <class Rules>
+void Replay<Rules>::end_streams(uint32_t window, int rank, CollectiveInstance<K>& instance) {
+  const Communicator& comm = trace_->comms[window];
+  windows_.end_streams(window, rank, [&](int32_t target, const Stream<K>& stream) {
+    if (instance.arrivals.empty()) instance.arrivals.resize(comm.size(), Stream<K>::never());
+    Lanes<K>& arrival = instance.arrivals[comm.local_rank(target)];
+    arrival = arrival.max(stream.landed);
+  });
+}
+
+template <class Rules>
+void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& action) {
+  TimelineState<K>& state = timelines_[timeline];
+  Awaited awaited;
+  awaited.kind = Awaited::Kind::kEpoch;
+  awaited.action = &action;
+  awaited.instance = windows_.arrive(action, state.rank);
+  Epoch<K>& epoch = windows_.epoch(action, state.rank, awaited.instance);
+  switch (windows_.step(action)) {
+    case EpochStep::kPost:
+      epoch.has_post = true;
+      epoch.recorded_post = call.enter;
+      epoch.posted = rules_->tell(state, rules_->level(state.rank, action.peer));
+      wake(epoch.waiting_origin);
+      return;
+    case EpochStep::kStart:
+      if (!Rules::kFollowsRecording) return;  // the complete will wait
+      break;
+    case EpochStep::kComplete: {
+      epoch.has_complete = true;
+      epoch.recorded_complete = call.enter;
+      epoch.completed = rules_->tell(state, rules_->level(state.rank, action.peer));
+      if constexpr (!Rules::kFollowsRecording) {
+        typename Windows<K>::Pair& pair = windows_.pair_of(action, state.rank);
+        epoch.stream = std::exchange(pair.stream, {});
+        pair.completes = true;
+        pair.completing = awaited.instance;
+      }
+      wake(epoch.waiting_target);
+      break;
+    }
+    case EpochStep::kWait:
+      break;
+  }
+  state.awaited.push_back(awaited);
+}
+
+template <class Rules>
+bool Replay<Rules>::other_side_is_there(int timeline, const Awaited& awaited) {
+  const int rank = timelines_[timeline].rank;
+  Epoch<K>& epoch = windows_.epoch(*awaited.action, rank, awaited.instance);
+  const bool is_origin = windows_.is_origin(*awaited.action);
+  if (epoch.abandoned || (is_origin ? epoch.has_post : epoch.has_complete)) return true;
+  (is_origin ? epoch.waiting_origin : epoch.waiting_target) = timeline;
+  return false;
+}
+
+template <class Rules>
+auto Replay<Rules>::turn_before(const Awaited& awaited) -> LockTurn<K>& {
+  return windows_.turn(*locks_, *awaited.action, static_cast<uint32_t>(awaited.instance - 1));
+}
+
+template <class Rules>
+void Replay<Rules>::let_go_one_sided(int timeline, const Awaited& awaited) {
+  const Action& action = *awaited.action;
+  const int rank = timelines_[timeline].rank;
+  if (awaited.kind == Awaited::Kind::kLock) {
+    if (awaited.instance > 0)
+      windows_.pass(*locks_, action, static_cast<uint32_t>(awaited.instance - 1));
+  } else if (awaited.kind == Awaited::Kind::kEpoch) {
+    if (windows_.epoch(action, rank, awaited.instance).abandoned) ++outcome_.abandoned_epochs;
+    if (windows_.step(action) == EpochStep::kStart) return;
+    if (windows_.is_origin(action)) windows_.pair_of(action, rank).completes = false;
+    windows_.depart(action, rank, awaited.instance);
+  } else if (action.kind == ActionKind::kOneSidedDone && action.flags & kRemote) {
+    windows_.forget(rank, action.slot);
+  }
+}
+
+}  // namespace rubato

@@ -1,0 +1,384 @@
+#pragma once
+
+// Plays the calls of all ranks against each other. Start reading at Replay::run() in engine.h.
+//
+// What is run is a timeline: a rank, or where several of its threads call MPI, each of them. A
+// blocked one does not hold up the others of its rank.
+//
+// Without contention a call's times depend only on the calls it waits for, so timelines need not be
+// run in the order of time: each runs until it has to wait for something that was not replayed yet,
+// and is woken by whoever brings it. Any order gives the same clocks; that of run_queue.h keeps few
+// messages in flight.
+//
+// Rules (recorded_minima.h, measured_rules.h, model_rules.h) say how long things take; who waits
+// for whom is decided here and in matcher.h and collective_instances.h, once for all of them.
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "replay/engine/run_queue.h"
+#include "replay/matching/timeline_state.h"
+#include "replay/observe/coverage.h"
+#include "replay/observe/observer.h"
+#include "replay/observe/profile.h"
+#include "replay/observe/results.h"
+#include "replay/observe/wait_states.h"
+#include "replay/rules/compute_changes.h"
+#include "replay/rules/presence.h"
+#include "replay/rules/received_sends.h"
+
+namespace rubato {
+
+struct TimedEvent;
+
+/// True for rules that need the order of time (time_order.h).
+template <class Rules>
+inline constexpr bool kTimeOrdered = requires {
+  Rules::kTimeOrdered;
+};
+
+/// What says which timeline runs next: RunQueue, unless the rules bring one along. (A test has one
+/// that draws lots.)
+template <class Rules>
+struct QueueOf {
+  using Type = RunQueue;
+};
+template <class Rules>
+requires requires {
+  typename Rules::Queue;
+}
+struct QueueOf<Rules> {
+  using Type = typename Rules::Queue;
+};
+
+/// What a run found out besides its clocks.
+struct ReplayOutcome {
+  std::string deadlock;  ///< empty, or who waits for whom in a circle
+  /// The run came to a stop that a send without a receive may have caused: it has to be made anew,
+  /// with a ReceivedSends.
+  bool asks_for_receivers = false;
+  uint64_t messages = 0;
+  uint64_t collectives = 0;  ///< calls, counted once per member
+  Unmatched unmatched_sends;
+  Unmatched unmatched_receives;
+  uint64_t abandoned_collectives = 0;  ///< calls of members whose partners never came
+  uint64_t abandoned_epochs = 0;       ///< likewise, of one-sided communication
+  // In the order of arrival:
+  uint64_t wildcards = 0;  ///< receives that named MPI_ANY_SOURCE or MPI_ANY_TAG
+  uint64_t rematched = 0;  ///< receives of a message with another source or tag than recorded
+  ClockViolations clock_violations;  ///< as recorded
+  std::array<uint64_t, kLevels> level_messages{};
+  std::array<uint64_t, kLevels> level_bytes{};
+};
+
+template <class Rules>
+class Replay {
+ public:
+  static constexpr int K = Rules::kLanes;
+
+  Replay(EventSource& source, Rules& rules, std::vector<Observer<K>*> observers,
+         std::function<void(double)> progress = {}, const LockOrder* locks = nullptr,
+         const ReceivedSends* received = nullptr)
+      : source_(&source),
+        locks_(locks),
+        received_(received),
+        trace_(&source.definitions()),
+        rules_(&rules),
+        observers_(std::move(observers)),
+        progress_(std::move(progress)),
+        matcher_(trace_->ranks()),
+        collectives_(*trace_),
+        timelines_(trace_->timelines()),
+        presence_(trace_->timelines()),
+        running_(trace_->ranks()),
+        sends_(trace_->timelines()),
+        starts_after_(trace_->calls.size() + 1, true) {
+    for (const Thread& thread : trace_->threads) threads_of_rank_.try_emplace(thread.rank);
+  }
+
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+
+  /// Who sees every call, beside the observers; null for nobody. Not observers, as they watch
+  /// nearly every pass.
+  void keep(Profile<K>* profile, Coverage* coverage) {
+    profile_ = profile;
+    coverage_ = coverage;
+  }
+
+  /// Who sums up what calls wait for; null for nobody.
+  void watch_waits(WaitStates<K>* waits) { waits_ = waits; }
+
+  /// What becomes of compute beyond the rules; null for nothing.
+  void change_compute(const ComputeChanges<K>* changes) { compute_changes_ = changes; }
+
+  /// The main loop.
+  ReplayOutcome run();
+
+ private:
+  using Status = typename TimelineState<K>::Status;
+  static constexpr int kCallsInTurn = 32;
+  static constexpr size_t kFewTimelines = 256;  ///< so many find room in the second cache
+  static constexpr size_t kActionsAhead = 16;   ///< of each of them are looked at
+
+  // --- Scheduling ---
+
+  void start(int timeline);
+  void make_ready(int timeline);
+  /// The next timeline to run.
+  int pop_ready();
+  void wake(int timeline);
+
+  /// Runs `timeline` until it waits for somebody, or for so many calls that it may have left others
+  /// behind.
+  void run_until_blocked(int timeline);
+  /// The next calls of a timeline; false when there are none.
+  bool read_calls(TimelineState<K>& state);
+  /// Those that its source hands out at once.
+  bool read_block(TimelineState<K>& state);
+  void finish(int timeline);
+
+  /// True for a main thread of whose rank other threads have still to begin.
+  bool has_unborn(const TimelineState<K>& state) const;
+  /// Threads of the rank begin that began, when recorded, before `call` of the main one left. They
+  /// keep their distance to what the main thread did then.
+  void begin_threads(int timeline, const Call& call);
+
+  // Memory that is needed soon: engine/memory_ahead.h.
+  void fetch_calls(const TimelineState<K>& state) const;
+  void fetch_messages(int timeline) const;
+  /// The name of the call that a timeline waits in; calls.size() where it waits in none.
+  size_t waits_in(const TimelineState<K>& state) const;
+  /// False where the last one that waited in such a call started no message before the next wait.
+  bool may_start(const TimelineState<K>& state) const;
+  /// `state` runs next, and the one before has run.
+  void note_starts(const TimelineState<K>& state);
+  /// Calls `visit` with the channels of the messages that `state` comes to before its next wait, as
+  /// far as they are known.
+  template <typename Visit>
+  void for_next_channels(const TimelineState<K>& state, Visit visit) const;
+
+  // --- One call ---
+
+  /// True when all that `call` does is to start a message, as most do; else the rules may want to
+  /// know more of it.
+  bool only_starts(const TimelineState<K>& state, const Call& call) const;
+  /// Such a call from enter to leave: it waits for nobody, and so needs nothing of what is there
+  /// for those that do.
+  void start_message(TimelineState<K>& state, const Call& call);
+  /// The same for a send, and for a post.
+  template <ActionKind kKind>
+  void start_message(TimelineState<K>& state, const Call& call, const Action& action);
+  void enter(TimelineState<K>& state, const Call& call);
+  /// `call`, of which it is known when it is entered, begins.
+  void begin_call(TimelineState<K>& state, const Call& call);
+  /// The compute before `call` on the scenario's machine, of so many recorded ticks.
+  Lanes<K> compute(int timeline, uint64_t event, double recorded, bool before_mpi_call,
+                   uint32_t function_records);
+  /// When `timeline` enters its next call.
+  void find_enter(TimelineState<K>& state, const Call& call);
+  /// The same where the timeline computes until then; `is_mpi`: it is a call of MPI.
+  void enter_after_compute(TimelineState<K>& state, const Call& call, bool is_mpi);
+  void perform(TimelineState<K>& state, const Call& call, const Action& action);
+  void send(TimelineState<K>& state, const Call& call, const Action& action);
+  void post(TimelineState<K>& state, const Call& call, const Action& action);
+  /// The next send of `timeline`: tells rules that ask for it which one it is, and drops one that
+  /// nobody receives.
+  void number_send(int timeline, TransferId id);
+  /// Both sides of a message are there.
+  void match(TransferId id, Transfer<K>& transfer);
+  void collective(int timeline, const Call& call, const Action& action);
+  void start_collective(int timeline, const Call& call, const Action& action);
+  /// Comes to a collective of several members.
+  typename CollectiveInstances<K>::Arrived arrive(int timeline, const Call& call,
+                                                  const Action& action, int local);
+  /// Whom member `local` waits for in a collective.
+  Synchronisation synchronisation_of(const Action& action, int local) const;
+  void await(TimelineState<K>& state, Awaited::Kind kind, TransferId id);
+
+  // One-sided communication: windows.h.
+  void begin_one_sided(int timeline, const Action& action);
+  /// What of it ends in this call: a model says when.
+  void finish_one_sided(int timeline, const Action& action);
+  /// A fence will show what `rank` aimed at others since the one before.
+  void end_streams(uint32_t window, int rank, CollectiveInstance<K>& instance);
+  void enter_epoch(int timeline, const Call& call, const Action& action);
+  bool other_side_is_there(int timeline, const Awaited& awaited);
+  void lock(int timeline, const Action& action);
+  void unlock(int timeline, const Call& call, const Action& action);
+  LockTurn<K>& turn_before(const Awaited& awaited);
+  void let_go_one_sided(int timeline, const Awaited& awaited);
+
+  /// True when nothing is missing; else `timeline` will be woken when the first missing thing
+  /// comes.
+  bool everything_is_there(TimelineState<K>& state);
+  bool message_is_there(int timeline, Awaited::Kind kind, TransferId id);
+  bool other_is_there(TimelineState<K>& state, Awaited& awaited);
+  void leave(TimelineState<K>& state, const Call& call);
+  /// `call` leaves then: tells whoever keeps or observes calls.
+  template <bool kOnlyStarts>
+  void tell(TimelineState<K>& state, const Call& call, Traffic traffic, double recorded_before,
+            const Lanes<K>& leave);
+  /// Of a collective or one-sided communication.
+  bool others_are_there(int timeline, const Awaited& awaited);
+  /// `call`, which waited for a message, leaves.
+  void let_go(const TimelineState<K>& state, const Call& call, Awaited::Kind kind, TransferId id);
+  /// The same of anything that is no plain message.
+  void let_go_other(const TimelineState<K>& state, const Call& call, const Awaited& awaited);
+  void let_go_collective(int timeline, const Call& call, const Awaited& awaited);
+  void count_violation(int timeline, const Call& call, Awaited::Kind kind);
+  /// When, as recorded, that happened which a call waits for; false when it waits for nobody.
+  bool recorded_cause(Awaited::Kind kind, const TransferFacts& transfer, double& cause);
+
+  // --- What calls wait for: engine/waits.h ---
+
+  /// `call` is about to leave.
+  void note_wait(const TimelineState<K>& state, const Call& call, const Lanes<K>& leave);
+  /// Adds when that happened which `awaited` waits for, if it is somebody.
+  void add_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
+                 typename WaitStates<K>::Causes& causes);
+  void add_collective_cause(const Call& call, const Awaited& awaited,
+                            typename WaitStates<K>::Causes& causes);
+  void add_epoch_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
+                       typename WaitStates<K>::Causes& causes);
+  void add_lock_cause(const TimelineState<K>& state, const Awaited& awaited,
+                      typename WaitStates<K>::Causes& causes);
+
+  // --- Messages that need somebody inside MPI (presence.h) ---
+
+  /// True for calls in which an MPI library looks at what came in.
+  bool makes_progress(const Call& call) const;
+  /// True when it is not known yet when the message arrives, of which both sides are there.
+  bool is_held_up(TransferId id) const;
+  /// Tells when messages arrive of which that became known, and wakes who waits for them.
+  void take_arrivals();
+  /// Nobody can go on; true when that let a message go on.
+  bool serve_earliest();
+
+  // --- In the order of time: engine/time_ordered.h ---
+
+  void run_in_order() requires kTimeOrdered<Rules>;
+  /// True when `timeline` may enter its next call now; else it will be its turn later.
+  bool is_due(int timeline, const Call& call) requires kTimeOrdered<Rules>;
+  void happen(const TimedEvent& event) requires kTimeOrdered<Rules>;
+  /// Somebody is inside MPI whom a request to send, or the answer to it, asks for.
+  void answer(const TimedEvent& event) requires kTimeOrdered<Rules>;
+  void answer_all(const std::vector<TimedEvent>& asked) requires kTimeOrdered<Rules>;
+  void sent(int timeline, TransferId id) requires kTimeOrdered<Rules>;
+  // By arrival: a message was sent, a receive was posted, a message can be received.
+  void offer(TransferId id) requires kTimeOrdered<Rules>;
+  void ask(TransferId id, const Action& action) requires kTimeOrdered<Rules>;
+  void find_receive(TransferId id) requires kTimeOrdered<Rules>;
+  void pair(TransferId send, TransferId receive) requires kTimeOrdered<Rules>;
+  /// The request to send of `id` is at the receiver, who has posted; of an eager message nothing.
+  void request(TransferId id) requires kTimeOrdered<Rules>;
+  void arrived(TransferId id) requires kTimeOrdered<Rules>;
+  /// True when matching is up to this pass.
+  bool matches_by_arrival() const {
+    if constexpr (kTimeOrdered<Rules>) return rules_->by_arrival();
+    return false;
+  }
+
+  // --- Requests ---
+
+  void put_slot(TimelineState<K>& state, uint32_t slot, TransferId id);
+  void await_request(TimelineState<K>& state, const Call& call, Awaited::Kind kind, uint32_t slot);
+  /// The same of a kWaitSend or kWaitReceive where the rank has one timeline.
+  void await_own_request(TimelineState<K>& state, const Call& call, const Action& action);
+  /// True of a test that found its sends complete when recorded, and would have gone on without.
+  bool completes_elsewhere(const Call& call) const;
+  /// The send ends in a later call.
+  void move(TimelineState<K>& state, TransferId id);
+  /// `call` waits for the sends that moved, if it can complete them.
+  void await_moved(TimelineState<K>& state, const Call& call);
+  /// The current call leaves, and those that it waited for are over.
+  void end_moved(TimelineState<K>& state);
+  /// What is in a request, which is then free; kNoTransfer: nothing that anybody waits for.
+  TransferId take_slot(TimelineState<K>& state, uint32_t slot);
+  void await_collective(int timeline, const Action& action);
+  /// Copies to `awaited` which instance was started.
+  void find_instance(Awaited& awaited) const;
+  /// put_slot() where any thread of the rank may complete the request.
+  void share_request(int timeline, uint32_t slot, TransferId id);
+  /// False when no thread of the rank has posted it yet; the one that does so wakes `timeline`.
+  bool find_request(int timeline, Awaited& awaited);
+
+  // --- Nobody can go on ---
+
+  /// The rank that `timeline` waits for, -1 when it waits for nobody.
+  int waits_for(int timeline);
+  static bool waits_for_thread(const Awaited& awaited) {
+    return awaited.kind == Awaited::Kind::kMainThread || !awaited.posted;
+  }
+  /// A member that the collective `awaited` lacks; one whose streams have ended before any other.
+  int missing_member(const Awaited& awaited);
+
+  /// Frees those that wait for a rank whose streams have ended (a truncated or filtered archive, a
+  /// receive without a send): their calls keep the recorded time. False when there was none.
+  bool release_hopeless();
+
+  /// Of calls that are blocked by the end of a send, lets those go on which another request would
+  /// have let go on (MPI_Waitany, a test), or which did not complete it when recorded: it ends in a
+  /// later call. False when there was none.
+  bool move_completions();
+
+  /// True when a timeline waits to send, and it is not known whether somebody receives that.
+  bool may_send_to_nobody();
+
+  /// Frees the timeline whose call was recorded to leave first of all blocked ones. What it waits
+  /// for stands behind a call that left later, so in the recording it went on without: the record
+  /// of its partner is missing. A rendezvous of the scenario's own making is no such case. False
+  /// when there was none: a deadlock.
+  bool release_hole();
+  /// A collective in which, on this machine, members wait that need not.
+  static bool holds_more_than_it_must(const Awaited& awaited);
+  /// When the first of the calls left, as recorded, that hold up the timelines of `rank` but one.
+  double first_leave(int rank, int except) const;
+  /// The call that `timeline` waits in keeps its recorded time.
+  void release(int timeline);
+  const Call& current_call(int timeline) const;
+
+  /// Follows waits_for() from the first blocked timeline until it comes round.
+  std::string describe_deadlock();
+  /// The blocked timeline of `rank` that is furthest behind, if possible not the one that asks; -1
+  /// when there is none.
+  int blocked_timeline_of(int rank, int asking) const;
+  std::string describe_wait(int timeline);
+  std::string place(int timeline, const Call& call) const;
+
+  EventSource* source_;
+  const LockOrder* locks_;         ///< null: nobody waits for a lock
+  const ReceivedSends* received_;  ///< null: not known
+  const TraceDefinitions* trace_;
+  Rules* rules_;
+  std::vector<Observer<K>*> observers_;
+  Profile<K>* profile_ = nullptr;
+  Coverage* coverage_ = nullptr;
+  WaitStates<K>* waits_ = nullptr;
+  const ComputeChanges<K>* compute_changes_ = nullptr;
+  std::function<void(double)> progress_;
+  Matcher<K> matcher_;
+  CollectiveInstances<K> collectives_;
+  Windows<K> windows_;
+  std::vector<TimelineState<K>> timelines_;
+  Presence presence_;          ///< of use to rules that need it only
+  std::vector<int> running_;   ///< by rank: how many of its timelines have not ended
+  std::vector<size_t> sends_;  ///< by timeline: how many were numbered
+  std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines
+  typename QueueOf<Rules>::Type ready_;
+  std::vector<StartedCollective<K>> started_;
+  std::vector<TransferId> free_started_;  ///< entries of started_ that can be used again
+  const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};
+  std::vector<TransferId> skipped_;
+  std::vector<char> starts_after_;  ///< by waits_in()
+  size_t last_waited_in_ = 0;       ///< the timeline that ran last
+  uint64_t started_messages_ = 0;   ///< sends and posts
+  uint64_t started_before_ = 0;     ///< before that one ran
+  int finished_ = 0;
+  ReplayOutcome outcome_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,11 @@
+// The engine in the order of time.
+
+#include "replay/engine/time_ordered.h"
+#include "replay/engine/engine.h"
+#include "replay/rules/ordered_rules.h"
+
+namespace rubato {
+
+template class Replay<OrderedRules>;
+
+}  // namespace rubato

@@ -1,0 +1,240 @@
+#pragma once
+
+// The part of the engine that runs in the order of time: time_order.h says when and why.
+// engine/time_ordered.cc compiles it, for the rules that need such an order.
+
+#include <algorithm>
+
+#include "replay/engine/replay.h"
+#include "replay/rules/ordered_rules.h"
+
+namespace rubato {
+
+template <class Rules>
+void Replay<Rules>::run_in_order() requires kTimeOrdered<Rules> {
+  for (;;) {
+    while (!ready_.empty()) run_until_blocked(pop_ready());
+    const auto event = rules_->order().next();
+    if (!event) return;
+    happen(*event);
+  }
+}
+
+template <class Rules>
+bool Replay<Rules>::is_due(int timeline, const Call& call) requires kTimeOrdered<Rules> {
+  TimeOrder& time = rules_->order();
+  if (call.role == CallRole::kBegin) return true;
+  if (time.due == timeline) {
+    time.due = -1;
+    return true;
+  }
+  TimelineState<K>& state = timelines_[timeline];
+  if (has_unborn(state)) {  // those that begin before it: their time comes first
+    Call nothing = call;
+    nothing.role = CallRole::kMpi;
+    nothing.leave = call.enter;
+    begin_threads(timeline, nothing);
+  }
+  find_enter(timelines_[timeline], call);
+  if (ready_.empty() && time.skip_to(state.enter[0])) return true;
+  time.push(state.enter[0], TimedEvent::Kind::kCall, timeline, static_cast<uint32_t>(timeline));
+  return false;
+}
+
+template <class Rules>
+void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules> {
+  TimeOrder& time = rules_->order();
+  const TransferId id = event.subject;
+  switch (event.kind) {
+    case TimedEvent::Kind::kCall:
+      time.due = event.rank;
+      return run_until_blocked(event.rank);
+    case TimedEvent::Kind::kTimer: {
+      const TransferId message = time.over(event);
+      if (message != kNoTransfer) this->arrived(message);
+      return;
+    }
+    default:
+      break;
+  }
+  TimeOrder::Message& message = time[id];
+  if (message.version != event.version) return;  // nobody receives it
+  switch (event.kind) {
+    case TimedEvent::Kind::kEnvelope:
+      return find_receive(id);
+    case TimedEvent::Kind::kRequest:
+      if (time.finds_inside(message.receiver, event)) answer(event);
+      return;
+    case TimedEvent::Kind::kAnswer:
+      if (time.finds_inside(message.sender, event)) answer(event);
+      return;
+    case TimedEvent::Kind::kStart:
+      message.alone = time.now() + message.rest;
+      if (message.lead > 0) {
+        return time.push(time.now() + message.lead, TimedEvent::Kind::kPort, event.rank, id,
+                         event.version);
+      }
+      [[fallthrough]];
+    case TimedEvent::Kind::kPort: {
+      const double start = rules_->take_port(timelines_[message.sender], matcher_[id], time.now());
+      if (start <= time.now()) break;
+      message.rest = message.length;  // so it was not under way
+      message.alone = start + (message.length - message.lead);
+      return time.push(start, TimedEvent::Kind::kFlow, event.rank, id, event.version);
+    }
+    default:
+      break;
+  }
+  const Route& route = matcher_.route(id);
+  time.flow(id, route.source, route.destination, matcher_[id].level);
+}
+
+template <class Rules>
+void Replay<Rules>::answer(const TimedEvent& event) requires kTimeOrdered<Rules> {
+  TimeOrder& time = rules_->order();
+  TimeOrder::Message& message = time[event.subject];
+  const bool asks_sender =
+      event.kind == TimedEvent::Kind::kRequest && message.protocol == Protocol::kPush;
+  if (asks_sender) {
+    return time.push(time.now() + message.handshake.answer, TimedEvent::Kind::kAnswer, event.rank,
+                     event.subject, event.version);
+  }
+  if (event.kind == TimedEvent::Kind::kAnswer) {
+    message.rest =
+        message.handshake.from_sender(event.time, time.entered(message.sender, event.time));
+  }
+  time.push(time.now(), TimedEvent::Kind::kStart, event.rank, event.subject, event.version);
+}
+
+template <class Rules>
+void Replay<Rules>::answer_all(const std::vector<TimedEvent>& asked) requires kTimeOrdered<Rules> {
+  for (const TimedEvent& event : asked) {
+    if (rules_->order()[event.subject].version == event.version) answer(event);
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::sent(int timeline, TransferId id) requires kTimeOrdered<Rules> {
+  const Transfer<K>& transfer = matcher_[id];
+  if (transfer.abandoned) {  // it goes out all the same, and is in line before what comes until it
+                             // is ready
+    rules_->take_port(timelines_[timeline], transfer, transfer.sent[0]);
+    return;
+  }
+  TimeOrder& time = rules_->order();
+  TimeOrder::Message& message = time[id];
+  message.sender = timeline;
+  message.partner = kNoTransfer;
+  message.open = true;
+  ++message.version;
+  rules_->describe(transfer, message);
+  if (!transfer.handshake) {
+    time.push(transfer.sent[0], TimedEvent::Kind::kStart, matcher_.route(id).source, id,
+              message.version);
+  } else if (rules_->by_arrival()) {
+    time.push(message.envelope, TimedEvent::Kind::kEnvelope, matcher_.route(id).source, id,
+              message.version);
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::request(TransferId id) requires kTimeOrdered<Rules> {
+  const Transfer<K>& transfer = matcher_[id];
+  if (!transfer.handshake) return;  // it flows already
+  TimeOrder& time = rules_->order();
+  const double ready = std::max(rules_->handshake_times(transfer).ready, time.now());
+  const bool nobody_has_to_look = time[id].protocol == Protocol::kAsync;
+  time.push(ready, nobody_has_to_look ? TimedEvent::Kind::kStart : TimedEvent::Kind::kRequest,
+            matcher_.route(id).source, id, time[id].version);
+}
+
+template <class Rules>
+void Replay<Rules>::arrived(TransferId id) requires kTimeOrdered<Rules> {
+  TimeOrder& time = rules_->order();
+  Transfer<K>& transfer = matcher_[id];
+  transfer.arrival() = Lanes<K>::Constant(time.now());
+  time[id].open = false;
+  wake(transfer.waiting_sender);
+  wake(transfer.waiting_receiver);
+  const TransferId partner = time[id].partner;
+  if (partner != kNoTransfer) {
+    matcher_[partner].arrival() = transfer.arrival();
+    time[partner].open = false;
+    wake(matcher_[partner].waiting_receiver);
+    matcher_.receiver_done(id);
+  } else if (rules_->by_arrival()) {
+    find_receive(id);
+  }
+}
+
+// --- By arrival: a send and a receive are transfers of their own until they meet ---
+
+template <class Rules>
+void Replay<Rules>::offer(TransferId id) requires kTimeOrdered<Rules> {
+  const Route& route = matcher_.route(id);
+  for (const auto& found :
+       rules_->arrivals().send(route.destination, route.comm, id, {route.source, route.tag})) {
+    pair(found.send, found.receive);
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::ask(TransferId id, const Action& action) requires kTimeOrdered<Rules> {
+  const Envelope asked{action.peer, action.tag, (action.flags & kAnySource) != 0,
+                       (action.flags & kAnyTag) != 0};
+  outcome_.wildcards += asked.any_source || asked.any_tag;
+  rules_->order()[id].open = false;
+  const Route& route = matcher_.route(id);
+  for (const auto& found : rules_->arrivals().post(route.destination, route.comm, id, asked)) {
+    pair(found.send, found.receive);
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::find_receive(TransferId id) requires kTimeOrdered<Rules> {
+  const Route& route = matcher_.route(id);
+  const auto pairs =
+      rules_->arrivals().arrive(route.destination, route.comm, id, {route.source, route.tag});
+  for (const auto& found : pairs) {
+    // One that was there before could not be received before.
+    Transfer<K>& other = matcher_[found.send];
+    if (found.send != id && !other.handshake)
+      other.arrival() = other.arrival().max(rules_->order().now());
+    pair(found.send, found.receive);
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::pair(TransferId send, TransferId receive) requires kTimeOrdered<Rules> {
+  TimeOrder& time = rules_->order();
+  Transfer<K>& message = matcher_[send];
+  Transfer<K>& post = matcher_[receive];
+  const Route& taken = matcher_.route(send);
+  Route& asked = matcher_.kept_route(receive);
+  outcome_.rematched += asked.source != taken.source || asked.tag != taken.tag;
+  asked.source = taken.source;
+  asked.tag = taken.tag;
+  message.has_post = true;
+  message.posted = post.posted;
+  message.recorded_post = post.recorded_post;
+  post.has_send = true;
+  post.bytes = message.bytes;
+  post.level = message.level;
+  post.recorded_send = message.recorded_send;
+  post.synchronous = message.synchronous;
+  post.handshake = message.handshake;
+  post.arrival() = message.arrival();
+  post.sender_done = true;  // its sender has the other one
+  if (waits_) waits_->send(receive, Lanes<K>(waits_->send_of(send)));
+  const bool under_way = time[send].open;
+  const int receiver = time[receive].receiver;
+  time[receive].open = under_way;
+  time[send].partner = receive;
+  time[send].receiver = receiver;
+  if (under_way) return request(send);
+  wake(post.waiting_receiver);
+  wake(message.waiting_sender);
+  matcher_.receiver_done(send);
+}
+
+}  // namespace rubato

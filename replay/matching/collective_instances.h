@@ -1,0 +1,327 @@
+#pragma once
+
+// Which calls of the members of a communicator belong together: MPI wants every member to call the
+// collectives of a communicator in the same order, so the k-th call of each is one instance. The
+// calls of a member may be those of several threads. A persistent collective only has to be
+// initialised in that order; its starts count apart, where the archive says which one it is.
+//
+// In an Alltoallv or Alltoallw a member waits for those that send it something, where the archive
+// says who does (the calls have the parts they send). It is not known before all have come, so the
+// replay goes on then; times do not depend on the others. Likewise nobody waits for a member of an
+// Allgatherv that has no elements to give; and who gets none, as in a Reduce_scatter, may leave as
+// soon as its own part is on its way, and did where it was recorded to leave before the last came.
+//
+// On an intercommunicator the members are those of both groups. Who waits, waits for the other
+// group or a root there; only making a communicator waits for all of both. Members of the root's
+// group that are not the root have no part: they wait for nobody, and nobody waits for them.
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/cost/collectives.h"
+#include "models/lanes.h"
+#include "replay/trace/operation.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// Those who came to a collective, or of one group of them.
+template <int K>
+struct Arrivals {
+  int count = 0;
+  /// Latest enter of those that have a part in it.
+  Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+  double recorded_last = -std::numeric_limits<double>::infinity();
+
+  void add(double recorded, const Lanes<K>& enter) {
+    last = last.max(enter);
+    recorded_last = std::max(recorded_last, recorded);
+    ++count;
+  }
+};
+
+/// The latest of those that came, for each of the members that they send something to.
+template <int K>
+class PartArrivals {
+ public:
+  bool empty() const { return nodes_.empty(); }
+
+  /// Of `members` members, those from `first` to before `end` get something from one that came so.
+  void add(int members, int first, int end, double recorded, const Lanes<K>& enter) {
+    if (nodes_.empty()) nodes_.resize(2 * static_cast<size_t>(members));
+    // A tree over the members: 2 i and 2 i + 1 are below i, the members at the bottom.
+    first += members;
+    end += members;
+    for (; first < end; first /= 2, end /= 2) {
+      if (first % 2) nodes_[first++].add(recorded, enter);
+      if (end % 2) nodes_[--end].add(recorded, enter);
+    }
+  }
+
+  /// Raises the two to the latest that sends something to `member`.
+  void latest(int member, double& recorded, Lanes<K>& enter) const {
+    for (size_t node = nodes_.size() / 2 + member; node > 0; node /= 2) {
+      recorded = std::max(recorded, nodes_[node].recorded_last);
+      enter = enter.max(nodes_[node].last);
+    }
+  }
+
+ private:
+  std::vector<Arrivals<K>> nodes_;
+};
+
+/// One collective call of all members.
+template <int K>
+struct CollectiveInstance {
+  CollectiveOp op = CollectiveOp::kBarrier;
+  Synchronisation how = Synchronisation::kAllToAll;  ///< of `op`
+  int32_t root = -1;                                 ///< local rank
+  Arrivals<K> arrived;
+  std::vector<Arrivals<K>> groups;  ///< of A and of B, where there are two
+  int departed = 0;
+  int prefix = 0;  ///< how many members, from rank 0 on without a hole, are there
+  bool root_arrived = false;
+  bool abandoned = false;  ///< a member will never come: those that wait keep their recorded time
+  Lanes<K> root_enter = Lanes<K>::Zero();
+  double recorded_root_enter = 0;
+  double recorded_first_leave = 0;
+  int first_rank = 0;      ///< world rank of the first that came, for messages
+  std::vector<char> here;  ///< by local rank
+  // Prefix operations alone: enters by local rank, then, up to `prefix`, the latest so far.
+  std::vector<Lanes<K>> enters;
+  std::vector<double> recorded_enters;
+  std::vector<int32_t> waiting;  ///< timelines to wake
+  PartArrivals<K> parts;  ///< of those that send nothing to some; they are not in `last` of others
+  /// Of a fence in a model: when that is there which others aimed at a member, by local rank; empty
+  /// where nobody aimed at anybody.
+  std::vector<Lanes<K>> arrivals;
+  bool window = false;  ///< on a window
+
+  /// True when a fence, as recorded, let somebody go before all had come (windows.h).
+  bool held_nobody() const { return window && recorded_first_leave < arrived.recorded_last; }
+
+  /// Those whom `local` waits for when it waits for all: everybody, or the group across.
+  const Arrivals<K>& awaited_by(int local, const Communicator& comm) const {
+    if (groups.empty() || op == CollectiveOp::kCreateHandle) return arrived;
+    return groups[local < comm.first_group ? 1 : 0];
+  }
+  /// True when `local` waits for the root.
+  bool waits_for_root(int local, const Communicator& comm) const {
+    return local != root && root >= 0 && (groups.empty() || comm.across(local, root));
+  }
+  /// True when `local` waits for the root and for nobody else, even where root and children hold
+  /// each other.
+  bool waits_for_root_alone(int local, const Communicator& comm) const {
+    return !groups.empty() && is_rooted(op) && waits_for_root(local, comm);
+  }
+};
+
+template <int K>
+class CollectiveInstances {
+ public:
+  explicit CollectiveInstances(const TraceDefinitions& trace)
+      : trace_(&trace), comms_(trace.comms.size()) {}
+
+  using Instance = CollectiveInstance<K>;
+  struct Arrived {
+    uint64_t number;
+    Instance& instance;
+  };
+
+  /// Member `local` of a communicator enters a collective, its next one where `action` does not
+  /// say which.
+  Arrived arrive(const Action& action, int local, int world_rank, const Call& call,
+                 const Lanes<K>& enter) {
+    const double recorded = call.enter;
+    const uint32_t comm = action.comm;
+    const CollectiveOp op = action.op;
+    const int32_t root = action.peer;
+    const bool persistent = action.kind == ActionKind::kStartCollective && action.bytes > 0;
+    const uint64_t series = persistent ? action.bytes << kSeriesShift : 0;
+    State& state = persistent ? persistent_[{comm, action.bytes}] : comms_[comm];
+    const Communicator& communicator = trace_->comms[comm];
+    const int size = communicator.size();
+    if (state.next.empty()) state.next.assign(size, 0);
+    const uint64_t place = action.tag > 0 ? action.tag - 1 : state.next[local]++;
+    while (place >= state.first + state.instances.size()) state.instances.emplace_back();
+    const uint64_t number = series | place;
+    Instance& instance = get(comm, number);
+    if (instance.arrived.count == 0) {
+      instance.op = op;
+      instance.how = synchronisation(op);
+      instance.root = root;
+      instance.first_rank = world_rank;
+      instance.window = communicator.window;
+      instance.here.assign(size, 0);
+      instance.recorded_first_leave = call.leave;
+      if (communicator.first_group > 0) instance.groups.resize(2);
+    }
+    instance.recorded_first_leave = std::min(instance.recorded_first_leave, call.leave);
+    if (instance.root == kRootInOwnGroup) instance.root = root;  // this one may know
+    if (instance.op != op || (instance.root != root && root != kRootInOwnGroup)) mismatch_ = true;
+    const bool sends_to_some = action.flags & (kSendsToSome | kGivesNothing);
+    const bool no_part = action.flags & kNoPart || root == kRootInOwnGroup;
+    if (action.flags & kSendsToSome) {
+      add_parts(action, local, communicator, recorded, enter, instance.parts);
+    } else if (action.flags & kGivesNothing) {
+      instance.parts.add(size, local, local + 1, recorded, enter);  // itself alone
+    }
+    if (no_part || sends_to_some) {
+      ++instance.arrived.count;
+    } else {
+      instance.arrived.add(recorded, enter);
+    }
+    if (!instance.groups.empty()) {
+      Arrivals<K>& group = instance.groups[local < communicator.first_group ? 0 : 1];
+      if (no_part || sends_to_some) {
+        ++group.count;
+      } else {
+        group.add(recorded, enter);
+      }
+    }
+    instance.here[local] = 1;
+    if (local == root) {
+      instance.root_arrived = true;
+      instance.root_enter = enter;
+      instance.recorded_root_enter = recorded;
+    }
+    if (instance.how == Synchronisation::kPrefix)
+      arrive_prefix(instance, size, local, recorded, enter);
+    return {number, instance};
+  }
+
+  [[gnu::always_inline]] Instance& get(uint32_t comm, uint64_t number) {
+    // Mostly that which was asked for last.
+    if (last_ && number == last_number_ && comm == last_comm_) return *last_;
+    return look_up(comm, number);
+  }
+
+  /// True when everything that `local` waits for is there, in an operation that it takes to
+  /// synchronise in this way.
+  [[gnu::always_inline]] static bool ready(const Instance& instance,
+                                           const Communicator& communicator, int local,
+                                           Synchronisation how) {
+    // All are there: so it is for those whom the last one wakes. (But no root, in an archive where
+    // the member that others say it is says that another one of its group is.)
+    const bool rooted = instance.root >= 0 && !instance.root_arrived;
+    if ((instance.arrived.count == communicator.size() && !rooted) || instance.abandoned)
+      return true;
+    switch (how) {
+      case Synchronisation::kOneToAll:
+        return instance.root_arrived || !instance.waits_for_root(local, communicator);
+      case Synchronisation::kAllToOne:
+        if (local != instance.root) return true;
+        break;
+      case Synchronisation::kPrefix:
+        return instance.prefix > local;
+      case Synchronisation::kAllToAll:
+        if (instance.waits_for_root_alone(local, communicator)) return instance.root_arrived;
+        break;
+    }
+    const Arrivals<K>& awaited = instance.awaited_by(local, communicator);
+    const bool all = &awaited == &instance.arrived;
+    return awaited.count == (all ? communicator.size() : communicator.peers(local));
+  }
+
+  /// True when the arrival of `local` may have been what somebody waited for; most of a large
+  /// communicator comes while all the others wait for the last.
+  static bool may_let_go(const Instance& instance, const Communicator& communicator, int local) {
+    return local == instance.root || !instance.groups.empty() ||
+           instance.how == Synchronisation::kPrefix ||
+           instance.arrived.count == communicator.size();
+  }
+
+  /// A member leaves an instance, which is forgotten when all have left.
+  void depart(uint32_t comm, uint64_t number, Instance& instance) {
+    const int size = trace_->comms[comm].size();
+    if (++instance.departed < size) return;
+    State& state = state_of(comm, number);
+    last_ = nullptr;
+    while (!state.instances.empty() && state.instances.front().departed == size) {
+      state.instances.pop_front();
+      ++state.first;
+    }
+  }
+
+  /// True when members called different operations, or with different roots, since this was asked.
+  bool take_mismatch() { return std::exchange(mismatch_, false); }
+
+ private:
+  struct State {
+    std::vector<uint64_t> next;  ///< by local rank: number of its next instance
+    std::deque<Instance> instances;
+    uint64_t first = 0;  ///< number of instances.front()
+  };
+
+  // The number of an instance: which of the persistent collectives, 0 for all others; the place
+  // among those.
+  static constexpr int kSeriesShift = 32;
+  static constexpr uint64_t kPlaceMask = (uint64_t{1} << kSeriesShift) - 1;
+
+  State& state_of(uint32_t comm, uint64_t number) {
+    const uint64_t series = number >> kSeriesShift;
+    return series == 0 ? comms_[comm] : persistent_.find({comm, series})->second;
+  }
+
+  /// get() of another one than the last time.
+  [[gnu::noinline]] Instance& look_up(uint32_t comm, uint64_t number) {
+    State& state = state_of(comm, number);
+    last_ = &state.instances[(number & kPlaceMask) - state.first];  // stays where it is
+    last_comm_ = comm;
+    last_number_ = number;
+    return *last_;
+  }
+
+  /// `action` is followed by those that say whom the member sends nothing to.
+  static void add_parts(const Action& action, int local, const Communicator& comm, double recorded,
+                        const Lanes<K>& enter, PartArrivals<K>& parts) {
+    // Between groups peers are those of the other one.
+    const int first = local < comm.first_group ? comm.first_group : 0;
+    const int peers = comm.peers(local);
+    int next = 0;  // the first one after those that get nothing
+    const Action* nothing = &action;
+    do {
+      ++nothing;
+      const int end = std::clamp(nothing->peer, next, peers);
+      parts.add(comm.size(), first + next, first + end, recorded, enter);
+      next = static_cast<int>(std::min<uint64_t>(end + nothing->bytes, peers));
+    } while (nothing->tag > 0);
+    parts.add(comm.size(), first + next, first + peers, recorded, enter);
+    // Nobody is done before it has come itself.
+    if (comm.first_group == 0) parts.add(comm.size(), local, local + 1, recorded, enter);
+  }
+
+  void arrive_prefix(Instance& instance, int size, int local, double recorded,
+                     const Lanes<K>& enter) {
+    if (instance.enters.empty()) {
+      instance.enters.resize(size);
+      instance.recorded_enters.resize(size);
+    }
+    instance.enters[local] = enter;
+    instance.recorded_enters[local] = recorded;
+    while (instance.prefix < size && instance.here[instance.prefix]) {
+      const int i = instance.prefix++;
+      if (i == 0) continue;
+      instance.enters[i] = instance.enters[i].max(instance.enters[i - 1]);
+      instance.recorded_enters[i] =
+          std::max(instance.recorded_enters[i], instance.recorded_enters[i - 1]);
+    }
+  }
+
+  const TraceDefinitions* trace_;
+  std::vector<State> comms_;
+  std::map<std::pair<uint32_t, uint64_t>, State> persistent_;  ///< by communicator and series
+  bool mismatch_ = false;
+  // What get() gave last.
+  Instance* last_ = nullptr;
+  uint32_t last_comm_ = 0;
+  uint64_t last_number_ = 0;
+};
+
+}  // namespace rubato

@@ -1,0 +1,328 @@
+#pragma once
+
+// Who receives what.
+//
+// MPI's messages do not overtake: on one channel (communicator, source, destination, tag) the k-th
+// send meets the k-th posted receive. Both sides come here in program order, in whatever order the
+// ranks are run, and a channel holds those that came first: either sends without a receive (the
+// unexpected message queue) or receives without a send (the posted receive queue), never both.
+//
+// An archive may have holes: Score-P records no matched receives (MPI_Mrecv), filters drop calls. A
+// hole shows as a length that does not fit. The receive is the better witness (its length is what
+// arrived), so a send of another length is skipped: it stays unmatched, is counted and named.
+//
+// Messages of collectives among neighbours carry tags of their own (kNeighbourTag). Of them the
+// archive tells the bytes to all neighbours and from all, not those of each; so their lengths need
+// not fit, and the sender's counts.
+//
+// Where a rank has several timelines, their sends and posts come here in an order that means
+// nothing, so each carries its number on its channel (rank_calls.h) and meets its equal.
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "models/cost/placement.h"
+#include "models/lanes.h"
+#include "replay/matching/channel_table.h"
+#include "replay/trace/operation.h"
+
+namespace rubato {
+
+/// What is known of a message but its times in each lane. Between whom it goes its channel knows.
+struct TransferFacts {
+  double recorded_send = 0;  ///< enter of the sending call, as recorded
+  double recorded_post = 0;  ///< enter of the posting call, as recorded
+  uint64_t bytes = 0;
+  uint32_t order = 0;             ///< as Action::order
+  TransferId next = kNoTransfer;  ///< in its channel
+  ChannelId channel = 0;          ///< where it is until its other side comes
+  int32_t waiting_receiver = -1;  ///< timeline to wake when the send comes
+  int32_t waiting_sender = -1;    ///< timeline to wake when the receive comes
+  Level level = Level::kSelf;
+  bool has_send : 1 = false;
+  bool has_post : 1 = false;
+  /// Completes only when the receive is there (rendezvous, synchronous).
+  bool sender_waits : 1 = false;
+  /// Waits for its size, not for its mode; in a model T then counts from both-ready.
+  bool handshake : 1 = false;
+  bool sender_done : 1 = false;
+  bool receiver_done : 1 = false;
+  bool synchronous : 1 = false;  ///< by its mode: completes only when the receive is there
+  bool abandoned : 1 = false;  ///< has no other side: whoever waits for it keeps its recorded time
+  bool follows : 1 = false;    ///< its send is kFollows; set where the order of time asks for it
+};
+
+/// A message from post to post: created by whichever side comes first, released when both are done.
+/// With one lane it is a cache line: with many ranks it has left the nearer caches whenever the
+/// replay comes back to it.
+template <int K>
+struct alignas(kCacheLine) Transfer : TransferFacts {
+  // Ticks; each is valid once the side that knows it has come.
+  /// When the sender's port takes it (model), its send was entered (measured), or, in the pass that
+  /// finds the minima, the sender is known to have been done.
+  Lanes<K> sent;
+  Lanes<K> posted;  ///< when the receive was posted
+
+  /// Model: when it is at the receiver; takes the place of `sent` as soon as it is known.
+  Lanes<K>& arrival() { return sent; }
+  const Lanes<K>& arrival() const { return sent; }
+};
+static_assert(sizeof(Transfer<1>) == kCacheLine);
+
+/// A channel that was asked for before.
+struct KnownChannel {
+  ChannelId id = 0;
+  uint32_t generation : kGenerationBits = 0;  ///< of the table it is in
+  /// Of a send: between which parts of the machine it goes, a Level.
+  uint32_t level : 32 - kGenerationBits = 0;
+};
+
+/// Messages of which one side is not on record.
+struct Unmatched {
+  uint64_t count = 0;
+  // The first of them by recorded time, whatever the order of finding:
+  Route example;
+  uint64_t example_bytes = 0;
+
+  /// Ticks: when the call of the example was entered, as recorded.
+  double example_time() const { return std::get<0>(first_); }
+
+  void add(const TransferFacts& transfer, const Route& route) {
+    const Key key{transfer.has_send ? transfer.recorded_send : transfer.recorded_post, route.source,
+                  route.destination, route.tag};
+    if (count++ > 0 && !(key < first_)) return;
+    first_ = key;
+    example = route;
+    example_bytes = transfer.bytes;
+  }
+
+ private:
+  using Key = std::tuple<double, int32_t, int32_t, uint32_t>;
+  Key first_;
+};
+
+template <int K>
+class Matcher {
+ public:
+  explicit Matcher(int ranks) : table_(ranks), generation_(ranks, ChannelTable().generation()) {}
+
+  /// From now on it is known between whom a message goes for as long as it lives; else as long as
+  /// its other side is missing.
+  void keep_routes() { keeps_routes_ = true; }
+
+  Transfer<K>& operator[](TransferId id) { return pool_[id]; }
+  const Route& route(TransferId id) const {
+    return keeps_routes_ ? routes_[id] : channels_.route(pool_[id].channel);
+  }
+  /// Only where routes are kept.
+  Route& kept_route(TransferId id) { return routes_[id]; }
+
+  /// A send or receive that is on no channel: somebody else finds its other side. Only where routes
+  /// are kept.
+  TransferId apart(int source, int destination, const Action& action) {
+    const TransferId id = create(action);
+    routes_[id] = {source, destination, action.comm, action.tag};
+    return id;
+  }
+
+  /// True when `known` is still a channel to `destination`.
+  [[gnu::always_inline]] bool is_up_to_date(const KnownChannel& known, int destination) const {
+    return known.generation == generation_[destination];
+  }
+
+  /// Replaces `known` by the channel of a message between two ranks, made when it is not there.
+  [[gnu::noinline]] void look_up(int source, int destination, const Action& action,
+                                 KnownChannel& known) {
+    ChannelTable& table = table_[destination];
+    known.id = table.find({source, action.comm, action.tag}, destination, channels_);
+    known.generation = generation_[destination] = table.generation();
+  }
+
+  /// The transfer of a send: with its receive when that was posted before, else a new one.
+  [[gnu::always_inline]] TransferId send(const Action& action, ChannelId on) {
+    Channel& channel = channels_[on];
+    const TransferId first = next_of(channel, action.order);
+    if (first == kNoTransfer || !pool_[first].has_post) {
+      const TransferId id = create(action, on);
+      push(channel, id);
+      return id;
+    }
+    Transfer<K>& posted = pool_[first];
+    if (!fits(posted, action)) return skip(action, on);
+    posted.bytes = action.bytes;
+    unlink(channel, first, posted);
+    return first;
+  }
+
+  /// The transfer of a posted receive: with its send when that came before, else a new one. Sends
+  /// of another length are skipped and appended to `abandoned`; the caller wakes whoever waits for
+  /// such a one, and calls receiver_done() for it.
+  [[gnu::always_inline]] TransferId post(const Action& action, ChannelId on,
+                                         std::vector<TransferId>& abandoned) {
+    Channel& channel = channels_[on];
+    for (TransferId id = next_of(channel, action.order); id != kNoTransfer;
+         id = next_of(channel, action.order)) {
+      Transfer<K>& sent = pool_[id];
+      if (!sent.has_send) break;
+      unlink(channel, id, sent);
+      if (fits(sent, action)) return id;
+      sent.abandoned = true;
+      unmatched_sends_.add(sent, channels_.route(on));
+      abandoned.push_back(id);
+    }
+    const TransferId id = create(action, on);
+    push(channel, id);
+    return id;
+  }
+
+  /// The send of a posted receive will never come: the receive leaves its channel, so that a later
+  /// send meets the next one.
+  void abandon_receive(TransferId id) {
+    Transfer<K>& transfer = pool_[id];
+    unlink(channels_[transfer.channel], id, transfer);
+    transfer.abandoned = true;
+    transfer.sender_done = true;
+    unmatched_receives_.add(transfer, channels_.route(transfer.channel));
+  }
+
+  /// Nobody will receive a send that was made just now: it leaves its channel, and waits for
+  /// nobody. One that was received all the same stays.
+  void abandon_send(TransferId id) {
+    Transfer<K>& transfer = pool_[id];
+    if (transfer.has_post || transfer.abandoned) return;
+    unlink(channels_[transfer.channel], id, transfer);
+    transfer.abandoned = true;
+    transfer.sender_waits = false;
+    transfer.receiver_done = true;
+    unmatched_sends_.add(transfer, channels_.route(transfer.channel));
+  }
+
+  void sender_done(TransferId id) { sender_done(id, pool_[id]); }
+  void receiver_done(TransferId id) { receiver_done(id, pool_[id]); }
+  /// The same of one that is looked at anyway; it may be somebody else's afterwards.
+  [[gnu::always_inline]] void sender_done(TransferId id, Transfer<K>& transfer) {
+    transfer.sender_done = true;
+    if (transfer.receiver_done) release(id, transfer);
+  }
+  [[gnu::always_inline]] void receiver_done(TransferId id, Transfer<K>& transfer) {
+    transfer.receiver_done = true;
+    if (transfer.sender_done) release(id, transfer);
+  }
+
+  // Memory that is needed soon: of a transfer what tells when it arrives, of a channel, of what is
+  // first in it.
+  void fetch(TransferId id) const {
+    for (size_t line = 0; line < sizeof(TransferFacts) + sizeof(Lanes<K>); line += kCacheLine)
+      __builtin_prefetch(reinterpret_cast<const char*>(&pool_[id]) + line);
+  }
+  void fetch_channel(ChannelId id) const { __builtin_prefetch(&channels_[id]); }
+  /// kNoTransfer: nothing is in the channel.
+  TransferId first(ChannelId id) const { return channels_[id].head; }
+  void fetch_first(ChannelId id) const {
+    if (channels_[id].head != kNoTransfer) fetch(channels_[id].head);
+  }
+
+  /// Sends and receives that never met, at the end of a run.
+  void list_unmatched(Unmatched& sends, Unmatched& receives) const {
+    sends = unmatched_sends_;
+    receives = unmatched_receives_;
+    channels_.for_each([&](const Channel& channel, const Route& route) {
+      for (TransferId id = channel.head; id != kNoTransfer; id = pool_[id].next)
+        (pool_[id].has_send ? sends : receives).add(pool_[id], route);
+    });
+  }
+
+ private:
+  static bool fits(const TransferFacts& transfer, const Action& action) {
+    return transfer.bytes == action.bytes || is_among_neighbours(action.tag);
+  }
+
+  /// What the next send or post of a channel meets, or has to queue behind: its first entry, or
+  /// the one of number `order`.
+  TransferId next_of(const Channel& channel, uint32_t order) const {
+    TransferId id = channel.head;
+    if (order == 0) return id;
+    while (id != kNoTransfer && pool_[id].order != order) id = pool_[id].next;
+    return id;
+  }
+
+  /// A send that does not meet the receive which is there.
+  [[gnu::noinline]] TransferId skip(const Action& action, ChannelId on) {
+    const TransferId id = create(action, on);
+    pool_[id].abandoned = true;
+    pool_[id].receiver_done = true;
+    unmatched_sends_.add(pool_[id], channels_.route(on));
+    return id;
+  }
+
+  [[gnu::always_inline]] TransferId create(const Action& action, ChannelId on) {
+    const TransferId id = create(action);
+    pool_[id].channel = on;
+    if (keeps_routes_) routes_[id] = channels_.route(on);
+    return id;
+  }
+
+  [[gnu::always_inline]] TransferId create(const Action& action) {
+    TransferId id;
+    if (free_ == kNoTransfer) [[unlikely]] {
+      id = grow();
+    } else {
+      id = free_;
+      free_ = pool_[id].next;
+      if (free_ != kNoTransfer) __builtin_prefetch(&pool_[free_]);
+    }
+    TransferFacts& transfer = pool_[id];
+    transfer = {};
+    transfer.order = action.order;
+    transfer.bytes = action.bytes;
+    return id;
+  }
+
+  [[gnu::noinline]] TransferId grow() {
+    pool_.emplace_back();
+    if (keeps_routes_) routes_.emplace_back();
+    return static_cast<TransferId>(pool_.size() - 1);
+  }
+
+  void push(Channel& channel, TransferId id) {
+    if (channel.head == kNoTransfer) {
+      channel.head = id;
+    } else {
+      pool_[channel.tail].next = id;
+    }
+    channel.tail = id;
+  }
+
+  [[gnu::always_inline]] void unlink(Channel& channel, TransferId id, Transfer<K>& transfer) {
+    if (channel.head != id) return unlink_inside(channel, id);
+    channel.head = transfer.next;
+    transfer.next = kNoTransfer;
+  }
+
+  /// One that is not the first.
+  [[gnu::noinline]] void unlink_inside(Channel& channel, TransferId id) {
+    TransferId before = kNoTransfer;
+    for (TransferId at = channel.head; at != id; at = pool_[at].next) before = at;
+    pool_[before].next = pool_[id].next;
+    if (channel.tail == id) channel.tail = before;
+    pool_[id].next = kNoTransfer;
+  }
+
+  [[gnu::always_inline]] void release(TransferId id, Transfer<K>& transfer) {
+    transfer.next = free_;
+    free_ = id;
+  }
+
+  std::vector<ChannelTable> table_;   ///< by destination
+  std::vector<uint32_t> generation_;  ///< of each table: asked for with every message
+  ChannelPool channels_;
+  std::vector<Transfer<K>> pool_;
+  std::vector<Route> routes_;  ///< of each of them, where they are kept
+  bool keeps_routes_ = false;
+  TransferId free_ = kNoTransfer;  ///< the first of those that can be used again, linked by `next`
+  Unmatched unmatched_sends_;      ///< that were skipped
+  Unmatched unmatched_receives_;   ///< that were abandoned
+};
+
+}  // namespace rubato

@@ -1,0 +1,206 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/matching/collective_instances.h"
+#include "replay/matching/matcher.h"
+#include "replay/matching/windows.h"
+#include "replay/store/packed_calls.h"
+#include "replay/trace/operation.h"
+
+namespace rubato {
+
+/// Something the current call of a timeline waits for (or would, if it were not there yet).
+struct Awaited {
+  enum class Kind : uint8_t {
+    kSend,
+    kReceive,
+    kCollective,
+    kOneSided,    ///< operations that a model completes (`action` a kOneSidedDone)
+    kEpoch,       ///< the other side of a kEpoch
+    kLock,        ///< the turn of a lock before that of a kLock
+    kMainThread,  ///< a thread begins when the main one of its rank has come as far
+  };
+  Kind kind = Kind::kSend;
+  bool posted = true;  ///< false: a send or receive of another thread, which has still to post it
+  Synchronisation waits_for = Synchronisation::kAllToAll;  ///< in a collective
+  /// The message, or which of the collectives that were started before; kNoTransfer: neither.
+  TransferId transfer = kNoTransfer;
+  uint32_t slot = kNoSlot;         ///< of one that is not posted
+  int local = 0;                   ///< rank in the communicator of a collective
+  const Action* action = nullptr;  ///< of a collective, or one-sided
+  uint64_t instance = 0;  ///< of a collective; number of an epoch, or of a turn, from 1 (0: none)
+};
+
+/// What one call waits for, in the order of its actions. Nearly always that is messages of which
+/// nothing but their number is to be known: those take eight bytes each, as with many timelines
+/// every cache line counts. All the rest stands in a list of its own.
+class AwaitedList {
+ public:
+  struct Entry {
+    uint32_t number;     ///< the message, else where the Awaited is
+    Awaited::Kind kind;  ///< of a message
+    bool is_plain;       ///< a message, posted when the call began to wait
+  };
+
+  [[gnu::always_inline]] void push_message(Awaited::Kind kind, TransferId id) {
+    if (size_ == room_.size()) make_room();
+    room_[size_++] = {id, kind, true};
+  }
+  /// Anything else.
+  void push_back(const Awaited& awaited) {
+    if (size_ == room_.size()) make_room();
+    room_[size_++] = {static_cast<uint32_t>(others_.size()), awaited.kind, false};
+    others_.push_back(awaited);
+  }
+  void clear() {
+    size_ = 0;
+    others_.clear();
+  }
+  void remove(size_t i) {
+    std::copy(room_.begin() + i + 1, room_.begin() + size_, room_.begin() + i);
+    --size_;
+  }
+
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
+  /// For who looks at plain messages without an Awaited of each.
+  std::span<const Entry> entries() const { return {room_.data(), size_}; }
+  std::span<const Entry> room() const { return room_; }  ///< for them, and for more
+  Awaited& other(const Entry& entry) { return others_[entry.number]; }
+  const Awaited& other(const Entry& entry) const { return others_[entry.number]; }
+
+  Awaited operator[](size_t i) const {
+    const Entry& entry = room_[i];
+    if (!entry.is_plain) return other(entry);
+    Awaited message;
+    message.kind = entry.kind;
+    message.transfer = entry.number;
+    return message;
+  }
+
+  class Iterator {
+   public:
+    Iterator(const AwaitedList& list, size_t at) : list_(&list), at_(at) {}
+    Awaited operator*() const { return (*list_)[at_]; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    const AwaitedList* list_;
+    size_t at_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size_}; }
+
+ private:
+  [[gnu::noinline]] void make_room() { room_.resize(std::max(size_t{8}, 2 * room_.size())); }
+
+  std::vector<Entry> room_;
+  size_t size_ = 0;              ///< how many of them there are
+  std::vector<Awaited> others_;  ///< those that are no plain messages
+};
+
+/// A collective that a rank has started and not completed.
+template <int K>
+struct StartedCollective {
+  uint64_t instance = 0;
+  int local = 0;
+  Lanes<K> enter;  ///< of the call that started it
+};
+
+/// A send that a call completed when it was recorded, and a later call completes in the replay
+/// (outcomes.h).
+template <int K>
+struct MovedCompletion {
+  TransferId transfer;
+  Lanes<K> since;  ///< enter of the call that completed it
+};
+
+/// What the threads of a rank have in common, where it has several timelines.
+template <int K>
+struct ThreadedRank {
+  /// A posted send or receive, until its completion takes it.
+  struct Request {
+    TransferId transfer;
+    Lanes<K> enter;  ///< of the call that posted it
+    double recorded_enter;
+  };
+  std::unordered_map<uint32_t, Request> requests;  ///< by slot
+  std::unordered_map<uint32_t, int> waiting;       ///< timeline to wake, by slot
+  std::vector<int> unborn;                         ///< timelines that have not begun
+};
+
+/// Where one timeline stands in the replay. What nearly every call looks at comes first: with many
+/// timelines each line of it comes from far away.
+template <int K>
+struct alignas(kCacheLine) TimelineState {
+  enum class Status : uint8_t { kReady, kBlocked, kFinished };
+
+  int number = 0;  ///< the timeline
+  int rank = 0;
+  uint32_t next_awaited = 0;  ///< the first one that is not known to be there
+  bool in_call = false;       ///< the current call was entered
+  bool has_moved = false;     ///< there are some of `moved`
+  Status status = Status::kReady;
+  Lanes<K> clock;             ///< ticks; leave of the call before
+  double recorded_clock = 0;  ///< the same as recorded
+  Lanes<K> out_port;          ///< when the timeline can send the next message
+  Lanes<K> in_port;           ///< when it took the last one
+  Lanes<K> enter;             ///< of the current call
+  Lanes<K> busy;              ///< enter plus what starting its messages cost the processor
+
+  ThreadedRank<K>* threads = nullptr;  ///< of its rank; none where it is the only timeline
+  CallUnpacker* unpacker = nullptr;    ///< where the next calls are; as EventSource's
+  uint32_t next_call = 0;              ///< index into block.calls
+  uint32_t calls = 0;                  ///< how many there are in it
+  std::vector<TransferId> slots;       ///< open requests of the only timeline of a rank
+  /// By index into block.actions: the channel of a send or post; what one call found out serves the
+  /// others that share its actions.
+  std::vector<KnownChannel> channels;
+  AwaitedList awaited;  ///< by the current call
+  Block block;
+  uint64_t channels_of = 0;  ///< Block::shared
+  std::vector<MovedCompletion<K>> moved;
+  size_t moved_here = 0;  ///< how many of them, the first ones, the current call waits for; they
+                          ///< are the last ones in `awaited`
+
+  /// Bytes up to what is hardly ever looked at.
+  size_t often_looked_at() const {
+    return static_cast<size_t>(reinterpret_cast<const char*>(&block.records) -
+                               reinterpret_cast<const char*>(this));
+  }
+  KnownChannel& channel_of(const Action& action) {
+    return channels[static_cast<size_t>(&action - block.actions.data())];
+  }
+  /// `block` was read.
+  void forget_channels() {
+    if (block.shared != 0 && block.shared == channels_of) return;
+    channels.assign(block.actions.size(), {});
+    channels_of = block.shared;
+  }
+};
+
+/// What rules may look up while they decide when a call leaves.
+template <int K>
+struct RuleContext {
+  const TraceDefinitions* trace;
+  Matcher<K>* matcher;
+  CollectiveInstances<K>* collectives;
+  const std::vector<StartedCollective<K>>* started;
+  Windows<K>* windows;
+
+  /// When the rank of `timeline` came to the collective `awaited`.
+  const Lanes<K>& arrival(const TimelineState<K>& timeline, const Awaited& awaited) const {
+    return awaited.transfer == kNoTransfer ? timeline.enter : (*started)[awaited.transfer].enter;
+  }
+};
+
+}  // namespace rubato

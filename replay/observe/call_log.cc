@@ -1,0 +1,178 @@
+#include "replay/observe/call_log.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+namespace rubato {
+namespace {
+
+constexpr size_t kRoom = 8 << 20;  ///< bytes of a log that stay in memory
+
+/// FNV-1a, word by word: the same for the same words in every archive.
+uint64_t mix(uint64_t hash, uint64_t word) {
+  hash ^= word;
+  hash *= 0x100000001b3;
+  return hash ^ (hash >> 29);
+}
+constexpr uint64_t kSeed = 0xcbf29ce484222325;
+
+uint64_t hash_of(std::string_view text) {
+  uint64_t hash = kSeed;
+  for (const char c : text) hash = mix(hash, static_cast<unsigned char>(c));
+  return hash;
+}
+
+/// Communicators have other numbers in another archive, but the same members.
+uint64_t hash_of(const Communicator& comm) {
+  uint64_t hash = mix(mix(kSeed, comm.self_like), comm.window);
+  hash = mix(hash, static_cast<uint64_t>(comm.first_group));
+  for (const int32_t member : comm.members) hash = mix(hash, static_cast<uint64_t>(member));
+  return hash;
+}
+
+}  // namespace
+
+CallLog::CallLog(const TraceDefinitions& trace, Placement placement)
+    : trace_(&trace),
+      placement_(std::move(placement)),
+      ticks_per_second_(trace.ticks_per_second),
+      timelines_(trace.timelines()),
+      targets_(trace.ranks()),
+      file_(kRoom) {
+  for (const MpiCallInfo& call : trace.calls) name_hashes_.push_back(hash_of(call.name));
+  for (const Communicator& comm : trace.comms) {
+    comm_hashes_.push_back(hash_of(comm));
+    comm_levels_.push_back(level_of(comm));
+  }
+}
+
+uint8_t CallLog::level_of(const Communicator& comm) const {
+  if (comm.size() <= 1) return kNoLevel;
+  Level widest = Level::kSelf;
+  for (const int32_t member : comm.members)
+    widest = std::max(widest, placement_.level(comm.members[0], member));
+  return static_cast<uint8_t>(widest);
+}
+
+void CallLog::call(int timeline, const Call& call, const Block& block, const Lanes<1>&,
+                   double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) {
+  Timeline& log = timelines_[timeline];
+  if (call.role == CallRole::kBegin) {
+    log.open.clear();
+    log.chunks.clear();
+    log.window_begin = 0;
+  }
+  if (call.role == CallRole::kInit) log.window_begin = log.chunks.size() * kChunk + log.open.size();
+  LoggedCall logged;
+  logged.enter = enter[0] / ticks_per_second_;
+  logged.leave = leave[0] / ticks_per_second_;
+  logged.recorded_gap = (call.enter - recorded_before) / ticks_per_second_;
+  logged.event = call.event;
+  logged.name = call.name;
+  logged.role = call.role;
+  const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
+                      call.role == CallRole::kFinalize;
+  if (is_mpi) describe(logged, trace_->rank_of(timeline), call, block.actions_of(call));
+  log.open.push_back(logged);
+  if (log.open.size() < kChunk) return;
+  log.chunks.push_back(file_.append(std::as_bytes(std::span(log.open))));
+  log.open.clear();
+}
+
+void CallLog::describe(LoggedCall& logged, int rank, const Call& call,
+                       std::span<const Action> actions) {
+  logged.what = name_hashes_[call.name];
+  const auto farthest = [&](uint8_t level) {
+    if (level == kNoLevel) return;
+    logged.level = logged.level == kNoLevel ? level : std::max(logged.level, level);
+  };
+  for (const Action& action : actions) {
+    switch (action.kind) {
+      case ActionKind::kSend:
+      case ActionKind::kPost:
+      case ActionKind::kOneSided:
+        describe_message(logged, rank, action);
+        farthest(static_cast<uint8_t>(placement_.level(rank, action.peer)));
+        break;
+      case ActionKind::kWaitSend:
+      case ActionKind::kWaitReceive: {
+        const auto target = targets_[rank].find(action.slot);
+        if (target == targets_[rank].end()) break;
+        farthest(target->second.level);
+        if (logged.peer_kind != PeerKind::kNone) break;
+        logged.peer = target->second.peer;
+        logged.peer_kind = target->second.kind;
+        break;
+      }
+      case ActionKind::kCollective:
+      case ActionKind::kStartCollective:
+        logged.what = mix(logged.what, static_cast<uint64_t>(action.op));
+        logged.what = mix(logged.what, static_cast<uint64_t>(action.peer));
+        logged.what = mix(logged.what, comm_hashes_[action.comm]);
+        if (action.kind == ActionKind::kCollective) {
+          logged.bytes += action.bytes;
+          logged.what = mix(mix(logged.what, action.bytes), action.bytes_received);
+        }
+        if (action.peer >= 0 && logged.peer_kind == PeerKind::kNone) {
+          logged.peer = action.peer;
+          logged.peer_kind = PeerKind::kRoot;
+        }
+        farthest(comm_levels_[action.comm]);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void CallLog::describe_message(LoggedCall& logged, int rank, const Action& action) {
+  const bool receives = action.kind == ActionKind::kPost;
+  const bool is_first = logged.peer_kind == PeerKind::kNone;
+  const PeerKind kind = receives ? PeerKind::kFrom : PeerKind::kTo;
+  if (is_first) {
+    logged.peer = action.peer;
+    logged.tag = action.tag;
+    logged.peer_kind = kind;
+  }
+  logged.bytes += action.bytes;
+  const bool any_peer = receives && (action.flags & kAnySource) != 0;
+  const bool any_tag = receives && (action.flags & kAnyTag) != 0;
+  logged.what = mix(logged.what, static_cast<uint64_t>(action.kind));
+  logged.what = mix(logged.what, any_peer ? UINT64_MAX : static_cast<uint64_t>(action.peer));
+  logged.what = mix(logged.what, any_tag ? UINT64_MAX : action.tag);
+  logged.what = mix(logged.what, comm_hashes_[action.comm]);
+  if (!any_peer && !any_tag) logged.what = mix(logged.what, action.bytes);
+  const bool completes_later = (action.flags & kBlocking) == 0 && action.slot != kNoSlot;
+  if (action.kind != ActionKind::kOneSided && completes_later) {
+    const auto level = static_cast<uint8_t>(placement_.level(rank, action.peer));
+    targets_[rank].insert_or_assign(action.slot, Target{action.peer, level, kind});
+  }
+}
+
+bool CallLog::Reader::next(LoggedCall& call) {
+  if (timeline_ < 0) return false;
+  const Timeline& log = log_->timelines_[timeline_];
+  const uint64_t number = next_ / kChunk;
+  if (number >= log.chunks.size()) {
+    const uint64_t at = next_ - log.chunks.size() * kChunk;
+    if (at >= log.open.size()) return false;
+    call = log.open[at];
+  } else {
+    if (number != chunk_number_) {
+      chunk_.resize(kChunk);
+      const std::span<std::byte> to = std::as_writable_bytes(std::span(chunk_));
+      const std::byte* kept = log_->file_.kept_at(log.chunks[number]);
+      if (kept)
+        std::copy_n(kept, to.size(), to.begin());
+      else
+        log_->file_.read(log.chunks[number], to);
+      chunk_number_ = number;
+    }
+    call = chunk_[next_ % kChunk];
+  }
+  ++next_;
+  return true;
+}
+
+}  // namespace rubato

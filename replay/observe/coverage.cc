@@ -1,0 +1,93 @@
+#include "replay/observe/coverage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rubato {
+
+Coverage::Coverage(const TraceDefinitions& trace, bool spinning_waits)
+    : trace_(&trace),
+      ranks_(trace.ranks()),
+      calls_(trace.calls.size()),
+      over_(trace.timelines()),
+      // A timeline without events has no window.
+      start_(trace.timelines(), std::numeric_limits<double>::infinity()),
+      end_(trace.timelines(), -std::numeric_limits<double>::infinity()),
+      spinning_waits_(spinning_waits) {}
+
+void Coverage::call(int timeline, const Call& call, bool counted) {
+  const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
+                      call.role == CallRole::kFinalize;
+  if (timeline >= trace_->ranks()) {
+    if (is_mpi) end_[timeline] = call.leave;  // of the window of its rank
+  } else {
+    if (call.role == CallRole::kBegin || call.role == CallRole::kInit)
+      start_[timeline] = call.leave;
+    if (!over_[timeline]) end_[timeline] = call.enter;
+  }
+  if (!is_mpi) return;
+  const double ticks = call.leave - call.enter;
+  PerCall& totals = calls_[call.name];
+  if (!counted) {
+    ++mpi_calls_;
+    ++totals.calls;
+    totals.ticks += ticks;
+  }
+  if (call.role == CallRole::kFinalize) over_[timeline] = 1;
+  if (call.role != CallRole::kMpi || over_[timeline]) return;
+  if (!counted) mpi_ticks_ += ticks;
+  if (!call.is_kept() || trace_->calls[call.name].without_records == CallClass::kLocal) return;
+  if (spinning_waits_ && call.spinning & kSpinning) {
+    ++spinning_calls_;
+    spinning_ticks_ += ticks;
+    return;
+  }
+  // The earliest, in whatever order calls come here.
+  const std::pair place{call.enter, timeline};
+  if (totals.kept++ == 0 || place < totals.first_place) {
+    totals.first_place = place;
+    totals.first_kept = trace_->name_of(timeline) + ", event " + std::to_string(call.event);
+  }
+  totals.kept_ticks += ticks;
+}
+
+void Coverage::add(size_t name, uint64_t calls, double ticks) {
+  mpi_calls_ += calls - calls_[name].calls;  // the others came here
+  calls_[name].calls = calls;
+  calls_[name].ticks += ticks;
+  mpi_ticks_ += ticks;
+}
+
+void Coverage::fill(TraceSummary& summary) const {
+  summary.mpi_calls = mpi_calls_;
+  const double window =
+      *std::max_element(end_.begin(), end_.end()) - *std::min_element(start_.begin(), start_.end());
+  summary.elapsed = std::isfinite(window) ? window / trace_->ticks_per_second : 0;
+  summary.mpi_time = mpi_ticks_ / trace_->ticks_per_second;
+  summary.spinning_calls = spinning_calls_;
+  summary.spinning_time = spinning_ticks_ / trace_->ticks_per_second;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const PerCall& call = calls_[i];
+    if (call.kept == 0) continue;
+    // The others of this name have records, so that these were for MPI_PROC_NULL.
+    const bool is_message = trace_->calls[i].without_records == CallClass::kMessage;
+    if (is_message && call.kept < call.calls) continue;
+    summary.kept.push_back({trace_->calls[i].name, call.kept,
+                            call.kept_ticks / trace_->ticks_per_second, call.first_kept});
+  }
+  std::sort(summary.kept.begin(), summary.kept.end(),
+            [](const KeptCall& a, const KeptCall& b) { return a.time > b.time; });
+}
+
+std::vector<int> Coverage::calls_by_time() const {
+  std::vector<int> names;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    if (calls_[i].calls > 0) names.push_back(static_cast<int>(i));
+  }
+  std::stable_sort(names.begin(), names.end(),
+                   [&](int a, int b) { return calls_[a].ticks > calls_[b].ticks; });
+  return names;
+}
+
+}  // namespace rubato

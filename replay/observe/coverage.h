@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "replay/observe/results.h"
+#include "replay/trace/operation.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// What stands in an archive and how much of it the replay understands, gathered from the recorded
+/// times in any one pass.
+class Coverage {
+ public:
+  /// `spinning_waits`: as ReplayOptions::spinning_waits.
+  Coverage(const TraceDefinitions& trace, bool spinning_waits);
+
+  /// `call` of a timeline left. `counted`: its Profile has counted it, and will add() it; such
+  /// calls need to come here only if they are kept.
+  void call(int timeline, const Call& call, bool counted);
+
+  /// What the Profile of the same pass counted of the `name`-th call: all its calls, and the ticks
+  /// of those that came here, or did not need to, as counted.
+  void add(size_t name, uint64_t calls, double ticks);
+
+  /// Fills the counts of `summary` that come from calls.
+  void fill(TraceSummary& summary) const;
+
+  /// Indices of the calls that occur, most recorded time first.
+  std::vector<int> calls_by_time() const;
+
+ private:
+  struct PerCall {
+    uint64_t calls = 0;
+    double ticks = 0;
+    uint64_t kept = 0;
+    double kept_ticks = 0;
+    std::pair<double, int> first_place;  ///< enter as recorded, timeline
+    std::string first_kept;
+  };
+
+  const TraceDefinitions* trace_;
+  int ranks_;
+  std::vector<PerCall> calls_;
+  std::vector<char> over_;     ///< by timeline: MPI_Finalize was entered
+  std::vector<double> start_;  ///< by timeline: ticks; the window as elapsed counts it
+  std::vector<double> end_;
+  bool spinning_waits_;
+  uint64_t spinning_calls_ = 0;
+  double spinning_ticks_ = 0;
+  uint64_t mpi_calls_ = 0;
+  double mpi_ticks_ = 0;
+};
+
+}  // namespace rubato

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "models/lanes.h"
+#include "replay/trace/operation.h"
+
+namespace rubato {
+
+/// Somebody who wants to see every call as it is replayed, timeline by timeline in program order
+/// (timelines interleave in the order in which they are run, which means nothing).
+template <int K>
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  /// `call` of `timeline` left. `clock_before` and `recorded_before` are the leave of the call
+  /// before it, replayed and recorded; `block` holds its actions and records.
+  virtual void call(int timeline, const Call& call, const Block& block,
+                    const Lanes<K>& clock_before, double recorded_before, const Lanes<K>& enter,
+                    const Lanes<K>& leave) = 0;
+};
+
+}  // namespace rubato

@@ -1,0 +1,241 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/lanes.h"
+#include "replay/observe/coverage.h"
+#include "replay/observe/results.h"
+#include "replay/store/hot.h"
+#include "replay/trace/operation.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// MPInside's first tables: per rank the time in compute and in each MPI call, in K scenarios.
+/// Where several threads of a rank call MPI these are sums over them (thread seconds, which may
+/// exceed the window), and the window, which is the main thread's, ends no earlier than their last
+/// call. All rows of a rank add up to Elapsed, once for each of these threads.
+template <int K>
+class Profile {
+ public:
+  explicit Profile(const TraceDefinitions& trace)
+      : trace_(&trace),
+        ranks_(trace.ranks()),
+        names_(trace.calls.size()),
+        calls_(trace.timelines() * names_),
+        outside_(trace.timelines()),
+        timelines_(trace.timelines()),
+        recorded_(names_) {
+    for (int number = ranks_; number < trace.timelines(); ++number) outside_[number] = kSideThread;
+    for (PerCall& call : calls_) call.time = Lanes<K>::Constant(0);
+    for (Timeline& timeline : timelines_) {
+      timeline.first = timeline.last = timeline.start = timeline.until = timeline.end =
+          timeline.outside = Lanes<K>::Constant(0);
+      for (Lanes<K>& other : timeline.others) other = Lanes<K>::Constant(0);
+    }
+    keeps_[kFlushing] = keeps_[kStolen] = Lanes<K>::Constant(0);
+  }
+
+  /// Which lanes (1, else 0) keep what calls lost: then it is no part of MPI time.
+  void keep_lost(const Lanes<K>& flushing, const Lanes<K>& stolen) {
+    keeps_[kFlushing] = flushing;
+    keeps_[kStolen] = stolen;
+  }
+
+  /// `call`, which call() was told of, lost so much.
+  [[gnu::noinline]] void lose(int number, const Call& call, const Lost& lost, const Lanes<K>& enter,
+                              const Lanes<K>& leave) {
+    if (call.role != CallRole::kMpi || is_over(number)) return;
+    Timeline& timeline = timelines_[number];
+    Lanes<K> left = (leave - enter).max(0.0);
+    const auto take = [&](Other other, double ticks) {
+      const Lanes<K> part = left.min(ticks * keeps_[other]);
+      left -= part;
+      timeline.others[other] += part;
+      calls_[number * names_ + call.name].time -= part;
+    };
+    take(kFlushing, lost.flushing);
+    take(kStolen, lost.stolen);
+  }
+
+  /// `call` of a timeline left, which moves `traffic`; `kIsMpi`: it is known to be one of MPI, not
+  /// its begin or end. True when it is one of those that add_to() tells of.
+  template <bool kIsMpi>
+  [[gnu::always_inline]] bool call(int number, const Call& call, Traffic traffic,
+                                   const Lanes<K>& enter, const Lanes<K>& leave) {
+    if ((!kIsMpi && call.role != CallRole::kMpi) || outside_[number] != 0) {
+      rare_call(number, call, traffic, enter, leave);
+      return false;
+    }
+    book(number, call, traffic, enter, leave);
+    recorded_[call.name] += call.leave - call.enter;
+    return true;
+  }
+
+  /// Tells a Coverage of this pass how many calls there were of each name, and how long those took
+  /// when recorded that main threads made before MPI_Finalize.
+  void add_to(Coverage& coverage) const {
+    std::vector<uint64_t> calls(names_);
+    for (size_t at = 0; at < calls_.size(); ++at) calls[at % names_] += calls_[at].calls;
+    for (size_t name = 0; name < names_; ++name) coverage.add(name, calls[name], recorded_[name]);
+  }
+
+  /// Asks for memory that is needed soon.
+  void fetch(int number, const Call& call) const {
+    fetch_lines(&calls_[number * names_ + call.name], sizeof(PerCall));
+  }
+
+  /// The columns of one lane. `names` are the indices of the calls that occur, in report order.
+  void fill(ScenarioResult& result, int lane, double ticks_per_second,
+            const std::vector<int>& names) const {
+    // In ticks, which are whole numbers where the scenario leaves them so: no digit is lost.
+    double start = 0, end = 0, first = 0, last = 0;
+    bool any = false;
+    result.ranks.resize(trace_->ranks());
+    for (int number = 0; number < trace_->timelines(); ++number) {
+      const Timeline& timeline = timelines_[number];
+      const bool is_main = number < trace_->ranks();
+      RankResult& row = result.ranks[trace_->rank_of(number)];
+      const double mpi = std::max(0.0, in_calls(number, lane) - timeline.outside[lane]);
+      double all = timeline.until[lane] - timeline.start[lane];
+      for (const Lanes<K>& other : timeline.others) all -= other[lane];
+      row.compute += std::max(0.0, all - mpi) / ticks_per_second;
+      row.mpi += mpi / ticks_per_second;
+      row.flushing += timeline.others[kFlushing][lane] / ticks_per_second;
+      row.not_recorded += timeline.others[kOff][lane] / ticks_per_second;
+      row.lost_core += timeline.others[kStolen][lane] / ticks_per_second;
+      if (is_main) {
+        row.start = timeline.start[lane] / ticks_per_second;
+        row.end = timeline.end[lane] / ticks_per_second;
+        row.calls.resize(names.size());
+      }
+      for (size_t i = 0; i < names.size(); ++i) {
+        const PerCall& call = calls_[number * names_ + names[i]];
+        row.calls[i].time += call.time[lane] / ticks_per_second;
+        row.calls[i].calls += call.calls;
+        row.calls[i].bytes_sent += call.bytes_sent;
+        row.calls[i].bytes_received += call.bytes_received;
+      }
+      if (!timeline.has_events) continue;  // it has no window
+      row.end = std::max(row.end, timeline.end[lane] / ticks_per_second);
+      if (is_main) start = any ? std::min(start, timeline.start[lane]) : timeline.start[lane];
+      end = any ? std::max(end, timeline.end[lane]) : timeline.end[lane];
+      first = any ? std::min(first, timeline.first[lane]) : timeline.first[lane];
+      last = any ? std::max(last, timeline.last[lane]) : timeline.last[lane];
+      any = true;
+    }
+    for (int number = 0; number < trace_->timelines(); ++number) {
+      const Timeline& timeline = timelines_[number];
+      RankResult& row = result.ranks[trace_->rank_of(number)];
+      ++row.threads;
+      if (timeline.has_events) {
+        row.before += (timeline.start[lane] - start) / ticks_per_second;
+        row.after += (end - timeline.until[lane]) / ticks_per_second;
+      } else {
+        row.not_recorded += (end - start) / ticks_per_second;
+      }
+    }
+    result.elapsed = (end - start) / ticks_per_second;
+    result.elapsed_with_init = (last - first) / ticks_per_second;
+  }
+
+ private:
+  /// What is neither compute nor MPI.
+  enum Other { kFlushing, kOff, kStolen, kOthers };
+
+  struct alignas(kCacheLine / 2) PerCall {
+    Lanes<K> time;
+    uint64_t calls = 0;
+    uint64_t bytes_sent = 0;
+    uint64_t bytes_received = 0;
+  };
+  /// What is neither in a call nor in what is listed here is compute: so most calls add to nothing
+  /// but their own row.
+  struct Timeline {
+    bool has_events = false;
+    Lanes<K> first, last;                  ///< of its records
+    Lanes<K> start, end;                   ///< of its window
+    Lanes<K> until;                        ///< where compute and MPI time end
+    std::array<Lanes<K>, kOthers> others;  ///< since `start`, up to `until`
+    Lanes<K> outside;                      ///< in calls before `start` or after `until`
+  };
+
+  /// Why calls are not simply those of a main thread in its window.
+  enum Outside : uint8_t {
+    kSideThread = 1,
+    kOver = 2,  ///< MPI_Finalize was entered
+  };
+  bool is_over(int number) const { return (outside_[number] & kOver) != 0; }
+
+  double in_calls(int number, int lane) const {
+    double sum = 0;
+    for (size_t name = 0; name < names_; ++name) sum += calls_[number * names_ + name].time[lane];
+    return sum;
+  }
+
+  [[gnu::always_inline]] void book(int number, const Call& call, Traffic traffic,
+                                   const Lanes<K>& enter, const Lanes<K>& leave) {
+    PerCall& totals = calls_[number * names_ + call.name];
+    totals.time += leave - enter;
+    ++totals.calls;
+    totals.bytes_sent += traffic.sent;
+    totals.bytes_received += traffic.received;
+  }
+
+  /// Any other than an MPI call of a main thread before MPI_Finalize.
+  [[gnu::noinline]] void rare_call(int number, const Call& call, Traffic traffic,
+                                   const Lanes<K>& enter, const Lanes<K>& leave) {
+    Timeline& timeline = timelines_[number];
+    const bool is_main = number < ranks_;
+    switch (call.role) {
+      case CallRole::kBegin:
+        timeline.first = timeline.start = timeline.until = timeline.end = enter;
+        timeline.has_events = true;
+        return;
+      case CallRole::kEnd:
+        timeline.last = leave;
+        if (is_over(number)) return;
+        timeline.until = enter;
+        if (is_main) timeline.end = leave;
+        return;
+      case CallRole::kOff:
+        if (!is_over(number)) timeline.others[kOff] += leave - enter;
+        return;
+      case CallRole::kFlush:
+        if (!is_over(number)) timeline.others[kFlushing] += leave - enter;
+        return;
+      case CallRole::kStolen:
+        if (!is_over(number)) timeline.others[kStolen] += leave - enter;
+        return;
+      default:
+        break;
+    }
+    book(number, call, traffic, enter, leave);
+    if (!is_main) timeline.end = leave;
+    if (call.role == CallRole::kInit) {
+      timeline.start = leave;
+      for (Lanes<K>& other : timeline.others) other = Lanes<K>::Constant(0);
+      for (int lane = 0; lane < K; ++lane) timeline.outside[lane] = in_calls(number, lane);
+      return;
+    }
+    if (is_over(number) || call.role == CallRole::kFinalize) timeline.outside += leave - enter;
+    if (call.role != CallRole::kFinalize) return;
+    if (!is_over(number)) timeline.until = enter;
+    if (is_main) timeline.end = enter;
+    outside_[number] |= kOver;
+  }
+
+  const TraceDefinitions* trace_;
+  int ranks_;
+  size_t names_;
+  std::vector<PerCall> calls_;    ///< by timeline and name
+  std::vector<uint8_t> outside_;  ///< by timeline: Outside
+  std::vector<Timeline> timelines_;
+  std::vector<double> recorded_;         ///< by call: what add_to() tells, ticks
+  std::array<Lanes<K>, kOthers> keeps_;  ///< what keep_lost() says
+};
+
+}  // namespace rubato

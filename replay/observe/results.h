@@ -1,0 +1,166 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/cost/placement.h"
+
+namespace rubato {
+
+/// What one rank did with one MPI call in one scenario, summed over the run.
+struct CallTotals {
+  double time = 0;          ///< seconds inside the call
+  uint64_t calls = 0;       ///< times it was called (the same in every scenario)
+  uint64_t bytes_sent = 0;  ///< bytes physically sent, as MPInside counts them
+  uint64_t bytes_received = 0;
+};
+
+/// What a rank waits for inside MPI (wait_states.h).
+enum class WaitKind : uint8_t { kLateSender, kLateReceiver, kCollective, kOneSided };
+inline constexpr int kWaitKinds = 4;
+inline constexpr std::array<const char*, kWaitKinds> kWaitNames = {
+    "late sender", "late receiver", "collective wait", "one-sided wait"};
+
+/// One rank in one scenario: a row of MPInside's first table. Seconds, of the main thread and of
+/// all others that call MPI: `compute`, `mpi` and the five from `flushing` on add up to Elapsed,
+/// once for each of these threads.
+struct RankResult {
+  double start = 0;                        ///< leave of MPI_Init, else first record
+  double end = 0;                          ///< enter of MPI_Finalize, else last record
+  double compute = 0;                      ///< between MPI calls inside the window
+  double mpi = 0;                          ///< inside MPI calls inside the window
+  std::vector<CallTotals> calls;           ///< index: Results::calls
+  std::array<double, kWaitKinds> waits{};  ///< of `mpi`, where ScenarioResult::has_waits
+  double flushing = 0;                     ///< the tracer wrote its buffer
+  double not_recorded = 0;                 ///< measurement was switched off
+  double lost_core = 0;                    ///< the thread could run, but others had its core
+  /// From the start of the run to its own (negative for a thread that began before), and from its
+  /// end to that of the run.
+  double before = 0;
+  double after = 0;
+  int threads = 0;
+};
+
+/// Messages and bytes that went over one level.
+struct LevelTraffic {
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+};
+
+/// By which algorithm the calls of one collective operation were priced.
+struct CollectiveUse {
+  std::string operation;
+  int members = 0;        ///< of the communicator
+  std::string algorithm;  ///< "formula" or "perfect" where none was asked for
+  double smallest = 0;    ///< bytes of payload per member, of those calls
+  double largest = 0;
+};
+
+struct ScenarioResult {
+  std::string name;
+  double elapsed = 0;            ///< seconds; latest end minus earliest start over ranks
+  double elapsed_with_init = 0;  ///< seconds; last record minus first record over ranks
+  std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
+  std::vector<RankResult> ranks;
+  bool has_waits = false;       ///< what ranks waited for was asked for
+  bool network_unused = false;  ///< of its platform's network: no message or collective crosses it
+  /// Its platform file was measured where the archive was recorded, and nothing was changed.
+  bool own_machine = false;
+  /// Messages and one-sided operations, per level of this scenario.
+  std::array<LevelTraffic, kLevels> traffic;
+  std::vector<CollectiveUse> collectives;  ///< empty where durations come from the archive
+  /// Calls of MPI_Test, MPI_Waitany, ... whose recorded outcome is impossible here (outcomes.h).
+  uint64_t contradicted_outcomes = 0;
+  double contradicted_time = 0;  ///< seconds, summed over ranks
+  /// In the order of arrival: receives from any source or tag, and receives of a message with
+  /// another source or tag than recorded.
+  uint64_t wildcard_receives = 0;
+  uint64_t rematched_receives = 0;
+  /// The one that was fitted to the measured elapsed time, where that was asked for and found.
+  std::optional<double> degradation_ratio;
+  /// LoopCache of compute, and calls, recorded shorter than what recording them should have cost,
+  /// and the seconds of it that were not taken out, summed over ranks.
+  uint64_t clipped_overheads = 0;
+  double clipped_time = 0;
+  std::vector<std::string> warnings;  ///< things the reader must know to trust this column
+};
+
+/// A call that keeps its recorded time because the archive or this version cannot replay it.
+struct KeptCall {
+  std::string call;
+  uint64_t count = 0;
+  double time = 0;       ///< recorded seconds
+  std::string first_at;  ///< "rank 3, event 112"
+};
+
+/// How well `measured` gives the recording back: not at all wrong, or the program is.
+struct IdentityResult {
+  uint64_t records = 0;    ///< compared
+  uint64_t differing = 0;  ///< replayed at another tick than recorded
+  double worst_ticks = 0;
+  std::string first;  ///< "rank 3, event 112 (MPI_Recv)"
+  /// Records of the archive that are earlier than the one before them: no replay gives them back.
+  uint64_t backwards = 0;
+};
+
+/// Calls that ended before what they waited for, which only clocks that disagree can show.
+struct ClockViolations {
+  uint64_t messages =
+      0;  ///< received before they were sent; synchronous sends before their receive
+  uint64_t collectives = 0;
+  std::string first;  ///< "rank 3, event 112 (MPI_Recv)"
+
+  uint64_t total() const { return messages + collectives; }
+};
+
+/// What the logical clock did to an archive with clock violations.
+struct ClockRepair {
+  ClockViolations after;     ///< counted again on the repaired times
+  double largest_shift = 0;  ///< seconds by which a call was moved
+  int ranks = 0;             ///< that have calls which were moved
+};
+
+/// What stands in the archive, how much of it is replayed, and what a careful reader should know.
+struct TraceSummary {
+  std::string path;
+  std::string creator;
+  std::string command;      ///< what was run, "" when the archive does not say
+  std::string mpi_library;  ///< "Open MPI v4.1.4, ...", "" when the archive does not say
+  int ranks = 0;
+  int locations = 0;
+  int nodes = 0;
+  int communicators = 0;
+  uint64_t records = 0;
+  uint64_t mpi_calls = 0;
+  uint64_t messages = 0;
+  uint64_t collectives = 0;
+  double elapsed = 0;          ///< recorded seconds, as ScenarioResult::elapsed
+  double mpi_time = 0;         ///< recorded seconds inside MPI, all ranks, inside the window
+  bool shared_cores = false;   ///< a node had more ranks than cores for them
+  std::vector<KeptCall> kept;  ///< only calls that communicate; local calls are not listed
+  /// Polls that found nothing, and blocking probes, taken as waiting (polling.h); 0 where kept.
+  uint64_t spinning_calls = 0;
+  double spinning_time = 0;  ///< recorded seconds inside them
+  uint64_t unmatched_sends = 0;
+  uint64_t unmatched_receives = 0;
+  /// The first of them: "8 bytes from rank 2 to rank 3 with tag 40 on ..., at 1.250000 s".
+  std::string unmatched_send;
+  std::string unmatched_receive;
+  ClockViolations clock_violations;  ///< by the archive's clocks
+  bool one_clock = false;  ///< all ranks had one: such calls left early, and no clock is wrong
+  std::optional<ClockRepair> clock_repair;  ///< where there were violations and measured is asked
+  std::vector<std::string> warnings;
+};
+
+/// Everything that reports are made of.
+struct Results {
+  TraceSummary trace;
+  std::vector<std::string> calls;  ///< names of the MPI calls that occur, most recorded time first
+  std::vector<ScenarioResult> scenarios;
+  std::optional<IdentityResult> identity;  ///< where it was asked for
+};
+
+}  // namespace rubato

@@ -1,0 +1,125 @@
+#pragma once
+
+// How long calls waited for somebody who came late: the wait states, as Scalasca names them.
+//
+//   late sender       a receive, in its own call or in the one that completes it, whose send was
+//                     entered after that call was
+//   late receiver     a send that waits for its receiver (rendezvous, synchronous), whose receive
+//                     was posted after the call was entered that waits
+//   collective wait   a member that waits for others of which the last came after it: at a barrier
+//                     or n-to-n for the last of all, at the root of a reduction for the last
+//                     (early reduce), in a broadcast for the root (late broadcast), in a scan for
+//                     the lower ranks; also in fences, and in collectives that were started before
+//   one-sided wait    for a post, a complete, or for a lock that somebody else has
+//
+// With C when that was entered which a call waits for, the wait is what of enter to C lies in the
+// call. What passes from C on (overheads, ports, transfer, the rounds of a collective) is the
+// machine's and no wait: a faster one makes it shorter, while a wait is shorter only where somebody
+// comes earlier. So on `perfect` nothing but waits and calls that keep their time is left in MPI.
+//
+// A call that completes several things waits once: until the latest of all C, and the wait is of
+// that one's kind. Who waits for one that never comes (its records are missing) waits for nobody.
+// What stands for a loop of polls on a model (polling.h) waits for what the loop did. Collectives
+// among neighbours are messages here. Only the window of a rank counts, as in Profile.
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <vector>
+
+#include "models/lanes.h"
+#include "replay/matching/channel_table.h"
+#include "replay/observe/results.h"
+#include "replay/store/hot.h"
+#include "replay/trace/operation.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// Sums of the waits of each timeline, in K scenarios.
+template <int K>
+class WaitStates {
+ public:
+  /// When that happened which one call waits for: the latest of each kind. Ticks.
+  class Causes {
+   public:
+    void add(WaitKind kind, const Lanes<K>& time) {
+      const int i = static_cast<int>(kind);
+      latest_[i] = has(i) ? Lanes<K>(latest_[i].max(time)) : time;
+      kinds_ |= 1u << i;
+    }
+
+   private:
+    friend class WaitStates;
+    bool has(int kind) const { return kinds_ >> kind & 1; }
+
+    std::array<Lanes<K>, kWaitKinds> latest_;
+    unsigned kinds_ = 0;  ///< a bit for each that there is
+  };
+
+  explicit WaitStates(const TraceDefinitions& trace)
+      : trace_(&trace), timelines_(trace.timelines()) {
+    for (Timeline& timeline : timelines_) timeline.clear();
+  }
+
+  // When the send of a message was entered; for as long as the message lives.
+  void send(TransferId id, const Lanes<K>& enter) {
+    if (id >= sends_.size()) sends_.resize(std::max<size_t>(id + 1, 2 * sends_.size()));
+    sends_[id] = enter;
+  }
+  const Lanes<K>& send_of(TransferId id) const { return sends_[id]; }
+
+  // Memory that is needed soon (engine/memory_ahead.h): of a timeline, and of a message.
+  void fetch(int number) const { fetch_lines(&timelines_[number], sizeof(Timeline)); }
+  void fetch_send(TransferId id) const {
+    if (id < sends_.size()) fetch_lines(&sends_[id], sizeof(Lanes<K>));
+  }
+
+  /// An MPI call of a timeline left that waited for `causes`.
+  void call(int number, const Lanes<K>& enter, const Lanes<K>& leave, const Causes& causes) {
+    Timeline& timeline = timelines_[number];
+    if (causes.kinds_ == 0 || timeline.over) return;
+    Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+    for (int kind = 0; kind < kWaitKinds; ++kind) {
+      if (causes.has(kind)) last = last.max(causes.latest_[kind]);
+    }
+    Lanes<K> wait = (last.min(leave) - enter).max(0.0);
+    for (int kind = 0; kind < kWaitKinds; ++kind) {
+      if (!causes.has(kind)) continue;
+      const Lanes<K> part = (causes.latest_[kind] == last).select(wait, 0.0);
+      timeline.sums[kind] += part;
+      wait -= part;
+    }
+  }
+
+  /// Another call left: the window begins behind MPI_Init, and ends at MPI_Finalize.
+  void other_call(int number, CallRole role) {
+    Timeline& timeline = timelines_[number];
+    if (role == CallRole::kInit) timeline.clear();
+    if (role == CallRole::kFinalize) timeline.over = true;
+  }
+
+  /// RankResult::waits of one lane.
+  void fill(ScenarioResult& result, int lane, double ticks_per_second) const {
+    result.has_waits = true;
+    for (int number = 0; number < trace_->timelines(); ++number) {
+      RankResult& row = result.ranks[trace_->rank_of(number)];
+      for (int kind = 0; kind < kWaitKinds; ++kind)
+        row.waits[kind] += timelines_[number].sums[kind][lane] / ticks_per_second;
+    }
+  }
+
+ private:
+  struct alignas(kCacheLine) Timeline {
+    bool over = false;  ///< MPI_Finalize was entered
+    std::array<Lanes<K>, kWaitKinds> sums;
+
+    void clear() { sums.fill(Lanes<K>::Zero()); }
+  };
+
+  const TraceDefinitions* trace_;
+  std::vector<Timeline> timelines_;
+  std::vector<Lanes<K>> sends_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "models/cost/scenario.h"
+#include "models/lanes.h"
+#include "replay/trace/function_times.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// What scenarios do to compute besides the processor factor for all: other factors for some ranks
+/// or nodes, and for the time in some functions. K scenarios at a time.
+template <int K>
+class ComputeChanges {
+ public:
+  /// `times`: of the functions `chosen`, bit by bit; null when nobody chose any. The scenarios
+  /// must be good for the trace.
+  ComputeChanges(const std::vector<const Scenario*>& lanes, const TraceDefinitions& trace,
+                 const Placement& placement, const std::vector<std::string>& chosen,
+                 const FunctionTimes* times)
+      : times_(times), share_(trace.timelines(), Lanes<K>::Constant(1)) {
+    for (int timeline = 0; times && timeline < times->timelines(); ++timeline) {
+      for (const FunctionTime& part : times->of(timeline))
+        saved_.try_emplace(part.functions, Lanes<K>::Zero());
+    }
+    for (int lane = 0; lane < K; ++lane) {
+      const Scenario& scenario = *lanes[lane];
+      for (const ProcessorChange& change : scenario.processors) {
+        for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
+          const int rank = trace.rank_of(timeline);
+          const int number = change.nodes ? placement.node_of(rank) : rank;
+          if (number >= change.first && number <= change.last)
+            share_[timeline][lane] /= change.factor;
+        }
+      }
+      for (auto& [functions, saved] : saved_) saved[lane] = saved_by(scenario, functions, chosen);
+    }
+  }
+
+  /// What becomes of the compute before the call at `event` (0: of a part of it, in which
+  /// functions are not looked at), of which the rules have made `ticks`. Never negative, unless
+  /// `ticks` is.
+  Lanes<K> operator()(int timeline, uint64_t event, const Lanes<K>& ticks) const {
+    Lanes<K> changed = ticks;
+    if (times_) {
+      for (const FunctionTime& part : times_->before(timeline, event))
+        changed -= part.ticks * saved_.at(part.functions);
+    }
+    return changed.max(ticks.min(0.0)) * share_[timeline];
+  }
+
+ private:
+  /// Ticks that a scenario saves of each recorded one in these functions: what it takes on its
+  /// processors, less what is left of that. Functions within each other multiply.
+  static double saved_by(const Scenario& scenario, uint64_t functions,
+                         const std::vector<std::string>& chosen) {
+    double factor = 1;
+    for (const FunctionChange& change : scenario.functions) {
+      for (size_t i = 0; i < chosen.size(); ++i) {
+        if (chosen[i] == change.name && (functions >> i & 1)) factor *= change.factor;
+      }
+    }
+    return (1 - factor) / scenario.cpu;
+  }
+
+  const FunctionTimes* times_;
+  std::vector<Lanes<K>> share_;         ///< of its time that compute takes, by timeline
+  std::map<uint64_t, Lanes<K>> saved_;  ///< by functions
+};
+
+}  // namespace rubato

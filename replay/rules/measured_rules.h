@@ -1,0 +1,332 @@
+#pragma once
+
+// When calls leave by what the archive itself shows.
+//
+// A call that depends on something of another rank that happened at W leaves at
+//
+//   leave' = max(enter' + a, W' + b)
+//
+// with a and b taken from the recording so that leave' = leave when nothing changed. If the call
+// waited (it took longer than such a call takes itself, recorded_minima.h, and its cause cannot
+// have been there when it was entered), a is what it takes itself and b = leave - W: delaying the
+// cause delays the call, and an earlier cause shortens it. If it did not wait, a = leave - enter,
+// and b is the least time from such a cause to such an end seen anywhere in the archive, so that
+// the cause holds the call up only once it really comes late.
+//
+// Where the other side of a message lost its core, or flushed, in the call that sends or posts it,
+// a scenario without that has the call that waited for it leave as much earlier: the message may
+// have been under way only then, and b becomes no less than the least.
+//
+// A call with several causes waited at most for one of them: the one whose least time ends last.
+// The others get their least time.
+//
+// A polling loop (polling.h) takes as long as it has to wait, so where anything changes (lanes that
+// are elastic) it is one wait from its first poll on. `measured` itself keeps every poll in place.
+//
+// `undisturbed` takes the tracer's overhead out: the outside part from compute, with what records
+// of functions took there; of the inside part what comes after the MPI call, and what comes before
+// it only if the call did not wait (else it hid in the wait). The message itself left its sender
+// earlier by that part before, which b loses too. The rules above then carry the delay to the other
+// ranks: a wait of W becomes max(0, W - (delay of the other - own delay)), which is what Malony and
+// Shende have messages carry ("Models for On-the-Fly Compensation of Measurement Overhead in
+// Parallel Performance Profiling", 2005). `undisturbed:local` leaves that out: each rank loses its
+// own overhead, and calls that waited wait as long as recorded, whatever made the others late.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/rules/recorded_minima.h"
+#include "replay/trace/collective_sizes.h"
+#include "replay/trace/recording_overhead.h"
+
+namespace rubato {
+
+/// Actions by what recording them costs.
+enum class RecordedAction { kMessage, kRequest, kCompletion, kCollective, kNothing };
+inline constexpr int kRecordedActions = 5;
+
+inline RecordedAction recorded_action(const Action& action) {
+  switch (action.kind) {
+    case ActionKind::kSend:
+    case ActionKind::kPost:
+      return action.slot == kNoSlot ? RecordedAction::kMessage : RecordedAction::kRequest;
+    case ActionKind::kCollective:
+      return RecordedAction::kCollective;
+    case ActionKind::kNothingTo:
+    case ActionKind::kTested:
+    case ActionKind::kLost:
+      return RecordedAction::kNothing;
+    default:
+      return RecordedAction::kCompletion;
+  }
+}
+
+/// A lane of `measured` or `undisturbed`: what is taken out (ticks), and how fast compute is.
+struct MeasuredLane {
+  double cpu = 1;
+  double outside = 0;
+  double inside_before = 0;
+  double inside_after = 0;
+  std::array<double, kRecordedActions> per_action{};  ///< by RecordedAction
+  double function = 0;
+  bool drop_flushes = false;
+  bool drop_stolen = false;
+  bool elastic = false;  ///< polling loops are waits
+};
+
+template <int K>
+class MeasuredRules {
+ public:
+  static constexpr int kLanes = K;
+  static constexpr bool kFollowsRecording = true;  ///< what blocks, blocked when recorded
+
+  MeasuredRules(const std::vector<MeasuredLane>& lanes, const RecordedMinima& minima,
+                const Placement& placement, const EagerLimits& limits, bool local = false)
+      : minima_(&minima), placement_(&placement), limits_(&limits), local_(local) {
+    for (int lane = 0; lane < K; ++lane) {
+      inverse_cpu_[lane] = 1 / lanes[lane].cpu;
+      outside_[lane] = lanes[lane].outside;
+      before_[lane] = lanes[lane].inside_before;
+      after_[lane] = lanes[lane].inside_after;
+      for (int i = 0; i < kRecordedActions; ++i) per_action_[i][lane] = lanes[lane].per_action[i];
+      function_[lane] = lanes[lane].function;
+      keep_flush_[lane] = lanes[lane].drop_flushes ? 0 : 1;
+      keep_stolen_[lane] = lanes[lane].drop_stolen ? 0 : 1;
+      elastic_[lane] = lanes[lane].elastic;
+    }
+  }
+
+  /// Compute between two calls, in which there are so many records of functions.
+  Lanes<K> compute(double recorded, bool before_mpi_call, uint32_t function_records) {
+    if (!before_mpi_call && function_records == 0) return recorded * inverse_cpu_;
+    Lanes<K> left = recorded - function_ * static_cast<double>(function_records);
+    if (before_mpi_call) left -= outside_;
+    if (recorded >= 0 && left.minCoeff() < 0) clipped_.add(-left.minCoeff());
+    // Never negative, unless the recorded clock itself ran backwards.
+    return left.max(std::min(recorded, 0.0)) * inverse_cpu_;
+  }
+  const ClippedOverhead& clipped() const { return clipped_; }
+
+  void begin_call(TimelineState<K>&) {}
+
+  /// When a call is entered before which a polling loop did nothing.
+  Lanes<K> enter_in_loop(const TimelineState<K>& timeline) const {
+    return elastic_.select(timeline.clock, timeline.enter);
+  }
+
+  void send(TimelineState<K>& timeline, const Call&, const Action& action, Transfer<K>& transfer) {
+    transfer.sent = timeline.enter;
+    const double limit = limits_->bytes[static_cast<int>(transfer.level)];
+    transfer.sender_waits =
+        (action.flags & kSynchronous) ||
+        (!(action.flags & kBuffered) && static_cast<double>(transfer.bytes) > limit);
+  }
+  void post(TimelineState<K>& timeline, const Action&, Transfer<K>& transfer) {
+    transfer.posted = timeline.enter;
+  }
+  void matched(Transfer<K>&) {}
+  /// One side of a message lost time in the call that sends or posts it.
+  void lost_in(const Call& call, const TimelineState<K>& timeline, TransferId transfer,
+               bool sends) {
+    const Lost lost = rubato::lost_in(timeline.block.actions_of(call));
+    (sends ? lost_in_send_ : lost_in_post_)[transfer] = {call.enter, dropped(lost)};
+  }
+  /// When the word that a post or complete is goes out.
+  Lanes<K> tell(TimelineState<K>& timeline, Level) { return timeline.enter; }
+
+  Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
+    const double recorded = call.leave - call.enter;
+    if (call.role == CallRole::kFlush) return timeline.enter + recorded * keep_flush_;
+    if (call.role == CallRole::kStolen) return timeline.enter + recorded * keep_stolen_;
+    if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
+      return timeline.enter + recorded;
+
+    Lanes<K> lost = Lanes<K>::Constant(0);
+    if (call.spinning & kLoses) lost = dropped(rubato::lost_in(timeline.block.actions_of(call)));
+    if (call.spinning & kSpinning && elastic_.any()) return leave_poll(timeline, call, lost);
+    collect_causes(timeline, context);
+    Lanes<K> after = after_;
+    for (const Action& action : timeline.block.actions_of(call)) {
+      after += per_action_[static_cast<int>(recorded_action(action))];
+    }
+    const Lanes<K> leave = leave_after(timeline, call, call.enter, after, lost);
+    const auto loop = loops_.find(timeline.number);
+    if (loop == loops_.end()) return leave;
+    const double first_poll = loop->second;
+    loops_.erase(loop);
+    if (!(call.spinning & kSpinningBefore)) return leave;
+    return elastic_.select(leave_after(timeline, call, first_poll, after, lost), leave);
+  }
+
+  Level level(int a, int b) const { return placement_->level(a, b); }
+
+ protected:
+  struct CauseOf {
+    double recorded;                        ///< W
+    Lanes<K> replayed;                      ///< W'
+    double least;                           ///< the least leave - W of its kind and size
+    Lanes<K> lost = Lanes<K>::Constant(0);  ///< by the other side, in the call that W is of
+  };
+
+  /// When a call leaves that began to wait at `enter` when recorded, and now at timeline.enter, by
+  /// causes_. `after`: what recording took in it behind the MPI call; `lost`: flushes and lost
+  /// cores in it that the lanes do without.
+  Lanes<K> leave_after(const TimelineState<K>& timeline, const Call& call, double enter,
+                       const Lanes<K>& after, const Lanes<K>& lost) {
+    const double recorded = call.leave - enter;
+    if (causes_.empty()) return timeline.enter + left_of(recorded, before_ + after + lost);
+
+    const CauseOf* critical = &causes_[0];
+    for (const CauseOf& cause : causes_) {
+      if (cause.recorded + cause.least > critical->recorded + critical->least) critical = &cause;
+    }
+    const double own = minima_->own_cost(call.name, own_);
+    const bool waited = recorded > own && critical->recorded + critical->least > enter;
+
+    if (local_)
+      return timeline.enter + left_of(recorded, lost + (waited ? after : before_ + after));
+    Lanes<K> leave = timeline.enter;
+    leave += waited ? (own - (before_ + after)).max(std::min(own, 0.0))
+                    : left_of(recorded, before_ + after + lost);
+    for (const CauseOf& cause : causes_) {
+      const double residual = call.leave - cause.recorded;
+      const double least = std::min(residual, cause.least);
+      // What was lost before the cause was there is part of the wait, and made up for by it.
+      const Lanes<K> b = waited && &cause == critical
+                             ? Lanes<K>((residual - lost - cause.lost).max(least))
+                             : Lanes<K>::Constant(least);
+      leave = leave.max(cause.replayed + (b - (before_ + after)).max(b.min(0.0)));
+    }
+    return leave;
+  }
+
+  /// A poll of a loop, which found nothing.
+  Lanes<K> leave_poll(const TimelineState<K>& timeline, const Call& call, const Lanes<K>& lost) {
+    if (!(call.spinning & kSpinningBefore)) loops_[timeline.number] = call.enter;
+    const double recorded = call.leave - call.enter;
+    return elastic_.select(timeline.enter,
+                           timeline.enter + left_of(recorded, before_ + after_ + lost));
+  }
+
+  /// Fills causes_ and own_ with what the current call waits for.
+  void collect_causes(const TimelineState<K>& timeline, const RuleContext<K>& context) {
+    causes_.clear();
+    own_ = {};
+    for (const Awaited& awaited : timeline.awaited) {
+      if (awaited.kind >= Awaited::Kind::kCollective) {
+        if (awaited.kind == Awaited::Kind::kCollective) add_collective(timeline, awaited, context);
+        if (awaited.kind == Awaited::Kind::kLock) add_lock(timeline, awaited, context);
+        if (awaited.kind == Awaited::Kind::kEpoch) add_epoch(timeline, awaited, context);
+        continue;
+      }
+      if (awaited.transfer == kNoTransfer) continue;
+      const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
+      if (transfer.abandoned) continue;
+      const auto bytes = static_cast<double>(transfer.bytes);
+      const int level = surveyed_level(transfer.level);
+      if (awaited.kind == Awaited::Kind::kReceive) {
+        causes_.push_back({transfer.recorded_send, transfer.sent, minima_->receive[level].at(bytes),
+                           lost_there(lost_in_send_, awaited.transfer, transfer.recorded_send)});
+        own_.add(bytes, level, transfer.recorded_send);
+      } else if (transfer.sender_waits) {
+        causes_.push_back({transfer.recorded_post, transfer.posted,
+                           minima_->synchronous[level].at(bytes),
+                           lost_there(lost_in_post_, awaited.transfer, transfer.recorded_post)});
+        own_.add(bytes, level, transfer.recorded_post);
+      }
+    }
+  }
+
+  void add_collective(const TimelineState<K>& timeline, const Awaited& awaited,
+                      const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
+    const Communicator& comm = context.trace->comms[action.comm];
+    if (comm.size() <= 1) return;
+    const auto& instance = context.collectives->get(action.comm, awaited.instance);
+    const double leave = timeline.block.calls[timeline.next_call].leave;
+    CauseOf cause{};
+    if (instance.abandoned || !collective_cause(instance, action, awaited.local, comm, leave,
+                                                cause.recorded, cause.replayed)) {
+      return;
+    }
+    const double bytes = payload_bytes(context.trace->sizes, action.op, comm.peers(awaited.local),
+                                       awaited.local, action.bytes, action.bytes_received);
+    const auto table =
+        minima_->collective.find(RecordedMinima::collective_key(action.op, comm.size()));
+    cause.least = table == minima_->collective.end() ? std::numeric_limits<double>::infinity()
+                                                     : table->second.at(bytes);
+    causes_.push_back(cause);
+    own_.add_collective(bytes, comm.size(), cause.recorded);
+  }
+
+  void add_epoch(const TimelineState<K>& timeline, const Awaited& awaited,
+                 const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
+    const Epoch<K>& epoch = context.windows->epoch(action, timeline.rank, awaited.instance);
+    CauseOf cause{};
+    const double leave = timeline.block.calls[timeline.next_call].leave;
+    if (!epoch_cause(epoch, action, leave, cause.recorded, cause.replayed)) return;
+    const int distance = surveyed_level(level(timeline.rank, action.peer));
+    cause.least = minima_->epoch[distance].at(0);
+    causes_.push_back(cause);
+    own_.add(0, distance, cause.recorded);
+  }
+
+  void add_lock(const TimelineState<K>& timeline, const Awaited& awaited,
+                const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
+    const LockTurn<K>& turn =
+        context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
+    // A turn that will never be over (records are missing) holds up nobody.
+    if (!std::isfinite(turn.recorded_release)) return;
+    const int distance = surveyed_level(level(timeline.rank, action.peer));
+    causes_.push_back({turn.recorded_release, turn.released, minima_->epoch[distance].at(0)});
+    own_.add(0, distance, turn.recorded_release);
+  }
+
+  /// What a scenario does without of what was lost.
+  Lanes<K> dropped(const Lost& lost) const {
+    return lost.flushing * (1 - keep_flush_) + lost.stolen * (1 - keep_stolen_);
+  }
+
+  /// By transfer, whose numbers are used again: the enter tells which one it was.
+  struct LostInCall {
+    double enter;
+    Lanes<K> ticks;
+  };
+  using LostInCalls = std::unordered_map<TransferId, LostInCall>;
+  static Lanes<K> lost_there(const LostInCalls& calls, TransferId transfer, double enter) {
+    if (calls.empty()) return Lanes<K>::Constant(0);
+    const auto found = calls.find(transfer);
+    if (found == calls.end() || found->second.enter != enter) return Lanes<K>::Constant(0);
+    return found->second.ticks;
+  }
+
+  /// What is left of a call that took `recorded` ticks without what recording it cost.
+  Lanes<K> left_of(double recorded, const Lanes<K>& overhead) {
+    const Lanes<K> left = recorded - overhead;
+    if (recorded >= 0 && left.minCoeff() < 0) clipped_.add(-left.minCoeff());
+    return left.max(std::min(recorded, 0.0));
+  }
+
+  const RecordedMinima* minima_;
+  std::vector<CauseOf> causes_;  ///< of the current call; a member to spare the allocation
+  OwnCost own_;                  ///< of the current call
+
+ private:
+  const Placement* placement_;
+  const EagerLimits* limits_;
+  Lanes<K> inverse_cpu_, outside_, before_, after_, function_, keep_flush_, keep_stolen_;
+  std::array<Lanes<K>, kRecordedActions> per_action_;
+  Eigen::Array<bool, K, 1> elastic_;
+  /// By timeline that is in a polling loop: when it was entered, as recorded.
+  std::unordered_map<int, double> loops_;
+  LostInCalls lost_in_send_, lost_in_post_;
+  bool local_;
+  ClippedOverhead clipped_;
+};
+
+}  // namespace rubato

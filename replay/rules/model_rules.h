@@ -1,0 +1,623 @@
+#pragma once
+
+// When calls leave on a modelled machine. All in ticks, K scenarios at a time.
+//
+//   start   = max(enter + sum of o_s so far, out-port);  out-port = start + g
+//             and out-port + g_b - g of a send that follows an open one (call_builder.h)
+//   eager:      arrival = start + T
+//   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send,
+//                                                          L; clear to send and data, T - L
+//   a receive is there at max(arrival + d, in-port + g), and the in-port is busy until then
+//   d = min(x, max(0, started + o_s + T + o_r - (arrival - T))), for messages that cross (below)
+//   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager message
+//             that arrived before its receive was posted, o_r is that of an unexpected one
+//   a rendezvous send leaves at its arrival; an eager synchronous one when both are there and an
+//             answer has been seen: A = o_s + L + o_r of no bytes later
+//
+// A rendezvous takes the out-port with its send, too, though its data flows later, when its
+// receiver is there. In which order the data of several flow, the clocks of all their receivers
+// decide, and to wait for these could be a deadlock; only in the order of time is it known
+// (ordered_rules.h).
+//
+// Messages cross when their receiver sends, too. Its latest message, or one-sided operation,
+// started at out-port - g, or at its own arrival - T where that is known and later (of a rendezvous
+// that the same call waits for: its data may flow long after its send). The one of that length that
+// comes in starts at arrival - T; alone either lasts o_s + T + o_r from its start. So d is how long
+// the latest one would still last when the other one starts, at most x: all of x where two ranks
+// exchange messages at once, and nothing in a ping-pong, where the answer starts when the message
+// is there. d falls by no more than the other one starts later, so that later never becomes
+// earlier.
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "models/cost/interconnect.h"
+#include "models/cost/scenario.h"
+#include "models/error.h"
+#include "replay/matching/timeline_state.h"
+#include "replay/rules/collective_uses.h"
+#include "replay/rules/outcomes.h"
+#include "replay/trace/collective_sizes.h"
+
+namespace rubato {
+
+/// Costs of one message in every lane, in ticks.
+template <int K>
+struct LaneMessageCost {
+  Lanes<K> send_overhead, receive_overhead, unexpected_overhead, transfer, gap, latency;
+  Lanes<K> answer;          ///< A
+  Lanes<K> burst_delay;     ///< g_b - g
+  Lanes<K> crossing_delay;  ///< x
+  /// o_s + 2 T + o_r: so long after the receiver's own send started, an arrival crosses nothing.
+  Lanes<K> crossing_window;
+  Protocol protocol = Protocol::kEager;
+  bool tells_unexpected = false;  ///< an unexpected message costs more, or less, in some lane
+  bool crosses = false;           ///< x is more than 0 in some lane
+  bool slows_bursts = false;      ///< g_b is more than g in some lane
+};
+
+/// What a group of scenarios with one structure has in common, and what differs per lane.
+struct LaneMachines {
+  std::vector<Interconnect> interconnects;  ///< one per lane
+  std::vector<std::string> names;           ///< of the scenarios, for messages; one per lane
+  std::vector<double> cpu;                  ///< one per lane
+  Placement placement;                      ///< the same in all lanes
+  double ticks_per_second = 1e9;
+  double outside_ticks = 0;    ///< tracing overhead to take out of each gap of compute
+  double function_ticks = 0;   ///< and for each record of a function in it
+  double inside_ticks = 0;     ///< and out of each call that keeps its time
+  bool keep_stolen = false;    ///< the time in which threads had no core
+  bool spinning_waits = true;  ///< polling loops are waits (polling.h); else they stay as they are
+  bool looks_at_posts = true;  ///< as EventSource::looks_at_posts()
+};
+
+template <int K>
+class ModelRules {
+ public:
+  static constexpr int kLanes = K;
+  static constexpr bool kFollowsRecording = false;  ///< rendezvous may block where nothing did
+
+  ModelRules(const LaneMachines& machines, const TraceDefinitions& trace) : machines_(&machines) {
+    for (int lane = 0; lane < K; ++lane) inverse_cpu_[lane] = 1 / machines.cpu[lane];
+    takes_overhead_out_ = machines.function_ticks != 0 || machines.outside_ticks != 0;
+    for (int level = 0; level < kLevels; ++level) {
+      all_have_[level] = true;
+      for (const Interconnect& net : machines.interconnects)
+        all_have_[level] = all_have_[level] && net.has(static_cast<Level>(level));
+    }
+    for (const Communicator& comm : trace.comms) comm_level_.push_back(widest_level(comm));
+  }
+
+  /// Compute between two calls: `recorded` ticks, in which there are so many records of functions.
+  [[gnu::always_inline]] Lanes<K> compute(double recorded, bool before_mpi_call,
+                                          uint32_t function_records) {
+    double left = recorded;
+    if (takes_overhead_out_ && (before_mpi_call || function_records > 0)) {
+      left -= machines_->function_ticks * function_records;
+      if (before_mpi_call) left -= machines_->outside_ticks;
+      if (left < 0) {
+        if (recorded >= 0) clipped_.add(-left);
+        left = std::min(recorded, 0.0);
+      }
+    }
+    return left * inverse_cpu_;
+  }
+
+  const ClippedOverhead& clipped() const { return clipped_; }
+
+  /// True when that part of a call only waits for what the calls behind it get.
+  bool spins(const Call& call, SpinningFlags part) const {
+    return (call.spinning & part) != 0 && machines_->spinning_waits;
+  }
+
+  void begin_call(TimelineState<K>& timeline) { timeline.busy = timeline.enter; }
+
+  [[gnu::always_inline]] void send(TimelineState<K>& timeline, const Call&, const Action& action,
+                                   Transfer<K>& transfer) {
+    const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+    const Lanes<K> start = start_send(timeline, action, transfer, cost);
+    if (transfer.handshake) {
+      transfer.sent = start;
+    } else {
+      transfer.arrival() = start + cost.transfer;
+    }
+  }
+
+  [[gnu::always_inline]] void post(TimelineState<K>& timeline, const Action& action,
+                                   Transfer<K>& transfer) {
+    // With many lanes to write it down is a third of what a message moves through the caches.
+    if (K == 1 || looks_at_posts(timeline.rank, action)) transfer.posted = timeline.enter;
+  }
+
+  /// Both ends are known.
+  void matched(Transfer<K>& transfer) {
+    if (!transfer.handshake) return;
+    const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+    transfer.arrival() =
+        (transfer.sent + cost.latency).max(transfer.posted) + (cost.transfer - cost.latency);
+  }
+
+  // --- One-sided communication: windows.h ---
+
+  /// An operation begins; `result`, where there is one, says what it brings back.
+  void transfer(TimelineState<K>& timeline, const Action& action, const Action* result,
+                OneSided<K>& operation, Stream<K>& aimed) {
+    // By value: the next question may change what a reference means.
+    const LaneMessageCost<K> there = message_cost(operation.level, action.bytes);
+    timeline.busy += there.send_overhead;
+    const Lanes<K> start = timeline.busy.max(timeline.out_port);
+    timeline.out_port = start + there.gap;
+    operation.left = operation.left.max(timeline.out_port);
+    operation.stores.add(start, there.gap, there.transfer);
+    aimed.add(start, there.gap, there.transfer);
+    if (!result) return;
+    const LaneMessageCost<K>& back = message_cost(operation.level, result->bytes);
+    operation.fetches = true;
+    const Lanes<K> way = there.transfer + back.transfer;
+    // They drain one behind the other: the last is there no earlier than all behind the first.
+    operation.results.landed = (operation.results.landed + back.gap).max(start + way);
+    operation.results.behind =
+        (operation.results.behind + back.gap).max(operation.results.gaps + way);
+    operation.results.gaps += there.gap;
+    operation.in_gaps += back.gap;
+  }
+
+  /// When the word that a post or complete is goes out.
+  Lanes<K> tell(TimelineState<K>& timeline, Level level) {
+    timeline.busy += message_cost(level, 0).send_overhead;
+    return timeline.busy;
+  }
+
+  /// When a word that goes out at `time` is at the other rank.
+  Lanes<K> reaches(int from, int to, const Lanes<K>& time) {
+    const Level level = this->level(from, to);
+    return level == Level::kSelf ? time : Lanes<K>(time + message_cost(level, 0).latency);
+  }
+
+  /// When a call leaves that waits for nothing.
+  const Lanes<K>& leave_at_once(const TimelineState<K>& timeline) const { return timeline.busy; }
+
+  /// When the current call leaves. The answer takes the place of TimelineState::busy, as with many
+  /// lanes a copy costs as much as the arithmetic.
+  [[gnu::always_inline]] const Lanes<K>& leave(TimelineState<K>& timeline, const Call& call,
+                                               const RuleContext<K>& context) {
+    const double recorded = call.leave - call.enter;
+    if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize) {
+      const bool is_gone = call.role == CallRole::kFlush ||
+                           (call.role == CallRole::kStolen && !machines_->keep_stolen);
+      return timeline.busy = timeline.enter + (is_gone ? 0 : recorded);
+    }
+    if (call.is_kept()) {
+      if (spins(call, kSpinning)) return timeline.busy = timeline.enter;
+      if (call.spinning != 0) outcomes_.look(timeline, call);
+      const double left = recorded - machines_->inside_ticks - lost(timeline, call);
+      return timeline.busy = timeline.enter + std::max(0.0, left);
+    }
+
+    if (outcomes_.knows_tests()) outcomes_.end_tests(timeline, *context.matcher);
+    if (call.spinning & kLookedFor ||
+        (!timeline.awaited.empty() &&
+         Outcomes<K>::is_up_to_the_machine(context.trace->calls[call.name]))) {
+      look_at_outcome(timeline, call, context);
+    }
+    // Most calls wait for nothing.
+    if (timeline.awaited.empty()) return leave_at_once(timeline);
+    Lanes<K> leave = timeline.busy;
+    Lanes<K> latest = timeline.busy;
+    std::optional<Lanes<K>> flows;  // known where a message may cross
+    for (const AwaitedList::Entry& entry : timeline.awaited.entries()) {
+      TransferId id = entry.number;
+      bool is_receive = entry.kind == Awaited::Kind::kReceive;
+      if (!entry.is_plain) {
+        const Awaited& awaited = timeline.awaited.other(entry);
+        if (awaited.kind >= Awaited::Kind::kCollective)
+          latest = latest.max(other_leave(timeline, call, awaited, context));
+        if (awaited.kind >= Awaited::Kind::kCollective || awaited.transfer == kNoTransfer) continue;
+        id = awaited.transfer;
+        is_receive = awaited.kind == Awaited::Kind::kReceive;
+      }
+      const Transfer<K>& transfer = (*context.matcher)[id];
+      if (transfer.abandoned || (!is_receive && !transfer.sender_waits)) {
+        // A send that nobody receives is eager.
+        if (is_receive) latest = latest.max(timeline.enter + recorded);
+        continue;
+      }
+      const LaneMessageCost<K>* cost = &message_cost(transfer.level, transfer.bytes);
+      if (is_receive) {
+        Lanes<K> drained = transfer.arrival();
+        if (cost->crosses) {
+          drained += crossing(timeline, transfer, *context.matcher, flows);
+          cost = &message_cost(transfer.level, transfer.bytes);  // it asked for others
+        }
+        drained = drained.max(timeline.in_port + cost->gap);
+        timeline.in_port = drained;
+        const auto take = [&](const Lanes<K>& overhead) __attribute__((always_inline)) {
+          leave += overhead;
+          latest = latest.max(drained + overhead);
+        };
+        if (transfer.handshake || !cost->tells_unexpected) {
+          take(cost->receive_overhead);
+        } else {
+          take((transfer.arrival() < transfer.posted)
+                   .select(cost->unexpected_overhead, cost->receive_overhead));
+        }
+      } else if (transfer.handshake) {
+        latest = latest.max(transfer.arrival());
+      } else {
+        latest = latest.max(acknowledged(transfer, *cost));
+      }
+    }
+    return timeline.busy = leave.max(latest);
+  }
+
+  [[gnu::always_inline]] Level level(int a, int b) const {
+    return machines_->placement.level(a, b);
+  }
+
+  /// Whom member `local` waits for in a collective. The same in all lanes.
+  Synchronisation synchronisation(const Action& action, int local,
+                                  const TraceDefinitions& trace) const {
+    if (!is_rooted(action.op) || action.peer == kRootInOwnGroup)
+      return rubato::synchronisation(action.op);
+    const double bytes =
+        payload_bytes(trace.sizes, action.op, trace.comms[action.comm].peers(local), local,
+                      action.bytes, action.bytes_received);
+    return machines_->interconnects[0].collectives().synchronisation(action.op, bytes);
+  }
+
+  /// A send that was complete at `since` when recorded ends in the current call (outcomes.h).
+  void end_moved(const Transfer<K>& transfer, const Lanes<K>& since) {
+    if (transfer.abandoned || !transfer.sender_waits) return;
+    const Lanes<K> completion =
+        transfer.handshake ? transfer.arrival()
+                           : acknowledged(transfer, message_cost(transfer.level, transfer.bytes));
+    outcomes_.add(completion - since);
+  }
+
+  /// How the collectives of one lane were priced.
+  const CollectiveUses& collective_uses(int lane) const { return collective_uses_[lane]; }
+
+  const Outcomes<K>& outcomes() const { return outcomes_; }
+
+ protected:
+  /// When the port takes a message.
+  [[gnu::always_inline]] Lanes<K> start_send(TimelineState<K>& timeline, const Action& action,
+                                             Transfer<K>& transfer,
+                                             const LaneMessageCost<K>& cost) {
+    timeline.busy += cost.send_overhead;
+    // What a call among neighbours sends is called buffered, too.
+    if (action.flags & kBuffered && !is_among_neighbours(action.tag))
+      timeline.busy += copy_cost(action.bytes);
+    Lanes<K> start = timeline.busy.max(timeline.out_port);
+    if (cost.slows_bursts && action.flags & kFollows)
+      start = start.max(timeline.out_port + cost.burst_delay);
+    timeline.out_port = start + cost.gap;
+    transfer.handshake = cost.protocol != Protocol::kEager;
+    transfer.sender_waits =
+        (action.flags & kSynchronous) || (transfer.handshake && !(action.flags & kBuffered));
+    return start;
+  }
+
+  /// The reference holds until the next question, which may clear the table.
+  [[gnu::always_inline]] const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
+    if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
+    return new_message_cost(level, bytes);
+  }
+
+ private:
+  /// False when it does not matter when a receive was posted.
+  bool looks_at_posts(int rank, const Action& action) {
+    if (machines_->looks_at_posts || is_among_neighbours(action.tag)) return true;
+    const Level between = level(action.peer, rank);
+    // A receive that nothing is sent to has no cost to be refused.
+    if (!all_have_[static_cast<int>(between)]) return true;
+    const LaneMessageCost<K>& cost = message_cost(between, action.bytes);
+    return cost.protocol != Protocol::kEager || cost.tells_unexpected;
+  }
+
+  /// What a call that keeps its time does without.
+  double lost(const TimelineState<K>& timeline, const Call& call) const {
+    if (!(call.spinning & kLoses)) return 0;
+    const Lost all = lost_in(timeline.block.actions_of(call));
+    return all.flushing + (machines_->keep_stolen ? 0 : all.stolen);
+  }
+
+  struct CollectiveCost {
+    Lanes<K> total;      ///< for a member that waits
+    Lanes<K> departure;  ///< for one that does not
+  };
+
+  [[gnu::noinline]] void look_at_outcome(const TimelineState<K>& timeline, const Call& call,
+                                         const RuleContext<K>& context) {
+    const MpiCallInfo& info = context.trace->calls[call.name];
+    const auto completion = [&](const Awaited& awaited) {
+      return completion_of(timeline, call, awaited, context);
+    };
+    if (call.spinning & kLookedFor) outcomes_.end_looks(timeline, info, completion);
+    if (!timeline.awaited.empty() && Outcomes<K>::is_up_to_the_machine(info))
+      outcomes_.look_at(timeline, info, spins(call, kSpinningBefore), completion);
+  }
+
+  /// When the machine is done with something that the current call gets.
+  Completion<K> completion_of(const TimelineState<K>& timeline, const Call& call,
+                              const Awaited& awaited, const RuleContext<K>& context) {
+    Completion<K> completion;
+    if (awaited.kind == Awaited::Kind::kCollective) {
+      const uint32_t comm = awaited.action->comm;
+      if (context.trace->comms[comm].size() <= 1) return completion;
+      if (context.collectives->get(comm, awaited.instance).abandoned) return completion;
+      completion.known = true;
+      completion.time = collective_leave(timeline, call, awaited, context);
+      completion.open_since = context.arrival(timeline, awaited);
+      return completion;
+    }
+    if (awaited.kind > Awaited::Kind::kCollective || awaited.transfer == kNoTransfer)
+      return completion;
+    const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
+    if (transfer.abandoned) return completion;
+    const bool is_receive = awaited.kind == Awaited::Kind::kReceive;
+    if (!is_receive && !transfer.sender_waits) return completion;
+    completion.known = true;
+    completion.time = transfer.arrival();
+    if (is_receive) {
+      // Written, then: see EventSource::looks_at_posts.
+      if (context.trace->calls[call.name].takes_some) completion.open_since = transfer.posted;
+    } else if (!transfer.handshake) {
+      completion.time = acknowledged(transfer, message_cost(transfer.level, transfer.bytes));
+    }
+    return completion;
+  }
+
+  /// When the data started that flows last of the rendezvous messages whose sends the current call
+  /// waits for; never, where it waits for none.
+  Lanes<K> latest_flow(const TimelineState<K>& timeline, Matcher<K>& matcher) {
+    Lanes<K> started = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+    for (const Awaited& awaited : timeline.awaited) {
+      if (awaited.kind != Awaited::Kind::kSend || awaited.transfer == kNoTransfer) continue;
+      const Transfer<K>& own = matcher[awaited.transfer];
+      if (!own.handshake || !own.sender_waits || own.abandoned) continue;
+      started = started.max(own.arrival() - message_cost(own.level, own.bytes).transfer);
+    }
+    return started;
+  }
+
+  /// How much later a message comes because its receiver sends meanwhile. `flows`: latest_flow(),
+  /// which is the same for all messages that a call receives, once one has asked for it.
+  [[gnu::noinline]] Lanes<K> crossing(const TimelineState<K>& timeline, const Transfer<K>& transfer,
+                                      Matcher<K>& matcher, std::optional<Lanes<K>>& flows) {
+    if (!flows) flows = latest_flow(timeline, matcher);
+    const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+    const Lanes<K> started = flows->max(timeline.out_port - cost.gap);
+    return (started + cost.crossing_window - transfer.arrival()).max(0).min(cost.crossing_delay);
+  }
+
+  /// When the sender of an eager synchronous message knows that it was received.
+  static Lanes<K> acknowledged(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
+    return transfer.arrival().max(transfer.posted) + cost.answer;
+  }
+
+  /// Not of a message.
+  [[gnu::noinline]] Lanes<K> other_leave(TimelineState<K>& timeline, const Call& call,
+                                         const Awaited& awaited, const RuleContext<K>& context) {
+    if (awaited.kind == Awaited::Kind::kCollective)
+      return collective_leave(timeline, call, awaited, context);
+    if (awaited.kind == Awaited::Kind::kEpoch) return epoch_leave(timeline, call, awaited, context);
+    return one_sided_leave(timeline, awaited, context);
+  }
+
+  Lanes<K> collective_leave(const TimelineState<K>& timeline, const Call& call,
+                            const Awaited& awaited, const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
+    const Communicator& comm = context.trace->comms[action.comm];
+    if (comm.size() <= 1) return timeline.busy;
+    const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
+    if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
+    const Lanes<K>& arrival = context.arrival(timeline, awaited);
+    if (action.peer == kRootInOwnGroup) return arrival;
+    const bool is_root = awaited.local == action.peer;
+    const CollectiveCost& cost =
+        collective_cost(action, comm, awaited.local, is_root, *context.trace);
+    switch (awaited.waits_for) {
+      case Synchronisation::kOneToAll:
+        if (is_root) return arrival + cost.departure;
+        if (!instance.waits_for_root(awaited.local, comm)) return arrival;
+        // The root and those on the way did not wait for one that comes late.
+        return (instance.root_enter + cost.total).max(arrival + cost.departure);
+      case Synchronisation::kAllToOne:
+        if (!is_root) return arrival + cost.departure;
+        break;
+      case Synchronisation::kPrefix:
+        return instance.enters[awaited.local] + cost.total;
+      case Synchronisation::kAllToAll:
+        break;
+    }
+    // Between groups one may come after all it waits for.
+    Lanes<K> last = instance.awaited_by(awaited.local, comm).last.max(arrival);
+    if (!instance.parts.empty()) {
+      double unused = 0;
+      instance.parts.latest(awaited.local, unused, last);
+    }
+    const Lanes<K> leave = last + cost.total;
+    return instance.arrivals.empty() ? leave
+                                     : Lanes<K>(leave.max(instance.arrivals[awaited.local]));
+  }
+
+  Lanes<K> one_sided_leave(TimelineState<K>& timeline, const Awaited& awaited,
+                           const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
+    if (action.kind == ActionKind::kUnlock) return timeline.busy;
+    if (action.kind == ActionKind::kLock) {
+      const Level level = action.peer == kNoRoot ? comm_level_[action.comm]
+                                                 : this->level(timeline.rank, action.peer);
+      Lanes<K> there = timeline.busy;
+      if (level != Level::kSelf) there += message_cost(level, 0).latency;
+      if (awaited.instance > 0) {
+        const auto before = static_cast<uint32_t>(awaited.instance - 1);
+        there = there.max(context.windows->turn(action, before).released);
+      }
+      return level == Level::kSelf ? there : Lanes<K>(there + message_cost(level, 0).latency);
+    }
+    OneSided<K>* operation = context.windows->find(timeline.rank, action.slot);
+    if (!operation) return timeline.busy;
+    auto& pair = context.windows->pair(action.comm, timeline.rank, operation->target);
+    Lanes<K> ready = Stream<K>::never();
+    if (pair.completes) {
+      const Epoch<K>& epoch = context.windows->epoch(pair, pair.completing);
+      if (epoch.abandoned) return timeline.busy;  // as epoch_leave() says
+      ready = epoch.posted + message_cost(operation->level, 0).latency;
+    }
+    // The local end alone ends an epoch: what is at the target is the target's to wait for.
+    const bool remotely = action.flags & kRemote && !pair.completes;
+    Lanes<K> leave = remotely ? Lanes<K>(operation->stores.landed)
+                              : Lanes<K>(operation->left.max(ready + operation->stores.gaps));
+    if (remotely) leave += message_cost(operation->level, 0).latency;
+    if (operation->fetches) {
+      timeline.in_port =
+          (timeline.in_port + operation->in_gaps).max(operation->results.from(ready));
+      leave = remotely ? timeline.in_port : Lanes<K>(leave.max(timeline.in_port));
+      operation->fetches = false;
+      operation->in_gaps.setZero();
+    }
+    return leave.max(timeline.busy);
+  }
+
+  Lanes<K> epoch_leave(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
+                       const RuleContext<K>& context) {
+    const Action& action = *awaited.action;
+    const Epoch<K>& epoch = context.windows->epoch(action, timeline.rank, awaited.instance);
+    if (epoch.abandoned) return timeline.enter + (call.leave - call.enter);
+    const LaneMessageCost<K>& word = message_cost(level(timeline.rank, action.peer), 0);
+    const Lanes<K> ready = epoch.posted + word.latency;
+    if (Windows<K>::is_origin(action)) return ready;
+    return (epoch.completed + word.latency).max(epoch.stream.from(ready)) + word.receive_overhead;
+  }
+
+  const LaneMessageCost<K>& new_message_cost(Level level, uint64_t bytes) {
+    auto& costs = message_costs_[static_cast<int>(level)];
+    if (costs.size() >= kMostCosts)
+      costs.clear();  // every size another one: no use in keeping them
+    const auto [entry, is_new] = costs.try_emplace(bytes);
+    LaneMessageCost<K>& cost = entry->second;
+    if (is_new) {
+      const double ticks = machines_->ticks_per_second;
+      const auto size = static_cast<double>(bytes);
+      for (int lane = 0; lane < K; ++lane) {
+        require(lane, level);
+        const MessageCost seconds = machines_->interconnects[lane].message(level, size);
+        cost.send_overhead[lane] = seconds.send_overhead * ticks;
+        cost.receive_overhead[lane] = seconds.receive_overhead * ticks;
+        cost.unexpected_overhead[lane] = seconds.unexpected_overhead * ticks;
+        cost.transfer[lane] = seconds.transfer * ticks;
+        cost.gap[lane] = seconds.gap * ticks;
+        cost.latency[lane] = seconds.latency * ticks;
+        cost.answer[lane] = seconds.answer * ticks;
+        cost.burst_delay[lane] = (seconds.burst_gap - seconds.gap) * ticks;
+        cost.crossing_delay[lane] = seconds.crossing_delay * ticks;
+      }
+      cost.crossing_window = cost.send_overhead + 2 * cost.transfer + cost.receive_overhead;
+      cost.crosses = (cost.crossing_delay > 0).any();
+      cost.slows_bursts = (cost.burst_delay > 0).any();
+      cost.protocol = machines_->interconnects[0].protocol(level, size);
+      cost.tells_unexpected = (cost.unexpected_overhead != cost.receive_overhead).any();
+    }
+    last_level_ = level;
+    last_bytes_ = bytes;
+    last_cost_ = &cost;  // unordered_map keeps its elements in place
+    return cost;
+  }
+
+  /// What a rank takes to copy a message into the buffer.
+  [[gnu::noinline]] Lanes<K> copy_cost(uint64_t bytes) const {
+    Lanes<K> cost;
+    for (int lane = 0; lane < K; ++lane) {
+      cost[lane] = machines_->interconnects[lane].copy(static_cast<double>(bytes)) *
+                   machines_->ticks_per_second;
+    }
+    return cost;
+  }
+
+  const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
+                                        bool is_root, const TraceDefinitions& trace) {
+    const double bytes = payload_bytes(trace.sizes, action.op, comm.peers(local), local,
+                                       action.bytes, action.bytes_received);
+    const Level level = comm_level_[action.comm];
+    const CollectiveKey key{bytes, comm.size(), action.op, level, is_root};
+    if (last_collective_ && last_key_ == key) return *last_collective_;
+    if (collective_costs_.size() >= kMostCosts) collective_costs_.clear();
+    const auto [entry, is_new] = collective_costs_.try_emplace(key);
+    CollectiveCost& cost = entry->second;
+    if (is_new) {
+      const double ticks = machines_->ticks_per_second;
+      for (int lane = 0; lane < K; ++lane) {
+        require(lane, level);
+        const Interconnect& net = machines_->interconnects[lane];
+        cost.total[lane] = net.collective(action.op, comm.size(), bytes, level) * ticks;
+        cost.departure[lane] =
+            net.collective_departure(action.op, comm.size(), bytes, level, is_root) * ticks;
+        collective_uses_[lane].add(action.op, comm.size(), bytes, net.collectives());
+      }
+    }
+    last_key_ = key;
+    last_collective_ = &cost;  // likewise
+    return cost;
+  }
+
+  void require(int lane, Level level) const {
+    if (machines_->interconnects[lane].has(level)) return;
+    if (level == Level::kSocket) level = Level::kNode;  // which would do
+    const std::string name = kLevelNames[static_cast<int>(level)];
+    throw InputError("scenario '" + machines_->names[lane] + "': there are messages of level '" +
+                     name + "', but the platform has no [level." + name +
+                     "]; add it, or let another level stand in with --fallback-level");
+  }
+
+  /// The most distant pair sets the pace. Where all members are on the node (or socket) of one,
+  /// they are on that of each other.
+  Level widest_level(const Communicator& comm) const {
+    Level widest = Level::kSelf;
+    for (const int32_t member : comm.members)
+      widest = std::max(widest, level(comm.members[0], member));
+    return widest;
+  }
+
+  struct CollectiveKey {
+    double bytes;
+    int members;
+    CollectiveOp op;
+    Level level;
+    bool is_root;
+    bool operator==(const CollectiveKey&) const = default;
+  };
+  struct CollectiveHash {
+    size_t operator()(const CollectiveKey& key) const {
+      const size_t small = static_cast<size_t>(key.members) << 8 |
+                           static_cast<size_t>(key.op) << 3 | static_cast<size_t>(key.level) << 1 |
+                           (key.is_root ? 1 : 0);
+      return std::hash<double>()(key.bytes) * 0x9E3779B97F4A7C15u ^ small * 0xC2B2AE3D27D4EB4Fu;
+    }
+  };
+
+  static constexpr size_t kMostCosts = 1 << 14;
+
+  const LaneMachines* machines_;
+  Lanes<K> inverse_cpu_;
+  bool takes_overhead_out_ = false;  ///< of compute
+  std::vector<Level> comm_level_;
+  std::array<bool, kLevels> all_have_;  ///< by level: no lane's platform lacks it
+  std::array<std::unordered_map<uint64_t, LaneMessageCost<K>>, kLevels> message_costs_;
+  std::unordered_map<CollectiveKey, CollectiveCost, CollectiveHash> collective_costs_;
+  std::array<CollectiveUses, K> collective_uses_;
+  Level last_level_ = Level::kSelf;
+  uint64_t last_bytes_ = 0;
+  const LaneMessageCost<K>* last_cost_ = nullptr;
+  CollectiveKey last_key_{};
+  const CollectiveCost* last_collective_ = nullptr;
+  Outcomes<K> outcomes_;
+  ClippedOverhead clipped_;
+};
+
+}  // namespace rubato

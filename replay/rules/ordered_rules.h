@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+
+#include "replay/matching/arrival_matcher.h"
+#include "replay/rules/model_rules.h"
+#include "replay/rules/progress_rules.h"
+#include "replay/rules/time_order.h"
+
+namespace rubato {
+
+/// Rules of a scenario in which what happens depends on what happened before in replayed time
+/// (time_order.h). Where nothing does, all times are those of ModelRules and ProgressRules, bit for
+/// bit; but the data of a rendezvous takes the out-port when it flows, and not with its send.
+class OrderedRules : public ProgressRules {
+ public:
+  static constexpr bool kTimeOrdered = true;
+  static constexpr bool kNeedsPresence = false;  ///< the order of time knows it
+
+  /// `by_arrival`: receives take whichever message comes first (arrival_matcher.h).
+  OrderedRules(const LaneMachines& machines, const TraceDefinitions& trace,
+               const ContentionModel& contention, bool by_arrival)
+      : ProgressRules(machines, trace),
+        machines_(&machines),
+        order_(trace.timelines(), machines.placement, contention),
+        by_arrival_(by_arrival) {}
+
+  /// Arrivals are up to the order of time, and so is the port; `sent` is when the message, or its
+  /// request to send, comes there.
+  void send(TimelineState<1>& timeline, const Call&, const Action& action, Transfer<1>& transfer) {
+    const Lanes<1> port = timeline.out_port;
+    start_send(timeline, action, transfer, message_cost(transfer.level, transfer.bytes));
+    transfer.sent = timeline.busy;
+    transfer.follows = action.flags & kFollows;
+    timeline.out_port = port;
+  }
+
+  /// A message comes to the port of its sender at `time`; when its data flows.
+  double take_port(TimelineState<1>& sender, const Transfer<1>& transfer, double time) {
+    const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
+    const double delay = transfer.follows ? cost.burst_delay[0] : 0;
+    const double start = std::max(time, sender.out_port[0] + delay);
+    sender.out_port[0] = start + cost.gap[0];
+    return start;
+  }
+
+  /// Fills in what the order of time has to know of a message that was sent.
+  void describe(const Transfer<1>& transfer, TimeOrder::Message& message) {
+    const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
+    message.protocol = cost.protocol;
+    message.lead = 0;
+    message.length = message.rest = cost.transfer[0];
+    message.data = message.length - cost.latency[0];
+    if (cost.protocol == Protocol::kEager) return;
+    message.envelope = transfer.sent[0] + cost.latency[0];
+    const double after_request = cost.transfer[0] - cost.latency[0];
+    const Presence::HandshakeTimes handshake =
+        this->handshake_times(transfer);  // asks, too: no word of `cost` from here on
+    message.handshake = handshake;
+    // The third trip of the handshake is the latency of the data.
+    const double grows =
+        machines_->interconnects[0].growing(transfer.level, static_cast<double>(transfer.bytes));
+    message.data = std::min(handshake.data, grows * machines_->ticks_per_second);
+    const bool pushes = message.protocol == Protocol::kPush;
+    message.lead = pushes ? 0 : handshake.answer;
+    message.length = message.rest = pushes ? handshake.data : after_request;
+  }
+
+  bool by_arrival() const { return by_arrival_; }
+
+  // What the engine keeps of the order of time (engine/time_ordered.h), for one run.
+  TimeOrder& order() { return order_; }
+  ArrivalMatcher& arrivals() { return arrivals_; }
+
+ private:
+  const LaneMachines* machines_;
+  TimeOrder order_;
+  ArrivalMatcher arrivals_;
+  bool by_arrival_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,195 @@
+#pragma once
+
+// Outcomes that another machine would not have had.
+//
+// Which request MPI_Waitany took, and that MPI_Test found its request complete, stays as recorded;
+// what would have followed from another outcome nobody knows. On a scenario's own clocks an outcome
+// may be impossible. Those are counted, with the time that they touch:
+//
+//   * a test that succeeded before what it completed is there (a message, or a
+//     collective): from its enter to then, for which the replay waits. (Not at the end of a loop
+//     that is a wait anyhow, see polling.h.)
+//   * a test that found a send complete which on this machine waits for its receive until later:
+//     from its enter to then. The program went on, so the replay does not wait: the completion
+//     moves to the next call of MPI_Wait's kin, or to MPI_Finalize, which can complete it.
+//   * several requests taken by one MPI_Waitsome of which one comes first: from then to the last
+//   * a request taken by MPI_Waitany, MPI_Waitsome or their tests that was open when the call of
+//     this kind before waited for another one, and came first: from then to the other one's
+//     arrival. (Not a send: when that was begun is not kept.)
+//   * a test or a probe that found nothing although all that its loop ends with was there: from the
+//     first such one to the call that gets it. (Not where the loop is a wait anyhow.)
+//   * a probe right before a blocking receive, for a message that comes later: from its enter to
+//     the arrival, for which the receive waits. (Likewise.)
+//
+// Archives do not say for which requests a Waitany waited besides the ones that it took; those that
+// the next such call takes are assumed to be among them. Nor do most say what a test that failed or
+// a probe looked for: it is assumed to be what the call gets in which the run of them ends
+// (polling.h). Score-P can record which requests a test found not complete; then each receive has
+// its tests, whatever was called between them and the call that completes it. (Not where several
+// threads of a rank call MPI.)
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <unordered_map>
+
+#include "models/lanes.h"
+#include "replay/matching/timeline_state.h"
+#include "replay/trace/mpi_calls.h"
+
+namespace rubato {
+
+/// When what a request stands for is there on the scenario's clocks. Ticks.
+template <int K>
+struct Completion {
+  bool known = false;
+  Lanes<K> time = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+  /// When the request was made; infinite where that is not kept.
+  Lanes<K> open_since = -time;
+};
+
+template <int K>
+class Outcomes {
+ public:
+  /// True of calls with an outcome that another machine may contradict: the others are not looked
+  /// at.
+  static bool is_up_to_the_machine(const MpiCallInfo& call) {
+    return call.tests || call.takes_some;
+  }
+
+  /// A test or probe (kInVain, kFound) is replayed as it stands.
+  void look(const TimelineState<K>& timeline, const Call& call) {
+    if (call.spinning & kNamesTests) return note_tests(timeline, call);
+    if (!(call.spinning & (kInVain | kFound))) return;
+    Looks& looks = looks_[&timeline];
+    if (call.spinning & kFound) looks.found = timeline.enter;
+    if (call.spinning & kInVain) note(looks.in_vain, timeline.enter);
+  }
+
+  /// A call that completes requests is about to leave. `is_wait`: a test in which a polling loop
+  /// ends, which is replayed as a wait. `completion` gives the Completion of an Awaited.
+  template <typename CompletionOf>
+  void look_at(const TimelineState<K>& timeline, const MpiCallInfo& call, bool is_wait,
+               CompletionOf completion) {
+    Lanes<K> first = Lanes<K>::Constant(std::numeric_limits<double>::infinity());
+    Lanes<K> last = -first;
+    Lanes<K> touched = Lanes<K>::Constant(0);
+    Taken& before = taken_[&timeline];
+    for (const Awaited& awaited : timeline.awaited) {
+      const Completion<K> request = completion(awaited);
+      if (!request.known) continue;
+      first = first.min(request.time);
+      last = last.max(request.time);
+      if (!call.takes_some) continue;
+      const auto was_open = request.open_since <= before.enter;
+      touched =
+          touched.max(was_open.select(before.arrival - request.time.max(before.enter), touched));
+    }
+    if (call.tests && !is_wait) {
+      touched = touched.max(last - timeline.enter);
+    } else if (call.takes_some) {
+      touched = touched.max(last - first.max(timeline.enter));
+    }
+    if (call.takes_some) before = {timeline.enter, last};
+    add(touched);
+  }
+
+  /// A call is about to leave that gets what others looked for (kLookedFor): what it receives, of
+  /// probes, and all that it completes, of tests.
+  template <typename CompletionOf>
+  void end_looks(const TimelineState<K>& timeline, const MpiCallInfo& call,
+                 CompletionOf completion) {
+    const auto found = looks_.find(&timeline);
+    if (found == looks_.end()) return;
+    Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+    for (const Awaited& awaited : timeline.awaited) {
+      if (call.tests || awaited.kind == Awaited::Kind::kReceive)
+        last = last.max(completion(awaited).time);
+    }
+    add_in_vain(found->second.in_vain, last, timeline.enter);
+    add(last - found->second.found);
+    looks_.erase(found);
+  }
+
+  bool knows_tests() const { return !tests_.empty(); }
+  /// A call is about to leave that may complete receives which were tested in vain.
+  void end_tests(const TimelineState<K>& timeline, Matcher<K>& matcher) {
+    for (const Awaited& awaited : timeline.awaited) {
+      if (awaited.kind != Awaited::Kind::kReceive) continue;
+      const auto found = tests_.find(awaited.transfer);
+      if (found == tests_.end()) continue;
+      const Transfer<K>& transfer = matcher[awaited.transfer];
+      if (!transfer.abandoned) add_in_vain(found->second, transfer.arrival(), timeline.enter);
+      tests_.erase(found);
+    }
+  }
+
+  /// Counts an outcome that touches so many ticks.
+  void add(const Lanes<K>& touched) {
+    for (int lane = 0; lane < K; ++lane) {
+      if (!(touched[lane] >= 1)) continue;  // what clocks cannot tell
+      ++count_[lane];
+      time_[lane] += touched[lane];
+    }
+  }
+
+  uint64_t count(int lane) const { return count_[lane]; }
+  /// Ticks.
+  double time(int lane) const { return time_[lane]; }
+
+ private:
+  /// Polls of the current run.
+  struct Looks {
+    std::deque<Lanes<K>> in_vain;  ///< when they were entered; the last kMostLooks
+    Lanes<K> found = Lanes<K>::Constant(std::numeric_limits<double>::infinity());
+  };
+  static constexpr size_t kMostLooks = 4096;
+
+  /// Of a call that names the receives it tested.
+  void note_tests(const TimelineState<K>& timeline, const Call& call) {
+    if (timeline.threads) return;
+    for (const Action& action : timeline.block.actions_of(call)) {
+      if (action.kind != ActionKind::kTested) continue;
+      const uint32_t slot = action.slot;
+      if (slot >= timeline.slots.size() || timeline.slots[slot] == kNoTransfer) continue;
+      note(tests_[timeline.slots[slot]], timeline.enter);
+    }
+  }
+
+  static void note(std::deque<Lanes<K>>& looks, const Lanes<K>& enter) {
+    if (looks.size() == kMostLooks) looks.pop_front();
+    looks.push_back(enter);
+  }
+
+  /// Counts those of `looks` that came after `arrival`, with the time from the first one to `end`.
+  void add_in_vain(const std::deque<Lanes<K>>& looks, const Lanes<K>& arrival,
+                   const Lanes<K>& end) {
+    for (int lane = 0; lane < K; ++lane) {
+      if (!std::isfinite(arrival[lane])) continue;  // nothing was received
+      bool first = true;
+      for (const Lanes<K>& look : looks) {
+        if (!(look[lane] >= arrival[lane] + 1)) continue;
+        ++count_[lane];
+        if (first) time_[lane] += end[lane] - look[lane];
+        first = false;
+      }
+    }
+  }
+
+  /// What the last call that takes some requests of many took.
+  struct Taken {
+    Lanes<K> enter = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
+    Lanes<K> arrival = enter;  ///< of the last one
+  };
+
+  std::unordered_map<const TimelineState<K>*, Taken> taken_;
+  std::unordered_map<const TimelineState<K>*, Looks> looks_;  ///< of polls that are under way
+  /// When open receives were tested in vain, where that is on record.
+  std::unordered_map<TransferId, std::deque<Lanes<K>>> tests_;
+  std::array<uint64_t, K> count_{};
+  Lanes<K> time_ = Lanes<K>::Constant(0);
+};
+
+}  // namespace rubato

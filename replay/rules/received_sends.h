@@ -1,0 +1,82 @@
+#pragma once
+
+// Which sends of an archive somebody receives.
+//
+// A send whose receive has no record (the receive was voided, filtered, or made by a call that the
+// tracer does not know) is eager and dropped: nothing of it is known to wait for. On a machine
+// where its size waits for the receiver, the replay has to tell it from a send whose receiver only
+// comes late, or never because both wait for each other, which is a deadlock and a result. That
+// does not depend on the machine: matching is in post order. So when nobody can go on and somebody
+// waits to send, the archive is gone through once without waiting for any receiver, and the pass
+// begins anew with what that found.
+
+#include <cstdint>
+#include <vector>
+
+#include "replay/matching/timeline_state.h"
+
+namespace rubato {
+
+/// The sends that are received, by timeline and their number in it, from 0.
+class ReceivedSends {
+ public:
+  /// All of them.
+  ReceivedSends() = default;
+  /// None yet.
+  explicit ReceivedSends(int timelines) : received_(timelines) {}
+
+  bool has(int timeline, size_t number) const {
+    return received_.empty() ||
+           (number < received_[timeline].size() && received_[timeline][number]);
+  }
+  void add(int timeline, size_t number) {
+    std::vector<bool>& of_timeline = received_[timeline];
+    if (number >= of_timeline.size()) of_timeline.resize(number + 1);
+    of_timeline[number] = true;
+  }
+
+ private:
+  std::vector<std::vector<bool>> received_;
+};
+
+/// Fills a ReceivedSends. Times are as recorded, and nobody waits to send.
+class ReceiverRules {
+ public:
+  static constexpr int kLanes = 1;
+  static constexpr bool kFollowsRecording = true;
+  static constexpr bool kFindsReceivers = true;
+
+  ReceiverRules(ReceivedSends& received, const Placement& placement)
+      : received_(&received), placement_(&placement) {}
+
+  Lanes<1> compute(double recorded, bool, uint32_t) { return Lanes<1>(recorded); }
+  void begin_call(TimelineState<1>&) {}
+  Lanes<1> tell(TimelineState<1>& timeline, Level) { return timeline.enter; }
+  void send(TimelineState<1>&, const Call&, const Action&, Transfer<1>&) {}
+  void post(TimelineState<1>&, const Action&, Transfer<1>&) {}
+  Lanes<1> leave(TimelineState<1>&, const Call& call, const RuleContext<1>&) {
+    return Lanes<1>(call.leave);
+  }
+  Level level(int a, int b) const { return placement_->level(a, b); }
+
+  // A transfer's times say which send it is: nobody else needs them here.
+  void number(int timeline, size_t number, Transfer<1>& transfer) {
+    transfer.sent[0] = timeline;
+    transfer.posted[0] = static_cast<double>(number);
+  }
+  void matched(Transfer<1>& transfer) {
+    received_->add(static_cast<int>(transfer.sent[0]), static_cast<size_t>(transfer.posted[0]));
+  }
+
+ private:
+  ReceivedSends* received_;
+  const Placement* placement_;
+};
+
+/// True for rules that want to know which send a message is.
+template <class Rules>
+inline constexpr bool kFindsReceivers = requires {
+  Rules::kFindsReceivers;
+};
+
+}  // namespace rubato

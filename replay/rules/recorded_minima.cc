@@ -1,0 +1,93 @@
+#include "replay/rules/recorded_minima.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "replay/trace/collective_sizes.h"
+
+namespace rubato {
+
+void RecordedMinima::finish() {
+  for (LowerEnvelope& envelope : floor) envelope.finish();
+  for (auto& [key, envelope] : own) envelope.finish();
+  for (LowerEnvelope& envelope : receive) envelope.finish();
+  for (LowerEnvelope& envelope : synchronous) envelope.finish();
+  for (LowerEnvelope& envelope : epoch) envelope.finish();
+  for (auto& [key, delay] : collective) delay.finish();
+}
+
+Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
+                            const RuleContext<1>& context) {
+  OwnCost own;
+  bool depends = false;
+  for (const Awaited& awaited : timeline.awaited) {
+    if (awaited.kind == Awaited::Kind::kCollective) {
+      const Action& action = *awaited.action;
+      const Communicator& comm = context.trace->comms[action.comm];
+      if (comm.size() <= 1) continue;
+      const auto& instance = context.collectives->get(action.comm, awaited.instance);
+      double cause = 0;
+      Lanes<1> unused;
+      if (instance.abandoned ||
+          !collective_cause(instance, action, awaited.local, comm, call.leave, cause, unused))
+        continue;
+      const double bytes = payload_bytes(context.trace->sizes, action.op, comm.peers(awaited.local),
+                                         awaited.local, action.bytes, action.bytes_received);
+      minima_->collective[RecordedMinima::collective_key(action.op, comm.size())].add(
+          bytes, call.enter, call.leave, cause);
+      own.add_collective(bytes, comm.size(), cause);
+      depends = true;
+      continue;
+    }
+    if (awaited.kind == Awaited::Kind::kLock) {
+      const Action& action = *awaited.action;
+      const auto& turn = context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
+      if (!std::isfinite(turn.recorded_release)) continue;
+      const int distance = surveyed_level(level(timeline.rank, action.peer));
+      add(minima_->epoch[distance], 0, call.leave - turn.recorded_release);
+      own.add(0, distance, turn.recorded_release);
+      depends = true;
+      continue;
+    }
+    if (awaited.kind == Awaited::Kind::kEpoch) {
+      const Action& action = *awaited.action;
+      double cause = 0;
+      Lanes<1> unused;
+      if (!epoch_cause(context.windows->epoch(action, timeline.rank, awaited.instance), action,
+                       call.leave, cause, unused))
+        continue;
+      const int distance = surveyed_level(level(timeline.rank, action.peer));
+      add(minima_->epoch[distance], 0, call.leave - cause);
+      own.add(0, distance, cause);
+      depends = true;
+      continue;
+    }
+    if (awaited.transfer == kNoTransfer) continue;
+    Transfer<1>& transfer = (*context.matcher)[awaited.transfer];
+    if (awaited.kind == Awaited::Kind::kSend && transfer.handshake) {
+      transfer.arrival()[0] = std::min(transfer.arrival()[0], call.leave);
+      if (transfer.has_post) matched(transfer);
+    }
+    if (transfer.abandoned) continue;
+    const auto bytes = static_cast<double>(transfer.bytes);
+    const int level = surveyed_level(transfer.level);
+    if (awaited.kind == Awaited::Kind::kReceive) {
+      add(minima_->receive[level], bytes, call.leave - transfer.recorded_send);
+      own.add(bytes, level, transfer.recorded_send);
+    } else if (transfer.sender_waits) {
+      add(minima_->synchronous[level], bytes, call.leave - transfer.recorded_post);
+      own.add(bytes, level, transfer.recorded_post);
+    } else {
+      continue;
+    }
+    depends = true;
+  }
+  if (depends) {
+    minima_->floor[call.name].add(own.bytes, call.leave - call.enter);
+    const double left = call.leave - std::max(call.enter, own.cause);
+    if (left > 0 || !minima_->repaired) add(minima_->own[own.key(call.name)], own.bytes, left);
+  }
+  return Lanes<1>(call.leave);
+}
+
+}  // namespace rubato

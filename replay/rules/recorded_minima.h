@@ -1,0 +1,225 @@
+#pragma once
+
+// What `measured` has to know before it can replay: what a call of each kind takes itself, the
+// least time from a send to the end of its receive per size and level, and how large a message was
+// sent without waiting for its receiver. One pass over the archive, in which every call leaves when
+// it was recorded to leave.
+//
+// What a call takes itself is what waiting leaves over: leave - max(enter, cause), with the last of
+// what it waits for as the cause. A call that did not wait takes leave - enter; of one that waited
+// leave - cause still holds the way of the message, so it bounds its own cost from above. The least
+// of all calls of a name, level (or number of members) and length is the best such bound. (The
+// least leave - enter alone would hold waiting where every call of a name waits.)
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/matching/timeline_state.h"
+#include "replay/rules/lower_envelope.h"
+
+namespace rubato {
+
+/// Where the tables keep what two ranks of this distance took: those of a node in one place, on one
+/// socket or on two, as archives know of sockets or do not.
+inline int surveyed_level(Level level) {
+  return static_cast<int>(level == Level::kSocket ? Level::kNode : level);
+}
+
+/// Which calls take the same themselves, and what they wait for.
+struct OwnCost {
+  double bytes = 0;      ///< of all that is waited for
+  uint32_t level = 0;    ///< the most distant surveyed_level()
+  uint32_t members = 0;  ///< of the communicator of a collective
+  /// When the last of what is waited for happened, as recorded.
+  double cause = -std::numeric_limits<double>::infinity();
+
+  void add(double more_bytes, int surveyed_level, double recorded_cause) {
+    bytes += more_bytes;
+    level = std::max(level, static_cast<uint32_t>(surveyed_level));
+    cause = std::max(cause, recorded_cause);
+  }
+  void add_collective(double more_bytes, int size, double recorded_cause) {
+    add(more_bytes, 0, recorded_cause);
+    members = std::max(members, static_cast<uint32_t>(size));
+  }
+  uint64_t key(uint16_t name) const {
+    return uint64_t{name} << 40 | uint64_t{level} << 32 | members;
+  }
+};
+
+/// The least time from the cause of a collective to its end, by length.
+///
+/// leave - W bounds it from above. Where everybody came long after W (the root of an MPI_Bcast that
+/// others enter when they have computed) that says nothing: such members would wait as long in
+/// every scenario in which they come earlier. There, what the call takes itself is put for it.
+class LeastDelay {
+ public:
+  void add(double bytes, double enter, double leave, double cause) {
+    if (leave < cause) return;  // clocks are that wrong
+    delay_.add(bytes, leave - cause);
+    if (cause > enter)
+      waited_.add(bytes, leave - cause);
+    else
+      late_.add(bytes, leave - enter);
+  }
+  void finish() {
+    for (LowerEnvelope* envelope : {&delay_, &waited_, &late_}) envelope->finish();
+  }
+  double at(double bytes) const {
+    const double delay = delay_.at(bytes);
+    return std::isfinite(waited_.at(bytes)) ? delay : std::min(delay, late_.at(bytes));
+  }
+
+ private:
+  LowerEnvelope delay_;   ///< leave - W of all
+  LowerEnvelope waited_;  ///< of members who were there before
+  LowerEnvelope late_;    ///< leave - enter of those who were not
+};
+
+/// The tables, in ticks; by surveyed_level(), but for the evidence.
+struct RecordedMinima {
+  std::vector<LowerEnvelope> floor;  ///< by call: leave - enter over bytes awaited
+  std::unordered_map<uint64_t, LowerEnvelope>
+      own;                                         ///< by OwnCost::key(): leave - max(enter, cause)
+  std::array<LowerEnvelope, kLevels> receive;      ///< leave - send's enter
+  std::array<LowerEnvelope, kLevels> synchronous;  ///< send's leave - receive's post
+  std::array<LowerEnvelope, kLevels> epoch;  ///< leave - enter of the post, complete or unlock
+  std::unordered_map<uint64_t, LeastDelay> collective;  ///< by collective_key()
+  std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
+
+  /// Times were repaired: a call that ends right when what it waited for happened was put there,
+  /// and says nothing about what it takes.
+  bool repaired = false;
+
+  /// To be called once, when all calls were seen.
+  void finish();
+  /// What a call takes itself, ticks; infinite where no call bounds it.
+  double own_cost(uint16_t name, const OwnCost& cost) const {
+    const auto table = own.find(cost.key(name));
+    return table == own.end() ? std::numeric_limits<double>::infinity()
+                              : table->second.at(cost.bytes);
+  }
+
+  static uint64_t collective_key(CollectiveOp op, int members) {
+    return static_cast<uint64_t>(op) << 32 | static_cast<uint32_t>(members);
+  }
+};
+
+/// W of what `local` waits for in a collective that synchronises in this way; false when it waits
+/// for nobody.
+template <int K>
+bool collective_cause(const CollectiveInstance<K>& instance, Synchronisation how, int local,
+                      const Communicator& comm, double& recorded, Lanes<K>& replayed) {
+  switch (how) {
+    case Synchronisation::kOneToAll:
+      if (!instance.waits_for_root(local, comm)) return false;
+      recorded = instance.recorded_root_enter;
+      replayed = instance.root_enter;
+      return true;
+    case Synchronisation::kAllToOne:
+      if (local != instance.root) return false;
+      break;
+    case Synchronisation::kPrefix:
+      if (local == 0) return false;
+      recorded = instance.recorded_enters[local];
+      replayed = instance.enters[local];
+      return true;
+    case Synchronisation::kAllToAll:
+      break;
+  }
+  const Arrivals<K>& all = instance.awaited_by(local, comm);
+  recorded = all.recorded_last;
+  replayed = all.last;
+  if (!instance.parts.empty()) instance.parts.latest(local, recorded, replayed);
+  return recorded > -std::numeric_limits<double>::infinity();
+}
+
+/// The same as recorded, for a call that left at `leave` when recorded.
+template <int K>
+bool collective_cause(const CollectiveInstance<K>& instance, const Action& action, int local,
+                      const Communicator& comm, double leave, double& recorded,
+                      Lanes<K>& replayed) {
+  if (comm.size() <= 1 || instance.held_nobody()) return false;
+  if (!collective_cause(instance, instance.how, local, comm, recorded, replayed)) return false;
+  return !(action.flags & kTakesNothing && leave < recorded);
+}
+
+/// When what an epoch waits for happened; false where the recording shows that the call did not
+/// wait for it (windows.h).
+template <int K>
+bool epoch_cause(const Epoch<K>& epoch, const Action& action, double leave, double& recorded,
+                 Lanes<K>& replayed) {
+  const bool is_origin = Windows<K>::is_origin(action);
+  recorded = is_origin ? epoch.recorded_post : epoch.recorded_complete;
+  replayed = is_origin ? epoch.posted : epoch.completed;
+  return !epoch.abandoned && !(is_origin && recorded > leave);
+}
+
+/// The eager limit in force: what the archive (or the user) says, never below what was seen to be
+/// eager.
+struct EagerLimits {
+  std::array<double, kLevels> bytes;
+  EagerLimits() { bytes.fill(std::numeric_limits<double>::infinity()); }
+};
+
+/// Fills a RecordedMinima. Times are as recorded.
+class MinimaRules {
+ public:
+  static constexpr int kLanes = 1;
+  static constexpr bool kFollowsRecording = true;  ///< what blocks, blocked when recorded
+
+  MinimaRules(RecordedMinima& minima, const Placement& placement, const EagerLimits& limits,
+              const TraceDefinitions& trace)
+      : minima_(&minima), placement_(&placement), limits_(&limits) {
+    minima.floor.resize(trace.calls.size());
+  }
+
+  Lanes<1> compute(double recorded, bool, uint32_t) { return Lanes<1>(recorded); }
+  void begin_call(TimelineState<1>&) {}
+  Lanes<1> tell(TimelineState<1>& timeline, Level) { return timeline.enter; }
+
+  void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
+    // Here: when the sender is known to have been done with it.
+    transfer.arrival()[0] =
+        (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered))
+            ? call.leave
+            : std::numeric_limits<double>::infinity();
+    transfer.sender_waits = waits(action, transfer);
+    transfer.handshake = transfer.sender_waits && !(action.flags & kSynchronous);
+  }
+  void post(TimelineState<1>&, const Action&, Transfer<1>&) {}
+
+  void matched(Transfer<1>& transfer) {
+    // A send that was done before its receive was posted did not wait for it.
+    if (transfer.arrival()[0] < transfer.recorded_post) {
+      double& evidence = minima_->eager_evidence[static_cast<int>(transfer.level)];
+      evidence = std::max(evidence, static_cast<double>(transfer.bytes));
+    }
+  }
+
+  Lanes<1> leave(TimelineState<1>& timeline, const Call& call, const RuleContext<1>& context);
+
+  Level level(int a, int b) const { return placement_->level(a, b); }
+
+ private:
+  bool waits(const Action& action, const Transfer<1>& transfer) const {
+    if (action.flags & kSynchronous) return true;
+    if (action.flags & kBuffered) return false;
+    return static_cast<double>(transfer.bytes) > limits_->bytes[static_cast<int>(transfer.level)];
+  }
+
+  /// A call that ends before what it waited for shows how wrong clocks are, not how fast calls are.
+  static void add(LowerEnvelope& envelope, double bytes, double residual) {
+    if (residual >= 0) envelope.add(bytes, residual);
+  }
+
+  RecordedMinima* minima_;
+  const Placement* placement_;
+  const EagerLimits* limits_;
+};
+
+}  // namespace rubato

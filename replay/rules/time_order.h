@@ -1,0 +1,162 @@
+#pragma once
+
+// Replaying in the order of time.
+//
+// The engine runs each timeline until it blocks, in no order of time (replay.h). Where messages
+// take room from each other (contention.h), or a receive takes whichever message comes first
+// (arrival_matcher.h), what happens depends on what happened before, in replayed time. Such
+// scenarios are replayed one by one, by the same engine, whose timelines then go no further than to
+// their next call: its enter is an event among others, and events are taken in the order of time.
+// Events of one time are taken by kind (in the order of Kind), then by rank, then by which was
+// asked for first; so results do not depend on anything else.
+//
+// A message passes through these events:
+//
+//   its send is performed     when the call is entered; its data, or its request to send, is ready
+//                             when the processor has spent the overhead
+//   kStart                    nothing of the protocol is missing any more
+//   kPort                     and the answer of the receiver of a rendezvous is there: the data
+//                             gets in line for the out-port of its sender
+//   kFlow                     and the port is free: the data begins to flow
+//   kTimer                    a flow has arrived, or something else of contention.h
+//   kRequest, kAnswer         the request to send is at a receiver that has posted, or the sender
+//                             can have seen the answer: pull and push go on when that one is
+//                             inside MPI
+//                             (presence.h has the same rules for when there is no order of time)
+//   kEnvelope                 the request to send is at the receiver, who may match it
+//   (arrival_matcher.h)
+//
+// The clock of the replay never goes back. The one exception is a timeline that was let go because
+// records are missing: what it does is taken as happening now.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "models/cost/placement.h"
+#include "models/cost/platform.h"
+#include "replay/matching/channel_table.h"
+#include "replay/network/contention.h"
+#include "replay/rules/presence.h"
+
+namespace rubato {
+
+/// What happens at a time.
+struct TimedEvent {
+  enum class Kind : uint8_t { kTimer, kEnvelope, kRequest, kAnswer, kStart, kPort, kFlow, kCall };
+
+  double time = 0;
+  Kind kind = Kind::kCall;
+  int rank = 0;  ///< of the message's sender; of a kCall the timeline
+  uint64_t number = 0;
+  uint32_t subject = 0;  ///< the message; of a kTimer the flow
+  uint32_t version = 0;
+
+  bool operator>(const TimedEvent& other) const {
+    if (time != other.time) return time > other.time;
+    if (kind != other.kind) return kind > other.kind;
+    return rank != other.rank ? rank > other.rank : number > other.number;
+  }
+};
+
+/// Events, who is inside MPI, and the messages that are under way. Times in ticks.
+class TimeOrder {
+ public:
+  using Event = TimedEvent;
+  using Kind = TimedEvent::Kind;
+
+  /// A message with a side in the replay. Filled in by whoever knows it.
+  struct Message {
+    int sender = -1;  ///< timelines
+    int receiver = -1;
+    TransferId partner = kNoTransfer;  ///< its receive, where that is a transfer of its own
+    bool open = false;                 ///< sent, and not arrived
+    uint32_t version = 0;              ///< of the send
+    Protocol protocol = Protocol::kEager;
+    Presence::HandshakeTimes handshake;  ///< of one that is agreed upon, all but `ready`
+    double length = 0;                   ///< from the start to the arrival, alone
+    /// What is left of that when it begins to flow: less of a push that was under way before its
+    /// sender can have seen the answer.
+    double rest = 0;
+    double lead = 0;      ///< of its length: the answer, before the data comes to the port
+    double data = 0;      ///< of its length: what grows with the size, and takes room from others
+    double alone = 0;     ///< when it arrives if nobody is in its way
+    double envelope = 0;  ///< when it can be matched, by the eager limit or its request to send
+  };
+
+  TimeOrder(int timelines, Placement placement, const ContentionModel& model);
+
+  double now() const { return now_; }
+  void push(double time, Kind kind, int rank, uint32_t subject, uint32_t version = 0);
+  /// The next event, at which the clock then stands.
+  std::optional<Event> next();
+  /// True when nothing is to happen up to `time`; the clock then stands there.
+  bool skip_to(double time);
+
+  /// The timeline whose turn it is to enter its call; -1: none's.
+  int due = -1;
+
+  Message& operator[](TransferId id) {
+    if (id >= messages_.size()) messages_.resize(id + 1);
+    return messages_[id];
+  }
+  /// True until the message has arrived.
+  bool open(TransferId id) const { return id < messages_.size() && messages_[id].open; }
+  /// The message has no receiver after all.
+  void drop(TransferId id);
+
+  /// A message begins to flow between two ranks.
+  void flow(TransferId id, int source, int destination, Level level);
+  /// The message that arrives by a kTimer; kNoTransfer when none does.
+  TransferId over(const Event& timer);
+
+  // --- Who is inside MPI ---
+
+  void always_inside(int timeline) { presence_[timeline].always = true; }
+  /// Enters a call of MPI that others can make use of; who waited for that.
+  std::vector<Event> enter(int timeline);
+  void leave(int timeline, double time);
+  std::vector<Event> end(int timeline);
+  /// True when `timeline` is inside MPI now; else `event` is handed out when it is.
+  bool finds_inside(int timeline, const Event& event);
+  /// When `timeline`, which is inside MPI, or was at `time`, entered that call; long ago where it
+  /// is always inside, or had ended by then.
+  double entered(int timeline, double time) const;
+
+ private:
+  struct Presence {
+    bool always = false;
+    bool ended = false;
+    bool inside = false;
+    double since = 0;   ///< it entered its last call then
+    double until = -1;  ///< and left it
+    std::vector<Event> asked;
+  };
+  struct UnderWay {
+    TransferId message = kNoTransfer;
+    uint32_t version = 0;
+    int rank = 0;  ///< that sends it
+    Contention* contention = nullptr;
+    int timers = 0;  ///< that are not over
+  };
+
+  void take_timers(Contention& contention);
+
+  Placement placement_;
+  std::array<bool, kLevels> contended_{};
+  NoContention free_;
+  std::unique_ptr<Contention> contention_;  ///< of the levels that have one
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  uint64_t numbers_ = 0;
+  double now_ = 0;
+  std::vector<Message> messages_;  ///< by transfer
+  std::vector<UnderWay> flows_;
+  std::vector<uint32_t> free_flows_;
+  std::vector<Presence> presence_;  ///< by timeline
+};
+
+}  // namespace rubato

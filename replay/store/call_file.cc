@@ -1,0 +1,104 @@
+#include "replay/store/call_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "models/error.h"
+#include "replay/store/read_at.h"
+
+namespace rubato {
+namespace {
+
+constexpr size_t kLargePage = 2 << 20;
+constexpr size_t kBuffer = 1 << 20;  ///< bytes that are written at once
+
+}  // namespace
+
+CallFile::CallFile(size_t room) : room_(room) {
+  const char* directory = std::getenv("TMPDIR");
+  directory_ = directory && *directory ? directory : "/tmp";
+}
+
+CallFile::~CallFile() {
+  if (file_ >= 0) ::close(file_);
+}
+
+uint64_t CallFile::append(std::span<const std::byte> bytes) {
+  uint64_t kept = 0;
+  if (keep(bytes, kept)) return kept;
+  buffer_.reserve(kBuffer);  // at once: each time that it grew would touch new memory
+  if (buffer_.size() + bytes.size() > kBuffer) write_out();
+  const uint64_t offset = room_ + written_ + buffer_.size();
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  return offset;
+}
+
+/// True, and sets `offset`, when there was room for `bytes` in memory. A later piece that is
+/// smaller may still find some.
+bool CallFile::keep(std::span<const std::byte> bytes, uint64_t& offset) {
+  const size_t begin = (kept_bytes_ + 7) / 8 * 8;
+  if (begin + bytes.size() > room_) return false;
+  if (!kept_) make_room();
+  std::copy(bytes.begin(), bytes.end(), kept_.get() + begin);
+  kept_bytes_ = begin + bytes.size();
+  offset = begin;
+  return true;
+}
+
+/// Memory that is not touched yet takes none. In large pages what many ranks read side by side is
+/// found faster.
+void CallFile::make_room() {
+  const size_t whole_pages = (room_ + kLargePage - 1) / kLargePage * kLargePage;
+  kept_.reset(static_cast<std::byte*>(std::aligned_alloc(kLargePage, whole_pages)));
+  if (!kept_) throw std::bad_alloc();
+  if (room_ >= kLargePage) ::madvise(kept_.get(), whole_pages, MADV_HUGEPAGE);
+}
+
+void CallFile::write_out() {
+  if (file_ < 0) open();
+  for (size_t done = 0; done < buffer_.size();) {
+    const ssize_t n = ::write(file_, buffer_.data() + done, buffer_.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) fail("cannot be written");
+    done += static_cast<size_t>(n);
+  }
+  written_ += buffer_.size();
+  buffer_.clear();
+}
+
+void CallFile::open() {
+  file_ = ::open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (file_ >= 0) return;
+  // Some file systems cannot make a file without a name.
+  std::string name = directory_ + "/rubato-XXXXXX";
+  file_ = ::mkostemp(name.data(), O_CLOEXEC);
+  if (file_ < 0) fail("cannot be made");
+  ::unlink(name.c_str());
+}
+
+void CallFile::read(uint64_t offset, std::span<std::byte> to) const {
+  assert(!kept_at(offset));
+  offset -= room_;
+  // What was appended at once was not cut: a piece of it is in the file or in the buffer.
+  if (offset >= written_) {
+    std::copy_n(buffer_.begin() + static_cast<ptrdiff_t>(offset - written_), to.size(), to.begin());
+    return;
+  }
+  if (read_at(file_, offset, to) < to.size()) fail("cannot be read again");
+}
+
+void CallFile::fail(const char* what) const {
+  throw InputError(directory_ + ": the file that holds the calls of the archive meanwhile " + what +
+                   " (" + std::strerror(errno) +
+                   "); it takes up to the archive's size; TMPDIR says where it goes");
+}
+
+}  // namespace rubato

@@ -1,0 +1,88 @@
+#include "replay/trace/oversubscription.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rubato {
+namespace {
+
+constexpr double kSwitchesPerSecond = 10;  ///< that a rank may have without a word
+
+/// Ranks and cores of a node. Which cores a rank may use is not recorded, only how many; so there
+/// are at most as many as all its ranks have, were they different ones.
+struct Node {
+  uint64_t ranks = 0;
+  uint64_t cores = 0;
+  uint64_t allowed = 0;
+  bool known = true;
+
+  uint64_t distinct_cores() const { return std::min(cores, allowed); }
+};
+
+std::string crowded_nodes(const std::vector<RankProcessors>& ranks,
+                          const std::vector<int>& node_of_rank,
+                          const std::vector<std::string>& names) {
+  std::vector<Node> nodes(names.size());
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    Node& node = nodes[node_of_rank[rank]];
+    ++node.ranks;
+    if (!ranks[rank].cores_on_node) {
+      node.known = false;
+      continue;
+    }
+    node.cores = std::max(node.cores, *ranks[rank].cores_on_node);
+    node.allowed += ranks[rank].affinity_cores.value_or(*ranks[rank].cores_on_node);
+  }
+  size_t crowded = 0;
+  size_t worst = 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i].known || nodes[i].ranks <= nodes[i].distinct_cores()) continue;
+    const bool is_worst = crowded++ == 0 || nodes[i].ranks * nodes[worst].distinct_cores() >
+                                                nodes[worst].ranks * nodes[i].distinct_cores();
+    if (is_worst) worst = i;
+  }
+  if (crowded == 0) return "";
+  const uint64_t cores = nodes[worst].distinct_cores();
+  return std::to_string(nodes[worst].ranks) + " ranks had " + std::to_string(cores) +
+         (cores == 1 ? " core" : " cores") + " on node '" + names[worst] + "'" +
+         (crowded > 1 ? " (and on " + std::to_string(crowded - 1) + " more too few)" : "") +
+         ": they took turns, and what one computed is part of what others waited for and computed";
+}
+
+std::string interrupted_ranks(const std::vector<RankProcessors>& ranks, double seconds) {
+  size_t interrupted = 0;
+  size_t worst = 0;
+  const auto rate = [&](size_t rank) {
+    return static_cast<double>(ranks[rank].involuntary_switches.value_or(0)) / seconds;
+  };
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (rate(rank) <= kSwitchesPerSecond) continue;
+    if (interrupted++ == 0 || rate(rank) > rate(worst)) worst = rank;
+  }
+  if (interrupted == 0) return "";
+  return std::to_string(interrupted) + " of " + std::to_string(ranks.size()) +
+         " ranks lost their core more than " + std::to_string(std::lround(kSwitchesPerSecond)) +
+         " times a second, rank " + std::to_string(worst) + " " +
+         std::to_string(std::lround(rate(worst))) +
+         " times: others ran in between, and the time they took is part of what was recorded";
+}
+
+}  // namespace
+
+bool shares_cores(const std::vector<RankProcessors>& ranks, const std::vector<int>& node_of_rank,
+                  const std::vector<std::string>& nodes) {
+  return !crowded_nodes(ranks, node_of_rank, nodes).empty();
+}
+
+std::vector<std::string> oversubscription(const std::vector<RankProcessors>& ranks,
+                                          const std::vector<int>& node_of_rank,
+                                          const std::vector<std::string>& nodes, double seconds) {
+  std::vector<std::string> sentences;
+  std::string crowded = crowded_nodes(ranks, node_of_rank, nodes);
+  if (!crowded.empty()) sentences.push_back(std::move(crowded));
+  std::string interrupted = seconds > 0 ? interrupted_ranks(ranks, seconds) : "";
+  if (!interrupted.empty()) sentences.push_back(std::move(interrupted));
+  return sentences;
+}
+
+}  // namespace rubato

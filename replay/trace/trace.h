@@ -1,0 +1,201 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/cost/placement.h"
+#include "replay/trace/mpi_calls.h"
+#include "replay/trace/operation.h"
+#include "replay/trace/recording_overhead.h"
+
+namespace rubato {
+
+/// A communicator as the replay needs it. Ranks in actions are world ranks already; roots are not.
+struct Communicator {
+  std::string name;
+  /// World rank of each local rank; empty for self-like communicators. Set by set_members().
+  std::vector<int32_t> members;
+  bool self_like = false;  ///< every rank has its own, of one member (MPI_COMM_SELF and the like)
+  bool inter = false;      ///< an intercommunicator; `members` is group A
+  bool window = false;     ///< not one at all, but a window of one-sided communication (windows.h)
+  /// How many members group A has, where this stands for both groups of an intercommunicator: A,
+  /// then B, which is what its collectives are about. Else 0.
+  int first_group = 0;
+
+  /// True when two local ranks are in different groups.
+  bool across(int a, int b) const { return (a < first_group) != (b < first_group); }
+  /// How many members a member's data goes to, or comes from; itself included unless they are a
+  /// group of their own.
+  int peers(int local) const { return local < first_group ? size() - first_group : others(); }
+
+  int size() const { return self_like ? 1 : static_cast<int>(members.size()); }
+  void set_members(std::vector<int32_t> world_ranks);
+  /// Local rank of a world rank; -1 when it is no member.
+  int local_rank(int world_rank) const;
+
+ private:
+  int others() const { return first_group > 0 ? first_group : size(); }
+
+  /// Local ranks in the order of their world ranks; empty where the members are in that order.
+  std::vector<int32_t> by_world_rank_;
+};
+
+/// Whom a rank exchanges data with in the collectives among neighbours of a communicator: world
+/// ranks in MPI's order, without those that do not exist.
+struct Neighbours {
+  std::vector<int32_t> sources;
+  std::vector<int32_t> destinations;
+};
+
+/// How the archive counts the bytes of collectives.
+enum class SizeConvention : uint8_t {
+  kLogical,  ///< Score-P: all that an operation moves for this rank, itself included
+  kPerRank,  ///< EZTrace: the plain buffer size of this rank
+};
+
+/// Of which receives the archive says that they named MPI_ANY_SOURCE or MPI_ANY_TAG.
+enum class WildcardsKnown : uint8_t { kNone, kNonblocking, kAll };
+
+/// A thread of a rank that calls MPI, beside the rank's main thread (MPI_THREAD_MULTIPLE).
+struct Thread {
+  uint64_t location = 0;
+  int rank = 0;
+  int number = 0;  ///< among the threads of its rank that call MPI; the main one is 0
+};
+
+/// A location that belongs to a rank's process but makes no MPI calls: a thread, a GPU stream.
+struct SideLocation {
+  uint64_t id = 0;
+  int rank = 0;
+  bool thread = false;  ///< of the processor: it might make MPI calls
+};
+
+/// What an archive defines.
+struct TraceDefinitions {
+  std::string path;
+  std::string creator;
+  double ticks_per_second = 1e9;
+  std::vector<uint64_t> location_of_rank;
+  std::vector<int> node_of_rank;
+  /// Of sockets, counted over all nodes; kNoSocket where the archive names none. Empty: of no rank.
+  std::vector<int> socket_of_rank;
+  std::vector<std::string> nodes;
+  std::vector<Communicator> comms;  ///< and windows, each with the members of its communicator
+  /// World ranks of the groups that epochs on windows name.
+  std::vector<std::vector<int32_t>> groups;
+  std::map<std::pair<int, uint32_t>, Neighbours> neighbours;  ///< by rank and index into comms
+  int world = -1;                  ///< index of MPI_COMM_WORLD in comms; -1 when there is none
+  std::vector<MpiCallInfo> calls;  ///< the MPI calls of the archive; Call::name points here
+  std::vector<Thread> threads;     ///< by rank and number; the main ones are not among them
+  std::vector<SideLocation> side_locations;
+  SizeConvention sizes = SizeConvention::kLogical;
+  WildcardsKnown wildcards = WildcardsKnown::kNone;
+  RecordingOverhead overhead;
+  std::optional<double> eager_limit_node;     ///< bytes
+  std::optional<double> eager_limit_network;  ///< bytes
+  bool shared_cores = false;                  ///< a node had more ranks than cores for them
+  std::map<std::string, std::string> properties;
+  /// All ranks are known to have had one clock, so that whoever left before another one came did
+  /// so.
+  bool one_clock = false;
+  std::vector<std::string> warnings;
+
+  int ranks() const { return static_cast<int>(location_of_rank.size()); }
+
+  // Timelines, each with a clock of its own: number r < ranks() is the main thread of rank r; those
+  // of `threads` follow, in their order.
+  int timelines() const { return ranks() + static_cast<int>(threads.size()); }
+  int rank_of(int timeline) const {
+    return timeline < ranks() ? timeline : threads[timeline - ranks()].rank;
+  }
+  /// Which of its rank's timelines it is; 0 for the main thread.
+  int thread_of(int timeline) const {
+    return timeline < ranks() ? 0 : threads[timeline - ranks()].number;
+  }
+  uint64_t location_of(int timeline) const {
+    return timeline < ranks() ? location_of_rank[timeline] : threads[timeline - ranks()].location;
+  }
+  std::vector<int> timelines_of(int rank) const;
+  /// Makes timelines of side locations.
+  void make_timelines(std::vector<SideLocation> locations);
+  std::string name_of(int timeline) const;  ///< "rank 3", "rank 3 thread 1"
+};
+
+/// Something odd in an archive, such as receives whose completion it does not show: how often.
+struct Oddity {
+  uint64_t count = 0;
+  std::string first;  ///< "rank 3, event 112 (MPI_Irecv)"
+
+  void add(const Oddity& other) {
+    if (count == 0) first = other.first;
+    count += other.count;
+  }
+};
+
+class CallUnpacker;
+class FunctionTimes;
+
+/// Where calls come from: an OTF2 archive, a text, a generator. Each timeline is read on its own,
+/// forwards, block by block, so that nobody has to hold a trace in memory.
+class EventSource {
+ public:
+  virtual ~EventSource() = default;
+
+  virtual const TraceDefinitions& definitions() const = 0;
+
+  /// Reads what has to be read before there are calls, now instead of at the first read().
+  /// `progress`, where there is one, gets the share done from 0 to 1. Errors: as read().
+  virtual void load(const std::function<void(double)>& progress) { (void)progress; }
+
+  /// The next calls of `timeline`; false at its end. The last call of one has the role kEnd.
+  /// Errors: InputError with file, location and event.
+  virtual bool read(int timeline, Block& block) = 0;
+
+  /// After a read(): what it took the calls of `timeline` from, where they are packed. What is left
+  /// in there may be taken one by one, into the same block, before the next read(). Null: read()
+  /// alone gives them.
+  virtual CallUnpacker* unpacker(int timeline) {
+    (void)timeline;
+    return nullptr;
+  }
+
+  /// Back to the start of every timeline.
+  virtual void rewind() = 0;
+
+  /// Fill Block::records from now on. To be asked for before the first read(), or it is all read
+  /// again.
+  virtual void keep_records(bool keep) = 0;
+
+  /// Record times of a side location, in order. Errors: InputError, also when it sends, receives or
+  /// takes part in collectives, which only threads may do.
+  virtual std::vector<double> side_records(const SideLocation& location) = 0;
+
+  /// Records read since the last rewind, and what never completed.
+  struct Counts {
+    uint64_t records = 0;
+    Oddity receives;     ///< posted and never completed
+    Oddity collectives;  ///< started and never completed
+    Oddity backwards;    ///< records that are earlier than the one before them
+    Counts& operator+=(const Counts& other);
+  };
+  virtual Counts counts() const = 0;
+
+  /// False when none of its calls depends on when an eager message's receive was posted: it has no
+  /// synchronous send, and none that takes some of several requests. Known once it is loaded.
+  virtual bool looks_at_posts() const { return true; }
+
+  /// Functions of the program that it has records of, by name.
+  virtual std::vector<std::string> functions() const { return {}; }
+  /// Measures the time in these between calls (is_function() says which they are); at most
+  /// kMostFunctions. To be asked for before the first read(), or it is all read again.
+  virtual void time_functions(const std::vector<std::string>& names) { (void)names; }
+  /// Once calls were read; null when nobody asked.
+  virtual const FunctionTimes* function_times() const { return nullptr; }
+};
+
+}  // namespace rubato

@@ -1,0 +1,230 @@
+// Messages above the eager limit that need somebody inside MPI: times worked out by hand. One tick
+// is one nanosecond.
+
+#include "replay/rules/presence.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/toy.h"
+
+using namespace rubato;
+
+namespace {
+
+/// A machine where a message of n bytes costs o_s = 10, T = 100 + n, o_r = 20, g = n (all ns), so
+/// L = 100; of `kind` from 1000 bytes on. 2000 bytes are on their way for T - L = 2000 after the
+/// request: 100 for the answer, 1900 for the data. (By push it is o_s + L + o_r = 130 until the
+/// sender can have seen the answer.)
+Scenario machine(const std::string& kind) {
+  Scenario scenario;
+  scenario.name = kind;
+  scenario.platform = parse_platform(R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
+    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = ")" +
+                                         kind + R"(" } ]
+    send_overhead = "10ns"
+    receive_overhead = "20ns"
+  )",
+                                     kind);
+  return scenario;
+}
+
+/// When each rank ends, in ns.
+Ends ends(const std::string& text, const std::string& kind) {
+  return rubato::ends(text, machine(kind));
+}
+
+/// A receiver that posts at 0, is in `between` from 1995 to 1996, and waits from 4995 on. (Its
+/// MPI_Irecv took 5 when it was recorded, and takes no time here.)
+std::string late_wait(const std::string& between) {
+  return "0: 0..1 send 1 2000B\n0: 10 end\n"
+         "1: 0..5 irecv 0 2000B req 1\n1: 2000..2001 " +
+         between + "\n1: 5000..5010 wait 1\n1: 5010 end\n";
+}
+
+}  // namespace
+
+TEST_CASE("async: nobody has to be inside MPI") {
+  // start = 10; the request is there at 110, the data at 2110. The sender computes 9 more. The
+  // receiver's wait finds it done: 4995 + 20.
+  check(ends(late_wait("local MPI_Comm_rank"), "async"), {2119, 5015});
+}
+
+TEST_CASE("pull: the data waits for a receiver that computes") {
+  // The request comes at 110, behind MPI_Irecv. The next call is the wait at 4995: arrival 6995.
+  check(ends(late_wait("local MPI_Comm_rank"), "pull"), {7004, 7015});
+}
+
+TEST_CASE("pull: a test that finds nothing fetches the data all the same") {
+  // At 1995 the receiver looks: arrival 3995. Its wait at 4995 finds it done.
+  check(ends(late_wait("test"), "pull"), {4004, 5015});
+}
+
+TEST_CASE("push: a receiver that computes cannot answer either") {
+  // The sender is blocked in its send, so inside: the answer leaves at 4995, as with pull.
+  check(ends(late_wait("local MPI_Comm_rank"), "push"), {7004, 7015});
+  check(ends(late_wait("test"), "push"), {4004, 5015});
+}
+
+TEST_CASE("push: a sender that computes does not send") {
+  const char* text = R"(
+    0: 0..1 isend 1 2000B req 1
+    0: 3001..3002 wait 1
+    0: 3010 end
+    1: 0..9 recv 0 2000B
+    1: 9 end
+  )";
+  // Isend leaves at 10, the wait comes at 3010. The request is at the blocked receiver at 110, the
+  // answer at the sender at 210. Push: data from 3010 on, arrival 4910. The sender's end is 8
+  // later, the receiver's 20.
+  check(ends(text, "push"), {4918, 4930});
+  // Pull and async do not need the sender: arrival 2110, its wait leaves at once.
+  check(ends(text, "pull"), {3018, 2130});
+  check(ends(text, "async"), {3018, 2130});
+}
+
+TEST_CASE("push: to see an answer takes the time of both processors") {
+  // o_s = 200, L = 0, o_r = 300; 2000 bytes take T = 2000. A = 500.
+  const Scenario slow = slow_processors("\"0ns\"");
+  const char* text = R"(
+    0: 0..0 irecv 1 2000B req 1
+    0: 0..1 isend 1 2000B req 2
+    0: 5001..5002 wait 1 2
+    0: 5002 end
+    1: 0..0 local MPI_Comm_rank
+    1: 100..100 irecv 0 2000B req 1
+    1: 100..101 isend 0 2000B req 2
+    1: 5001..5002 wait 1 2
+    1: 5002 end
+  )";
+  // Rank 0 is in MPI_Isend until 200, when its request is at rank 1, which is in its own until 300
+  // and answers. Rank 0 can have seen that at 700, when it computes, until 5200; then the data
+  // leaves, and is at rank 1 at 7200. Rank 1's request is at rank 0 at 300, which computes, too,
+  // and answers at 5200. Rank 1 waits since then: its data is there at 7200, too. Both: + 300.
+  check(ends(text, slow), {7500, 7500});
+
+  // Rank 1 posts at 1000 and waits until all is there; it answers at 1000, which can be seen at
+  // 1500. A sender that waits from 400, 1400 or 1600 on: the data is there 2000 after the answer
+  // left, after the wait began, and likewise. One that looks in from 1100 to 1499 does not see it,
+  // and sends when it waits, from 3999 on; from 1100 to 1500 it does.
+  const auto sent = [&](const std::string& calls) {
+    return ends("0: 0..0 local MPI_Comm_rank\n0: 0..1 isend 1 2000B req 1\n" + calls +
+                    "1: 0..0 local MPI_Comm_rank\n1: 1000..1001 recv 0 2000B\n1: 1001 end\n",
+                slow)[1];
+  };
+  CHECK(sent("0: 201..202 wait 1\n0: 202 end\n") == Approx(3300));
+  CHECK(sent("0: 1201..1202 wait 1\n0: 1202 end\n") == Approx(3700));
+  CHECK(sent("0: 1401..1402 wait 1\n0: 1402 end\n") == Approx(3900));
+  CHECK(sent("0: 901..1300 test\n0: 3800..3801 wait 1\n0: 3801 end\n") == Approx(6299));
+  CHECK(sent("0: 901..1301 test\n0: 3800..3801 wait 1\n0: 3801 end\n") == Approx(3400));
+}
+
+TEST_CASE("a call that was left just when the message came was there for it") {
+  // The request comes at 110. A receiver in MPI_Test from 100 to 111 fetches the data then: arrival
+  // 2110. One that left at 109 does so in its wait at 4999.
+  const auto text = [](const std::string& test) {
+    return "0: 0..1 send 1 2000B\n0: 1 end\n1: 0..0 irecv 0 2000B req 1\n1: " + test +
+           " test\n1: 4999..5000 wait 1\n1: 5000 end\n";
+  };
+  check(ends(text("100..111"), "pull"), {2110, 5019});
+  check(ends(text("100..109"), "pull"), {6999, 7019});
+}
+
+TEST_CASE("a rank that is blocked by somebody else is inside MPI") {
+  const char* text = R"(
+    0: 1000..1001 send 1 2000B
+    0: 1001..1002 send 2 8B
+    0: 1002 end
+    1: 0..1 irecv 0 2000B req 1
+    1: 1..2 recv 2 8B
+    1: 2..3 wait 1
+    1: 3 end
+    2: 0..1 recv 0 8B
+    2: 1..2 send 1 8B
+    2: 2 end
+  )";
+  // start = 1010, request at 1110. Rank 1 sits in its receive from rank 2, which waits for rank 0,
+  // which waits for this very message: so it is fetched at 1110 and arrives at 3110. Rank 0 sends 8
+  // bytes from 3120 on, there at 3228: rank 2 leaves at 3248, sends from 3258 on, there at 3366.
+  // Rank 1 leaves at 3386. Its in-port takes the 2000 bytes next: 3366 + 2000 + 20 = 5386.
+  check(ends(text, "pull"), {3120, 5386, 3258});
+}
+
+TEST_CASE("of two messages that hold each other up the first in time goes on") {
+  const auto text = [](int first, int second) {
+    const auto late = [](int time) {
+      return std::to_string(time) + ".." + std::to_string(time + 1);
+    };
+    const auto after = [](int time) {
+      return std::to_string(time + 1) + ".." + std::to_string(time + 2);
+    };
+    return "0: 0..1 irecv 3 2000B req 1\n0: 1..2 recv 1 8B\n0: 10002..10003 wait 1\n0: 10003 end\n"
+           "1: " +
+           late(first) + " send 2 2000B\n1: " + after(first) +
+           " send 0 8B\n1: " + std::to_string(first + 2) +
+           " end\n"
+           "2: 0..1 irecv 1 2000B req 1\n2: 1..2 recv 3 8B\n2: 10002..10003 wait 1\n2: 10003 end\n"
+           "3: " +
+           late(second) + " send 0 2000B\n3: " + after(second) +
+           " send 2 8B\n3: " + std::to_string(second + 2) + " end\n";
+  };
+  // Rank 1 starts at 1010, its request is at rank 2 at 1110, which sits in its receive from rank 3:
+  // arrival 3110. Then 8 bytes start at 3120 and are at rank 0 at 3228, which leaves at 3248 and
+  // computes until 13248. Rank 3's request comes at 5110: too late for that receive. Arrival 15248;
+  // rank 0's wait ends at 15268. Rank 3 starts 8 bytes at 15258, there at 15366; rank 2 leaves at
+  // 15386, waits from 25386 on, for what is there: + 20.
+  check(ends(text(1000, 5000), "pull"), {15268, 3120, 25406, 15258});
+  // The other way round, the other way round.
+  check(ends(text(5000, 1000), "pull"), {25406, 15258, 15268, 3120});
+}
+
+TEST_CASE("a message without a receiver holds nobody up") {
+  // The first send is passed over by its length; the second one is fetched at 4990.
+  const char* text = R"(
+    0: 0..1 isend 1 3000B req 1
+    0: 1..2 send 1 2000B
+    0: 2..3 wait 1
+    0: 3 end
+    1: 0..0 irecv 0 2000B req 1
+    1: 4990..4999 wait 1
+    1: 4999 end
+  )";
+  // The out-port is busy until 10 + 3000; the request is there at 3110. Arrival 4990 + 2000. The
+  // wait for the first send does not wait: what nobody receives is eager.
+  check(ends(text, "pull"), {6990, 7010});
+}
+
+TEST_CASE("scenarios that need somebody inside MPI stand beside others") {
+  const auto source = parse_text_trace(late_wait("local MPI_Comm_rank"));
+  const Results results = run_replay(
+      *source, {machine("pull"), machine("async"), machine("push"), machine("pull")}, {});
+  for (const int pull : {0, 2, 3}) CHECK(results.scenarios[pull].ranks[0].end == Approx(7004e-9));
+  CHECK(results.scenarios[1].ranks[0].end == Approx(2119e-9));
+}
+
+// Rank 1 is told 2008 bytes from two neighbours, a share of 1004 that would be pulled; rank 0 sends
+// 8 of them eagerly. And 1408 bytes, a share of 704 that would be eager; rank 2 sends 1400 of them,
+// which are agreed upon.
+TEST_CASE("a message between neighbours goes by the protocol that its sender knows") {
+  const auto text = [](const std::string& sent, const std::string& received) {
+    return "neighbours 0 0 from 1 to 1\nneighbours 0 1 from 0 2 to 0 2\n"
+           "neighbours 0 2 from 1 to 1\n"
+           "0: 500..510 neighbor_alltoallv 8B 8B\n0: 510 end\n"
+           "1: 0..3000 neighbor_alltoallv 16B " +
+           received +
+           "\n1: 3000 end\n"
+           "2: 500..510 neighbor_alltoallv " +
+           sent + " 8B\n2: 510 end\n";
+  };
+  // What rank 1 sends is there long before 500: ranks 0 and 2 leave at 500 + o_s + o_r. The 8 bytes
+  // start at 510 and are there at 618. The request for the others is there at 610 and rank 1
+  // inside: the data are there at 610 + n, but no sooner than n behind what came in before: 618 +
+  // n, + o_r.
+  for (const std::string kind : {"async", "pull", "push"}) {
+    INFO(kind);
+    check(ends(text("2000B", "2008B"), kind), {530, 2638, 530});
+    check(ends(text("1400B", "1408B"), kind), {530, 2038, 530});
+  }
+}

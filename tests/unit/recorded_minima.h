@@ -1,0 +1,20 @@
+#pragma once
+
+#include "replay/engine/replay.h"
+#include "replay/rules/recorded_minima.h"
+
+namespace rubato {
+
+/// What the first pass over a recording finds out; `outcome`, where it is given, is that pass's.
+inline RecordedMinima minima_of(EventSource& source, const Placement& placement,
+                                const EagerLimits& limits, const LockOrder* locks = nullptr,
+                                ReplayOutcome* outcome = nullptr) {
+  RecordedMinima minima;
+  MinimaRules rules(minima, placement, limits, source.definitions());
+  const ReplayOutcome said = Replay<MinimaRules>(source, rules, {}, {}, locks).run();
+  if (outcome) *outcome = said;
+  minima.finish();
+  return minima;
+}
+
+}  // namespace rubato
