@@ -19,7 +19,6 @@
 #include "replay/rules/measured_rules.h"
 #include "replay/rules/model_rules.h"
 #include "replay/rules/ordered_rules.h"
-#include "replay/rules/progress_rules.h"
 #include "replay/rules/received_sends.h"
 #include "replay/rules/recorded_minima.h"
 #include "replay/scenario_groups.h"
@@ -85,22 +84,10 @@ class Driver {
         first_outcome_->clock_violations.total() > 0)
       repair();
     for (const ScenarioGroup& group : groups) {
-      // The width of a pass is a template argument of the engine. Every further one is ten
-      // seconds of compiling: passes of 8 took as long as those of 16, less a twentieth.
       for (size_t first = 0; first < group.scenarios.size(); first += group.lanes()) {
         const size_t lanes = std::min(group.lanes(), group.scenarios.size() - first);
-        const std::vector<size_t> chosen(group.scenarios.begin() + first,
-                                         group.scenarios.begin() + first + lanes);
-        if (lanes == 1)
-          replay_group<1>(group, chosen);
-        else if (lanes == 2 && !group.measured)
-          replay_group<2>(group, chosen);
-        else if (lanes <= 4)
-          replay_group<4>(group, chosen);
-        else if (lanes <= 16)
-          replay_group<16>(group, chosen);
-        else
-          replay_group<32>(group, chosen);
+        replay_together(group,
+                        {group.scenarios.begin() + first, group.scenarios.begin() + first + lanes});
       }
     }
     if (!first_outcome_) find_minima();  // every scenario was a deadlock
@@ -161,7 +148,9 @@ class Driver {
     const ReplayOutcome outcome = run(replay);
     ++passes_done_;
     if (first && profile) profile->add_to(coverage_);
-    if (first && outcome.deadlock.empty() && !outcome.asks_for_receivers) {
+    const bool came_to_its_end =
+        outcome.deadlock.empty() && !outcome.asks_for_receivers && !outcome.lanes_disagree;
+    if (first && came_to_its_end) {
       first_outcome_ = outcome;
       counts_ = source_->counts();
     }
@@ -248,6 +237,22 @@ class Driver {
     results_.identity->backwards = counts_.backwards.count;
   }
 
+  /// Replays the `chosen` scenarios of a group in one pass.
+  void replay_together(const ScenarioGroup& group, const std::vector<size_t>& chosen) {
+    // The width of a pass is a template argument of the engine. Every further one is ten
+    // seconds of compiling: passes of 8 took as long as those of 16, less a twentieth.
+    if (chosen.size() == 1)
+      replay_group<1>(group, chosen);
+    else if (chosen.size() == 2 && !group.measured)
+      replay_group<2>(group, chosen);
+    else if (chosen.size() <= 4)
+      replay_group<4>(group, chosen);
+    else if (chosen.size() <= 16)
+      replay_group<16>(group, chosen);
+    else
+      replay_group<32>(group, chosen);
+  }
+
   template <int K>
   void replay_group(const ScenarioGroup& group, const std::vector<size_t>& chosen,
                     bool by_arrival_failed = false) {
@@ -312,8 +317,6 @@ class Driver {
         if (group.needs_order)
           replay_by(
               OrderedRules(machines, *trace_, scenario_of(0).platform.contended(), by_arrival));
-        else if (group.needs_presence)
-          replay_by(ProgressRules(machines, *trace_));
         else
           replay_by(ModelRules<1>(machines, *trace_));
       } else {
@@ -323,6 +326,12 @@ class Driver {
     if (outcome.asks_for_receivers) {
       find_receivers();
       return replay_group<K>(group, chosen, by_arrival_failed);
+    }
+    if (outcome.lanes_disagree) {
+      ++passes_;
+      const auto middle = chosen.begin() + static_cast<std::ptrdiff_t>(chosen.size() / 2);
+      replay_together(group, {chosen.begin(), middle});
+      return replay_together(group, {middle, chosen.end()});
     }
     if (by_arrival && !outcome.deadlock.empty()) {
       ++passes_;

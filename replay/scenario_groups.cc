@@ -38,14 +38,6 @@ LevelProtocols protocols(const Platform& platform, std::optional<Level> fallback
   return all;
 }
 
-bool needs_presence(const LevelProtocols& protocols) {
-  return std::any_of(protocols.begin(), protocols.end(), [](const auto& level) {
-    return std::any_of(level.begin(), level.end(), [](const auto& segment) {
-      return segment.second == Protocol::kPull || segment.second == Protocol::kPush;
-    });
-  });
-}
-
 Placement place(const Scenario& scenario, const Placement& recorded) {
   try {
     return scenario.placement.place(recorded);
@@ -103,12 +95,7 @@ std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenario
       ++g;
     }
     if (g == groups.size()) {
-      groups.push_back({measured,
-                        scenario.local,
-                        !measured && needs_presence(key),
-                        needs_order,
-                        place(scenario, recorded),
-                        {}});
+      groups.push_back({measured, scenario.local, needs_order, place(scenario, recorded), {}});
       keys.push_back(key);
       placements.push_back(scenario.placement);
       limits.push_back(limit);

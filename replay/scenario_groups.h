@@ -20,14 +20,13 @@ extern size_t lanes_in_use;
 /// Scenarios that one pass evaluates together: they agree in all that decides who waits for whom.
 struct ScenarioGroup {
   bool measured = false;
-  bool local = false;           ///< Scenario::local
-  bool needs_presence = false;  ///< one at a time: see presence.h
-  bool needs_order = false;     ///< of time; likewise: see time_order.h
+  bool local = false;        ///< Scenario::local
+  bool needs_order = false;  ///< of time; one at a time: see time_order.h
   Placement placement;
   std::vector<size_t> scenarios;  ///< indices into what was asked
 
   /// How many of them a pass evaluates at most.
-  size_t lanes() const { return needs_presence || needs_order ? 1 : measured ? 16 : lanes_in_use; }
+  size_t lanes() const { return needs_order ? 1 : measured ? 16 : lanes_in_use; }
 };
 
 /// Groups scenarios for a run whose ranks are placed like that; `by_arrival`: receives are matched

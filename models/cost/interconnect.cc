@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 
 namespace rubato {
 namespace {
@@ -45,6 +46,15 @@ Protocol Interconnect::protocol(Level level, double bytes) const {
   const LevelModel* model = model_of(level);
   assert(model);
   return model->protocol_at(bytes);
+}
+
+double Interconnect::needs_presence_from(Level level) const {
+  const LevelModel* model = model_of(level);
+  assert(model);
+  for (const ProtocolSegment& segment : model->protocols) {
+    if (segment.protocol >= Protocol::kPull) return segment.from;
+  }
+  return std::numeric_limits<double>::infinity();
 }
 
 double Interconnect::growing(Level level, double bytes) const {

@@ -33,6 +33,8 @@ class Interconnect {
   /// The level must be there (has()).
   MessageCost message(Level level, double bytes) const;
   Protocol protocol(Level level, double bytes) const;
+  /// The fewest bytes of a message of this level that go by pull or push; infinity where none do.
+  double needs_presence_from(Level level) const;
   /// The part of T that grows with the size, in seconds.
   double growing(Level level, double bytes) const;
 

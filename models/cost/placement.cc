@@ -99,6 +99,20 @@ int Placement::nodes() const {
   return static_cast<int>(nodes.size());
 }
 
+bool Placement::has(Level level) const {
+  switch (level) {
+    case Level::kSelf:
+      return true;
+    case Level::kSocket:
+      return knows_sockets() && ranks() > nodes();
+    case Level::kNode:
+      return ranks() > nodes();
+    case Level::kNetwork:
+      return nodes() > 1;
+  }
+  return true;
+}
+
 bool Placement::knows_sockets() const {
   return std::any_of(places_.begin(), places_.end(),
                      [](const Place& place) { return place.socket != kNoSocket; });

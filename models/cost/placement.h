@@ -41,6 +41,8 @@ class Placement {
   int socket_of(int rank) const { return places_[rank].socket; }
   /// True when the socket of any rank is known.
   bool knows_sockets() const;
+  /// False where no message of that level can be.
+  bool has(Level level) const;
 
   Level level(int a, int b) const {
     if (a == b) return Level::kSelf;

@@ -24,7 +24,7 @@ namespace rubato {
 template <class Rules>
 ReplayOutcome Replay<Rules>::run() {
   source_->rewind();
-  if constexpr (kNeedsPresence<Rules> || kTimeOrdered<Rules>) matcher_.keep_routes();
+  if constexpr (kTimeOrdered<Rules>) matcher_.keep_routes();
   for (int timeline = trace_->timelines() - 1; timeline >= 0; --timeline) start(timeline);
   while (finished_ < trace_->timelines()) {
     if constexpr (kTimeOrdered<Rules>) {
@@ -33,7 +33,12 @@ ReplayOutcome Replay<Rules>::run() {
       while (!ready_.empty()) run_until_blocked(pop_ready());
     }
     if (finished_ == trace_->timelines()) break;
-    if (serve_earliest() || move_completions()) continue;
+    const auto served = serve_earliest();
+    if (served == Presence<K>::Served::kLanesDisagree) {
+      outcome_.lanes_disagree = true;
+      return outcome_;
+    }
+    if (served == Presence<K>::Served::kSome || move_completions()) continue;
     if (matches_by_arrival()) {
       // Who would have received what, nobody knows: holes cannot be told from this.
       outcome_.deadlock = describe_deadlock();
@@ -146,7 +151,7 @@ void Replay<Rules>::finish(int timeline) {
     nothing.leave = std::numeric_limits<double>::infinity();
     begin_threads(timeline, nothing);
   }
-  if constexpr (kNeedsPresence<Rules>) {
+  if constexpr (kMayNeedPresence<Rules>) {
     presence_.end(timeline);
     take_arrivals();
   }
@@ -221,11 +226,9 @@ template <class Rules>
 RUBATO_HOT void Replay<Rules>::begin_call(TimelineState<K>& state, const Call& call) {
   const int timeline = state.number;
   rules_->begin_call(state);
-  if constexpr (kNeedsPresence<Rules>) {
-    if (makes_progress(call)) {
-      presence_.enter(timeline, state.enter[0]);
-      take_arrivals();
-    }
+  if (is_asked_for(state, call)) [[unlikely]] {
+    presence_.enter(timeline, state.enter);
+    take_arrivals();
   }
   if constexpr (kTimeOrdered<Rules>) {
     if (makes_progress(call)) answer_all(rules_->order().enter(timeline));
@@ -299,7 +302,8 @@ RUBATO_HOT void Replay<Rules>::perform(TimelineState<K>& state, const Call& call
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::await(TimelineState<K>& state, Awaited::Kind kind, TransferId id) {
   state.awaited.push_message(kind, id);
-  if constexpr (kNeedsPresence<Rules>) {
+  if constexpr (kMayNeedPresence<Rules>) {
+    if (!matcher_[id].agrees) return;
     if (kind == Awaited::Kind::kReceive) presence_.await_receive(id);
     if (kind == Awaited::Kind::kSend) presence_.await_send(id);
     take_arrivals();
@@ -323,10 +327,10 @@ RUBATO_HOT bool Replay<Rules>::message_is_there(int timeline, Awaited::Kind kind
   Transfer<K>& transfer = matcher_[id];
   if (transfer.abandoned) return true;
   if (kind == Awaited::Kind::kReceive) {
-    if (transfer.has_send && !is_held_up(id)) return true;
+    if (transfer.has_send && !is_held_up(id, transfer)) return true;
     transfer.waiting_receiver = timeline;
   } else {
-    if (!transfer.sender_waits || (transfer.has_post && !is_held_up(id))) return true;
+    if (!transfer.sender_waits || (transfer.has_post && !is_held_up(id, transfer))) return true;
     transfer.waiting_sender = timeline;
   }
   return false;
@@ -389,11 +393,9 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
   if (begins) state.clock = state.enter;
   tell<false>(state, call, state.block.traffic_of(call), recorded_before, leave);
   state.in_call = false;
-  if constexpr (kNeedsPresence<Rules>) {
-    if (makes_progress(call)) {
-      presence_.leave(timeline, leave[0]);
-      take_arrivals();
-    }
+  if (is_asked_for(state, call)) [[unlikely]] {
+    presence_.leave(timeline, leave);
+    take_arrivals();
   }
   if constexpr (kTimeOrdered<Rules>) {
     if (makes_progress(call)) rules_->order().leave(timeline, leave[0]);

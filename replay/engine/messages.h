@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "replay/engine/replay.h"
-#include "replay/rules/progress_rules.h"
 #include "replay/store/hot.h"
 
 namespace rubato {
@@ -19,7 +18,7 @@ template <class Rules>
 inline constexpr bool kLeavesAtOnce = requires(const Rules& rules,
                                                const TimelineState<Rules::kLanes>& state) {
   rules.leave_at_once(state);
-  requires !kTimeOrdered<Rules> && !kNeedsPresence<Rules>;
+  requires !kTimeOrdered<Rules>;
 };
 
 // --- Calls that only start a message ---
@@ -46,6 +45,10 @@ RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call
   if constexpr (kLeavesAtOnce<Rules>) {
     enter_after_compute(state, call, true);
     rules_->begin_call(state);
+    if (is_asked_for(state, call)) [[unlikely]] {
+      presence_.enter(state.number, state.enter);
+      take_arrivals();
+    }
     state.block.take_up(call);
     if constexpr (kKind == ActionKind::kSend) {
       send(state, call, action);
@@ -54,6 +57,10 @@ RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call
     }
     const Traffic traffic = traffic_of(action, kTrafficMasks[static_cast<size_t>(kKind) * 2]);
     tell<true>(state, call, traffic, state.recorded_clock, rules_->leave_at_once(state));
+    if (is_asked_for(state, call)) [[unlikely]] {
+      presence_.leave(state.number, state.clock);
+      take_arrivals();
+    }
   }
 }
 
@@ -100,10 +107,8 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
       rules_->lost_in(call, state, id, true);
   }
   if (kFindsReceivers<Rules> || received_) number_send(timeline, id);
-  if constexpr (kNeedsPresence<Rules>) {
-    const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
-    if (!transfer.abandoned && protocol >= Protocol::kPull) presence_.send(id, timeline, protocol);
-  }
+  if (may_agree(transfer.bytes)) [[unlikely]]
+    agree_as_sender(state, id, transfer);
   if constexpr (kTimeOrdered<Rules>) sent(timeline, id);
   if (transfer.has_post) {
     match(id, transfer);
@@ -139,7 +144,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   }
   for (const TransferId skipped : skipped_) {
     wake(matcher_[skipped].waiting_sender);
-    if constexpr (kNeedsPresence<Rules>) presence_.drop(skipped);
+    drop_agreement(skipped);
     if constexpr (kTimeOrdered<Rules>) rules_->order().drop(skipped);
     matcher_.receiver_done(skipped);
   }
@@ -153,12 +158,10 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
     if (call.spinning & kLoses) [[unlikely]]
       rules_->lost_in(call, state, id, false);
   }
-  if constexpr (kNeedsPresence<Rules>) {
-    const Level level = rules_->level(action.peer, rank);
-    const Protocol protocol = rules_->protocol(level, transfer.bytes);
-    // Its sender may know another length.
-    const bool may_change = is_among_neighbours(action.tag) && !transfer.has_send;
-    if (protocol >= Protocol::kPull || may_change) presence_.post(id, timeline, protocol);
+  // (The sender among neighbours may know another length.)
+  if (may_agree(transfer.bytes) || (is_among_neighbours(action.tag) && may_agree(UINT64_MAX)))
+      [[unlikely]] {
+    agree_as_receiver(state, action, id, transfer);
   }
   if constexpr (kTimeOrdered<Rules>) rules_->order()[id].receiver = timeline;
   if (transfer.has_send) {
@@ -188,13 +191,15 @@ RUBATO_RARE void Replay<Rules>::number_send(int timeline, TransferId id) {
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::match(TransferId id, Transfer<K>& transfer) {
   if constexpr (kTimeOrdered<Rules>) return request(id);
-  if constexpr (kNeedsPresence<Rules>) {
-    if (rules_->protocol(transfer.level, transfer.bytes) >= Protocol::kPull) {
-      presence_.match(id, rules_->handshake_times(transfer));  // which will know when it arrives
-      take_arrivals();
-      return;
+  if constexpr (kMayNeedPresence<Rules>) {
+    if (transfer.agrees) {
+      if (rules_->protocol(transfer.level, transfer.bytes) >= Protocol::kPull) {
+        presence_.match(id, rules_->handshake_times(transfer));  // which will know when it arrives
+        take_arrivals();
+        return;
+      }
+      drop_agreement(id);
     }
-    presence_.drop(id);
   }
   rules_->matched(transfer);
 }
@@ -209,30 +214,104 @@ bool Replay<Rules>::makes_progress(const Call& call) const {
 }
 
 template <class Rules>
-bool Replay<Rules>::is_held_up(TransferId id) const {
-  if constexpr (kNeedsPresence<Rules>) return presence_.open(id);
+RUBATO_HOT bool Replay<Rules>::is_asked_for(const TimelineState<K>& state, const Call& call) const {
+  if constexpr (kMayNeedPresence<Rules>)
+    return presence_.asks_for(state.number) && makes_progress(call);
+  return false;
+}
+
+template <class Rules>
+void Replay<Rules>::agree_as_sender(TimelineState<K>& state, TransferId id, Transfer<K>& transfer) {
+  if constexpr (kMayNeedPresence<Rules>) {
+    const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
+    if (transfer.abandoned || protocol < Protocol::kPull) return;
+    presence_.send(id, state.number, state.enter, protocol);
+    transfer.agrees = presence_.has(id);
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::agree_as_receiver(TimelineState<K>& state, const Action& action, TransferId id,
+                                      Transfer<K>& transfer) {
+  if constexpr (kMayNeedPresence<Rules>) {
+    const Level level = rules_->level(action.peer, state.rank);
+    const Protocol protocol = rules_->protocol(level, transfer.bytes);
+    const bool may_change = is_among_neighbours(action.tag) && !transfer.has_send;
+    if (protocol < Protocol::kPull && !may_change) return;
+    presence_.post(id, state.number, state.enter, protocol);
+    transfer.agrees = true;
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::drop_agreement(TransferId id) {
+  if constexpr (kMayNeedPresence<Rules>) {
+    if (!matcher_[id].agrees) return;
+    presence_.drop(id);
+    matcher_[id].agrees = false;
+  }
+}
+
+template <class Rules>
+RUBATO_HOT bool Replay<Rules>::is_held_up(TransferId id, const Transfer<K>& transfer) const {
+  if constexpr (kMayNeedPresence<Rules>) return transfer.agrees;
   if constexpr (kTimeOrdered<Rules>) return rules_->order().open(id);
   return false;
 }
 
 template <class Rules>
 void Replay<Rules>::take_arrivals() {
-  for (const auto& [id, time] : presence_.take_arrivals()) {
+  for (const auto& [id, time] : presence_.arrivals()) {
     Transfer<K>& transfer = matcher_[id];
-    transfer.arrival() = Lanes<K>::Constant(time);
+    transfer.arrival() = time;
+    transfer.agrees = false;
     wake(transfer.waiting_sender);
     wake(transfer.waiting_receiver);
   }
+  presence_.arrivals().clear();
 }
 
 template <class Rules>
-bool Replay<Rules>::serve_earliest() {
-  if constexpr (kNeedsPresence<Rules>) {
-    if (!presence_.serve_earliest()) return false;
-    take_arrivals();
-    return true;
+typename Presence<Replay<Rules>::K>::Served Replay<Rules>::serve_earliest() {
+  if constexpr (!kMayNeedPresence<Rules>) return Presence<K>::Served::kNone;
+  const auto served = presence_.serve_earliest(first_leave_by_lane());
+  take_arrivals();
+  return served;
+}
+
+template <class Rules>
+Lanes<Replay<Rules>::K> Replay<Rules>::first_leave_by_lane() {
+  using Mask = typename Presence<K>::Mask;
+  Lanes<K> first = Lanes<K>::Constant(Presence<K>::kNever);
+  // Where a message has arrived in all lanes or in none, who is blocked is so in every lane.
+  if (!presence_.lanes_differ()) return first;
+  for (TimelineState<K>& state : timelines_) {
+    if (state.status != Status::kBlocked) continue;
+    Lanes<K> leave = state.enter;
+    Mask can_leave = Presence<K>::kAllLanes;
+    for (size_t i = state.next_awaited; i < state.awaited.size() && can_leave != 0; ++i) {
+      // Of anything but a message it is not looked whether it is there.
+      const Awaited awaited = state.awaited[i];
+      if (!awaited.posted || awaited.transfer == kNoTransfer ||
+          awaited.kind >= Awaited::Kind::kCollective)
+        continue;
+      const Transfer<K>& transfer = matcher_[awaited.transfer];
+      if (transfer.agrees) {
+        const Mask known = presence_.known(awaited.transfer);
+        can_leave &= known;
+        const Lanes<K>& arrival = presence_.arrival(awaited.transfer);
+        for (int lane = 0; lane < K; ++lane) {
+          if (known >> lane & 1) leave[lane] = std::max(leave[lane], arrival[lane]);
+        }
+      } else if (!transfer.abandoned && !(transfer.has_send && transfer.has_post)) {
+        if (awaited.kind == Awaited::Kind::kReceive || transfer.sender_waits) can_leave = 0;
+      }
+    }
+    for (int lane = 0; lane < K; ++lane) {
+      if (can_leave >> lane & 1) first[lane] = std::min(first[lane], leave[lane]);
+    }
   }
-  return false;
+  return first;
 }
 
 // --- Requests ---

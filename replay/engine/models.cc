@@ -2,13 +2,11 @@
 
 #include "replay/engine/engine.h"
 #include "replay/rules/model_rules.h"
-#include "replay/rules/progress_rules.h"
 
 namespace rubato {
 
 template class Replay<ModelRules<1>>;
 template class Replay<ModelRules<2>>;
 template class Replay<ModelRules<4>>;
-template class Replay<ProgressRules>;
 
 }  // namespace rubato

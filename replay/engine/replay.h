@@ -14,6 +14,7 @@
 // for whom is decided here and in matcher.h and collective_instances.h, once for all of them.
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -40,6 +41,13 @@ inline constexpr bool kTimeOrdered = requires {
   Rules::kTimeOrdered;
 };
 
+/// True for rules under which messages may need somebody inside MPI (presence.h).
+template <class Rules>
+inline constexpr bool kMayNeedPresence = requires(const Rules& rules) {
+  rules.needs_presence_from();
+  requires !kTimeOrdered<Rules>;  // which knows without
+};
+
 /// What says which timeline runs next: RunQueue, unless the rules bring one along. (A test has one
 /// that draws lots.)
 template <class Rules>
@@ -60,6 +68,9 @@ struct ReplayOutcome {
   /// The run came to a stop that a send without a receive may have caused: it has to be made anew,
   /// with a ReceivedSends.
   bool asks_for_receivers = false;
+  /// The run came to a stop that its lanes cannot leave together (presence.h): they have to be
+  /// replayed in smaller passes.
+  bool lanes_disagree = false;
   uint64_t messages = 0;
   uint64_t collectives = 0;  ///< calls, counted once per member
   Unmatched unmatched_sends;
@@ -96,6 +107,7 @@ class Replay {
         running_(trace_->ranks()),
         sends_(trace_->timelines()),
         starts_after_(trace_->calls.size() + 1, true) {
+    if constexpr (kMayNeedPresence<Rules>) presence_from_ = rules.needs_presence_from();
     for (const Thread& thread : trace_->threads) threads_of_rank_.try_emplace(thread.rank);
   }
 
@@ -251,12 +263,27 @@ class Replay {
 
   /// True for calls in which an MPI library looks at what came in.
   bool makes_progress(const Call& call) const;
+  /// True where `call`, the current one, is a stay in MPI that some message may ask for.
+  bool is_asked_for(const TimelineState<K>& state, const Call& call) const;
+  /// True for messages of that size, some of which may be agreed upon.
+  bool may_agree(uint64_t bytes) const {
+    return kMayNeedPresence<Rules> && static_cast<double>(bytes) >= presence_from_;
+  }
+  /// A message was sent, or a receive posted, by the current call of `state`: it may be agreed
+  /// upon.
+  void agree_as_sender(TimelineState<K>& state, TransferId id, Transfer<K>& transfer);
+  void agree_as_receiver(TimelineState<K>& state, const Action& action, TransferId id,
+                         Transfer<K>& transfer);
+  void drop_agreement(TransferId id);
   /// True when it is not known yet when the message arrives, of which both sides are there.
-  bool is_held_up(TransferId id) const;
+  bool is_held_up(TransferId id, const Transfer<K>& transfer) const;
   /// Tells when messages arrive of which that became known, and wakes who waits for them.
   void take_arrivals();
-  /// Nobody can go on; true when that let a message go on.
-  bool serve_earliest();
+  /// Nobody can go on: lets messages go on that wait for a blocked rank.
+  typename Presence<K>::Served serve_earliest();
+  /// By lane: no blocked timeline can leave its call before that, if nothing arrives by
+  /// serve_earliest().
+  Lanes<K> first_leave_by_lane();
 
   // --- In the order of time: engine/time_ordered.h ---
 
@@ -364,7 +391,9 @@ class Replay {
   CollectiveInstances<K> collectives_;
   Windows<K> windows_;
   std::vector<TimelineState<K>> timelines_;
-  Presence presence_;          ///< of use to rules that need it only
+  Presence<K> presence_;  ///< of use to rules that need it only
+  /// Bytes from which on messages may be agreed upon; infinity: none are.
+  double presence_from_ = std::numeric_limits<double>::infinity();
   std::vector<int> running_;   ///< by rank: how many of its timelines have not ended
   std::vector<size_t> sends_;  ///< by timeline: how many were numbered
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines

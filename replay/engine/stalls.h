@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "replay/engine/replay.h"
-#include "replay/rules/progress_rules.h"
 
 namespace rubato {
 
@@ -98,7 +97,7 @@ bool Replay<Rules>::move_completions() {
     } else {
       move(state, awaited.transfer);
     }
-    if constexpr (kNeedsPresence<Rules>) presence_.leave_send(awaited.transfer);
+    if constexpr (kMayNeedPresence<Rules>) presence_.leave_send(awaited.transfer);
   }
   return any;
 }
@@ -171,7 +170,7 @@ void Replay<Rules>::release(int timeline) {
   } else if (awaited.kind == Awaited::Kind::kReceive) {
     matcher_.abandon_receive(awaited.transfer);
     if constexpr (kTimeOrdered<Rules>) rules_->order().drop(awaited.transfer);
-    if constexpr (kNeedsPresence<Rules>) presence_.drop(awaited.transfer);
+    drop_agreement(awaited.transfer);
   } else {
     matcher_[awaited.transfer].sender_waits = false;
   }

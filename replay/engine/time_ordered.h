@@ -96,12 +96,13 @@ void Replay<Rules>::answer(const TimedEvent& event) requires kTimeOrdered<Rules>
   const bool asks_sender =
       event.kind == TimedEvent::Kind::kRequest && message.protocol == Protocol::kPush;
   if (asks_sender) {
-    return time.push(time.now() + message.handshake.answer, TimedEvent::Kind::kAnswer, event.rank,
-                     event.subject, event.version);
+    return time.push(time.now() + message.handshake.answer[0], TimedEvent::Kind::kAnswer,
+                     event.rank, event.subject, event.version);
   }
   if (event.kind == TimedEvent::Kind::kAnswer) {
-    message.rest =
-        message.handshake.from_sender(event.time, time.entered(message.sender, event.time));
+    const double entered = time.entered(message.sender, event.time);
+    message.rest = message.handshake.from_sender(Lanes<1>::Constant(event.time),
+                                                 Lanes<1>::Constant(entered))[0];
   }
   time.push(time.now(), TimedEvent::Kind::kStart, event.rank, event.subject, event.version);
 }
@@ -142,7 +143,7 @@ void Replay<Rules>::request(TransferId id) requires kTimeOrdered<Rules> {
   const Transfer<K>& transfer = matcher_[id];
   if (!transfer.handshake) return;  // it flows already
   TimeOrder& time = rules_->order();
-  const double ready = std::max(rules_->handshake_times(transfer).ready, time.now());
+  const double ready = std::max(rules_->handshake_times(transfer).ready[0], time.now());
   const bool nobody_has_to_look = time[id].protocol == Protocol::kAsync;
   time.push(ready, nobody_has_to_look ? TimedEvent::Kind::kStart : TimedEvent::Kind::kRequest,
             matcher_.route(id).source, id, time[id].version);

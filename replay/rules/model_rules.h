@@ -40,6 +40,7 @@
 #include "models/error.h"
 #include "replay/matching/timeline_state.h"
 #include "replay/rules/collective_uses.h"
+#include "replay/rules/handshake.h"
 #include "replay/rules/outcomes.h"
 #include "replay/trace/collective_sizes.h"
 
@@ -90,6 +91,12 @@ class ModelRules {
         all_have_[level] = all_have_[level] && net.has(static_cast<Level>(level));
     }
     for (const Communicator& comm : trace.comms) comm_level_.push_back(widest_level(comm));
+    for (int i = 0; i < kLevels; ++i) {
+      const auto level = static_cast<Level>(i);
+      if (!all_have_[i] || !machines.placement.has(level)) continue;
+      presence_from_ =
+          std::min(presence_from_, machines.interconnects[0].needs_presence_from(level));
+    }
   }
 
   /// Compute between two calls: `recorded` ticks, in which there are so many records of functions.
@@ -139,6 +146,26 @@ class ModelRules {
     const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
     transfer.arrival() =
         (transfer.sent + cost.latency).max(transfer.posted) + (cost.transfer - cost.latency);
+  }
+
+  // --- Messages that need somebody inside MPI: presence.h ---
+
+  /// Messages of fewer bytes do not; infinity where none does.
+  double needs_presence_from() const { return presence_from_; }
+
+  Protocol protocol(Level level, uint64_t bytes) { return message_cost(level, bytes).protocol; }
+
+  /// Both ends of a message are known, which goes by pull or push.
+  HandshakeTimes<K> handshake_times(const Transfer<K>& transfer) {
+    const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+    const Lanes<K> after_request = cost.transfer - cost.latency;
+    const Lanes<K>& answer = cost.protocol == Protocol::kPush ? cost.answer : cost.latency;
+    HandshakeTimes<K> times;
+    times.ready = (transfer.sent + cost.latency).max(transfer.posted);
+    times.answer = answer.min(after_request);
+    times.data = after_request - cost.latency.min(after_request);
+    times.head_start = times.data - (after_request - times.answer);
+    return times;
   }
 
   // --- One-sided communication: windows.h ---
@@ -608,6 +635,7 @@ class ModelRules {
   bool takes_overhead_out_ = false;  ///< of compute
   std::vector<Level> comm_level_;
   std::array<bool, kLevels> all_have_;  ///< by level: no lane's platform lacks it
+  double presence_from_ = std::numeric_limits<double>::infinity();
   std::array<std::unordered_map<uint64_t, LaneMessageCost<K>>, kLevels> message_costs_;
   std::unordered_map<CollectiveKey, CollectiveCost, CollectiveHash> collective_costs_;
   std::array<CollectiveUses, K> collective_uses_;

@@ -4,23 +4,21 @@
 
 #include "replay/matching/arrival_matcher.h"
 #include "replay/rules/model_rules.h"
-#include "replay/rules/progress_rules.h"
 #include "replay/rules/time_order.h"
 
 namespace rubato {
 
 /// Rules of a scenario in which what happens depends on what happened before in replayed time
-/// (time_order.h). Where nothing does, all times are those of ModelRules and ProgressRules, bit for
-/// bit; but the data of a rendezvous takes the out-port when it flows, and not with its send.
-class OrderedRules : public ProgressRules {
+/// (time_order.h). Where nothing does, all times are those of ModelRules, bit for bit; but the data
+/// of a rendezvous takes the out-port when it flows, and not with its send.
+class OrderedRules : public ModelRules<1> {
  public:
   static constexpr bool kTimeOrdered = true;
-  static constexpr bool kNeedsPresence = false;  ///< the order of time knows it
 
   /// `by_arrival`: receives take whichever message comes first (arrival_matcher.h).
   OrderedRules(const LaneMachines& machines, const TraceDefinitions& trace,
                const ContentionModel& contention, bool by_arrival)
-      : ProgressRules(machines, trace),
+      : ModelRules<1>(machines, trace),
         machines_(&machines),
         order_(trace.timelines(), machines.placement, contention),
         by_arrival_(by_arrival) {}
@@ -54,16 +52,16 @@ class OrderedRules : public ProgressRules {
     if (cost.protocol == Protocol::kEager) return;
     message.envelope = transfer.sent[0] + cost.latency[0];
     const double after_request = cost.transfer[0] - cost.latency[0];
-    const Presence::HandshakeTimes handshake =
+    const HandshakeTimes<1> handshake =
         this->handshake_times(transfer);  // asks, too: no word of `cost` from here on
     message.handshake = handshake;
     // The third trip of the handshake is the latency of the data.
     const double grows =
         machines_->interconnects[0].growing(transfer.level, static_cast<double>(transfer.bytes));
-    message.data = std::min(handshake.data, grows * machines_->ticks_per_second);
+    message.data = std::min(handshake.data[0], grows * machines_->ticks_per_second);
     const bool pushes = message.protocol == Protocol::kPush;
-    message.lead = pushes ? 0 : handshake.answer;
-    message.length = message.rest = pushes ? handshake.data : after_request;
+    message.lead = pushes ? 0 : handshake.answer[0];
+    message.length = message.rest = pushes ? handshake.data[0] : after_request;
   }
 
   bool by_arrival() const { return by_arrival_; }

@@ -17,152 +17,485 @@
 // A = o_s + L + o_r of an empty message, as both processors have a hand in the answer. Where
 // messages cost processor time above all, as over the loopback, L is next to nothing: then the
 // answer would always be there before the sender leaves its MPI_Isend, and the data would flow
-// while it computes. But who leaves before P + A has not seen it.
+// while it computes. But a sender that leaves before P + A has not seen it.
 //
 // A rank is inside from a call's enter to its leave, and all the time that it is blocked there; any
 // call that talks to others counts, a failed MPI_Test too, not one like MPI_Comm_rank that only
-// looks. A rank of which several threads call MPI is taken to be inside all the time, and so is one
-// whose records have ended.
+// looks. A rank with several threads that call MPI is taken to be inside all the time, and so is
+// one whose records have ended.
 //
-// To find the first presence at or after a time t, the replay has to know where the rank's calls
-// begin and end, and it runs ranks in no order of time. The rank may be ahead: then its calls since
-// the post are kept here, until nobody asks for them any more. Or it is behind, and then the
-// message waits for it:
+// So a message asks one question, or two: which is the first stay of this rank in MPI that lasts to
+// a time t or longer? The replay runs ranks in no order of time. The rank may be ahead: then its
+// stays since the post are kept here, until no message asks for them any more. Or it is behind, and
+// then the message waits for it:
 //
 //   * a call is entered after t: the message goes on at the enter;
 //   * a call leaves after t: it went on at t;
 //   * a call that waits for the very message does not leave before it goes on: so it does at t, or
 //     at the enter if that is later.
 //
-// There is a fourth case. A rank is blocked in a call that waits for somebody else, who waits for
-// the message: nobody can go on. Then the one message of all that could go on first in time does.
-// That is right: a call can only leave by something that happens later than this, since everything
-// else that could happen does. (If nothing was to happen without, the call lasts for ever.)
+// There is a fourth case. A rank is blocked in a call that waits for another one, which waits for
+// the message: no rank can go on. Then the message that could go on first in time does
+// (serve_earliest()). A call can only leave by something that happens later than that, since all
+// that could happen earlier has happened: so the rank was still inside. (Where nothing else is to
+// happen, the call lasts for ever.) In the same way all messages go on that could do so before the
+// first of these arrives.
 //
-// Which message is the first one, the clocks decide; two scenarios may differ. Assume rank 0
-// blocked in a receive from rank 1, which waits for message A to rank 2, which is blocked in a
-// receive from rank 3, which waits for message B to rank 0. Whether A or B comes first says whether
-// rank 0 or rank 2 is still inside MPI for the other one. So scenarios with pull or push are
-// replayed one by one, while all others share passes whose control flow never looks at a clock.
+// Lanes. Scenarios with the same protocols share a pass. Which stay answers a question may differ
+// by lane, so each lane has an answer of its own; a message is settled, and those who wait for it
+// go on, when its arrival is known in every lane. In the fourth case a rank may be blocked because
+// of other lanes only: in this one it could go on, and leave its call, at some time that is known
+// at least (`bound`). A message that could go on before that does, in this lane. If every lane
+// waits for a rank that another lane holds up, the pass is given up (serve_earliest() says so), and
+// its scenarios are replayed in smaller ones; a pass of one lane never is.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
-#include <set>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "models/cost/platform.h"
+#include "models/lanes.h"
 #include "replay/matching/channel_table.h"
+#include "replay/rules/handshake.h"
 
 namespace rubato {
 
-/// Messages that are being agreed upon. Times in ticks.
+/// Messages that are being agreed upon. Times in ticks, in each lane.
+template <int K>
 class Presence {
  public:
-  struct Arrival {
-    TransferId message;
-    double time;
-  };
-  /// What follows once the request to send is at a receiver that has posted.
-  struct HandshakeTimes {
-    double ready = 0;       ///< R
-    double answer = 0;      ///< until the other side can have seen the answer: A of a push, else L;
-                            ///< at most T - L
-    double data = 0;        ///< T - 2 L, at least 0
-    double head_start = 0;  ///< of a push, at most A - L: it goes from when the answer is there
-
-    /// How long the data of a push takes once its sender is inside MPI, where it came at `enter`,
-    /// and can have seen the answer, at `answered`.
-    double from_sender(double answered, double enter) const {
-      return data - std::clamp(answered - enter, 0.0, head_start);
-    }
-  };
+  /// One bit for each lane.
+  using Mask = uint32_t;
+  static_assert(K <= 32);
+  static constexpr Mask kAllLanes = K == 32 ? ~Mask{0} : (Mask{1} << (K % 32)) - 1;
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
 
   explicit Presence(int timelines) : timelines_(timelines) {}
 
   // --- What timelines do ---
 
   void always_inside(int timeline) { timelines_[timeline].always = true; }
+  /// True while some message may ask when `timeline` is inside; else nobody need tell.
+  bool asks_for(int timeline) const { return timelines_[timeline].interested > 0; }
   /// Enters a call of MPI that others can make use of.
-  void enter(int timeline, double time);
-  void leave(int timeline, double time);
+  void enter(int timeline, const Lanes<K>& time);
+  void leave(int timeline, const Lanes<K>& time);
   void end(int timeline);
 
   // --- What happens to a message by pull or push ---
 
-  /// The current call of `timeline` sends it, or posts its receive. What the sender says holds,
-  /// where the receiver took it for another protocol.
-  void send(TransferId message, int timeline, Protocol protocol);
-  void post(TransferId message, int timeline, Protocol protocol);
-  /// The current call of its sender or receiver does not leave before it arrives. Any other message
-  /// is passed over.
+  /// The current call of `timeline`, entered at `enter`, sends it, or posts its receive. What the
+  /// sender says holds, where the receiver took it for another protocol.
+  void send(TransferId message, int timeline, const Lanes<K>& enter, Protocol protocol);
+  void post(TransferId message, int timeline, const Lanes<K>& enter, Protocol protocol);
+  /// The current call of its sender or receiver does not leave before it arrives.
   void await_send(TransferId message) { await(message, kSender); }
   void await_receive(TransferId message) { await(message, kReceiver); }
   /// The call that waited for it as its sender goes on without.
   void leave_send(TransferId message);
   /// Both sides are known.
-  void match(TransferId message, const HandshakeTimes& handshake);
-  /// It has no other side.
+  void match(TransferId message, const HandshakeTimes<K>& times);
+  /// It has no other side, or is no such message after all.
   void drop(TransferId message);
 
-  /// True until it is known when it arrives.
-  bool open(TransferId message) const { return messages_.contains(message); }
+  /// True for a message that was sent or posted, and neither settled nor dropped.
+  bool has(TransferId message) const {
+    return message < place_of_.size() && place_of_[message] != kNowhere;
+  }
+  /// Lanes in which it is known when a message arrives that has() it; `arrival` tells when.
+  Mask known(TransferId message) const { return ~messages_[place_of_[message]].open & kAllLanes; }
+  const Lanes<K>& arrival(TransferId message) const {
+    return messages_[place_of_[message]].arrival;
+  }
+  /// True where a message has arrived in some lanes only.
+  bool lanes_differ() const { return partial_ > 0; }
 
-  /// Nobody can go on: lets the first message go on for which a blocked rank is there. False when
-  /// there is none.
-  bool serve_earliest();
+  /// What became of messages that waited for ranks that cannot go on.
+  enum class Served { kNone, kSome, kLanesDisagree };
+  /// No rank can go on: lets the first messages go on, for which blocked ranks are there. In lane k
+  /// no rank leaves its call before bound[k] unless one of these arrives.
+  Served serve_earliest(Lanes<K> bound);
 
-  /// The messages whose arrival became known since it was asked the last time.
-  std::vector<Arrival> take_arrivals() { return std::exchange(arrivals_, {}); }
+  struct Arrival {
+    TransferId message;
+    Lanes<K> time;
+  };
+  /// Messages whose arrival became known in all lanes; to be cleared by whoever took note.
+  std::vector<Arrival>& arrivals() { return arrivals_; }
 
  private:
   enum Side { kReceiver, kSender };
-  static constexpr double kAlways = -std::numeric_limits<double>::infinity();
+  static constexpr double kAlways = -kNever;
+  static constexpr uint32_t kNowhere = UINT32_MAX;
 
   struct Message {
+    TransferId id = kNoTransfer;  ///< kNoTransfer: nobody's
     Protocol protocol = Protocol::kPull;
-    int timeline[2] = {-1, -1};       ///< by side; of the sender only where it matters
-    size_t posting_call[2] = {0, 0};  ///< number of the call, see Timeline
-    bool awaited[2] = {false, false};
     bool matched = false;
-    Side asked = kReceiver;  ///< the side whose presence it waits for
-    double since = 0;        ///< at or after this
-    HandshakeTimes handshake;
+    std::array<bool, 2> awaited{};         ///< by side
+    std::array<bool, 2> interested{};      ///< may still ask for the presence of that side
+    std::array<int, 2> timeline{-1, -1};   ///< of the sender only where it matters
+    std::array<size_t, 2> posting_call{};  ///< number of the call, see Timeline
+    std::array<Mask, 2> waits{};           ///< lanes in which it waits for that side
+    Mask open = kAllLanes;                 ///< lanes in which its arrival is not known
+    Mask asks_sender = 0;                  ///< of them those that ask for the sender
+    Lanes<K> since;                        ///< the time that is asked for
+    HandshakeTimes<K> times;
+    Lanes<K> arrival;
   };
   struct Stay {
-    double enter, leave;
+    Lanes<K> enter, leave;
+  };
+  /// A message that waits for a timeline, which is that side of it.
+  struct Waiting {
+    uint32_t place;
+    Side side;
+    bool operator==(const Waiting&) const = default;
   };
   struct Timeline {
     bool always = false;
     bool ended = false;
     bool inside = false;
-    double enter = 0;
-    /// Calls that somebody may ask for, the first one of number `first_number`. Those before are
-    /// numbered, too, from the last time when nobody was interested.
+    int interested = 0;  ///< messages that may ask for a presence
+    Lanes<K> enter;      ///< of the current call, while somebody is interested
+    /// Calls that may be asked for, the first one of number `first_number`. Those before are
+    /// numbered, too, from the last time when no message was interested.
     std::vector<Stay> stays;
     size_t first_number = 0;
-    int interested = 0;  ///< messages that may ask for a presence
-    std::vector<TransferId> waiting;
+    std::vector<Waiting> waiting;
 
     size_t current_call() const { return first_number + stays.size(); }
   };
 
-  void begin(TransferId message, Side side, int timeline, Protocol protocol);
-  void await(TransferId message, Side side);
-  /// Lets the message go on if it is known when the side that it asks for is there.
-  void ask(TransferId id, Message& message);
+  static bool has_lane(Mask mask, int lane) { return (mask >> lane & 1) != 0; }
+  /// Replaces `value` by `other` in the lanes of `mask`.
+  static void set(Lanes<K>& value, Mask mask, const Lanes<K>& other);
+
+  Message& message_of(TransferId id) { return messages_[place_of_[id]]; }
+  uint32_t place_for(TransferId id);
+  void give_up(uint32_t place);
+  void begin(TransferId id, Side side, int timeline, const Lanes<K>& enter, Protocol protocol);
+  void await(TransferId id, Side side);
+  /// Lets the message go on in those lanes in which it is known when the side that it asks for is
+  /// there.
+  void ask(uint32_t place);
+  /// The same of one side and the lanes that ask for it.
+  void ask(uint32_t place, Side side, Mask lanes);
+  /// The lanes, out of `lanes`, of which a stay of the past is the answer; `enter` tells its
+  /// beginning.
+  Mask answered_by_stays(const Message& message, Side side, Mask lanes, Lanes<K>& enter) const;
   void ask_again(Timeline& timeline);
-  void stop_waiting(TransferId id, const Message& message);
-  /// The side it asked for is there, in a call since `enter`.
-  void serve(TransferId id, Message& message, double enter);
-  void lose_interest(int timeline);
+  void stop_waiting(uint32_t place, Side side);
+  /// The side it asked for is there in these lanes, in a stay since `enter`.
+  void serve(uint32_t place, Side side, Mask lanes, const Lanes<K>& enter);
+  void lose_interest(Message& message, Side side);
 
   std::vector<Timeline> timelines_;
-  std::unordered_map<TransferId, Message> messages_;
-  std::set<std::pair<double, TransferId>> waiting_;  ///< of all timelines, by `since`
+  std::vector<uint32_t> place_of_;  ///< by transfer: index into messages_, or kNowhere
+  std::vector<Message> messages_;
+  std::vector<uint32_t> free_;
+  size_t partial_ = 0;  ///< messages that have arrived in some lanes only
   std::vector<Arrival> arrivals_;
+  std::vector<Waiting> asked_again_;  ///< of ask_again()
 };
+
+// --- What timelines do ---
+
+template <int K>
+void Presence<K>::enter(int timeline, const Lanes<K>& time) {
+  Timeline& state = timelines_[timeline];
+  state.inside = true;
+  state.enter = time;
+  if (!state.waiting.empty()) ask_again(state);
+}
+
+template <int K>
+void Presence<K>::leave(int timeline, const Lanes<K>& time) {
+  Timeline& state = timelines_[timeline];
+  state.inside = false;
+  state.stays.push_back({state.enter, time});
+  if (!state.waiting.empty()) ask_again(state);
+}
+
+template <int K>
+void Presence<K>::end(int timeline) {
+  timelines_[timeline].ended = true;
+  ask_again(timelines_[timeline]);
+}
+
+// --- What happens to a message ---
+
+template <int K>
+void Presence<K>::send(TransferId id, int timeline, const Lanes<K>& enter, Protocol protocol) {
+  if (protocol == Protocol::kPush) return begin(id, kSender, timeline, enter, protocol);
+  if (has(id)) message_of(id).protocol = protocol;
+}
+
+template <int K>
+void Presence<K>::post(TransferId id, int timeline, const Lanes<K>& enter, Protocol protocol) {
+  begin(id, kReceiver, timeline, enter, protocol);
+}
+
+template <int K>
+void Presence<K>::begin(TransferId id, Side side, int timeline, const Lanes<K>& enter,
+                        Protocol protocol) {
+  Message& message = messages_[place_for(id)];
+  Timeline& state = timelines_[timeline];
+  if (++state.interested == 1) {
+    state.inside = true;
+    state.enter = enter;
+  }
+  message.protocol = protocol;
+  message.timeline[side] = timeline;
+  message.posting_call[side] = state.current_call();
+  message.interested[side] = true;
+}
+
+template <int K>
+void Presence<K>::await(TransferId id, Side side) {
+  const uint32_t place = place_of_[id];
+  Message& message = messages_[place];
+  message.awaited[side] = true;
+  if (!message.matched || message.waits[side] == 0) return;
+  stop_waiting(place, side);
+  ask(place);
+}
+
+template <int K>
+void Presence<K>::leave_send(TransferId id) {
+  if (has(id)) message_of(id).awaited[kSender] = false;
+}
+
+template <int K>
+void Presence<K>::match(TransferId id, const HandshakeTimes<K>& times) {
+  const uint32_t place = place_of_[id];
+  Message& message = messages_[place];
+  message.matched = true;
+  message.since = times.ready;
+  message.times = times;
+  ask(place);
+}
+
+template <int K>
+void Presence<K>::drop(TransferId id) {
+  if (!has(id)) return;
+  const uint32_t place = place_of_[id];
+  for (const Side side : {kReceiver, kSender}) {
+    if (messages_[place].waits[side] != 0) stop_waiting(place, side);
+    lose_interest(messages_[place], side);
+  }
+  give_up(place);
+}
+
+template <int K>
+uint32_t Presence<K>::place_for(TransferId id) {
+  if (id >= place_of_.size()) place_of_.resize(2 * static_cast<size_t>(id) + 16, kNowhere);
+  uint32_t& place = place_of_[id];
+  if (place != kNowhere) return place;
+  if (free_.empty()) {
+    place = static_cast<uint32_t>(messages_.size());
+    messages_.emplace_back();
+  } else {
+    place = free_.back();
+    free_.pop_back();
+    Message& message = messages_[place];  // but for its times, which are not looked at before
+    message.matched = false;
+    message.awaited = {};
+    message.timeline = {-1, -1};
+    message.open = kAllLanes;
+    message.asks_sender = 0;
+  }
+  messages_[place].id = id;
+  return place;
+}
+
+template <int K>
+void Presence<K>::give_up(uint32_t place) {
+  Message& message = messages_[place];
+  partial_ -= message.open != kAllLanes && message.open != 0;
+  place_of_[message.id] = kNowhere;
+  message.id = kNoTransfer;
+  free_.push_back(place);
+}
+
+// --- Asking ---
+
+template <int K>
+void Presence<K>::set(Lanes<K>& value, Mask mask, const Lanes<K>& other) {
+  if (mask == kAllLanes) {
+    value = other;
+    return;
+  }
+  for (int lane = 0; lane < K; ++lane) {
+    if (has_lane(mask, lane)) value[lane] = other[lane];
+  }
+}
+
+template <int K>
+void Presence<K>::ask(uint32_t place) {
+  // Lanes that the receiver answers may ask the sender then.
+  const Mask receiver = messages_[place].open & ~messages_[place].asks_sender;
+  if (receiver != 0) ask(place, kReceiver, receiver);
+  const Mask sender = messages_[place].open & messages_[place].asks_sender;
+  if (sender != 0) ask(place, kSender, sender);
+  Message& message = messages_[place];
+  if (message.open != 0) return;
+  arrivals_.push_back({message.id, message.arrival});
+  give_up(place);
+}
+
+template <int K>
+void Presence<K>::ask(uint32_t place, Side side, Mask lanes) {
+  Message& message = messages_[place];
+  Timeline& timeline = timelines_[message.timeline[side]];
+  lanes &= ~message.waits[side];
+  if (lanes == 0) return;
+  if (timeline.always) return serve(place, side, lanes, Lanes<K>::Constant(kAlways));
+  Lanes<K> enter = timeline.enter;
+  Mask found = answered_by_stays(message, side, lanes, enter);
+  if (timeline.ended) {
+    for (int lane = 0; lane < K; ++lane) {
+      if (!has_lane(found, lane)) enter[lane] = kAlways;
+    }
+    found = lanes;
+  } else if (timeline.inside) {
+    if (message.awaited[side]) {
+      found = lanes;
+    } else {
+      for (int lane = 0; lane < K; ++lane) {
+        if (message.since[lane] <= timeline.enter[lane]) found |= lanes & Mask{1} << lane;
+      }
+    }
+  }
+  if (found != 0) serve(place, side, found, enter);
+  const Mask left = lanes & ~found;
+  if (left == 0) return;
+  if (message.waits[side] == 0) timeline.waiting.push_back({place, side});
+  message.waits[side] |= left;
+}
+
+template <int K>
+typename Presence<K>::Mask Presence<K>::answered_by_stays(const Message& message, Side side,
+                                                          Mask lanes, Lanes<K>& enter) const {
+  const Timeline& timeline = timelines_[message.timeline[side]];
+  const size_t first = message.posting_call[side] - timeline.first_number;
+  if (first == timeline.stays.size()) return 0;
+  Mask found = 0;
+  for (int lane = 0; lane < K; ++lane) {
+    if (!has_lane(lanes, lane) || timeline.stays.back().leave[lane] < message.since[lane]) continue;
+    size_t low = first, high = timeline.stays.size() - 1;  // the first that lasts to `since`
+    while (low < high) {
+      const size_t middle = (low + high) / 2;
+      if (timeline.stays[middle].leave[lane] < message.since[lane]) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    found |= Mask{1} << lane;
+    enter[lane] = timeline.stays[low].enter[lane];
+  }
+  return found;
+}
+
+template <int K>
+void Presence<K>::ask_again(Timeline& timeline) {
+  asked_again_.swap(timeline.waiting);  // those that still wait come into the list anew
+  for (const auto& [place, side] : asked_again_) {
+    Message& message = messages_[place];
+    if (message.id == kNoTransfer) continue;  // by its other side, the same timeline
+    message.waits[side] = 0;
+    ask(place);
+  }
+  asked_again_.clear();
+}
+
+template <int K>
+void Presence<K>::stop_waiting(uint32_t place, Side side) {
+  Message& message = messages_[place];
+  message.waits[side] = 0;
+  std::erase(timelines_[message.timeline[side]].waiting, Waiting{place, side});
+}
+
+template <int K>
+void Presence<K>::serve(uint32_t place, Side side, Mask lanes, const Lanes<K>& enter) {
+  Message& message = messages_[place];
+  const HandshakeTimes<K>& times = message.times;
+  const Lanes<K> time = message.since.max(enter);
+  if (side == kReceiver && message.protocol == Protocol::kPush) {
+    message.asks_sender |= lanes;
+    set(message.since, lanes, time + times.answer);
+  } else {
+    const bool was_partial = message.open != kAllLanes;
+    const Lanes<K> left = side == kReceiver ? Lanes<K>(times.answer + times.data)
+                                            : times.from_sender(message.since, enter);
+    set(message.arrival, lanes, time + left);
+    message.open &= ~lanes;
+    const bool is_partial = message.open != 0;
+    if (is_partial && !was_partial) ++partial_;
+    if (!is_partial && was_partial) --partial_;
+  }
+  if (side == kReceiver && (message.open & ~message.asks_sender) == 0)
+    lose_interest(message, kReceiver);
+  if (message.open == 0) lose_interest(message, kSender);
+}
+
+template <int K>
+void Presence<K>::lose_interest(Message& message, Side side) {
+  if (!message.interested[side]) return;
+  message.interested[side] = false;
+  Timeline& state = timelines_[message.timeline[side]];
+  if (--state.interested > 0) return;
+  state.first_number += state.stays.size();
+  state.stays.clear();
+}
+
+template <int K>
+typename Presence<K>::Served Presence<K>::serve_earliest(Lanes<K> bound) {
+  struct Question {
+    double since;
+    TransferId id;
+    uint32_t place;
+    Side side;
+  };
+  bool waits = false, served = false;
+  std::vector<Question> questions;
+  for (int lane = 0; lane < K; ++lane) {
+    questions.clear();
+    for (uint32_t place = 0; place < messages_.size(); ++place) {
+      const Message& message = messages_[place];
+      if (message.id == kNoTransfer) continue;
+      for (const Side side : {kReceiver, kSender}) {
+        if (has_lane(message.waits[side], lane))
+          questions.push_back({message.since[lane], message.id, place, side});
+      }
+    }
+    waits |= !questions.empty();
+    std::sort(questions.begin(), questions.end(), [](const Question& a, const Question& b) {
+      return a.since != b.since ? a.since < b.since : a.id < b.id;
+    });
+    double& first_leave = bound[lane];
+    for (const Question& question : questions) {
+      if (question.since > first_leave) break;
+      Message& message = messages_[question.place];
+      if (message.id != question.id) continue;  // settled meanwhile
+      const Mask here = Mask{1} << lane;
+      message.waits[question.side] &= ~here;
+      if (message.waits[question.side] == 0) stop_waiting(question.place, question.side);
+      serve(question.place, question.side, here, timelines_[message.timeline[question.side]].enter);
+      served = true;
+      // What happens next in this lane because of it.
+      const bool is_over = (messages_[question.place].open & here) == 0;
+      first_leave = std::min(first_leave, is_over ? messages_[question.place].arrival[lane]
+                                                  : messages_[question.place].since[lane]);
+      ask(question.place);
+    }
+  }
+  if (served) return Served::kSome;
+  return waits ? Served::kLanesDisagree : Served::kNone;
+}
 
 }  // namespace rubato

@@ -41,7 +41,7 @@
 #include "models/cost/platform.h"
 #include "replay/matching/channel_table.h"
 #include "replay/network/contention.h"
-#include "replay/rules/presence.h"
+#include "replay/rules/handshake.h"
 
 namespace rubato {
 
@@ -77,8 +77,8 @@ class TimeOrder {
     bool open = false;                 ///< sent, and not arrived
     uint32_t version = 0;              ///< of the send
     Protocol protocol = Protocol::kEager;
-    Presence::HandshakeTimes handshake;  ///< of one that is agreed upon, all but `ready`
-    double length = 0;                   ///< from the start to the arrival, alone
+    HandshakeTimes<1> handshake;  ///< of one that is agreed upon, all but `ready`
+    double length = 0;            ///< from the start to the arrival, alone
     /// What is left of that when it begins to flow: less of a push that was under way before its
     /// sender can have seen the answer.
     double rest = 0;

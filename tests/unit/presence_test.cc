@@ -152,24 +152,30 @@ TEST_CASE("a rank that is blocked by somebody else is inside MPI") {
   check(ends(text, "pull"), {3120, 5386, 3258});
 }
 
-TEST_CASE("of two messages that hold each other up the first in time goes on") {
-  const auto text = [](int first, int second) {
-    const auto late = [](int time) {
-      return std::to_string(time) + ".." + std::to_string(time + 1);
-    };
-    const auto after = [](int time) {
-      return std::to_string(time + 1) + ".." + std::to_string(time + 2);
-    };
-    return "0: 0..1 irecv 3 2000B req 1\n0: 1..2 recv 1 8B\n0: 10002..10003 wait 1\n0: 10003 end\n"
-           "1: " +
-           late(first) + " send 2 2000B\n1: " + after(first) +
-           " send 0 8B\n1: " + std::to_string(first + 2) +
-           " end\n"
-           "2: 0..1 irecv 1 2000B req 1\n2: 1..2 recv 3 8B\n2: 10002..10003 wait 1\n2: 10003 end\n"
-           "3: " +
-           late(second) + " send 0 2000B\n3: " + after(second) +
-           " send 2 8B\n3: " + std::to_string(second + 2) + " end\n";
+namespace {
+
+/// Rank 1 sends to rank 2 from `first` on, and rank 3 to rank 0 from `second` on; each receiver
+/// sits in a receive from the other sender.
+std::string held_up_by_each_other(int first, int second) {
+  const auto late = [](int time) { return std::to_string(time) + ".." + std::to_string(time + 1); };
+  const auto after = [](int time) {
+    return std::to_string(time + 1) + ".." + std::to_string(time + 2);
   };
+  return "0: 0..1 irecv 3 2000B req 1\n0: 1..2 recv 1 8B\n0: 10002..10003 wait 1\n0: 10003 end\n"
+         "1: 0..0 local MPI_Comm_rank\n1: " +
+         late(first) + " send 2 2000B\n1: " + after(first) +
+         " send 0 8B\n1: " + std::to_string(first + 2) +
+         " end\n"
+         "2: 0..1 irecv 1 2000B req 1\n2: 1..2 recv 3 8B\n2: 10002..10003 wait 1\n2: 10003 end\n"
+         "3: 0..0 local MPI_Comm_rank\n3: " +
+         late(second) + " send 0 2000B\n3: " + after(second) +
+         " send 2 8B\n3: " + std::to_string(second + 2) + " end\n";
+}
+
+}  // namespace
+
+TEST_CASE("of two messages that hold each other up the first in time goes on") {
+  const auto text = held_up_by_each_other;
   // Rank 1 starts at 1010, its request is at rank 2 at 1110, which sits in its receive from rank 3:
   // arrival 3110. Then 8 bytes start at 3120 and are at rank 0 at 3228, which leaves at 3248 and
   // computes until 13248. Rank 3's request comes at 5110: too late for that receive. Arrival 15248;
@@ -178,6 +184,48 @@ TEST_CASE("of two messages that hold each other up the first in time goes on") {
   check(ends(text(1000, 5000), "pull"), {15268, 3120, 25406, 15258});
   // The other way round, the other way round.
   check(ends(text(5000, 1000), "pull"), {25406, 15258, 15268, 3120});
+}
+
+TEST_CASE("lanes in which other messages are the first ones go apart") {
+  // As above; and with a rank 1 that computes ten times as long, until 10000. There rank 3, which
+  // starts at 5010, is the first: its request is at rank 0 at 5110, arrival 7110. Its 8 bytes start
+  // at 7120 and are at rank 2 at 7228, which leaves at 7248 and computes until 17248. The request
+  // of rank 1, at 10110, waits for that: arrival 19248, rank 2 ends at 19268. Rank 1 starts 8 bytes
+  // at 19258, there at 19366; rank 0 leaves at 19386 and waits from 29386 on for what is there:
+  // + 20. In a common pass either lane would wait for what the other one holds up.
+  const auto source = parse_text_trace(held_up_by_each_other(1000, 5000));
+  Scenario slow = machine("pull");
+  slow.processors.push_back({.nodes = false, .first = 1, .last = 1, .factor = 0.1});
+  // (Three and more, so that parts of a pass that was given up are passes of several lanes.)
+  const Results results =
+      run_replay(*source, {machine("pull"), slow, slow, machine("pull"), slow}, {});
+  for (const size_t i : {0u, 3u}) check(ends_of(results.scenarios[i]), {15268, 3120, 25406, 15258});
+  for (const size_t i : {1u, 2u, 4u})
+    check(ends_of(results.scenarios[i]), {29406, 19258, 19268, 7120});
+}
+
+TEST_CASE("lanes that agree on the first message stay together") {
+  // Rank 2 is blocked by rank 3, which is not here yet; rank 1's message goes on in both lanes,
+  // at 1110 and, with the latency doubled, 1210: see the case before the last.
+  const auto source = parse_text_trace(held_up_by_each_other(1000, 5000));
+  Scenario far = machine("pull");
+  // T = 200 + n, L = 200. Rank 1 starts at 1010, its request is there at 1210, and after the answer
+  // the data takes T - 2 L = 2200 - 400 = 1800: arrival 1210 + 200 + 1800 = 3210. 8 bytes start at
+  // 3220, are at rank 0 at 3428, which leaves at 3448 and computes until 13448. Rank 3's request
+  // comes at 5210: arrival 13448 + 2000 = 15448; rank 0 ends at 15468. Rank 3's 8 bytes start at
+  // 15458, there at 15666; rank 2 leaves at 15686, waits from 25686 on: 25706.
+  far.platform = parse_platform(R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "200ns", bandwidth = "1GB/s" } ]
+    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "pull" } ]
+    send_overhead = "10ns"
+    receive_overhead = "20ns"
+  )",
+                                "far");
+  const Results results = run_replay(*source, {machine("pull"), far}, {});
+  check(ends_of(results.scenarios[0]), {15268, 3120, 25406, 15258});
+  check(ends_of(results.scenarios[1]), {15468, 3220, 25706, 15458});
 }
 
 TEST_CASE("a message without a receiver holds nobody up") {

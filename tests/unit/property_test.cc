@@ -411,6 +411,7 @@ std::string without_synchronous_sends(std::string text) {
 }
 
 TEST_CASE("random programs: lanes, single runs and repeated runs agree to the last bit") {
+  const Protocol protocol = GENERATE(Protocol::kAsync, Protocol::kPull, Protocol::kPush);
   for (unsigned seed = 0; seed < kSeeds / 5; ++seed) {
     Recorded recorded = record(seed, true, recorder());
     if (seed % 2) recorded.text = without_synchronous_sends(recorded.text);
@@ -426,6 +427,7 @@ TEST_CASE("random programs: lanes, single runs and repeated runs agree to the la
       machine.gap = 0.1 * i;
       if (i % 3 > 0) machine.burst_gap = 0.4;    // of some lanes less than the gap
       machine.rendezvous = i % 2 ? 1000 : 4000;  // two structures
+      machine.protocol = protocol;
       scenarios.push_back(platform(machine));
     }
     for (const char* text : {"measured", "measured:cpu*3", "undisturbed"})

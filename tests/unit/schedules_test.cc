@@ -16,7 +16,6 @@
 #include "replay/engine/engine.h"  // for the rules of this test
 #include "replay/rules/measured_rules.h"
 #include "replay/rules/model_rules.h"
-#include "replay/rules/progress_rules.h"
 
 using namespace rubato;
 using namespace rubato::property;
@@ -123,13 +122,13 @@ TEST_CASE("random programs: timelines may be run in any order") {
     const RecordedMinima minima = minima_of(*source, machine.placement, limits);
     const std::vector<MeasuredLane> lane = {MeasuredLane{}};
     const Outcome model = replay(*source, ModelRules<1>(machine, trace));
-    const Outcome pushed = replay(*source, ProgressRules(pushes, trace));
+    const Outcome pushed = replay(*source, ModelRules<1>(pushes, trace));
     const Outcome measured =
         replay(*source, MeasuredRules<1>(lane, minima, machine.placement, limits));
     for (unsigned draw = 0; draw < 4; ++draw) {
       Lottery::random.seed(7 * seed + draw);
       check_same(replay(*source, Drawn<ModelRules<1>>(machine, trace)), model);
-      check_same(replay(*source, Drawn<ProgressRules>(pushes, trace)), pushed);
+      check_same(replay(*source, Drawn<ModelRules<1>>(pushes, trace)), pushed);
       check_same(replay(*source, Drawn<MeasuredRules<1>>(lane, minima, machine.placement, limits)),
                  measured);
     }
