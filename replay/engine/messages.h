@@ -260,7 +260,12 @@ RUBATO_HOT bool Replay<Rules>::is_held_up(TransferId id, const Transfer<K>& tran
 }
 
 template <class Rules>
-void Replay<Rules>::take_arrivals() {
+RUBATO_HOT void Replay<Rules>::take_arrivals() {
+  if (!presence_.arrivals().empty()) wake_by_arrivals();
+}
+
+template <class Rules>
+void Replay<Rules>::wake_by_arrivals() {
   for (const auto& [id, time] : presence_.arrivals()) {
     Transfer<K>& transfer = matcher_[id];
     transfer.arrival() = time;

@@ -279,6 +279,7 @@ class Replay {
   bool is_held_up(TransferId id, const Transfer<K>& transfer) const;
   /// Tells when messages arrive of which that became known, and wakes who waits for them.
   void take_arrivals();
+  void wake_by_arrivals();
   /// Nobody can go on: lets messages go on that wait for a blocked rank.
   typename Presence<K>::Served serve_earliest();
   /// By lane: no blocked timeline can leave its call before that, if nothing arrives by

@@ -166,11 +166,18 @@ class Presence {
     std::vector<Stay> stays;
     size_t first_number = 0;
     std::vector<Waiting> waiting;
+    Lanes<K> earliest;  ///< of what they ask for, no later than that
 
     size_t current_call() const { return first_number + stays.size(); }
   };
 
   static bool has_lane(Mask mask, int lane) { return (mask >> lane & 1) != 0; }
+  template <typename Condition>
+  static Mask mask_of(const Condition& condition) {
+    Mask mask = 0;
+    for (int lane = 0; lane < K; ++lane) mask |= Mask{condition(lane)} << lane;
+    return mask;
+  }
   /// Replaces `value` by `other` in the lanes of `mask`.
   static void set(Lanes<K>& value, Mask mask, const Lanes<K>& other);
 
@@ -184,9 +191,9 @@ class Presence {
   void ask(uint32_t place);
   /// The same of one side and the lanes that ask for it.
   void ask(uint32_t place, Side side, Mask lanes);
-  /// The lanes, out of `lanes`, of which a stay of the past is the answer; `enter` tells its
-  /// beginning.
-  Mask answered_by_stays(const Message& message, Side side, Mask lanes, Lanes<K>& enter) const;
+  /// The lanes, out of `lanes`, in which a stay of the past is the answer, and its beginning there.
+  Mask lanes_of_stays(const Message& message, Side side, Mask lanes) const;
+  Lanes<K> enter_of_stays(const Message& message, Side side, Mask lanes) const;
   void ask_again(Timeline& timeline);
   void stop_waiting(uint32_t place, Side side);
   /// The side it asked for is there in these lanes, in a stay since `enter`.
@@ -209,7 +216,7 @@ void Presence<K>::enter(int timeline, const Lanes<K>& time) {
   Timeline& state = timelines_[timeline];
   state.inside = true;
   state.enter = time;
-  if (!state.waiting.empty()) ask_again(state);
+  if (!state.waiting.empty() && (state.earliest <= time).any()) ask_again(state);
 }
 
 template <int K>
@@ -217,7 +224,7 @@ void Presence<K>::leave(int timeline, const Lanes<K>& time) {
   Timeline& state = timelines_[timeline];
   state.inside = false;
   state.stays.push_back({state.enter, time});
-  if (!state.waiting.empty()) ask_again(state);
+  if (!state.waiting.empty() && (state.earliest <= time).any()) ask_again(state);
 }
 
 template <int K>
@@ -354,38 +361,45 @@ void Presence<K>::ask(uint32_t place, Side side, Mask lanes) {
   lanes &= ~message.waits[side];
   if (lanes == 0) return;
   if (timeline.always) return serve(place, side, lanes, Lanes<K>::Constant(kAlways));
-  Lanes<K> enter = timeline.enter;
-  Mask found = answered_by_stays(message, side, lanes, enter);
-  if (timeline.ended) {
-    for (int lane = 0; lane < K; ++lane) {
-      if (!has_lane(found, lane)) enter[lane] = kAlways;
-    }
-    found = lanes;
-  } else if (timeline.inside) {
-    if (message.awaited[side]) {
-      found = lanes;
-    } else {
-      for (int lane = 0; lane < K; ++lane) {
-        if (message.since[lane] <= timeline.enter[lane]) found |= lanes & Mask{1} << lane;
-      }
-    }
+  const Mask past = lanes_of_stays(message, side, lanes);
+  if (past != 0) serve(place, side, past, enter_of_stays(message, side, past));
+  lanes &= ~past;
+  if (lanes == 0) return;
+  if (timeline.ended) return serve(place, side, lanes, Lanes<K>::Constant(kAlways));
+  if (timeline.inside) {
+    const Mask now =
+        message.awaited[side] ? lanes : lanes & mask_of(message.since <= timeline.enter);
+    if (now != 0) serve(place, side, now, timeline.enter);
+    lanes &= ~now;
+    if (lanes == 0) return;
   }
-  if (found != 0) serve(place, side, found, enter);
-  const Mask left = lanes & ~found;
-  if (left == 0) return;
-  if (message.waits[side] == 0) timeline.waiting.push_back({place, side});
-  message.waits[side] |= left;
+  if (message.waits[side] == 0) {
+    if (timeline.waiting.empty()) timeline.earliest.setConstant(kNever);
+    timeline.waiting.push_back({place, side});
+  }
+  message.waits[side] |= lanes;
+  timeline.earliest = timeline.earliest.min(message.since);
 }
 
 template <int K>
-typename Presence<K>::Mask Presence<K>::answered_by_stays(const Message& message, Side side,
-                                                          Mask lanes, Lanes<K>& enter) const {
+typename Presence<K>::Mask Presence<K>::lanes_of_stays(const Message& message, Side side,
+                                                       Mask lanes) const {
   const Timeline& timeline = timelines_[message.timeline[side]];
   const size_t first = message.posting_call[side] - timeline.first_number;
   if (first == timeline.stays.size()) return 0;
-  Mask found = 0;
+  return lanes & mask_of(message.since <= timeline.stays.back().leave);
+}
+
+template <int K>
+Lanes<K> Presence<K>::enter_of_stays(const Message& message, Side side, Mask lanes) const {
+  const Timeline& timeline = timelines_[message.timeline[side]];
+  const size_t first = message.posting_call[side] - timeline.first_number;
+  Lanes<K> enter;
   for (int lane = 0; lane < K; ++lane) {
-    if (!has_lane(lanes, lane) || timeline.stays.back().leave[lane] < message.since[lane]) continue;
+    if (!has_lane(lanes, lane)) {
+      enter[lane] = 0;  // is not looked at
+      continue;
+    }
     size_t low = first, high = timeline.stays.size() - 1;  // the first that lasts to `since`
     while (low < high) {
       const size_t middle = (low + high) / 2;
@@ -395,15 +409,14 @@ typename Presence<K>::Mask Presence<K>::answered_by_stays(const Message& message
         high = middle;
       }
     }
-    found |= Mask{1} << lane;
     enter[lane] = timeline.stays[low].enter[lane];
   }
-  return found;
+  return enter;
 }
 
 template <int K>
 void Presence<K>::ask_again(Timeline& timeline) {
-  asked_again_.swap(timeline.waiting);  // those that still wait come into the list anew
+  asked_again_.swap(timeline.waiting);  // messages that still wait come into the list anew
   for (const auto& [place, side] : asked_again_) {
     Message& message = messages_[place];
     if (message.id == kNoTransfer) continue;  // by its other side, the same timeline
