@@ -79,10 +79,10 @@ struct ScenarioResult {
   /// another source or tag than recorded.
   uint64_t wildcard_receives = 0;
   uint64_t rematched_receives = 0;
-  /// The one that was fitted to the measured elapsed time, where that was asked for and found.
+  /// Fitted to the measured elapsed time, if asked for and found.
   std::optional<double> degradation_ratio;
-  /// LoopCache of compute, and calls, recorded shorter than what recording them should have cost,
-  /// and the seconds of it that were not taken out, summed over ranks.
+  /// Stretches of compute, and calls, recorded shorter than their overhead, and the seconds of
+  /// overhead that were not subtracted, summed over ranks.
   uint64_t clipped_overheads = 0;
   double clipped_time = 0;
   std::vector<std::string> warnings;  ///< things the reader must know to trust this column
@@ -96,17 +96,17 @@ struct KeptCall {
   std::string first_at;  ///< "rank 3, event 112"
 };
 
-/// How well `measured` gives the recording back: not at all wrong, or the program is.
+/// Whether `measured` reproduces the recording. Any difference is an error of this program.
 struct IdentityResult {
   uint64_t records = 0;    ///< compared
   uint64_t differing = 0;  ///< replayed at another tick than recorded
   double worst_ticks = 0;
   std::string first;  ///< "rank 3, event 112 (MPI_Recv)"
-  /// Records of the archive that are earlier than the one before them: no replay gives them back.
+  /// Records of the archive that are earlier than their predecessor: no replay reproduces them.
   uint64_t backwards = 0;
 };
 
-/// Calls that ended before what they waited for, which only clocks that disagree can show.
+/// Calls that ended before their cause. Only clocks that disagree show such calls.
 struct ClockViolations {
   uint64_t messages =
       0;  ///< received before they were sent; synchronous sends before their receive
@@ -116,14 +116,14 @@ struct ClockViolations {
   uint64_t total() const { return messages + collectives; }
 };
 
-/// What the logical clock did to an archive with clock violations.
+/// The effect of the logical clock on an archive with clock violations.
 struct ClockRepair {
   ClockViolations after;     ///< counted again on the repaired times
   double largest_shift = 0;  ///< seconds by which a call was moved
   int ranks = 0;             ///< that have calls which were moved
 };
 
-/// What stands in the archive, how much of it is replayed, and what a careful reader should know.
+/// Contents of the archive, how much of it is replayed, and warnings.
 struct TraceSummary {
   std::string path;
   std::string creator;
@@ -150,8 +150,9 @@ struct TraceSummary {
   std::string unmatched_send;
   std::string unmatched_receive;
   ClockViolations clock_violations;  ///< by the archive's clocks
-  bool one_clock = false;  ///< all ranks had one: such calls left early, and no clock is wrong
-  std::optional<ClockRepair> clock_repair;  ///< where there were violations and measured is asked
+  bool one_clock = false;            ///< all ranks shared one clock: such calls did leave early
+  std::optional<ClockRepair>
+      clock_repair;  ///< if there were violations and a scenario needs recorded times
   std::vector<std::string> warnings;
 };
 
