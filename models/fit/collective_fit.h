@@ -18,7 +18,7 @@ struct CollectiveTimes {
   double relative_error = 0;    ///< of a launch's median as it says itself; 0 = not known
 };
 
-/// From half a confidence interval of 95 % over the mean, as files of samples have it.
+/// From half a 95 % confidence interval over the mean, as in files of samples.
 inline double relative_error_of(double interval) {
   return interval / 2;
 }
@@ -30,12 +30,12 @@ struct FormulaPiece {
   double rms_error = 0;  ///< of its residuals, relative
 };
 
-/// What the samples of one collective are described by.
+/// The formulas for the samples of one collective.
 struct CollectiveFit {
   FormulaFit whole;                  ///< Howell's: one formula for all payloads
   std::vector<FormulaPiece> pieces;  ///< one after the other, as many as BIC wants
   std::vector<FormulaSample> samples;
-  bool from_launches = false;  ///< the sigmas are those of launches, so Q means something
+  bool from_launches = false;  ///< the sigmas come from launches, so Q is meaningful
 };
 
 /// The samples with their sigmas. Of four launches and more those of the mean over launches, but
