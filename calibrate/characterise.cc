@@ -1,4 +1,5 @@
-// Which messages are measured, for how long; models/fit/level_fit.cc makes curves of their times.
+// Which messages are measured, and for how long; models/fit/level_fit.cc turns their times into
+// curves.
 #include "calibrate/characterise.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // rubato-calibrate-<MPI>: measures what messages cost and writes a platform file.
 //
-// `rubato calibrate` starts it on every rank, with options that it has checked. Rank 0 and one
-// partner per level talk (characterise.cc); all other ranks are present and asleep, because a
-// library that polls more peers is slower and real programs have them.
+// `rubato calibrate` starts it on every rank, with checked options. Rank 0 and one partner per
+// level talk (characterise.cc). All other ranks sleep: real programs have them too, and a library
+// that polls more peers is slower.
 #include <fmt/core.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -165,7 +165,7 @@ double planned_seconds(const Options& options, const std::vector<LevelTask>& tas
   return planned;
 }
 
-/// Has rank 0 keep what is measured as it comes, in what is left of the file of samples when the
+/// Makes rank 0 keep finished measurements in the part of the file of samples that remains when the
 /// run is killed. `csv` must be there until the end. A disk that is full now may not be so in the
 /// end, so nothing is kept from there on, and all goes on.
 void keep_samples(const Options& options, const Provenance& factors, NewFile& csv, Effort& effort) {

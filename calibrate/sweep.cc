@@ -222,7 +222,7 @@ class ComparableCycles {
 };
 
 /// Adds lengths until straight lines between them are good enough. Their neighbours are measured
-/// with them, since a disturbed neighbour asks for lengths that nobody needs.
+/// with them, since a disturbed neighbour asks for needless lengths.
 bool refine(Sweep& run, const SweepOptions& options) {
   ComparableCycles comparable(run, options);
   for (int round = 0; round < kRefinementRounds; ++round) {

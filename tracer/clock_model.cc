@@ -14,7 +14,7 @@
 /// process was off its core during all exchanges); one that knows much less than the line
 /// through good ones beside it, and does not contradict it, is left out.
 ///
-/// Two measurements make a line of which nothing can be said. They are taken as they are.
+/// Two measurements define a line without residuals. They are taken as they are.
 ///
 /// Exchanges take a millisecond in all. Clocks of the same kind drift some nanoseconds apart in
 /// that time, which moves the middle of two exchanges no more than it should: it is the offset at

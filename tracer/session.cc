@@ -177,7 +177,7 @@ bool wants_tsc() {
 }
 
 /// There is a place for records, and the clock is chosen: everything else that comes before the
-/// first one. `start_communicators` enters those that are there from the beginning.
+/// first one. `start_communicators` enters the initial communicators.
 template <class Start>
 void begin_records(const InitStamp& stamp, bool threads, Start start_communicators) {
   if (session->space.segments.directory != nullptr) {
