@@ -27,7 +27,7 @@
 namespace rubato {
 namespace {
 
-/// What lives from MPI_Init to MPI_Finalize.
+/// State from MPI_Init to MPI_Finalize.
 struct Session {
   Settings settings;
   bool has_world = false;  ///< MPI_Init was called
@@ -45,8 +45,8 @@ struct Session {
   bool recording = false;      ///< from MPI_Init on; not where there was no place for the archive
 };
 
-/// All that is between them depends on the first and the last comparison of the clocks: where the
-/// cores are busy with something else, it may take this long.
+/// All times in between depend on the first and the last comparison of the clocks: on busy cores
+/// each may take this long.
 constexpr double kMeasureSeconds = 1;
 
 Session* session = nullptr;
@@ -293,8 +293,8 @@ void begin_alone(const InitStamp& stamp, MPI_Group everybody) {
   begin_records(stamp, true, [&] { communicators::start_without_world(everybody); });
 }
 
-/// MPI_Init where this rank or another has opened sessions before, and records: from here on it is
-/// as if nobody had.
+/// MPI_Init after this rank or another has opened sessions, and records: from here on those
+/// sessions do not matter.
 void join_world(CallId init, const InitStamp& stamp) {
   if (session == nullptr) {
     MPI_Group everybody;

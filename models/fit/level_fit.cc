@@ -67,9 +67,9 @@ TimedLength times(double factor, TimedLength timing) {
   return timing;
 }
 
-/// What each of `further` messages adds to one of the same length, at most `most` seconds. Where
-/// that is little, it is the small difference of two long times, and an error of a per cent of
-/// those is many per cent of it.
+/// The time that each of `further` messages adds to one of the same length, at most `most` seconds.
+/// A small result is the difference of two long times, and their error of one per cent is many per
+/// cent of it.
 TimedLength per_further_message(const TimedLength& all, const TimedLength& one, double further,
                                 double most) {
   TimedLength each{all.bytes, 1, 0, {0, 0}, all.launches};
@@ -78,8 +78,7 @@ TimedLength per_further_message(const TimedLength& all, const TimedLength& one, 
       std::hypot(relative_error(all) * all.seconds, relative_error(one) * one.seconds) / further /
       each.seconds;
   if (all.half[0] > 0 && all.half[1] > 0 && one.half[0] > 0 && one.half[1] > 0) {
-    // Halves of a small difference may be negative. How far they are apart is all that anybody asks
-    // for.
+    // Halves of a small difference may be negative. Only their distance matters.
     const double first = all.half[0] - one.half[0], second = all.half[1] - one.half[1];
     each.half[0] = each.seconds;
     each.half[1] = each.seconds + std::abs(first - second) / further;
@@ -87,7 +86,7 @@ TimedLength per_further_message(const TimedLength& all, const TimedLength& one, 
   return each;
 }
 
-/// What bursts and exchanges of a length are compared with.
+/// The single messages that bursts and exchanges of a length are compared with.
 class Alone {
  public:
   Alone(const LevelSamples& level, const SegmentedFit& transfer) : transfer_(transfer) {

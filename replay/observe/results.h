@@ -50,11 +50,11 @@ struct LevelTraffic {
   uint64_t bytes = 0;
 };
 
-/// By which algorithm the calls of one collective operation were priced.
+/// The algorithm that priced the calls of one collective operation.
 struct CollectiveUse {
   std::string operation;
   int members = 0;        ///< of the communicator
-  std::string algorithm;  ///< "formula" or "perfect" where none was asked for
+  std::string algorithm;  ///< "formula" or "perfect" if no algorithm was used
   double smallest = 0;    ///< bytes of payload per member, of those calls
   double largest = 0;
 };
@@ -65,7 +65,7 @@ struct ScenarioResult {
   double elapsed_with_init = 0;  ///< seconds; last record minus first record over ranks
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;
-  bool has_waits = false;       ///< what ranks waited for was asked for
+  bool has_waits = false;       ///< wait states were asked for
   bool network_unused = false;  ///< of its platform's network: no message or collective crosses it
   /// Its platform file was measured where the archive was recorded, and nothing was changed.
   bool own_machine = false;
@@ -85,7 +85,7 @@ struct ScenarioResult {
   /// overhead that were not subtracted, summed over ranks.
   uint64_t clipped_overheads = 0;
   double clipped_time = 0;
-  std::vector<std::string> warnings;  ///< things the reader must know to trust this column
+  std::vector<std::string> warnings;  ///< warnings about this column
 };
 
 /// A call that keeps its recorded time because the archive or this version cannot replay it.
