@@ -1,4 +1,5 @@
-// Which messages are measured, for how long; models/fit/level_fit.cc makes curves of their times.
+// Which messages are measured, and for how long; models/fit/level_fit.cc turns their times into
+// curves.
 #include "calibrate/characterise.h"
 
 #include <algorithm>
@@ -66,8 +67,8 @@ std::vector<size_t> lengths_to_look_at(const ProtocolProbe& probe) {
   return {limit, limit + 1};
 }
 
-/// Several messages in one direction, one, and one in each: what counts is by how much they differ,
-/// and what they take beside a ping-pong. So they are measured in turn.
+/// Several messages in one direction, one, and one in each: their differences count, and what they
+/// take beside a ping-pong. So they are measured in turn.
 void measure_ports(Pair& pair, LevelResult& result, const Effort& effort) {
   SweepOptions options = sweep_options(effort, budget_of(result.level, effort.pace).ports, "ports",
                                        result.level, "burst");
@@ -172,9 +173,9 @@ void measure_overheads(Pair& pair, LevelResult& result, const Effort& effort) {
   result.series.push_back({"unexpected_overhead", unexpected});
 }
 
-/// Who has to be inside MPI for messages above the eager limit: what goes on while the sender
-/// computes, and while both do (while the receiver does, measure_overheads() has looked). Between
-/// two lengths that differ in it, further ones.
+/// Finds who has to be inside MPI for messages above the eager limit: progress while the sender
+/// computes, and while both do (measure_overheads() covers the receiver). Adds lengths between two
+/// lengths with different results.
 void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
   constexpr double kLonger = 1.25;  // the receiver stays away, so that the sender has to wait
   constexpr size_t kClosest = 64;   // bytes, and a 32nd of the length

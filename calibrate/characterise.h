@@ -19,7 +19,7 @@ struct Series {
   Timings timings;
 };
 
-/// A level as it was measured: the samples, and the model fitted to them.
+/// A measured level: the samples, and the model fitted to them.
 struct LevelResult {
   Level level = Level::kNode;
   int partner = 0;  ///< the rank that rank 0 talked to
@@ -28,15 +28,15 @@ struct LevelResult {
   OfLoops of_loops = OfLoops::kLeast;  ///< what the fit is made of
   LevelFit fit;                        ///< without curves when interrupted before there was enough
 
-  /// The timings of a pattern; null where none were taken.
+  /// The timings of a pattern; null if none were taken.
   const Timings* timings_of(const std::string& pattern) const;
-  /// The same, which begin here if they are not there.
+  /// The same, created if missing.
   Timings& timings_for(const std::string& pattern);
-  /// What the fit is made of, as `rubato fit` gets it from the file of samples.
+  /// The samples for the fit, as `rubato fit` reads them from the file of samples.
   LevelSamples samples() const;
 };
 
-/// What the user asked for, and how a run is told to stop.
+/// The user's options, and the signal to stop a run.
 struct Effort {
   Pace pace;
   OfLoops of_loops = OfLoops::kLeast;  ///< what curves are made of
@@ -46,15 +46,15 @@ struct Effort {
   LengthList lengths;  ///< of patterns whose lengths were chosen before
   std::function<bool()> stop;
   std::function<void(const std::string&)> progress;
-  /// Told of each part that begins, and its budget in seconds; how long it may go on where the
-  /// machine is busy (TimePlan::begin). On the rank that measures.
+  /// Called at the begin of each part with its budget in seconds; returns how long the part may
+  /// continue if the machine is busy (TimePlan::begin). On the rank that measures.
   std::function<double(double)> begin = [](double budget) { return 2 * budget; };
-  /// Given series that are done, from which on they are kept should the run be killed: those of a
-  /// level, without its fit. On the rank that measures.
+  /// Receives the finished series of a level, without its fit: from then on they survive a kill of
+  /// the run. On the rank that measures.
   std::function<void(const LevelResult&)> keep = [](const LevelResult&) {};
 };
 
-/// The rules of a sweep that takes `budget` seconds, and not longer where the machine is busy.
+/// The rules of a sweep that takes `budget` seconds, and no longer if the machine is busy.
 SweepOptions sweep_options(const Effort& effort, double budget);
 
 /// What the parts of a level are planned to take together, seconds.

@@ -9,15 +9,15 @@
 
 namespace rubato {
 
-/// The collectives that are measured: those of ReproMPI, with the block form of none.
+/// The measured collectives: ReproMPI's, without block forms.
 const std::vector<CollectiveOp>& measured_collectives();
 
 /// One collective operation with its arguments, ready to be called again and again.
 class CollectiveCall {
  public:
-  /// `bytes` is the payload as platform files count it: what one member gives to or gets from each
-  /// other one; for broadcasts and the reductions to one result, the whole vector; nothing for a
-  /// barrier. Reductions add doubles, so theirs are whole numbers of them (rounded down). The root
+  /// `bytes` is the payload as platform files count it: the part that one member sends to, or gets
+  /// from, each other; the whole vector for broadcasts and reductions to one result; nothing for a
+  /// barrier. Reductions add doubles, so their payload is rounded down to whole doubles. The root
   /// is rank 0, the v-forms have equal parts.
   CollectiveCall(MPI_Comm comm, CollectiveOp op, size_t bytes);
 

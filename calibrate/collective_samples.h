@@ -8,14 +8,14 @@
 
 namespace rubato {
 
-/// A file of samples with the collectives in it: columns of theirs at the end, which other rows
-/// leave empty, and a row per experiment behind the other rows. A row's times are global ones where
-/// the members were brought together by windows, else local ones (ReproMPI's Algorithm 1), after
-/// Tukey's filter but for the extremes. Limits become rows without times: pattern "held bcast".
+/// A file of samples with collectives: their columns at the end, empty in other rows, and a row per
+/// experiment behind the other rows. The times of a row are global ones if windows brought the
+/// members together, else local ones (ReproMPI's Algorithm 1), after Tukey's filter except for the
+/// extremes. Limits become rows without times: pattern "held bcast".
 std::string with_collectives(const std::string& samples, const CollectiveResults& results,
                              int launch);
 
-/// The same as what is fitted.
+/// The same, for the fit.
 MeasuredCollectives measured_by(const CollectiveResults& results);
 
 /// The short table for people: the medians of some payloads by operation and number of processes,

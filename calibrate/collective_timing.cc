@@ -1,8 +1,7 @@
-// Observations are made in blocks, since members have to agree on whether to go on. A window is
-// long enough for the call and for getting ready for the next one: three times the longest run-time
-// of the block before it, and at least kLeastWindow. A member that comes late to the beginning of
-// its window spoils the observation for all, and where that happens often windows are too short:
-// they are doubled.
+// Observations come in blocks, since members have to agree on whether to go on. A window has room
+// for the call and the preparation of the next one: three times the longest run-time of the block
+// before, and at least kLeastWindow. A member that misses the begin of its window spoils the
+// observation for all; if that happens often, windows are too short and are doubled.
 #include "calibrate/collective_timing.h"
 
 #include <algorithm>

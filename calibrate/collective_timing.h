@@ -11,7 +11,7 @@
 
 namespace rubato {
 
-/// How the members are brought to begin together.
+/// How the members start together.
 enum class ProcessSync { kBarrier, kWindow };
 inline constexpr std::array<const char*, 2> kProcessSyncNames = {"barrier", "window"};
 
@@ -24,9 +24,9 @@ struct TimingOptions {
 
 /// One call, again and again. Seconds by observation, on the root; other members have nothing.
 struct CollectiveTiming {
-  std::vector<double> local;   ///< the longest that a member was in the call, by its own clock
+  std::vector<double> local;   ///< the longest time of a member in the call, by its own clock
   std::vector<double> global;  ///< latest end less earliest start, by the global clock
-  int late = 0;  ///< observations thrown away because a member missed the window's beginning
+  int late = 0;                ///< dropped observations: a member missed the begin of the window
 };
 
 /// ReproMPI's Algorithm 1: `call` is timed until its run-times (global ones with windows, else

@@ -130,7 +130,7 @@ class Run {
     if (rank_ == 0 && effort_.progress) effort_.progress("collectives: " + text);
   }
 
-  /// Adds to what is known of an experiment. On rank 0, those that are not certain enough are
+  /// Adds observations to an experiment. On rank 0, experiments that are not certain enough are
   /// remembered.
   void measure(const std::vector<Experiment>& experiments, int index,
                const TimingOptions& options) {
@@ -232,7 +232,7 @@ CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& e
     if (run.next(i, begin + kOverrun * budget) < 0) break;
     run.measure(experiments, i, options);
   }
-  // What is left of the time goes to those that were disturbed.
+  // The rest of the time goes to disturbed experiments.
   for (;;) {
     run.tell("uncertain ones again");
     const int index = run.next(run.take_uncertain(), begin + budget);

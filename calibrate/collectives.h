@@ -14,7 +14,7 @@
 
 namespace rubato {
 
-/// What of the collectives is to be measured, and how.
+/// Which collectives are measured, and how.
 struct CollectivesEffort {
   std::vector<CollectiveOp> operations;  ///< none: nothing is measured
   ProcessSync sync = ProcessSync::kBarrier;
@@ -35,7 +35,7 @@ struct CollectiveSample {
   CollectiveTiming timing;
 };
 
-/// From which payload on members hold each other; absent = from none that was tried.
+/// The payload from which on members hold each other; absent = none of the tried ones.
 struct SyncLimit {
   CollectiveOp op = CollectiveOp::kBcast;
   int processes = 2;
@@ -54,11 +54,11 @@ struct CollectiveResults {
 /// What they are planned to take together, seconds.
 double collectives_seconds(const CollectivesEffort& effort);
 
-/// The most bytes that a rank has at once for their buffers, at most 64 MiB.
+/// The largest buffers of a rank at one time, at most 64 MiB.
 size_t collectives_memory(const CollectivesEffort& effort, size_t max_bytes, int ranks);
 
 /// Measures on communicators of process_counts() of the ranks, in random order. Collective over all
-/// ranks of `world`; those that an experiment does not need sleep meanwhile.
+/// ranks of `world`; ranks that an experiment does not need sleep.
 CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& effort);
 
 }  // namespace rubato

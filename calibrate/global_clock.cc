@@ -1,18 +1,18 @@
 // A drift-corrected global clock (Hunold and Carpen-Amarie, "Reproducible MPI Benchmarking Is Still
 // Not As Easy As You Think", 2016, section 3.1.1, and "Hierarchical Clock Synchronization in MPI",
-// 2018). Two clocks are compared by messages: one side stamps, asks, the other answers with its
-// time, the one side stamps again. Of some such exchanges the fastest counts; the truth lies
-// between its two stamps, most likely in the middle. That is one point. Several points over a time
-// long enough for the drift to show make a line by least squares. Who compares with whom:
+// 2018). Two clocks are compared by messages: one side stamps and asks, the other answers with its
+// time, the first side stamps again. The fastest of some exchanges counts; the true offset lies
+// between its two stamps, most likely in the middle. That is one point. Several points, over a time
+// long enough to show the drift, give a line by least squares. The methods differ in the pairs:
 //
-//   jk    (Jones and Koenig) everybody with rank 0, in turn: O(p) points at a time. Nothing adds
-//   up. hca   a binomial tree, pairs of a round side by side, leaves first: each learns the line
-//   over
-//         its parent's clock. Then lines are put together along the tree, which is right for the
-//         drifts; the offset is measured for each one against rank 0, O(p).
-//   hca2  the same, but the offsets are those of the lines put together: O(log p), and errors add.
-//   hca3  the tree from its root down: who answers already knows the global time and answers with
-//         it, so each learns its line over the global clock at once. O(log p).
+//   jk     (Jones and Koenig) every rank with rank 0, in turn. O(p) points at a time, and no errors
+//          add up.
+//   hca    A binomial tree, the pairs of a round side by side, leaves first: each rank learns its
+//          line over its parent's clock. The lines are composed along the tree, which is right for
+//          drifts. The offset of each rank is measured against rank 0, O(p).
+//   hca2   Like hca, but with the offsets of the composed lines: O(log p), and errors add up.
+//   hca3   The tree from its root down: the answering rank knows the global time and answers with
+//          it, so each rank learns its line over the global clock at once. O(log p).
 //
 // Ranks of a node read one clock; only one of them measures, and tells the others.
 #include "calibrate/global_clock.h"

@@ -9,22 +9,22 @@
 
 namespace rubato {
 
-/// How the clocks of a job are made one; global_clock.cc explains them.
+/// Methods of synchronising the clocks of a job; global_clock.cc explains them.
 enum class ClockMethod { kJonesKoenig, kHca, kHca2, kHca3 };
 inline constexpr std::array<const char*, 4> kClockMethodNames = {"jk", "hca", "hca2", "hca3"};
 
 /// Seconds of the system clock that ranks of one node share.
 double monotonic_seconds();
 
-/// A clock that all ranks of a communicator read alike, to a fraction of a message's latency:
-/// the reference is the one of its rank 0.
+/// A clock that all ranks of a communicator share, to a fraction of a message's latency. The
+/// reference is that of rank 0.
 class GlobalClock {
  public:
   /// Seconds that a rank reads; ranks of one node read the same.
   using Source = std::function<double()>;
 
-  /// Measures, which takes a third of a second per round of the method. Collective. With `per_rank`
-  /// also ranks of one node are taken to have a clock each.
+  /// Measures the clocks: a third of a second per round of the method. Collective. With `per_rank`,
+  /// ranks of one node count as having a clock each.
   GlobalClock(MPI_Comm comm, ClockMethod method, Source source = monotonic_seconds,
               bool per_rank = false);
   ~GlobalClock();
@@ -35,7 +35,7 @@ class GlobalClock {
   bool one_clock() const { return clocks_ == 1; }
 
   double now() const { return source_(); }
-  /// What the reference clock shows when the own one shows this.
+  /// Time of the reference clock when the own clock shows this.
   double global(double own) const { return line_.reference(own); }
   double own(double global) const { return line_.own(global); }
 

@@ -4,8 +4,7 @@
 
 namespace rubato {
 
-/// One comparison of two clocks: what the reference showed beyond the own clock, at an own time.
-/// Seconds.
+/// One comparison of two clocks: reference minus own clock, at an own time. Seconds.
 struct ClockPoint {
   double own = 0;
   double offset = 0;
@@ -30,8 +29,7 @@ struct LinearClock {
 /// By least squares; of one point, or of points at one time, without drift. Not of none.
 LinearClock fit_clock(const std::vector<ClockPoint>& points);
 
-/// A clock that is known over its parent's, over whatever the parent's is known (HCA2's merging of
-/// models).
+/// Composes a clock's model over its parent with the parent's model (HCA2's merging of models).
 LinearClock over_parent(const LinearClock& own_over_parent, const LinearClock& parent);
 
 }  // namespace rubato

@@ -1,5 +1,5 @@
-// How much slower a message is when others are on the way: k pairs of ranks do the same ping-pong
-// at the same time, as a bisection of 2 k ranks whose first half are one end of each pair.
+// The slow-down of a message by concurrent ones: k pairs of ranks run the same ping-pong at the
+// same time, as a bisection of 2 k ranks; the first half of the ranks are one end of each pair.
 #include "calibrate/load.h"
 
 #include <mpi.h>

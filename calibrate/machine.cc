@@ -1,10 +1,10 @@
-// What a node does without messages: how fast it copies and combines, and how much of its time
-// others take.
+// A node without messages: its speed of copying and combining, and the share of its time that other
+// programs take.
 //
 // Copies, after Howell ("Microbenchmarking"): a loop over the same few bytes finds them in the
-// cache; one that walks through memory of at least twice the size of the cache never does, as each
-// pass flushes out what the one before left. What is read and what is written have half of it each.
-// The walk goes on where the last one ended.
+// cache; a walk through memory of at least twice the size of the cache never does, as each pass
+// evicts the data of the one before. Half of the memory is read, half is written. Each walk starts
+// where the last one ended.
 #include "calibrate/machine.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// What calibrate says about the machine apart from single messages: degradation under load, noise,
-// what a rank does to its memory.
+// Output of calibrate about the machine apart from single messages: degradation under load, noise,
+// memory operations.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // rubato-calibrate-<MPI>: measures what messages cost and writes a platform file.
 //
-// `rubato calibrate` starts it on every rank, with options that it has checked. Rank 0 and one
-// partner per level talk (characterise.cc); all other ranks are present and asleep, because a
-// library that polls more peers is slower and real programs have them.
+// `rubato calibrate` starts it on every rank, with checked options. Rank 0 and one partner per
+// level talk (characterise.cc). All other ranks sleep: real programs have them too, and a library
+// that polls more peers is slower.
 #include <fmt/core.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -78,7 +78,7 @@ std::string own_host() {
   return name.data();
 }
 
-/// What this rank has to have memory for. `walked` is what cold_buffer_of_all() said.
+/// Memory needs of this rank. `walked`: the result of cold_buffer_of_all().
 MemoryNeeds own_needs(const Options& options, const std::vector<LevelTask>& tasks, int rank,
                       int ranks, size_t walked) {
   MemoryNeeds needs;
@@ -149,7 +149,7 @@ void show_progress(const std::string& text) {
   dprintf(terminal, "\r\033[K%s", text.c_str());
 }
 
-/// What all parts take by themselves, seconds.
+/// Default time of all parts, seconds.
 double planned_seconds(const Options& options, const std::vector<LevelTask>& tasks) {
   const Pace pace{options.quick};
   double planned = collectives_seconds(options.collectives) + memory_seconds(pace);
@@ -165,7 +165,7 @@ double planned_seconds(const Options& options, const std::vector<LevelTask>& tas
   return planned;
 }
 
-/// Has rank 0 keep what is measured as it comes, in what is left of the file of samples when the
+/// Makes rank 0 keep finished measurements in the part of the file of samples that remains when the
 /// run is killed. `csv` must be there until the end. A disk that is full now may not be so in the
 /// end, so nothing is kept from there on, and all goes on.
 void keep_samples(const Options& options, const Provenance& factors, NewFile& csv, Effort& effort) {
@@ -355,7 +355,7 @@ void run_patterns(int rank, const std::vector<LevelTask>& tasks, Level widest,
     add(widest, measure_patterns(MPI_COMM_WORLD, all, effort));
 }
 
-/// What the ranks do to each other and the system to all of them. Rank 0 keeps it.
+/// Disturbances: of the ranks by each other, and by the system. Kept on rank 0.
 void run_machine(int rank, int ranks, const std::vector<LevelTask>& tasks, const Effort& effort,
                  std::vector<LevelResult>& results, std::vector<NoiseSummary>& noise) {
   for (const LevelTask& task : tasks) {

@@ -4,14 +4,14 @@
 
 namespace rubato {
 
-/// A file that appears under its name only when it is complete. What would be lost with a run that
-/// dies is added to NAME.partial meanwhile, and stays there until commit() or discard(), whatever
-/// comes. The whole is written beside it, as NAME.new. Errors: InputError with the reason of the
-/// system; a part, or a whole, that could not be written is not there at all.
+/// A file that appears under its name only when it is complete. Intermediate results go to
+/// NAME.partial, which survives the death of the run and stays until commit() or discard(). The
+/// whole is written beside it, as NAME.new. Errors: InputError with the reason of the system; a
+/// part or whole that could not be written leaves no file.
 class NewFile {
  public:
-  /// Refuses an existing file, and what another run left for it (NAME.partial, NAME.new), unless
-  /// `force`; finds out now whether the directory can be written.
+  /// Refuses an existing file, and the remains of another run (NAME.partial, NAME.new), unless
+  /// `force`; checks now that the directory can be written.
   NewFile(std::string path, bool force);
   ~NewFile();
   NewFile(const NewFile&) = delete;
@@ -22,11 +22,11 @@ class NewFile {
   void append(const std::string& text);
   /// The whole content, down to the disk.
   void write(const std::string& text);
-  /// Gives it its name, and removes NAME.partial. Where the name cannot be had, NAME.new stays.
+  /// Renames NAME.new to NAME and removes NAME.partial. If the rename fails, NAME.new stays.
   void commit();
-  /// Removes NAME.partial: what is in it is of no use.
+  /// Removes NAME.partial.
   void discard();
-  /// NAME.partial; empty where nothing is in it.
+  /// NAME.partial; empty if it has no content.
   const std::string& kept() const { return partial_; }
 
  private:

@@ -11,21 +11,21 @@
 
 namespace rubato {
 
-/// What `rubato calibrate`, which has checked it, asks the calibrator for.
+/// The request of `rubato calibrate`, already checked, to the calibrator.
 struct Options {
   std::string toml, csv, name, command;
-  std::string html, rubato;  ///< the page that `rubato fit` makes afterwards, and where that is
+  std::string html, rubato;  ///< the page to be made by `rubato fit`, and the path of rubato
   CollectivesEffort collectives;
   std::string lengths;  ///< samples whose lengths are to be measured again
   OfLoops of_loops = OfLoops::kLeast;
   bool quick = false;
-  double seconds = 0;  ///< that all should take; 0: what it takes by itself
+  double seconds = 0;  ///< of the whole run; 0: the default
   bool force = false;
   size_t max_bytes = 4 << 20;
   unsigned seed = 1;
   int launch = 1;
   std::vector<MessagePattern> patterns;
-  std::vector<Level> levels;  ///< that have to be measured; empty: those that are there
+  std::vector<Level> levels;  ///< to be measured; empty: those that the ranks show
   double stress = 0;          ///< seconds; greater than 0: nothing is measured
 };
 

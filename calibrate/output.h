@@ -9,17 +9,16 @@
 
 namespace rubato {
 
-/// All samples: one line per level, pattern and length; the columns are told in
-/// share/doc/calibrating.md. `launch` tells several starts of the calibrator apart; `measured`
-/// follows as comments.
+/// All samples: one line per level, pattern and length; share/doc/calibrating.md explains the
+/// columns. `launch` numbers the start of the calibrator; `measured` follows as comments.
 std::string samples_csv(const std::vector<LevelResult>& results, int launch,
                         const Provenance& measured);
 
 /// The short table for people.
 void print_summary(std::FILE* out, const std::vector<LevelResult>& results);
 
-/// Adds to what was measured the degradation ratio of each level that several pairs were measured
-/// on, and the noise of the worst rank. Returns what note_load() says about contention.
+/// Adds to [measured] the degradation ratio of each level with several measured pairs, and the
+/// noise of the worst rank. Returns the contention of note_load().
 std::string note_machine(Provenance& measured, const std::vector<LevelResult>& results,
                          const std::vector<NoiseSummary>& noise);
 

@@ -9,7 +9,7 @@
 namespace rubato {
 
 /// Memory for messages, page-aligned and touched before anything is timed. Errors: InputError when
-/// there is not as much.
+/// there is too little.
 class Buffer {
  public:
   Buffer(size_t bytes, unsigned char fill);
@@ -24,7 +24,7 @@ class Buffer {
   size_t size_;
 };
 
-/// Seconds since some moment.
+/// Seconds since a fixed moment.
 double now();
 
 /// Computes for so many seconds, far from MPI.
@@ -38,21 +38,21 @@ struct ReceiveTimes {
 };
 
 /// The experiments between rank 0 of a communicator and one partner. Rank 0 calls them; the partner
-/// sits in serve(), is told before each loop what comes, and does the other half.
+/// is in serve(), learns before each loop what comes, and does the other half.
 ///
-/// What is sent is always what was received just before: programs write what they send, so it lies
-/// in the sender's cache and not in the receiver's. Sending the same unchanged buffer again and
-/// again finds it in the receiver's cache from the last time, which is twice as fast here. What
-/// comes lands in another buffer than the one that was sent last, as in most programs: where it is
-/// the same (NetPIPE), the receiver still has that in its cache, which is slower for long messages.
+/// The sent data is always the data received just before: programs write what they send, so it lies
+/// in the sender's cache and not in the receiver's. Sending one unchanged buffer repeatedly would
+/// find it in the receiver's cache, which is twice as fast here. Incoming data lands in another
+/// buffer than the one sent last, as in most programs: with one buffer (NetPIPE) the receiver still
+/// has it in its cache, which is slower for long messages.
 class Pair {
  public:
   /// `partner` may be the own rank: then only exchange_with_self() makes sense.
   Pair(MPI_Comm comm, int partner, size_t max_bytes);
 
-  /// How many messages of this length a burst has: 8 of short ones, 2 of long ones.
+  /// Messages in a burst of this length: 8 short ones, 2 long ones.
   static int burst_length(size_t bytes);
-  /// The longest messages of which two fit into memory (message_memory.h).
+  /// The longest message length for which two messages fit into memory (message_memory.h).
   size_t longest_in_burst() const;
 
   // On rank 0.
@@ -61,7 +61,7 @@ class Pair {
   /// Seconds of half a round trip of `messages` nonblocking sends at once, receives posted before,
   /// averaged.
   double burst(size_t bytes, int messages, int round_trips);
-  /// Seconds in which both send a message to the other one at the same time, nonblocking, averaged.
+  /// Seconds of an exchange: both send to each other at the same time, nonblocking; averaged.
   double exchange(size_t bytes, int exchanges);
   /// Seconds of one MPI_Sendrecv of rank 0 with itself, averaged.
   double exchange_with_self(size_t bytes, int exchanges);
@@ -76,19 +76,19 @@ class Pair {
   /// differs.
   bool payload_survives(size_t bytes);
 
-  // What the processor does at either end (pair_overheads.cc). The other end computes for `away`
-  // seconds or not at all; each time is the median of `repetitions`, without that of the clock.
+  // Processor time at either end (pair_overheads.cc). The other end computes for `away` seconds or
+  // not at all; each time is the median of `repetitions`, less the cost of the clock.
   /// Seconds in MPI_Isend while the receiver has posted and computes.
   double send_overhead(size_t bytes, int repetitions, double away);
-  /// The message comes while this end computes for `away` seconds between MPI_Irecv and MPI_Wait,
-  /// as far as it does not need the receiver; the sender is in MPI_Send meanwhile.
+  /// This end computes for `away` seconds between MPI_Irecv and MPI_Wait; the message comes
+  /// meanwhile, unless it needs the receiver; the sender is in MPI_Send.
   ReceiveTimes receive_overhead(size_t bytes, int repetitions, double away);
   /// Seconds in an MPI_Recv that is posted `away` seconds after its message was sent.
   double unexpected_overhead(size_t bytes, int repetitions, double away);
-  /// Seconds in MPI_Wait after MPI_Isend and computing for `away` seconds, in which the message
-  /// goes, as far as it does not need the sender; the receiver computes for `partner_away` and is
-  /// in MPI_Wait from then on. Where that is 0: that time, or what then passes until the receiver
-  /// has said that it has the message, whichever is longer.
+  /// Seconds in MPI_Wait after MPI_Isend and computing for `away` seconds; the message goes
+  /// meanwhile, unless it needs the sender. The receiver computes for `partner_away` seconds and is
+  /// in MPI_Wait from then on. If `partner_away` is 0: that time, or the time until the receiver
+  /// confirms the message, whichever is longer.
   double sender_wait(size_t bytes, int repetitions, double away, double partner_away);
 
   /// Lets the partner go.

@@ -1,10 +1,10 @@
-// How long the processor is busy with a message at its two ends.
+// Processor time of a message at its two ends.
 //
-// The other end has to be out of the way: a sender that waits for a receiver, or a receiver for a
-// sender, waits and does not work. So the end that is measured comes late, or the other end looks
-// away: it computes for a time in which all that happens without it has happened for certain
-// (Kielmann, Bal and Verstoep, "Fast Measurement of LogP Parameters for Message Passing Platforms",
-// 2000, delay the reply likewise). One end alone has the stopwatch, so no clocks are compared.
+// The other end must not be waited for: a sender that waits for a receiver, or a receiver for a
+// sender, does no work. So the measured end comes late, or the other end looks away: it computes
+// long enough for everything to happen that needs no help from it (Kielmann, Bal and Verstoep,
+// "Fast Measurement of LogP Parameters for Message Passing Platforms", 2000, delay the reply
+// likewise). One end takes the time, so no clocks are compared.
 #include <algorithm>
 #include <cstring>
 #include <vector>

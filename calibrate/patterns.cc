@@ -1,10 +1,10 @@
 // mpptest's patterns of messages, in a loop each.
 //
-// Rank 0 runs the sweep over lengths and tells the others, by a broadcast, which loop comes next;
-// all of them do it and the slowest one's time counts. What is sent in one step was received in the
-// step before (see Pair); "cold" walks through memory of twice the size of the largest cache (half
-// of it for what goes out, half for what comes in) and goes on in each loop where the one before
-// ended, so that neither side finds a message in its caches.
+// Rank 0 runs the sweep over lengths and broadcasts which loop comes next; all ranks run it and the
+// slowest one's time counts. The data sent in one step was received in the step before (see Pair).
+// "cold" walks through memory of twice the size of the largest cache (half of it for outgoing data,
+// half for incoming), each loop starting where the one before ended, so that neither side finds a
+// message in its caches.
 #include "calibrate/patterns.h"
 
 #include <algorithm>

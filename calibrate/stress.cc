@@ -1,9 +1,9 @@
-// mpptest's test of the transport itself: does what arrives equal what was sent?
+// mpptest's test of the transport itself: does received data equal sent data?
 //
-// In each round every rank sends some messages to the rank `shift` places on and receives as many
-// from the one as far before; shift, number, lengths and calls are drawn from the same random
-// numbers on all ranks, so nobody has to tell. The content says from whom, to whom, how long and
-// which message of the run it is: one that is taken for another is found, too.
+// In each round every rank sends some messages to the rank `shift` places behind it and receives as
+// many from the rank `shift` places before it. Shift, number, lengths and calls come from the same
+// random numbers on all ranks, so no communication is needed. The content encodes sender, receiver,
+// length and the number of the message in the run, so a mix-up of messages is found too.
 #include "calibrate/stress.h"
 
 #include <algorithm>

@@ -15,12 +15,12 @@ struct StressOptions {
 };
 
 /// Sends messages of random patterns, modes, lengths and numbers among all ranks and compares every
-/// bit that arrives, until the time is over or one is wrong. All ranks call it; rank 0 prints how
-/// many bytes were checked and the first difference. Returns, on every rank, whether all were
+/// received bit, until the time is over or a bit is wrong. All ranks call it; rank 0 prints the
+/// number of checked bytes and the first difference. Returns true on every rank if all bits were
 /// right.
 ///
-/// RUBATO_STRESS_FLIP=N in the environment turns a bit of the Nth message that rank 1 receives, to
-/// show that it would be found.
+/// RUBATO_STRESS_FLIP=N in the environment flips a bit of the Nth message received by rank 1, to
+/// show that it is found.
 bool run_stress(const StressOptions& options);
 
 }  // namespace rubato

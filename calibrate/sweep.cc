@@ -126,10 +126,10 @@ bool repeat_anomalies(Sweep& run) {
 /// Cycles over a part of the lengths, at the speed that the machine had when the others were
 /// measured. A machine may have two speeds (two ranks that share a core for some seconds, a core
 /// that gets hot), and a length that was measured at one of them among neighbours that were at the
-/// other looks like a step. So some lengths of the coarse grid are looked at after each cycle. One
-/// that was slow is dropped and repeated; where the machine became faster, all lengths are measured
-/// again. It need not come back to what it was: after a while all lengths are measured anew at the
-/// speed that it has by then, and from there on it is taken as it is.
+/// other looks like a step. So some lengths of the coarse grid are looked at after each cycle. A
+/// slow cycle is dropped and repeated; if the machine became faster, all lengths are measured
+/// again. The old speed may never return: after a while all lengths are measured anew at the
+/// present speed, which is then accepted.
 class ComparableCycles {
  public:
   ComparableCycles(Sweep& run, const SweepOptions& options) : run_(run), options_(options) {
@@ -187,9 +187,9 @@ class ComparableCycles {
     return speed;
   }
 
-  /// All lengths once more where the machine is as fast as it was, or faster; what some of them
-  /// have may be of its slow speed. Where it is slow, nothing but patience, and when that is over,
-  /// all of them anew. False when interrupted.
+  /// Measures all lengths once more if the machine is as fast as before, or faster: some of them
+  /// may have times of its slow speed. If it is slow, waits; when patience is over, measures all of
+  /// them anew. False when interrupted.
   bool catch_up() {
     const Speed now = speed();
     if (now != Speed::kSlower) {
@@ -222,7 +222,7 @@ class ComparableCycles {
 };
 
 /// Adds lengths until straight lines between them are good enough. Their neighbours are measured
-/// with them, since a disturbed neighbour asks for lengths that nobody needs.
+/// with them, since a disturbed neighbour asks for needless lengths.
 bool refine(Sweep& run, const SweepOptions& options) {
   ComparableCycles comparable(run, options);
   for (int round = 0; round < kRefinementRounds; ++round) {

@@ -9,10 +9,10 @@
 
 namespace rubato {
 
-/// From which payload on the members of a rooted collective hold each other though its semantics do
-/// not ask for it: one member comes late (the root of a gather or reduction; of the others the last
-/// child, that passes nothing on), and the others are looked at, whether one of them is still in
-/// the call when it comes. Collective; all ranks get the answer.
+/// The payload from which on the members of a rooted collective hold each other beyond its
+/// semantics: one member comes late (the root of a gather or reduction; of the others the last
+/// child, which passes nothing on), and another member is still in the call when it comes.
+/// Collective; all ranks get the answer.
 std::optional<size_t> find_sync_limit(MPI_Comm comm, CollectiveOp op, size_t max_bytes,
                                       const GlobalClock& clock);
 

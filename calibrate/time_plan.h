@@ -6,32 +6,32 @@
 
 namespace rubato {
 
-/// How long the parts of a run take.
+/// Times of the parts of a run.
 struct Pace {
   bool quick = false;
-  double scale = 1;  ///< of what they take by themselves, for the time that was asked for
+  double scale = 1;  ///< factor of the default times, for the requested time
 
-  /// The budget of a part that takes so long by itself, in a quick run and in another one.
+  /// The budget of a part with these default times, for a quick run and a full one.
   double seconds(double in_quick, double in_normal) const {
     return scale * (quick ? in_quick : in_normal);
   }
-  /// How often something is done that is done `by_itself` times by itself, and at least `least`
-  /// times, however short the run is meant to be.
+  /// Number of repetitions: `by_itself` by default, scaled with the time of the run, at least
+  /// `least`.
   int times(int by_itself, int least) const {
     return std::max(least, static_cast<int>(std::lround(scale * by_itself)));
   }
 };
 
-/// How long a run is going to take, as the budgets of its parts say, and how long a part may go on
-/// where the machine is busy. All in seconds, `now` since the run began.
+/// The planned time of a run, from the budgets of its parts, and how long a part may continue if
+/// the machine is busy. All in seconds, `now` since the run began.
 class TimePlan {
  public:
-  /// What all parts are planned to take, and what the run should not pass; the plan may be longer.
+  /// The planned time of all parts, and the limit of the run; the plan may be longer.
   TimePlan(double planned, double limit) : rest_(planned), limit_(limit) {}
 
-  /// A part begins that is planned to take `budget`; the one before is over. Returns how long it
-  /// may go on while its repetitions differ: its budget and up to as long again, as far as the
-  /// parts behind it leave room below the limit.
+  /// A part with `budget` begins; the one before is over. Returns how long it may continue while
+  /// its repetitions differ: its budget and up to as long again, if the later parts leave room
+  /// below the limit.
   double begin(double budget, double now);
 
   /// What is planned from now on. Never negative.
@@ -44,16 +44,16 @@ class TimePlan {
   double begun_ = 0;
 };
 
-/// The limit of a run of which so much is planned: 28 s where it is quick, so that two ranks need
-/// less than 30 s, else 290 s; a third above the plan where that is more.
+/// The limit of a run with this plan: 28 s for a quick run, so that two ranks need less than 30 s,
+/// else 290 s; or the plan plus a third if that is more.
 double time_limit(double planned, bool quick);
 
-/// What makes a run, of which so much is planned by itself, end within `seconds`: with a plan that
-/// is a quarter shorter, as in time_limit().
+/// The scale that makes a run with this default plan end within `seconds`: the plan becomes a
+/// quarter shorter than that, as in time_limit().
 double scale_for(double seconds, double planned);
 
 /// "node: cycle 12, 80 lengths; about 35 s left"; from two minutes on in minutes, in the last five
-/// seconds "a few s". Without a word about them where nothing is planned any more.
+/// seconds "a few s". Without the remaining time if nothing more is planned.
 std::string progress_text(const std::string& what, double seconds_left);
 
 }  // namespace rubato

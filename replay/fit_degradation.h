@@ -11,9 +11,9 @@ namespace rubato {
 
 class EventSource;
 
-/// The degradation ratio (models/cost/contention.h) with which a run takes as long as it did.
+/// The degradation ratio (models/cost/contention.h) that reproduces the measured elapsed time.
 struct DegradationFit {
-  std::optional<double> ratio;  ///< none: there is none between the bounds
+  std::optional<double> ratio;  ///< none between the bounds: empty
   double measured = 0;          ///< seconds, elapsed
   double least = 0;             ///< elapsed at the lower bound
   double most = 0;              ///< and at the upper one
@@ -27,8 +27,8 @@ inline constexpr double kMostDegradation = 1e4;
 DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
                                const ReplayOptions& options);
 
-/// Sets the ratio of every scenario with the model degradation to the one that fits; the fits, by
-/// scenario. Errors: InputError.
+/// Sets the ratio of every scenario with the model degradation to the fitted one; returns the fits
+/// by scenario. Errors: InputError.
 std::vector<std::optional<DegradationFit>> fit_degradations(EventSource& source,
                                                             std::vector<Scenario>& scenarios,
                                                             const ReplayOptions& options);

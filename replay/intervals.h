@@ -1,28 +1,27 @@
 #pragma once
 
-// In which interval a predicted elapsed time lies with 95 % confidence, as far as anybody can say.
+// The interval that holds a predicted elapsed time with 95 % confidence.
 //
-// A prediction is off for three reasons, which have nothing to do with each other; their
-// half-widths are combined as the root of the sum of squares.
+// A prediction is off for three independent reasons; their half-widths are combined as the root of
+// the sum of squares.
 //
-//   network    The platform file says how far its curves may be off. The scenario is replayed once
-//              more with all of them kErrors standard errors longer. Messages that nobody waits for
-//              count for nothing in that, and those on the longest path in full.
+//   network    The platform file states the standard error of its curves. The scenario is replayed
+//              once more with all curves kErrors standard errors longer. Messages that nobody waits
+//              for do not matter in that replay, messages on the longest path count in full.
 //   recording  The program computes as long as recorded; another run on the same machine would
 //              differ (kComputeError). The scenario is replayed once more with that much more
-//              compute. Of the overhead that was taken out of the rank with the most of it,
-//              kOverheadError may have been wrong: it is that of one place in the program.
-//   model      What the model leaves out: kModelError of the time in MPI.
+//              compute. The subtracted overhead, of the rank with the most of it, has the standard
+//              error kOverheadError: it was measured at one place of the program.
+//   model Effects that the model leaves out: kModelError of the time in MPI.
 //
-// Scenarios beside the asked ones are lanes of the same passes, so they add little; where messages
-// need somebody inside MPI, or in the order of time, each is a pass. The interval is symmetric:
-// what makes times shorter is taken to do as much as what makes them longer.
+// The additional scenarios are lanes of the same passes, so they add little; in the order of time
+// each is a pass. The interval is symmetric: shorter times are assumed to change the result as much
+// as longer ones.
 //
-// There is no interval for `measured` (that is no prediction), in a deadlock, and on platforms that
-// do not say how far they may be off: presets, most files written by hand, bandela and loggps.
-// `perfect` is exact by definition: its interval holds what the recording leaves open, and no model
-// error. What it does not hold: stolen time that was not read, another placement of processes, a
-// machine that was busy with something else.
+// There is no interval for `measured` (it is no prediction), in a deadlock, and on platforms
+// without stated uncertainties: presets, most files written by hand, bandela and loggps. `perfect`
+// is exact by definition: its interval holds the errors of the recording only. No interval holds
+// stolen time that was not read, another placement of processes, or a busy machine.
 
 #include <optional>
 #include <string>
@@ -36,32 +35,32 @@ namespace rubato {
 
 /// Standard errors to either side that hold 95 % of a normal distribution.
 inline constexpr double kErrors = 1.96;
-/// By how much another run computes longer or shorter, as a relative standard error.
+/// Relative standard error of compute from run to run.
 inline constexpr double kComputeError = 0.01;
-/// Relative standard error of the overhead that is taken out.
+/// Relative standard error of the subtracted overhead.
 inline constexpr double kOverheadError = 0.25;
-/// Relative standard error of time in MPI for what models leave out.
+/// Relative standard error of MPI time for effects that models leave out.
 inline constexpr double kModelError = 0.02;
 
 struct ElapsedInterval {
   double low = 0;  ///< seconds
   double high = 0;
-  /// The platform file; what intervals of one file hold is common to them. "" where there is none.
+  /// The platform file, "" if there is none; intervals of one file share its errors.
   std::string platform_file;
 };
-/// By scenario, as asked; none where nobody can say.
+/// By scenario, as asked; none where there is no interval.
 using Intervals = std::vector<std::optional<ElapsedInterval>>;
 
-/// What has to be replayed beside the asked scenarios, and what follows from that.
+/// The scenarios to replay beside the asked ones, and the intervals that follow.
 class IntervalPlan {
  public:
   explicit IntervalPlan(const std::vector<Scenario>& asked);
 
-  /// The asked ones, and then those beside them.
+  /// The asked scenarios, then the additional ones.
   const std::vector<Scenario>& scenarios() const { return scenarios_; }
 
-  /// Takes the results of the others away; the intervals of the asked ones. `overhead` is what was
-  /// taken out of each call.
+  /// Removes the results of the additional scenarios and returns the intervals of the asked ones.
+  /// `overhead`: subtracted from each call.
   Intervals settle(Results& results, const RecordingOverhead& overhead) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace rubato {
 
-/// A column of the tables per rank: one MPI call, or several small ones together.
+/// A column of the tables per rank: one MPI call, or several small ones combined.
 struct CallColumn {
   std::string name;
   std::vector<size_t> calls;  ///< indices into Results::calls
@@ -16,10 +16,10 @@ struct CallColumn {
   double time(const RankResult& rank) const;
 };
 
-/// The columns for all scenarios of a report, the same for each, so that their tables compare:
-/// calls in the order of Results::calls, then one for the small ones (less than a thousandth of the
-/// time in every scenario, or beyond the dozen largest), then MPI_Init and MPI_Finalize, which do
-/// not add up with the others. With `all` nothing is put together.
+/// The columns of a report, equal for all scenarios so that their tables compare: calls in the
+/// order of Results::calls, then one column for small calls (less than a thousandth of the time in
+/// every scenario, or beyond the dozen largest), then MPI_Init and MPI_Finalize, which do not add
+/// up with the others. With `all` nothing is combined.
 std::vector<CallColumn> choose_call_columns(const Results& results, bool all);
 
 }  // namespace rubato

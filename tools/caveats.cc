@@ -144,7 +144,7 @@ std::string closure_line(const ScenarioResult& own, const ScenarioResult& measur
                      100 * (own.elapsed / measured.elapsed - 1));
 }
 
-/// What may stand behind the difference between a model and the recording, with shares.
+/// Possible causes of the difference between a model and the recording, with shares.
 std::string doubts(const TraceSummary& trace, const ScenarioResult& measured) {
   const double ranks = static_cast<double>(std::max<size_t>(1, measured.ranks.size()));
   std::vector<std::string> parts;
@@ -165,7 +165,7 @@ std::string doubts(const TraceSummary& trace, const ScenarioResult& measured) {
   return text;
 }
 
-/// What "measured" alone holds, and so a part of what other machines save.
+/// Time that only "measured" contains, and so a part of the savings of other machines.
 std::string not_the_network(const Results& results, const ScenarioResult& measured) {
   std::string text;
   const auto add = [&](const char* what, double seconds) {

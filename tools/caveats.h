@@ -7,39 +7,40 @@
 
 namespace rubato {
 
-/// What a reader has to know before trusting any number of a report, one sentence each. The same
+/// Caveats: facts to know before trusting any number of a report, one sentence each. The same
 /// sentences open the text, the HTML page and `rubato info`.
 
-/// How much of the archive is replayed: "every MPI call is replayed", or the calls that keep their
-/// recorded time, with their share of MPI time, counts and places.
+/// How much of the archive is replayed: "every MPI call is replayed", or the kept calls with their
+/// share of MPI time, counts and places.
 std::string kept_calls_line(const TraceSummary& trace);
 
-/// What --strict asks for: an InputError of that line where any call keeps its recorded time.
+/// For --strict: throws an InputError with that line if any call is kept.
 void refuse_kept_calls(const TraceSummary& trace);
 
-/// The rest, empty for a clean archive: unmatched messages, clock violations, the reader's
-/// warnings.
+/// The other caveats of an archive, empty for a clean one: unmatched messages, clock violations,
+/// the reader's warnings.
 std::vector<std::string> caveats(const TraceSummary& trace);
 
-/// All that opens a report: those, what of the run was not recorded, was the tracer's or lost to
-/// others on the same cores, and platforms whose network nothing crosses.
+/// The caveats of a report: those, time that was not recorded, taken by the tracer, or lost to
+/// other programs on the same cores, and platforms whose network nothing crosses.
 std::vector<std::string> caveats(const Results& results);
 
-/// Warnings and deadlocks of the scenarios, each behind the scenario's name.
+/// Warnings and deadlocks of the scenarios, each with the scenario's name in front.
 std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios);
 
-/// What --verify found.
+/// The result of --verify.
 std::string identity_line(const IdentityResult& identity);
 
 /// The answer in a sentence, from the scenarios called "measured" and "perfect"; "" when one of
-/// them was not asked for. Where a platform file was measured on the archive's own machine, what
-/// that model makes of the recorded time comes first. Where it is more than a tenth off, or ranks
-/// shared cores, nothing is said of a perfect interconnect, but what is not explained and why. The
-/// last sentence says what recording cost when "undisturbed" knows.
+/// them was not asked for. If a platform file was measured on the archive's own machine, its
+/// prediction of the recorded time comes first. If that is off by more than a tenth, or ranks
+/// shared cores, the headline makes no statement about a perfect interconnect and names the
+/// unexplained time and its causes instead. The last sentence says what recording cost, if
+/// "undisturbed" was asked for.
 std::string headline(const Results& results);
 
-/// True for MPI_Init, MPI_Init_thread and MPI_Finalize: their time is reported, but it is not a
-/// part of elapsed nor of RankResult::mpi.
+/// True for MPI_Init, MPI_Init_thread and MPI_Finalize: their time is reported, but part of neither
+/// elapsed nor RankResult::mpi.
 bool outside_elapsed(const std::string& call);
 
 /// The scenario that others are compared with: the one called "measured", else the first.

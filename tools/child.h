@@ -17,11 +17,10 @@ struct ChildEnd {
   std::string text() const;
 };
 
-/// Runs a program to its end, with its standard output and error in the file `log` and nothing on
-/// its standard input, in a process group of its own so that Ctrl-C meets only this process.
-/// `watch` is asked some times a second with the seconds that have passed; true tells the program
-/// to end (SIGTERM, and SIGKILL to its whole group where that did not help for `patience` seconds).
-/// Errors: InputError when it cannot be started.
+/// Runs a program to its end, with standard output and error in the file `log` and empty standard
+/// input, in a process group of its own so that Ctrl-C reaches only this process. `watch` is called
+/// some times a second with the elapsed seconds; true ends the program (SIGTERM, and SIGKILL to its
+/// whole group after `patience` seconds). Errors: InputError when it cannot be started.
 ChildEnd run_child(const std::vector<std::string>& words, const std::string& log,
                    const std::function<bool(double)>& watch, double patience = 20);
 

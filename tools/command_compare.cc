@@ -32,7 +32,7 @@ const CommandHelp kHelp = {
 
 using Cells = std::set<std::pair<std::string, double>>;  // operation and bytes
 
-/// Adds those of which some launch has no median.
+/// Adds the cells in which some launch has no median.
 void add_cells_without_median(const SampleFile& samples, Cells& cells) {
   for (const SampleRow& row : samples.rows) {
     if (!(row.median > 0)) cells.emplace(operation_of(row), row.bytes);

@@ -113,7 +113,7 @@ std::string text_of(const po::variables_map& values, const std::string& name) {
   return values.count(name) ? values[name].as<std::string>() : "";
 }
 
-/// Units of command line values: what is wrong there is the command line's fault.
+/// Parses command line values: errors there are usage errors.
 template <typename Parse>
 double quantity(const std::string& option, const std::string& text, Parse parse) {
   try {
@@ -230,7 +230,7 @@ std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
   return platforms;
 }
 
-/// Says what is doubtful about the platforms; those that come with Rubato are as they should be.
+/// Prints warnings about the platforms, except presets.
 void warn_of_platforms(const std::vector<Scenario>& scenarios) {
   std::set<std::string> files;
   for (const Scenario& scenario : scenarios) {

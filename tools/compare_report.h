@@ -6,7 +6,7 @@
 
 namespace rubato {
 
-/// Two files of samples and what came out of comparing them.
+/// Two files of samples and their comparison.
 struct ComparedFiles {
   std::string a, b;    ///< as named on the command line
   std::string column;  ///< whose times were compared: "seconds_min"
@@ -14,14 +14,14 @@ struct ComparedFiles {
   int by_least = 0;  ///< cells compared by seconds_min, as some launch has no median of them
 };
 
-/// What the table rests on and what is in it, a sentence an entry: files, launches, how many cells
-/// differ, and what to doubt.
+/// Notes to the table, a sentence per entry: files, launches, number of differing cells, and
+/// doubts.
 std::vector<std::string> comparison_notes(const ComparedFiles& files);
 
 /// The notes, then a table per operation.
 std::string comparison_text(const ComparedFiles& files, int page_width);
 
-/// The formats are told in share/doc/calibrating.md.
+/// share/doc/calibrating.md explains the formats.
 std::string comparison_csv(const ComparedFiles& files);
 std::string comparison_json(const ComparedFiles& files);
 

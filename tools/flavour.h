@@ -13,7 +13,7 @@ std::string flavour_name(Flavour flavour);
 /// "Open MPI" or "MPICH", for messages.
 std::string flavour_title(Flavour flavour);
 
-/// Whose mpirun started this process, by the variables it left in the environment; unknown outside
+/// The MPI library whose mpirun started this process, by its environment variables; unknown outside
 /// of mpirun and for launchers that serve both.
 Flavour launcher_flavour();
 
@@ -21,9 +21,8 @@ Flavour launcher_flavour();
 /// scripts, static programs and programs that load MPI later.
 Flavour program_flavour(const std::string& program);
 
-/// What the two say together. Throws InputError where the launcher is of one MPI and the program of
-/// the other: every process would then be a job of its own. Without any hint, the flavour that is
-/// installed here.
+/// Combines both. Throws InputError if launcher and program belong to different MPI libraries:
+/// every process would then be a job of its own. Without any hint, the installed flavour.
 Flavour choose_flavour(const std::string& program);
 
 /// This process's rank as its launcher says it, 0 outside of mpirun.

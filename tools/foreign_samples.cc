@@ -1,7 +1,7 @@
-// The formats, as far as they matter. Each '|' begins a line.
+// The formats, as far as needed. Each '|' begins a line.
 //
-// OSU   | # OSU MPI Latency Test v5.9          title; "# OSU MPI-CUDA ..." also; MVAPICH:
-// "(Version 2.0)"
+// OSU   | # OSU MPI Latency Test v5.9          title; "# OSU MPI-CUDA ..." also
+//                                              MVAPICH: "(Version 2.0)"
 //       | # Datatype: MPI_CHAR.                since 7.0
 //       | # Size          Latency (us)         names of columns, two spaces or more between them
 //       | 8                       1.23

@@ -1,7 +1,7 @@
-// The driver of several launches. It knows nothing of MPI: whatever words stand behind "--" start
-// ranks, and each rank runs `rubato calibrate` as if somebody had typed that. A launch writes into
-// a directory of its own beside the output, so that the nodes of a cluster see it, and only what a
-// launch has finished is looked at.
+// The driver of several launches. It knows nothing of MPI: the words behind "--" start ranks, and
+// each rank runs `rubato calibrate` as if typed by hand. A launch writes into a directory of its
+// own beside the output, so that the nodes of a cluster see it, and only complete files of a launch
+// are read.
 #include "tools/launches.h"
 
 #include <fmt/core.h>

@@ -7,7 +7,7 @@
 
 namespace rubato {
 
-/// What `rubato calibrate --launches N ... -- LAUNCHER` was asked to do.
+/// The request of `rubato calibrate --launches N ... -- LAUNCHER`.
 struct LaunchPlan {
   int launches = 1;
   std::vector<std::string> launcher;  ///< "mpirun", "-n", "2": `rubato calibrate` goes behind
@@ -22,15 +22,15 @@ struct LaunchPlan {
 };
 
 /// ReproMPI's Algorithm 2: starts the launcher once per launch, one after the other, each with its
-/// experiments in another random order and with the lengths that the first one chose; strings the
-/// samples together and fits the platform to the medians (or least) over launches. Launches that
-/// fail are left out, and a run that is told to stop keeps those that it has, which stands under
-/// [measured] and on standard error. The exit code; InputError when the launcher cannot be started
-/// or no launch worked.
+/// experiments in another random order and with the lengths that the first one chose; concatenates
+/// the samples and fits the platform to the medians (or least) over launches. Failed launches are
+/// left out, and a stopped run keeps its finished launches; [measured] and standard error say so.
+/// Returns the exit code. Errors: InputError when the launcher cannot be started or no launch
+/// worked.
 int calibrate_in_launches(const LaunchPlan& plan);
 
-/// What of a program's output says best why it failed: Rubato's own complaint, else the first line
-/// with words in it; "" for an empty one.
+/// The line of a program's output that best explains its failure: Rubato's own complaint, else the
+/// first line with words in it; "" for an empty output.
 std::string complaint_in(const std::string& output);
 
 }  // namespace rubato

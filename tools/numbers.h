@@ -20,7 +20,7 @@ std::string show_count(uint64_t count);
 /// "28.8 %"; "0 %" for a whole of nothing, "<0.1 %" for a trace of something.
 std::string show_share(double part, double whole);
 
-/// One unit and one number of decimals for all times of a column, so that the eye can compare them.
+/// One unit and one number of decimals for all times of a column, so that they compare at a glance.
 struct TimeUnit {
   double scale = 1;  ///< multiply seconds by this
   const char* name = "s";

@@ -20,7 +20,7 @@ struct FittedLevel {
   LevelFit fit;  ///< with a curve
 };
 
-/// A platform made of samples, and what there is to say about it.
+/// A platform made of samples, with comments and a report.
 struct FittedPlatform {
   Platform platform;
   std::vector<FittedLevel> levels;
@@ -29,8 +29,8 @@ struct FittedPlatform {
   std::string report;         ///< tables for a terminal
 };
 
-/// Fits everything that the samples of one file tell about; `file` is its name in messages and
-/// under [measured]. Errors: InputError where no level has enough samples for a curve.
+/// Fits everything in the samples of one file; `file` is its name in messages and under [measured].
+/// Errors: InputError if no level has enough samples for a curve.
 FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
                             const std::string& name, Joints joints, int page_width,
                             Counting counting = {});

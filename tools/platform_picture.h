@@ -19,8 +19,8 @@ struct CurvePoint {
   double seconds = 0;
 };
 
-/// One level of a platform as it is drawn: the one-way time of a message over its size, overheads
-/// included, and the samples behind it.
+/// The drawing of one level: the one-way time of a message over its size, overheads included, and
+/// the samples behind it.
 struct LevelPicture {
   std::string level;
   std::vector<CurvePoint> curve;

@@ -4,8 +4,8 @@
 
 namespace rubato {
 
-/// Why the loader will not preload a library into a program, as in "is statically linked"; empty
-/// where it will, and for what is no executable of this machine's kind (a script).
+/// The reason why the loader will not preload a library into a program, such as "is statically
+/// linked"; empty if it will, and for files that are no executable of this machine (a script).
 std::string why_not_preloaded(const std::string& program);
 
 }  // namespace rubato

@@ -152,7 +152,7 @@ std::string fill_page(const std::string& template_name, const std::string& scrip
       {"@JS@", read_part("page.js") + read_part(script_name)},
       {"@DATA@", escape_script(data_json)},
   }};
-  // One pass over the template: what is filled in is never looked at for marks again.
+  // One pass over the template: inserted text is never searched for marks.
   std::string out;
   size_t done = 0;
   while (done < page.size()) {

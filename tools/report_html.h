@@ -9,10 +9,9 @@
 
 namespace rubato {
 
-/// A report as one HTML file that needs nothing else: the page, its style and script
-/// (share/report/), Chart.js and the data stand inside it. `platforms` are drawn with the samples
-/// they were fitted to; `intervals` are those of elapsed times. Errors: InputError when the parts
-/// of the page are not installed.
+/// A report as one self-contained HTML file: the page, its style and script (share/report/),
+/// Chart.js and the data. `platforms` are drawn with the samples they were fitted to; `intervals`
+/// are those of elapsed times. Errors: InputError when the parts of the page are not installed.
 std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
                         const Intervals& intervals = {});
 

@@ -240,7 +240,7 @@ std::string rank_table(const std::vector<OtherRow>& others, const std::vector<Ca
          "\n" + table.format(options.width);
 }
 
-/// How much of the time in MPI is waiting for others, by kind; "" where nobody asked.
+/// Share of waiting in MPI time, by kind; "" if not asked for.
 std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width) {
   std::array<double, kWaitKinds> in_all{};
   bool asked = false;

@@ -14,8 +14,8 @@ struct TextReportOptions {
   Intervals intervals{};     ///< of elapsed times; may be empty
 };
 
-/// The report for a terminal: what to know first, elapsed per scenario, then for each scenario the
-/// first table of MPInside, compute and time per MPI call of each rank.
+/// The report for a terminal: caveats, elapsed per scenario, then for each scenario the first table
+/// of MPInside, compute and time per MPI call of each rank.
 std::string report_text(const Results& results, const TextReportOptions& options = {});
 
 /// What `rubato info` prints.

@@ -51,7 +51,7 @@ bool is_transfer(const std::string& pattern) {
   return pattern == "pingpong" || pattern == "sendrecv";
 }
 
-/// One file that is computed with: every row counts, and what is wrong is said with its line.
+/// Strict reading, for computations: every row counts, and errors name the line.
 class RowReader {
  public:
   RowReader(std::string file, std::string column)

@@ -17,14 +17,13 @@ struct Sample {
 };
 
 /// Reads the message times in a CSV file of `rubato calibrate`: the columns level, bytes and
-/// `column` (seconds_min, or what else the curve is fitted to) of the patterns pingpong and
-/// sendrecv. Columns are found by their names in the header, whatever their order. Rows that do not
-/// parse are skipped: samples are shown, never computed with. A file without these columns gives
-/// none.
+/// `column` (seconds_min, or the statistic of the fit) of the patterns pingpong and sendrecv.
+/// Columns are found by their names in the header. Rows that do not parse are skipped: these
+/// samples are shown, never computed with. A file without these columns gives none.
 std::vector<Sample> read_samples(const std::string& file,
                                  const std::string& column = "seconds_min");
 
-/// A row of such a file as it is computed with.
+/// A row of such a file, for computations.
 struct SampleRow {
   std::string level;
   std::string pattern;
@@ -41,18 +40,18 @@ struct SampleRow {
   double interval = 0;             ///< half its confidence interval over its mean; 0 likewise
 };
 
-/// What tables call the thing that was timed: "node pingpong", "node bcast p=4".
+/// Name in tables: "node pingpong", "node bcast p=4".
 std::string operation_of(const SampleRow& row);
 
-/// The time that stands for a launch: of a collective the median of its observations (ReproMPI,
-/// Algorithm 3), of messages what counts of their loops; `seconds` where a row has no median.
+/// The time that represents a launch: for a collective the median of its observations (ReproMPI,
+/// Algorithm 3), for messages the statistic of their loops; `seconds` if a row has no median.
 double seconds_of_launch(const SampleRow& row, OfLoops of_loops);
 
 /// A file of samples.
 struct SampleFile {
   std::vector<SampleRow> rows;  ///< those with a time
-  /// Those without: between which lengths a protocol changes ("eager", "waiting"), from which
-  /// payload on the members of a collective hold each other ("held bcast").
+  /// Rows without a time: the lengths between which a protocol changes ("eager", "waiting"), the
+  /// payload from which on the members of a collective hold each other ("held bcast").
   std::vector<SampleRow> probes;
   std::map<std::string, std::string> measured;  ///< from comments like "# mpi: Open MPI 4.1.4"
 };

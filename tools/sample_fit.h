@@ -11,40 +11,40 @@
 
 namespace rubato {
 
-/// One row for each launch of rows that timed the same: of a launch with several the median, which
-/// then stands in `seconds`, `median` (where all have one) and, likewise, the halves.
+/// One row per launch out of rows that timed the same. For a launch with several rows: their
+/// medians, in `seconds`, `median` (if all have one) and the halves.
 std::vector<SampleRow> one_per_launch(const std::vector<SampleRow>& rows);
 
-/// What counts of several launches.
+/// The statistic of several launches that counts.
 enum class OfLaunches : uint8_t {
-  kMedian,  ///< what the next launch will most likely find
-  kLeast,   ///< what the machine can do where others disturb it in some of the launches
+  kMedian,  ///< the most likely result of another launch
+  kLeast,   ///< the best of the machine, if other work disturbs some launches
 };
 
-/// What counts of the loops of a launch, and of several launches.
+/// The statistics of the loops of a launch, and of several launches.
 struct Counting {
   OfLoops of_loops = OfLoops::kLeast;
   OfLaunches of_launches = OfLaunches::kMedian;
 };
 
-/// What counted of the loops when the samples were taken, as they say themselves; files of older
-/// versions: the least.
+/// The statistic of loops used when the samples were taken, from the file itself; older files: the
+/// least.
 OfLoops counted_of_loops(const SampleFile& samples);
 
-/// What a file of samples says about each level, ready to be fitted. Of several launches halves are
-/// those of the launches: the first, third, ... and the others. Patterns that no curve is made of
-/// are passed over. Errors: InputError that begins with `name` for an unknown level, and for a row
-/// without a median where medians count.
+/// The samples of each level in a file, ready to be fitted. With several launches the halves are
+/// those of the launches: the first, third, ... and the others. Patterns without a curve are
+/// skipped. Errors: InputError that begins with `name` for an unknown level, and for a row without
+/// a median where medians count.
 std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name,
                                              Counting counting = {});
 
-/// What it says of several pairs at once (patterns "pairs_1", "pairs_2", ...), for note_load(). Of
+/// The samples of several pairs at once (patterns "pairs_1", "pairs_2", ...), for note_load(). With
 /// several launches the median counts. Errors: as sampled_levels().
 std::map<Level, std::vector<LoadedTime>> loaded_times(const SampleFile& samples,
                                                       const std::string& name,
                                                       OfLoops of_loops = OfLoops::kLeast);
 
-/// How many rows have a pattern that nothing is fitted to.
+/// Number of rows whose pattern has no fit.
 size_t rows_of_no_use(const SampleFile& samples);
 
 }  // namespace rubato

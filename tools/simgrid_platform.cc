@@ -5,13 +5,13 @@
 // SMPI adds. A segment of ours takes a + s n from size f on. So its piece begins at f + 16, and has
 // the factors (a - 16 s) / latency and 1 / (s bandwidth): the sum is a + s n to the last digit.
 //
-// A factor of latency cannot be below 0. Where a - 16 s is, the segment is cut into pieces in which
-// its time per byte changes by no more than kStep, and each has no latency and that time per byte.
+// A latency factor cannot be negative. If a - 16 s is, the segment is cut into pieces in which the
+// time per byte changes by at most kStep; each has that time per byte and no latency.
 //
-// From the size of the first protocol that is not eager on, senders wait (send-is-detached-thresh)
-// and the data set out when both sides are there (async-small-thresh); SimGrid knows one such size
-// for all levels. Its request to send takes no time, while ours takes a trip, which our T then
-// holds: the two agree where the receiver is there first, as in a ping-pong.
+// From the first protocol other than eager on, senders wait (send-is-detached-thresh) and the data
+// starts when both sides are there (async-small-thresh); SimGrid has one such size for all levels.
+// Its request to send takes no time, while ours takes a trip, included in our T: the two agree if
+// the receiver is there first, as in a ping-pong.
 #include "tools/simgrid_platform.h"
 
 #include <fmt/core.h>

@@ -4,17 +4,17 @@
 
 namespace rubato {
 
-/// Leaves a process behind that sees to it that a traced run ends with a line: a program that lost
-/// the tracer (`env -i`, `sudo`), or that was killed, cannot say what became of its trace.
+/// Starts a watcher process that makes a traced run end with a line about its trace: a program that
+/// lost the tracer (`env -i`, `sudo`), or was killed, cannot print it.
 ///
-/// To be called by the process that is about to become the command, on one rank. The watcher is no
-/// child of the command's, in no process group or session of its, and holds nothing of its but
-/// standard error. It waits until the command has ended; unless the tracer has said how the run
-/// ended (say_outcome() in tracer/settings.h) or there is an archive at `output`, it does, and
-/// ends. Where anything fails there is no watcher.
+/// To be called by the process that is about to become the command, on one rank. The watcher is not
+/// a child of the command, has its own process group and session, and shares only standard error
+/// with it. It waits for the end of the command. If the tracer has printed no outcome
+/// (say_outcome() in tracer/settings.h) and there is no archive at `output`, it prints the line;
+/// then it ends. If anything fails there is no watcher.
 void watch_command(const std::string& output);
 
-/// What such a run ends with when nobody said anything; empty where there is an archive.
+/// The watcher's line for such a run; empty if there is an archive.
 std::string unsaid_outcome(const std::string& output);
 
 }  // namespace rubato

@@ -4,12 +4,12 @@
 
 namespace rubato {
 
-/// A file that appears under its name only when it is complete: written beside it under a temporary
-/// name, then renamed. What was there before stays until that moment and is then replaced. Names
-/// that are no regular files (/dev/stdout, a pipe) are written to directly. The constructor fails
-/// where the file could not be created, so that a long computation is not done for nothing, or
-/// where another one of this process has the same name. Errors: InputError that names the file and
-/// the reason (a full disk).
+/// A file that appears under its name only when it is complete: written under a temporary name
+/// beside it, then renamed. An older file stays until that moment and is then replaced. Names of
+/// anything but regular files (/dev/stdout, a pipe) are written to directly. The constructor fails
+/// if the file cannot be created, before a long computation is done for nothing, or if another
+/// WholeFile of this process has the same name. Errors: InputError that names the file and the
+/// reason (a full disk).
 class WholeFile {
  public:
   explicit WholeFile(const std::string& path);
@@ -30,20 +30,21 @@ class WholeFile {
   bool owns_target_ = false;  // no other may write there
 };
 
-/// Where a file of this name is, or would be: absolute, with the symbolic links followed that are
-/// there. `path` itself where that cannot be found out.
+/// The absolute path of an existing or future file, with existing symbolic links followed; `path`
+/// itself if that fails.
 std::string target_of(const std::string& path);
 
-/// Refuses two outputs of one name, however that is written. Errors: UsageError.
+/// Refuses two outputs to one file, under whatever names. Errors: UsageError.
 void keep_apart(const std::string& output, const std::string& other);
 
 /// Refuses an output that is one of the inputs. Errors: InputError.
 void keep_input(const std::string& input, const std::string& output);
 
-/// Prints all of it, or throws: a full disk behind `rubato info --json >file` is an error too. None
-/// is a reader that has seen enough (`| head`): the command goes on, with the files that it writes.
+/// Prints all of it, or throws: a full disk behind `rubato info --json >file` is an error too. A
+/// reader that has seen enough (`| head`) is none: the command goes on and writes its files.
 void print_to_stdout(const std::string& text);
-/// True when print_to_stdout() found that. The process should then end as others do, by SIGPIPE.
+/// True when print_to_stdout() found a closed reader. The process should then end by SIGPIPE, as
+/// others do.
 bool nobody_reads_stdout();
 
 }  // namespace rubato

@@ -13,7 +13,7 @@
 /// The part of an archive that is written once: definitions and properties.
 namespace rubato {
 
-/// What the archive says besides its events.
+/// Facts of the archive besides its events.
 struct ArchiveInfo {
   std::string command;
   std::string mpi_library;
@@ -22,13 +22,13 @@ struct ArchiveInfo {
   uint64_t start_realtime = 0;    ///< ... in nanoseconds since 1970
   bool locations_reused = false;  ///< a location may hold several threads, one after the other
   Overhead overhead;
-  uint64_t unrecorded_functions = 0;  ///< went by for FunctionProbe
+  uint64_t unrecorded_functions = 0;  ///< unrecorded, for FunctionProbe
   EagerLimits eager_limits;
   std::vector<std::string> call_names;  ///< by CallId
   std::vector<unsigned> call_roles;
 };
 
-/// What is known of a rank when its events are written. First and last times of its locations are
+/// Facts of a rank, known when its events are written. First and last times of its locations are
 /// ticks on the clock of rank 0.
 struct RankSummary {
   std::string host;

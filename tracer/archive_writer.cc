@@ -118,7 +118,7 @@ bool reported_here(const CommunicatorReport& c, int world_rank) {
   return c.remote_members.empty() || c.members.front() < c.remote_members.front();
 }
 
-/// Leaves those that `known` does not have.
+/// Keeps the elements that `known` lacks.
 void remove_known(CodePlaces& places, const CodePlaces& known) {
   const std::set<CodePlace> there(known.list.begin(), known.list.end());
   std::erase_if(places.list, [&](const CodePlace& place) { return there.count(place) != 0; });
@@ -161,7 +161,7 @@ std::vector<LocationSummary> write_part(const std::string& output, const Process
   }
   const auto written = write_locations(archive, {records}, {translation});
   good = !written.empty();
-  // Closing writes an anchor that nobody needs; that it could not is no loss.
+  // Closing writes an anchor that is not needed; its failure is no loss.
   if (good) OTF2_Archive_Close(archive);
   for (const ThreadRecords& thread : records.threads) {
     const uint64_t location = static_cast<uint64_t>(records.rank) | uint64_t{thread.thread()} << 32;

@@ -8,7 +8,7 @@
 #include "tracer/clock_model.h"
 #include "tracer/pmpi.h"
 
-/// From the records of a job that is about to end to the OTF2 archive, over MPI.
+/// Writes the OTF2 archive of a job that is about to end, over MPI.
 namespace rubato {
 
 struct ArchiveTask {
@@ -20,16 +20,16 @@ struct ArchiveTask {
   std::vector<ClockOffset> offsets;
 };
 
-/// What rank 0 learns of an archive that is whole.
+/// Totals of a complete archive, on rank 0.
 struct Written {
   uint64_t calls = 0;  ///< to MPI, of all ranks
   uint64_t bytes = 0;  ///< of all files
   std::string early;   ///< why recording stopped before the end; empty: it did not
 };
 
-/// Writes what all threads of all ranks recorded. Collective over `comm`, which holds all ranks.
-/// True everywhere when the archive is whole; else rank 0 has printed one line, there is no anchor
-/// file, and the records are to be kept.
+/// Writes the records of all threads of all ranks. Collective over `comm`, which holds all ranks.
+/// True everywhere when the archive is complete; otherwise rank 0 has printed one line, there is no
+/// anchor file, and the records have to be kept.
 bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written);
 
 }  // namespace rubato

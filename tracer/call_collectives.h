@@ -31,13 +31,13 @@ auto last_of(Arguments... arguments) {
   return std::get<sizeof...(arguments) - 1>(std::make_tuple(arguments...));
 }
 
-/// This operation says what it sends to each peer.
+/// True for operations with a part for each peer.
 template <class Operation, class... Arguments>
 inline constexpr bool has_parts = requires(Arguments... arguments) {
   Operation::parts(arguments...);
 };
 
-/// Room for the most that note_parts() writes; before MPI's work.
+/// Reserves room for the most that note_parts() writes; call it before MPI's work.
 template <class Operation, class... Arguments>
 bool reserve_parts(Call& call) {
   if constexpr (has_parts<Operation, Arguments...>) {
@@ -47,8 +47,8 @@ bool reserve_parts(Call& call) {
   }
 }
 
-/// Puts the parts of a call on record as runs of equal ones. What is too long is left out as a
-/// whole: the sums have to do. `request` is 0 but for a persistent collective.
+/// Records the parts of a call as runs of equal parts. Lists that are too long are left out as a
+/// whole: the sums have to do. `request` is 0 except for a persistent collective.
 template <class Operation, class... Arguments>
 void note_parts(Call& call, uint64_t request, Arguments... arguments) {
   if constexpr (has_parts<Operation, Arguments...>) {
@@ -81,7 +81,7 @@ int record_collective(Call call, Real real, Arguments... arguments) {
   return result;
 }
 
-/// What a request has to remember for the completion record.
+/// Data of a request for its completion record.
 inline Request collective_request(const CollectiveUse& use, uint64_t number) {
   Request request;
   request.kind = RequestKind::kCollective;

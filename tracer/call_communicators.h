@@ -20,7 +20,7 @@ inline void note_handle_collective(Call& call, unsigned op, const Communicator* 
   }
 }
 
-/// Everything of the form MPI_X(parent, ..., &newcomm) that is collective over the parent.
+/// Calls of the form MPI_X(parent, ..., &newcomm) that are collective over the parent.
 template <class Real, class... Arguments>
 int record_comm_create(Call call, Real real, MPI_Comm parent, Arguments... arguments) {
   const int result = real(parent, arguments...);
@@ -35,9 +35,9 @@ int record_comm_create(Call call, Real real, MPI_Comm parent, Arguments... argum
   return result;
 }
 
-/// The communicator is there when the request completes; which child of its parent it is, is
-/// settled by the order of these calls. Its handle is known at once in both libraries, and kept:
-/// the program's variable may be gone by then.
+/// The communicator exists when the request completes; its number among the children of its parent
+/// follows the order of these calls. Both libraries return its handle at once. It is kept here,
+/// since the program's variable may be gone by then.
 template <class Real, class... Arguments>
 int record_comm_idup(Call call, Real real, MPI_Comm parent, Arguments... arguments) {
   const int result = real(parent, arguments...);
@@ -97,8 +97,8 @@ int record_intercomm_create(Call call, Real real, MPI_Comm local, int local_lead
   return result;
 }
 
-/// Calls that give a communicator with processes that may be of another job, as the last argument
-/// or (`behind`) before it: it is entered now, in an order that all its members share.
+/// Calls that return a communicator whose processes may belong to another job, as the last argument
+/// or (`behind`) before it. It is entered now, in an order that all its members share.
 template <size_t behind, class Real, class... Arguments>
 int record_comm_meet(Call call, Real real, Arguments... arguments) {
   const int result = real(arguments...);

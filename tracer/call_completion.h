@@ -11,14 +11,13 @@
 
 /// Wait, Test, Cancel and Request_free in all their forms.
 ///
-/// MPI overwrites the handles of what it completes, so they are saved before the call, and with
-/// threads their entries claimed (requests.h). A receive's
-/// source, tag and length stand in its status, so where the program ignores statuses it gets ours.
-/// Neither is visible to the program: its request, index and status arrays are written by MPI
-/// alone.
+/// MPI overwrites the handles of completed requests, so they are saved before the call, and with
+/// threads their entries are claimed (requests.h). A receive's source, tag and length are in its
+/// status, so a program that ignores statuses gets ours. Neither is visible to the program: its
+/// request, index and status arrays are written by MPI alone.
 namespace rubato {
 
-/// MPICH 4.0 does not touch the status of MPI_Isendrecv: what was asked for has to do.
+/// MPICH 4.0 does not fill the status of MPI_Isendrecv: the posted values have to do.
 #ifdef MPICH_NAME
 inline constexpr bool kSendrecvHasStatus = false;
 #else
@@ -96,7 +95,7 @@ inline void drop(MPI_Request before, requests::Claim claim, MPI_Request after) {
 class RequestArray {
  public:
   RequestArray(Call& call, int count, const MPI_Request* requests, MPI_Status* statuses);
-  /// What did not complete is released.
+  /// Releases the requests that did not complete.
   ~RequestArray() {
     if (claims_ != nullptr) release();
   }
@@ -160,7 +159,7 @@ int record_test(Call call, Real real, MPI_Request* request, int* flag, MPI_Statu
   return result;
 }
 
-/// All of an array completed, or, after MPI_ERR_IN_STATUS, those whose status says so.
+/// All requests of an array completed, or, after MPI_ERR_IN_STATUS, those with a successful status.
 inline void complete_all(Call& call, int result, int count, RequestArray& array,
                          const MPI_Request* requests, const MPI_Status* statuses) {
   for (int i = 0; i < count; ++i) {

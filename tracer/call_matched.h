@@ -6,7 +6,7 @@
 /// Matched probes and their receives, and sends and receives that share a request.
 namespace rubato {
 
-/// What a probe found that named MPI_ANY_SOURCE or MPI_ANY_TAG; a receive behind it will name it.
+/// The message found by a probe for MPI_ANY_SOURCE or MPI_ANY_TAG; a later receive will name it.
 inline void note_probed(Call& call, int source, int tag, MPI_Comm comm, const MPI_Status& status) {
   const unsigned any = any_of(source, tag);
   if (any == 0 || status.MPI_SOURCE == MPI_PROC_NULL) return;
@@ -38,7 +38,7 @@ int record_iprobe(Call call, Real real, int source, int tag, MPI_Comm comm, int*
   return result;
 }
 
-/// The receive will not say on which communicator, nor what was asked for; the probe knows.
+/// The receive names neither communicator nor envelope; the probe does.
 inline void note_matched(int source, int tag, MPI_Comm comm, MPI_Message message,
                          const MPI_Status& status) {
   if (status.MPI_SOURCE == MPI_PROC_NULL) return;  // MPI_MESSAGE_NO_PROC
@@ -120,7 +120,7 @@ int record_imrecv(Call call, Real real, void* buf, Count count, MPI_Datatype typ
   return result;
 }
 
-/// What MPI_Isendrecv has to say of its two messages.
+/// The two messages of MPI_Isendrecv.
 template <class Count>
 struct Exchange {
   int dest;

@@ -7,25 +7,25 @@
 #include "tracer/requests.h"
 
 /// Point-to-point calls: blocking, nonblocking, persistent. One function per kind of mpi_calls.txt;
-/// each makes the real call and says what it meant. They are templates only because the large-count
-/// forms have another type for counts.
+/// each makes the real call and records its meaning. They are templates only because the
+/// large-count forms have another type for counts.
 ///
-/// Common rules: nothing is recorded for MPI_PROC_NULL or for a call that failed; the program's
-/// status is replaced by one of ours where it asked for none; what the call returns is returned.
+/// Common rules: nothing is recorded for MPI_PROC_NULL or for a failed call; an ignored status is
+/// replaced by one of ours; the result of the call is returned.
 namespace rubato {
 
-/// A message of `count` elements; what is put on the record.
+/// Records a message.
 inline void note_message(Call& call, Item item, MPI_Comm comm, int peer, int tag, uint64_t bytes) {
   const Communicator* entry = communicators::find(comm);
   if (entry->recordable) call.message(item, {entry->id, peer, tag, bytes});
 }
 
-/// AnyOf of what a receive or probe asks for.
+/// AnyOf for a receive or probe.
 inline unsigned any_of(int source, int tag) {
   return (source == MPI_ANY_SOURCE ? kOfAnySource : 0u) | (tag == MPI_ANY_TAG ? kOfAnyTag : 0u);
 }
 
-/// What a blocking receive got that asked for `any` and had room for `posted` bytes.
+/// Records the message of a blocking receive that asked for `any` and had room for `posted` bytes.
 inline void note_received(Call& call, const Message& message, unsigned any, uint64_t posted) {
   call.message(Item::kRecv, message);
   if (any != 0 || posted != message.bytes) call.item(Item::kAsked, Asked{any, posted}.value());
@@ -235,8 +235,8 @@ int record_precv_init(Call call, Arguments... arguments) {
   return record_partitioned_init<RequestKind::kPartitionedRecv>(std::move(call), arguments...);
 }
 
-/// MPI_Pready and its kin, whose last argument is the request. It is looked up before MPI gets to
-/// know of the partition: with the last one another thread may complete it.
+/// MPI_Pready and similar calls, whose last argument is the request. It is looked up before MPI
+/// learns of the partition: with the last partition another thread may complete the request.
 template <class Real, class... Arguments>
 int record_pready(Call call, Real real, Arguments... arguments) {
   Request request;

@@ -3,9 +3,9 @@
 #include "tracer/call_collectives.h"
 #include "tracer/topology.h"
 
-/// Collectives among neighbours. OTF2 has no operation for them, so what they moved stands in
-/// attributes on the call's Enter record, and a request's start and end in parameters. Bytes are
-/// those to and from neighbours that exist.
+/// Collectives among neighbours. OTF2 has no operation for them, so their bytes are attributes of
+/// the call's Enter record, and the start and end of a request are parameters. Only existing
+/// neighbours count.
 namespace rubato {
 
 struct NeighbourUse {

@@ -8,10 +8,10 @@
 #include "tracer/requests.h"
 #include "tracer/windows.h"
 
-/// What MPI's callbacks end: communicators, windows and requests that a program frees or completes
-/// in functions that MPI calls itself (of attributes, of error handlers). Such calls are part of
-/// the call around them and leave no record. But what they end is forgotten, as its handle may come
-/// back for something else. mpi_header.py says which kinds of calls pass through here.
+/// Communicators, windows and requests that a program frees or completes inside MPI's callbacks (of
+/// attributes, of error handlers). Such calls are part of the call around them and leave no record.
+/// But the freed objects are forgotten, since their handles may be used again. mpi_header.py lists
+/// the kinds of calls that pass through here.
 namespace rubato {
 
 template <class Real>
@@ -36,10 +36,9 @@ int pass_win_free(Real real, MPI_Win* win) {
   return result;
 }
 
-/// The requests of a call, of which those that are gone when this goes are forgotten. Sends, and
-/// requests that are not ours, are not: their handles may be those of sends that were made in such
-/// a function, which nobody knows. Persistent ones are, whatever they do: each has a handle of its
-/// own. Without memory for them, none is.
+/// The requests of a call. The destructor forgets the completed ones, except sends and foreign
+/// requests: their handles may belong to unrecorded sends of such a callback. Persistent requests
+/// are forgotten whatever they do: each has its own handle. Without memory, none is forgotten.
 class PassedRequests {
  public:
   PassedRequests(int count, MPI_Request* requests) : requests_(requests) {

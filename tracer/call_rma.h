@@ -99,8 +99,8 @@ inline Window* window_of(MPI_Win win, int target = 0) {
   return window != nullptr && window->recordable ? window : nullptr;
 }
 
-/// The window of an operation: its completion goes on record only where it does itself, and not
-/// where recording is switched off meanwhile.
+/// The window of an operation. Its completion is recorded only if the operation is, and not if
+/// recording is switched off meanwhile.
 inline Window* window_on_record(const Call& call, const RmaUse& use) {
   return call.muted() ? nullptr : window_of(use.win, use.target);
 }
@@ -118,7 +118,7 @@ int record_rma(Call call, Real real, Arguments... arguments) {
   return result;
 }
 
-/// Where MPI says that the request of such an operation is complete.
+/// Records that the request of such an operation is complete.
 inline void note_rma_request_complete(Call& call, const Request& request) {
   const bool remote = request.message.tag == static_cast<int32_t>(RmaClass::kGet);
   note_rma_complete(call, request.message.communicator, request.number, true, remote);
@@ -146,9 +146,9 @@ int record_rrma(Call call, Real real, Arguments... arguments) {
   return result;
 }
 
-/// How many completions a call may put on record; 0: its window is not on record, or there is no
-/// room. To be asked before MPI's work (Call::reserve_words), so it counts what is under way then
-/// and as much again, since other threads may begin more meanwhile.
+/// Number of completions that a call may record; 0 if its window is not on record or there is no
+/// room. To be called before MPI's work (Call::reserve_words), so it counts twice the operations
+/// under way: other threads may begin more meanwhile.
 inline size_t completion_room(Call& call, const Window* window) {
   constexpr size_t kWords = 2;
   constexpr size_t kAlways = 24;  // of kFreeWords, the other items of a call take a few

@@ -8,9 +8,9 @@
 
 namespace rubato {
 
-/// Where time stamps come from: the time-stamp counter where it runs at a constant rate and the
-/// kernel itself trusts it, else CLOCK_MONOTONIC. All ranks of a job use the same source, so that
-/// those of one node share one clock without synchronising.
+/// The source of time stamps: the time-stamp counter if it runs at a constant rate and the kernel
+/// trusts it, else CLOCK_MONOTONIC. All ranks of a job use the same source, so ranks of one node
+/// share a clock without synchronising.
 class Clock {
  public:
   static bool tsc_usable();
@@ -38,7 +38,7 @@ struct ClockPair {
   static ClockPair sample();
 };
 
-/// A text that is the same until the machine is started anew, with which its clocks begin again.
+/// A text that stays the same until the next boot, which restarts the clocks.
 std::string boot_id();
 
 /// Ticks per second between two samples, which should lie 20 ms or more apart.

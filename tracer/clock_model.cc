@@ -8,19 +8,19 @@
 /// Quartz drifts by some parts per million, and steadily while its temperature stays. Then a line
 /// by least squares, each measurement weighted with 1 / deviation^2, is the best there is: it
 /// averages the errors of all of them. When the machine warms up, or a daemon steers the clock, no
-/// line fits. The deviation of a measurement is half its round trip over sqrt(3), so its truth is
-/// within 1.73 deviations; a line that misses one by more than kMisfit deviations is none, and the
-/// clock is taken to be straight only from one measurement to the next. Of these some are bad (the
-/// process was off its core during all exchanges); one that knows much less than the line
-/// through good ones beside it, and does not contradict it, is left out.
+/// line fits. The deviation of a measurement is half its round trip over sqrt(3), so the true
+/// offset is within 1.73 deviations. If a line misses a measurement by more than kMisfit deviations
+/// it is rejected, and the clock is straight only from one measurement to the next. Some
+/// measurements are bad (the process was descheduled during all exchanges); one that is much less
+/// certain than the line through good neighbours, and does not contradict it, is left out.
 ///
-/// Two measurements make a line of which nothing can be said. They are taken as they are.
+/// Two measurements define a line without residuals. They are taken as they are.
 ///
-/// Exchanges take a millisecond in all. Clocks of the same kind drift some nanoseconds apart in
-/// that time, which moves the middle of two exchanges no more than it should: it is the offset at
-/// the middle of their times. Counters of different rates run apart by more than a message takes;
-/// then "fastest there" only means first or last, which shows in both ways together being shorter
-/// than in any exchange, and the fastest exchange is taken instead.
+/// All exchanges together take a millisecond. Clocks of the same kind drift some nanoseconds apart
+/// in that time; the middle of two exchanges is then the offset at the middle of their times.
+/// Counters of different rates run apart by more than the time of a message. Then the fastest way
+/// there is only the first or the last one; a sign is that both ways together are shorter than in
+/// any exchange, and the fastest exchange is taken instead.
 ///
 /// Ticks are 64-bit numbers; nothing absolute becomes a double. Times count from the first sample,
 /// offsets from its offset.

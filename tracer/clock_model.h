@@ -4,32 +4,32 @@
 #include <cstdint>
 #include <vector>
 
-/// From raw measurements between clocks to the clock offsets of an archive. Pure arithmetic, for
-/// whoever has the measurements: the ranks at the end of a run, or a recovery from files.
+/// From raw measurements between clocks to the clock offsets of an archive. Pure arithmetic, used
+/// by the ranks at the end of a run and by a recovery from files.
 namespace rubato {
 
-/// How far a clock is from the reference clock (rank 0's) at one moment.
+/// Offset of a clock from the reference clock (rank 0's) at one moment.
 struct ClockOffset {
   uint64_t time = 0;   ///< ticks of the local clock
   int64_t offset = 0;  ///< to add to it
   double deviation = 0;
 };
 
-/// One measurement of a clock against that of its parent in the tree: what both showed at the same
-/// moment. Raw, so that it stays right whatever is found out later about the parent's clock.
+/// One measurement of a clock against its parent's in the tree: both times at the same moment. Raw,
+/// so it stays right whatever becomes known about the parent's clock.
 struct ClockSample {
   uint64_t own = 0;
   uint64_t parent = 0;
   double deviation = 0;  ///< in ticks
 };
 
-/// Many exchanges of messages between a clock and its parent's, and what they say together.
+/// Many exchanges of messages between a clock and its parent's, and their joint result.
 ///
-/// In one exchange the own process stamps (before), asks, the parent stamps (theirs) and answers,
-/// the own process stamps again (after). Then theirs - before is the offset plus the way there,
-/// theirs - after the offset less the way back. Whatever disturbs a message makes its way longer;
-/// so the least of all ways there and the least of all ways back are the truest, and the offset is
-/// taken from their middle. They need not be of the same exchange.
+/// In one exchange this process stamps (before) and asks, the parent stamps (theirs) and answers,
+/// this process stamps again (after). Then theirs - before is the offset plus the way there, theirs
+/// - after the offset less the way back. Disturbances only lengthen a way, so the least way there
+/// and the least way back are the best, and the offset is taken from their middle. They need not
+/// come from the same exchange.
 class Exchanges {
  public:
   /// True when this one was faster than all before, on one of its ways or on both.
@@ -49,9 +49,9 @@ class Exchanges {
   Exchange there_{}, back_{}, both_{};  ///< the fastest of each way, and of both together
 };
 
-/// A clock as a function of the reference clock: offsets that lie on a straight line, or several
-/// between which one interpolates, and beyond which one goes on as in the first or last interval.
-/// This is what OTF2's readers do with clock offsets, to the tick.
+/// A clock as a function of the reference clock: offsets on a straight line, or several with
+/// interpolation between them and extrapolation of the first and last interval. OTF2's readers
+/// treat clock offsets the same way, to the tick.
 class ClockModel {
  public:
   /// The reference clock itself.
@@ -62,7 +62,7 @@ class ClockModel {
   /// reference's own.
   ClockModel(const ClockModel& parent, const std::vector<ClockSample>& samples);
 
-  /// Offsets as they came from somewhere else.
+  /// Given offsets.
   static ClockModel from_offsets(std::vector<ClockOffset> offsets);
 
   /// What the reference clock showed when this one showed `time`.
@@ -77,7 +77,7 @@ class ClockModel {
   std::vector<ClockOffset> records(uint64_t first_time) const;
 
  private:
-  /// The index of the interval that speaks for `time`.
+  /// The index of the interval for `time`.
   size_t interval(uint64_t time) const;
 
   std::vector<ClockOffset> offsets_;

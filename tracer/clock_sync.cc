@@ -8,10 +8,10 @@
 /// rule: the clocks are days apart) and drifts: 50 parts per million are usual, 3 ms a minute,
 /// where a message takes 2 us. Uncorrected, messages arrive before they were sent.
 ///
-/// A clock can be compared with another only by messages. One asks, the other answers with its
-/// time, and the true moment of the answer lies between asking and hearing; see Exchanges
-/// (clock_model.h) for what is made of many such. On shared memory this is good to 0.05 us, on a
-/// network to a fraction of its latency, if the ways there and back are alike.
+/// Clocks can be compared only by messages. One side asks, the other answers with its time; the
+/// true moment of the answer lies between question and reply. Exchanges (clock_model.h) combines
+/// many of these. On shared memory this is good to 0.05 us, on a network to a fraction of its
+/// latency, if the ways there and back are alike.
 ///
 /// Comparing all with rank 0, one after the other, takes as many rounds as there are nodes.
 /// Jones and Koenig, and Hunold and Carpen-Amarie after them (HCA), use a binomial tree instead:
@@ -20,19 +20,18 @@
 ///     round 2     0---2       4---6          the pairs of one round are disjoint, so they measure
 ///     round 3     0-----------4              at the same time
 ///
-/// What is kept are raw stamps of both clocks. Nothing is computed before the end: then each leader
-/// hears from its parent what the parent's clock means in rank 0's time, puts its own measurements
-/// into that time, and fits a line or a bent line (clock_model.cc). So a later measurement of a
-/// parent's clock still improves what an early one said about its child. Errors add in squares
-/// along a path of at most log2(nodes) measurements.
+/// Only raw stamps of both clocks are kept. At the end each leader learns its parent's clock in
+/// rank 0's time, converts its own measurements to that time, and fits a line or a bent line
+/// (clock_model.cc). So a later measurement of a parent's clock still improves an early measurement
+/// of its child. Errors add in squares along a path of at most log2(nodes) measurements.
 ///
-/// Two measurements, at MPI_Init and MPI_Finalize, give a line. Whether the clock kept to it in
-/// between only further measurements tell (--sync-every, periodic_sync.h).
+/// Two measurements, at MPI_Init and MPI_Finalize, give a line. Only further measurements show
+/// whether the clock followed it (--sync-every, periodic_sync.h).
 namespace rubato {
 namespace {
 
-/// One comparison: so many exchanges, fewer when the last kPatience of them were no faster than
-/// those before, fewer when they take too long (a process that is off its core answers late).
+/// Exchanges of one comparison: fewer if the last kPatience were no faster than the earlier ones,
+/// or if they take too long (a descheduled process answers late).
 constexpr int kMostExchanges = 100;
 constexpr int kPatience = 30;
 

@@ -21,16 +21,16 @@ class ClockSync {
   /// Nothing has to be measured.
   bool one_clock() const { return clocks_ == 1; }
 
-  /// Measures each clock against its parent's, once, which takes a millisecond and in no case much
-  /// longer than `seconds`. Collective over the same communicator.
+  /// Measures each clock against its parent's, once: a millisecond, and never much longer than
+  /// `seconds`. Collective over the same communicator.
   void measure(double seconds);
 
-  /// What was measured so far, of this rank's clock; empty on the reference clock.
+  /// The measurements of this rank's clock so far; empty on the reference clock.
   const std::vector<ClockSample>& samples() const { return samples_; }
   /// A rank that reads the clock those were measured against; -1 on the reference clock.
   int parent() const { return parent_; }
 
-  /// What all measurements say about this rank's clock. Collective.
+  /// The model of this rank's clock from all measurements. Collective.
   ClockModel model() const;
 
  private:

@@ -9,8 +9,8 @@
 
 namespace rubato {
 
-/// Puts into the report what lies behind the addresses that a process recorded: its functions, but
-/// for those that the rules of `filter` leave out, and the lines that it called MPI from.
+/// Adds to the report the code places behind the recorded addresses of a process: its functions,
+/// except those that `filter` excludes, and the lines that called MPI.
 void name_code(const Used& used, const std::vector<Module>& modules, const std::string& filter,
                ProcessReport& report);
 

@@ -4,14 +4,14 @@
 
 #include "tracer/communicators.h"
 
-/// What each collective operation means to this rank, from the arguments of its call: one structure
-/// per operation, whose `of` serves the blocking, nonblocking and persistent forms alike (what
-/// follows the communicator, an info or a request, is ignored). To be asked after MPI accepted the
-/// call, so that the arguments are known to be good.
+/// The sizes and root of each collective operation for this rank, from the arguments of its call:
+/// one structure per operation, whose `of` serves the blocking, nonblocking and persistent forms
+/// alike (arguments behind the communicator are ignored). To be called after MPI accepted the call,
+/// so that the arguments are valid.
 ///
-/// Sizes are Score-P's, which counts what a rank's data amounts to logically, itself included: with
-/// N ranks and b bytes a block, an allreduce sends and receives N*b; in place, one block less. N is
-/// the size of the remote group on an intercommunicator.
+/// Sizes are Score-P's logical bytes, the rank itself included: with N ranks and b bytes a block,
+/// an allreduce sends and receives N*b; in place, one block less. N is the size of the remote group
+/// on an intercommunicator.
 namespace rubato {
 
 /// A collective operation as OTF2 puts it.
@@ -23,7 +23,7 @@ struct CollectiveUse {
   uint64_t received;
 };
 
-/// What the size formulas need: the communicator, N, and this rank.
+/// Inputs of the size formulas: the communicator, N, and this rank.
 struct Collective {
   explicit Collective(MPI_Comm comm)
       : entry(communicators::find(comm)), n(static_cast<uint64_t>(entry->peers())) {}
@@ -31,7 +31,7 @@ struct Collective {
   uint64_t rank() const { return static_cast<uint64_t>(entry->rank); }
   /// This rank holds the root's side of the data.
   bool is_root(int root) const { return entry->inter() ? root == MPI_ROOT : root == entry->rank; }
-  /// On an intercommunicator, this rank looks on while another of its group is root.
+  /// On an intercommunicator: another member of this rank's group is root.
   bool looks_on(int root) const { return entry->inter() && root == MPI_PROC_NULL; }
   /// This rank gives to, or takes from, a root: within a group everybody, the root too.
   bool faces(int root) const { return !entry->inter() || !(is_root(root) || looks_on(root)); }
@@ -75,17 +75,16 @@ inline bool in_place(const void* buffer) {
   return buffer == MPI_IN_PLACE;
 }
 
-/// What an operation sends to each of its peers, `bytes(i)` to the i-th. Operations that have it
-/// besides their sums have a function `parts`: those whose parts cannot be known from what the
-/// other members record of themselves, or not when the replay wants to know them.
+/// The parts of an operation: `bytes(i)` to the i-th peer. An operation has a function `parts` if
+/// its parts do not follow from the records of the other members, or not by the time the replay
+/// needs them.
 ///
-/// MPI_Alltoallv and MPI_Alltoallw have it on each rank; what a rank receives is what the others
-/// send to it, since MPI demands that both sides name the same amount. The root of MPI_Scatterv has
-/// it, though each part is also what its receiver records: the root goes on before they get there,
-/// so what it costs the root has to be known before their records are looked at. Everything else is
-/// known in time from sums: the root of MPI_Gatherv waits for members whose parts are what they
-/// record as sent, and in MPI_Allgatherv and MPI_Reduce_scatter all wait for all, and each records
-/// its own part times the number of members.
+/// MPI_Alltoallv and MPI_Alltoallw have parts on each rank; received parts are the sent parts of
+/// the others, since MPI demands equal amounts on both sides. The root of MPI_Scatterv has parts
+/// although each receiver records its own: the root goes on before the receivers come, so its cost
+/// has to be known before their records are read. All other parts follow in time from sums: the
+/// root of MPI_Gatherv waits for members whose sent bytes are their parts; in MPI_Allgatherv and
+/// MPI_Reduce_scatter all wait for all, and each records its own part times the number of members.
 template <class Bytes>
 struct Parts {
   uint64_t peers;  ///< 0: this rank has none

@@ -12,10 +12,10 @@
 /// The communicators of this process.
 ///
 /// A communicator gets a local number when the tracer first sees it, and an identity: a number that
-/// all its members compute alike without talking to each other, so that the ranks can agree on one
-/// list of communicators when the archive is written (definitions.h). It is made from what MPI
-/// guarantees to be the same everywhere: collective calls on a communicator happen in one order on
-/// all its members, so "the third communicator made from that parent, with these members" names it.
+/// all its members compute alike without communication, so that the ranks can agree on one list of
+/// communicators when the archive is written (definitions.h). The identity rests on a guarantee of
+/// MPI: all members make the collective calls of a communicator in the same order, so "the third
+/// communicator made from that parent, with these members" names it.
 namespace rubato {
 
 /// Ranks in MPI_COMM_WORLD.
@@ -55,9 +55,9 @@ inline constexpr uint32_t kSelf = 1;
 /// After MPI_Init: knows MPI_COMM_WORLD and MPI_COMM_SELF. `name` of the world is its MPI name.
 void start();
 
-/// In a program of sessions, where MPI has neither of the two: they stand for its sets of
-/// processes. `group` holds all processes of the job and has to stay valid as long as communicators
-/// are made; another one of the same takes its place.
+/// In a program of sessions MPI has neither of the two: they stand for its sets of processes.
+/// `group` holds all processes of the job and has to stay valid while communicators are made; a
+/// later equal group replaces it.
 void start_without_world(MPI_Group group);
 void use_world_group(MPI_Group group);
 /// MPI_Init has come after all.
@@ -72,13 +72,13 @@ Communicator* known(MPI_Comm comm);
 /// The entry of a local number.
 Communicator* by_id(uint32_t id);
 
-/// The number of the child that a collective call over `parent` makes. To be asked once for each
-/// such call, also where this rank gets MPI_COMM_NULL.
+/// The number of the child made by a collective call over `parent`. To be called once per such
+/// call, even if this rank gets MPI_COMM_NULL.
 uint32_t next_child(Communicator* parent);
 /// The communicator that was made so; null for MPI_COMM_NULL.
 Communicator* created(Communicator* parent, MPI_Comm comm, uint32_t child);
-/// A communicator that only its own members made. Where threads may make several of the same
-/// members at once, `tag` is what they tell them apart by.
+/// A communicator made by its own members only. `tag` distinguishes communicators that threads make
+/// at once with the same members.
 Communicator* created_by_members(MPI_Comm comm, int tag = 0);
 
 void set_name(MPI_Comm comm, const char* name);

@@ -98,7 +98,7 @@ void arrange_windows(const std::vector<ProcessReport>& reports,
   }
 }
 
-/// Numbers of identities; those that are 0 are shared, in their order.
+/// Numbers of identities; identities of 0 share numbers, in their order.
 class Numbers {
  public:
   explicit Numbers(const std::vector<uint64_t>& identities) {

@@ -11,16 +11,16 @@
 
 /// One list of communicators for the whole job, made when the archive is written.
 ///
-/// Every process reports the communicators it saw; whoever writes the archive puts the reports in
-/// an order in which parents precede children, and each process learns by their identities (see
-/// communicators.h) which of its own got which number. Communicators that hold one process alone
-/// are not worth a definition for each rank: as in Score-P's archives the k-th of them on every
-/// rank shares the k-th definition, whose group is COMM_SELF.
+/// Every process reports its communicators. The writer of the archive sorts the reports so that
+/// parents precede children, and each process finds the numbers of its own communicators by their
+/// identities (communicators.h). Communicators of a single process share definitions: as in
+/// Score-P's archives, the k-th of them on every rank shares the k-th definition, whose group is
+/// COMM_SELF.
 namespace rubato {
 
 inline constexpr uint32_t kNone = UINT32_MAX;
 
-/// What a process says about one of its communicators.
+/// Report of a process on one of its communicators.
 struct CommunicatorReport {
   uint32_t id = 0;  ///< local number
   uint64_t identity = 0;
@@ -36,7 +36,7 @@ struct CommunicatorReport {
   static CommunicatorReport unpack(Unpacker& from);
 };
 
-/// What a process says about one of its windows of one-sided communication.
+/// Report of a process on one of its windows.
 struct WindowReport {
   uint32_t id = 0;  ///< local number
   uint64_t identity = 0;
@@ -71,13 +71,13 @@ struct CodePlace {
   static CodePlace unpack(Unpacker& from);
 };
 
-/// Which places there are behind the addresses of a process. Only the places are told to others.
+/// The code places behind the addresses of a process. Only the places are sent to others.
 struct CodePlaces {
   std::vector<CodePlace> list;
   std::map<uint64_t, uint32_t> at;  ///< index into the list, by address
 };
 
-/// What a process says about itself.
+/// Report of a process.
 struct ProcessReport {
   std::vector<bool> used;  ///< which calls it recorded
   std::vector<CommunicatorReport> communicators;
@@ -121,7 +121,7 @@ inline constexpr uint32_t kSelfGroup = 1;
 struct Numbering {
   std::vector<uint32_t> region;      ///< of a CallId, kNone where no rank made that call
   std::vector<uint64_t> identities;  ///< of the communicators, in the order of their definitions
-  std::vector<uint64_t> windows;     ///< likewise; 0 for those that the ranks share
+  std::vector<uint64_t> windows;     ///< likewise; 0 for shared ones
   std::map<std::vector<int>, uint32_t> groups;  ///< those that windows name
   std::map<CodePlace, uint32_t> functions;      ///< numbers of their regions
   std::map<CodePlace, uint32_t> call_sites;
@@ -130,8 +130,8 @@ struct Numbering {
   static Numbering unpack(const std::string& bytes);
 };
 
-/// Puts the reports of all ranks together; `numbering` is what each of them has to know then. A
-/// communicator may be reported by any of its members, by several too.
+/// Combines the reports of all ranks; every rank needs the resulting `numbering`. A communicator
+/// may be reported by any number of its members.
 Definitions arrange(const std::vector<ProcessReport>& reports, Numbering& numbering);
 
 /// How one process translates its own numbers.

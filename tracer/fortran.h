@@ -8,16 +8,16 @@
 
 /// MPI calls from Fortran.
 ///
-/// A Fortran program calls other symbols than a C program, and what is behind them need not call
-/// the C functions by names that a preloaded library could replace. Under Open MPI nothing does:
+/// A Fortran program calls other symbols than a C program, and their implementations need not call
+/// the C functions by names that a preloaded library can replace. Under Open MPI none does:
 /// mpi_send_ (of mpif.h and `use mpi`) and mpi_send_f08_ (of `use mpi_f08`) get wrappers of their
-/// own. MPICH's call MPI_Send, whose wrapper sees them, except for the calls of mpi_f08 that have
-/// no message buffer (mpi_wait_f08_) and those that get and set attributes.
+/// own. MPICH's symbols call MPI_Send, whose wrapper sees them, except for calls of mpi_f08 without
+/// a message buffer (mpi_wait_f08_) and calls that get and set attributes.
 ///
-/// A generated wrapper (gen_fortran.py) hands the program's own arguments on, untouched, to
-/// pmpi_send_ or pmpi_send_f08_. What the record_ functions of call_*.h get are translations made
-/// by the classes below: one object for each argument, made before the call, brought up to date
-/// after it. They write nothing of the program's.
+/// A generated wrapper (gen_fortran.py) passes the program's own arguments, untouched, to
+/// pmpi_send_ or pmpi_send_f08_. The record_ functions of call_*.h get translations by the classes
+/// below: one object per argument, made before the call, updated after it. They never write to the
+/// program's memory.
 namespace rubato::fortran {
 
 /// The symbols a wrapper stands for.
@@ -36,8 +36,8 @@ inline Function real_function(Binding binding, CallId id) {
   return reinterpret_cast<Function>(address);
 }
 
-/// Like begin_call(). Where Fortran's default integer is not C's int, calls pass unrecorded: arrays
-/// of counts would have to be translated, too.
+/// Like begin_call(). If Fortran's default integer is not C's int, calls pass unrecorded: arrays of
+/// counts would need a translation, too.
 inline ThreadLog* begin_call(const void* call_site) {
   return sizeof(MPI_Fint) == sizeof(int) ? rubato::begin_call(call_site) : nullptr;
 }
@@ -59,8 +59,8 @@ struct Sentinels {
 };
 extern Sentinels sentinels;
 
-/// A handle of C for one of Fortran; a null handle where there is none of that number, so that it
-/// is left to MPI to complain.
+/// The C handle of a Fortran handle; a null handle for an unknown number, so that MPI reports the
+/// error.
 #ifdef OPEN_MPI
 struct HandleFunctions {
   MPI_Comm (*comm)(MPI_Fint);
@@ -110,7 +110,7 @@ inline void translate(MPI_Fint from, int& to) {
 enum Room { kRequests, kStatuses, kOwnStatuses, kIndices, kTypes, kMoreTypes, kName, kRoomCount };
 void* room(Room which, size_t bytes);
 
-/// The error code of a call, also of one that the program does not want it from (mpi_f08).
+/// The error code of a call, even if the program omits it (mpi_f08).
 class Error {
  public:
   explicit Error(MPI_Fint* error) : error_(error != nullptr ? error : &own_) {}
@@ -190,8 +190,8 @@ class Flag {
   int flag_ = 0;
 };
 
-/// What the bindings call the first element of an array. That is 1, but 0 in mpi_f08 of MPICH 4.0,
-/// against the standard.
+/// The index of the first array element in the bindings: 1, but 0 in mpi_f08 of MPICH 4.0, against
+/// the standard.
 #ifdef OPEN_MPI
 inline int first_index() {
   return 1;
@@ -257,7 +257,7 @@ class Requests {
   MPI_Request* requests_;
 };
 
-/// The status of a call, also of one that the program does not want it from.
+/// The status of a call, even if the program ignores it.
 class Status {
  public:
   explicit Status(void* at) : at_(sentinels.status_ignore.is(at) ? own_ : at) {}

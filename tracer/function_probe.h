@@ -11,13 +11,13 @@ namespace rubato {
 
 struct ThreadLog;
 
-/// What recording a function costs where the program calls it (`rubato trace --probe-overhead`).
+/// Measures the cost of recording functions where the program calls them (`rubato trace
+/// --probe-overhead`).
 ///
-/// A loop that does nothing but record does not tell: next to the program's own work a processor
-/// does part of the recording for nothing, or with cold caches. So now and then some functions pass
-/// by unrecorded, between two windows of as many that are recorded, and all three are timed. What
-/// the recorded windows took longer is the cost of their records. Windows in which anything but
-/// functions went on record do not count.
+/// A loop of nothing but records does not show it: next to the program's own work a processor does
+/// part of the recording for free, or with cold caches. So now and then some functions pass
+/// unrecorded, between two windows of as many recorded ones, and all three are timed. The recorded
+/// windows take longer by the cost of their records. Windows with any other record do not count.
 ///
 /// The hot path knows of it by two things: ThreadLog::limit, which lies before the end of the
 /// segment where a window ends, and functions::pass(). Used by the thread of its log.
@@ -31,11 +31,11 @@ class FunctionProbe {
   void begin_segment(ThreadLog& log);
   /// ThreadLog::limit is reached by a function or an MPI call. False: the segment is full.
   bool step(ThreadLog& log, size_t words, bool in_function);
-  /// The last of those that pass by unrecorded has done so.
+  /// The last unrecorded function of a sample has passed.
   void passed(ThreadLog& log);
 
-  /// Ticks that a record took more than a function that passed by, and of how many samples; call it
-  /// when recording has ended.
+  /// Ticks of a record beyond an unrecorded function, and the number of samples; call it when
+  /// recording has ended.
   double ticks();
   uint64_t samples() const { return samples_; }
   /// Functions that were entered or left without a record.
@@ -71,9 +71,9 @@ class FunctionProbe {
   uint32_t random_ = 1;
 };
 
-/// Puts what functions cost on all ranks in place of Overhead::function, where enough passed by
-/// unrecorded (function_probe.h): the mean of all samples. Collective over `comm`, when recording
-/// has ended. Returns how many functions of all ranks went unrecorded.
+/// Replaces Overhead::function by the mean of all samples of all ranks, if there are enough of
+/// them. Collective over `comm`, when recording has ended. Returns the number of unrecorded
+/// functions of all ranks.
 uint64_t take_probes(MPI_Comm comm, Overhead& overhead);
 
 }  // namespace rubato

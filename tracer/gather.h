@@ -5,7 +5,7 @@
 
 #include "tracer/pmpi.h"
 
-/// Moving what ranks know about themselves to rank 0 and back.
+/// Moves the reports of ranks to rank 0 and the results back.
 namespace rubato {
 
 /// The bytes of every rank, at rank 0; empty elsewhere. Collective.

@@ -6,10 +6,9 @@
 
 namespace rubato {
 
-/// From a handle (or another number) to the entry that stands for it. Readers do not lock: a slot's
-/// key is set once and stays, its value comes and goes; a full table is replaced by a larger one,
-/// and the old one is left to readers that may still be looking at it. Writers take turns, which is
-/// the owner's affair.
+/// Maps a handle (or another number) to its entry. Readers do not lock: a slot's key is set once
+/// and stays, its value comes and goes; a full table is replaced by a larger one, and the old one
+/// stays for readers that may still use it. The owner has to serialise writers.
 template <class Entry>
 class HandleTable {
  public:

@@ -3,12 +3,12 @@
 #include "tracer/communicators.h"
 #include "tracer/requests.h"
 
-/// A program that ignores statuses gets ours, since they say what was received. Whether there are
-/// some must not change what MPI does otherwise.
+/// A program that ignores statuses gets ours, since they describe the received message. Their
+/// presence must not change MPI's behaviour otherwise.
 namespace rubato {
 
-/// What MPI_Waitall without statuses would have returned and done, after a call with ours that
-/// returned `result`.
+/// Completes a MPI_Waitall that the program called without statuses, after a call with ours that
+/// returned `result`: returns and does the same as without statuses.
 ///
 /// Open MPI's (seen in 4.1) finds no fault with a persistent request that failed as long as it has
 /// a status to say so in: it returns MPI_SUCCESS. Without statuses it frees that request, calls the

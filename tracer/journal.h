@@ -11,10 +11,9 @@
 #include "tracer/overhead.h"
 #include "tracer/processors.h"
 
-/// What a process knows besides its records, written to a file beside them as it comes to know it,
-/// so that the records can be understood when the process has died: <directory>/<rank>.journal, a
-/// row of entries (kind, length, bytes). Each is written by one write(), which a kill does not
-/// undo.
+/// The facts needed to read a process's records after its death, written to a file beside them as
+/// soon as they are known: <directory>/<rank>.journal, a row of entries (kind, length, bytes). Each
+/// is written by one write(), which a kill does not undo.
 namespace rubato {
 
 enum class JournalEntry : uint32_t {
@@ -31,7 +30,7 @@ enum class JournalEntry : uint32_t {
   kLast = kSessions,
 };
 
-/// What is known when recording starts.
+/// Facts known when recording starts.
 struct ProcessFacts {
   uint64_t job = 0;  ///< the same on all ranks of a job
   int rank = 0;
@@ -83,7 +82,7 @@ std::string file_name(const std::string& directory, int rank);
 
 }  // namespace journal
 
-/// A journal as it was found.
+/// A journal read back.
 struct Journal {
   ProcessFacts facts;
   ProcessReport report;   ///< but for the calls that were used

@@ -7,9 +7,9 @@
 
 #include "tracer/packing.h"
 
-/// Where the code of a process lies in its memory. Records hold addresses; the names behind them
-/// are looked up when the archive is written, which may be after the process has died. So the
-/// journal is told of each mapping as soon as an address in it is recorded.
+/// The places of a process's code in its memory. Records hold addresses; their names are looked up
+/// when the archive is written, perhaps after the death of the process. So each mapping goes to the
+/// journal as soon as an address in it is recorded.
 namespace rubato {
 
 /// Executable memory, and the file it is from.

@@ -7,12 +7,11 @@ namespace rubato {
 
 /// The functions that are open at one moment of a thread.
 ///
-/// What the compiler tells of functions does not always nest: longjmp() leaves functions that are
-/// never said to be left, recording is switched off and on in the midst of them, and a function may
-/// have been entered before recording began. Marks have a depth, which is counted also while
-/// recording is off; so a function at some depth ends all that are open at the same depth or
-/// deeper. After a longjmp() the depth is too large by what was skipped; then a leave is for the
-/// innermost function of its address.
+/// The compiler's marks of functions do not always nest: longjmp() leaves functions without a mark,
+/// recording is switched off and on inside them, and a function may have been entered before
+/// recording began. Marks have a depth, counted even while recording is off, so a function at some
+/// depth ends all open functions at the same depth or deeper. After a longjmp() the depth is too
+/// large by the skipped functions; then a leave belongs to the innermost function of its address.
 class OpenFunctions {
  public:
   bool empty() const { return open_.empty(); }
@@ -24,8 +23,8 @@ class OpenFunctions {
     open_.push_back({address, depth, region});
   }
 
-  /// The function itself is among those that are closed. One that is not open was entered while
-  /// nothing was recorded.
+  /// The function itself is closed too. A function that is not open was entered while nothing was
+  /// recorded.
   template <class Close>
   void leave(uint64_t address, int depth, Close close) {
     size_t i = open_.size();

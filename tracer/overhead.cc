@@ -10,11 +10,10 @@
 /// How to tell outside from inside.
 ///
 /// A loop over an empty function takes, per round, the loop itself (L) and the call (N). The same
-/// loop over a wrapper of that function takes P per round, of which D is what the record says:
-/// enter to leave. To the reader of the archive P - D is compute, where L would have been, and D is
-/// MPI, where N would have been. So outside = P - D - L and inside = D - N. Each of the four is
-/// measured as the smallest average of many short series, since everything that disturbs a series
-/// makes it longer.
+/// loop over a wrapper of that function takes P per round; the recorded part of it, from enter to
+/// leave, is D. The reader of the archive sees P - D as compute, in place of L, and D as MPI, in
+/// place of N. So outside = P - D - L and inside = D - N. Each of the four is the smallest average
+/// of many short series, since disturbances only lengthen a series.
 ///
 /// The inside part is split with a stamp taken in the empty function. A stamp reads the clock
 /// somewhere within its own duration; half-way is assumed.

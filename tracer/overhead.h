@@ -6,9 +6,8 @@
 
 namespace rubato {
 
-/// What recording costs, in ticks per call. "Outside" is what the caller sees beyond the
-/// recorded duration: it lands in the compute time around the call. "Inside" is part of the
-/// recorded duration.
+/// The cost of recording, in ticks per call. "Outside" lies beyond the recorded duration, in the
+/// compute time around the call. "Inside" is part of the recorded duration.
 struct Overhead {
   double outside = 0;
   double inside_before = 0;  ///< between the Enter stamp and the MPI call
@@ -39,8 +38,8 @@ struct Overhead {
 };
 
 /// Records a few thousand calls of an empty function into scratch memory. Recording must be on, and
-/// this thread not inside a recorded call. What functions and call sites cost only where they are
-/// wanted; call sites are on record from here on, then.
+/// this thread not inside a recorded call. Functions and call sites are measured only if they are
+/// recorded; call sites are on record from here on.
 Overhead measure_overhead(bool functions, bool call_sites);
 
 }  // namespace rubato

@@ -7,14 +7,13 @@
 #include "tracer/pmpi.h"
 #include "tracer/recorder.h"
 
-/// A ping-pong between ranks 0 and 1, in blocks that are recorded and blocks that are not, in the
-/// order plain, recorded, recorded, plain, so that a machine that grows slower favours neither.
+/// A ping-pong between ranks 0 and 1, in recorded and unrecorded blocks, in the order plain,
+/// recorded, recorded, plain, so that a machine that slows down favours neither.
 ///
-/// What a recorded round takes more is, one way, what stands between the enter of one send and of
-/// the next: the part inside the send before MPI's own call, that inside the receive behind it,
-/// with its message, and what is outside. (The parts behind the send hide under the message's way.)
-/// The outside part is told by the records themselves: it is the gap between a receive and the next
-/// send.
+/// The additional time of a recorded round is, one way, the overhead between the enters of two
+/// sends: the part inside the send before MPI's own call, the part inside the receive behind it,
+/// with its message, and the outside part. (The parts behind the send overlap with the message.)
+/// The records show the outside part: it is the gap between a receive and the next send.
 namespace rubato {
 namespace {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-/// Values and texts one behind the other in a string of bytes: how ranks tell each other, and the
-/// journal tells whoever reads it, what a process knows.
+/// Serialises values and texts into a string of bytes, for messages between ranks and for the
+/// journal.
 namespace rubato {
 
 class Packer {

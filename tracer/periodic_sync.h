@@ -5,19 +5,18 @@
 
 /// Comparing clocks during the run (--sync-every), since drift may bend.
 ///
-/// When to do so has to be decided in common: ranks that looked at clocks of their own would
-/// disagree, and some would wait for the others for ever. So rank 0 decides. The other ranks hear
-/// it inside calls that all of them make in the same order anyway: blocking collectives on
-/// MPI_COMM_WORLD. After every so many of them rank 0 broadcasts whether to compare now and how
-/// many calls to let pass next.
+/// The ranks have to agree on the moment: by their own clocks they would disagree, and some would
+/// wait forever. So rank 0 decides, and tells the others inside calls that all ranks make in the
+/// same order anyway: blocking collectives on MPI_COMM_WORLD. After a number of them rank 0
+/// broadcasts whether to compare now and how many calls to let pass next.
 ///
-/// Calls are counted whether or not they are recorded: a rank whose memory for records is used up
-/// still has to take part, and so has one where a call failed that did not on others, even where an
-/// exception of the program's error handler leaves it. Calls with arguments that MPI refuses before
-/// it talks to anybody do not count: they meet nobody's. (An exception does not say what error it
-/// is about, so there they do, and the ranks wait for each other if others made no such mistake.)
-/// MPI forbids two threads to be in a collective of one communicator at the same time, and this is
-/// still inside of it for the program; so nothing here needs a lock.
+/// Unrecorded calls count too: a rank whose memory for records is used up still has to take part,
+/// and so has a rank on which a call failed, even if an exception of the program's error handler
+/// leaves the call. Calls with arguments that MPI refuses before it communicates do not count. (An
+/// exception does not show its error, so such calls count, and the ranks wait for each other if
+/// others made no such mistake.) MPI forbids two threads in collectives of one communicator at the
+/// same time, and for the program this is still inside the collective, so nothing here needs a
+/// lock.
 namespace rubato {
 
 class PeriodicSync {
@@ -27,8 +26,9 @@ class PeriodicSync {
   static void stop() { on_ = false; }
   static bool on() { return on_; }
 
-  /// Around one blocking collective, which counts when this goes. `log` is where it is recorded, or
-  /// null. To be made before the Call, so that the log is free again by then.
+  /// Surrounds one blocking collective, which counts when the object is destroyed. `log` is the log
+  /// of the call, or null. To be constructed before the Call, so that the log is free at its
+  /// destruction.
   class Collective {
    public:
     Collective(ThreadLog* log, MPI_Comm comm) : log_(log), comm_(comm) {}

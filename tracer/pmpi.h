@@ -42,9 +42,9 @@ inline Function pmpi(CallId id) {
 /// RTLD_LOCAL too (Python extensions).
 void* mpi_symbol(const char* name);
 
-/// Where the functions that the program sees jump to: to the wrappers, or, after pass_everything(),
-/// straight to the library. That is for one whose mpi.h is another than ours: the wrappers would
-/// cut its handles to the size of ours.
+/// Targets of the functions that the program sees: the wrappers or, after pass_everything(), the
+/// library itself. The latter is for a library with another mpi.h: our wrappers would truncate its
+/// handles.
 extern "C" __attribute__((visibility("hidden"))) void* rubato_entries[kCallCount];
 void pass_everything();
 
@@ -70,7 +70,7 @@ extern Handles handles;
 /// that kind and without one of them.
 bool load_handles();
 
-/// Which one that was, as the library would call it; null where it is of the other kind.
+/// Name of the missing handle; null if the library is of the other kind.
 const char* missing_handle();
 
 template <class Handle>

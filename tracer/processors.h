@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-/// What the kernel says about cores: whether ranks may have been in each other's way.
+/// The kernel's information about cores, to detect ranks that shared them.
 namespace rubato {
 
 /// 0 where it is not known.
@@ -17,8 +17,8 @@ struct Processors {
 };
 Processors processors_now();
 
-/// The socket that all cores of a list ("0-3,8") are on, as the kernel numbers them (which is where
-/// hwloc has it from); -1 where they are on several, and where it does not say.
+/// The common socket of the cores in a list ("0-3,8"), by the kernel's numbers (hwloc's source); -1
+/// if there are several, or if unknown.
 int socket_of_cores(const std::string& list,
                     const std::string& directory = "/sys/devices/system/cpu");
 

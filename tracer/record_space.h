@@ -6,8 +6,7 @@
 #include "tracer/segment.h"
 #include "tracer/settings.h"
 
-/// The directories of one recording: where the archive will be, and where the records are until
-/// then.
+/// The directories of one recording: of the archive, and of the records until it is written.
 namespace rubato {
 
 struct RecordSpace {
@@ -16,14 +15,14 @@ struct RecordSpace {
   std::string overflow;   ///< where full memory is emptied to; empty: recording stops instead
   SegmentSpace segments;  ///< the same for the recorder; refers to the strings above
 
-  /// Makes them. Rank 0 makes the directory of the archive, and a file INCOMPLETE in it that tells
-  /// where the records of each rank are. A job that MPI_Comm_spawn started gets one beside that of
-  /// the job it was started by, and `settings.output` is set to it. False, and rank 0 has said why,
-  /// when there is already something of that name. Collective.
+  /// Creates the directories. Rank 0 creates that of the archive, with a file INCOMPLETE that names
+  /// the places of each rank's records. A job started by MPI_Comm_spawn gets a directory beside
+  /// that of its parent job, and `settings.output` is set to it. False, after a message of rank 0,
+  /// if the name exists already. Collective.
   bool make(MPI_Comm comm, Settings& settings, const std::string& host);
 
-  /// The same by a rank that talks to nobody: whoever is first makes the directory of the archive,
-  /// and each adds a line to INCOMPLETE. False, and why is said, when that is not possible.
+  /// The same without communication: the first rank creates the directory of the archive, and each
+  /// adds a line to INCOMPLETE. False, after a message, if that fails.
   bool make_alone(int rank, int size, const Settings& settings, const std::string& host);
 
   /// The archive is written: nothing but it stays. Collective.

@@ -106,7 +106,7 @@ std::vector<Place> read_note(const std::string& directory) {
   return places;
 }
 
-/// Looks for records in the given directories and those that their notes name.
+/// Looks for records in the given directories and in the directories that their notes name.
 class Search {
  public:
   explicit Search(const std::vector<std::string>& directories) {

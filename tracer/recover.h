@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// Making an archive of the records that a job left which did not reach MPI_Finalize.
+/// Makes an archive of the records of a job that did not reach MPI_Finalize.
 namespace rubato {
 
 /// The records cannot be used; the text says why and what to do.
@@ -26,14 +26,14 @@ struct RecoverResult {
   int recovered = 0;
   uint64_t events = 0;
   double seconds = 0;                 ///< from the first to the last time stamp
-  std::vector<std::string> missing;   ///< what is not there, and where it may be; what is damaged
-  std::vector<std::string> in_calls;  ///< which ranks died in which call
+  std::vector<std::string> missing;   ///< missing records and their likely places; damaged records
+  std::vector<std::string> in_calls;  ///< ranks that died in a call, by call
   bool kept = false;                  ///< the records are still there
 };
 
-/// Writes the archive and, unless they are to be kept, removes the records. Where those of some
-/// ranks are not here they stay in any case, so that the next attempt, with more of them, can write
-/// it anew. Throws RecoverError.
+/// Writes the archive and removes the records, unless they are to be kept. If records of some ranks
+/// are missing, the others stay, so that a later attempt with more records can write the archive
+/// anew. Throws RecoverError.
 RecoverResult recover(const RecoverTask& task);
 
 }  // namespace rubato

@@ -5,7 +5,7 @@
 
 namespace rubato {
 
-/// What the line at the end of a traced run says.
+/// Contents of the line at the end of a traced run.
 struct RunReport {
   std::string archive;  ///< directory, as a path that holds everywhere
   int ranks = 1;

@@ -16,7 +16,7 @@ struct Chain {
   uint32_t tail = 0;
 };
 
-/// What handles of one hash value have: those that wait, and those that are claimed.
+/// Entries of handles with one hash value: waiting and claimed ones.
 struct Bucket {
   Chain waiting;
   Chain claimed;

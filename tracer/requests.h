@@ -9,19 +9,17 @@
 
 /// The requests that are under way in this process.
 ///
-/// Ours are known by numbers, MPI's by handles, and one handle may stand for several requests at
-/// once: MPICH hands out one and the same completed request for any number of tiny sends. A handle
-/// therefore maps to a queue, first in, first out. Requests that we do not record (of file
-/// operations, to MPI_PROC_NULL) are entered too, as foreign, so that they take their turn in that
-/// queue.
+/// Our requests have numbers, MPI's have handles, and one handle may stand for several requests at
+/// once: MPICH returns one and the same completed request for any number of tiny sends. So a handle
+/// maps to a queue, first in, first out. Unrecorded requests (of file operations, to MPI_PROC_NULL)
+/// are entered too, as foreign, and take their turn in the queue.
 ///
 /// Messages that a matched probe found, and that nobody received yet, wait here likewise.
 ///
-/// Where MPI provides MPI_THREAD_MULTIPLE, entries are locked, in 64 parts, and claimed: by the
-/// time a call that completes a request comes back from MPI, another thread may have got the same
-/// handle for a new one. So the entry is claimed before the call: no other call finds it then,
-/// until it is taken, or released since the request did not complete. Elsewhere none of this
-/// happens.
+/// With MPI_THREAD_MULTIPLE entries are locked, in 64 parts, and claimed: by the time a completing
+/// call returns from MPI, another thread may have got the same handle for a new request. So the
+/// entry is claimed before the call and hidden from other calls until it is taken, or released
+/// because the request did not complete. Other programs skip all of this.
 ///
 /// Entries come from mapped chunks and are used again, so the steady state allocates nothing.
 namespace rubato {
@@ -80,8 +78,8 @@ inline Claim claim(MPI_Request handle) {
 /// It did not complete. Of several that were claimed, the last one comes first.
 void release(MPI_Request handle, Claim claim);
 
-/// A claim on one request, which is released unless it was given to somebody who takes it: also
-/// where an exception of the program's error handler passes through.
+/// A claim on one request, released by the destructor unless it was handed over, also if an
+/// exception of the program's error handler passes through.
 class OneClaim {
  public:
   explicit OneClaim(MPI_Request handle) : handle_(handle), claim_(requests::claim(handle)) {}
@@ -98,8 +96,8 @@ class OneClaim {
   Claim claim_;
 };
 
-/// Takes what was claimed: removes it, or makes it inactive when `stays` (a persistent request that
-/// MPI did not free). False when there is none, or none that was active.
+/// Takes a claimed request: removes it, or makes it inactive when `stays` (a persistent request
+/// that MPI did not free). False when there is none, or it was not active.
 bool take(MPI_Request handle, Claim claim, bool stays, Request& request);
 
 /// A persistent request is started: false when the handle is none of ours. `unrecorded` says that

@@ -7,8 +7,8 @@
 
 namespace rubato {
 
-/// Memory that a thread uses again and again. Grows by doubling, so that a program's largest array
-/// settles it soon. Only for variables of a thread: the memory is given back when that ends.
+/// Reusable memory of a thread. Grows by doubling, so it soon fits a program's largest array. Only
+/// for thread-local variables: the memory is freed when the thread ends.
 class Scratch {
  public:
   /// Room for `wanted` bytes, with what was in it lost; null when there is no memory.

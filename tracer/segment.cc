@@ -16,10 +16,10 @@
 
 #include "tracer/clock.h"
 
-/// Why the kernel and not we hold the memory: pages of a shared mapping belong to the file, so they
-/// are still there when the process is killed. Space is reserved before it is mapped, because
-/// writing to a mapping behind which the disk is full is a SIGBUS in somebody's program; and pages
-/// are made present in one go, because a page fault per 170 calls would cost more than recording.
+/// The kernel holds the memory: pages of a shared mapping belong to the file, so they survive a
+/// kill of the process. Space is reserved before it is mapped, because writing to a mapping on a
+/// full disk raises SIGBUS in the host program. Pages are made present in one go, because a page
+/// fault per 170 calls would cost more than recording.
 namespace rubato {
 namespace {
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The memory that records are written to, laid out so that it can be read by another process after
-/// the one that wrote it has died.
+/// The memory of records, laid out so that another process can read it after the death of the
+/// writer.
 ///
 /// Each thread has a file of its own, <directory>/<rank>.<thread>.records, a row of segments. Only
 /// the last segment is mapped. A segment holds whole calls behind its header; behind the last call
@@ -28,7 +28,7 @@ static_assert(sizeof(SegmentHeader) == 64);
 
 inline constexpr size_t kSegmentBytes = size_t{256} << 10;
 
-/// Where segments go and how much memory they may take: one for the process.
+/// Place and memory limit of segments; one per process.
 struct SegmentSpace {
   const char* directory = nullptr;  ///< null: in memory that ends with the process
   const char* overflow = nullptr;   ///< where full memory is emptied to; null: it is not
@@ -57,7 +57,7 @@ class SegmentFile {
     return reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(window_) + window_bytes_);
   }
 
-  /// Files of this thread to read the segments from; -1 where there is none.
+  /// Files of this thread with its segments; -1 where there is none.
   int file() const { return file_; }
   int overflow_file() const { return overflow_file_; }
 

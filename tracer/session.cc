@@ -27,7 +27,7 @@
 namespace rubato {
 namespace {
 
-/// What lives from MPI_Init to MPI_Finalize.
+/// State from MPI_Init to MPI_Finalize.
 struct Session {
   Settings settings;
   bool has_world = false;  ///< MPI_Init was called
@@ -45,8 +45,8 @@ struct Session {
   bool recording = false;      ///< from MPI_Init on; not where there was no place for the archive
 };
 
-/// All that is between them depends on the first and the last comparison of the clocks: where the
-/// cores are busy with something else, it may take this long.
+/// All times in between depend on the first and the last comparison of the clocks: on busy cores
+/// each may take this long.
 constexpr double kMeasureSeconds = 1;
 
 Session* session = nullptr;
@@ -177,7 +177,7 @@ bool wants_tsc() {
 }
 
 /// There is a place for records, and the clock is chosen: everything else that comes before the
-/// first one. `start_communicators` enters those that are there from the beginning.
+/// first one. `start_communicators` enters the initial communicators.
 template <class Start>
 void begin_records(const InitStamp& stamp, bool threads, Start start_communicators) {
   if (session->space.segments.directory != nullptr) {
@@ -293,8 +293,8 @@ void begin_alone(const InitStamp& stamp, MPI_Group everybody) {
   begin_records(stamp, true, [&] { communicators::start_without_world(everybody); });
 }
 
-/// MPI_Init where this rank or another has opened sessions before, and records: from here on it is
-/// as if nobody had.
+/// MPI_Init after this rank or another has opened sessions, and records: from here on those
+/// sessions do not matter.
 void join_world(CallId init, const InitStamp& stamp) {
   if (session == nullptr) {
     MPI_Group everybody;

@@ -23,11 +23,10 @@ void start_session(CallId init, const InitStamp& stamp);
 /// The program is about to finalise MPI: write the archive. Collective.
 void finish_session(CallId finalize, const void* call_site);
 
-/// The program has opened one of MPI's sessions. The first one starts to record if MPI_Init did not
-/// yet. Nothing that follows from it communicates: there need be nobody who would listen, since
-/// ranks may open sessions when they like, or not. So clocks are not compared, and who made the
-/// archive's directory shows from the directory; the archive is left to `rubato recover`, unless
-/// MPI_Init and MPI_Finalize come after all.
+/// The program has opened one of MPI's sessions. The first one starts recording if MPI_Init did not
+/// yet. Nothing here communicates, since ranks may open sessions at any time or never. So clocks
+/// are not compared, the first rank to create the archive's directory owns it, and `rubato recover`
+/// makes the archive, unless MPI_Init and MPI_Finalize follow.
 void mpi_session_opened(CallId init, const InitStamp& stamp);
 /// It is about to close one, and has done so. When it has closed all, the records are complete.
 void mpi_session_closing();
@@ -39,8 +38,8 @@ void abort_session();
 /// A line for the user of a program that did not reach MPI_Finalize.
 std::string how_to_recover(const std::string& what);
 
-/// Where this process is a rank of a program of sessions alone that has closed them all, what to
-/// say at its exit on rank 0; else empty.
+/// The message at the exit of rank 0, if this program used sessions only and closed them all; else
+/// empty.
 std::string sessions_report();
 
 /// This process called MPI_Init or opened a session, and records.

@@ -42,8 +42,8 @@ bool launched_as_rank_0();
 /// One line on standard error, "rubato: ..."; nothing where it is closed.
 void warn(const std::string& message);
 
-/// The same, and the last that is to be said of this run: what became of its trace. Then `rubato
-/// trace` does not say it (tools/trace_watch.h).
+/// The same for the outcome of the trace, the last line of a run. Then `rubato trace` does not
+/// print one (tools/trace_watch.h).
 void say_outcome(const std::string& message);
 /// Somebody says it in another way.
 void outcome_is_said();

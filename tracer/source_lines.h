@@ -15,7 +15,7 @@ class SourceLines {
   SourceLines(const SourceLines&) = delete;
   SourceLines& operator=(const SourceLines&) = delete;
 
-  /// Addresses are those that the file counts. Leaves the arguments alone where nothing is found.
+  /// Addresses are relative to the file. Leaves the arguments unchanged if nothing is found.
   void find(uint64_t address, std::string& file, uint32_t& line) const;
 
  private:

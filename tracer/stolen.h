@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-/// Time that the scheduler took from a thread: it could have run and had no core. The kernel keeps
-/// it (second field of /proc/thread-self/schedstat) and asking takes a microsecond or more, so it
-/// is asked only behind stretches long enough to have lost their core (Recorder::stretch()).
+/// Stolen time of a thread: it could run but had no core. The kernel counts it (second field of
+/// /proc/thread-self/schedstat). Reading it takes a microsecond or more, so it is read only behind
+/// stretches long enough to have lost their core (Recorder::stretch()).
 namespace rubato {
 
 /// What the kernel says of one thread. Never allocates, prints or changes errno.
@@ -26,8 +26,8 @@ class StolenTime {
   uint64_t last_ = 0;
 };
 
-/// The second of the three numbers of such a file, all of them in `text`; false when that is
-/// something else, or all zero: the kernel does not count.
+/// The second of the three numbers of such a file, given as `text`; false if the text is something
+/// else, or all zero: the kernel does not count.
 bool parse_schedstat(const char* text, uint64_t& waited);
 
 }  // namespace rubato

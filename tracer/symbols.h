@@ -33,9 +33,9 @@ class Symbols {
   Symbols(const Symbols&) = delete;
   Symbols& operator=(const Symbols&) = delete;
 
-  /// What lies at the address.
+  /// The place of an address.
   CodeName find(uint64_t address);
-  /// Likewise for where a call returns to: its line is that of the call.
+  /// Likewise for a return address: the line is that of the call.
   CodeName find_call(uint64_t return_address);
 
   /// All functions that have a symbol: their addresses and names.

@@ -7,16 +7,15 @@
 #include "tracer/record.h"
 #include "tracer/segment.h"
 
-/// Reading what a thread recorded, from its files: while the process lives, at MPI_Finalize, or
-/// after it has died.
+/// Reads the records of a thread from its files: at MPI_Finalize, or after the death of the
+/// process.
 namespace rubato {
 
 /// The segments of one thread in their order. Maps one at a time.
 class ThreadRecords {
  public:
   /// Finds the segments in these files, which stay open and belong to the caller; -1 is no file.
-  /// What is no segment, or a torn one, is left out.
-  /// `call_sites`: each call has one.
+  /// Torn segments and other content are left out. `call_sites`: each call has one.
   ThreadRecords(uint32_t thread, int file, int overflow_file, bool call_sites = false);
 
   uint32_t thread() const { return thread_; }

@@ -8,15 +8,15 @@
 
 #include "tracer/communicators.h"
 
-/// The windows of one-sided communication of this process, what is under way on them, and the
-/// groups that their synchronisation names.
+/// The windows of one-sided communication of this process, the operations under way on them, and
+/// the groups of their synchronisation.
 ///
 /// As with communicators, all members compute the same identity for a window: it is the n-th one
 /// made on its communicator.
 namespace rubato {
 
-/// Operations of one kind towards one target share a number until they complete: those that put
-/// something there, whose remote end comes later than the local one, and those that get something.
+/// Operations of one kind towards one target share a number until they complete. The kinds are
+/// puts, whose remote end comes later than the local one, and gets.
 enum class RmaClass : unsigned { kPut, kGet };
 
 class Window {
@@ -28,11 +28,11 @@ class Window {
   /// A request of its own: its remote end is told with those of the target.
   void add_remote(uint64_t matching, int target);
 
-  /// How many numbers are under way: an upper bound for what complete() visits.
+  /// Numbers under way: an upper bound for the visits of complete().
   size_t open() const { return open_.load(std::memory_order_relaxed); }
 
-  /// Ends what is under way to a target; `visit(number, local, remote)` for each, local and remote
-  /// saying which end is reached now. With `remotely` false only local ends are.
+  /// Ends the operations under way to a target; `visit(number, local, remote)` for each, with the
+  /// ends reached now. With `remotely` false only local ends are reached.
   template <class Visit>
   void complete(int target, bool remotely, Visit visit);
   template <class Visit>
@@ -64,7 +64,7 @@ namespace windows {
 /// Numbers for operations, unique in this process.
 uint64_t next_matching();
 
-/// Null when it came about unseen.
+/// Null if its creation was not seen.
 Window* find(MPI_Win win);
 Window* by_id(uint32_t id);
 Window* created(MPI_Win win, MPI_Comm comm, bool allocated);

@@ -1,12 +1,11 @@
-// What the algorithms of collective operations cost.
+// Costs of the algorithms of collective operations.
 //
 // The machine is that of LogGP (Alexandrov, Ionescu, Schauser and Scheiman, 1995) with sizes in
 // every term: a message takes `move`, the next one of the same sender or to the same receiver
 // follows `gap` later, and where data are reduced, each message that arrives costs `combine` before
-// the next is taken. All members begin at once, and all are equally far from each other. What is
-// asked for is when the last of them has its result, which for the algorithms that go in rounds is
-// the sum over the rounds of their longest messages, and for the others the most expensive way
-// through the tree.
+// the next is taken. All members begin at once, at equal distances. The result is the time at which
+// the last member has its result: for algorithms in rounds the sum over the rounds of their longest
+// messages, for the others the most expensive path through the tree.
 //
 // p members, n bytes as algorithm_seconds() has them, K = floor(log2 p), r = p - 2^K.
 //

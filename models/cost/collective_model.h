@@ -9,18 +9,18 @@
 
 namespace rubato {
 
-/// From so many members and bytes of payload on, this algorithm.
+/// The algorithm from this number of members and bytes of payload on.
 struct AlgorithmRule {
   int processes = 2;
   double bytes = 0;
   AlgorithmChoice choice;
 };
 
-/// Which library's tables are used where a platform says nothing of its own.
+/// The library whose tables apply where a platform names no algorithm.
 enum class CollectivePreset : uint8_t { kMpich, kOpenMpi };
 inline constexpr std::array<const char*, 2> kCollectivePresetNames = {"mpich", "openmpi"};
 
-/// What a library does by default (collective_presets.cc); holds for every operation and p > 1.
+/// The default algorithm of a library (collective_presets.cc), for every operation and p > 1.
 AlgorithmChoice preset_choice(CollectivePreset preset, CollectiveOp op, int p, double bytes);
 
 /// Seconds fitted over the number of members p and the payload d; the coefficients of one range of
@@ -41,10 +41,10 @@ struct CollectiveFormula {
   double operator()(int members, double bytes) const;
 };
 
-/// What a platform says about one operation.
+/// One operation on a platform.
 struct OperationModel {
   std::vector<CollectiveFormula> formula;  ///< by `from`, ascending
-  /// Which algorithm is used: by the last rule that holds, by the preset where none does.
+  /// The last rule that holds chooses the algorithm; without one, the preset.
   std::vector<AlgorithmRule> rules;
   /// Bytes from which root and children hold each other.
   std::optional<double> sync_limit;
@@ -70,21 +70,20 @@ class CollectiveModel {
   OperationModel& of(CollectiveOp op) { return operations[static_cast<size_t>(op)]; }
   const OperationModel& of(CollectiveOp op) const { return operations[static_cast<size_t>(op)]; }
 
-  /// Who waits for whom when a member's payload is so large: what the semantics demand, or all for
-  /// all from the operation's sync_limit on.
+  /// Synchronisation for a payload per member: as the semantics demand, or all-to-all from the
+  /// operation's sync_limit on.
   Synchronisation synchronisation(CollectiveOp op, double bytes) const;
 
   /// The algorithm for p > 1 members; handles are made by an allgather.
   AlgorithmChoice choose(CollectiveOp op, int p, double bytes) const;
 
-  /// What reports say of how an operation is priced: the name of the algorithm, "formula" or
-  /// "perfect".
+  /// How an operation is priced, for reports: the name of the algorithm, "formula" or "perfect".
   std::string describe(CollectiveOp op, int p, double bytes) const;
 
   /// See algorithm_seconds(). 0 for one member.
   double seconds(CollectiveOp op, int p, double bytes, const RoundCost& cost) const;
 
-  /// See departure_seconds(). With a formula, never more than it says.
+  /// See departure_seconds(). With a formula, at most its value.
   double departure(CollectiveOp op, int p, double bytes, bool is_root, const RoundCost& cost) const;
 
  private:

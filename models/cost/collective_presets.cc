@@ -1,11 +1,11 @@
-// Which algorithms Open MPI 4.1 and MPICH 4.0 use by default, by the number of processes and the
-// size of the message: facts of their configuration, taken over as tables.
+// The default algorithms of Open MPI 4.1 and MPICH 4.0, by number of processes and size of the
+// message: facts of their configuration, as tables.
 //
 // Open MPI: the component "tuned", its decisions for commutative operations
-// (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c of 4.1.4), and for what tuned leaves alone the
+// (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c of 4.1.4), and for the other operations the
 // component "basic" (linear). Sizes are those of one block, of all blocks for Reduce_scatter. By
-// default nothing is cut into segments, which makes a chain of its pipeline, a plain ring of its
-// segmented one, and its synchronised linear all-to-all starts all messages at once.
+// default nothing is cut into segments. So the pipeline is a chain, the segmented ring a plain
+// ring, and the synchronised linear all-to-all starts all messages at once.
 //
 // MPICH: the built-in selection file maint/tuning/coll/mpir/generic.json of 4.0.2 for commutative,
 // built-in operations that are not in place. Its algorithms for communicators of several nodes

@@ -27,22 +27,22 @@ enum class CollectiveOp : uint8_t {
   kScan,
   kExscan,
   kCreateHandle,   ///< a communicator is made: a small allgather on its parent
-  kDestroyHandle,  ///< MPI_Finalize; freeing a communicator waits for nobody and is none
+  kDestroyHandle,  ///< MPI_Finalize; freeing a communicator waits for nobody and is no collective
 };
-/// Those that a platform file may speak of: all but the two for handles.
+/// Number of operations in platform files: all but the two for handles.
 inline constexpr int kCollectiveOps = 17;
-/// What platform files and reports call them.
+/// Names in platform files and reports.
 inline constexpr std::array<const char*, kCollectiveOps> kCollectiveNames = {
     "barrier",   "bcast",     "gather",     "gatherv",        "scatter",
     "scatterv",  "allgather", "allgatherv", "alltoall",       "alltoallv",
     "alltoallw", "allreduce", "reduce",     "reduce_scatter", "reduce_scatter_block",
     "scan",      "exscan"};
 
-/// The same, and for those of handles "create_handle" and "destroy_handle".
+/// The same; for handles "create_handle" and "destroy_handle".
 std::string name_of(CollectiveOp op);
 std::optional<CollectiveOp> collective_named(const std::string& name);
 
-/// Who waits for whom.
+/// Which members wait for which.
 enum class Synchronisation : uint8_t {
   kAllToAll,  ///< everybody for the last
   kOneToAll,  ///< everybody for the root
@@ -50,7 +50,7 @@ enum class Synchronisation : uint8_t {
   kPrefix,    ///< rank i for the ranks below it
 };
 
-/// The least that the semantics of the operation demand.
+/// The least synchronisation that the semantics of the operation demand.
 Synchronisation synchronisation(CollectiveOp op);
 
 /// True where one member gives to, or takes from, all others.

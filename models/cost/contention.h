@@ -8,13 +8,13 @@
 
 namespace rubato {
 
-/// What slows messages down that are under way at the same time.
+/// How concurrent messages slow each other down.
 enum class ContentionKind : uint8_t {
-  kNone,         ///< nothing: they know nothing of each other
+  kNone,         ///< not at all
   kDegradation,  ///< the number of live requests on a node (MPInside paper, section 4.3)
-  kBuses,        ///< so many messages at once, the others wait (Dimemas)
+  kBuses,        ///< by a limited number of concurrent messages; others wait (Dimemas)
 };
-/// What a platform file calls them.
+/// Names in platform files.
 inline constexpr std::array<const char*, 3> kContentionNames = {"none", "degradation", "buses"};
 
 /// The [contention] of a platform file.
@@ -22,7 +22,7 @@ struct ContentionModel {
   ContentionKind kind = ContentionKind::kNone;
   std::array<bool, kLevels> levels = {false, false, false, true};  ///< whose messages take part
   double degradation_ratio = 1;                                    ///< DR
-  // Buses: messages at once, none: as many as like.
+  // Buses: number of concurrent messages; unset means unlimited.
   std::optional<int> out;      ///< out of a node
   std::optional<int> in;       ///< into a node
   std::optional<int> network;  ///< in all

@@ -20,12 +20,11 @@ struct CurveFall {
   std::string text() const;
 };
 
-/// The deepest fall of each curve of a platform, by what messages take one way (o_s + T + o_r) and
-/// by the gaps; the parts of the former may each fall where another one rises. Libraries change
-/// their protocols, so times may fall there; but a fall within the error of both sides (their
-/// uncertainties together, or 5 % where they state none) is none. Nor is one of up to half on a
-/// platform that was measured: its lengths were measured at other moments, and what such a fall
-/// says of the machine nobody can mend.
+/// The deepest fall of each curve of a platform: of the one-way time (o_s + T + o_r, whose parts
+/// may fall while another part rises) and of the gaps. Times may fall where libraries change their
+/// protocols. Falls within the error of both sides (the sum of their uncertainties, or 5 % where
+/// they state none) are not listed. Nor are falls of up to half on a measured platform: its lengths
+/// were measured at different moments, and the user can do nothing about such a fall.
 std::vector<CurveFall> curve_falls(const Platform& platform);
 
 }  // namespace rubato

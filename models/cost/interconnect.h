@@ -7,18 +7,19 @@
 
 namespace rubato {
 
-/// What one message costs, in seconds. With `eager` false, transfer includes the
-/// handshake and counts from the moment both sides are ready.
+/// Costs of one message, in seconds. Above the eager limit, transfer includes the handshake and
+/// counts from the moment both sides are ready.
 struct MessageCost {
-  double send_overhead = 0;        ///< o_s: the sender's processor
-  double receive_overhead = 0;     ///< o_r: the receiver's processor
-  double unexpected_overhead = 0;  ///< o_r of an eager message that was there before its receive
-  double transfer = 0;             ///< T: one way
-  double gap = 0;                  ///< g: how long it occupies a port
-  double burst_gap = 0;            ///< g_b: likewise behind an open one; no less than g
-  double latency = 0;              ///< L: one way for the smallest message, a leg of a handshake
-  double answer = 0;               ///< A: until an answer has been seen, o_s + L + o_r of no bytes
-  double crossing_delay = 0;       ///< x: how much longer when its receiver sends at the same time
+  double send_overhead = 0;     ///< o_s: the sender's processor
+  double receive_overhead = 0;  ///< o_r: the receiver's processor
+  double unexpected_overhead =
+      0;                 ///< o_r of an eager message that arrived before its receive was posted
+  double transfer = 0;   ///< T: one way
+  double gap = 0;        ///< g: time that it occupies a port
+  double burst_gap = 0;  ///< g_b: likewise behind an open one; no less than g
+  double latency = 0;    ///< L: one way for the smallest message, a leg of a handshake
+  double answer = 0;     ///< A: time until an answer has been seen, o_s + L + o_r of no bytes
+  double crossing_delay = 0;  ///< x: extra time when its receiver sends at the same time
 };
 
 /// The prices of one platform. Pure: the same question always gets the same answer.
@@ -38,7 +39,7 @@ class Interconnect {
   /// The part of T that grows with the size, in seconds.
   double growing(Level level, double bytes) const;
 
-  /// Seconds in which a rank copies so many bytes, as a buffered send does; 0 when not known.
+  /// Seconds to copy `bytes` within a rank, as a buffered send does; 0 when not known.
   double copy(double bytes) const { return platform_.copy ? (*platform_.copy)(bytes) : 0; }
 
   /// Seconds of a collective over members of at most this distance; see algorithm_seconds().
@@ -47,7 +48,7 @@ class Interconnect {
   double collective_departure(CollectiveOp op, int members, double bytes, Level level,
                               bool is_root) const;
 
-  /// Which algorithms are used, and who waits for whom in them.
+  /// Algorithms of collectives, and their synchronisation.
   const CollectiveModel& collectives() const { return platform_.collectives; }
 
  private:

@@ -7,8 +7,8 @@
 
 namespace rubato {
 
-/// The machine of LogGPS: LogGP (Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: Incorporating
-/// Long Messages into the LogP Model", 1995) with the length from which on messages are synchronous
+/// The LogGPS model: LogGP (Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: Incorporating Long
+/// Messages into the LogP Model", 1995) plus the length from which on messages are synchronous
 /// (Ino, Fujimoto and Hagihara, "LogGPS: A Parallel Computational Model for Synchronization
 /// Analysis", 2001). Seconds and bytes; P is the archive's.
 struct LogGps {
@@ -18,13 +18,13 @@ struct LogGps {
   double per_byte = 0;  ///< G: between two bytes of a message
   double synchronous_above = std::numeric_limits<double>::infinity();  ///< S
 
-  /// Sets the parameter that the model's papers call `name`: L, o, g, G (times), S (a length).
-  /// Returns false for any other name. Errors: InputError for what is no such quantity.
+  /// Sets the parameter `name` of the papers: L, o, g, G (times), S (a length). Returns false for
+  /// any other name. Errors: InputError if `value` is not such a quantity.
   bool set(const std::string& name, const std::string& value);
 };
 
-/// Its prices at all distances: o_s = o_r = o, T(n) = L + (n - 1) G, g(n) = g + (n - 1) G. Above S
-/// a request and an answer, empty messages of o + L + o each, go before the data.
+/// The platform, equal at all levels: o_s = o_r = o, T(n) = L + (n - 1) G, g(n) = g + (n - 1) G.
+/// Above S a request and an answer, empty messages of o + L + o each, precede the data.
 Platform loggps_platform(const LogGps& machine);
 
 }  // namespace rubato

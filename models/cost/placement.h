@@ -13,14 +13,14 @@ enum class Level : uint8_t { kSelf, kSocket, kNode, kNetwork };
 inline constexpr int kLevels = 4;
 inline constexpr std::array<const char*, kLevels> kLevelNames = {"self", "socket", "node",
                                                                  "network"};
-/// The socket of a rank that may run on several, or of which nothing is known.
+/// The socket of a rank that may run on several sockets, or whose socket is unknown.
 inline constexpr int kNoSocket = -1;
 
-/// Which rank sits on which node, and on which socket of it where that is known.
+/// The node of each rank, and its socket where known.
 class Placement {
  public:
   Placement() = default;
-  /// Sockets by rank count within their nodes, or are kNoSocket; none: not known of any.
+  /// Sockets by rank, counted within the node, or kNoSocket; empty: unknown for all ranks.
   explicit Placement(const std::vector<int>& node_of_rank,
                      const std::vector<int>& socket_of_rank = {});
 
@@ -32,7 +32,7 @@ class Placement {
   /// Sockets as in the constructor.
   static Placement by_hosts(const std::vector<std::string>& host_of_rank,
                             const std::vector<int>& socket_of_rank = {});
-  /// The same nodes, the ranks of each in blocks of about the same size on so many sockets.
+  /// The same nodes, with the ranks of each in blocks of about equal size on `sockets` sockets.
   Placement on_sockets(int sockets) const;
 
   int ranks() const { return static_cast<int>(places_.size()); }
@@ -59,18 +59,18 @@ class Placement {
   std::vector<Place> places_;  ///< by rank
 };
 
-/// Where a scenario puts the ranks; which ranks there are is known later.
+/// How a scenario places ranks, before the number of ranks is known.
 struct PlacementRule {
   enum class Kind : uint8_t { kRecorded, kBlocks, kRoundRobin, kHosts };
   Kind kind = Kind::kRecorded;
   int count = 0;                   ///< kBlocks: ranks per node; kRoundRobin: nodes
   std::vector<std::string> hosts;  ///< kHosts: by rank
   std::vector<int> slots;          ///< kHosts: the socket of each rank, or kNoSocket
-  int sockets = 0;                 ///< of a node, which its ranks fill in blocks; 0: as they are
-  std::string file;                ///< kHosts: where they stand
+  int sockets = 0;                 ///< sockets per node, filled in blocks; 0: as recorded
+  std::string file;                ///< kHosts: the file that names them
 
   bool operator==(const PlacementRule&) const = default;
-  /// Errors: InputError when `hosts` are those of another number of ranks.
+  /// Errors: InputError when the number of `hosts` differs from that of ranks.
   Placement place(const Placement& recorded) const;
 
  private:

@@ -15,14 +15,14 @@ Platform load_platform(const std::string& path);
 /// The same from text; `origin` stands for the file name in messages.
 Platform parse_platform(const std::string& text, const std::string& origin);
 
-/// What is doubtful in a platform file and yet read: sizes at which longer messages are faster
-/// (curve_falls()), a line each, with file and line. Errors: as parse_platform().
+/// Warnings about a platform file: sizes at which longer messages are faster (curve_falls()), a
+/// line each, with file and line. Errors: as parse_platform().
 std::vector<std::string> platform_warnings(const std::string& text, const std::string& origin);
 
 /// The same of a file. Errors: as load_platform().
 std::vector<std::string> load_platform_warnings(const std::string& path);
 
-/// What a platform file says beside its numbers: comment lines.
+/// Comment lines of a platform file.
 struct PlatformComments {
   std::array<std::string, kLevels> levels;  ///< below the curves of each level (curve_ranges())
   std::string contention;                   ///< beside the platform's own (note_load())

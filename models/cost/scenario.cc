@@ -387,7 +387,7 @@ void apply(Scenario& scenario, const std::string& text, const Change& change) {
   }
 }
 
-/// The parameters of the model among the changes, which are those that are left.
+/// Takes the model's parameters out of the changes.
 LogGps take_loggps(const std::string& text, std::vector<Change>& changes) {
   LogGps machine;
   std::erase_if(changes, [&](const Change& change) {

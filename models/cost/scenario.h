@@ -11,8 +11,8 @@ namespace rubato {
 
 /// Where the duration of an operation comes from.
 enum class Basis : uint8_t {
-  kMeasured,     ///< from the archive, nothing taken away: reproduces what was recorded
-  kUndisturbed,  ///< from the archive, less what the tracer itself added
+  kMeasured,     ///< from the archive: reproduces the recording
+  kUndisturbed,  ///< from the archive, less the tracer's overhead
   kModel,        ///< from a platform
 };
 
@@ -24,7 +24,7 @@ struct ProcessorChange {
   double factor = 1;
 };
 
-/// Compute in a function of the program, and in what it calls, takes `factor` times as long.
+/// Compute in a function of the program and its callees takes `factor` times as long.
 struct FunctionChange {
   std::string name;
   double factor = 1;
@@ -34,8 +34,8 @@ struct FunctionChange {
 struct Scenario {
   std::string name;
   Basis basis = Basis::kModel;
-  /// For Basis::kUndisturbed: each rank loses only what its own recording took, and waits for
-  /// others as long as recorded.
+  /// For Basis::kUndisturbed: each rank loses only its own overhead, and waits for others as long
+  /// as recorded.
   bool local = false;
   Platform platform;                        ///< for Basis::kModel
   double cpu = 1;                           ///< compute runs this many times faster

@@ -5,9 +5,9 @@
 //
 //   sum over pieces of (chi^2_j + K_j log N) + (pieces - 1) log N
 //
-// is found by dynamic programming over the payloads (a cut is one more parameter); a piece has at
-// least kLeastPayloads payloads, so that it knows how it grows. N is the number of all samples, so
-// pieces and terms are priced alike everywhere.
+// is found by dynamic programming over the payloads (a cut is one more parameter). A piece has at
+// least kLeastPayloads payloads to show its growth. N is the number of all samples, so pieces and
+// terms have the same price everywhere.
 #include "models/fit/collective_fit.h"
 
 #include <algorithm>

@@ -15,10 +15,10 @@ struct CollectiveTimes {
   double processes = 2;
   double bytes = 0;
   std::vector<double> seconds;  ///< a median per launch
-  double relative_error = 0;    ///< of a launch's median as it says itself; 0 = not known
+  double relative_error = 0;    ///< of a launch's median, by its own interval; 0 = not known
 };
 
-/// From half a confidence interval of 95 % over the mean, as files of samples have it.
+/// From half a 95 % confidence interval over the mean, as in files of samples.
 inline double relative_error_of(double interval) {
   return interval / 2;
 }
@@ -30,17 +30,17 @@ struct FormulaPiece {
   double rms_error = 0;  ///< of its residuals, relative
 };
 
-/// What the samples of one collective are described by.
+/// The formulas for the samples of one collective.
 struct CollectiveFit {
   FormulaFit whole;                  ///< Howell's: one formula for all payloads
   std::vector<FormulaPiece> pieces;  ///< one after the other, as many as BIC wants
   std::vector<FormulaSample> samples;
-  bool from_launches = false;  ///< the sigmas are those of launches, so Q means something
+  bool from_launches = false;  ///< the sigmas come from launches, so Q is meaningful
 };
 
-/// The samples with their sigmas. Of four launches and more those of the mean over launches, but
-/// not less than kLeastSigma of the time, which is how well the clock and a formula are good for;
-/// of fewer what a launch says of itself, and not less than kSigmaOfOneLaunch.
+/// The samples with their sigmas. With four launches or more: the standard error of the mean over
+/// launches, but at least kLeastSigma of the time, the limit of clock and formula. With fewer: the
+/// error by a launch's own interval, but at least kSigmaOfOneLaunch.
 inline constexpr double kLeastSigma = 0.01;
 inline constexpr double kSigmaOfOneLaunch = 0.05;
 std::vector<FormulaSample> formula_samples(const std::vector<CollectiveTimes>& times);
@@ -52,7 +52,7 @@ CollectiveFit fit_collective(const std::vector<CollectiveTimes>& times);
 /// programming with BIC as the price (collective_fit.cc). Errors: as choose_formula.
 std::vector<FormulaPiece> choose_pieces(const std::vector<FormulaSample>& samples);
 
-/// How many numbers of processes a formula needs to say how it grows with them.
+/// Numbers of processes that a formula needs to show its growth with them.
 inline constexpr int kLeastProcessCounts = 3;
 bool covers_processes(const CollectiveFit& fit);
 
@@ -66,11 +66,11 @@ struct MeasuredCollectives {
   std::map<CollectiveOp, double> held_from;
 };
 
-/// Fits all that there are enough samples for.
+/// Fits all collectives that have enough samples.
 std::map<CollectiveOp, CollectiveFit> fit_collectives(const MeasuredCollectives& measured);
 
-/// Puts formulas into a platform, of those that were measured on enough numbers of processes, and
-/// limits. What is left out stands under [measured].
+/// Adds limits, and the formulas measured on enough numbers of processes, to a platform. [measured]
+/// names the others.
 void add_collectives(Platform& platform, const std::map<CollectiveOp, CollectiveFit>& fits,
                      const MeasuredCollectives& measured);
 

@@ -4,11 +4,11 @@
 //   y(n) = a + sum over j of b_j r_j(n),      a, b_j >= 0,
 //
 // is linear in a and b for given knots, and the misfit is that of fit.cc. A knot moves the whole
-// curve beyond it, so segments cannot be fitted apart and joined by dynamic programming as they are
-// there. Instead: from k segments to k + 1 by the best place for one more knot among the sizes of
-// the samples and three places between neighbours, then each knot in turn to its best place until
-// none moves, and at last between those places. The number of segments is chosen by the criterion
-// of fit.cc; the 2 K parameters are a, the slopes and the knots.
+// curve beyond it, so segments cannot be fitted separately and joined by dynamic programming, as
+// fit.cc does. Instead k segments become k + 1 by the best place for one more knot among the sizes
+// of the samples and three places between neighbours; then each knot in turn moves to its best
+// place until none moves, and finally between those places. The number of segments is chosen by the
+// criterion of fit.cc; the 2 K parameters are a, the slopes and the knots.
 //
 // Intervals come from the derivatives of y by all parameters, knots included (Muggeo, "Estimating
 // regression models with unknown break-points", Statistics in Medicine 22, 2003).

@@ -19,13 +19,11 @@ inline std::string brief_bandwidths(const Interval& per_byte) {
   return brief_range({per_byte.high, per_byte.low}, brief_bandwidth_of_slope);
 }
 
-/// In which ranges the numbers of a level's curves lie with 95 % confidence, as comment lines of a
-/// platform file: a line per segment of what a message takes one way (o_s + T + o_r; T alone is a
-/// difference) and of the gaps. "" without a curve.
+/// The 95 % ranges of a level's curves, as comment lines of a platform file: a line per segment of
+/// the one-way time (o_s + T + o_r; T alone is a difference) and of the gaps. "" without a curve.
 std::string curve_ranges(const LevelFit& fit);
 
-/// Likewise of what copying takes. "" where no copies were timed beside that level,
-/// or it has no curve itself.
+/// Likewise for copies. "" if no copies were timed beside that level, or it has no curve itself.
 std::string copy_ranges(const LevelFit& fit);
 
 }  // namespace rubato

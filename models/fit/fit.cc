@@ -26,11 +26,11 @@
 // exception from `min_samples` is 0 bytes, which may stand alone: there is nothing to send, and
 // libraries know (mpptest's "sharp drop in latency for zero bytes"). The last segment spans at
 // least a factor of two in size, because everything beyond the largest sample extrapolates it.
-// Outliers are not dealt with here: whoever measures repeats what stands out against its
+// Outliers are not treated here: the measurement repeats lengths that stand out against their
 // neighbours.
 //
-// Intervals: of a line, those of least squares with the noise of all residuals (or what is known of
-// it, if that is more); of a breakpoint, the places where it could be without much less likelihood.
+// Intervals: of a line, those of least squares with the noise of all residuals (or the known noise,
+// if that is more); of a breakpoint, the places with nearly the same likelihood.
 //
 // Between the last sample of one segment and the first of the next, the new segment starts where
 // the two lines cross, if they do so there (a kink), and at its first sample otherwise (a step).

@@ -22,16 +22,16 @@ enum class Joints : uint8_t {
 
 struct FitOptions {
   Joints joints = Joints::kFree;
-  /// Of a segment: two lie on any line, the third one gives evidence. 0 bytes may stand alone.
+  /// Samples of a segment: two lie on any line, the third one is evidence. 0 bytes may stand alone.
   int min_samples = 3;
   int max_segments = 20;
   /// Relative standard error of a sample, when it is known; 0 = take the residuals for noise.
   double noise = 0;
-  /// Relative misfit that is not worth another segment, whatever the noise.
+  /// Relative misfit that never justifies another segment, whatever the noise.
   double noise_floor = 0.003;
 };
 
-/// Where the numbers of a segment lie with 95 % confidence, as far as the samples tell.
+/// 95 % ranges of a segment's numbers, as far as the samples tell.
 struct SegmentIntervals {
   Interval from;       ///< bytes; of the first segment: 0
   Interval intercept;  ///< seconds
@@ -50,9 +50,9 @@ struct SegmentedFit {
   double operator()(double bytes) const;
 };
 
-/// Fits segments `intercept + n * per_byte` to samples in any order; what it does is told in
-/// fit.cc and continuous_fit.cc. per_byte >= 0 and the curve is not negative anywhere. Errors:
-/// InputError for fewer than two sizes or a time that is not greater than 0.
+/// Fits segments `intercept + n * per_byte` to samples in any order; fit.cc and continuous_fit.cc
+/// explain the method. per_byte >= 0, and the curve is nowhere negative. Errors: InputError for
+/// fewer than two sizes or a time that is not greater than 0.
 SegmentedFit fit_segments(std::vector<FitSample> samples, const FitOptions& options = {});
 
 }  // namespace rubato

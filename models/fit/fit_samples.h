@@ -7,8 +7,8 @@
 
 namespace rubato {
 
-/// Samples of a curve as arrays, sorted by size, the weights scaled to a mean of 1. What the ways
-/// of fitting share.
+/// Samples of a curve as arrays, sorted by size, with weights scaled to a mean of 1. Shared by both
+/// ways of fitting.
 struct SampleArrays {
   Eigen::ArrayXd bytes, seconds, weight;
 
@@ -18,12 +18,12 @@ struct SampleArrays {
 /// Errors: InputError for fewer than two sizes or a time that is not greater than 0.
 SampleArrays prepare_samples(std::vector<FitSample> samples);
 
-/// What a curve of so many parameters costs that leaves the weighted sum of squared relative
-/// residuals `rss`: the least is chosen. fit.cc explains it.
+/// The criterion of a curve with so many parameters and the weighted sum of squared relative
+/// residuals `rss`: the least wins. fit.cc explains it.
 double fit_criterion(double rss, int parameters, int samples, const FitOptions& options);
 
-/// The relative standard error of a sample that intervals are made with: that of the residuals, and
-/// not less than what is known.
+/// The relative standard error of a sample for intervals: that of the residuals, but at least the
+/// known one.
 double noise_of_fit(double rss, int parameters, int samples, const FitOptions& options);
 
 /// A curve that minimises the misfit of `samples`, by continuous kinks; see continuous_fit.cc.

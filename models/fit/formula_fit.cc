@@ -13,16 +13,16 @@
 //
 //   BIC = chi^2 + K log N
 //
-// wins. Not AICc: its price of 2 for a term lets one superfluous term in six pass, P(chi^2_1 > 2) =
-// 0.16, and it is the form of the formula that is asked for here; the price log N is 3.7 for 40
-// samples (0.05, half of which has the wrong sign) and grows with N.
+// wins. Not AICc: its price of 2 for a term admits one superfluous term in six, P(chi^2_1 > 2) =
+// 0.16, while the form of the formula is the question here. The price log N is 3.7 for 40 samples
+// (0.05, and half of those terms have the wrong sign) and grows with N.
 //
 // Physical: time does not fall with p or d. Terms that grow with p have coefficients >= 0. The
-// constant one beside them may be negative, since algorithms have p - 1 rounds, as long as the sum
-// is not negative at p = 2, the least number of processes that has somebody to talk to; and
-// likewise for the terms with d. A least-squares problem with c_k >= 0 has its solution where some
-// c_k are 0 and the others solve the problem without bounds, so subsets whose own solution is not
-// physical can be passed over: a smaller one stands for them.
+// constant beside them may be negative, since algorithms have p - 1 rounds, as long as the sum is
+// not negative at p = 2, the least number of processes; likewise for the terms with d. A
+// least-squares problem with c_k >= 0 has its solution where some c_k are 0 and the others solve
+// the problem without bounds. So subsets with an unphysical solution can be skipped: a smaller
+// subset represents them.
 #include "models/fit/formula_fit.h"
 
 #include <Eigen/Core>

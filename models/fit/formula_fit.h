@@ -33,10 +33,10 @@ struct FormulaSample {
   double sigma = 0;  ///< standard error of `seconds`, greater than 0
 };
 
-/// The mean over launches with its standard error, which for a few launches is known badly itself:
-/// it is enlarged so that the sum of squares a fit expects stays right (t^2 with v degrees of
-/// freedom is v / (v - 2) on average). Errors: InputError for fewer than four launches, or for
-/// launches that are all equal.
+/// The mean over launches with its standard error. With few launches the standard error is itself
+/// uncertain, so it is enlarged to keep the expected sum of squares of a fit right (t^2 with v
+/// degrees of freedom is v / (v - 2) on average). Errors: InputError for fewer than four launches,
+/// or for launches that are all equal.
 FormulaSample sample_of_launches(double processes, double bytes,
                                  const std::vector<double>& seconds);
 
@@ -51,8 +51,8 @@ struct FormulaFit {
   std::vector<FittedTerm> terms;
   double chi_square = 0;
   int degrees_of_freedom = 0;
-  /// Q: the probability that samples of this very formula lie so far from their fit or further.
-  /// Below 0.01 the formula is wrong, or the sigmas are too small; above 0.99 they are too large.
+  /// Q: the probability that samples of this very formula lie as far from their fit, or further.
+  /// Below 0.01 the formula is wrong or the sigmas are too small; above 0.99 they are too large.
   double goodness = 0;
   double criterion = 0;  ///< BIC; less is better among formulas for the same samples
 
@@ -64,8 +64,8 @@ struct FormulaFit {
 FormulaFit fit_formula(const std::vector<FormulaSample>& samples,
                        const std::vector<FormulaTerm>& terms);
 
-/// The formula of some of these terms that BIC prefers, among those that are physical; what that
-/// means is told in formula_fit.cc. Errors: InputError for fewer than three samples.
+/// The physical formula of some of these terms that BIC prefers (formula_fit.cc explains
+/// "physical"). Errors: InputError for fewer than three samples.
 FormulaFit choose_formula(const std::vector<FormulaSample>& samples,
                           const std::vector<FormulaTerm>& candidates = all_terms());
 

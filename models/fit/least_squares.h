@@ -1,6 +1,6 @@
 #pragma once
 
-// Eigen's solvers are half a minute of compiling when each user has its own: they are here once.
+// Eigen's solvers cost half a minute of compile time per user, so they are compiled once, here.
 
 #include <Eigen/Core>
 #include <optional>
@@ -10,8 +10,8 @@ namespace rubato {
 /// The x with the least |design x - target|.
 Eigen::VectorXd least_squares(const Eigen::MatrixXd& design, const Eigen::VectorXd& target);
 
-/// The same; absent where columns of `design`, of one length, depend on each other but for a part
-/// `dependent`.
+/// The same; absent if columns of `design`, scaled to one length, are linearly dependent up to a
+/// part `dependent`.
 std::optional<Eigen::VectorXd> determined_least_squares(const Eigen::MatrixXd& design,
                                                         const Eigen::VectorXd& target,
                                                         double dependent);

@@ -1,24 +1,23 @@
 // From the times of messages between two ranks to the model of their level:
 //
-//   T(n)   half a ping-pong round trip, less what overheads.cc finds of it to be the processors'.
+//   T(n)   half a ping-pong round trip, less the processors' part (overheads.cc).
 //   g(n)   half a round trip of k messages at once takes (k-1) g + T'(n) when ports are busy for g
-//          per message, T' being T with nonblocking calls; with k = 1 it takes T'(n). So
-//          g = (burst_k - burst_1) / (k - 1).
-//          A port is busy for no longer than a message takes, whether it crosses another one or
-//          not: ranks that exchange message after message show that it takes one each time. So g
-//          is at most T + x.
-//   g_b(n) what each further message of a burst takes where that is more: bursts overflow caches,
-//          or what a library has to keep messages in, and exchanges do not. Where they do, it is
-//          what was measured, without the proportion told below: it has more to do with the memory
-//          than with the processors. (Of eight messages of 128 KiB under MPICH each further one
-//          took 21.1 and 20.1 us in two launches whose ping-pongs beside took 10.6 and 18.1 us.)
-//   x(n)   an exchange of one message in each direction at the same time takes T'(n) + x, so
-//          x = exchange - burst_1: with the same calls, so that nothing but crossing is in it.
-//          A machine changes its speed within seconds where two processors share a core now and
-//          then, so that T, g and x might be of different ones. What they come from is measured
-//          in turn with a ping-pong, and counts in proportion to it.
-//   limit  a send that returns well before its receive is posted was eager. Above it, who has to be
-//          inside MPI is told by what goes on while the ends compute (protocol_fit.h).
+//          per message, T' being T with nonblocking calls; with k = 1 it takes T'(n). So g =
+//          (burst_k - burst_1) / (k - 1). A port is busy for no longer than a message takes,
+//          crossing or not: ranks that exchange message after message show one message per such
+//          time. So g is at most T + x.
+//   g_b(n) time of each further message of a burst, if that is more: bursts overflow caches, or the
+//          library's memory for messages, and exchanges do not. It counts as measured, without the
+//          proportion below: it depends more on the memory than on the processors. (Of eight
+//          messages of 128 KiB under MPICH each further one took 21.1 and 20.1 us in two launches
+//          whose ping-pongs beside took 10.6 and 18.1 us.)
+//   x(n)   an exchange of one message in each direction at the same time takes T'(n) + x, so x =
+//          exchange - burst_1: with the same calls, so that nothing but crossing is in it. Two
+//          processors may share a core for some seconds, which changes the speed of the machine, so
+//          T, g and x might belong to different speeds. Their samples are measured in turn with a
+//          ping-pong, and count in proportion to it.
+//   limit  a send that returns well before its receive is posted was eager. Above the limit,
+//          progress while the ends compute shows who has to be inside MPI (protocol_fit.h).
 #include "models/fit/level_fit.h"
 
 #include <algorithm>
@@ -68,9 +67,9 @@ TimedLength times(double factor, TimedLength timing) {
   return timing;
 }
 
-/// What each of `further` messages adds to one of the same length, at most `most` seconds. Where
-/// that is little, it is the small difference of two long times, and an error of a per cent of
-/// those is many per cent of it.
+/// The time that each of `further` messages adds to one of the same length, at most `most` seconds.
+/// A small result is the difference of two long times, and their error of one per cent is many per
+/// cent of it.
 TimedLength per_further_message(const TimedLength& all, const TimedLength& one, double further,
                                 double most) {
   TimedLength each{all.bytes, 1, 0, {0, 0}, all.launches};
@@ -79,8 +78,7 @@ TimedLength per_further_message(const TimedLength& all, const TimedLength& one, 
       std::hypot(relative_error(all) * all.seconds, relative_error(one) * one.seconds) / further /
       each.seconds;
   if (all.half[0] > 0 && all.half[1] > 0 && one.half[0] > 0 && one.half[1] > 0) {
-    // Halves of a small difference may be negative. How far they are apart is all that anybody asks
-    // for.
+    // Halves of a small difference may be negative. Only their distance matters.
     const double first = all.half[0] - one.half[0], second = all.half[1] - one.half[1];
     each.half[0] = each.seconds;
     each.half[1] = each.seconds + std::abs(first - second) / further;
@@ -88,7 +86,7 @@ TimedLength per_further_message(const TimedLength& all, const TimedLength& one, 
   return each;
 }
 
-/// What bursts and exchanges of a length are compared with.
+/// The single messages that bursts and exchanges of a length are compared with.
 class Alone {
  public:
   Alone(const LevelSamples& level, const SegmentedFit& transfer) : transfer_(transfer) {

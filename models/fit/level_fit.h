@@ -12,13 +12,13 @@
 
 namespace rubato {
 
-/// Between which lengths sends begin to wait for their receive.
+/// The lengths between which sends begin to wait for their receive.
 struct ProtocolProbe {
-  std::optional<double> eager;    ///< the largest length of which a send did not wait
-  std::optional<double> waiting;  ///< the least of which one did
+  std::optional<double> eager;    ///< the largest length whose send did not wait
+  std::optional<double> waiting;  ///< the least length whose send did
 };
 
-/// All that the model of a level is fitted to.
+/// The samples that the model of a level is fitted to.
 struct LevelSamples {
   std::vector<TimedLength> transfer;       ///< one way: half a ping-pong
   std::vector<TimedLength> burst, single;  ///< half a round trip of k messages at once, and of one
@@ -32,8 +32,8 @@ struct LevelSamples {
   OverlapSamples overlap;  ///< beside overheads.receive
   ProtocolProbe probe;
 
-  /// Where the times of a pattern belong, by its name in files of samples; nullptr for one that no
-  /// curve is made of.
+  /// The member for the times of a pattern, by its name in files of samples; nullptr if no curve
+  /// uses the pattern.
   std::vector<TimedLength>* series(const std::string& pattern);
 };
 
@@ -45,24 +45,24 @@ struct LevelFit {
   std::optional<SegmentedFit> crossing_delay;  ///< absent, too, where exchanges take no longer
   std::optional<SegmentedFit> copy, cold_copy, combination;
   OverheadFit overheads;
-  /// The transfer time without them; where one of the two is not known, all of it is T.
+  /// The transfer time without overheads; if one overhead is unknown, the whole time is T.
   OneWayParts parts;
   std::vector<ProtocolSegment> protocols;  ///< above the eager limit; empty where nobody looked
   double repeatable_within = 0;            ///< repeatability() of the transfer times
 };
 
-/// Fits a level. Both `rubato calibrate` and `rubato fit` make their curves here; how is told in
-/// level_fit.cc. The joints are those of the transfer times; gaps may always have steps.
+/// Fits a level, for `rubato calibrate` and `rubato fit` alike; level_fit.cc explains how. `joints`
+/// are those of the transfer times; gaps may always have steps.
 LevelFit fit_level(const LevelSamples& samples, Joints joints = Joints::kFree);
 
-/// The part of it that is about the memory of a rank, which is timed after the level.
+/// Fits the memory of a rank, which is timed after the level.
 void fit_memory(const LevelSamples& samples, LevelFit& fit);
 
-/// Puts a level that was fitted into a platform, with what was timed beside it, and a note on its
-/// repeatability among what was measured. Levels without a curve are left out.
+/// Adds a fitted level to a platform, with the memory timed beside it and a note on its
+/// repeatability under [measured]. Levels without a curve are left out.
 void add_level(Platform& platform, Level level, const LevelFit& fit, const ProtocolProbe& probe);
 
-/// Collectives are priced as the library does that platform.measured["mpi"] names.
+/// Prices collectives by the preset of the library that platform.measured["mpi"] names.
 void choose_preset(Platform& platform);
 
 }  // namespace rubato

@@ -9,7 +9,7 @@
 
 namespace rubato {
 
-/// How long a message took while so many were on the way at once.
+/// Time of a message with `live` messages under way.
 struct LoadedTime {
   int live = 1;  ///< messages at once on the node, this one included
   double bytes = 0;
@@ -21,8 +21,8 @@ struct LoadedTime {
 ///
 ///   T = L + size / B(size) * LR * DR      LR: live requests, here messages
 ///
-/// L is the time of the shortest message alone, and size / B(size) what a single one takes more
-/// than that. 1 / LR would be no degradation at all, 1 that they share one path.
+/// L is the time of the shortest message alone, size / B(size) the additional time of a single
+/// message. DR = 1 / LR means no degradation, DR = 1 that messages share one path.
 struct Degradation {
   double ratio = 1;
   int values = 0;    ///< lengths and numbers of messages that it is the mean of
@@ -35,22 +35,21 @@ struct Degradation {
 std::optional<Degradation> fit_degradation(const std::vector<LoadedTime>& times,
                                            double least_bytes = 65536);
 
-/// How many pairs talk at once in a series of a file of samples: 4 in "pairs_4". None of other
+/// Number of concurrent pairs of a series in a file of samples: 4 for "pairs_4". None for other
 /// patterns.
 std::optional<int> pairs_at_once(const std::string& pattern);
 
 /// Fits the degradation ratio of each level and puts it under [measured], as network_degradation =
-/// "0.71 +- 0.02 (2 to 4 pairs at once)". Returns a [contention] with that of the most distant
-/// level for a platform file, as comments: contention costs the replay more, so nobody gets it
-/// unasked. Where the platform tells sockets from nodes (`tells_sockets`), what was measured
-/// between two sockets is written for all messages of a node.
-/// "" where nothing was measured, or more ranks talked at once on a node than `cores` under
-/// [measured]: that says how ranks share cores, and nothing about messages.
+/// "0.71 +- 0.02 (2 to 4 pairs at once)". Returns a commented [contention] with the ratio of the
+/// most distant level: replays with contention are slower, so it is not the default. If the
+/// platform tells sockets from nodes (`tells_sockets`), the ratio between two sockets is written
+/// for all messages of a node. "" if nothing was measured, or if more ranks than `cores` under
+/// [measured] talked at once on a node: the ratio then shows how ranks share cores.
 std::string note_load(Provenance& measured, const std::map<Level, std::vector<LoadedTime>>& times,
                       bool tells_sockets);
 
-/// What a fixed amount of work took, again and again (the Fixed Work Quantum benchmark of Sottile
-/// and Minnich, 2004): disturbances by the system show as longer ones.
+/// Times of a fixed amount of work, repeated (the Fixed Work Quantum benchmark of Sottile and
+/// Minnich, 2004): disturbances by the system show as longer times.
 struct NoiseSummary {
   double least = 0, mean = 0, most = 0;  ///< seconds
   double lost = 0;                       ///< share of the time beyond the least: 1 - least / mean

@@ -7,8 +7,8 @@
 
 namespace rubato {
 
-/// Who talks to whom, after mpptest (Gropp and Lusk, "Reproducible Measurements of MPI Performance
-/// Characteristics", 1999).
+/// Shapes of communication, after mpptest (Gropp and Lusk, "Reproducible Measurements of MPI
+/// Performance Characteristics", 1999).
 enum class PatternShape : uint8_t {
   kPingPong,    ///< two ranks, one after the other; time: half a round trip
   kHeadToHead,  ///< two ranks, both at once; time: of an exchange
@@ -18,7 +18,7 @@ enum class PatternShape : uint8_t {
   kHalo,        ///< all ranks on a torus of two dimensions: with all neighbours
 };
 
-/// With which calls.
+/// The MPI calls of a pattern.
 enum class PatternMode : uint8_t {
   kBlocking,     ///< MPI_Send and MPI_Recv, or MPI_Sendrecv
   kNonblocking,  ///< MPI_Irecv, MPI_Isend, MPI_Waitall
@@ -36,20 +36,20 @@ struct MessagePattern {
   bool operator==(const MessagePattern&) const = default;
   /// True where only two ranks talk.
   bool between_two() const;
-  /// As files of samples call it: "halo_nonblocking", "pingpong_synchronous_cold", "ring".
+  /// Name in files of samples: "halo_nonblocking", "pingpong_synchronous_cold", "ring".
   std::string name() const;
 };
 
 /// True for the name of a pattern in which all ranks talk, in whatever mode.
 bool is_of_all_ranks(const std::string& name);
 
-/// Those that are measured unless told otherwise.
+/// The patterns measured by default.
 inline constexpr const char* kDefaultPatterns =
     "pingpong_nonblocking,pingpong_persistent,pingpong_synchronous,pingpong_ready,pingpong_cold,"
     "headtohead,headtohead_nonblocking,overlap,bisection,ring,halo_nonblocking";
 
-/// Reads names with commas between, "default", "all" or "none"; each pattern once, in the order in
-/// which they are measured. With `overlap` comes headtohead_nonblocking, which says for how long to
+/// Reads a comma-separated list of names, "default", "all" or "none"; returns each pattern once, in
+/// the order of measurement. `overlap` adds headtohead_nonblocking, whose time says how long to
 /// compute. Errors: UsageError that names the word.
 std::vector<MessagePattern> parse_patterns(const std::string& list);
 

@@ -1,10 +1,10 @@
 // The processor's part of a message.
 //
-// Half a ping-pong round trip is o_s + T + o_r; the replay adds up the three again, so what is
-// measured as an overhead is taken out of T. The overheads are measured in other experiments than
-// the ping-pong, with other states of the caches, and each has its own noise: their sum may exceed
-// the whole, for messages inside a node above all, where there is little else than copying at the
-// two ends. The ping-pong is right then, as it is what programs see.
+// Half a ping-pong round trip is o_s + T + o_r; the replay adds the three up again, so measured
+// overheads are subtracted from T. The overheads come from other experiments than the ping-pong,
+// with other states of the caches, and each has its own noise. So their sum may exceed the whole,
+// above all for messages inside a node, which consist of copying at the two ends. Then the
+// ping-pong counts: programs see it.
 #include "models/fit/overheads.h"
 
 #include <algorithm>

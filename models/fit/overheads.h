@@ -23,9 +23,9 @@ struct OverheadFit {
   std::optional<SegmentedFit> send, receive, unexpected;
 };
 
-/// Fits the overheads. `waiting` is the least length whose send waits for its receive, if any does:
-/// curves may jump there. What a receiver does from there on is a part of T, since it has to be
-/// there anyway; its overhead is that of an empty message. Nothing is unexpected there either.
+/// Fits the overheads. `waiting` is the least length whose send waits for its receive, if any:
+/// curves may jump there. From there on the receiver's work is part of T, since the receiver has to
+/// be present anyway; its overhead is that of an empty message, and no message is unexpected.
 OverheadFit fit_overheads(const OverheadSamples& samples, std::optional<double> waiting);
 
 /// The time of a message one way in three parts, each with segments as in a platform file.
@@ -33,9 +33,9 @@ struct OneWayParts {
   std::vector<Segment> send, transfer, receive;
 };
 
-/// T(n) = one_way(n) - o_s(n) - o_r(n), so that nothing is counted twice. Where the overheads are
-/// more than the whole, o_s is reduced, then o_r: no part is negative or falls within a segment,
-/// and the sum of the three is one_way(n) at every n.
+/// T(n) = one_way(n) - o_s(n) - o_r(n), so nothing is counted twice. If the overheads exceed the
+/// whole, o_s is reduced, then o_r: no part is negative or falls within a segment, and the three
+/// add up to one_way(n) at every n.
 OneWayParts take_apart(const SegmentedFit& one_way, const SegmentedFit& send,
                        const SegmentedFit& receive);
 

@@ -8,9 +8,9 @@ namespace rubato {
 
 double mean(const std::vector<double>& sample);
 
-/// The value that a share of the sample lies below, between 0 (the minimum) and 1 (the maximum);
-/// linear between neighbours, which is type 7 of Hyndman and Fan ("Sample quantiles in statistical
-/// packages", 1996) and the default of R and NumPy.
+/// The quantile of a share between 0 (the minimum) and 1 (the maximum); linear between neighbours:
+/// type 7 of Hyndman and Fan ("Sample quantiles in statistical packages", 1996), the default of R
+/// and NumPy.
 double quantile(std::vector<double> sample, double share);
 
 double median(std::vector<double> sample);
@@ -29,7 +29,7 @@ struct Interval {
   bool holds(double value) const { return low <= value && value <= high; }
 };
 
-/// The factor of the standard error that makes a two-sided interval: the quantile of Student's t.
+/// Half-width of a two-sided interval in standard errors: the quantile of Student's t.
 double student_t(double degrees_of_freedom, double confidence = 0.95);
 
 /// Of the mean, for values that are normally distributed. From minus to plus infinity for a single

@@ -1,20 +1,19 @@
 #pragma once
 
-// Programs go round in loops, and so do the records of a rank. To make calls of records, and to
-// compare calls with those that came before (packed_calls.h), is work that a record need not cost
-// when it says the same as one turn earlier.
+// Programs loop, and so do the records of a rank. A record that repeats the one of the previous
+// iteration need not be turned into a call again, nor compared with known shapes (packed_calls.h).
 //
-// A *stretch* is what a rank records from one quiet moment to the next: between two calls, with no
-// request open. What calls a stretch becomes depends on its records alone, not on what was before,
-// nor on its times; requests may have other numbers as long as each record completes what the same
-// one before it began. So of every stretch its records are kept and, as shapes, its calls. After a
-// stretch the one is expected that followed the last time. As long as records are the expected ones
-// only their times are noted; at its end its calls are packed, shape by shape. At the first record
-// that is another one, all that were noted go to the CallBuilder, as if nothing had been expected,
-// and what they become is a stretch to know, too.
+// A *stretch* is the sequence of records between two quiet moments of a rank: between two calls,
+// with no request open. The calls of a stretch depend on its records alone, neither on earlier
+// records nor on times; request numbers may differ if each record completes the request of the same
+// earlier record. So the cache keeps the records of each stretch and, as shapes, its calls. After a
+// stretch it expects the one that followed the last time. While records are as expected, only their
+// times are noted; at the end of the stretch its calls are packed, shape by shape. At the first
+// unexpected record, the noted records go to the CallBuilder, as if nothing had been expected, and
+// the result is a new stretch to know.
 //
-// Where stretches do not come again, or are never over (a request that never completes), nothing is
-// expected for a while, then tried anew. Calls are the same in any case.
+// If stretches do not repeat, or never end (a request that never completes), the cache pauses and
+// tries again later. The calls are the same in any case.
 
 #include <cstdint>
 #include <functional>
@@ -27,20 +26,20 @@
 
 namespace rubato {
 
-/// A record as it stands in the archive, but for its time and its request.
+/// A record of the archive without its time and its request.
 struct PlainRecord {
   uint64_t what = 0;   ///< its kind, and whatever fits
   uint64_t where = 0;  ///< communicator, peer, tag, ...
   uint64_t sent = 0;
   uint64_t received = 0;
 
-  /// In terms of this file; all others are only compared.
+  /// What a record does with a request; everything else is only compared.
   enum class Request : uint8_t { kNone, kOpens, kCompletes };
 
   bool operator==(const PlainRecord&) const = default;
 
-  /// The same as ==. What a kind has no use for is 0 in all records of it: where the compiler knows
-  /// that of `o`, it need not be compared.
+  /// The same as ==. A field that a kind does not use is 0 in all its records; if the compiler
+  /// knows that of `o`, it skips the comparison.
   [[gnu::always_inline]] bool matches(const PlainRecord& o) const {
     const auto is_unused = [](uint64_t word) { return __builtin_constant_p(word) && word == 0; };
     uint64_t differs = what ^ o.what;
@@ -51,7 +50,7 @@ struct PlainRecord {
   }
 };
 
-/// Takes the records of a rank with one timeline, in order, and puts its calls into a store.
+/// Takes the records of a rank with one timeline, in order, and stores its calls.
 class LoopCache {
  public:
   using Request = PlainRecord::Request;
@@ -63,8 +62,8 @@ class LoopCache {
   /// records.
   LoopCache(CallBuilder& builder, CallStore& store, int timeline, uint64_t origin, Give give);
 
-  /// A record, of which `role` says what it does with the request: true when it is what is
-  /// expected. Else it has to be handed in again, to record().
+  /// True when the record is the expected one; `role` is its use of the request. Otherwise the
+  /// caller passes it to record().
   [[gnu::always_inline]] bool is_expected(const PlainRecord& record, Request role, uint64_t event,
                                           uint64_t time, uint64_t request) {
     if (event != expected_event_) return false;
@@ -86,17 +85,17 @@ class LoopCache {
     return ++next_ != end_;
   }
 
-  /// A record that was not, or the last one of what was.
+  /// An unexpected record, or the last one of an expected stretch.
   void record(const PlainRecord& record, Request role, uint64_t event, uint64_t time,
               uint64_t request);
 
-  /// A record of another kind comes, which goes to the builder.
+  /// A record of another kind follows, which goes to the builder.
   void interrupt();
 
-  /// True when calls may be taken from the builder, by others than this.
+  /// True when others may take calls from the builder.
   bool is_idle() const { return mode_ == Mode::kIdle; }
 
-  /// No more records come: the builder gets those that it has not got.
+  /// End of the records: the builder gets the outstanding ones.
   void finish() { interrupt(); }
 
  private:

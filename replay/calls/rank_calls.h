@@ -1,18 +1,18 @@
 #pragma once
 
-// The calls of one rank, however many of its threads make them.
+// The calls of one rank, from all of its threads.
 //
-// Who waits for whom is decided per rank: a message goes to a rank, not to a thread; a request may
-// be posted by one thread and completed by another; one thread takes part in a collective for the
-// whole rank. With MPI_THREAD_MULTIPLE all of this follows the order in which the threads came to
-// MPI, and the recording's clock is what tells it. So the records of the threads of a rank are
-// merged by time before they become calls, and then each send, post and collective gets its number
-// on its channel (communicator, rank at the other side, tag) or communicator. Behind that the
-// replay may run the threads in any order, as it does with ranks.
+// Dependencies are decided per rank: a message goes to a rank, not to a thread; one thread may post
+// a request and another complete it; one thread takes part in a collective for the whole rank. With
+// MPI_THREAD_MULTIPLE all of this follows the order in which the threads entered MPI, which only
+// the recorded clock shows. So the records of a rank's threads are merged by time before they
+// become calls, and each send, post and collective gets its number on its channel (communicator,
+// rank at the other side, tag) or communicator. After that the replay may run threads in any order,
+// like ranks.
 //
-// The number of a send, of a nonblocking receive and of a collective goes by the enter of its call.
-// Two blocking receives that were open at once on one channel get their numbers in the order in
-// which they ended: which of the two MPI saw first is not known otherwise.
+// Sends, nonblocking receives and collectives are numbered in the order of their calls' enters. Two
+// blocking receives that were open at once on one channel are numbered in the order of their
+// leaves: nothing else shows which of the two MPI saw first.
 
 #include <deque>
 #include <functional>
@@ -32,10 +32,10 @@ class RankCalls {
 
   void keep_records(bool keep);
   void hold_sends();           ///< as CallBuilder's
-  bool has_cancelled_sends();  ///< likewise, in any thread, as far as there are records
+  bool has_cancelled_sends();  ///< likewise, in any thread, so far
 
-  /// A record of a thread, in the order of its location: calls `method` of the thread's builder,
-  /// at once or when the other threads have come as far.
+  /// A record of a thread, in the order of its location: calls `method` of the thread's builder, at
+  /// once or when the other threads have come as far.
   template <typename Method, typename... Arguments>
   [[gnu::always_inline]] void record(int thread, uint64_t event, double time, Method method,
                                      Arguments... arguments) {
@@ -49,8 +49,7 @@ class RankCalls {
   /// A thread has no more records.
   void end(int thread);
 
-  /// The thread whose records are missing before more calls can be taken; -1 when there are no more
-  /// records.
+  /// The thread whose records are needed next; -1 when there are no more records.
   int missing() const;
   /// True when all calls of a thread were taken, whatever is missing of others.
   bool taken(int thread) {

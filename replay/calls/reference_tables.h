@@ -8,8 +8,8 @@
 
 namespace rubato {
 
-/// What a reference of an archive stands for. Tracers count references from 0, so a lookup, of
-/// which there is one a record, is an access to a vector; a few odd ones lie in a map.
+/// The values of an archive's references. Tracers count references from 0, so the lookup, one per
+/// record, is an access to a vector; a few odd references lie in a map.
 template <typename Value>
 class ReferenceTable {
  public:
@@ -36,8 +36,8 @@ class ReferenceTable {
   std::unordered_map<uint32_t, Value> sparse_;
 };
 
-/// What the open requests of one rank stand for: a hash table with open addressing, because every
-/// message puts one in and takes it out again.
+/// The values of a rank's open requests: a hash table with open addressing, because every message
+/// inserts one and removes it again.
 template <typename Value>
 class RequestTable {
  public:

@@ -1,20 +1,20 @@
 #pragma once
 
-// Who receives what, where a receive from any source takes whichever message is there first in the
-// scenario (`--wildcards arrival`); else it is as recorded: matcher.h.
+// Matching by arrival (`--wildcards arrival`): a receive from any source takes the message that
+// comes first in the scenario. Without the option, matching is as recorded: matcher.h.
 //
-// As in MPI: a rank has, per communicator, a queue of posted receives. A message goes to the first
-// of them that accepts it, and a receive that is posted takes the message that came first of those
-// that it accepts. Messages of one source do not overtake: a receive that accepts two takes the one
-// that was sent first, even if the other one is there before (a short one behind a long one).
+// As in MPI, a rank has a queue of posted receives per communicator. A message goes to the first
+// posted receive that accepts it, and a new receive takes the earliest arrival that it accepts.
+// Messages of one source do not overtake: a receive that accepts two takes the one sent first, even
+// if the other one arrived first (a short message behind a long one).
 //
-// Only a receive from any source depends on what comes first. One that names its source is bound to
-// its message as soon as both are known, before that has arrived, if no receive from any source
-// stands before it in the queue that could have the message, too. So an archive without such
-// receives is replayed as by matcher.h.
+// Only a receive from any source depends on arrivals. A receive that names its source is bound to
+// its message as soon as both are known, even before the arrival, unless an earlier receive from
+// any source in the queue accepts the message too. So an archive without receives from any source
+// is matched as by matcher.h.
 //
-// Messages of collectives among neighbours are on a channel of their own (kNeighbourTag), which no
-// receive from any tag listens to.
+// Messages of collectives among neighbours have channels of their own (kNeighbourTag), which
+// receives from any tag do not accept.
 
 #include <cstdint>
 #include <list>
@@ -27,7 +27,7 @@
 
 namespace rubato {
 
-/// What a receive asked for, or a message is.
+/// The envelope of a message, or the one that a receive asked for.
 struct Envelope {
   int32_t source = 0;
   uint32_t tag = 0;
@@ -45,11 +45,11 @@ class ArrivalMatcher {
     TransferId receive;
   };
 
-  // What happens, in the order of time. Each tells whom it brings together.
+  // Events, in the order of time. Each returns the pairs it matches.
 
   /// A message is sent, after all others that its source sent before. It is not there yet.
   std::vector<Pair> send(int destination, uint32_t comm, TransferId id, const Envelope& envelope);
-  /// It is there. One that has its receive already is passed over.
+  /// A message arrives. Ignored if it has its receive already.
   std::vector<Pair> arrive(int destination, uint32_t comm, TransferId id, const Envelope& envelope);
   /// A receive is posted.
   std::vector<Pair> post(int destination, uint32_t comm, TransferId id, const Envelope& envelope);
@@ -64,7 +64,7 @@ class ArrivalMatcher {
     TransferId id;
     Envelope envelope;
   };
-  /// What has not found its other side, of a rank on a communicator.
+  /// Unmatched messages and receives of a rank on a communicator.
   struct Queue {
     std::map<int32_t, std::list<Sent>> from;  ///< messages by source, as sent
     std::list<Posted> posted;

@@ -10,7 +10,7 @@ namespace rubato {
 using TransferId = uint32_t;
 inline constexpr TransferId kNoTransfer = UINT32_MAX;
 
-/// Between whom a message goes, and as which.
+/// Source, destination, communicator and tag of a message.
 struct Route {
   int32_t source = 0;
   int32_t destination = 0;
@@ -18,7 +18,7 @@ struct Route {
   uint32_t tag = 0;
 };
 
-/// What MPI matches by, seen from the receiver.
+/// The matching criteria of MPI, seen from the receiver.
 struct ChannelKey {
   int32_t source;
   uint32_t comm;
@@ -40,7 +40,7 @@ class ChannelPool {
  public:
   Channel& operator[](ChannelId id) { return channels_[id]; }
   const Channel& operator[](ChannelId id) const { return channels_[id]; }
-  /// Hardly anything asks for it, so it is not among what every message looks at.
+  /// Rarely needed, so kept apart from the data that every message touches.
   const Route& route(ChannelId id) const { return routes_[id]; }
 
   ChannelId make(const Route& route) {
@@ -57,7 +57,7 @@ class ChannelPool {
     return id;
   }
 
-  /// It will be somebody else's.
+  /// The number will be used again.
   void give_up(ChannelId id) { free_.push_back(id); }
 
   template <typename Visit>
@@ -71,9 +71,9 @@ class ChannelPool {
   std::vector<ChannelId> free_;
 };
 
-/// The channels that lead to one rank: a hash table with open addressing. A program may use a new
-/// tag for every message, so channels that fell empty are given up; who remembers a number has to
-/// look whether the table is still of the same generation.
+/// The channels to one rank: a hash table with open addressing. A program may use a new tag for
+/// every message, so empty channels are given up; callers that remember a channel number have to
+/// check that the generation is unchanged.
 class ChannelTable {
  public:
   /// The channel to `destination`, made when it is not there.
@@ -90,7 +90,7 @@ class ChannelTable {
     return slot.channel;
   }
 
-  /// Another number of kGenerationBits when channels are to be asked for again; never 0.
+  /// Changes when remembered channels become invalid; kGenerationBits wide, never 0.
   uint32_t generation() const { return generation_; }
 
   size_t capacity() const { return slots_.size(); }
@@ -117,8 +117,8 @@ class ChannelTable {
     return slots_[i];
   }
 
-  /// Gives up the empty channels that nobody asked for since the last time, and leaves room for as
-  /// many as are left.
+  /// Gives up the empty channels that were not asked for since the last rebuild(), and leaves room
+  /// for as many as remain.
   void rebuild(ChannelPool& pool) {
     const auto stays = [&](const Slot& slot) {
       return slot.used && (slot.asked_for || pool[slot.channel].head != kNoTransfer);

@@ -1,19 +1,20 @@
 #pragma once
 
-// Which calls of the members of a communicator belong together: MPI wants every member to call the
-// collectives of a communicator in the same order, so the k-th call of each is one instance. The
-// calls of a member may be those of several threads. A persistent collective only has to be
-// initialised in that order; its starts count apart, where the archive says which one it is.
+// Groups the collective calls of a communicator's members into instances. MPI demands that every
+// member calls the collectives of a communicator in the same order, so the k-th calls of all
+// members are one instance. A member's calls may come from several threads. Persistent collectives
+// need that order for their inits only; their starts count apart, if the archive identifies the
+// collective.
 //
-// In an Alltoallv or Alltoallw a member waits for those that send it something, where the archive
-// says who does (the calls have the parts they send). It is not known before all have come, so the
-// replay goes on then; times do not depend on the others. Likewise nobody waits for a member of an
-// Allgatherv that has no elements to give; and who gets none, as in a Reduce_scatter, may leave as
-// soon as its own part is on its way, and did where it was recorded to leave before the last came.
+// In an Alltoallv or Alltoallw a member waits for the members that send it something, if the
+// archive has the parts. These are known only when all members have come, so the replay goes on at
+// that point; times do not depend on the other members. Nobody waits for a member of an Allgatherv
+// without elements. A member that gets no elements, as in a Reduce_scatter, may leave once its own
+// part is under way; it did so if it was recorded to leave before the last member came.
 //
-// On an intercommunicator the members are those of both groups. Who waits, waits for the other
-// group or a root there; only making a communicator waits for all of both. Members of the root's
-// group that are not the root have no part: they wait for nobody, and nobody waits for them.
+// On an intercommunicator the members are those of both groups. A member waits for the other group
+// or its root; only the creation of a communicator waits for both groups. In the root's group only
+// the root takes part: the others neither wait nor are waited for.
 
 #include <algorithm>
 #include <cstdint>
@@ -31,11 +32,11 @@
 
 namespace rubato {
 
-/// Those who came to a collective, or of one group of them.
+/// The members that have entered a collective, or those of one group.
 template <int K>
 struct Arrivals {
   int count = 0;
-  /// Latest enter of those that have a part in it.
+  /// Latest enter of the members that take part.
   Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
   double recorded_last = -std::numeric_limits<double>::infinity();
 
@@ -46,13 +47,14 @@ struct Arrivals {
   }
 };
 
-/// The latest of those that came, for each of the members that they send something to.
+/// For each member, the latest enter among the members that send it something.
 template <int K>
 class PartArrivals {
  public:
   bool empty() const { return nodes_.empty(); }
 
-  /// Of `members` members, those from `first` to before `end` get something from one that came so.
+  /// A member that entered at `enter` sends something to the members from `first` to before `end`,
+  /// out of `members`.
   void add(int members, int first, int end, double recorded, const Lanes<K>& enter) {
     if (nodes_.empty()) nodes_.resize(2 * static_cast<size_t>(members));
     // A tree over the members: 2 i and 2 i + 1 are below i, the members at the bottom.
@@ -64,7 +66,7 @@ class PartArrivals {
     }
   }
 
-  /// Raises the two to the latest that sends something to `member`.
+  /// Raises `recorded` and `enter` to those of the latest sender to `member`.
   void latest(int member, double& recorded, Lanes<K>& enter) const {
     for (size_t node = nodes_.size() / 2 + member; node > 0; node /= 2) {
       recorded = std::max(recorded, nodes_[node].recorded_last);
@@ -87,7 +89,7 @@ struct CollectiveInstance {
   int departed = 0;
   int prefix = 0;  ///< how many members, from rank 0 on without a hole, are there
   bool root_arrived = false;
-  bool abandoned = false;  ///< a member will never come: those that wait keep their recorded time
+  bool abandoned = false;  ///< a member will never come: waiting members keep their recorded time
   Lanes<K> root_enter = Lanes<K>::Zero();
   double recorded_root_enter = 0;
   double recorded_first_leave = 0;
@@ -97,16 +99,17 @@ struct CollectiveInstance {
   std::vector<Lanes<K>> enters;
   std::vector<double> recorded_enters;
   std::vector<int32_t> waiting;  ///< timelines to wake
-  PartArrivals<K> parts;  ///< of those that send nothing to some; they are not in `last` of others
-  /// Of a fence in a model: when that is there which others aimed at a member, by local rank; empty
-  /// where nobody aimed at anybody.
+  PartArrivals<K>
+      parts;  ///< of members that send nothing to some members; they are not in `arrived.last`
+  /// Of a fence in a model, by local rank: when the operations aimed at that member have landed.
+  /// Empty without such operations.
   std::vector<Lanes<K>> arrivals;
   bool window = false;  ///< on a window
 
-  /// True when a fence, as recorded, let somebody go before all had come (windows.h).
+  /// True when a member was recorded to leave the fence before all had come (windows.h).
   bool held_nobody() const { return window && recorded_first_leave < arrived.recorded_last; }
 
-  /// Those whom `local` waits for when it waits for all: everybody, or the group across.
+  /// The members that `local` waits for in an all-to-all: everybody, or the other group.
   const Arrivals<K>& awaited_by(int local, const Communicator& comm) const {
     if (groups.empty() || op == CollectiveOp::kCreateHandle) return arrived;
     return groups[local < comm.first_group ? 1 : 0];
@@ -115,8 +118,7 @@ struct CollectiveInstance {
   bool waits_for_root(int local, const Communicator& comm) const {
     return local != root && root >= 0 && (groups.empty() || comm.across(local, root));
   }
-  /// True when `local` waits for the root and for nobody else, even where root and children hold
-  /// each other.
+  /// True when `local` waits for the root alone, even where root and children hold each other.
   bool waits_for_root_alone(int local, const Communicator& comm) const {
     return !groups.empty() && is_rooted(op) && waits_for_root(local, comm);
   }
@@ -134,8 +136,8 @@ class CollectiveInstances {
     Instance& instance;
   };
 
-  /// Member `local` of a communicator enters a collective, its next one where `action` does not
-  /// say which.
+  /// Member `local` of a communicator enters a collective: the one that `action` names, else its
+  /// next.
   Arrived arrive(const Action& action, int local, int world_rank, const Call& call,
                  const Lanes<K>& enter) {
     const double recorded = call.enter;
@@ -202,13 +204,12 @@ class CollectiveInstances {
     return look_up(comm, number);
   }
 
-  /// True when everything that `local` waits for is there, in an operation that it takes to
-  /// synchronise in this way.
+  /// True when all that `local` waits for has come, if the operation synchronises as `how`.
   [[gnu::always_inline]] static bool ready(const Instance& instance,
                                            const Communicator& communicator, int local,
                                            Synchronisation how) {
-    // All are there: so it is for those whom the last one wakes. (But no root, in an archive where
-    // the member that others say it is says that another one of its group is.)
+    // All are there, as for the members that the last one wakes. (Yet without a root, in an archive
+    // in which the root named by the others names another member of its group.)
     const bool rooted = instance.root >= 0 && !instance.root_arrived;
     if ((instance.arrived.count == communicator.size() && !rooted) || instance.abandoned)
       return true;
@@ -229,8 +230,8 @@ class CollectiveInstances {
     return awaited.count == (all ? communicator.size() : communicator.peers(local));
   }
 
-  /// True when the arrival of `local` may have been what somebody waited for; most of a large
-  /// communicator comes while all the others wait for the last.
+  /// True when the arrival of `local` may release a waiting member. In a large communicator most
+  /// arrivals release nobody: all wait for the last.
   static bool may_let_go(const Instance& instance, const Communicator& communicator, int local) {
     return local == instance.root || !instance.groups.empty() ||
            instance.how == Synchronisation::kPrefix ||
@@ -249,7 +250,8 @@ class CollectiveInstances {
     }
   }
 
-  /// True when members called different operations, or with different roots, since this was asked.
+  /// True when members called different operations, or named different roots, since the last call
+  /// of this function.
   bool take_mismatch() { return std::exchange(mismatch_, false); }
 
  private:
@@ -259,8 +261,8 @@ class CollectiveInstances {
     uint64_t first = 0;  ///< number of instances.front()
   };
 
-  // The number of an instance: which of the persistent collectives, 0 for all others; the place
-  // among those.
+  // The number of an instance: the persistent collective (0 for all others) and the place in its
+  // series.
   static constexpr int kSeriesShift = 32;
   static constexpr uint64_t kPlaceMask = (uint64_t{1} << kSeriesShift) - 1;
 
@@ -278,7 +280,7 @@ class CollectiveInstances {
     return *last_;
   }
 
-  /// `action` is followed by those that say whom the member sends nothing to.
+  /// The actions behind `action` name the members that get nothing.
   static void add_parts(const Action& action, int local, const Communicator& comm, double recorded,
                         const Lanes<K>& enter, PartArrivals<K>& parts) {
     // Between groups peers are those of the other one.

@@ -1,17 +1,17 @@
 #pragma once
 
-// Who held the lock of a window before whom, as recorded.
+// The recorded order of the holders of each window lock.
 //
-// An exclusive lock keeps everybody else out; shared ones keep only exclusive ones out. No archive
-// says when a lock was granted, so the holders of one lock (a window at one target) are put in the
-// order in which they gave it back, ties by timeline: each exclusive one has a turn of its own,
-// shared ones with no exclusive one between them have one together. A turn begins when all of the
-// turn before have given the lock back. That order is kept on every machine; to decide it anew
-// would take an engine that runs by time.
+// An exclusive lock excludes all other holders; a shared lock excludes exclusive ones. No archive
+// says when a lock was granted, so the holders of one lock (a window at one target) are ordered by
+// their release, ties by timeline. Each exclusive holder has a turn of its own; shared holders with
+// no exclusive one between them share a turn. A turn begins when all holders of the previous turn
+// have released the lock. The order is the same on every machine; deciding it anew would need the
+// order of time.
 //
-// Libraries may put off a lock until it is needed, so a call that left before the turn before was
-// over, by the recorded clocks, did not wait. MPI_Win_lock_all takes no part in this, nor do locks
-// that nobody took exclusively.
+// Libraries may postpone a lock until it is needed, so a call that left before the previous turn
+// was over, by the recorded clocks, did not wait. MPI_Win_lock_all and locks without exclusive
+// holders have no turns.
 
 #include <cstdint>
 #include <unordered_map>
@@ -21,24 +21,23 @@
 
 namespace rubato {
 
-/// Who held the locks of all windows before whom, as recorded.
+/// The recorded order of the holders of all locks.
 class LockOrder {
  public:
-  static constexpr uint32_t kFree =
-      UINT32_MAX;  ///< a turn that waits for nobody, nor anybody for it
+  static constexpr uint32_t kFree = UINT32_MAX;  ///< a turn without dependencies
 
   struct Hold {
     uint32_t turn = kFree;
     bool waited = false;  ///< the call that took the lock may have waited for the turn before
   };
 
-  /// Reads all calls of `source` where it has windows; the caller rewinds it.
+  /// Reads all calls of `source` if it has windows; the caller rewinds it.
   explicit LockOrder(EventSource& source);
 
   /// The `number`-th lock (from 0) that a timeline took of a window at a target.
   Hold hold(int timeline, uint32_t window, int target, size_t number) const;
   size_t turns(uint32_t window, int target) const { return locks_.at({window, target, 0}).size(); }
-  /// The timelines of a turn; one that held the lock several times is there as often.
+  /// The timelines of a turn; a timeline that held the lock several times appears as often.
   const std::vector<int32_t>& holders(uint32_t window, int target, uint32_t turn) const {
     return locks_.at({window, target, 0})[turn];
   }
@@ -69,7 +68,7 @@ class LockOrder {
   void assign_turns(uint32_t window, int32_t target, std::vector<Recorded>& holds);
 
   std::unordered_map<Key, std::vector<Hold>, Hash> holds_;
-  /// By window and target, then by turn: who holds it.
+  /// Holders, by window and target, then by turn.
   std::unordered_map<Key, std::vector<std::vector<int32_t>>, Hash> locks_;
 };
 

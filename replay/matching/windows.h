@@ -1,42 +1,41 @@
 #pragma once
 
-// One-sided communication: who waits for whom, and what is under way on which window.
+// One-sided communication: dependencies, and the operations under way on each window.
 //
-// A window is a communicator of its own here (Communicator::window), so that what is collective on
-// it (its creation, its end, MPI_Win_fence) is an instance like any other, at the price of a
-// barrier or, for the creation, of a small allgather. What calls do in a model:
+// A window is a communicator of its own here (Communicator::window), so its collective calls
+// (creation, end, MPI_Win_fence) are instances like any other, at the price of a barrier or, for
+// the creation, of a small allgather. In a model:
 //
-//   put, accumulate   take o_s of the origin, start when its out-port is free, and occupy that for
-//                     g; they are at the target at start + T
-//   get, atomics      start likewise with what they send (a get: nothing); what they bring back is
-//   that fetch        there at start + T(sent) + T(received), the results of one origin one after
-//                     the other, as messages are
-//   flush_local, Wait end when the data have left the origin and the results are there
-//   flush, unlock     end when, besides, an acknowledgment came back: L after the data were at the
-//                     target
-//   fence             ends likewise, and when that is there which others aimed at this rank since
-//                     the fence before
-//   post              sends each origin a word, which is there after L
-//   start             waits for nobody: libraries differ, and may leave that to the complete
-//   complete          ends when the words of all targets are there and the data have left; what was
-//                     begun before its target was ready goes out when it is
-//   wait, test        end when the complete of each origin, and its data, are there
-//   lock              is a round trip (2 L) to another rank, and waits there until those that held
-//                     the lock before, as recorded, gave it back (lock_order.h); lock_all is a
+//   put, accumulate   take o_s of the origin, start when its out-port is free, occupy it for g, and
+//                     land at the target at start + T
+//   get, atomics      start likewise with the bytes they send (a get: none); the result is there at
+//   that fetch        start + T(sent) + T(received), the results of one origin one after the other,
+//                     like messages
+//   flush_local, Wait end when the data has left the origin and the results are there
+//   flush, unlock     end when also an acknowledgment has come back: L after the data landed
+//   fence             ends likewise, and when the operations aimed at this rank since the previous
+//                     fence have landed
+//   post              notifies each origin; a notification takes L
+//   start             waits for nobody: libraries differ, and may leave the wait to the complete
+//   complete          ends when all targets have notified and the data has left; operations begun
+//                     before their target was ready go out when it is
+//   wait, test        end when the complete of each origin and its data have arrived
+//   lock              is a round trip (2 L) to another rank, and waits there until the previous
+//                     holders, in recorded order, have released it (lock_order.h); lock_all is a
 //                     round trip to the most distant rank
-//   unlock            frees the lock at the target when the data are there, no earlier than L after
-//                     its enter
+//   unlock            releases the lock at the target when the data has landed, no earlier than L
+//                     after its enter
 //
-// The processor of a target takes no part, and its ports carry messages alone: what several origins
-// put at one target at the same time does not get in each other's way, which would be contention.
+// The processor of a target takes no part, and its ports carry messages only: concurrent operations
+// of several origins at one target do not slow each other down.
 //
 // The k-th epoch of an origin towards a target on a window meets the k-th exposure of that target
-// to it. Which operations a call completes, the archive says: they share a number (Action::slot).
+// to it. The archive says which operations a call completes: they share a number (Action::slot).
 //
-// As for the recording: a call that left before what it might have waited for did not wait. Starts
-// need not wait, nor completes without data, nor fences with an assertion. So an early end of these
-// is no clock violation, and on `measured` what came later is no cause of it. A wait that ends
-// before the complete was entered is a violation.
+// In the recording, a call that left before its possible cause did not wait: starts, completes
+// without data, and fences with an assertion need not wait. So an early end of these is no clock
+// violation, and on `measured` a later event is no cause. A wait that ends before the complete was
+// entered is a violation.
 
 #include <algorithm>
 #include <cstdint>
@@ -53,13 +52,13 @@
 
 namespace rubato {
 
-/// Some transfers that go out one behind the other. Ticks; what never happened lies at minus
-/// infinity.
+/// Transfers that go out one after the other. Ticks; minus infinity stands for never.
 template <int K>
 struct Stream {
-  Lanes<K> landed = never();         ///< when the last one is there
+  Lanes<K> landed = never();         ///< arrival of the last transfer
   Lanes<K> gaps = Lanes<K>::Zero();  ///< for how long they occupy the out-port
-  Lanes<K> behind = never();         ///< how long after the first may start the last one is there
+  Lanes<K> behind =
+      never();  ///< arrival of the last transfer, after the earliest start of the first
 
   static Lanes<K> never() { return Lanes<K>::Constant(-std::numeric_limits<double>::infinity()); }
 
@@ -68,11 +67,11 @@ struct Stream {
     behind = behind.max(gaps + way);
     gaps += gap;
   }
-  /// When the last one is there if none may start before `ready`.
+  /// Arrival of the last transfer if none may start before `ready`.
   Lanes<K> from(const Lanes<K>& ready) const { return landed.max(ready + behind); }
 };
 
-/// The operations that share a number, of one origin towards one target.
+/// The operations of one origin towards one target that share a number.
 template <int K>
 struct OneSided {
   int32_t target = 0;
@@ -89,13 +88,13 @@ template <int K>
 struct Epoch {
   bool has_post = false;
   bool has_complete = false;
-  bool abandoned = false;       ///< one side will never come: the other keeps its recorded time
+  bool abandoned = false;       ///< one side never comes: the other keeps its recorded time
   int departed = 0;             ///< of complete and wait
   int32_t waiting_origin = -1;  ///< timeline to wake
   int32_t waiting_target = -1;
   double recorded_post = 0;  ///< enter of the call, as recorded
   double recorded_complete = 0;
-  /// When the word went out (model), or the call was entered (measured).
+  /// When the notification went out (model), or the call was entered (measured).
   Lanes<K> posted = Stream<K>::never();
   Lanes<K> completed = Stream<K>::never();  ///< likewise
   Stream<K> stream;                         ///< what the origin aimed at the target
@@ -104,9 +103,9 @@ struct Epoch {
 /// A turn of a lock (lock_order.h).
 template <int K>
 struct LockTurn {
-  std::vector<int32_t> holders;  ///< timelines that have still to give it back
+  std::vector<int32_t> holders;  ///< timelines that still hold it
   bool begun = false;            ///< `holders` was filled
-  uint32_t passed = 0;           ///< holders of the next turn that need it no more
+  uint32_t passed = 0;           ///< holders of the next turn that no longer need it
   double recorded_release = -std::numeric_limits<double>::infinity();  ///< enter of the last unlock
   /// When the lock was free again at the target (model), or the last unlock was entered (measured).
   Lanes<K> released = Stream<K>::never();
@@ -139,18 +138,18 @@ class Windows {
   Epoch<K>& epoch(const Action& action, int rank, uint64_t number) {
     return epoch(pair_of(action, rank), number);
   }
-  /// Abandoned if both have left it, which nobody asks for but where records contradict each other.
+  /// Abandoned if both sides have left it; only contradictory records ask for such an epoch.
   Epoch<K>& epoch(Pair& of, uint64_t number) {
     return number < of.first ? over_ : of.epochs[number - of.first];
   }
 
-  /// `rank` takes the next step with its peer; the number of the epoch.
+  /// `rank` takes the next step with its peer; returns the number of the epoch.
   uint64_t arrive(const Action& action, int rank) {
     Pair& of = pair_of(action, rank);
     // A start belongs to the complete that comes next, however many of either are on record.
     const bool starts = step(action) == EpochStep::kStart;
     uint64_t& next = of.next[starts ? complete_ : action.tag];
-    // An epoch that both have left lacks this step: then it belongs to the next one.
+    // An epoch that both sides have left lacks this step: the step belongs to the next epoch.
     next = std::max(next, of.first);
     const uint64_t number =
         action.order > 0 ? std::max<uint64_t>(action.order - 1, of.first) : next;
@@ -159,7 +158,7 @@ class Windows {
     return number;
   }
 
-  /// One of both sides leaves the epoch; it is forgotten when both have.
+  /// One side leaves the epoch; it is forgotten when both have.
   void depart(const Action& action, int rank, uint64_t number) {
     Pair& of = pair_of(action, rank);
     ++epoch(of, number).departed;
@@ -175,7 +174,7 @@ class Windows {
     return step(action) == EpochStep::kStart || step(action) == EpochStep::kComplete;
   }
 
-  /// The operations of a number, new ones where there are none.
+  /// The operations of a number, created if there are none.
   OneSided<K>& operation(int rank, uint32_t slot) {
     return operations_[static_cast<uint64_t>(rank) << 32 | slot];
   }
@@ -188,8 +187,8 @@ class Windows {
     operations_.erase(static_cast<uint64_t>(rank) << 32 | slot);
   }
 
-  /// What an origin aims at a target on a window, since the last fence or complete; of what it
-  /// aimed under a lock that it gave back only when it landed.
+  /// The operations of an origin towards a target on a window since the last fence or complete;
+  /// operations under a released lock count only until they landed.
   Stream<K>& stream(uint32_t window, int origin, int target) {
     Pair& of = pair(window, origin, target);
     if (!of.touched) touched_[{window, origin, 0}].push_back(target);
@@ -211,8 +210,8 @@ class Windows {
     found->second.clear();
   }
 
-  /// An origin gives back its lock of a target (kNoRoot: of all): what it aims next has nothing to
-  /// queue behind.
+  /// An origin releases its lock of a target (kNoRoot: of all): its next operations queue behind
+  /// nothing.
   void end_lock(uint32_t window, int origin, int target) {
     const auto found = touched_.find({window, origin, 0});
     if (found == touched_.end()) return;
@@ -234,19 +233,19 @@ class Windows {
   LockTurn<K>& turn(const Action& lock, uint32_t number) {
     return turns_.at({lock.comm, lock.peer, static_cast<int32_t>(number)});
   }
-  /// A holder of turn `number + 1` needs turn `number` no more.
+  /// A holder of turn `number + 1` no longer needs turn `number`.
   void pass(const LockOrder& order, const Action& lock, uint32_t number) {
     ++turn(order, lock, number).passed;
     forget_turn(order, lock, number);
   }
-  /// If it is over, and nobody will ask for it any more.
+  /// Forgets a turn that is over and no longer needed.
   void forget_turn(const LockOrder& order, const Action& lock, uint32_t number) {
     const LockTurn<K>& turn = this->turn(lock, number);
     if (!turn.holders.empty() || number + 1 >= order.turns(lock.comm, lock.peer)) return;
     if (turn.passed == order.holders(lock.comm, lock.peer, number + 1).size())
       turns_.erase({lock.comm, lock.peer, static_cast<int32_t>(number)});
   }
-  /// How often a timeline took the lock of a window at a target, and whether it has it.
+  /// How often a timeline took the lock of a window at a target, and whether it holds it.
   struct LockCounts {
     size_t taken = 0;
     bool held = false;

@@ -1,24 +1,22 @@
 #pragma once
 
-// What messages cost each other. Everything here happens in the order of time:
+// How concurrent messages slow each other down. Everything here happens in the order of time:
 // replay/rules/time_order.h.
 //
-// A flow is the data of a message on its way: from the moment when it can leave its sender until it
-// has arrived. Alone it takes `length`, of which `data` grows with the size and the rest is
-// latency.
+// A flow is the data of a message under way: from the moment when it can leave its sender until its
+// arrival. Alone it takes `length`: `data`, which grows with the size, plus latency.
 //
 //   degradation   T(n) = L + n / B(n) * LR * DR (MPInside paper, section 4.3). LR is the number of
-//                 live requests on the node: the flows that come from it or go to it, this one
-//                 included; of the two nodes of a flow the one with more. It changes while a flow
-//                 is under way, and is then counted for as long as it holds: the data of a flow
-//                 moves on by dt / (LR * DR) in a time dt. The latency comes first and knows
-//                 nothing of the load, but a flow is live during it.
-//   buses         (Dimemas) a flow needs one of the links out of its node, one of those into the
-//                 other and one bus of the network, all at once, and occupies them for its `data`.
-//                 Until it gets them it waits, first come, first served; of those that came at one
-//                 time, the lower rank first. Nobody passes one that came before and needs the same
-//                 link, so whoever waits will get its links. It keeps no bus meanwhile: a bus goes
-//                 to the first one that has its links.
+//                 live requests on the node: the flows from it or to it, this one included; the
+//                 larger count of the flow's two nodes. LR changes while a flow is under way, and
+//                 each value counts for as long as it holds: the data of a flow advances by dt /
+//                 (LR * DR) in a time dt. The latency comes first and does not depend on the load,
+//                 but the flow is live during it.
+//   buses         (Dimemas) a flow needs a link out of its node, a link into the other node and a
+//                 bus of the network, all at once, and occupies them for its `data`. Flows wait
+//                 first come, first served; simultaneous ones by rank. No flow passes an earlier
+//                 one that needs the same link, so every flow will get its links. A waiting flow
+//                 reserves no bus: a bus goes to the first flow that has its links.
 
 #include <cstdint>
 #include <set>
@@ -37,11 +35,11 @@ struct Flow {
   int to = 0;
   double length = 0;  ///< from start to arrival, alone
   double data = 0;    ///< of it: what grows with the size
-  double alone = 0;   ///< when it arrives if it starts when it comes, and nobody is in its way
+  double alone = 0;   ///< its arrival if it starts at once and flows alone
 };
 
-/// Decides when flows arrive. Flows have numbers, which are used again once they have arrived and
-/// left nothing behind.
+/// Decides when flows arrive. The number of a flow is used again after its arrival, once nothing
+/// refers to it.
 class Contention {
  public:
   /// Something will happen to a flow.
@@ -54,10 +52,10 @@ class Contention {
   virtual ~Contention() = default;
 
   virtual void start(uint32_t number, const Flow& flow, double now) = 0;
-  /// A timer is over; true when that flow has arrived.
+  /// A timer has expired; true when its flow has arrived.
   virtual bool over(const Timer& timer) = 0;
 
-  /// The timers that were asked for since this was called the last time.
+  /// The timers requested since the last call.
   std::vector<Timer> take_timers() { return std::exchange(timers_, {}); }
 
  protected:
@@ -88,7 +86,7 @@ class Degradation : public Contention {
     Flow flow;
     bool moving = false;  ///< the latency is over
     double left = 0;      ///< of the data, in ticks alone
-    double since = 0;     ///< that was at this time
+    double since = 0;     ///< time at which `left` was true
     double pace = 0;      ///< LR * DR
     uint32_t version = 0;
   };
@@ -122,7 +120,7 @@ class Buses : public Contention {
     explicit Links(const std::optional<int>& limit) : most(limit) {}
     std::optional<int> most;
     int used = 0;
-    int kept = 0;  ///< for those who wait, in the round of that number
+    int kept = 0;  ///< reserved for waiting flows, in the round of that number
     uint64_t round = 0;
 
     bool free(uint64_t current) const {
@@ -135,7 +133,7 @@ class Buses : public Contention {
     }
   };
 
-  /// Starts who can.
+  /// Starts the flows that can start.
   void serve(double now);
 
   std::vector<Links> out_, in_;

@@ -1,13 +1,13 @@
 #pragma once
 
-// Lays the operations of one timeline in two runs side by side, as diff(1) does with lines, in one
-// pass and with a window of kWindow operations of each run in memory.
+// Aligns the operations of one timeline in two runs, as diff(1) aligns lines, in one pass and with
+// a window of kWindow operations of each run in memory.
 //
-// While both do the same, they are paired one by one. Where they do not, the nearest place is
-// looked for (least number of operations passed over in both) from which on kSure operations are
-// the same again; if there is none in the window, the same is tried with names of calls alone, as
-// where two runs differ in sizes throughout. What is passed over is paired as long as names are
-// equal, the rest is of one run only. Without such a place, all of both windows is passed over.
+// Equal operations are paired one by one. At a difference, the search is for the nearest place (the
+// fewest operations skipped in both runs) from which kSure operations are equal again. If the
+// window has none, the search compares names of calls alone, for runs whose sizes differ
+// throughout. Skipped operations are paired as long as their names are equal; the rest belongs to
+// one run only. Without such a place, both windows are skipped.
 
 #include <cstddef>
 #include <deque>

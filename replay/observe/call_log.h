@@ -1,8 +1,8 @@
 #pragma once
 
-// What a replay did, call by call: for who wants to lay two replays side by side
-// (run_difference.h). Logged calls lie in a CallFile, the first of them in memory, so a log takes
-// 64 bytes of disk a call and 4 KiB of memory a timeline.
+// A log of every replayed call, for comparing two replays (run_difference.h). Logged calls lie in a
+// CallFile, the first of them in memory, so a log takes 64 bytes of disk a call and 4 KiB of memory
+// a timeline.
 
 #include <cstdint>
 #include <string>
@@ -22,14 +22,14 @@ enum class PeerKind : uint8_t { kNone, kTo, kFrom, kRoot };
 /// LoggedCall::level of a call that talks to nobody.
 inline constexpr uint8_t kNoLevel = kLevels;
 
-/// One call as a replay had it. Times are seconds.
+/// One replayed call. Times are seconds.
 struct LoggedCall {
   double enter = 0;
   double leave = 0;
   double recorded_gap = 0;  ///< from the call before it to this one, in the recording
   uint64_t event = 0;       ///< as Call::event
-  /// Of name, peers, tags, sizes and members of communicators: equal in two archives when the calls
-  /// do the same. What a completion finds, or a wildcard receives, is no part of it.
+  /// Hash of name, peers, tags, sizes and members of communicators: equal in two archives when the
+  /// calls do the same. It excludes the results of completions and wildcards.
   uint64_t what = 0;
   uint64_t bytes = 0;  ///< of all its messages
   int32_t peer = 0;    ///< of the first one: a world rank; of a collective the root's rank
@@ -80,7 +80,7 @@ class CallLog : public Observer<1> {
     std::vector<uint64_t> chunks;  ///< where each is in the file
     uint64_t window_begin = 0;     ///< number of its MPI_Init
   };
-  /// Whom a request is about.
+  /// The peer of a request.
   struct Target {
     int32_t peer;
     uint8_t level;

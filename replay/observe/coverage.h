@@ -11,19 +11,19 @@
 
 namespace rubato {
 
-/// What stands in an archive and how much of it the replay understands, gathered from the recorded
+/// Contents of an archive, and how much of it the replay understands; collected from the recorded
 /// times in any one pass.
 class Coverage {
  public:
   /// `spinning_waits`: as ReplayOptions::spinning_waits.
   Coverage(const TraceDefinitions& trace, bool spinning_waits);
 
-  /// `call` of a timeline left. `counted`: its Profile has counted it, and will add() it; such
-  /// calls need to come here only if they are kept.
+  /// `call` of a timeline left. `counted`: the Profile has counted it and will add() it; such calls
+  /// need to come here only if they are kept.
   void call(int timeline, const Call& call, bool counted);
 
-  /// What the Profile of the same pass counted of the `name`-th call: all its calls, and the ticks
-  /// of those that came here, or did not need to, as counted.
+  /// The counts of the Profile of the same pass for the `name`-th call: all its calls, and the
+  /// ticks of its `counted` calls.
   void add(size_t name, uint64_t calls, double ticks);
 
   /// Fills the counts of `summary` that come from calls.

@@ -17,7 +17,7 @@ class Warp {
   /// The recorded time `from` became `to`; in order.
   void add(double from, double to) { knots_.push_back({from, to}); }
 
-  /// Where a record at `time` goes. Before the first knot and after the last one it keeps its
+  /// The new time of a record at `time`. Before the first knot and after the last one it keeps its
   /// distance.
   double operator()(double time) const;
 
@@ -28,14 +28,14 @@ class Warp {
   std::vector<Knot> knots_;
 };
 
-/// Where a record of a call goes: what lies before the blocking point keeps its distance to the
-/// enter, what lies behind it to the leave, both inside the new call; compute in between is
-/// stretched evenly.
+/// The new time of a record. Inside a call, a record before the blocking point keeps its distance
+/// to the enter, a record behind it to the leave, both within the new call; compute between calls
+/// is stretched evenly.
 double retimed(const Record& record, const Call& call, double recorded_before, double clock_before,
                double enter, double leave);
 
-/// Compares, record by record, the replayed with the recorded time: `measured` must give the
-/// recording back.
+/// Compares the replayed time of each record with the recorded one: `measured` must reproduce the
+/// recording.
 class IdentityCheck : public Observer<1> {
  public:
   explicit IdentityCheck(const TraceDefinitions& trace);
@@ -47,7 +47,7 @@ class IdentityCheck : public Observer<1> {
   IdentityResult finish(EventSource& source);
 
  private:
-  /// True when the two differ, which is counted.
+  /// Counts a difference and returns true if there is one.
   bool differs(double recorded, double replayed);
 
   const TraceDefinitions* trace_;

@@ -5,8 +5,8 @@
 
 namespace rubato {
 
-/// Somebody who wants to see every call as it is replayed, timeline by timeline in program order
-/// (timelines interleave in the order in which they are run, which means nothing).
+/// Sees every replayed call, in program order per timeline. The interleaving of timelines is that
+/// of the run queue and has no meaning.
 template <int K>
 class Observer {
  public:

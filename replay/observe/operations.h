@@ -1,7 +1,7 @@
 #pragma once
 
-// The operations of a logged timeline, as two runs of a program have them in common: a run of polls
-// is one operation, however often it looked, and what the tracer did to the run is none.
+// The operations of a logged timeline, as two runs of a program share them: a run of polls is one
+// operation, whatever its length, and activities of the tracer are none.
 
 #include <array>
 #include <cstdint>
@@ -39,8 +39,8 @@ using FunctionSums = std::array<double, kMostFunctions>;
 
 class OperationReader {
  public:
-  /// `functions`: where the time between calls is to be added up by function, with the times of
-  /// the recording.
+  /// `functions`: recorded times in functions; if set, `sums` receives the time between calls by
+  /// function.
   OperationReader(const CallLog& log, int timeline, const FunctionTimes* functions = nullptr,
                   FunctionSums* sums = nullptr);
 

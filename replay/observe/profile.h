@@ -45,7 +45,7 @@ class Profile {
     keeps_[kStolen] = stolen;
   }
 
-  /// `call`, which call() was told of, lost so much.
+  /// `call`, already passed to call(), lost this much.
   [[gnu::noinline]] void lose(int number, const Call& call, const Lost& lost, const Lanes<K>& enter,
                               const Lanes<K>& leave) {
     if (call.role != CallRole::kMpi || is_over(number)) return;
@@ -61,8 +61,8 @@ class Profile {
     take(kStolen, lost.stolen);
   }
 
-  /// `call` of a timeline left, which moves `traffic`; `kIsMpi`: it is known to be one of MPI, not
-  /// its begin or end. True when it is one of those that add_to() tells of.
+  /// `call` of a timeline left and moved `traffic`; `kIsMpi`: it is an MPI call, not the begin or
+  /// end of the timeline. True when add_to() will report it.
   template <bool kIsMpi>
   [[gnu::always_inline]] bool call(int number, const Call& call, Traffic traffic,
                                    const Lanes<K>& enter, const Lanes<K>& leave) {
@@ -75,8 +75,8 @@ class Profile {
     return true;
   }
 
-  /// Tells a Coverage of this pass how many calls there were of each name, and how long those took
-  /// when recorded that main threads made before MPI_Finalize.
+  /// Gives a Coverage of this pass the number of calls by name, and the recorded time of the calls
+  /// that main threads made before MPI_Finalize.
   void add_to(Coverage& coverage) const {
     std::vector<uint64_t> calls(names_);
     for (size_t at = 0; at < calls_.size(); ++at) calls[at % names_] += calls_[at].calls;
@@ -91,7 +91,7 @@ class Profile {
   /// The columns of one lane. `names` are the indices of the calls that occur, in report order.
   void fill(ScenarioResult& result, int lane, double ticks_per_second,
             const std::vector<int>& names) const {
-    // In ticks, which are whole numbers where the scenario leaves them so: no digit is lost.
+    // In ticks, which stay whole numbers where the scenario allows: no digit is lost.
     double start = 0, end = 0, first = 0, last = 0;
     bool any = false;
     result.ranks.resize(trace_->ranks());
@@ -152,8 +152,8 @@ class Profile {
     uint64_t bytes_sent = 0;
     uint64_t bytes_received = 0;
   };
-  /// What is neither in a call nor in what is listed here is compute: so most calls add to nothing
-  /// but their own row.
+  /// Time outside of calls and of the entries here is compute, so most calls add to their own row
+  /// only.
   struct Timeline {
     bool has_events = false;
     Lanes<K> first, last;                  ///< of its records

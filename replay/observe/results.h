@@ -50,11 +50,11 @@ struct LevelTraffic {
   uint64_t bytes = 0;
 };
 
-/// By which algorithm the calls of one collective operation were priced.
+/// The algorithm that priced the calls of one collective operation.
 struct CollectiveUse {
   std::string operation;
   int members = 0;        ///< of the communicator
-  std::string algorithm;  ///< "formula" or "perfect" where none was asked for
+  std::string algorithm;  ///< "formula" or "perfect" if no algorithm was used
   double smallest = 0;    ///< bytes of payload per member, of those calls
   double largest = 0;
 };
@@ -65,7 +65,7 @@ struct ScenarioResult {
   double elapsed_with_init = 0;  ///< seconds; last record minus first record over ranks
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;
-  bool has_waits = false;       ///< what ranks waited for was asked for
+  bool has_waits = false;       ///< wait states were asked for
   bool network_unused = false;  ///< of its platform's network: no message or collective crosses it
   /// Its platform file was measured where the archive was recorded, and nothing was changed.
   bool own_machine = false;
@@ -79,13 +79,13 @@ struct ScenarioResult {
   /// another source or tag than recorded.
   uint64_t wildcard_receives = 0;
   uint64_t rematched_receives = 0;
-  /// The one that was fitted to the measured elapsed time, where that was asked for and found.
+  /// Fitted to the measured elapsed time, if asked for and found.
   std::optional<double> degradation_ratio;
-  /// LoopCache of compute, and calls, recorded shorter than what recording them should have cost,
-  /// and the seconds of it that were not taken out, summed over ranks.
+  /// Stretches of compute, and calls, recorded shorter than their overhead, and the seconds of
+  /// overhead that were not subtracted, summed over ranks.
   uint64_t clipped_overheads = 0;
   double clipped_time = 0;
-  std::vector<std::string> warnings;  ///< things the reader must know to trust this column
+  std::vector<std::string> warnings;  ///< warnings about this column
 };
 
 /// A call that keeps its recorded time because the archive or this version cannot replay it.
@@ -96,17 +96,17 @@ struct KeptCall {
   std::string first_at;  ///< "rank 3, event 112"
 };
 
-/// How well `measured` gives the recording back: not at all wrong, or the program is.
+/// Whether `measured` reproduces the recording. Any difference is an error of this program.
 struct IdentityResult {
   uint64_t records = 0;    ///< compared
   uint64_t differing = 0;  ///< replayed at another tick than recorded
   double worst_ticks = 0;
   std::string first;  ///< "rank 3, event 112 (MPI_Recv)"
-  /// Records of the archive that are earlier than the one before them: no replay gives them back.
+  /// Records of the archive that are earlier than their predecessor: no replay reproduces them.
   uint64_t backwards = 0;
 };
 
-/// Calls that ended before what they waited for, which only clocks that disagree can show.
+/// Calls that ended before their cause. Only clocks that disagree show such calls.
 struct ClockViolations {
   uint64_t messages =
       0;  ///< received before they were sent; synchronous sends before their receive
@@ -116,14 +116,14 @@ struct ClockViolations {
   uint64_t total() const { return messages + collectives; }
 };
 
-/// What the logical clock did to an archive with clock violations.
+/// The effect of the logical clock on an archive with clock violations.
 struct ClockRepair {
   ClockViolations after;     ///< counted again on the repaired times
   double largest_shift = 0;  ///< seconds by which a call was moved
   int ranks = 0;             ///< that have calls which were moved
 };
 
-/// What stands in the archive, how much of it is replayed, and what a careful reader should know.
+/// Contents of the archive, how much of it is replayed, and warnings.
 struct TraceSummary {
   std::string path;
   std::string creator;
@@ -150,8 +150,9 @@ struct TraceSummary {
   std::string unmatched_send;
   std::string unmatched_receive;
   ClockViolations clock_violations;  ///< by the archive's clocks
-  bool one_clock = false;  ///< all ranks had one: such calls left early, and no clock is wrong
-  std::optional<ClockRepair> clock_repair;  ///< where there were violations and measured is asked
+  bool one_clock = false;            ///< all ranks shared one clock: such calls did leave early
+  std::optional<ClockRepair>
+      clock_repair;  ///< if there were violations and a scenario needs recorded times
   std::vector<std::string> warnings;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Where a prediction and a measurement of the same program part: all operations of all ranks,
-// aligned (alignment.h), and the gap between their times added up by call, level, rank and
-// function. Rows of a table add up to the mean window of a rank in each run.
+// Differences between a prediction and a measurement of the same program: all operations of all
+// ranks, aligned (alignment.h), and the gap between their times added up by call, level, rank and
+// function. The rows of a table add up to the mean window of a rank in each run.
 
 #include <array>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace rubato {
 
-/// What two runs spent on something, over all ranks. Seconds.
+/// Time that each of two runs spent on something, over all ranks. Seconds.
 struct TimePair {
   double predicted = 0;
   double measured = 0;
@@ -38,7 +38,8 @@ struct Divergence {
   int rank = 0;
   int thread = 0;
   OperationPlace predicted, measured;
-  double time = 0;  ///< into the run of whichever has it; measured, where both do
+  double time =
+      0;  ///< since the beginning of the run; of the measured run if both have the operation
 };
 
 /// An operation that takes longer in one run than in the other. Seconds.
@@ -82,8 +83,8 @@ struct LoggedRun {
   const FunctionTimes* function_times = nullptr;
 };
 
-/// Aligns both runs. `threshold`: seconds of the first drift; `largest`: how many operations to
-/// list. Errors: InputError when they have not as many ranks.
+/// Aligns both runs. `threshold`: seconds of the first drift; `largest`: number of operations to
+/// list. Errors: InputError if the numbers of ranks differ.
 RunDifference difference_of(const LoggedRun& predicted, const LoggedRun& measured, double threshold,
                             size_t largest);
 

@@ -1,25 +1,25 @@
 #pragma once
 
-// How long calls waited for somebody who came late: the wait states, as Scalasca names them.
+// Wait states, as Scalasca names them: the time that calls wait for a rank that comes late.
 //
-//   late sender       a receive, in its own call or in the one that completes it, whose send was
-//                     entered after that call was
+//   late sender       a receive (its own call, or the call that completes it) whose send was
+//                     entered after the waiting call
 //   late receiver     a send that waits for its receiver (rendezvous, synchronous), whose receive
-//                     was posted after the call was entered that waits
-//   collective wait   a member that waits for others of which the last came after it: at a barrier
-//                     or n-to-n for the last of all, at the root of a reduction for the last
-//                     (early reduce), in a broadcast for the root (late broadcast), in a scan for
-//                     the lower ranks; also in fences, and in collectives that were started before
-//   one-sided wait    for a post, a complete, or for a lock that somebody else has
+//                     was posted after the waiting call was entered
+//   collective wait   a member that waits for later members: at a barrier or n-to-n for the last of
+//                     all, at the root of a reduction for the last (early reduce), in a broadcast
+//                     for the root (late broadcast), in a scan for the lower ranks; also in fences,
+//                     and in started collectives
+//   one-sided wait    for a post, a complete, or a lock that another rank holds
 //
-// With C when that was entered which a call waits for, the wait is what of enter to C lies in the
-// call. What passes from C on (overheads, ports, transfer, the rounds of a collective) is the
-// machine's and no wait: a faster one makes it shorter, while a wait is shorter only where somebody
-// comes earlier. So on `perfect` nothing but waits and calls that keep their time is left in MPI.
+// Let C be the time at which the cause of a call was entered. The wait is the part of enter to C
+// that lies in the call. Time after C (overheads, ports, transfer, the rounds of a collective)
+// belongs to the machine and is no wait: a faster machine shortens it, while a wait gets shorter
+// only if another rank comes earlier. So on `perfect` MPI time consists of waits and kept calls.
 //
-// A call that completes several things waits once: until the latest of all C, and the wait is of
-// that one's kind. Who waits for one that never comes (its records are missing) waits for nobody.
-// What stands for a loop of polls on a model (polling.h) waits for what the loop did. Collectives
+// A call that completes several requests waits once, until the latest C, and the wait is of that
+// cause's kind. A call whose partner never comes (its records are missing) has no wait. A call that
+// replaces a loop of polls on a model (polling.h) waits for what the loop waited for. Collectives
 // among neighbours are messages here. Only the window of a rank counts, as in Profile.
 
 #include <algorithm>
@@ -40,7 +40,7 @@ namespace rubato {
 template <int K>
 class WaitStates {
  public:
-  /// When that happened which one call waits for: the latest of each kind. Ticks.
+  /// The times of one call's causes: the latest of each kind. Ticks.
   class Causes {
    public:
     void add(WaitKind kind, const Lanes<K>& time) {
@@ -75,7 +75,7 @@ class WaitStates {
     if (id < sends_.size()) fetch_lines(&sends_[id], sizeof(Lanes<K>));
   }
 
-  /// An MPI call of a timeline left that waited for `causes`.
+  /// An MPI call of a timeline left; it waited for `causes`.
   void call(int number, const Lanes<K>& enter, const Lanes<K>& leave, const Causes& causes) {
     Timeline& timeline = timelines_[number];
     if (causes.kinds_ == 0 || timeline.over) return;

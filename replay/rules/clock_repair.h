@@ -7,12 +7,12 @@
 
 namespace rubato {
 
-/// By how much the calls of each timeline are to be moved. Watches a replay by LogicalClockRules.
-/// Between two changes the shift stays, so that the memory is that of the changes.
+/// The shifts of the calls of each timeline. Observes a replay by LogicalClockRules and keeps only
+/// the calls at which the shift changes.
 class ClockShifts : public Observer<1> {
  public:
-  /// A call in which the shift changes, or before which it did (a thread may wait for another one
-  /// of its rank). Ticks.
+  /// A call in which the shift changes, or before which it changed (a thread may wait for another
+  /// thread of its rank). Ticks.
   struct Change {
     uint64_t call;  ///< its number in the timeline, from 0
     double enter, leave;
@@ -38,8 +38,8 @@ class ClockShifts : public Observer<1> {
   double largest_ = 0;
 };
 
-/// Another source with its times moved. What lies in a call moves as in a replay (retimed()); side
-/// locations move with the main thread of their rank. Times stay whole ticks.
+/// A source with shifted times. Records in a call move as in a replay (retimed()); side locations
+/// move with the main thread of their rank. Times stay whole ticks.
 class ShiftedSource : public EventSource {
  public:
   /// Both must outlive it.

@@ -11,10 +11,10 @@
 
 namespace rubato {
 
-/// Collects by which algorithm the collectives of a run were priced.
+/// Collects the algorithms by which the collectives of a run were priced.
 class CollectiveUses {
  public:
-  /// An operation of `members` with `bytes` of payload occurs; more than once does no harm.
+  /// An operation of `members` with `bytes` of payload occurs; repetitions do no harm.
   void add(CollectiveOp op, int members, double bytes, const CollectiveModel& model) {
     const auto [use, is_new] =
         uses_.try_emplace({op, members, model.describe(op, members, bytes)}, Range{bytes, bytes});

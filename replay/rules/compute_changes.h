@@ -10,13 +10,13 @@
 
 namespace rubato {
 
-/// What scenarios do to compute besides the processor factor for all: other factors for some ranks
-/// or nodes, and for the time in some functions. K scenarios at a time.
+/// Changes of compute beyond the processor factor for all: factors for some ranks or nodes, and for
+/// the time in some functions. K scenarios at a time.
 template <int K>
 class ComputeChanges {
  public:
-  /// `times`: of the functions `chosen`, bit by bit; null when nobody chose any. The scenarios
-  /// must be good for the trace.
+  /// `times`: of the functions `chosen`, bit by bit; null if no scenario chose any. The scenarios
+  /// must fit the trace.
   ComputeChanges(const std::vector<const Scenario*>& lanes, const TraceDefinitions& trace,
                  const Placement& placement, const std::vector<std::string>& chosen,
                  const FunctionTimes* times)
@@ -39,9 +39,8 @@ class ComputeChanges {
     }
   }
 
-  /// What becomes of the compute before the call at `event` (0: of a part of it, in which
-  /// functions are not looked at), of which the rules have made `ticks`. Never negative, unless
-  /// `ticks` is.
+  /// Changes the compute before the call at `event`, `ticks` by the rules (event 0: a part of a
+  /// gap, without functions). Never negative, unless `ticks` is.
   Lanes<K> operator()(int timeline, uint64_t event, const Lanes<K>& ticks) const {
     Lanes<K> changed = ticks;
     if (times_) {
@@ -52,8 +51,8 @@ class ComputeChanges {
   }
 
  private:
-  /// Ticks that a scenario saves of each recorded one in these functions: what it takes on its
-  /// processors, less what is left of that. Functions within each other multiply.
+  /// Ticks that a scenario saves per recorded tick in these functions: its time on the scenario's
+  /// processors less the remaining time. Factors of nested functions multiply.
   static double saved_by(const Scenario& scenario, uint64_t functions,
                          const std::vector<std::string>& chosen) {
     double factor = 1;

@@ -1,36 +1,34 @@
 #pragma once
 
-// Clocks that disagree show calls that end before what they waited for: a message received before
-// it was sent, a barrier left before the last rank came. This file puts such calls right, forward
-// in time, and nothing else: the idea is the controlled logical clock of Rabenseifner, as Becker,
-// Rabenseifner, Wolf and Linford (Scalable timestamp synchronization for event traces of
-// message-passing applications, Parallel Computing 2009) extended it to collectives.
+// If clocks disagree, calls may end before their cause: a message is received before it was sent, a
+// barrier left before the last rank came. These rules move such calls later. The method is the
+// controlled logical clock of Rabenseifner, as Becker, Rabenseifner, Wolf and Linford (Scalable
+// timestamp synchronization for event traces of message-passing applications, Parallel Computing
+// 2009) extended it to collectives.
 //
-// It is a replay with rules of its own. With ' for repaired times and W' for when what a call waits
-// for happened (the enter of the send, of the members of a collective, of the post that a
-// synchronous send waits for):
+// Repair is a replay with rules of its own. Let ' mark repaired times, and W' be the time of the
+// cause (the enter of the send, of the members of a collective, of the post of a synchronous send):
 //
 //   enter' = leave' of the call before + compute as recorded
 //   leave' = enter' + (leave - enter)                              of a call that waits for nobody
 //   leave' = max(leave, W', enter' + min(leave - enter, floor))    of a call that waits
 //
-// So compute keeps its length to the tick. Whoever leaves too early is moved to what he waited for,
-// and all that he does later moves with him, until he waits again: a wait may shrink to the least
-// that such a call takes anywhere in the archive (`floor`, a difference of one clock, so that it
-// can be trusted), and takes up the shift. That is what keeps shifts from adding up.
+// So compute keeps its length to the tick. A call that leaves too early is moved to its cause, and
+// later calls of its timeline move along until one waits: a wait may shrink to the least time of
+// such a call in the archive (`floor`, a difference of one clock, hence reliable) and absorbs the
+// shift. So shifts do not add up.
 //
-// Nothing is added for the way of a message from W' on. The archive could only say how long that is
-// by the very clocks that disagree, and too large a figure would grow with each message that goes
-// to and fro. As it is, no shift is larger than what the clocks disagree by.
+// No transfer time is added to W'. Only the clocks that disagree could tell it, and an excess would
+// grow with each message to and fro. As it is, no shift exceeds the disagreement of the clocks.
 //
-// Calls are only ever moved to later times. Where nothing is violated, nothing moves.
+// Calls never move to earlier times. Without violations nothing moves.
 
 #include "replay/rules/measured_rules.h"
 
 namespace rubato {
 
-/// When calls should have left. Needs the minima of the recorded times, and the eager limits it
-/// found.
+/// Repaired leaves of calls. Needs the minima of the recorded times and the eager limits found with
+/// them.
 class LogicalClockRules : private MeasuredRules<1> {
  public:
   using MeasuredRules<1>::kLanes;

@@ -6,9 +6,9 @@
 
 namespace rubato {
 
-/// The least time seen for a size or any larger one: a larger message is never faster, so what a
-/// larger one needed bounds a smaller one from above. Sizes above 1024 are kept to 7 bits, so that
-/// the table stays small whatever a program sends.
+/// The least time seen for a size or any larger one: a larger message is never faster, so its time
+/// bounds that of a smaller one from above. Sizes above 1024 are rounded to 7 bits to keep the
+/// table small.
 class LowerEnvelope {
  public:
   void add(double size, double time) {
@@ -25,7 +25,7 @@ class LowerEnvelope {
     }
   }
 
-  /// The bound for `size`; infinite when nothing as large was seen.
+  /// The bound for `size`; infinite if no sample is as large.
   double at(double size) const {
     const auto entry = least_.lower_bound(rounded(size));
     return entry == least_.end() ? std::numeric_limits<double>::infinity() : entry->second;

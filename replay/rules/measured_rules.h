@@ -1,36 +1,35 @@
 #pragma once
 
-// When calls leave by what the archive itself shows.
+// When calls leave, by the evidence of the archive itself.
 //
-// A call that depends on something of another rank that happened at W leaves at
+// Let W be the time of a call's cause on another rank. The call leaves at
 //
 //   leave' = max(enter' + a, W' + b)
 //
-// with a and b taken from the recording so that leave' = leave when nothing changed. If the call
-// waited (it took longer than such a call takes itself, recorded_minima.h, and its cause cannot
-// have been there when it was entered), a is what it takes itself and b = leave - W: delaying the
-// cause delays the call, and an earlier cause shortens it. If it did not wait, a = leave - enter,
-// and b is the least time from such a cause to such an end seen anywhere in the archive, so that
-// the cause holds the call up only once it really comes late.
+// with a and b from the recording so that leave' = leave if nothing changed. A call waited if it
+// took longer than its own time (recorded_minima.h) and its cause cannot have been there at its
+// enter. Then a is its own time and b = leave - W: a later cause delays the call, an earlier cause
+// shortens it. Otherwise a = leave - enter, and b is the least time from such a cause to such an
+// end in the whole archive: the cause delays the call only once it comes really late.
 //
-// Where the other side of a message lost its core, or flushed, in the call that sends or posts it,
-// a scenario without that has the call that waited for it leave as much earlier: the message may
-// have been under way only then, and b becomes no less than the least.
+// If the other side of a message lost its core, or flushed, in the call that sends or posts it, a
+// scenario without that loss lets the waiting call leave as much earlier: the message may have left
+// only after the loss. b stays at least the least time.
 //
 // A call with several causes waited at most for one of them: the one whose least time ends last.
 // The others get their least time.
 //
-// A polling loop (polling.h) takes as long as it has to wait, so where anything changes (lanes that
-// are elastic) it is one wait from its first poll on. `measured` itself keeps every poll in place.
+// A polling loop (polling.h) lasts as long as it has to wait, so in elastic lanes (where anything
+// changes) it is one wait from its first poll on. `measured` itself keeps every poll in place.
 //
-// `undisturbed` takes the tracer's overhead out: the outside part from compute, with what records
-// of functions took there; of the inside part what comes after the MPI call, and what comes before
-// it only if the call did not wait (else it hid in the wait). The message itself left its sender
-// earlier by that part before, which b loses too. The rules above then carry the delay to the other
-// ranks: a wait of W becomes max(0, W - (delay of the other - own delay)), which is what Malony and
-// Shende have messages carry ("Models for On-the-Fly Compensation of Measurement Overhead in
-// Parallel Performance Profiling", 2005). `undisturbed:local` leaves that out: each rank loses its
-// own overhead, and calls that waited wait as long as recorded, whatever made the others late.
+// `undisturbed` subtracts the tracer's overhead: the outside part, and the cost of function
+// records, from compute; the inside part after the MPI call; and the inside part before it only if
+// the call did not wait (else it hid in the wait). The message left its sender earlier by that part
+// before, which b loses too. The rules above carry the delay to the other ranks: a wait of W
+// becomes max(0, W - (delay of the other - own delay)), the delay that messages carry in Malony and
+// Shende's method ("Models for On-the-Fly Compensation of Measurement Overhead in Parallel
+// Performance Profiling", 2005). `undisturbed:local` leaves that out: each rank loses its own
+// overhead, and calls that waited wait as long as recorded.
 
 #include <algorithm>
 #include <array>
@@ -64,7 +63,7 @@ inline RecordedAction recorded_action(const Action& action) {
   }
 }
 
-/// A lane of `measured` or `undisturbed`: what is taken out (ticks), and how fast compute is.
+/// A lane of `measured` or `undisturbed`: subtracted ticks, and the speed of compute.
 struct MeasuredLane {
   double cpu = 1;
   double outside = 0;
@@ -99,7 +98,7 @@ class MeasuredRules {
     }
   }
 
-  /// Compute between two calls, in which there are so many records of functions.
+  /// Compute between two calls, with `function_records` records of functions in it.
   Lanes<K> compute(double recorded, bool before_mpi_call, uint32_t function_records) {
     if (!before_mpi_call && function_records == 0) return recorded * inverse_cpu_;
     Lanes<K> left = recorded - function_ * static_cast<double>(function_records);
@@ -112,7 +111,7 @@ class MeasuredRules {
 
   void begin_call(TimelineState<K>&) {}
 
-  /// When a call is entered before which a polling loop did nothing.
+  /// Enter of a call behind a poll, with no work between.
   Lanes<K> enter_in_loop(const TimelineState<K>& timeline) const {
     return elastic_.select(timeline.clock, timeline.enter);
   }
@@ -134,7 +133,7 @@ class MeasuredRules {
     const Lost lost = rubato::lost_in(timeline.block.actions_of(call));
     (sends ? lost_in_send_ : lost_in_post_)[transfer] = {call.enter, dropped(lost)};
   }
-  /// When the word that a post or complete is goes out.
+  /// When the notification of a post or complete goes out.
   Lanes<K> tell(TimelineState<K>& timeline, Level) { return timeline.enter; }
 
   Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
@@ -171,9 +170,9 @@ class MeasuredRules {
     Lanes<K> lost = Lanes<K>::Constant(0);  ///< by the other side, in the call that W is of
   };
 
-  /// When a call leaves that began to wait at `enter` when recorded, and now at timeline.enter, by
-  /// causes_. `after`: what recording took in it behind the MPI call; `lost`: flushes and lost
-  /// cores in it that the lanes do without.
+  /// The leave of a call by causes_; its wait began at `enter` in the recording, and begins at
+  /// timeline.enter now. `after`: overhead in it behind the MPI call; `lost`: flushes and lost
+  /// cores in it that the lanes drop.
   Lanes<K> leave_after(const TimelineState<K>& timeline, const Call& call, double enter,
                        const Lanes<K>& after, const Lanes<K>& lost) {
     const double recorded = call.leave - enter;
@@ -194,7 +193,7 @@ class MeasuredRules {
     for (const CauseOf& cause : causes_) {
       const double residual = call.leave - cause.recorded;
       const double least = std::min(residual, cause.least);
-      // What was lost before the cause was there is part of the wait, and made up for by it.
+      // A loss before the cause is part of the wait, and made up for by it.
       const Lanes<K> b = waited && &cause == critical
                              ? Lanes<K>((residual - lost - cause.lost).max(least))
                              : Lanes<K>::Constant(least);
@@ -203,7 +202,7 @@ class MeasuredRules {
     return leave;
   }
 
-  /// A poll of a loop, which found nothing.
+  /// The leave of a vain poll in a loop.
   Lanes<K> leave_poll(const TimelineState<K>& timeline, const Call& call, const Lanes<K>& lost) {
     if (!(call.spinning & kSpinningBefore)) loops_[timeline.number] = call.enter;
     const double recorded = call.leave - call.enter;
@@ -211,7 +210,7 @@ class MeasuredRules {
                            timeline.enter + left_of(recorded, before_ + after_ + lost));
   }
 
-  /// Fills causes_ and own_ with what the current call waits for.
+  /// Fills causes_ and own_ with the causes of the current call.
   void collect_causes(const TimelineState<K>& timeline, const RuleContext<K>& context) {
     causes_.clear();
     own_ = {};
@@ -280,19 +279,19 @@ class MeasuredRules {
     const Action& action = *awaited.action;
     const LockTurn<K>& turn =
         context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
-    // A turn that will never be over (records are missing) holds up nobody.
+    // A turn that never ends (records are missing) delays nobody.
     if (!std::isfinite(turn.recorded_release)) return;
     const int distance = surveyed_level(level(timeline.rank, action.peer));
     causes_.push_back({turn.recorded_release, turn.released, minima_->epoch[distance].at(0)});
     own_.add(0, distance, turn.recorded_release);
   }
 
-  /// What a scenario does without of what was lost.
+  /// The part of a loss that each lane drops.
   Lanes<K> dropped(const Lost& lost) const {
     return lost.flushing * (1 - keep_flush_) + lost.stolen * (1 - keep_stolen_);
   }
 
-  /// By transfer, whose numbers are used again: the enter tells which one it was.
+  /// By transfer. Transfer numbers are used again: the enter identifies the message.
   struct LostInCall {
     double enter;
     Lanes<K> ticks;
@@ -305,7 +304,7 @@ class MeasuredRules {
     return found->second.ticks;
   }
 
-  /// What is left of a call that took `recorded` ticks without what recording it cost.
+  /// The `recorded` ticks of a call less its overhead.
   Lanes<K> left_of(double recorded, const Lanes<K>& overhead) {
     const Lanes<K> left = recorded - overhead;
     if (recorded >= 0 && left.minCoeff() < 0) clipped_.add(-left.minCoeff());

@@ -1,32 +1,30 @@
 #pragma once
 
-// Outcomes that another machine would not have had.
+// Recorded outcomes that contradict a scenario's clocks.
 //
-// Which request MPI_Waitany took, and that MPI_Test found its request complete, stays as recorded;
-// what would have followed from another outcome nobody knows. On a scenario's own clocks an outcome
-// may be impossible. Those are counted, with the time that they touch:
+// Which request MPI_Waitany took, and that MPI_Test found its request complete, stays as recorded:
+// the program's reaction to another outcome is unknown. By a scenario's own clocks an outcome may
+// be impossible. Such outcomes are counted, with the time that they touch:
 //
-//   * a test that succeeded before what it completed is there (a message, or a
-//     collective): from its enter to then, for which the replay waits. (Not at the end of a loop
-//     that is a wait anyhow, see polling.h.)
-//   * a test that found a send complete which on this machine waits for its receive until later:
-//     from its enter to then. The program went on, so the replay does not wait: the completion
-//     moves to the next call of MPI_Wait's kin, or to MPI_Finalize, which can complete it.
-//   * several requests taken by one MPI_Waitsome of which one comes first: from then to the last
-//   * a request taken by MPI_Waitany, MPI_Waitsome or their tests that was open when the call of
-//     this kind before waited for another one, and came first: from then to the other one's
-//     arrival. (Not a send: when that was begun is not kept.)
-//   * a test or a probe that found nothing although all that its loop ends with was there: from the
-//     first such one to the call that gets it. (Not where the loop is a wait anyhow.)
+//   * a successful test whose message or collective comes later: from its enter to then; the replay
+//     waits for it. (Not at the end of a loop that is a wait anyhow, see polling.h.)
+//   * a test that found a send complete, while on this machine the send still waits for its
+//     receive: from its enter to the completion. The program went on, so the replay does not wait:
+//     the completion moves to the next MPI_Wait (or similar), or to MPI_Finalize.
+//   * several requests taken by one MPI_Waitsome, if one comes first: from the first to the last
+//   * a request taken by MPI_Waitany, MPI_Waitsome or their tests that came first while the
+//     previous such call waited for another request: from its arrival to the other one's. (Not a
+//     send: its begin is not kept.)
+//   * a test or probe that found nothing although everything that its loop ends with was there:
+//     from the first such poll to the call that gets it. (Not if the loop is a wait anyhow.)
 //   * a probe right before a blocking receive, for a message that comes later: from its enter to
-//     the arrival, for which the receive waits. (Likewise.)
+//     the arrival; the receive waits for it. (Likewise.)
 //
-// Archives do not say for which requests a Waitany waited besides the ones that it took; those that
-// the next such call takes are assumed to be among them. Nor do most say what a test that failed or
-// a probe looked for: it is assumed to be what the call gets in which the run of them ends
-// (polling.h). Score-P can record which requests a test found not complete; then each receive has
-// its tests, whatever was called between them and the call that completes it. (Not where several
-// threads of a rank call MPI.)
+// Archives name only the requests that a Waitany took; the requests that the next such call takes
+// are assumed to have been waited for as well. Most archives do not say what a vain test or a probe
+// looked for: it is assumed to be the result of the call that ends their run (polling.h). Score-P
+// can record which requests a test found incomplete; then each receive has its tests, whatever
+// other calls lie between. (Not if several threads of a rank call MPI.)
 
 #include <array>
 #include <cmath>
@@ -41,25 +39,24 @@
 
 namespace rubato {
 
-/// When what a request stands for is there on the scenario's clocks. Ticks.
+/// When a request can complete, by the scenario's clocks. Ticks.
 template <int K>
 struct Completion {
   bool known = false;
   Lanes<K> time = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
-  /// When the request was made; infinite where that is not kept.
+  /// When the request was made; infinite if not kept.
   Lanes<K> open_since = -time;
 };
 
 template <int K>
 class Outcomes {
  public:
-  /// True of calls with an outcome that another machine may contradict: the others are not looked
-  /// at.
+  /// True of calls whose outcome another machine may contradict.
   static bool is_up_to_the_machine(const MpiCallInfo& call) {
     return call.tests || call.takes_some;
   }
 
-  /// A test or probe (kInVain, kFound) is replayed as it stands.
+  /// A test or probe (kInVain, kFound) is replayed as recorded.
   void look(const TimelineState<K>& timeline, const Call& call) {
     if (call.spinning & kNamesTests) return note_tests(timeline, call);
     if (!(call.spinning & (kInVain | kFound))) return;
@@ -96,8 +93,8 @@ class Outcomes {
     add(touched);
   }
 
-  /// A call is about to leave that gets what others looked for (kLookedFor): what it receives, of
-  /// probes, and all that it completes, of tests.
+  /// A call is about to leave whose result earlier polls looked for (kLookedFor): the received
+  /// message (probes), or all completed requests (tests).
   template <typename CompletionOf>
   void end_looks(const TimelineState<K>& timeline, const MpiCallInfo& call,
                  CompletionOf completion) {
@@ -114,7 +111,7 @@ class Outcomes {
   }
 
   bool knows_tests() const { return !tests_.empty(); }
-  /// A call is about to leave that may complete receives which were tested in vain.
+  /// A call is about to leave; it may complete receives that were tested in vain.
   void end_tests(const TimelineState<K>& timeline, Matcher<K>& matcher) {
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind != Awaited::Kind::kReceive) continue;
@@ -126,7 +123,7 @@ class Outcomes {
     }
   }
 
-  /// Counts an outcome that touches so many ticks.
+  /// Counts an outcome that touches `touched` ticks.
   void add(const Lanes<K>& touched) {
     for (int lane = 0; lane < K; ++lane) {
       if (!(touched[lane] >= 1)) continue;  // what clocks cannot tell
@@ -147,7 +144,7 @@ class Outcomes {
   };
   static constexpr size_t kMostLooks = 4096;
 
-  /// Of a call that names the receives it tested.
+  /// Notes a call that names the receives it tested.
   void note_tests(const TimelineState<K>& timeline, const Call& call) {
     if (timeline.threads) return;
     for (const Action& action : timeline.block.actions_of(call)) {
@@ -163,7 +160,7 @@ class Outcomes {
     looks.push_back(enter);
   }
 
-  /// Counts those of `looks` that came after `arrival`, with the time from the first one to `end`.
+  /// Counts the `looks` after `arrival`, with the time from the first one to `end`.
   void add_in_vain(const std::deque<Lanes<K>>& looks, const Lanes<K>& arrival,
                    const Lanes<K>& end) {
     for (int lane = 0; lane < K; ++lane) {
@@ -178,7 +175,7 @@ class Outcomes {
     }
   }
 
-  /// What the last call that takes some requests of many took.
+  /// The requests taken by the last call that takes some of many.
   struct Taken {
     Lanes<K> enter = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
     Lanes<K> arrival = enter;  ///< of the last one

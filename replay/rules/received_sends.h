@@ -1,14 +1,13 @@
 #pragma once
 
-// Which sends of an archive somebody receives.
+// The sends of an archive that have a receive.
 //
-// A send whose receive has no record (the receive was voided, filtered, or made by a call that the
-// tracer does not know) is eager and dropped: nothing of it is known to wait for. On a machine
-// where its size waits for the receiver, the replay has to tell it from a send whose receiver only
-// comes late, or never because both wait for each other, which is a deadlock and a result. That
-// does not depend on the machine: matching is in post order. So when nobody can go on and somebody
-// waits to send, the archive is gone through once without waiting for any receiver, and the pass
-// begins anew with what that found.
+// A send without a receive on record (voided, filtered, or made by a call that the tracer does not
+// know) is eager and dropped. On a machine where messages of its size wait for the receiver, the
+// replay has to distinguish it from a send whose receiver comes late, or never because of a
+// deadlock, which is a result. The distinction does not depend on the machine: matching is in post
+// order. So when nobody can go on and a rank waits to send, the archive is read once without
+// waiting for receivers, and the pass begins anew with the result.
 
 #include <cstdint>
 #include <vector>
@@ -17,7 +16,7 @@
 
 namespace rubato {
 
-/// The sends that are received, by timeline and their number in it, from 0.
+/// The received sends, by timeline and number in it, from 0.
 class ReceivedSends {
  public:
   /// All of them.
@@ -59,7 +58,7 @@ class ReceiverRules {
   }
   Level level(int a, int b) const { return placement_->level(a, b); }
 
-  // A transfer's times say which send it is: nobody else needs them here.
+  // The times of a transfer are unused here, so they hold the number of its send.
   void number(int timeline, size_t number, Transfer<1>& transfer) {
     transfer.sent[0] = timeline;
     transfer.posted[0] = static_cast<double>(number);

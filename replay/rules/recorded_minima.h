@@ -1,15 +1,15 @@
 #pragma once
 
-// What `measured` has to know before it can replay: what a call of each kind takes itself, the
-// least time from a send to the end of its receive per size and level, and how large a message was
-// sent without waiting for its receiver. One pass over the archive, in which every call leaves when
-// it was recorded to leave.
+// The facts that `measured` needs before it can replay: the own time of each kind of call, the
+// least time from a send to the end of its receive per size and level, and the largest message that
+// was sent without waiting for its receiver. One pass over the archive, in which every call leaves
+// as recorded.
 //
-// What a call takes itself is what waiting leaves over: leave - max(enter, cause), with the last of
-// what it waits for as the cause. A call that did not wait takes leave - enter; of one that waited
-// leave - cause still holds the way of the message, so it bounds its own cost from above. The least
-// of all calls of a name, level (or number of members) and length is the best such bound. (The
-// least leave - enter alone would hold waiting where every call of a name waits.)
+// The own time of a call is its time without waiting: leave - max(enter, cause), with the last
+// cause. For a call that did not wait it is leave - enter. For a call that waited, leave - cause
+// contains the transfer of the message, so it bounds the own time from above. The least over all
+// calls of a name, level (or number of members) and length is the best bound. (The least leave -
+// enter would contain waiting where every call of a name waits.)
 
 #include <algorithm>
 #include <array>
@@ -23,18 +23,18 @@
 
 namespace rubato {
 
-/// Where the tables keep what two ranks of this distance took: those of a node in one place, on one
-/// socket or on two, as archives know of sockets or do not.
+/// Index of a level in the tables: all ranks of a node share one entry, since not every archive
+/// knows sockets.
 inline int surveyed_level(Level level) {
   return static_cast<int>(level == Level::kSocket ? Level::kNode : level);
 }
 
-/// Which calls take the same themselves, and what they wait for.
+/// Key of calls with the same own time, and their cause.
 struct OwnCost {
   double bytes = 0;      ///< of all that is waited for
   uint32_t level = 0;    ///< the most distant surveyed_level()
   uint32_t members = 0;  ///< of the communicator of a collective
-  /// When the last of what is waited for happened, as recorded.
+  /// Recorded time of the last cause.
   double cause = -std::numeric_limits<double>::infinity();
 
   void add(double more_bytes, int surveyed_level, double recorded_cause) {
@@ -53,9 +53,9 @@ struct OwnCost {
 
 /// The least time from the cause of a collective to its end, by length.
 ///
-/// leave - W bounds it from above. Where everybody came long after W (the root of an MPI_Bcast that
-/// others enter when they have computed) that says nothing: such members would wait as long in
-/// every scenario in which they come earlier. There, what the call takes itself is put for it.
+/// leave - W bounds it from above. If everybody came long after W (an MPI_Bcast that the others
+/// enter after computing), leave - W only shows how late they were, and such members would wait as
+/// long in every scenario in which they come earlier. The own time of the call replaces it then.
 class LeastDelay {
  public:
   void add(double bytes, double enter, double leave, double cause) {
@@ -76,8 +76,8 @@ class LeastDelay {
 
  private:
   LowerEnvelope delay_;   ///< leave - W of all
-  LowerEnvelope waited_;  ///< of members who were there before
-  LowerEnvelope late_;    ///< leave - enter of those who were not
+  LowerEnvelope waited_;  ///< of members that were there before W
+  LowerEnvelope late_;    ///< leave - enter of the others
 };
 
 /// The tables, in ticks; by surveyed_level(), but for the evidence.
@@ -91,13 +91,13 @@ struct RecordedMinima {
   std::unordered_map<uint64_t, LeastDelay> collective;  ///< by collective_key()
   std::array<double, kLevels> eager_evidence{};  ///< bytes of the largest send that did not wait
 
-  /// Times were repaired: a call that ends right when what it waited for happened was put there,
-  /// and says nothing about what it takes.
+  /// Times were repaired: a call that ends exactly at its cause was moved there, and shows nothing
+  /// about its own time.
   bool repaired = false;
 
   /// To be called once, when all calls were seen.
   void finish();
-  /// What a call takes itself, ticks; infinite where no call bounds it.
+  /// Own time of a call, ticks; infinite where no call bounds it.
   double own_cost(uint16_t name, const OwnCost& cost) const {
     const auto table = own.find(cost.key(name));
     return table == own.end() ? std::numeric_limits<double>::infinity()
@@ -109,8 +109,7 @@ struct RecordedMinima {
   }
 };
 
-/// W of what `local` waits for in a collective that synchronises in this way; false when it waits
-/// for nobody.
+/// W of member `local` in a collective that synchronises as `how`; false if it waits for nobody.
 template <int K>
 bool collective_cause(const CollectiveInstance<K>& instance, Synchronisation how, int local,
                       const Communicator& comm, double& recorded, Lanes<K>& replayed) {
@@ -148,8 +147,7 @@ bool collective_cause(const CollectiveInstance<K>& instance, const Action& actio
   return !(action.flags & kTakesNothing && leave < recorded);
 }
 
-/// When what an epoch waits for happened; false where the recording shows that the call did not
-/// wait for it (windows.h).
+/// W of an epoch; false if the recording shows that the call did not wait for it (windows.h).
 template <int K>
 bool epoch_cause(const Epoch<K>& epoch, const Action& action, double leave, double& recorded,
                  Lanes<K>& replayed) {
@@ -159,8 +157,8 @@ bool epoch_cause(const Epoch<K>& epoch, const Action& action, double leave, doub
   return !epoch.abandoned && !(is_origin && recorded > leave);
 }
 
-/// The eager limit in force: what the archive (or the user) says, never below what was seen to be
-/// eager.
+/// The eager limit in force: from the archive or the user, but never below the largest send
+/// observed to be eager.
 struct EagerLimits {
   std::array<double, kLevels> bytes;
   EagerLimits() { bytes.fill(std::numeric_limits<double>::infinity()); }
@@ -183,7 +181,7 @@ class MinimaRules {
   Lanes<1> tell(TimelineState<1>& timeline, Level) { return timeline.enter; }
 
   void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
-    // Here: when the sender is known to have been done with it.
+    // Here: the time by which the sender was done with the message.
     transfer.arrival()[0] =
         (action.flags & kBlocking) && !(action.flags & (kSynchronous | kBuffered))
             ? call.leave
@@ -212,7 +210,7 @@ class MinimaRules {
     return static_cast<double>(transfer.bytes) > limits_->bytes[static_cast<int>(transfer.level)];
   }
 
-  /// A call that ends before what it waited for shows how wrong clocks are, not how fast calls are.
+  /// A call that ends before its cause shows how wrong clocks are, not how fast calls are.
   static void add(LowerEnvelope& envelope, double bytes, double residual) {
     if (residual >= 0) envelope.add(bytes, residual);
   }

@@ -10,8 +10,8 @@
 
 namespace rubato {
 
-/// Bytes that are written once and read again: the first in memory, what is more in a file that has
-/// no name. Both are gone with their owner.
+/// Bytes that are written once and read repeatedly: the first ones in memory, the rest in an
+/// unnamed file. Both vanish with their owner.
 class CallFile {
  public:
   /// The first `room` bytes stay in memory. The file will be in $TMPDIR, else in /tmp.
@@ -20,11 +20,11 @@ class CallFile {
   CallFile(const CallFile&) = delete;
   CallFile& operator=(const CallFile&) = delete;
 
-  /// Appends `bytes`; where they begin. Errors: InputError when the file cannot be made or the disk
-  /// is full.
+  /// Appends `bytes` and returns their offset. Errors: InputError when the file cannot be created
+  /// or the disk is full.
   uint64_t append(std::span<const std::byte> bytes);
-  /// Where bytes are that stayed in memory, aligned to eight bytes when they are the beginning of
-  /// what was appended; else null. `offset` is append()'s, or lies in what it appended.
+  /// Address of bytes that stayed in memory, else null; aligned to eight bytes at the beginning of
+  /// an append(). `offset` was returned by append(), or lies within its bytes.
   const std::byte* kept_at(uint64_t offset) const {
     return offset < room_ ? kept_.get() + offset : nullptr;
   }

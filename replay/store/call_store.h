@@ -1,16 +1,14 @@
 #pragma once
 
-// Where the calls of an archive lie while it is replayed: packed, in memory or in a file that has
-// no name.
+// The store of an archive's calls during the replay: packed, in memory or in an unnamed file.
 //
-// The ranks of a run are replayed side by side, but an archive wants to be read one location after
-// the other: libotf2 keeps a chunk (a megabyte, often) and a file descriptor for every open one,
-// and finding the place in a closed one again costs as much as reading up to it. So an archive is
-// decoded once, location by location, and what the replay needs of it, a fifth to all of its size,
-// is kept, in pieces of 10 to 30 KiB: the first that are written in memory, 24 KiB times the number
-// of timelines but at least 1 MiB and at most 64 MiB, the rest in a temporary file. From there
-// every rank is read call by call, of what is in the file 2 KiB at a time, as often as scenarios
-// ask for it. A small archive never gets as far as the disk.
+// Ranks are replayed side by side, but an archive has to be read one location after the other:
+// libotf2 keeps a chunk (often a megabyte) and a file descriptor per open location, and seeking in
+// a closed one costs as much as reading up to that place. So an archive is decoded once, location
+// by location. Its calls take a fifth to all of the archive's size, in pieces of 10 to 30 KiB. The
+// first pieces stay in memory (24 KiB times the number of timelines, at least 1 MiB and at most 64
+// MiB), the rest goes to a temporary file and is read 2 KiB per timeline at a time. Every pass
+// reads from the store. A small archive never touches the disk.
 
 #include <memory>
 #include <mutex>
@@ -23,8 +21,7 @@ namespace rubato {
 
 class CallStore {
  public:
-  /// For `timelines` timelines, with their records or without; the first `room` bytes stay in
-  /// memory.
+  /// With or without the records of calls; the first `room` bytes stay in memory.
   CallStore(int timelines, bool with_records, size_t room)
       : with_records_(with_records), timelines_(timelines), file_(room) {}
   CallStore(int timelines, bool with_records)
@@ -33,14 +30,14 @@ class CallStore {
   /// Appends the calls of `block` to a timeline. Threads may append to different timelines. Errors:
   /// as CallFile's.
   void append(int timeline, const Block& block);
-  /// What append() packs with, for those who know calls by their shapes; then settle().
+  /// The packer of append(), for callers that know their calls by shape; call settle() afterwards.
   CallPacker& packer(int timeline);
   /// Takes a piece that is full.
   void settle(int timeline);
   /// A timeline has no more calls.
   void close(int timeline);
-  /// All calls of a timeline that is not closed were wrong; others will be appended. Their room is
-  /// lost, and uses() knows of them.
+  /// Discards the calls of a timeline that is not closed; others will be appended. Their room is
+  /// lost, and uses() still counts them.
   void forget(int timeline);
 
   /// What all timelines together do, once they are closed.
@@ -67,7 +64,7 @@ class CallStore {
 
   bool with_records_;
   std::vector<Timeline> timelines_;
-  SharedShapes shapes_;  ///< of those that are read
+  SharedShapes shapes_;  ///< of the pieces being read
   std::mutex writing_;   ///< guards what follows while threads append
   CallUses uses_;
   CallFile file_;

@@ -1,8 +1,7 @@
 #pragma once
 
-// How the compiler is to place the functions of the engine: what happens in nearly every call
-// becomes one piece of code; what is rare stays out of its way. And how memory is asked for before
-// it is needed (engine/memory_ahead.h).
+// Placement of the engine's functions: the path of nearly every call is inlined into one piece of
+// code, rare paths stay out of it. Also prefetching (engine/memory_ahead.h).
 
 #include <algorithm>
 #include <cstddef>

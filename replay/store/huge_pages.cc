@@ -1,6 +1,6 @@
-// The heap in large pages. An allocator of our own would have to be handed to every vector behind a
-// timeline; so instead the heap itself is made to grow once, by all that is to come, and the kernel
-// is asked for large pages there before any of it is touched.
+// The heap in large pages. An allocator of our own would have to reach every vector of a timeline.
+// Instead the heap grows once by the expected size, and the kernel is asked for large pages there
+// before any of it is touched.
 
 #include "replay/store/huge_pages.h"
 

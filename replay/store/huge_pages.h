@@ -4,9 +4,9 @@
 
 namespace rubato {
 
-/// While one is there, what is allocated newly lies in large pages, where the kernel has them. With
-/// a thousand timelines the replay looks at ten thousand small pages in turn, more than a processor
-/// keeps the places of (its TLB).
+/// While an object of this class exists, new allocations lie in large pages, where the kernel has
+/// them. With a thousand timelines the replay touches ten thousand small pages in turn, more than a
+/// TLB holds.
 class HugePages {
  public:
   /// For up to so many bytes; what is not used takes no memory.

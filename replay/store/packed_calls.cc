@@ -100,7 +100,7 @@ void CallPacker::start_piece() {
 
 namespace {
 
-/// True when all but what the actions are is the same.
+/// True when everything except the actions is the same.
 inline bool same_head(const CallShape& shape, const Call& call, uint64_t records) {
   const auto role = [](const auto& of) { return static_cast<uint32_t>(of.role); };
   const uint64_t differs =

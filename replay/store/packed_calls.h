@@ -1,12 +1,12 @@
 #pragma once
 
-// Calls of one timeline in few bytes: some six each, where a Block takes seventy.
+// Calls of one timeline in about six bytes each; a Block takes seventy.
 //
-// Programs do the same things over and over. So a piece of packed calls holds every *shape* once
-// (what the call is and does, in full, with the slots of its requests) and then, call by call, the
-// number of its shape and its times as distances to the time before. Of calls that differ in their
-// slots alone the first few get a shape each; those behind them share an *open* one, and bring
-// their slots along. (So do numbered calls, those of ranks with threads.)
+// Programs repeat themselves. So a piece of packed calls holds every *shape* once (the call and its
+// actions in full, with the slots of its requests) and then, per call, the number of its shape and
+// its times as distances to the time before. If calls differ in their slots alone, the first few
+// get a shape each; later ones share an *open* shape and carry their slots. (So do numbered calls,
+// those of ranks with threads.)
 //
 //   PieceHeader | CallShape[shapes] | Action[actions] | uint16_t[units]
 //
@@ -57,7 +57,7 @@ struct PieceHeader {
   size_t head_bytes() const;
 };
 
-/// What calls have in common that do the same.
+/// The common part of equal calls.
 struct CallShape : CallFacts {
   uint64_t records = 0;   ///< of the archive since the Enter of the call before
   uint32_t requests = 0;  ///< open: how many of its actions have a slot
@@ -99,13 +99,13 @@ class CallPacker {
   /// The next call of `block`: the `number`-th. Returns the number of its shape in this piece.
   uint16_t add(const Block& block, size_t number);
 
-  // For those who know calls by their shapes (loop_cache.h); a piece must have been begun.
+  // For callers that know calls by their shapes (loop_cache.h); a piece must have been begun.
   /// True when calls of a shape bring slots along.
   bool is_open(uint16_t shape) const { return shapes_[shape].open; }
-  /// The record in which a call of a shape begins that comes next.
+  /// Number of the record in which the next call begins, if it is of this shape.
   uint64_t event_of_next(uint16_t shape) const { return event_ + shapes_[shape].records; }
-  /// The next calls, of shapes that are not open; `first_event` is the number of their record 0,
-  /// and `ticks` says when a record was, as int64_t.
+  /// Adds calls of shapes that are not open. `first_event` is the number of their record 0; `ticks`
+  /// returns the time of a record as int64_t.
   template <typename Ticks>
   void add_known(std::span<const KnownCall> calls, uint64_t first_event, Ticks ticks);
 
@@ -115,7 +115,7 @@ class CallPacker {
 
   /// The calls since the last take(); valid until the next add().
   PackedPiece take();
-  /// Adds to `uses` what is among those.
+  /// Adds the uses of those calls to `uses`.
   void tell(CallUses& uses) const;
 
  private:
@@ -126,7 +126,7 @@ class CallPacker {
   void start_piece();
   uint16_t shape_of(const Call& call, uint64_t records, const Action* actions);
   uint16_t look_up(const Call& call, uint64_t records, const Action* actions);
-  /// True when the call is of this shape, slots and all that an open one leaves open aside.
+  /// True when the call is of this shape, apart from slots and the other open parts.
   bool resembles(const CallShape& shape, const Call& call, uint64_t records,
                  const Action* actions) const;
   /// True when the call is of this shape.
@@ -223,21 +223,20 @@ void CallPacker::add_known(std::span<const KnownCall> calls, uint64_t first_even
   last_ = calls.back().shape;
 }
 
-/// Shapes as many pieces have them, with the actions of those that send and post nothing.
+/// Shapes that many pieces share, with the actions of shapes that neither send nor post.
 struct CommonShapes : CommonActions {
   std::vector<CallShape> shapes;  ///< with ActionPlace
-  uint32_t own_actions = 0;       ///< of each piece: those that are not here
+  uint32_t own_actions = 0;       ///< actions of each piece that are not here
 };
 
-/// Shapes of pieces that are being read. In most programs all ranks do the same at the same time,
-/// but for whom they do it with, which is none of a shape's business; so pieces of many ranks have
-/// the same shapes, and all ranks wait for the same requests and meet in the same collectives. With
-/// hundreds of ranks what is there once stays in the nearer caches.
+/// Shapes of the pieces being read. In most programs all ranks do the same at the same time, with
+/// different peers. So pieces of many ranks have the same shapes, wait for the same requests and
+/// meet in the same collectives. With hundreds of ranks the shared copy stays in the nearer caches.
 class SharedShapes {
  public:
   using Shapes = std::shared_ptr<const CommonShapes>;
 
-  /// Such shapes as these, whose actions are among `actions`.
+  /// Shared copy of these shapes, whose actions are in `actions`.
   Shapes find(std::span<const CallShape> shapes, std::span<const Action> actions);
 
  private:
@@ -252,10 +251,9 @@ struct PiecePlace {
   uint32_t units;  ///< bytes of those
 };
 
-/// Reads packed calls again: where they are, if they stayed in memory; else of each piece the head
-/// at once, the units by and by, as with many ranks whole pieces would take more memory than all
-/// the rest. What every call looks at is in one
-/// cache line.
+/// Reads packed calls. Pieces in memory are read in place. Of pieces in the file the head is read
+/// at once and the units in windows, since whole pieces of many ranks would take more memory than
+/// everything else. The members that every call uses lie in one cache line.
 class alignas(kCacheLine) CallUnpacker {
  public:
   CallUnpacker(const CallFile& file, SharedShapes& shapes, bool with_records)
@@ -284,8 +282,8 @@ class alignas(kCacheLine) CallUnpacker {
   void fetch_next() const;
 
  private:
-  /// Units of a piece in the file that are in memory; twice the longest call where that is more,
-  /// and never more than the piece has.
+  /// Units of a file piece in memory; twice the longest call if that is more, and at most the whole
+  /// piece.
   static constexpr size_t kWindow = 1024;
 
   uint32_t get2() {

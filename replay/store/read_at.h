@@ -9,8 +9,8 @@
 
 namespace rubato {
 
-/// How many of the bytes of `file` from `offset` on could be read: fewer than asked for at its end,
-/// or where the disk fails (errno).
+/// Reads from `offset` on; returns the number of bytes read: fewer than asked for at the end of the
+/// file, or if the disk fails (errno).
 inline size_t read_at(int file, uint64_t offset, std::span<std::byte> to) {
   size_t done = 0;
   while (done < to.size()) {

@@ -7,9 +7,9 @@
 
 namespace rubato {
 
-/// The payload that algorithm_seconds() wants from the sizes an archive recorded: what one member
-/// contributes to, or gets from, each other one; the whole vector for Bcast and the reductions to
-/// one result. `members` of the communicator, `me` the local rank.
+/// The payload for algorithm_seconds(), from the recorded sizes: the part that one member sends to,
+/// or gets from, each other member; the whole vector for Bcast and for reductions to one result.
+/// `members`: size of the communicator; `me`: local rank.
 double payload_bytes(SizeConvention convention, CollectiveOp op, int members, int me, uint64_t sent,
                      uint64_t received);
 

@@ -1,8 +1,7 @@
 #pragma once
 
-// How long the program was in chosen functions between its MPI calls, for scenarios that make them
-// faster or slower. Nothing of it is kept, and nothing but a look at a pointer done, where no
-// scenario asks.
+// The time in chosen functions between MPI calls, for scenarios that make these functions faster or
+// slower. If no scenario asks, the cost is one look at a pointer.
 
 #include <cstdint>
 #include <span>
@@ -50,8 +49,8 @@ class FunctionClock {
   void stop(uint64_t event, double time);
   /// And goes on.
   void go(double time);
-  /// Since it went on, the thread had no core for so many ticks, nobody knows where: each function
-  /// loses its share of them.
+  /// The thread had no core for `ticks` since go(), at an unknown place: each function loses its
+  /// share.
   void lose(double ticks, double time);
 
  private:
@@ -65,8 +64,8 @@ class FunctionClock {
   double began_ = 0;  ///< when it went on
 };
 
-/// True when `name` of a function on record is what somebody means by `wanted`: all of it, or all
-/// before its parameters.
+/// True when `wanted` names the recorded function `name`: the whole name, or the name without
+/// parameters.
 bool is_function(const std::string& name, const std::string& wanted);
 
 }  // namespace rubato

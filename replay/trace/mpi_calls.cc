@@ -20,9 +20,9 @@ bool is_any(std::string_view name, std::initializer_list<const char*> names) {
 
 // clang-format off
 
-/// Calls that move data or wait for somebody, by the start of their name. Blocking collectives and
-/// completions are here because an archive may lack their records; tests and probes, because where
-/// they found nothing there is no record, and how often a program looks depends on the machine.
+/// Calls that move data or wait for another rank, by the start of their name. Blocking collectives
+/// and completions are here because an archive may lack their records; tests and probes, because a
+/// vain one has no record, and their number depends on the machine.
 constexpr const char* kCommunicating[] = {
     "MPI_Wait", "MPI_Test", "MPI_Request_get_status",
     "MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe", "MPI_Mrecv", "MPI_Imrecv",

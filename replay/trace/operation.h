@@ -11,9 +11,9 @@
 
 namespace rubato {
 
-// What the replay sees of one timeline (a location that calls MPI: the main thread of a rank, or
-// another one of its threads): a sequence of calls, each with the actions it performs. The stream
-// (event_files.cc, text_source.cc) makes them; everything behind it works on nothing else.
+// The replay sees one timeline (a location that calls MPI: the main thread of a rank, or another
+// thread of it) as a sequence of calls, each with its actions. Sources (event_files.cc,
+// text_source.cc) make the calls; everything else in the replay works on calls alone.
 
 /// One thing that a call does.
 enum class ActionKind : uint8_t {
@@ -84,10 +84,10 @@ enum class EpochStep : uint32_t { kPost, kStart, kComplete, kWait };
 
 /// `slot` of an action whose completion the archive does not show.
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
-// Messages that no others meet have tags of their own; MPI's are smaller.
+// Tags of messages that must not meet those of the program; tags of MPI are smaller.
 
-/// Tag of the messages that collectives among neighbours are made of; those of the n-th persistent
-/// one of its communicator have `kNeighbourTag + n`.
+/// Tag of the messages that stand for collectives among neighbours. The n-th persistent one of a
+/// communicator uses `kNeighbourTag + n`.
 inline constexpr uint32_t kNeighbourTag = uint32_t{1} << 31;
 /// To be added to the tag of a partitioned message, as far as it is below 2^30.
 inline constexpr uint32_t kPartitionedTag = uint32_t{3} << 30;
@@ -100,7 +100,7 @@ inline bool is_among_neighbours(uint32_t tag) {
 }
 /// `peer` of a collective without root.
 inline constexpr int32_t kNoRoot = -1;
-/// `peer` of a collective between groups whose root is another one of the own group.
+/// `peer` of a collective between groups whose root is another member of the own group.
 inline constexpr int32_t kRootInOwnGroup = -2;
 
 /// Where an action has its request.
@@ -116,19 +116,18 @@ struct Action {
   /// Of a collective and of the start of one its `order`; of a kEpoch and of the wait of a
   /// collective see ActionKind.
   uint32_t tag = 0;
-  /// Of the message, also at the wait of a receive; bytes sent by a collective as the archive
-  /// counts them, at its wait where it was started. At the start: 0, or which of the persistent
-  /// collectives that its communicator got it is, from 1.
+  /// Bytes of the message, also at the wait of a receive. Of a collective: bytes sent, as the
+  /// archive counts them; a started collective has them at its wait. At the start of a collective:
+  /// its number among the persistent collectives of its communicator, from 1, or 0.
   uint64_t bytes = 0;
   union {
     uint64_t bytes_received = 0;  ///< where `bytes` are those of a collective; counted likewise
     struct {
       uint32_t slot;  ///< request of a send, post, start or wait: small and reused where a rank has
                       ///< one timeline, else a new number for each
-      /// Of a send or post: the n-th of its rank on its channel, from 1, over all timelines of the
-      /// rank; of a collective the n-th on its communicator, or of a persistent
-      /// one its n-th start. 0 where ranks have one timeline each:
-      /// then it is the order in which they come.
+      /// Of a send or post: its number on its channel, from 1, over all timelines of the rank. Of a
+      /// collective: its number on its communicator, or the number of the start of a persistent
+      /// one. 0 where each rank has one timeline: then the order of the calls counts.
       uint32_t order;
     };
   };
@@ -144,8 +143,8 @@ auto request_of(A& action) -> decltype(&action.tag) {
   return action.slot == kNoSlot ? nullptr : &action.slot;
 }
 
-/// Ticks of a kLost. They are no property of what the call does (packed_calls.h): the low part
-/// stands where requests do.
+/// Ticks of a kLost. They are not part of the call's shape (packed_calls.h): the low part is stored
+/// in the place of the request.
 inline uint64_t lost_ticks(const Action& action) {
   return action.bytes << 32 | action.slot;
 }
@@ -164,7 +163,7 @@ auto order_of(A& action) -> decltype(&action.tag) {
   return action.kind == ActionKind::kWaitCollective ? nullptr : &action.order;
 }
 
-/// True for those that are on a channel.
+/// True for actions on a channel.
 inline bool is_message(const Action& action) {
   return action.kind == ActionKind::kSend || action.kind == ActionKind::kPost;
 }
@@ -200,13 +199,13 @@ consteval std::array<TrafficMasks, 2 * kActionKinds> traffic_masks() {
 /// By kind, and whether the call itself completes it.
 inline constexpr auto kTrafficMasks = traffic_masks();
 
-/// What an action of the kind that `mask` is of moves.
+/// Bytes that an action moves; `mask` is that of its kind.
 [[gnu::always_inline]] inline Traffic traffic_of(const Action& action, const TrafficMasks& mask) {
   return {action.bytes & mask.sent,
           (action.bytes & mask.received) | (action.bytes_received & mask.both)};
 }
-/// What an action moves. Received bytes, and those of a collective that was started, are booked
-/// where the request completes, as MPInside does it with the posting call's name lost: in MPI_Wait.
+/// Bytes that an action moves. Received bytes, and bytes of a started collective, are booked in the
+/// call that completes the request, as in MPInside: in MPI_Wait.
 [[gnu::always_inline]] inline Traffic traffic_of(const Action& action) {
   return traffic_of(
       action, kTrafficMasks[static_cast<size_t>(action.kind) * 2 + (action.flags & kBlocking)]);
@@ -229,7 +228,7 @@ enum class CallRole : uint8_t {
 
 /// Flags of a call that looks for something, or gets it behind such calls (polling.h).
 enum SpinningFlags : uint8_t {
-  kSpinning = 1,        ///< it looked and found nothing, in a loop that waits
+  kSpinning = 1,        ///< found nothing, in a loop that waits
   kSpinningBefore = 2,  ///< between the call before and this one nothing was done
   kInVain = 4,          ///< it looked and found nothing, whether it waits or not
   kFound = 8,           ///< a probe that found what the call behind it receives
@@ -240,21 +239,21 @@ enum SpinningFlags : uint8_t {
   kOnlyLoses = 128,  ///< and it has no others
 };
 
-/// Of a call that shares its actions with calls of the same slots and no orders.
+/// first_request of a call that shares its actions with calls of the same slots, without orders.
 inline constexpr uint32_t kNoRequests = UINT32_MAX;
 
 /// What CallFacts::first_action says besides an index.
 enum ActionPlace : uint32_t {
   kCommonActions = uint32_t{1} << 31,  ///< into Block::common, not Block::actions
-  // How most calls are, known before they are replayed (note_kind()):
+  // The two most frequent kinds of calls, known before the replay (note_kind()):
   kStartsMessage = uint32_t{1} << 30,  ///< all that the call does is to start a message
   kOnlyWaits = uint32_t{1} << 29,      ///< all its actions are kWaitSend and kWaitReceive
   kActionIndex = kOnlyWaits - 1,
 };
 
-/// What a call is and does, whenever it was.
+/// What a call is and does, without its times.
 struct CallFacts {
-  /// True when nothing in the archive says what it did, or that it did nothing.
+  /// True when the archive says neither what the call did nor that it did nothing.
   [[gnu::always_inline]] bool is_kept() const {
     return actions == 0 || (spinning & (kNamesTests | kOnlyLoses)) != 0;
   }
@@ -312,7 +311,7 @@ inline Lost lost_in(std::span<const Action> actions) {
   return lost;
 }
 
-/// Where a record lies, which decides with what it moves.
+/// Where a record lies. The record moves with its call, its enter or its leave accordingly.
 enum class RecordPhase : uint8_t {
   kBetween,  ///< after the call before, before this call's Enter
   kHead,     ///< in the call, before its blocking point: keeps its distance to the enter
@@ -324,8 +323,8 @@ struct Record {
   RecordPhase phase;
 };
 
-/// Actions of calls that many timelines make (to wait for all of their requests, a collective).
-/// Their messages are their own affair, so no send or post is among them.
+/// Actions that calls of many timelines share (waiting for all requests, a collective). Sends and
+/// posts are never among them: their peers differ.
 struct CommonActions {
   std::vector<Action> actions;
   std::vector<Traffic> traffic;  ///< as Block::traffic

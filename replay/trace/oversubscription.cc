@@ -8,8 +8,8 @@ namespace {
 
 constexpr double kSwitchesPerSecond = 10;  ///< that a rank may have without a word
 
-/// Ranks and cores of a node. Which cores a rank may use is not recorded, only how many; so there
-/// are at most as many as all its ranks have, were they different ones.
+/// Ranks and cores of a node. Archives record the number of a rank's cores, not the cores
+/// themselves; so the node's ranks have at most the sum of their numbers.
 struct Node {
   uint64_t ranks = 0;
   uint64_t cores = 0;

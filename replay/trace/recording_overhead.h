@@ -23,8 +23,8 @@ struct RecordingOverhead {
   }
 };
 
-/// Overhead that was not taken out: compute between calls, and calls, were recorded shorter than
-/// the overhead they should have held, and none becomes negative.
+/// Overhead that was not subtracted: a gap or call recorded shorter than its overhead never becomes
+/// negative.
 struct ClippedOverhead {
   uint64_t count = 0;  ///< of such gaps and calls
   double ticks = 0;    ///< that were left in

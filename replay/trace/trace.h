@@ -20,17 +20,17 @@ struct Communicator {
   std::string name;
   /// World rank of each local rank; empty for self-like communicators. Set by set_members().
   std::vector<int32_t> members;
-  bool self_like = false;  ///< every rank has its own, of one member (MPI_COMM_SELF and the like)
+  bool self_like = false;  ///< one communicator per rank, with one member (MPI_COMM_SELF)
   bool inter = false;      ///< an intercommunicator; `members` is group A
-  bool window = false;     ///< not one at all, but a window of one-sided communication (windows.h)
-  /// How many members group A has, where this stands for both groups of an intercommunicator: A,
-  /// then B, which is what its collectives are about. Else 0.
+  bool window = false;     ///< a window of one-sided communication (windows.h)
+  /// Size of group A, if `members` holds both groups of an intercommunicator (A, then B), as its
+  /// collectives need them. Else 0.
   int first_group = 0;
 
   /// True when two local ranks are in different groups.
   bool across(int a, int b) const { return (a < first_group) != (b < first_group); }
-  /// How many members a member's data goes to, or comes from; itself included unless they are a
-  /// group of their own.
+  /// Number of members that exchange data with member `local`: all including itself, or the other
+  /// group.
   int peers(int local) const { return local < first_group ? size() - first_group : others(); }
 
   int size() const { return self_like ? 1 : static_cast<int>(members.size()); }
@@ -45,8 +45,8 @@ struct Communicator {
   std::vector<int32_t> by_world_rank_;
 };
 
-/// Whom a rank exchanges data with in the collectives among neighbours of a communicator: world
-/// ranks in MPI's order, without those that do not exist.
+/// The neighbours of a rank in a communicator's collectives among neighbours: world ranks in MPI's
+/// order, without MPI_PROC_NULL.
 struct Neighbours {
   std::vector<int32_t> sources;
   std::vector<int32_t> destinations;
@@ -58,7 +58,7 @@ enum class SizeConvention : uint8_t {
   kPerRank,  ///< EZTrace: the plain buffer size of this rank
 };
 
-/// Of which receives the archive says that they named MPI_ANY_SOURCE or MPI_ANY_TAG.
+/// Which receives the archive marks as having named MPI_ANY_SOURCE or MPI_ANY_TAG.
 enum class WildcardsKnown : uint8_t { kNone, kNonblocking, kAll };
 
 /// A thread of a rank that calls MPI, beside the rank's main thread (MPI_THREAD_MULTIPLE).
@@ -100,15 +100,14 @@ struct TraceDefinitions {
   std::optional<double> eager_limit_network;  ///< bytes
   bool shared_cores = false;                  ///< a node had more ranks than cores for them
   std::map<std::string, std::string> properties;
-  /// All ranks are known to have had one clock, so that whoever left before another one came did
-  /// so.
+  /// All ranks shared one clock. Then a call that left before another rank entered really did so.
   bool one_clock = false;
   std::vector<std::string> warnings;
 
   int ranks() const { return static_cast<int>(location_of_rank.size()); }
 
-  // Timelines, each with a clock of its own: number r < ranks() is the main thread of rank r; those
-  // of `threads` follow, in their order.
+  // Timelines, each with its own clock: timeline r < ranks() is the main thread of rank r; the
+  // entries of `threads` follow, in their order.
   int timelines() const { return ranks() + static_cast<int>(threads.size()); }
   int rank_of(int timeline) const {
     return timeline < ranks() ? timeline : threads[timeline - ranks()].rank;
@@ -140,25 +139,25 @@ struct Oddity {
 class CallUnpacker;
 class FunctionTimes;
 
-/// Where calls come from: an OTF2 archive, a text, a generator. Each timeline is read on its own,
-/// forwards, block by block, so that nobody has to hold a trace in memory.
+/// A source of calls: an OTF2 archive, a text, a generator. Each timeline is read by itself,
+/// forwards, block by block, so no user holds a whole trace in memory.
 class EventSource {
  public:
   virtual ~EventSource() = default;
 
   virtual const TraceDefinitions& definitions() const = 0;
 
-  /// Reads what has to be read before there are calls, now instead of at the first read().
-  /// `progress`, where there is one, gets the share done from 0 to 1. Errors: as read().
+  /// Does now the work that the first read() would do before it returns calls. `progress`, if set,
+  /// receives the share done, 0 to 1. Errors: as read().
   virtual void load(const std::function<void(double)>& progress) { (void)progress; }
 
   /// The next calls of `timeline`; false at its end. The last call of one has the role kEnd.
   /// Errors: InputError with file, location and event.
   virtual bool read(int timeline, Block& block) = 0;
 
-  /// After a read(): what it took the calls of `timeline` from, where they are packed. What is left
-  /// in there may be taken one by one, into the same block, before the next read(). Null: read()
-  /// alone gives them.
+  /// After a read(): the unpacker of `timeline`, if its calls are packed. The remaining calls may
+  /// be taken from it one by one, into the same block, before the next read(). Null: only read()
+  /// delivers calls.
   virtual CallUnpacker* unpacker(int timeline) {
     (void)timeline;
     return nullptr;
@@ -167,8 +166,7 @@ class EventSource {
   /// Back to the start of every timeline.
   virtual void rewind() = 0;
 
-  /// Fill Block::records from now on. To be asked for before the first read(), or it is all read
-  /// again.
+  /// Fills Block::records from now on. After the first read() this reads everything again.
   virtual void keep_records(bool keep) = 0;
 
   /// Record times of a side location, in order. Errors: InputError, also when it sends, receives or
@@ -185,14 +183,14 @@ class EventSource {
   };
   virtual Counts counts() const = 0;
 
-  /// False when none of its calls depends on when an eager message's receive was posted: it has no
-  /// synchronous send, and none that takes some of several requests. Known once it is loaded.
+  /// False when no call depends on the post of an eager message: the source has no synchronous send
+  /// and no call that takes some of several requests. Known after load().
   virtual bool looks_at_posts() const { return true; }
 
-  /// Functions of the program that it has records of, by name.
+  /// Names of the program's functions on record.
   virtual std::vector<std::string> functions() const { return {}; }
-  /// Measures the time in these between calls (is_function() says which they are); at most
-  /// kMostFunctions. To be asked for before the first read(), or it is all read again.
+  /// Measures the time in these functions between calls (matched by is_function()); at most
+  /// kMostFunctions. After the first read() this reads everything again.
   virtual void time_functions(const std::vector<std::string>& names) { (void)names; }
   /// Once calls were read; null when nobody asked.
   virtual const FunctionTimes* function_times() const { return nullptr; }
