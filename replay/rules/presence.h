@@ -198,6 +198,8 @@ class Presence {
   void stop_waiting(uint32_t place, Side side);
   /// The side it asked for is there in these lanes, in a stay since `enter`.
   void serve(uint32_t place, Side side, Mask lanes, const Lanes<K>& enter);
+  /// When that leads to something else: the message arrives, or (push) asks its sender.
+  Lanes<K> after(const Message& message, Side side, const Lanes<K>& enter) const;
   void lose_interest(Message& message, Side side);
 
   std::vector<Timeline> timelines_;
@@ -206,7 +208,7 @@ class Presence {
   std::vector<uint32_t> free_;
   size_t partial_ = 0;  ///< messages that have arrived in some lanes only
   std::vector<Arrival> arrivals_;
-  std::vector<Waiting> asked_again_;  ///< of ask_again()
+  std::vector<Waiting> asked_again_;  ///< while messages of this list are asked
 };
 
 // --- What timelines do ---
@@ -434,18 +436,24 @@ void Presence<K>::stop_waiting(uint32_t place, Side side) {
 }
 
 template <int K>
-void Presence<K>::serve(uint32_t place, Side side, Mask lanes, const Lanes<K>& enter) {
-  Message& message = messages_[place];
+Lanes<K> Presence<K>::after(const Message& message, Side side, const Lanes<K>& enter) const {
   const HandshakeTimes<K>& times = message.times;
   const Lanes<K> time = message.since.max(enter);
+  if (side == kSender) return time + times.from_sender(message.since, enter);
+  if (message.protocol == Protocol::kPush) return time + times.answer;
+  return time + (times.answer + times.data);
+}
+
+template <int K>
+void Presence<K>::serve(uint32_t place, Side side, Mask lanes, const Lanes<K>& enter) {
+  Message& message = messages_[place];
+  const Lanes<K> next = after(message, side, enter);
   if (side == kReceiver && message.protocol == Protocol::kPush) {
     message.asks_sender |= lanes;
-    set(message.since, lanes, time + times.answer);
+    set(message.since, lanes, next);
   } else {
     const bool was_partial = message.open != kAllLanes;
-    const Lanes<K> left = side == kReceiver ? Lanes<K>(times.answer + times.data)
-                                            : times.from_sender(message.since, enter);
-    set(message.arrival, lanes, time + left);
+    set(message.arrival, lanes, next);
     message.open &= ~lanes;
     const bool is_partial = message.open != 0;
     if (is_partial && !was_partial) ++partial_;
@@ -468,45 +476,32 @@ void Presence<K>::lose_interest(Message& message, Side side) {
 
 template <int K>
 typename Presence<K>::Served Presence<K>::serve_earliest(Lanes<K> bound) {
-  struct Question {
-    double since;
-    TransferId id;
-    uint32_t place;
-    Side side;
-  };
-  bool waits = false, served = false;
-  std::vector<Question> questions;
-  for (int lane = 0; lane < K; ++lane) {
-    questions.clear();
-    for (uint32_t place = 0; place < messages_.size(); ++place) {
-      const Message& message = messages_[place];
-      if (message.id == kNoTransfer) continue;
-      for (const Side side : {kReceiver, kSender}) {
-        if (has_lane(message.waits[side], lane))
-          questions.push_back({message.since[lane], message.id, place, side});
-      }
-    }
-    waits |= !questions.empty();
-    std::sort(questions.begin(), questions.end(), [](const Question& a, const Question& b) {
-      return a.since != b.since ? a.since < b.since : a.id < b.id;
-    });
-    double& first_leave = bound[lane];
-    for (const Question& question : questions) {
-      if (question.since > first_leave) break;
-      Message& message = messages_[question.place];
-      if (message.id != question.id) continue;  // settled meanwhile
-      const Mask here = Mask{1} << lane;
-      message.waits[question.side] &= ~here;
-      if (message.waits[question.side] == 0) stop_waiting(question.place, question.side);
-      serve(question.place, question.side, here, timelines_[message.timeline[question.side]].enter);
-      served = true;
-      // What happens next in this lane because of it.
-      const bool is_over = (messages_[question.place].open & here) == 0;
-      first_leave = std::min(first_leave, is_over ? messages_[question.place].arrival[lane]
-                                                  : messages_[question.place].since[lane]);
-      ask(question.place);
+  // By lane, when the first of them leads to anything else. A message that is asked about until
+  // then is no later than that: what follows from a question is later than the question.
+  std::vector<Waiting>& questions = asked_again_;
+  for (uint32_t place = 0; place < messages_.size(); ++place) {
+    const Message& message = messages_[place];
+    if (message.id == kNoTransfer) continue;
+    for (const Side side : {kReceiver, kSender}) {
+      if (message.waits[side] == 0) continue;
+      questions.push_back({place, side});
+      set(bound, message.waits[side],
+          bound.min(after(message, side, timelines_[message.timeline[side]].enter)));
     }
   }
+  bool served = false;
+  for (const auto& [place, side] : questions) {
+    Message& message = messages_[place];
+    const Mask lanes = message.waits[side] & mask_of(message.since <= bound);
+    if (lanes == 0) continue;
+    served = true;
+    message.waits[side] &= ~lanes;
+    if (message.waits[side] == 0) stop_waiting(place, side);
+    serve(place, side, lanes, timelines_[message.timeline[side]].enter);
+    ask(place);
+  }
+  const bool waits = !questions.empty();
+  questions.clear();
   if (served) return Served::kSome;
   return waits ? Served::kLanesDisagree : Served::kNone;
 }
