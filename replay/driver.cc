@@ -551,6 +551,33 @@ class Driver {
            std::to_string(seconds) + " s";
   }
 
+  /// Above all else where nothing is known of how threads wait for each other.
+  void warn_of_threads(TraceSummary& summary) const {
+    const uint64_t threads = trace_->threads.size();
+    const std::string begin =
+        std::to_string(threads) + (threads == 1
+                                       ? " thread calls MPI beside the main one of its rank. "
+                                       : " threads call MPI beside the main ones of their ranks. ");
+    const std::string else_ =
+        "between their MPI calls each keeps its own time, and such waiting counts as compute";
+    if (counts_.joined == 0) {
+      summary.warnings.insert(summary.warnings.begin(),
+                              begin +
+                                  "Where threads of a rank wait for each other outside of MPI is "
+                                  "not known, as no join is on record: " +
+                                  else_);
+      return;
+    }
+    const std::string joined = counts_.joined == threads
+                                   ? threads == 1 ? "Its join is" : "Their joins are"
+                                   : "The joins of " + std::to_string(counts_.joined) + " of " +
+                                         std::to_string(threads) + " are";
+    summary.warnings.push_back(begin + joined +
+                               " on record and replayed; other waits among threads, such as for "
+                               "locks, are not known: " +
+                               else_);
+  }
+
   void summarize() {
     TraceSummary& summary = results_.trace;
     summary.path = trace_->path;
@@ -575,13 +602,7 @@ class Driver {
         summary.clock_repair ? violations_ : first_outcome_->clock_violations;
     summary.one_clock = trace_->one_clock;
     summary.warnings = trace_->warnings;
-    if (!trace_->threads.empty()) {
-      summary.warnings.push_back(
-          std::to_string(trace_->threads.size()) +
-          " threads call MPI beside the main ones of their ranks. Where threads of a rank wait for "
-          "each other outside of MPI is not known: between their MPI calls each keeps its own "
-          "time, and such waiting counts as compute");
-    }
+    if (!trace_->threads.empty()) warn_of_threads(summary);
     const auto silent = std::count_if(trace_->side_locations.begin(), trace_->side_locations.end(),
                                       [](const SideLocation& side) { return side.thread; });
     if (silent > 0) {

@@ -35,6 +35,7 @@ class GlobalDefinitions {
     call_sites();
     groups();
     communicators();
+    contingents();
     windows();
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) topologies(rank);
     return good_;
@@ -48,6 +49,12 @@ class GlobalDefinitions {
     const auto [place, is_new] = strings_.try_emplace(text, next_string_);
     if (is_new) check(OTF2_GlobalDefWriter_WriteString(writer_, next_string_++, text.c_str()));
     return place->second;
+  }
+
+  /// True where a rank has several locations.
+  bool any_threads() const {
+    return std::any_of(ranks_.begin(), ranks_.end(),
+                       [](const RankSummary& rank) { return rank.locations.size() > 1; });
   }
 
   std::string program_name() const { return info_.command.substr(0, info_.command.find(' ')); }
@@ -83,6 +90,9 @@ class GlobalDefinitions {
     check(OTF2_GlobalDefWriter_WriteParadigmProperty(writer_, OTF2_PARADIGM_MPI,
                                                      OTF2_PARADIGM_PROPERTY_RMA_WIN_NAME_TEMPLATE,
                                                      OTF2_TYPE_STRING, value));
+    if (!any_threads()) return;
+    check(OTF2_GlobalDefWriter_WriteParadigm(writer_, OTF2_PARADIGM_PTHREAD, string("Pthread"),
+                                             OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT));
   }
 
   void attributes() {
@@ -207,14 +217,17 @@ class GlobalDefinitions {
   }
 
   void regions() {
-    const OTF2_StringRef file = string("MPI");
+    const OTF2_StringRef mpi = string("MPI");
     for (size_t id = 0; id < numbering_.region.size(); ++id) {
       if (numbering_.region[id] == kNone) continue;
       const OTF2_StringRef name = string(info_.call_names[id]);
-      check(OTF2_GlobalDefWriter_WriteRegion(writer_, numbering_.region[id], name, name,
-                                             kStringEmpty,
-                                             static_cast<OTF2_RegionRole>(info_.call_roles[id]),
-                                             OTF2_PARADIGM_MPI, OTF2_REGION_FLAG_NONE, file, 0, 0));
+      const auto role = static_cast<OTF2_RegionRole>(info_.call_roles[id]);
+      const bool of_threads =
+          role == OTF2_REGION_ROLE_THREAD_CREATE || role == OTF2_REGION_ROLE_THREAD_WAIT;
+      check(OTF2_GlobalDefWriter_WriteRegion(
+          writer_, numbering_.region[id], name, name, kStringEmpty, role,
+          of_threads ? OTF2_PARADIGM_PTHREAD : OTF2_PARADIGM_MPI, OTF2_REGION_FLAG_NONE,
+          of_threads ? string("PTHREAD") : mpi, 0, 0));
     }
   }
 
@@ -268,6 +281,37 @@ class GlobalDefinitions {
       } else {
         check(OTF2_GlobalDefWriter_WriteComm(writer_, id, name, c.group, parent, flags));
       }
+    }
+  }
+
+  /// The threads of each rank that has several, as Score-P has them: a group of indices into the
+  /// group of all of them, and a communicator.
+  void contingents() {
+    if (!any_threads()) return;
+    std::vector<uint64_t> locations;
+    std::vector<std::vector<uint64_t>> members(ranks_.size());
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (ranks_[rank].locations.size() < 2) continue;
+      for (const LocationSummary& l : ranks_[rank].locations) {
+        members[rank].push_back(locations.size());
+        locations.push_back(l.location);
+      }
+    }
+    auto group = static_cast<uint32_t>(definitions_.groups.size());
+    const auto write_group = [&](const char* name, OTF2_GroupType type,
+                                 const std::vector<uint64_t>& list) {
+      check(OTF2_GlobalDefWriter_WriteGroup(writer_, group++, string(name), type,
+                                            OTF2_PARADIGM_PTHREAD, OTF2_GROUP_FLAG_NONE,
+                                            static_cast<uint32_t>(list.size()), list.data()));
+    };
+    write_group("PTHREAD", OTF2_GROUP_TYPE_COMM_LOCATIONS, locations);
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (members[rank].empty()) continue;
+      const uint32_t own = group;
+      write_group("threads of the process", OTF2_GROUP_TYPE_COMM_GROUP, members[rank]);
+      check(OTF2_GlobalDefWriter_WriteComm(writer_, numbering_.first_contingent() + rank,
+                                           kStringEmpty, own, OTF2_UNDEFINED_COMM,
+                                           OTF2_COMM_FLAG_NONE));
     }
   }
 

@@ -227,7 +227,9 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   Used used;
   used.calls.resize(kCallCount);
   for (const ThreadRecords& thread : records.threads) summarise(thread, records.zero, used);
+  used.leave_out_unknown_threads();
   report.used = used.calls;
+  report.threads = used.threads;
   name_code(used, modules::seen(), task.function_filter, report);
   const Numbering numbering = unify(comm, rank, report, definitions);
   const Translation translation = translate(report, numbering);

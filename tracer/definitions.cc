@@ -369,6 +369,8 @@ Translation translate(const ProcessReport& own, const Numbering& numbering) {
   }
   translate_places(own.functions, numbering.functions, translation.function);
   translate_places(own.call_sites, numbering.call_sites, translation.call_site);
+  translation.threads = own.threads;
+  translation.first_contingent = numbering.first_contingent();
   return translation;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "tracer/packing.h"
@@ -86,6 +87,7 @@ struct ProcessReport {
   std::vector<TopologyReport> topologies;
   CodePlaces functions;
   CodePlaces call_sites;
+  std::unordered_set<uint64_t> threads;  ///< that begin (threads.h); not told to others
 
   std::string pack() const;
   static ProcessReport unpack(const std::string& bytes);
@@ -119,6 +121,9 @@ inline constexpr uint32_t kSelfGroup = 1;
 
 /// The numbers that all ranks agreed on.
 struct Numbering {
+  /// Translation's.
+  uint32_t first_contingent() const { return static_cast<uint32_t>(identities.size()); }
+
   std::vector<uint32_t> region;      ///< of a CallId, kNone where no rank made that call
   std::vector<uint64_t> identities;  ///< of the communicators, in the order of their definitions
   std::vector<uint64_t> windows;     ///< likewise; 0 for shared ones
@@ -142,6 +147,10 @@ struct Translation {
   std::vector<uint32_t> global_group;
   std::unordered_map<uint64_t, uint32_t> function;  ///< regions by address, where they have one
   std::unordered_map<uint64_t, uint32_t> call_site;
+  std::unordered_set<uint64_t> threads;  ///< ProcessReport's
+  /// Each rank has a contingent of threads, a communicator with the number of this one plus that
+  /// of the rank.
+  uint32_t first_contingent = 0;
 };
 Translation translate(const ProcessReport& own, const Numbering& numbering);
 

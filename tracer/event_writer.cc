@@ -12,9 +12,10 @@ namespace {
 /// The state of writing one location.
 class EventWriter {
  public:
-  EventWriter(OTF2_EvtWriter* writer, uint32_t thread, const Translation& translation)
+  EventWriter(OTF2_EvtWriter* writer, uint64_t location, const Translation& translation)
       : writer_(writer),
-        thread_(thread),
+        thread_(static_cast<uint32_t>(location >> 32)),
+        contingent_(translation.first_contingent + static_cast<uint32_t>(location)),
         translation_(translation),
         attributes_(OTF2_AttributeList_New()) {}
   ~EventWriter() { OTF2_AttributeList_Delete(attributes_); }
@@ -73,6 +74,12 @@ class EventWriter {
   bool inside_function() const { return !functions_.empty(); }
   void close_functions(uint64_t time) {
     functions_.close_all([&](uint32_t region) { close_function(region, time); });
+  }
+
+  /// The mark of a thread that the program created.
+  void thread(unsigned id, uint64_t number, uint64_t time) {
+    put(id == kMarkThreadBegin ? OTF2_EvtWriter_ThreadBegin : OTF2_EvtWriter_ThreadEnd, nullptr,
+        time, contingent_, number);
   }
 
   void begin(uint64_t time) {
@@ -266,6 +273,12 @@ class EventWriter {
         break;
       case Item::kStolen:
         stolen_ = items.value();
+        break;
+      case Item::kThreadCreate:
+        put(OTF2_EvtWriter_ThreadCreate, nullptr, enter_, contingent_, items.value());
+        break;
+      case Item::kThreadWait:
+        put(OTF2_EvtWriter_ThreadWait, nullptr, leave_, contingent_, items.value());
         break;
       case Item::kParts:
       case Item::kAsked:
@@ -465,6 +478,7 @@ class EventWriter {
 
   OTF2_EvtWriter* writer_;
   uint32_t thread_;
+  uint32_t contingent_;  ///< of the process
   const Translation& translation_;
   OTF2_AttributeList* attributes_;
   OpenFunctions functions_;
@@ -477,17 +491,38 @@ class EventWriter {
   bool good_ = true;
 };
 
+/// The thread that a call of pthreads created or waited for; 0 for any other call.
+uint64_t thread_of(const record::Record& r) {
+  record::Reader items = r.items;
+  if (r.id >= kFirstMark || items.done()) return 0;
+  const Item first = items.item();
+  return first == Item::kThreadCreate || first == Item::kThreadWait ? items.value() : 0;
+}
+
 }  // namespace
+
+void Used::leave_out_unknown_threads() {
+  for (const auto& [id, numbers] : named_threads) {
+    const bool any = std::any_of(numbers.begin(), numbers.end(),
+                                 [this](uint64_t number) { return threads.contains(number); });
+    if (any) calls[id] = true;
+  }
+}
 
 ThreadSummary summarise(const ThreadRecords& records, uint64_t zero, Used& used) {
   ThreadSummary summary;
   summary.read = records.for_each(zero, [&](const record::Record& r) {
     summary.last = std::max(summary.last, r.leave);
     // A function that was only left was entered while nothing was recorded.
-    if (r.id == kMarkFunctionEnter) used.functions.insert(function_address(r.function));
+    if (r.id == kMarkFunctionEnter) used.functions.insert(function_address(r.word));
+    if (r.id == kMarkThreadBegin) used.threads.insert(r.word);
     if (r.id >= kFirstMark) return;
     if (r.id >= used.calls.size()) return;  // a damaged record
-    used.calls[r.id] = true;
+    if (const uint64_t thread = thread_of(r); thread != 0) {
+      used.named_threads[r.id].insert(thread);
+    } else {
+      used.calls[r.id] = true;
+    }
     if (r.call_site != 0) used.call_sites.insert(r.call_site);
     if (!r.left) summary.open_call = static_cast<int>(r.id);
   });
@@ -500,9 +535,11 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
   LocationSummary summary;
   summary.location = location;
   const bool master = records.thread() == 0;
-  EventWriter events(writer, records.thread(), translation);
+  EventWriter events(writer, location, translation);
   const bool read = records.for_each(zero, [&](const record::Record& r) {
     if (!events.good()) return;
+    const uint64_t thread = thread_of(r);
+    if (thread != 0 && !translation.threads.contains(thread)) return;
     // A switch may have been made while this thread was inside a call.
     const uint64_t enter = std::max(r.enter, summary.last);
     if (summary.last == 0) {
@@ -518,10 +555,12 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
     } else if (r.id == kMarkOff || r.id == kMarkOn) {
       events.switched(enter, r.id == kMarkOn);
     } else if (is_function_mark(r.id)) {
-      events.function(r.id, r.function, enter);
+      events.function(r.id, r.word, enter);
+    } else if (is_thread_mark(r.id)) {
+      events.thread(r.id, r.word, enter);
     } else if (r.id < translation.region.size() && translation.region[r.id] != kNone) {
       if (!r.left) summary.last = std::max(ends.call, enter);
-      ++summary.calls;
+      if (thread == 0) ++summary.calls;
       events.call(r.id, enter, summary.last, r.call_site, r.items);
     }
   });

@@ -2,6 +2,7 @@
 
 #include <otf2/otf2.h>
 
+#include <map>
 #include <unordered_set>
 #include <vector>
 
@@ -68,6 +69,12 @@ struct Used {
   std::vector<bool> calls;
   std::unordered_set<uint64_t> functions;  ///< addresses
   std::unordered_set<uint64_t> call_sites;
+  std::unordered_set<uint64_t> threads;  ///< that begin (threads.h), by number
+  /// The threads that calls of pthreads name, by CallId.
+  std::map<unsigned, std::unordered_set<uint64_t>> named_threads;
+
+  /// Once all threads are summarised: calls that name none of those which begin are not written.
+  void leave_out_unknown_threads();
 };
 
 /// Adds to `used` what a thread recorded.

@@ -120,6 +120,12 @@ ENTRY = '''#define RUBATO_ENTRY(name, number)                                   
 
 '''
 PROBE_IDS = ['kProbeRegion', 'kProbeSend', 'kProbeIsend', 'kProbeWait', 'kProbeAllreduce']
+# Calls of another kind that are on record like those of MPI (threads.cc), and OTF2's roles of them.
+PTHREAD_CALLS = {'pthread_create': 'THREAD_CREATE', 'pthread_join': 'THREAD_WAIT'}
+
+
+def pthread_id(name):
+    return 'k' + ''.join(word.capitalize() for word in name.split('_'))
 
 
 def main():
@@ -136,6 +142,8 @@ def main():
             out.write(f'  k{function.name},\n')
         for probe in PROBE_IDS:
             out.write(f'  {probe},\n')
+        for name in PTHREAD_CALLS:
+            out.write(f'  {pthread_id(name)},\n')
         out.write('  kCallCount\n};\n\n}  // namespace rubato\n')
 
     with open(f'{options.out}/wrappers.cc', 'w') as out:
@@ -143,7 +151,10 @@ def main():
         out.write('const CallInfo kCalls[kCallCount] = {\n')
         for function, entry in wrapped:
             out.write(f'    {{"{function.name}", OTF2_REGION_ROLE_{ROLES[entry.role]}}},\n')
-        out.write('    {"probe", OTF2_REGION_ROLE_FUNCTION},\n' * len(PROBE_IDS) + '};\n')
+        out.write('    {"probe", OTF2_REGION_ROLE_FUNCTION},\n' * len(PROBE_IDS))
+        for name, role in PTHREAD_CALLS.items():
+            out.write(f'    {{"{name}", OTF2_REGION_ROLE_{role}}},\n')
+        out.write('};\n')
         out.write(PROBES)
         out.write('\n}  // namespace rubato\n\nusing namespace rubato;\n\n'
                   + ENTRY + 'extern "C" {\n\n')

@@ -77,6 +77,8 @@ enum class Item : unsigned {
   kAsked,   ///< behind a kRecv: Asked, where that says more than what came
   kRequestReady,  ///< request of a partitioned send of which partitions are ready
   kStolen,        ///< nanoseconds stolen inside the call (stolen.h); the last but a kCallSite
+  kThreadCreate,  ///< first and only one of pthread_create: number of the new thread (threads.h)
+  kThreadWait,    ///< likewise of pthread_join: that of the thread which has ended
 };
 
 /// What a receive or probe did not name.
@@ -107,7 +109,7 @@ struct Message {
 };
 
 /// What stands in place of the call id for what is no call. Such a record has no items, but for
-/// kMarkStolen. That of a function has function_word() in place of the duration.
+/// kMarkStolen. Some have a word of their own in place of the duration (has_own_word()).
 inline constexpr unsigned kMarkTracerTime = 1023;  ///< this stretch of time was spent by the tracer
 inline constexpr unsigned kMarkOff = 1022;         ///< recording is switched off at the enter time
 inline constexpr unsigned kMarkOn = 1021;          ///< recording is switched on
@@ -116,6 +118,9 @@ inline constexpr unsigned kMarkFunctionLeave = 1019;
 /// At the enter time the kernel was asked what was stolen before. Two words: that in nanoseconds,
 /// and how many ticks it took to ask.
 inline constexpr unsigned kMarkStolen = 1018;
+/// A thread that the program created begins, and ends; its number is the word (threads.h).
+inline constexpr unsigned kMarkThreadBegin = 1017;
+inline constexpr unsigned kMarkThreadEnd = 1016;
 inline constexpr unsigned kFirstMark = 1000;
 
 inline constexpr unsigned kMaxItemWords = 4;
@@ -219,6 +224,13 @@ inline int function_depth(uint64_t word) {
 }
 inline bool is_function_mark(unsigned id) {
   return id == kMarkFunctionEnter || id == kMarkFunctionLeave;
+}
+inline bool is_thread_mark(unsigned id) {
+  return id == kMarkThreadBegin || id == kMarkThreadEnd;
+}
+/// The second word of such a record says what it is about.
+inline bool has_own_word(unsigned id) {
+  return is_function_mark(id) || is_thread_mark(id);
 }
 
 namespace record {
@@ -342,7 +354,7 @@ struct Record {
   bool left;
   Reader items{nullptr, nullptr};
   uint64_t call_site = 0;  ///< address that the call returned to, where that was recorded
-  uint64_t function = 0;   ///< function_word() of a function's mark
+  uint64_t word = 0;       ///< where has_own_word(): function_word(), or the number of a thread
 };
 
 /// Goes through the records of a segment.
@@ -368,8 +380,8 @@ class Cursor {
     } else {
       if (end_ - at_ < static_cast<ptrdiff_t>(kHeadWords)) return false;
       r.enter = r.leave = (word >> 10) + zero_;
-      if (is_function_mark(r.id)) {
-        r.function = at_[1];
+      if (has_own_word(r.id)) {
+        r.word = at_[1];
         r.left = true;
         at_ += kHeadWords;
         r.items = Reader(at_, at_);

@@ -12,6 +12,7 @@
 
 #include "tracer/function_probe.h"
 #include "tracer/processors.h"
+#include "tracer/threads.h"
 
 namespace rubato {
 namespace {
@@ -197,11 +198,50 @@ void Recorder::catch_up(ThreadLog& log) {
   log.muted = now_off;
 }
 
+namespace {
+
+/// A mark with a word of its own. There must be room for it.
+void put_word_mark(ThreadLog& log, unsigned mark, uint64_t time, uint64_t word) {
+  log.at[1] = word;
+  log.at[0] = record::head(time - Recorder::zero(), mark);
+  log.at += kHeadWords;
+  log.last = time;
+}
+
+}  // namespace
+
+void Recorder::put_begin(ThreadLog& log, uint64_t since) {
+  const threads::Birth& birth = threads::own();
+  if (birth.number == 0 || log.muted || !on()) return;
+  if (log.limit - log.at < static_cast<ptrdiff_t>(kFreeWords) && !refill(log, kFreeWords)) return;
+  // The log may be that of a thread which ended since.
+  put_word_mark(log, kMarkThreadBegin, std::max(birth.begin, log.last), birth.number);
+  threads::note_on_record();
+  // What it took to prepare is no work of the thread.
+  tracer_time(log, std::max(since, log.last), Clock::now());
+}
+
+void Recorder::put_end(ThreadLog& log) {
+  threads::Birth& birth = threads::own();
+  if (!birth.on_record || !on()) return;
+  log.busy = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (log.switches != switches()) catch_up(log);
+  if (!log.muted &&
+      (log.limit - log.at >= static_cast<ptrdiff_t>(kFreeWords) || refill(log, kFreeWords))) {
+    put_word_mark(log, kMarkThreadEnd, Clock::now(), birth.number);
+  }
+  birth = {};  // what it still does, it does as another one
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  log.busy = false;
+}
+
 /// Its destructor runs when a thread ends.
 struct Recorder::ThreadEnd {
   ~ThreadEnd() {
     ThreadLog* log = thread_log_;
     if (log == nullptr || log->busy) return;
+    put_end(*log);
     thread_log_ = nullptr;
     log->ended_switches += own_involuntary_switches() - log->context_switches;
     log->stolen.close();
@@ -213,6 +253,13 @@ struct Recorder::ThreadEnd {
 };
 
 ThreadLog* Recorder::new_thread() {
+  const uint64_t since = Clock::now();
+  ThreadLog* log = new_log();
+  if (log != nullptr) put_begin(*log, since);
+  return log;
+}
+
+ThreadLog* Recorder::new_log() {
   static thread_local ThreadEnd end;
   (void)&end;  // makes it known to this thread
   {

@@ -83,6 +83,9 @@ class Recorder {
   /// The log of this thread. Where there are many, that of a thread which has ended goes to the
   /// next new one: programs may start any number of short threads.
   static ThreadLog* this_thread() { return thread_log_ != nullptr ? thread_log_ : new_thread(); }
+  /// Whether this thread has one; whether it is inside a recorded call.
+  static bool has_log() { return thread_log_ != nullptr; }
+  static bool in_call() { return thread_log_ != nullptr && thread_log_->busy; }
   static ThreadLog* threads() { return threads_.load(std::memory_order_acquire); }
 
   /// Makes room for `words` more in the log; false when there is none (recording then stops).
@@ -133,6 +136,10 @@ class Recorder {
  private:
   struct ThreadEnd;
   static ThreadLog* new_thread();
+  static ThreadLog* new_log();
+  /// That this thread, whose log is new to it, began (threads.h), and that it ends.
+  static void put_begin(ThreadLog& log, uint64_t since);
+  static void put_end(ThreadLog& log);
   static void toggle(uint64_t now, bool off);
   static bool extend(ThreadLog& log, size_t words);
 

@@ -437,7 +437,9 @@ RecoverResult recover(const RecoverTask& task) {
       result.missing.push_back(process.files.front() + ": " + std::to_string(damaged) +
                                " entries are damaged");
     }
+    used.leave_out_unknown_threads();
     report.used = used.calls;
+    report.threads = used.threads;
     name_code(used, process.journal.modules, process.journal.facts.function_filter, report);
     reports.push_back(std::move(report));
     records.push_back(process.records);

@@ -40,6 +40,7 @@ struct ArchiveIndex {
       both_groups;  ///< of intercommunicators: the communicator that stands for both
   uint64_t global_offset = 0;
   std::vector<std::pair<uint32_t, std::string>> functions;  ///< regions that are not MPI's: names
+  std::vector<std::pair<uint32_t, std::string>> joins;      ///< those that wait for a thread
   ReferenceTable<uint64_t> chosen_functions;                ///< of those to be timed: their bits
   bool has_attributes = false;                              ///< any of those below
   // Our attributes and parameters (tracer/schema.h).

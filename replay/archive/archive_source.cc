@@ -50,6 +50,7 @@ class ArchiveSource : public EventSource {
       if (side.thread && calls_mpi(side)) mpi_threads.push_back(side);
     }
     archive_.definitions.make_timelines(mpi_threads);
+    if (!mpi_threads.empty()) make_calls_of_joins();
   }
 
   const TraceDefinitions& definitions() const override { return archive_.definitions; }
@@ -172,6 +173,17 @@ class ArchiveSource : public EventSource {
   }
 
  private:
+  /// Regions in which a thread waits for the end of another one.
+  void make_calls_of_joins() {
+    std::vector<MpiCallInfo>& calls = archive_.definitions.calls;
+    for (const auto& [region, name] : archive_.index.joins) {
+      MpiCallInfo join{name};
+      join.joins = true;
+      archive_.index.call_of_region.set(region, static_cast<int32_t>(calls.size()) - 1);
+      calls.insert(calls.end() - 1, join);  // the last one is for records outside of calls
+    }
+  }
+
   bool calls_mpi(const SideLocation& side) {
     bool found = false;
     files_->read_apart(side, [&](const Block& block) {

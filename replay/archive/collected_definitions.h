@@ -59,6 +59,7 @@ struct CollectedText {
 struct Collected {
   std::unordered_map<uint32_t, std::string> strings;
   std::vector<std::pair<uint32_t, uint32_t>> regions;   // ref, name
+  std::vector<uint32_t> joins;                          // those that wait for a thread
   std::unordered_map<uint32_t, CollectedGroup> groups;  // COMM_GROUP and the like
   std::vector<CollectedGroup> mpi_locations;            // type COMM_LOCATIONS, paradigm MPI
   std::vector<CollectedComm> comms;

@@ -454,6 +454,18 @@ OTF2_CallbackCode on_buffer_flush(RUBATO_RECORD, OTF2_TimeStamp stop) {
   });
 }
 
+/// A record of a thread that is created, begins, ends or was waited for.
+template <auto kMethod>
+OTF2_CallbackCode on_thread(RUBATO_RECORD, OTF2_CommRef contingent, uint64_t number) {
+  // Where all ranks have one timeline it is only somewhere in time.
+  if (static_cast<EventLocation*>(user)->archive->definitions.threads.empty())
+    return take(user, event, time, plain(RecordKind::kOther));
+  return guarded(user, [&](EventLocation& l) {
+    if (l.functions) l.time_bare_record(event, l.ticks(time));
+    l.record(event, time, kMethod, ThreadName{contingent, number});
+  });
+}
+
 }  // namespace
 
 EventCallbacks::EventCallbacks(const ArchiveIndex& index)
@@ -478,6 +490,11 @@ EventCallbacks::EventCallbacks(const ArchiveIndex& index)
   OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(callbacks_, on_parameter);
   OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(callbacks_, on_measurement);
   OTF2_EvtReaderCallbacks_SetBufferFlushCallback(callbacks_, on_buffer_flush);
+  OTF2_EvtReaderCallbacks_SetThreadCreateCallback(callbacks_,
+                                                  on_thread<&CallBuilder::thread_create>);
+  OTF2_EvtReaderCallbacks_SetThreadBeginCallback(callbacks_, on_thread<&CallBuilder::thread_begin>);
+  OTF2_EvtReaderCallbacks_SetThreadEndCallback(callbacks_, on_thread<&CallBuilder::thread_end>);
+  OTF2_EvtReaderCallbacks_SetThreadWaitCallback(callbacks_, on_thread<&CallBuilder::thread_wait>);
 }
 
 template <bool kAttributes>
@@ -533,9 +550,6 @@ void EventCallbacks::set_others() {
   RUBATO_OTHER(RmaWinCreate);
   RUBATO_OTHER(RmaWinDestroy);
   RUBATO_OTHER(ThreadAcquireLock);
-  RUBATO_OTHER(ThreadBegin);
-  RUBATO_OTHER(ThreadCreate);
-  RUBATO_OTHER(ThreadEnd);
   RUBATO_OTHER(ThreadFork);
   RUBATO_OTHER(ThreadJoin);
   RUBATO_OTHER(ThreadReleaseLock);
@@ -544,7 +558,6 @@ void EventCallbacks::set_others() {
   RUBATO_OTHER(ThreadTaskSwitch);
   RUBATO_OTHER(ThreadTeamBegin);
   RUBATO_OTHER(ThreadTeamEnd);
-  RUBATO_OTHER(ThreadWait);
   RUBATO_OTHER(Unknown);
 #undef RUBATO_OTHER
 }

@@ -144,6 +144,7 @@ bool EventFiles::decode_rank(int rank, bool keep_records, bool hold_sends, CallS
     counts.receives.add(builder.open_receives());
     counts.collectives.add(builder.open_collectives());
     counts.backwards.add(builder.backwards());
+    counts.joined += builder.is_joined() ? 1 : 0;
   }
   return true;
 }

@@ -314,6 +314,8 @@ void resolve_regions(const Collected& data, Archive& archive) {
     const std::string name = mpi_call_name(data.text(name_ref));
     if (name.empty()) {
       archive.index.functions.emplace_back(ref, data.text(name_ref));
+      if (std::find(data.joins.begin(), data.joins.end(), ref) != data.joins.end())
+        archive.index.joins.emplace_back(ref, data.text(name_ref));
       continue;
     }
     const auto [entry, is_new] =

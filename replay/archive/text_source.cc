@@ -133,6 +133,7 @@ class TextSource : public EventSource {
       counts.receives.add(builder.open_receives());
       counts.collectives.add(builder.open_collectives());
       counts.backwards.add(builder.backwards());
+      counts.joined += builder.is_joined() ? 1 : 0;
     }
     return counts;
   }
@@ -259,6 +260,10 @@ class TextSource : public EventSource {
       const int timeline = text_.trace.timelines_of(line.rank)[line.thread];
       calls_[line.rank]->record(line.thread, events_[timeline], enter, method, arguments...);
     };
+    if (what == "create" || what == "begin" || what == "join" ||
+        (what == "end" && line.words.size() > 2)) {
+      return thread_step(line, enter, leave, record);
+    }
     if (what == "end") return record(enter, &CallBuilder::other);
     if (what == "off") {
       record(enter, &CallBuilder::measurement, false);
@@ -347,6 +352,22 @@ class TextSource : public EventSource {
       text_.fail(line, "'" + what + "' is not a call this format knows");
     }
     record(leave, &CallBuilder::leave, name);
+  }
+
+  /// What a thread of a rank does to another one, or that it begins or ends.
+  template <typename Record>
+  void thread_step(const TextLine& line, double enter, double leave, Record record) {
+    if (line.words.size() < 3) text_.fail(line, "the number of the thread is missing");
+    const ThreadName thread{0, static_cast<uint64_t>(text_.number(line, line.words[2]))};
+    const int32_t join = call("pthread_join");
+    text_.trace.calls[join].joins = true;
+    const std::string& what = line.words[1];
+    if (what == "create") return record(enter, &CallBuilder::thread_create, thread);
+    if (what == "begin") return record(enter, &CallBuilder::thread_begin, thread);
+    if (what == "end") return record(enter, &CallBuilder::thread_end, thread);
+    record(enter, &CallBuilder::enter, join);
+    record(leave, &CallBuilder::thread_wait, thread);
+    record(leave, &CallBuilder::leave, join);
   }
 
   struct CollectiveText {

@@ -62,6 +62,11 @@ namespace rubato {
 ///     0: 200 end                       last record of the rank
 ///     0.1: 20..30 recv 1 8B            thread 1 of rank 0; a request may be waited for by another
 ///                                      thread than posted it, in a later line
+///     0: 12 create 7                   the thread that has number 7 in its rank is created;
+///     0.1: 15 begin 7                  thread 1 begins as it, and
+///     0.1: 90 end 7                    ends;
+///     0: 50..95 join 7                 pthread_join, which waits for that; a thread that did not
+///                                      begin anywhere makes no calls
 ///
 /// '#' starts a comment. Errors: InputError with `origin` and the line.
 std::unique_ptr<EventSource> parse_text_trace(const std::string& text,

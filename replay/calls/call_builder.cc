@@ -461,6 +461,8 @@ void CallBuilder::finish() {
     // A send is one whatever became of it.
     if (action_of(post).kind == ActionKind::kSend) {
       post.resolved = true;
+    } else if (action_of(post).kind == ActionKind::kAwaitThread) {
+      make_void(post);
     } else {
       give_up(post);
     }
@@ -474,6 +476,7 @@ void CallBuilder::end() {
   if (finished_) return;
   finished_ = true;
   if (open_) close_call(last_time_);
+  if (thread_) end_thread(last_event_, last_time_);
   polls_ = 0;
   if (!begun_) return;
   Call end;

@@ -65,7 +65,10 @@ class SlotNumbers {
   size_t in_use_ = 0;
 };
 
-/// The open requests of one rank; its threads share them.
+/// A thread as records name it: its contingent (a reference of the archive) and its number in that.
+using ThreadName = std::pair<uint32_t, uint64_t>;
+
+/// What the timelines of one rank share: its open requests, and its threads.
 struct RequestBook {
   explicit RequestBook(bool may_reuse_slots = true) : reuse_slots(may_reuse_slots) {}
 
@@ -87,6 +90,20 @@ struct RequestBook {
     OpenPost leaves = {nullptr, 0};
   };
 
+  /// A thread of which a creation or a begin was seen.
+  struct Thread {
+    uint32_t created = UINT32_MAX;   ///< slot of its creation
+    uint32_t ended = UINT32_MAX;     ///< of its end, once it has begun
+    CallBuilder* builder = nullptr;  ///< likewise: of its timeline
+    bool is_over = false;
+    /// A join that was recorded to leave before the thread ended, and how many calls there were.
+    std::optional<OpenPost> early_join = {};
+    size_t calls_then = 0;
+  };
+  /// What threads of a rank with one timeline do to each other is nobody's business.
+  bool has_threads() const { return !reuse_slots; }
+
+  std::map<ThreadName, Thread> threads;
   RequestTable<OpenPost> receives;
   RequestTable<OpenPost> collectives;
   RequestTable<OpenPost> held_sends;  ///< where sends are held back
@@ -194,6 +211,12 @@ class CallBuilder {
   void epoch(uint64_t event, double time, uint32_t window, uint32_t group);
   void lock(uint64_t event, double time, uint32_t window, int32_t target, bool exclusive);
   void unlock(uint64_t event, double time, uint32_t window, int32_t target);
+  // Threads of the rank (thread_steps.cc): one is created by this one, this one begins as it or
+  // ends, and its end was waited for, if there is an open call in that.
+  void thread_create(uint64_t event, double time, ThreadName thread);
+  void thread_begin(uint64_t event, double time, ThreadName thread);
+  void thread_end(uint64_t event, double time, ThreadName thread);
+  void thread_wait(uint64_t event, double time, ThreadName thread);
   void measurement(uint64_t event, double time, bool on);
   /// In a call it is a part of it that models do without (kLost), else a call of role kFlush.
   void buffer_flush(uint64_t event, double time, double stop);
@@ -243,6 +266,8 @@ class CallBuilder {
   const Oddity& open_collectives() const { return open_collectives_; }
   /// Records that are earlier than the one before them.
   const Oddity& backwards() const { return backwards_; }
+  /// Another thread of the rank waits for the end of this one.
+  bool is_joined() const { return is_joined_; }
 
  private:
   struct Posted {
@@ -299,6 +324,11 @@ class CallBuilder {
   void exchange_with_neighbours(const NeighbourExchange& exchange, NeighbourRequest* request);
   void make_void(Posted& posted);
   void give_up(Posted& posted);  ///< voids it and counts it as never completed
+  /// A call of no length that does one thing to other threads.
+  void add_thread_call(uint64_t event, double time, ActionKind kind, uint8_t flags, uint32_t slot);
+  /// The thread that this timeline is ends.
+  void end_thread(uint64_t event, double time);
+  size_t calls_so_far() const { return call_base_ + pending_.calls.size(); }
   Posted& posted(size_t id) { return posted_[id - posted_base_]; }
   Action& action_of(const Posted& posted) { return pending_.actions[posted.action - action_base_]; }
   /// CollectiveFlags of a member whose part is empty.
@@ -330,6 +360,8 @@ class CallBuilder {
   Oddity open_receives_;
   Oddity open_collectives_;
   Oddity backwards_;
+  std::optional<ThreadName> thread_;  ///< that began here and did not end
+  bool is_joined_ = false;
 
   // Calls that were not handed out yet, with the number of calls, actions before them.
   Block pending_;
@@ -433,6 +465,7 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
     const MpiCallInfo& info = trace_->calls[call];
     const CallRole role = info.init       ? CallRole::kInit
                           : info.finalize ? CallRole::kFinalize
+                          : info.joins    ? CallRole::kThread
                                           : CallRole::kMpi;
     open_call(event, time, static_cast<uint16_t>(call), role);
   } else if (call >= 0) {

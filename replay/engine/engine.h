@@ -15,6 +15,7 @@
 #include "replay/engine/messages.h"
 #include "replay/engine/one_sided.h"
 #include "replay/engine/stalls.h"
+#include "replay/engine/threads.h"
 #include "replay/engine/waits.h"
 #include "replay/rules/recorded_minima.h"
 #include "replay/store/hot.h"
@@ -203,7 +204,10 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
   state.next_awaited = 0;
   if (call.role == CallRole::kBegin) {
     state.enter = Lanes<K>::Constant(call.enter);
-    if (timeline >= trace_->ranks()) {
+    if (timeline >= trace_->ranks() && call.actions > 0) {
+      state.block.take_up(call);
+      await_thread(state, state.block.actions_of(call)[0]);
+    } else if (timeline >= trace_->ranks()) {
       state.threads->unborn.push_back(timeline);
       state.awaited.push_back({.kind = Awaited::Kind::kMainThread});
     } else if (has_unborn(state)) {
@@ -296,6 +300,10 @@ RUBATO_HOT void Replay<Rules>::perform(TimelineState<K>& state, const Call& call
       return lock(timeline, action);
     case ActionKind::kUnlock:
       return unlock(timeline, call, action);
+    case ActionKind::kThreadStep:
+      return thread_step(state, call, action);
+    case ActionKind::kAwaitThread:
+      return await_thread(state, action);
   }
 }
 
@@ -340,6 +348,7 @@ template <class Rules>
 RUBATO_RARE bool Replay<Rules>::other_is_there(TimelineState<K>& state, Awaited& awaited) {
   const int timeline = state.number;
   if (awaited.kind == Awaited::Kind::kMainThread) return false;
+  if (awaited.kind == Awaited::Kind::kThread) return thread_step_is_there(state, awaited);
   if (!awaited.posted && !find_request(timeline, awaited)) return false;
   if (awaited.kind >= Awaited::Kind::kCollective) return others_are_there(timeline, awaited);
   return awaited.transfer == kNoTransfer ||
@@ -377,7 +386,8 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
   const int timeline = state.number;
   const Lanes<K>& leave = call.role == CallRole::kBegin || call.role == CallRole::kEnd
                               ? std::as_const(state.enter)
-                              : rules_->leave(state, call, context_);
+                          : call.role == CallRole::kThread ? leave_thread(state, call)
+                                                           : rules_->leave(state, call, context_);
   if (waits_) note_wait(state, call, leave);
   if (state.moved_here > 0) [[unlikely]]
     end_moved(state);
@@ -441,6 +451,10 @@ RUBATO_RARE void Replay<Rules>::let_go_other(const TimelineState<K>& state, cons
                                              const Awaited& awaited) {
   if (awaited.kind < Awaited::Kind::kCollective) {
     if (awaited.transfer != kNoTransfer) let_go(state, call, awaited.kind, awaited.transfer);
+    return;
+  }
+  if (awaited.kind == Awaited::Kind::kThread) {
+    state.threads->steps.erase(awaited.slot);
     return;
   }
   if (awaited.kind == Awaited::Kind::kCollective)

@@ -159,6 +159,14 @@ class Replay {
   /// keep their distance to what the main thread did then.
   void begin_threads(int timeline, const Call& call);
 
+  // Threads of a rank that wait for each other: engine/threads.h.
+  void thread_step(TimelineState<K>& state, const Call& call, const Action& action);
+  void await_thread(TimelineState<K>& state, const Action& action);
+  /// False when the step is still to come; its thread then wakes `state`.
+  bool thread_step_is_there(TimelineState<K>& state, const Awaited& awaited);
+  /// When a call of role kThread leaves.
+  const Lanes<K>& leave_thread(TimelineState<K>& state, const Call& call);
+
   // Memory that is needed soon: engine/memory_ahead.h.
   void fetch_calls(const TimelineState<K>& state) const;
   void fetch_messages(int timeline) const;
@@ -339,7 +347,8 @@ class Replay {
   /// The rank that `timeline` waits for, -1 when it waits for nobody.
   int waits_for(int timeline);
   static bool waits_for_thread(const Awaited& awaited) {
-    return awaited.kind == Awaited::Kind::kMainThread || !awaited.posted;
+    return awaited.kind == Awaited::Kind::kMainThread || awaited.kind == Awaited::Kind::kThread ||
+           !awaited.posted;
   }
   /// A member that the collective `awaited` lacks; one whose streams have ended before any other.
   int missing_member(const Awaited& awaited);

@@ -46,6 +46,7 @@ RUBATO_HOT void Replay<Rules>::add_cause(const TimelineState<K>& state, const Ca
       return add_lock_cause(state, awaited, causes);
     case Awaited::Kind::kOneSided:  // its own data
     case Awaited::Kind::kMainThread:
+    case Awaited::Kind::kThread:
       return;
   }
 }

@@ -24,15 +24,16 @@ struct Awaited {
     kEpoch,       ///< the other side of a kEpoch
     kLock,        ///< the turn of a lock before that of a kLock
     kMainThread,  ///< a thread begins when the main one of its rank has come as far
+    kThread,      ///< the step of another thread of the rank (`action` a kAwaitThread)
   };
   Kind kind = Kind::kSend;
   bool posted = true;  ///< false: a send or receive of another thread, which has still to post it
   Synchronisation waits_for = Synchronisation::kAllToAll;  ///< in a collective
   /// The message, or which of the collectives that were started before; kNoTransfer: neither.
   TransferId transfer = kNoTransfer;
-  uint32_t slot = kNoSlot;         ///< of one that is not posted
+  uint32_t slot = kNoSlot;         ///< of one that is not posted, or the step of a thread
   int local = 0;                   ///< rank in the communicator of a collective
-  const Action* action = nullptr;  ///< of a collective, or one-sided
+  const Action* action = nullptr;  ///< of a collective, one-sided, or of a thread
   uint64_t instance = 0;  ///< of a collective; number of an epoch, or of a turn, from 1 (0: none)
 };
 
@@ -135,7 +136,13 @@ struct ThreadedRank {
   };
   std::unordered_map<uint32_t, Request> requests;  ///< by slot
   std::unordered_map<uint32_t, int> waiting;       ///< timeline to wake, by slot
-  std::vector<int> unborn;                         ///< timelines that have not begun
+  /// A thread was created, or has ended.
+  struct Step {
+    Lanes<K> time;
+    double recorded;
+  };
+  std::unordered_map<uint32_t, Step> steps;  ///< by slot, until they were waited for
+  std::vector<int> unborn;                   ///< timelines that have not begun
 };
 
 /// Where one timeline stands in the replay. What nearly every call looks at comes first: with many

@@ -27,6 +27,10 @@ void OperationReader::read_ahead() {
     ahead_.outside[static_cast<int>(OutsidePart::kCompute)] += gap;
     add_functions(call, gap);
     clock_ = call.leave;
+    if (call.role == CallRole::kThread) {
+      ahead_.outside[static_cast<int>(OutsidePart::kCompute)] += call.leave - call.enter;
+      continue;
+    }
     if (call.role == CallRole::kOff || call.role == CallRole::kFlush ||
         call.role == CallRole::kStolen) {
       const OutsidePart part = call.role == CallRole::kOff     ? OutsidePart::kOff

@@ -38,6 +38,7 @@ struct MpiCallInfo {
   /// or there was nothing under way.
   bool one_sided = false;
   EpochStep epoch = EpochStep::kWait;  ///< what MPI_Win_post and its kin do
+  bool joins = false;  ///< no call of MPI at all, but one that waits for the end of a thread
   bool init = false;
   bool finalize = false;
 };

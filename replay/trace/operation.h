@@ -36,6 +36,9 @@ enum class ActionKind : uint8_t {
   kEpoch,         ///< post, start, complete or wait towards `peer`; `tag` says which
   kLock,          ///< of the window at `peer`, kNoRoot: at all members
   kUnlock,
+  // Among the threads of a rank, outside of MPI (engine/threads.h).
+  kThreadStep,   ///< a thread is created, or ends, which others wait for by its `slot`
+  kAwaitThread,  ///< waits for that step; kBegins: of the thread itself, for its creation
   /// Not of the program: the call took so much longer (lost_ticks()), as LostFlags says. Behind all
   /// other actions of a call, which has kLoses.
   kLost,
@@ -72,6 +75,11 @@ enum OneSidedFlags : uint8_t {
   kFetches = 1,    ///< of a kOneSided: a kFetch follows
   kRemote = 2,     ///< of a kOneSidedDone
   kExclusive = 4,  ///< of a kLock
+};
+
+/// Flags of a kAwaitThread.
+enum ThreadFlags : uint8_t {
+  kBegins = 2,
 };
 
 /// Flags of a kLost: without one, the tracer wrote its buffer.
@@ -223,6 +231,8 @@ enum class CallRole : uint8_t {
   kOff,       ///< measurement was switched off: keeps its length, is no computation
   kFlush,     ///< the tracer wrote its buffer: kept on `measured` alone
   kStolen,    ///< the thread could run, but had no core: kept on `measured` (--keep-stolen: by all)
+  kThread,    ///< what a thread has to do with others of its rank: pthread_join, or the mere record
+              ///< of a begin, a creation or an end; without actions it is computation
   kEnd,       ///< the last record of the location; not a call
 };
 

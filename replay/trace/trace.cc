@@ -61,6 +61,7 @@ EventSource::Counts& EventSource::Counts::operator+=(const Counts& other) {
   receives.add(other.receives);
   collectives.add(other.collectives);
   backwards.add(other.backwards);
+  joined += other.joined;
   return *this;
 }
 

@@ -176,9 +176,10 @@ class EventSource {
   /// Records read since the last rewind, and what never completed.
   struct Counts {
     uint64_t records = 0;
-    Oddity receives;     ///< posted and never completed
-    Oddity collectives;  ///< started and never completed
-    Oddity backwards;    ///< records that are earlier than the one before them
+    Oddity receives;      ///< posted and never completed
+    Oddity collectives;   ///< started and never completed
+    Oddity backwards;     ///< records that are earlier than the one before them
+    uint64_t joined = 0;  ///< timelines whose end another one of their rank waits for
     Counts& operator+=(const Counts& other);
   };
   virtual Counts counts() const = 0;

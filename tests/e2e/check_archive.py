@@ -5,6 +5,7 @@
 * records of messages, requests and collectives lie inside a region;
 * every message sent is received, in order, with the same length (--unmatched N allows N without partner);
 * a request is posted before it completes, and completes once per posting, as what it was posted as;
+* a thread is created, begins, ends and is waited for in this order;
 * a window is made before it is used, and only once; what is done on it comes to its end on both sides;
 * the number of events of each location is what its definition says.
 """
@@ -28,6 +29,15 @@ COMPLETED_BY = {
 }
 
 
+# What may come before.
+THREAD_STEPS = {
+    events.ThreadCreate: [None],
+    events.ThreadBegin: [None, events.ThreadCreate],  # where the creating thread has no location
+    events.ThreadEnd: [events.ThreadBegin],
+    events.ThreadWait: [events.ThreadEnd],
+}
+
+
 def fail(message):
     sys.exit(f'{arguments[0]}: {message}')
 
@@ -43,6 +53,7 @@ def world_rank(communicator, rank, me):
 
 def check(path):
     with otf2.reader.open(path) as trace:
+        threads = collections.defaultdict(lambda: None)
         stacks = collections.defaultdict(list)
         last = collections.defaultdict(int)
         events_of = collections.Counter()
@@ -65,9 +76,14 @@ def check(path):
                 if not stacks[location._ref] or stacks[location._ref].pop() != event.region.name:
                     fail(f'location {location._ref}: leave {event.region.name} without enter')
             elif kind not in (events.ProgramBegin, events.ProgramEnd, events.MeasurementOnOff,
-                              events.BufferFlush):
+                              events.BufferFlush, events.ThreadBegin, events.ThreadEnd):
                 if not stacks[location._ref]:
                     fail(f'location {location._ref}: {kind.__name__} outside of a region')
+            if kind in THREAD_STEPS:
+                thread = (event.thread_contingent._ref, event.sequence_count)
+                if threads[thread] not in THREAD_STEPS[kind]:
+                    fail(f'{kind.__name__} of thread {thread} behind {threads[thread]}')
+                threads[thread] = kind
             if kind in (events.MpiIsend, events.MpiIrecvRequest, events.NonBlockingCollectiveRequest):
                 if event.request_id in open_requests[me]:
                     fail(f'rank {me}: request {event.request_id} posted twice')

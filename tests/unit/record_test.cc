@@ -79,6 +79,23 @@ std::vector<record::Record> records_in(const std::vector<uint64_t>& words) {
 
 }  // namespace
 
+TEST_CASE("the begin and the end of a thread have its number in place of a duration") {
+  // The call between them is entered 5 behind the begin, at 1000 + 50 + 5, and left 9 later.
+  const auto found = records_in({record::head(50, kMarkThreadBegin), 17,
+                                 record::short_done(record::short_open(5, 4), 9, 0),
+                                 record::head(70, kMarkThreadEnd), 17});
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].id == kMarkThreadBegin);
+  CHECK(found[0].enter == 1050);
+  CHECK(found[0].word == 17);
+  CHECK(found[0].left);
+  CHECK(found[1].enter == 1055);
+  CHECK(found[1].leave == 1064);
+  CHECK(found[2].id == kMarkThreadEnd);
+  CHECK(found[2].enter == 1070);
+  CHECK(found[2].word == 17);
+}
+
 TEST_CASE("records follow each other by long and short heads") {
   // A long head: entered at 1000 + 50, 7 ticks, one item; then a short one 5 ticks after the first
   // was left (1057 + 5 = 1062), 9 ticks, two items.

@@ -1,0 +1,101 @@
+// What threads of a rank do to each other outside of MPI: creations, begins, ends and joins become
+// calls of role kThread, whose actions name each other by slots. The records of all timelines of a
+// rank come here in the order of time (rank_calls.h), so that who waits knows whom it waits for.
+//
+// A join waits for a thread that is a timeline. Of any other it is computation, as it is known to
+// end when it was recorded to and no sooner. One that was recorded to leave before the thread ended
+// is held back until the end is seen: where the thread did nothing in between, the records are a
+// little out of order; else the end is not what was waited for.
+
+#include "replay/calls/call_builder.h"
+
+namespace rubato {
+
+void CallBuilder::add_thread_call(uint64_t event, double time, ActionKind kind, uint8_t flags,
+                                  uint32_t slot) {
+  ensure_call(event, time);
+  pending_.calls.back().role = CallRole::kThread;
+  Action& action = add_action(kind);
+  action.flags = flags;
+  action.slot = slot;
+}
+
+void CallBuilder::thread_create(uint64_t event, double time, ThreadName thread) {
+  if (!book_->has_threads() || open_) return note_inside(event, time, false);
+  RequestBook::Thread& created = book_->threads[thread] = {};
+  created.created = book_->allocate_slot();
+  add_thread_call(event, time, ActionKind::kThreadStep, 0, created.created);
+  note_inside(event, time, false);
+  close_call(time);
+}
+
+void CallBuilder::thread_begin(uint64_t event, double time, ThreadName thread) {
+  if (!book_->has_threads() || open_) return note_inside(event, time, false);
+  if (thread_) end_thread(last_event_, last_time_);
+  const bool is_first = !begun_;
+  RequestBook::Thread& begun = book_->threads[thread];
+  begun.builder = this;
+  begun.ended = book_->allocate_slot();
+  thread_ = thread;
+  const bool is_created = begun.created != kNoSlot;
+  if (!is_created || !is_first || timeline_ < trace_->ranks()) {
+    if (is_created) add_thread_call(event, time, ActionKind::kAwaitThread, kBegins, begun.created);
+    note_inside(event, time, false);
+    if (is_created) close_call(time);
+    return;
+  }
+  note_inside(event, time, false);
+  Call& begin = pending_.calls.back();
+  begin.actions = 1;
+  Action& action = add_action(ActionKind::kAwaitThread);
+  action.flags = kBegins;
+  action.slot = begun.created;
+}
+
+void CallBuilder::thread_end(uint64_t event, double time, ThreadName thread) {
+  if (open_ || thread_ != thread) return note_inside(event, time, false);
+  end_thread(event, time);
+}
+
+void CallBuilder::end_thread(uint64_t event, double time) {
+  RequestBook::Thread& ended = book_->threads[*thread_];
+  const size_t calls = calls_so_far();
+  add_thread_call(event, time, ActionKind::kThreadStep, 0, ended.ended);
+  note_inside(event, time, false);
+  close_call(time);
+  ended.is_over = true;
+  thread_.reset();
+  if (!ended.early_join) return;
+  CallBuilder& joiner = *ended.early_join->poster;
+  Posted& join = joiner.posted(ended.early_join->number);
+  if (calls == ended.calls_then) {
+    join.resolved = true;
+    is_joined_ = true;
+  } else {
+    joiner.make_void(join);
+  }
+}
+
+void CallBuilder::thread_wait(uint64_t event, double time, ThreadName thread) {
+  const bool in_join = open_ && pending_.calls.back().role == CallRole::kThread;
+  const auto found = book_->threads.find(thread);
+  const bool known = found != book_->threads.end() && found->second.builder != nullptr &&
+                     found->second.builder != this;
+  if (!known || (open_ && !in_join)) return note_inside(event, time, true);
+  RequestBook::Thread& joined = found->second;
+  if (!joined.is_over && (joined.builder->open_ || joined.builder->finished_ || joined.early_join))
+    return note_inside(event, time, true);
+  add_thread_call(event, time, ActionKind::kAwaitThread, 0, joined.ended);
+  if (joined.is_over) {
+    joined.builder->is_joined_ = true;
+  } else {
+    joined.early_join = RequestBook::OpenPost{this, posted_base_ + posted_.size()};
+    joined.calls_then = joined.builder->calls_so_far();
+    posted_.push_back(
+        {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
+  }
+  note_inside(event, time, true);
+  if (implicit_) close_call(time);
+}
+
+}  // namespace rubato

@@ -1,0 +1,72 @@
+#pragma once
+
+// The part of the engine that is about threads which wait for each other outside of MPI; engine.h
+// includes it. Two things are known: a thread begins after its creation, and who joins it waits for
+// its end. Either is a step in one timeline that a call in another one waits for.
+//
+//   a begin    leaves at W' + (begin - W), W being the creation
+//   a join     leaves at max(enter', W') + (leave - max(enter, W)), W being the end of the thread:
+//              what the join itself takes, stays
+//
+// on `measured` and on every model. Where the records are out of order, so that a join ends before
+// the thread does, W counts as the leave of the join.
+
+#include <algorithm>
+
+#include "replay/engine/replay.h"
+#include "replay/store/hot.h"
+
+namespace rubato {
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::thread_step(TimelineState<K>& state, const Call& call,
+                                            const Action& action) {
+  state.threads->steps[action.slot] = {state.enter, call.enter};
+  const auto waiting = state.threads->waiting.find(action.slot);
+  if (waiting == state.threads->waiting.end()) return;
+  wake(waiting->second);
+  state.threads->waiting.erase(waiting);
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::await_thread(TimelineState<K>& state, const Action& action) {
+  state.awaited.push_back({.kind = Awaited::Kind::kThread, .slot = action.slot, .action = &action});
+}
+
+template <class Rules>
+RUBATO_RARE bool Replay<Rules>::thread_step_is_there(TimelineState<K>& state,
+                                                     const Awaited& awaited) {
+  const auto step = state.threads->steps.find(awaited.slot);
+  if (step == state.threads->steps.end()) {
+    state.threads->waiting[awaited.slot] = state.number;
+    return false;
+  }
+  const Call& call = current_call(state.number);
+  if (call.role == CallRole::kBegin)
+    state.enter = step->second.time + (call.enter - step->second.recorded);
+  return true;
+}
+
+template <class Rules>
+RUBATO_RARE const Lanes<Replay<Rules>::K>& Replay<Rules>::leave_thread(TimelineState<K>& state,
+                                                                       const Call& call) {
+  if (state.awaited.empty()) {
+    const double recorded = call.leave - call.enter;
+    state.busy = state.enter + compute(state.number, 0, recorded, false, 0);
+    return state.busy;
+  }
+  double last = call.enter;
+  state.busy = state.enter;
+  for (const Awaited& awaited : state.awaited) {
+    const auto& step = state.threads->steps.at(awaited.slot);
+    // Of a begin the moment of the begin itself.
+    const double there =
+        awaited.action->flags & kBegins ? call.leave : std::min(step.recorded, call.leave);
+    state.busy = state.busy.max(step.time + (there - step.recorded));
+    last = std::max(last, there);
+  }
+  state.busy += call.leave - last;
+  return state.busy;
+}
+
+}  // namespace rubato
