@@ -100,8 +100,8 @@ po::options_description replay_options() {
       "do not sum up how long ranks wait for others that come late, which takes some time of its "
       "own");
   add("no-intervals",
-      "do not say how far predictions may be off; where messages need somebody inside MPI, or the "
-      "order of time, that saves two passes a scenario");
+      "do not say how far predictions may be off; in the order of time that saves two passes a "
+      "scenario");
   add("ignore-offsets", "do not apply the clock offsets of the archive");
   add("no-repair",
       "leave calls where the archive's clocks put them, even before what they waited for");

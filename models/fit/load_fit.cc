@@ -19,16 +19,16 @@ std::string brief(double value) {
 }
 
 /// "0.712 +- 0.02".
-std::string with_error(const Degradation& fit, const char* between) {
+std::string with_error(const FittedDegradation& fit, const char* between) {
   return brief(fit.ratio) + (fit.values > 1 ? between + brief(fit.error) : "");
 }
 
-std::string pairs_of(const Degradation& fit) {
+std::string pairs_of(const FittedDegradation& fit) {
   return std::to_string(fit.least_live) + " to " + std::to_string(fit.most_live) + " pairs at once";
 }
 
 /// True when each rank that talked had a core of its own, as far as is known.
-bool had_cores(Level level, const Degradation& fit, const Provenance& measured) {
+bool had_cores(Level level, const FittedDegradation& fit, const Provenance& measured) {
   const auto cores = measured.find("cores");
   const int on_a_node = level == Level::kNetwork ? fit.most_live : 2 * fit.most_live;
   return cores == measured.end() || on_a_node <= std::atoi(cores->second.c_str());
@@ -41,7 +41,7 @@ std::string contended_levels(Level level, bool tells_sockets) {
              : std::string("[\"") + kLevelNames[static_cast<int>(level)] + "\"]";
 }
 
-std::string contention_comment(Level level, const Degradation& fit, bool tells_sockets) {
+std::string contention_comment(Level level, const FittedDegradation& fit, bool tells_sockets) {
   std::string text =
       "\n# Messages that are under way at once slow each other down by so much (MPInside's LR x "
       "DR), as\n# measured with " +
@@ -60,8 +60,8 @@ std::string contention_comment(Level level, const Degradation& fit, bool tells_s
 
 }  // namespace
 
-std::optional<Degradation> fit_degradation(const std::vector<LoadedTime>& times,
-                                           double least_bytes) {
+std::optional<FittedDegradation> fit_degradation(const std::vector<LoadedTime>& times,
+                                                 double least_bytes) {
   std::map<double, double> alone;
   for (const LoadedTime& time : times) {
     if (time.live == 1) alone[time.bytes] = time.seconds;
@@ -69,7 +69,7 @@ std::optional<Degradation> fit_degradation(const std::vector<LoadedTime>& times,
   if (alone.empty()) return std::nullopt;
   const double latency = alone.begin()->second;
   std::vector<double> ratios;
-  Degradation fit;
+  FittedDegradation fit;
   fit.most_live = 0;
   for (const LoadedTime& time : times) {
     const auto single = alone.find(time.bytes);

@@ -23,7 +23,7 @@ struct LoadedTime {
 ///
 /// L is the time of the shortest message alone, size / B(size) the additional time of a single
 /// message. DR = 1 / LR means no degradation, DR = 1 that messages share one path.
-struct Degradation {
+struct FittedDegradation {
   double ratio = 1;
   int values = 0;    ///< lengths and numbers of messages that it is the mean of
   double error = 0;  ///< standard error of that mean; 0 for a single value
@@ -32,8 +32,8 @@ struct Degradation {
 
 /// Fits DR to the messages of at least `least_bytes` (below that latency hides it), with two or
 /// more at once. None where no length was measured both alone and with others.
-std::optional<Degradation> fit_degradation(const std::vector<LoadedTime>& times,
-                                           double least_bytes = 65536);
+std::optional<FittedDegradation> fit_degradation(const std::vector<LoadedTime>& times,
+                                                 double least_bytes = 65536);
 
 /// Number of concurrent pairs of a series in a file of samples: 4 for "pairs_4". None for other
 /// patterns.
