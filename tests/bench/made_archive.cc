@@ -53,7 +53,7 @@ class RankWriter {
   RankWriter(OTF2_EvtWriter* writer, int rank, int ranks)
       : writer_(writer), rank_(rank), ranks_(ranks), random_(static_cast<unsigned>(rank) + 1) {}
 
-  void halo(const Grid& grid, uint64_t step) {
+  void halo(const Grid& grid, uint64_t step, uint64_t bytes) {
     const auto neighbours = grid.neighbours(rank_);
     time_ = step * kStep + random_() % 100000;
     for (uint64_t i = 0; i < 6; ++i) {
@@ -63,7 +63,7 @@ class RankWriter {
     }
     for (uint32_t i = 0; i < 6; ++i) {
       enter(kIsend);
-      OTF2_EvtWriter_MpiIsend(writer_, nullptr, time_ += 200, neighbours[i], 0, i, 8192,
+      OTF2_EvtWriter_MpiIsend(writer_, nullptr, time_ += 200, neighbours[i], 0, i, bytes,
                               request_ + 6 + i);
       leave(kIsend);
     }
@@ -71,7 +71,7 @@ class RankWriter {
     time_ = step * kStep + 200000;
     for (uint32_t i = 0; i < 6; ++i) {
       // What comes from -x was sent to +x.
-      OTF2_EvtWriter_MpiIrecv(writer_, nullptr, time_ += 10, neighbours[i], 0, i ^ 1, 8192,
+      OTF2_EvtWriter_MpiIrecv(writer_, nullptr, time_ += 10, neighbours[i], 0, i ^ 1, bytes,
                               request_ + i);
     }
     for (uint64_t i = 0; i < 6; ++i)
@@ -227,7 +227,7 @@ void make_archive(const MadeArchive& what, const std::string& directory) {
     for (uint64_t step = 0; step < steps_of(what); ++step) {
       switch (what.workload) {
         case Workload::kHalo:
-          calls.halo(grid, step);
+          calls.halo(grid, step, what.bytes);
           break;
         case Workload::kRing:
           calls.ring(step);

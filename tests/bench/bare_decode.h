@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// The locations that the archive with this anchor file defines, in its order. Ends the program,
+/// with a word, when it cannot be read.
+std::vector<uint64_t> locations_of(const std::string& anchor);
+
+/// Reads all records of these locations with libotf2, one location after the other, with callbacks
+/// that only count: what no reader of the archive can go below. Returns how many there were.
+uint64_t decode_bare(const std::string& anchor, const std::vector<uint64_t>& locations);

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// The rows of the table, by what they are about. Each is printed as soon as it is measured; what it
+// should be is told with bars.h.
+
+/// Which of them are made, and how.
+struct Choice {
+  std::vector<std::string> only;  ///< those with one of these in their name; all when empty
+  bool list = false;              ///< print their names and measure nothing
+  bool quick = false;             ///< shorter archives; what takes longest is left out
+
+  /// True where the row is to be measured now.
+  bool takes(const std::string& name) const;
+  /// So many calls, or half of them where it has to be quick: shorter archives would be judged by
+  /// what it takes to open them.
+  uint64_t calls(uint64_t count) const { return quick ? count / 2 : count; }
+};
+
+/// `scaling/...`: made archives on bandela: ranks, chunks, patterns, many scenarios, wait states.
+void scaling_rows(const Choice& choice);
+
+/// `platform/...`: the regular halo on three machines, with messages below and above what they send
+/// at once.
+void platform_rows(const Choice& choice);
+
+/// `real/...`: what tests/bench/real_archives.sh traced into `directory`, on three machines.
+void real_rows(const Choice& choice, const std::string& directory);
+
+/// `simgrid/...`: halos beside SimGrid's replay of the same, where it is installed.
+void simgrid_rows(const Choice& choice);
