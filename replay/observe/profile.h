@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "models/lanes.h"
@@ -105,20 +104,14 @@ class Profile {
       last = any ? std::max(last, timeline.last[lane]) : timeline.last[lane];
       any = true;
     }
-    // A thread may end while its rank is in MPI_Finalize, which is no part of the run.
-    std::vector<double> over(trace_->ranks(), -std::numeric_limits<double>::infinity());
-    for (int number = 0; number < trace_->timelines(); ++number) {
-      if (!timelines_[number].has_events) continue;
-      double& rank_over = over[trace_->rank_of(number)];
-      rank_over = std::max(rank_over, timelines_[number].end[lane]);
-    }
     result.ranks.resize(trace_->ranks());
     for (int number = 0; number < trace_->timelines(); ++number) {
       const Timeline& timeline = timelines_[number];
       const bool is_main = number < trace_->ranks();
       RankResult& row = result.ranks[trace_->rank_of(number)];
       const double mpi = std::max(0.0, in_calls(number, lane) - timeline.outside[lane]);
-      const double until = std::min(timeline.until[lane], over[trace_->rank_of(number)]);
+      // A thread may end while its rank is in MPI_Finalize, which is no part of the run.
+      const double until = std::min(timeline.until[lane], end);
       double all = until - timeline.start[lane];
       for (const Lanes<K>& other : timeline.others) all -= other[lane];
       row.compute += std::max(0.0, all - mpi) / ticks_per_second;
