@@ -279,7 +279,7 @@ template <PlainRecord::Request kRole = PlainRecord::Request::kNone>
     return take(user, event, time, plain(RecordKind::kEnter, region));
   return guarded(user, [&](EventLocation& l) {
     const int32_t call = call_of(l, region);
-    if (call >= 0) take_stolen_before(l, event, time, attributes);
+    take_stolen_before(l, event, time, attributes);
     l.record(event, time, &CallBuilder::enter, call);
     if (l.functions) l.time_enter(event, l.ticks(time), region, call >= 0);
     if (call >= 0 && !attributes_of_probe(l, event, time, attributes))

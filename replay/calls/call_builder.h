@@ -94,7 +94,7 @@ struct RequestBook {
   struct Thread {
     uint32_t created = UINT32_MAX;   ///< slot of its creation
     uint32_t ended = UINT32_MAX;     ///< of its end, once it has begun
-    CallBuilder* builder = nullptr;  ///< likewise: of its timeline
+    CallBuilder* builder = nullptr;  ///< likewise: of its timeline, until it was waited for
     bool is_over = false;
     /// A join that was recorded to leave before the thread ended, and how many calls there were.
     std::optional<OpenPost> early_join = {};

@@ -7,6 +7,8 @@
 // is held back until the end is seen: where the thread did nothing in between, the records are a
 // little out of order; else the end is not what was waited for.
 
+#include <utility>
+
 #include "replay/calls/call_builder.h"
 
 namespace rubato {
@@ -22,7 +24,10 @@ void CallBuilder::add_thread_call(uint64_t event, double time, ActionKind kind, 
 
 void CallBuilder::thread_create(uint64_t event, double time, ThreadName thread) {
   if (!book_->has_threads() || open_) return note_inside(event, time, false);
-  RequestBook::Thread& created = book_->threads[thread] = {};
+  RequestBook::Thread& created = book_->threads[thread];
+  const bool has_begun = created.builder != nullptr && !created.is_over;
+  if (has_begun) return note_inside(event, time, false);  // the clocks disagree
+  created = {};
   created.created = book_->allocate_slot();
   add_thread_call(event, time, ActionKind::kThreadStep, 0, created.created);
   note_inside(event, time, false);
@@ -36,10 +41,12 @@ void CallBuilder::thread_begin(uint64_t event, double time, ThreadName thread) {
   RequestBook::Thread& begun = book_->threads[thread];
   begun.builder = this;
   begun.ended = book_->allocate_slot();
+  begun.is_over = false;
   thread_ = thread;
-  const bool is_created = begun.created != kNoSlot;
+  const uint32_t created = std::exchange(begun.created, kNoSlot);
+  const bool is_created = created != kNoSlot;
   if (!is_created || !is_first || timeline_ < trace_->ranks()) {
-    if (is_created) add_thread_call(event, time, ActionKind::kAwaitThread, kBegins, begun.created);
+    if (is_created) add_thread_call(event, time, ActionKind::kAwaitThread, kBegins, created);
     note_inside(event, time, false);
     if (is_created) close_call(time);
     return;
@@ -49,7 +56,7 @@ void CallBuilder::thread_begin(uint64_t event, double time, ThreadName thread) {
   begin.actions = 1;
   Action& action = add_action(ActionKind::kAwaitThread);
   action.flags = kBegins;
-  action.slot = begun.created;
+  action.slot = created;
 }
 
 void CallBuilder::thread_end(uint64_t event, double time, ThreadName thread) {
@@ -65,9 +72,10 @@ void CallBuilder::end_thread(uint64_t event, double time) {
   close_call(time);
   ended.is_over = true;
   thread_.reset();
-  if (!ended.early_join) return;
-  CallBuilder& joiner = *ended.early_join->poster;
-  Posted& join = joiner.posted(ended.early_join->number);
+  const auto early_join = std::exchange(ended.early_join, {});
+  if (!early_join) return;
+  CallBuilder& joiner = *early_join->poster;
+  Posted& join = joiner.posted(early_join->number);
   if (calls == ended.calls_then) {
     join.resolved = true;
     is_joined_ = true;
@@ -83,7 +91,7 @@ void CallBuilder::thread_wait(uint64_t event, double time, ThreadName thread) {
                      found->second.builder != this;
   if (!known || (open_ && !in_join)) return note_inside(event, time, true);
   RequestBook::Thread& joined = found->second;
-  if (!joined.is_over && (joined.builder->open_ || joined.builder->finished_ || joined.early_join))
+  if (!joined.is_over && (joined.builder->open_ || joined.builder->finished_))
     return note_inside(event, time, true);
   add_thread_call(event, time, ActionKind::kAwaitThread, 0, joined.ended);
   if (joined.is_over) {
@@ -94,6 +102,7 @@ void CallBuilder::thread_wait(uint64_t event, double time, ThreadName thread) {
     posted_.push_back(
         {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
   }
+  joined.builder = nullptr;  // nobody waits for it once more
   note_inside(event, time, true);
   if (implicit_) close_call(time);
 }

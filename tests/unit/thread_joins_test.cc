@@ -246,6 +246,29 @@ TEST_CASE("a thread that goes on behind its join did not end in it") {
   CHECK(results.trace.warnings[0].find("no join is on record") != std::string::npos);
 }
 
+TEST_CASE("a thread is waited for once, and begins once, whatever the records say") {
+  const std::string text = R"(
+    0: 0..0 init
+    0: 10 create 1
+    0: 20..520 join 1
+    0: 600..700 join 1
+    0: 720..730 join 1
+    0: 1000..1000 finalize
+    0.1: 30 begin 1
+    0.1: 50..500 recv 1 8B
+    0.1: 510 end 1
+    0.2: 540 begin 1
+    0.2: 550..550 local MPI_Comm_rank
+    1: 0..0 init
+    1: 400..410 send 0 8B
+    1: 1000..1000 finalize
+  )";
+  // Perfect: the first join leaves at 420. The second thread of that number has no creation of its
+  // own and begins 20 later, ends at 450, and is joined from 500 to 600. The third join finds
+  // nobody and is computation, so that 300 follow.
+  CHECK(end_of(text, "perfect", 0) == Approx(900));
+}
+
 TEST_CASE("a thread without a record of its end ends with its last record") {
   const std::string text = R"(
     0: 0..0 init
