@@ -15,7 +15,10 @@
 // behind the last one, as MPI_Get_count does, and keep their time. Any other call of MPI ends the
 // run. So does work between two of its calls, or in one that is no poll: more than ten times what a
 // poll of this run takes (the median), or a function of the program. What stood before the work was
-// a look now and then, not a wait.
+// a look now and then, not a wait. Between two polls the operating system may have been at work: a
+// stretch of up to a thousand polls is none of the program's while such ones take no more than a
+// tenth of what was polled. Nor are a lost core and a flush of the tracer, which a program does not
+// see, work; on a machine where the wait takes another time they are a part of it.
 //
 // A loop that waits ends with what it looked for. So a run of tests that ends with another kind of
 // test at its first try was given up: HPCC's RandomAccess calls MPI_Testany after each update of
@@ -73,8 +76,9 @@ class GivenUp {
 std::span<Call> tested_before(std::span<Call> polls, uint16_t name);
 
 /// Marks (Call::spinning) what was spinning in `run`: polls, calls that talk to nobody, and the
-/// call behind them that got what they looked for.
-void mark_spinning(std::span<Call> run, const IsPoll& is_poll);
+/// call behind them that got what they looked for. `ends_with_poll`: that is one of them, which
+/// found it; what was lost before it was part of the wait.
+void mark_spinning(std::span<Call> run, const IsPoll& is_poll, bool ends_with_poll);
 
 /// Marks what looked for the same in such a run: `is_same_kind` says it of an index into
 /// TraceDefinitions::calls. `probed`: the last one of this kind is a probe that found what the call
