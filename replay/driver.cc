@@ -284,9 +284,14 @@ class Driver {
         }
         profile.keep_lost(keeps_flushes, keeps_stolen);
         MeasuredRules<K> rules(lanes, minima_, placement_, limits_, group.local);
+        const Scenario* pricing = pricing_scenario();
+        if (pricing) rules.set_price(receiver_price(*pricing));
         outcome = pass(rules, &profile, observers<K>(),
                        compute_changes<K>(scenarios, group.placement), waits);
         clipped = rules.clipped();
+        const bool changes = std::any_of(lanes.begin(), lanes.end(),
+                                         [](const MeasuredLane& lane) { return lane.elastic; });
+        if (changes && rules.priced_calls() > 0) note_priced_calls(rules.priced_calls(), pricing);
       }
     }
     if (!group.measured) {
@@ -381,6 +386,36 @@ class Driver {
       traffic.messages += outcome.level_messages[i];
       traffic.bytes += outcome.level_bytes[i];
     }
+  }
+
+  /// The platform file that prices what the archive does not bound: that of its own machine, else
+  /// the first; none where there is none.
+  const Scenario* pricing_scenario() const {
+    const Scenario* first = nullptr;
+    for (const Scenario& scenario : *scenarios_) {
+      if (is_own_machine(scenario)) return &scenario;
+      if (!first && scenario.basis == Basis::kModel && !scenario.platform_file.empty())
+        first = &scenario;
+    }
+    return first;
+  }
+
+  /// What a message costs its receiver there, ticks.
+  MeasuredRules<1>::OwnPrice receiver_price(const Scenario& scenario) const {
+    return [machine = Interconnect(scenario.platform, options_->fallback_level),
+            per_second = trace_->ticks_per_second](Level level, double bytes) {
+      return machine.has(level) ? machine.message(level, bytes).receive_overhead * per_second : 0;
+    };
+  }
+
+  void note_priced_calls(uint64_t calls, const Scenario* pricing) {
+    const std::string text =
+        std::to_string(calls) +
+        " calls waited whose own cost nothing in the archive bounds, as its clocks put all of "
+        "their kind before what they waited for: taken as " +
+        (pricing ? "what " + pricing->name + " says of messages" : "nothing") +
+        " where a scenario has them wait less";
+    if (std::find(priced_.begin(), priced_.end(), text) == priced_.end()) priced_.push_back(text);
   }
 
   MeasuredLane measured_lane(const Scenario& scenario) const {
@@ -602,6 +637,7 @@ class Driver {
         summary.clock_repair ? violations_ : first_outcome_->clock_violations;
     summary.one_clock = trace_->one_clock;
     summary.warnings = trace_->warnings;
+    summary.warnings.insert(summary.warnings.end(), priced_.begin(), priced_.end());
     if (!trace_->threads.empty()) warn_of_threads(summary);
     const auto silent = std::count_if(trace_->side_locations.begin(), trace_->side_locations.end(),
                                       [](const SideLocation& side) { return side.thread; });
@@ -659,6 +695,7 @@ class Driver {
   bool by_arrival_;  ///< receives from any source are matched anew
   RecordingOverhead overhead_;
   RecordedMinima minima_;
+  std::vector<std::string> priced_;  ///< what is said of calls that these do not bound
   EagerLimits limits_;
   ClockViolations violations_;         ///< before the repair
   std::optional<ClockShifts> shifts_;  ///< where times had to be repaired

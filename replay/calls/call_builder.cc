@@ -54,6 +54,12 @@ void CallBuilder::close_finalize() {
 
 void CallBuilder::follow_polls() {
   const Call& call = pending_.calls.back();
+  if (polls_ > 0 && call.role == CallRole::kFlush) {
+    // A loop of polls, and a probe, go on behind it: the program did nothing.
+    ++polls_;
+    ++local_calls_;
+    return;
+  }
   if (call.role != CallRole::kMpi) {
     polls_ = 0;
     return;
@@ -77,7 +83,8 @@ void CallBuilder::follow_polls() {
     const bool after_probe = awaits_message(trace_->calls[run[0].name].name);
     bool found = !call.is_kept() && end_polls(run);
     if (!found && !after_probe && polls_ >= kMostPolls) {
-      mark_spinning(run, [&](const Call& each) { return is_a_poll(each); });
+      mark_spinning(
+          run, [&](const Call& each) { return is_a_poll(each); }, is_poll);
       found = true;
     }
     if (is_poll && !after_probe && !found) {
@@ -134,7 +141,7 @@ bool CallBuilder::end_polls(std::span<Call> run) {
   // A lone probe before a receive found its message at once.
   if (tests && given_up_.is_look_now_and_then(call.name)) return false;
   if (!tests && std::count_if(run.begin(), run.end() - 1, is_poll) < 2) return false;
-  mark_spinning(run, is_poll);
+  mark_spinning(run, is_poll, tests);
   return true;
 }
 
@@ -405,7 +412,7 @@ void CallBuilder::buffer_flush(uint64_t event, double time, double stop) {
     if (stop > time) lost_.flushing += stop - time;
     return;
   }
-  open_call(event, time, 0, CallRole::kFlush);
+  open_call(event, time, static_cast<uint16_t>(trace_->calls.size() - 1), CallRole::kFlush);
   note_inside(event, time, false);
   last_time_ = std::max(time, stop);
   close_call(last_time_);

@@ -6,9 +6,11 @@
 namespace rubato {
 namespace {
 
-constexpr double kWork = 10;       ///< times the median poll
-constexpr size_t kFewPolls = 16;   ///< a loop that waits may be as short, whatever ends it
-constexpr uint64_t kGoodPart = 4;  ///< one in so many
+constexpr double kWork = 10;              ///< times the median poll
+constexpr double kInterruption = 1000;    ///< likewise, the longest
+constexpr double kMostInterrupted = 0.1;  ///< of what was polled
+constexpr size_t kFewPolls = 16;          ///< a loop that waits may be as short, whatever ends it
+constexpr uint64_t kGoodPart = 4;         ///< one in so many
 
 double median_poll(std::span<const Call> run, const IsPoll& is_poll) {
   std::vector<double> lengths;
@@ -20,6 +22,34 @@ double median_poll(std::span<const Call> run, const IsPoll& is_poll) {
   std::nth_element(lengths.begin(), middle, lengths.end());
   return *middle;
 }
+
+/// True of what no program does: the tracer wrote its buffer, or others had the core.
+bool is_lost_time(const Call& call) {
+  return call.role == CallRole::kFlush || call.role == CallRole::kStolen;
+}
+
+/// What may have interrupted a loop and is no work, looking at it from its end.
+///
+/// An interrupt takes as long as a hundred polls, but is rare: what went into them takes little
+/// time beside what was polled. What can be saved up for one is limited, so that a program that
+/// works, polls now and then, and waits in the end, does not lose its work.
+class Interruptions {
+ public:
+  /// So long was polled in all; none is longer than `most`.
+  Interruptions(double in_all, double most) : most_(most) { polled(in_all); }
+  /// So long was polled since the last one.
+  void polled(double ticks) { left_ = std::min(most_, left_ + kMostInterrupted * ticks); }
+  /// True where so long a stretch may be one, which it then is.
+  bool take(double ticks) {
+    if (ticks > left_) return false;
+    left_ -= ticks;
+    return true;
+  }
+
+ private:
+  double most_;
+  double left_ = 0;
+};
 
 }  // namespace
 
@@ -54,19 +84,38 @@ bool GivenUp::is_look_now_and_then(uint16_t name) const {
   });
 }
 
-void mark_spinning(std::span<Call> run, const IsPoll& is_poll) {
+void mark_spinning(std::span<Call> run, const IsPoll& is_poll, bool ends_with_poll) {
   if (run.size() < 2) return;
-  const double longest = kWork * median_poll(run.first(run.size() - 1), is_poll);
+  const double median = median_poll(run.first(run.size() - 1), is_poll);
+  const double longest = kWork * median;
+  const auto gap = [&](size_t i) { return run[i].enter - run[i - 1].leave; };
+  /// From the poll before the i-th call to that call, where nothing stands between them.
+  const auto polled = [&](size_t i) {
+    const Call& poll = run[i - 1];
+    if (!is_poll(poll) || gap(i) > longest) return 0.0;
+    return run[i].enter - poll.enter;
+  };
+  // The rest of a gap in which the thread lost its core goes with that.
+  const auto went_with = [&](size_t i) {
+    const Call& lost = run[i - 1];
+    return is_lost_time(lost) && gap(i) <= kMostInterrupted * (lost.leave - lost.enter);
+  };
+  double in_all = 0;
+  for (size_t i = 1; i < run.size(); ++i) in_all += polled(i);
+  Interruptions interruptions(in_all, kInterruption * median);
   bool in_loop = false;
   for (size_t i = run.size() - 1; i > 0; --i) {
     Call& before = run[i - 1];
     in_loop = in_loop || is_poll(before);
-    const bool works = run[i].function_records > 0 || run[i].enter - before.leave > longest ||
-                       (in_loop && !is_poll(before) && before.role != CallRole::kStolen &&
-                        before.leave - before.enter > longest);
+    const bool is_lost = is_lost_time(before);
+    interruptions.polled(polled(i));
+    const bool works =
+        run[i].function_records > 0 ||
+        (gap(i) > longest && !went_with(i) && !(in_loop && interruptions.take(gap(i)))) ||
+        (in_loop && !is_poll(before) && !is_lost && before.leave - before.enter > longest);
     if (works) return;
     run[i].spinning |= kSpinningBefore;
-    if (in_loop) before.spinning |= kSpinning;
+    if (in_loop || (is_lost && ends_with_poll)) before.spinning |= kSpinning;
   }
 }
 

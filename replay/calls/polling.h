@@ -16,6 +16,10 @@
 // of its calls, or in a call that is no poll: more than ten times the median poll of this run, or a
 // function of the program. Polls before the work were occasional looks, not a wait.
 //
+// Interrupts are no work: a gap of up to a thousand median polls is one, while such gaps take no
+// more than a tenth of the polled time. Nor are lost cores and flushes of the tracer, which the
+// program does not see. Where the wait takes another time, all of these are part of it.
+//
 // A loop that waits ends with what it looked for. So a run of tests that ends with another kind of
 // test at its first try was given up: HPCC's RandomAccess calls MPI_Testany after each update of
 // its table, a thousand times, until MPI_Test says that its buffer may be filled again. The length
@@ -71,8 +75,9 @@ class GivenUp {
 std::span<Call> tested_before(std::span<Call> polls, uint16_t name);
 
 /// Marks (Call::spinning) what was spinning in `run`: polls, calls that talk to nobody, and the
-/// call behind them that got what they looked for.
-void mark_spinning(std::span<Call> run, const IsPoll& is_poll);
+/// call behind them that got what they looked for. `ends_with_poll`: that is one of them, which
+/// found it; what was lost before it was part of the wait.
+void mark_spinning(std::span<Call> run, const IsPoll& is_poll, bool ends_with_poll);
 
 /// Marks the polls of a run that looked for the same; `is_same_kind` takes an index into
 /// TraceDefinitions::calls. `probed`: the last poll of this kind is a probe that found the message

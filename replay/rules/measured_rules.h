@@ -11,6 +11,8 @@
 // enter. Then a is its own time and b = leave - W: a later cause delays the call, an earlier cause
 // shortens it. Otherwise a = leave - enter, and b is the least time from such a cause to such an
 // end in the whole archive: the cause delays the call only once it comes really late.
+// If clocks put every such call before its cause, the archive does not bound its own time: then a
+// is the receiver's overhead on the platform asked for, or 0 without one, and a warning says so.
 //
 // If the other side of a message lost its core, or flushed, in the call that sends or posts it, a
 // scenario without that loss lets the waiting call leave as much earlier: the message may have left
@@ -34,7 +36,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "replay/rules/recorded_minima.h"
@@ -109,6 +113,13 @@ class MeasuredRules {
   }
   const ClippedOverhead& clipped() const { return clipped_; }
 
+  /// What a call takes itself where nothing in the archive bounds it, ticks: what a machine's
+  /// receiver is busy with. Without one it is nothing.
+  using OwnPrice = std::function<double(Level, double bytes)>;
+  void set_price(OwnPrice price) { price_ = std::move(price); }
+  /// Calls that waited and that nothing bounds.
+  uint64_t priced_calls() const { return priced_calls_; }
+
   void begin_call(TimelineState<K>&) {}
 
   /// Enter of a call behind a poll, with no work between.
@@ -138,14 +149,23 @@ class MeasuredRules {
 
   Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
-    if (call.role == CallRole::kFlush) return timeline.enter + recorded * keep_flush_;
-    if (call.role == CallRole::kStolen) return timeline.enter + recorded * keep_stolen_;
-    if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize)
-      return timeline.enter + recorded;
+    if (call.role != CallRole::kMpi && call.role != CallRole::kFinalize) {
+      Lanes<K> kept = Lanes<K>::Constant(recorded);
+      if (call.role == CallRole::kFlush) kept *= keep_flush_;
+      if (call.role == CallRole::kStolen) kept *= keep_stolen_;
+      if (call.spinning & kSpinning && elastic_.any())
+        return leave_loop(timeline, call, kept, recorded - kept);
+      // Behind the probe that found a message it is no part of the wait, but held up its end.
+      const auto loop = loops_.find(timeline.number);
+      if (loop != loops_.end() && call.spinning & kSpinningBefore)
+        loop->second.lost.push_back({call.leave, recorded - kept});
+      return timeline.enter + kept;
+    }
 
     Lanes<K> lost = Lanes<K>::Constant(0);
     if (call.spinning & kLoses) lost = dropped(rubato::lost_in(timeline.block.actions_of(call)));
-    if (call.spinning & kSpinning && elastic_.any()) return leave_poll(timeline, call, lost);
+    if (call.spinning & kSpinning && elastic_.any())
+      return leave_loop(timeline, call, left_of(recorded, before_ + after_ + lost), lost);
     collect_causes(timeline, context);
     Lanes<K> after = after_;
     for (const Action& action : timeline.block.actions_of(call)) {
@@ -154,10 +174,10 @@ class MeasuredRules {
     const Lanes<K> leave = leave_after(timeline, call, call.enter, after, lost);
     const auto loop = loops_.find(timeline.number);
     if (loop == loops_.end()) return leave;
-    const double first_poll = loop->second;
+    const Loop polls = std::move(loop->second);
     loops_.erase(loop);
     if (!(call.spinning & kSpinningBefore)) return leave;
-    return elastic_.select(leave_after(timeline, call, first_poll, after, lost), leave);
+    return elastic_.select(leave_after(timeline, call, polls.enter, after, lost, &polls), leave);
   }
 
   Level level(int a, int b) const { return placement_->level(a, b); }
@@ -170,44 +190,71 @@ class MeasuredRules {
     Lanes<K> lost = Lanes<K>::Constant(0);  ///< by the other side, in the call that W is of
   };
 
+  /// A polling loop under way.
+  struct Loop {
+    double enter;  ///< of the first poll, as recorded
+    struct LostUntil {
+      double recorded;
+      Lanes<K> ticks;
+    };
+    std::vector<LostUntil> lost;  ///< losses in it that lanes drop
+    /// Sum of the losses behind a recorded time.
+    Lanes<K> lost_since(double recorded) const {
+      Lanes<K> sum = Lanes<K>::Constant(0);
+      for (const LostUntil& each : lost) {
+        if (each.recorded > recorded) sum += each.ticks.min(each.recorded - recorded);
+      }
+      return sum;
+    }
+  };
+
   /// The leave of a call by causes_; its wait began at `enter` in the recording, and begins at
   /// timeline.enter now. `after`: overhead in it behind the MPI call; `lost`: flushes and lost
-  /// cores in it that the lanes drop.
+  /// cores in it that the lanes drop; `loop`: the polling loop that it ends.
   Lanes<K> leave_after(const TimelineState<K>& timeline, const Call& call, double enter,
-                       const Lanes<K>& after, const Lanes<K>& lost) {
+                       const Lanes<K>& after, const Lanes<K>& lost, const Loop* loop = nullptr) {
     const double recorded = call.leave - enter;
-    if (causes_.empty()) return timeline.enter + left_of(recorded, before_ + after + lost);
+    const auto lost_since = [&](double cause) {
+      return loop ? Lanes<K>(lost + loop->lost_since(cause)) : lost;
+    };
+    if (causes_.empty())
+      return timeline.enter + left_of(recorded, before_ + after + lost_since(enter));
 
     const CauseOf* critical = &causes_[0];
     for (const CauseOf& cause : causes_) {
       if (cause.recorded + cause.least > critical->recorded + critical->least) critical = &cause;
     }
-    const double own = minima_->own_cost(call.name, own_);
+    double own = minima_->own_cost(call.name, own_);
+    const bool is_bounded = std::isfinite(own);
+    if (!is_bounded) own = price();
     const bool waited = recorded > own && critical->recorded + critical->least > enter;
+    if (waited && !is_bounded) ++priced_calls_;
 
     if (local_)
       return timeline.enter + left_of(recorded, lost + (waited ? after : before_ + after));
     Lanes<K> leave = timeline.enter;
     leave += waited ? (own - (before_ + after)).max(std::min(own, 0.0))
-                    : left_of(recorded, before_ + after + lost);
+                    : left_of(recorded, before_ + after + lost_since(enter));
     for (const CauseOf& cause : causes_) {
       const double residual = call.leave - cause.recorded;
       const double least = std::min(residual, cause.least);
       // A loss before the cause is part of the wait, and made up for by it.
-      const Lanes<K> b = waited && &cause == critical
-                             ? Lanes<K>((residual - lost - cause.lost).max(least))
-                             : Lanes<K>::Constant(least);
+      const Lanes<K> b =
+          waited && &cause == critical
+              ? Lanes<K>((residual - lost_since(cause.recorded) - cause.lost).max(least))
+              : Lanes<K>::Constant(least);
       leave = leave.max(cause.replayed + (b - (before_ + after)).max(b.min(0.0)));
     }
     return leave;
   }
 
-  /// The leave of a vain poll in a loop.
-  Lanes<K> leave_poll(const TimelineState<K>& timeline, const Call& call, const Lanes<K>& lost) {
-    if (!(call.spinning & kSpinningBefore)) loops_[timeline.number] = call.enter;
-    const double recorded = call.leave - call.enter;
-    return elastic_.select(timeline.enter,
-                           timeline.enter + left_of(recorded, before_ + after_ + lost));
+  /// The leave of a vain poll in a loop, or of a loss between its polls. Lanes that do not replay
+  /// the loop as one wait keep `kept` of it. `dropped`: the loss that lanes drop.
+  Lanes<K> leave_loop(const TimelineState<K>& timeline, const Call& call, const Lanes<K>& kept,
+                      const Lanes<K>& dropped) {
+    if (!(call.spinning & kSpinningBefore)) loops_[timeline.number] = {call.enter, {}};
+    if ((dropped > 0).any()) loops_[timeline.number].lost.push_back({call.leave, dropped});
+    return elastic_.select(timeline.enter, timeline.enter + kept);
   }
 
   /// Fills causes_ and own_ with the causes of the current call.
@@ -286,6 +333,12 @@ class MeasuredRules {
     own_.add(0, distance, turn.recorded_release);
   }
 
+  /// The own time of the current call where only a platform can say.
+  double price() const {
+    if (!price_ || own_.members > 0) return 0;
+    return price_(static_cast<Level>(own_.level), own_.bytes);
+  }
+
   /// The part of a loss that each lane drops.
   Lanes<K> dropped(const Lost& lost) const {
     return lost.flushing * (1 - keep_flush_) + lost.stolen * (1 - keep_stolen_);
@@ -321,11 +374,12 @@ class MeasuredRules {
   Lanes<K> inverse_cpu_, outside_, before_, after_, function_, keep_flush_, keep_stolen_;
   std::array<Lanes<K>, kRecordedActions> per_action_;
   Eigen::Array<bool, K, 1> elastic_;
-  /// By timeline that is in a polling loop: when it was entered, as recorded.
-  std::unordered_map<int, double> loops_;
+  std::unordered_map<int, Loop> loops_;  ///< by timeline that is in one
   LostInCalls lost_in_send_, lost_in_post_;
   bool local_;
   ClippedOverhead clipped_;
+  OwnPrice price_;
+  uint64_t priced_calls_ = 0;
 };
 
 }  // namespace rubato

@@ -80,6 +80,70 @@ TEST_CASE("work between polls stays work, and the looks before it stay as they a
   CHECK(results.trace.kept[0].count == 1);
 }
 
+TEST_CASE("an interrupt between two polls is no work") {
+  // Polls of 2, every 10, from 10 on; one comes 58 after the one before, as long as 29 polls. From
+  // there on 145 * 10 were polled, a tenth of which is more than 58. Who sends is a hundred times
+  // as fast: at 20 instead of 2000. The loop is one wait that begins at 10 and ends then; 10
+  // follow.
+  std::string text =
+      "0: 0..0 init\n0: 2000..2001 send 1 8B\n0: 2001 end\n1: 0..0 irecv 0 8B req 1\n";
+  for (int time = 10; time <= 2000; time += time == 500 ? 60 : 10)
+    text += "1: " + std::to_string(time) + ".." + std::to_string(time + 2) + " test\n";
+  text += "1: 2010..2012 test 1\n1: 2022 end\n";
+  const Results results = replay(text, "perfect:rank0.cpu*100");
+  CHECK(end_of(results, 1) == Approx(20 + 10));
+  CHECK(results.trace.kept.empty());
+  CHECK(end_of(replay(text, "measured"), 1) == Approx(2022));
+}
+
+TEST_CASE("work after every second poll is no interrupt") {
+  // Twenty times: two polls of 2, 8 between them, and 50 behind; then one that finds the message,
+  // which was there from the start. 20 * 10 were polled between works: a tenth of that, and of what
+  // is polled on the way back, is 40 at most. So nothing goes: 20 * 62, and 10 + 2.
+  std::string text = "0: 0..1 send 1 8B\n0: 1 end\n1: 0..0 irecv 0 8B req 1\n";
+  int time = 10;
+  for (int i = 0; i < 20; ++i, time += 62) {
+    for (const int poll : {time, time + 10})
+      text += "1: " + std::to_string(poll) + ".." + std::to_string(poll + 2) + " test\n";
+  }
+  text += "1: " + std::to_string(time) + ".." + std::to_string(time + 2) + " test 1\n";
+  text += "1: " + std::to_string(time + 2) + " end\n";
+  CHECK(end_of(replay(text, "perfect"), 1) == Approx(10 + 20 * 62));
+}
+
+TEST_CASE("a flush of the tracer ends neither a loop of polls nor a probe") {
+  // A processor of ten times the speed sends at 100. The probe takes nothing, nor does the flush;
+  // 3 / 10 lie between that and the receive, which ends with the message.
+  const Results probe = replay(R"(
+    0: 0..0 init
+    0: 1000..1001 send 1 8B
+    0: 1001 end
+    1: 0..1002 local MPI_Probe
+    1: 1002..1050 flush
+    1: 1053..1054 recv 0 8B
+    1: 1054 end
+  )",
+                               "perfect:cpu*10");
+  CHECK(end_of(probe, 1) == Approx(100));
+  CHECK(probe.trace.kept.empty());
+  // Looks from 0 on; what was 100 recorded ticks before the flush is part of the wait, too.
+  const Results looks = replay(R"(
+    0: 0..0 init
+    0: 300..301 send 1 8B
+    0: 301 end
+    1: 0..80 local MPI_Iprobe
+    1: 82..100 local MPI_Iprobe
+    1: 100..250 flush
+    1: 252..270 local MPI_Iprobe
+    1: 272..310 local MPI_Iprobe
+    1: 312..314 recv 0 8B
+    1: 314 end
+  )",
+                               "perfect:rank0.cpu*10");
+  CHECK(end_of(looks, 1) == Approx(30));
+  CHECK(looks.trace.spinning_calls == 4);
+}
+
 TEST_CASE("another call ends a run of polls") {
   const char* text = R"(
     0: 0..1 send 1 8B
@@ -286,12 +350,12 @@ TEST_CASE("a function of the program between two polls is work") {
     run[i].leave = times[i][1];
   }
   std::vector<Call> plain = run;
-  mark_spinning(plain, every_call);
+  mark_spinning(plain, every_call, true);
   CHECK(plain[0].spinning == kSpinning);
   CHECK(plain[1].spinning == (kSpinning | kSpinningBefore));
   CHECK(plain[3].spinning == kSpinningBefore);
   run[2].function_records = 2;
-  mark_spinning(run, every_call);
+  mark_spinning(run, every_call, true);
   CHECK(run[0].spinning == 0);
   CHECK(run[1].spinning == 0);
   CHECK(run[2].spinning == kSpinning);

@@ -1,6 +1,7 @@
 // Wrong numbers that real runs once got, each in the smallest trace that shows it. Times are worked
 // out by hand; one tick is one nanosecond.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/unit/toy.h"
@@ -48,6 +49,89 @@ TEST_CASE("measured: a polling loop is a wait where anything changes") {
   ReplayOptions options;
   options.spinning_waits = false;
   check_ends(replay(text, {on("measured:rank1.cpu*10")}, options).scenarios[0], {1205, 110});
+}
+
+// The first trace with a clock of rank 1 that is 2000 ahead: every receive ends before its send,
+// and is moved to right then, which says nothing about what it takes itself. Compute of rank 1,
+// with its clock, is 5002000, 5000000 and 5000000; a tenth of it: sends enter at 500200, 1000210,
+// 1500220, and receives leave then.
+TEST_CASE("measured: receives that nothing bounds are no cost of their own, which is said") {
+  const char* text = R"(
+    nodes 0 1
+    0: 0..0 init
+    0: 0..5000100 recv 1 8B
+    0: 5000100..10000110 recv 1 8B
+    0: 10000110..15000120 recv 1 8B
+    0: 15000120 end
+    1: 0..0 init
+    1: 5002000..5002010 send 0 8B
+    1: 10002010..10002020 send 0 8B
+    1: 15002020..15002030 send 0 8B
+    1: 15002030 end
+  )";
+  const Results alone = replay(text, {on("measured"), on("measured:rank1.cpu*10")});
+  check_ends(alone.scenarios[0], {15002020, 15002030});
+  check_ends(alone.scenarios[1], {1500220, 1500230});
+  REQUIRE(alone.trace.clock_repair.has_value());
+  const auto says = [](const Results& results, const std::string& what) {
+    const std::vector<std::string>& warnings = results.trace.warnings;
+    return std::count_if(warnings.begin(), warnings.end(), [&](const std::string& warning) {
+      return warning.find(what) != std::string::npos;
+    });
+  };
+  CHECK(says(alone, "3 calls waited whose own cost nothing in the archive bounds") == 1);
+  CHECK(says(alone, "taken as nothing") == 1);
+  // A sender a thousand times as fast is no faster than the receiver: sends enter at 5002, 10012,
+  // 15022; on a machine where a message costs its receiver 10000, receives leave at 10000, 20000
+  // and 30000.
+  Scenario machine;
+  machine.name = machine.platform_file = "slow.toml";
+  machine.platform = parse_platform(R"(
+    format = 1
+    [level.network]
+    transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
+    receive_overhead = "10us"
+  )",
+                                    "slow");
+  const Results priced = replay(text, {on("measured:rank1.cpu*1000"), machine});
+  check_ends(priced.scenarios[0], {30000, 15032});
+  CHECK(says(priced, "taken as what slow.toml says of messages") == 1);
+  CHECK(says(replay(text, {on("measured")}), "bounds") == 0);
+}
+
+// The core is lost for 200 between the polls at 500 and 715, before the send: that is a part of the
+// wait, as long as what rank 1 does takes. Ten times as fast, it sends at 100 as above.
+TEST_CASE("measured: a core that is lost in a polling loop is part of the wait") {
+  std::string text = "nodes 0 1\n0: 0..0 init\n0: 0..0 irecv 1 8B req 1\n";
+  for (int enter = 0; enter < 1105; enter += 10) {
+    if (enter == 510) enter = 715;
+    text += "0: " + std::to_string(enter) + ".." + std::to_string(enter + 5) + " test" +
+            (enter == 715 ? " stolen 200\n" : "\n");
+  }
+  text +=
+      "0: 1110..1115 test 1\n0: 1215 end\n"
+      "1: 0..0 init\n1: 1000..1010 send 0 8B\n1: 1010 end\n";
+  check_ends(replay(text, {on("measured")}).scenarios[0], {1215, 1010});
+  check_ends(replay(text, {on("measured:rank1.cpu*10")}).scenarios[0], {100 + 115 + 100, 110});
+  check_ends(replay(text, {on("undisturbed")}).scenarios[0], {1215, 1010});
+}
+
+// A receive shows that a message takes 15. In the loop behind it the core is lost from 505 to 705;
+// the send is at 600, so `undisturbed` has the message 105 earlier than 720, when a poll found it,
+// but no more than 15 after the send: at 615, and 10 of compute follow.
+TEST_CASE("undisturbed: a core that is lost in a polling loop after the send delays no message") {
+  std::string text =
+      "nodes 0 1\n0: 0..0 init\n0: 0..25 recv 1 8B tag 1\n0: 25..25 irecv 1 8B req 1\n";
+  for (int enter = 30; enter <= 500; enter += 10)
+    text += "0: " + std::to_string(enter) + ".." + std::to_string(enter + 5) + " test\n";
+  text +=
+      "0: 715..720 test 1 stolen 200\n0: 730 end\n"
+      "1: 0..0 init\n1: 10..11 send 0 8B tag 1\n1: 600..601 send 0 8B\n1: 601 end\n";
+  check_ends(replay(text, {on("measured")}).scenarios[0], {730, 601});
+  check_ends(replay(text, {on("undisturbed")}).scenarios[0], {625, 601});
+  ReplayOptions keep;
+  keep.keep_stolen = true;
+  check_ends(replay(text, {on("undisturbed")}, keep).scenarios[0], {730, 601});
 }
 
 // toy: o_s = 10, T = 100 + n, o_r = 20, above 1000 bytes a rendezvous whose T holds the handshake
