@@ -63,7 +63,7 @@ class Rest:
     """Waits for the machine to have nothing else to do, in all for so many seconds at most."""
 
     CALM = 0.1    # of the cores' time may be somebody's
-    LOOK = 0.25   # seconds
+    LOOK = 0.1    # seconds
 
     def __init__(self, patience):
         self.patience = patience
