@@ -16,6 +16,8 @@ class ClockSync {
   /// Finds out who shares a clock: the ranks of a node, or nobody. Collective over `comm`, which
   /// holds all ranks.
   void start(MPI_Comm comm, bool per_rank);
+  /// The ranks that read this rank's clock, itself among them.
+  MPI_Comm sharers() const { return sharers_; }
   void finish();
 
   /// Nothing has to be measured.

@@ -108,18 +108,21 @@ uint64_t Recorder::ask_stolen(ThreadLog& log, uint64_t since, uint64_t& stolen) 
   return end;
 }
 
+void Recorder::put_stolen(ThreadLog& log, uint64_t time, uint64_t nanoseconds, uint64_t told) {
+  log.at[3] = told - time;
+  log.at[2] = nanoseconds;
+  log.at[1] = record::size_word(0, 2);
+  log.at[0] = record::head(time - zero_, kMarkStolen);
+  log.at += kStolenWords;
+  log.last = time;
+}
+
 uint64_t Recorder::long_gap(ThreadLog& log, uint64_t now) {
   if (log.last == 0) log.stolen.take();  // what the thread's first record took to prepare
-  constexpr ptrdiff_t kWords = kHeadWords + 2;
-  if (log.last == 0 || log.muted || !log.stolen.known() || log.limit - log.at < kWords) return now;
+  if (log.last == 0 || log.muted || !log.stolen.known() || !has_room_for_stolen(log)) return now;
   uint64_t stolen;
   const uint64_t end = ask_stolen(log, now, stolen);
-  log.at[3] = end - now;
-  log.at[2] = stolen;
-  log.at[1] = record::size_word(0, 2);
-  log.at[0] = record::head(now - zero_, kMarkStolen);
-  log.at += kWords;
-  log.last = now;
+  put_stolen(log, now, stolen, end);
   return end;
 }
 

@@ -105,6 +105,14 @@ class Recorder {
   /// that was done.
   static uint64_t long_gap(ThreadLog& log, uint64_t now);
 
+  /// Puts on record that so much was stolen before that tick, which was known at the tick `told`:
+  /// from the one to the other the time is the tracer's. Where there is room for it.
+  static void put_stolen(ThreadLog& log, uint64_t time, uint64_t nanoseconds, uint64_t told);
+  static constexpr ptrdiff_t kStolenWords = kHeadWords + 2;
+  static bool has_room_for_stolen(const ThreadLog& log) {
+    return log.limit - log.at >= kStolenWords;
+  }
+
   /// Puts a stretch of time on this thread's record that is the tracer's, not the program's.
   static void tracer_time(ThreadLog& log, uint64_t begin, uint64_t end);
 
@@ -249,8 +257,8 @@ class Call {
   uint64_t next_request() { return log_.muted ? 0 : uint64_t{log_.number} << 40 | ++log_.posted; }
 
   /// The Leave stamp. Returns it.
-  uint64_t leave() {
-    const uint64_t end = Clock::now();
+  uint64_t leave() { return leave_at(Clock::now()); }
+  uint64_t leave_at(uint64_t end) {
     if (!log_.muted) {
       if (end - enter_ >= Recorder::stretch()) [[unlikely]] {
         leave_long(end);

@@ -15,6 +15,7 @@
 #include "tracer/function_probe.h"
 #include "tracer/functions.h"
 #include "tracer/journal.h"
+#include "tracer/late_start.h"
 #include "tracer/modules.h"
 #include "tracer/overhead.h"
 #include "tracer/overhead_in_place.h"
@@ -219,15 +220,24 @@ void begin_options() {
 }
 
 /// MPI_Init, with which the world begins.
-void record_init_call(CallId init, const InitStamp& stamp) {
+void record_init_call(CallId init, const InitStamp& stamp, const LateStart& late = {}) {
   ThreadLog* log = begin_call(stamp.call_site);
   if (log == nullptr) return;
-  Call call(log, init, ticks_of(stamp));
-  call.item(Item::kCommCreate, communicators::kWorld);
-  call.item(Item::kCommCreate, communicators::kSelf);
-  note_collective(call, OTF2_COLLECTIVE_OP_CREATE_HANDLE, communicators::kWorld,
-                  OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
-  call.leave();
+  {
+    Call call(log, init, ticks_of(stamp));
+    call.item(Item::kCommCreate, communicators::kWorld);
+    call.item(Item::kCommCreate, communicators::kSelf);
+    note_collective(call, OTF2_COLLECTIVE_OP_CREATE_HANDLE, communicators::kWorld,
+                    OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+    if (late.left == 0) {
+      call.leave();
+      return;
+    }
+    call.leave_at(late.left - late.stolen);
+  }
+  if (log->muted || !Recorder::has_room_for_stolen(*log)) return;
+  const double nanoseconds = static_cast<double>(late.stolen) / approximate_rate() * 1e9;
+  Recorder::put_stolen(*log, late.left, static_cast<uint64_t>(nanoseconds), late.told);
 }
 
 void begin_session(CallId init, const InitStamp& stamp) {
@@ -242,11 +252,13 @@ void begin_session(CallId init, const InitStamp& stamp) {
   int provided_threads = MPI_THREAD_MULTIPLE;
   PMPI(Query_thread)(&provided_threads);
   begin_records(stamp, provided_threads == MPI_THREAD_MULTIPLE, communicators::start);
+  ThreadLog* const log = Recorder::on() ? Recorder::this_thread() : nullptr;
   start_clocks();
   // Ranks that share a clock with rank 0 had nothing to do; without the barrier they would be on
   // their way up to a second before the others, and wait for them in the first message.
-  PMPI(Barrier)(session->comm);
-  record_init_call(init, stamp);
+  const LateStart late =
+      leave_barrier(session->comm, session->clocks.sharers(), log, approximate_rate());
+  record_init_call(init, stamp, late);
   begin_options();
 }
 

@@ -4,6 +4,7 @@ import math
 import os
 import statistics
 
+import machine
 import plan
 
 
@@ -15,6 +16,7 @@ class Cell:
         self.source, self.target = cell["from"], cell["to"]
         runs = cell["measured"]
         self.measured = statistics.median(runs)
+        self.loads = cell["loads"]
         self.spread = (max(runs) - min(runs)) / 2 / self.measured
         self.before = statistics.median(cell["measured_from"])
         self.recorded = cell["recorded"]
@@ -37,6 +39,13 @@ class Cell:
     def covered(self):
         return None if self.low is None or self.high is None else self.low <= self.measured <= self.high
 
+    def stated(self):
+        """Half of the stated interval, of the prediction; None where there is none."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2 / self.predicted
+
+    def name(self):
+        return f"{self.program}, {self.flavour}, {self.ranks} ranks, from {self.source} to {self.target}"
+
 
 def percent(x, sign=True):
     return "-" if math.isinf(x) else f"{100 * x:+.1f} %" if sign else f"{100 * x:.1f} %"
@@ -51,42 +60,59 @@ def worst(cells):
     return max((Cell(cell).excess() for cell in cells), default=0.0)
 
 
+def coverage(cells):
+    """A sentence on how often the stated interval holds what was measured."""
+    told = [c for c in cells if c.covered() is not None]
+    if not told:
+        return "no interval is stated"
+    held = sum(c.covered() for c in told)
+    return (f"holds the measured median in {held} of {len(told)} ({percent(held / len(told), False)}); it is "
+            f"± {percent(statistics.median(c.stated() for c in told), False)} in the median")
+
+
 def summary(cells):
-    """Sentences on predictions for another network, and one on those for the own."""
+    """Sentences on predictions for another network, and on those for the own."""
     away = [cell for cell in cells if cell.source != cell.target]
     home = [cell for cell in cells if cell.source == cell.target]
     lines = []
     if away:
         errors = [abs(cell.error) for cell in away]
+        nominal = [abs(cell.nominal_error) for cell in away]
+        moving = [cell for cell in away if cell.moves()]
         lines += [
-            f"{len(away)} predictions for another network; {sum(c.moves() for c in away)} of them where the program "
-            "takes at least 1.5 times as long there, or at most 0.67 times.",
+            f"{len(away)} predictions for another network; {len(moving)} of them ({percent(len(moving) / len(away), False)}) "
+            "where the program takes at least 1.5 times as long there, or at most 0.67 times.",
             f"Error: median {percent(statistics.median(errors), False)}, worst {percent(max(errors), False)}; "
             f"beyond the spread of the runs: worst {percent(max(c.excess() for c in away), False)}, "
             f"{sum(c.excess() > 0.05 for c in away)} above 5 %.",
             f"Error over what the other network changes (cells that move): median "
-            f"{percent(statistics.median([c.of_change for c in away if c.moves()] or [math.inf]), False)}.",
-            f"L + n/B of the data sheet: median {percent(statistics.median(abs(c.nominal_error) for c in away), False)}"
-            f", worst {percent(max(abs(c.nominal_error) for c in away), False)}.",
+            f"{percent(statistics.median([c.of_change for c in moving] or [math.inf]), False)}.",
+            f"L + n/B of the data sheet: median {percent(statistics.median(nominal), False)}, worst "
+            f"{percent(max(nominal), False)}; the median is {statistics.median(nominal) / statistics.median(errors):.1f} "
+            "times ours.",
+            f"The stated interval {coverage(away)}.",
             f"Spread of the runs (half of their range): median {percent(statistics.median(c.spread for c in away), False)}.",
         ]
-        told = [c.covered() for c in away if c.covered() is not None]
-        if told:
-            lines.append(f"The stated interval holds the measured median in {sum(told)} of {len(told)}.")
     if home:
         lines.append(f"{len(home)} predictions for the network of the recording: median error "
                      f"{percent(statistics.median(abs(c.error) for c in home), False)}, worst "
-                     f"{percent(max(abs(c.error) for c in home), False)}.")
+                     f"{percent(max(abs(c.error) for c in home), False)}; the stated interval {coverage(home)}.")
+    loads = [load for c in home for load in c.loads]
+    if loads:
+        busy = sum(load > machine.Rest.CALM for load in loads)
+        lines.append(f"{busy} of {len(loads)} runs began or ended while the machine did something else for more than "
+                     f"{percent(machine.Rest.CALM, False)} of its time.")
     return lines
 
 
 def text(cells):
     cells = [Cell(cell) for cell in cells]
-    lines = [f"{'MPI':8} {'program':16} {'n':>1} {'from':>14} {'to':>14} {'measured':>9} {'+-':>6} {'predicted':>9} "
-             f"{'error':>7} {'of change':>9} {'nominal':>8} {'recorded/own':>12}"]
+    lines = [f"{'MPI':8} {'program':16} {'n':>1} {'from':>14} {'to':>14} {'measured':>9} {'+-':>6} {'predicted':>9} {'+-':>6} "
+             f"{'error':>8} {'of change':>9} {'nominal':>8} {'recorded/own':>12}"]
     for c in cells:
         lines.append(f"{c.flavour:8} {c.program:16} {c.ranks} {c.source:>14} {c.target:>14} {c.measured:9.3f} "
-                     f"{percent(c.spread, False):>6} {seconds(c.predicted):>9} {percent(c.error):>7} "
+                     f"{percent(c.spread, False):>6} {seconds(c.predicted):>9} {percent(c.stated() or 0, False):>6} "
+                     f"{percent(c.error):>7}{'!' if c.covered() is False else ' '} "
                      f"{percent(c.of_change, False) if c.source != c.target else '':>9} {percent(c.nominal_error):>8} "
                      f"{percent(c.recorded / c.before - 1):>12}")
     return "\n".join(lines + summary(cells))
@@ -96,11 +122,12 @@ def write_csv(cells, name):
     with open(name, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["mpi", "program", "ranks", "from", "to", "runs", "measured", "spread", "measured_from",
-                         "recorded", "predicted", "low", "high", "nominal", "error", "nominal_error"])
+                         "recorded", "predicted", "low", "high", "nominal", "error", "nominal_error", "load"])
         for cell, c in ((cell, Cell(cell)) for cell in cells):
             writer.writerow([c.flavour, c.program, c.ranks, c.source, c.target,
                              " ".join(f"{run:.6f}" for run in cell["measured"]), c.measured, c.spread, c.before,
-                             c.recorded, c.predicted, c.low, c.high, c.nominal, c.error, c.nominal_error])
+                             c.recorded, c.predicted, c.low, c.high, c.nominal, c.error, c.nominal_error,
+                             f"{statistics.median(c.loads):.3f}"])
 
 
 def document(cells, directory):
@@ -119,8 +146,8 @@ def document(cells, directory):
 
 def tables(cells):
     lines = ["", *(f"* {line}" for line in summary(cells)), "", "By program, of predictions for another network:", "",
-             "| program | MPI | ranks | error: median | worst | of the change: median | nominal: median | spread: median |",
-             "|---|---|---|---|---|---|---|---|"]
+             "| program | MPI | ranks | error: median | worst | of the change: median | nominal: median | interval holds | "
+             "spread: median |", "|---|---|---|---|---|---|---|---|---|"]
     keys = list(dict.fromkeys((c.program, c.flavour, c.ranks) for c in cells))
     for key in keys:
         some = [c for c in cells if (c.program, c.flavour, c.ranks) == key and c.source != c.target]
@@ -129,8 +156,18 @@ def tables(cells):
             lines.append(f"| {key[0]} | {key[1]} | {key[2]} | {middle(abs(c.error) for c in some)} | "
                          f"{percent(max(some, key=lambda c: abs(c.error)).error)} | "
                          f"{middle(moving) if moving else '-'} | {middle(abs(c.nominal_error) for c in some)} | "
-                         f"{middle(c.spread for c in some)} |")
-    lines += ["", "All predictions, in seconds, and their errors: a row for the network of the recording, a column for "
+                         f"{sum(c.covered() is True for c in some)} of {len(some)} | {middle(c.spread for c in some)} |")
+    away = [c for c in cells if c.source != c.target and c.predicted]
+    lines += ["", "The worst of the three programs that have the worst ones:", ""]
+    worst_of = {}
+    for c in sorted(away, key=Cell.excess, reverse=True):
+        worst_of.setdefault(c.program, c)
+    lines += [f"* {c.name()}: measured {seconds(c.measured)} s ± {percent(c.spread, False)}, predicted "
+              f"{seconds(c.predicted)} s ({percent(c.error)}); on its own network "
+              + "".join(f"{percent(h.error)}" for h in cells if (h.program, h.flavour, h.ranks, h.source, h.target)
+                        == (c.program, c.flavour, c.ranks, c.source, c.source))
+              for c in list(worst_of.values())[:3]]
+    lines += ["", "All predictions, in seconds, ± what is stated, and their errors: a row for the network of the recording, a column for "
               "the predicted one; `!` where the stated interval does not hold what was measured. *nominal*: the median "
               "of the errors from all networks.", ""]
     for key in keys:
@@ -162,7 +199,9 @@ def matrix(cells):
 def entry(cell):
     if cell is None:
         return ""
-    return f"{seconds(cell.predicted)} {percent(cell.error)}{' !' if cell.covered() is False else ''}"
+    stated = cell.stated()
+    return (f"{seconds(cell.predicted)}{'' if stated is None else f' ± {percent(stated, False)}'}, "
+            f"{percent(cell.error)}{' !' if cell.covered() is False else ''}")
 
 
 def plot(cells):
