@@ -10,7 +10,7 @@
 #include "calibrate/collective_timing.h"
 #include "calibrate/time_plan.h"
 #include "models/cost/collectives.h"
-#include "models/cost/placement.h"
+#include "models/network/placement.h"
 
 namespace rubato {
 

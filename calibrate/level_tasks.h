@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/cost/placement.h"
+#include "models/network/placement.h"
 
 namespace rubato {
 

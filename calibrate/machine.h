@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "calibrate/characterise.h"
-#include "models/cost/placement.h"
 #include "models/fit/load_fit.h"
+#include "models/network/placement.h"
 
 namespace rubato {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "models/cost/placement.h"
+#include "models/network/placement.h"
 
 namespace rubato {
 

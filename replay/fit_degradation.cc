@@ -33,7 +33,7 @@ DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,
   fit.measured = elapsed(source, parse_scenario("measured"), options);
   Scenario tried = scenario;
   const auto at = [&](double ratio) {
-    tried.platform.contention.degradation_ratio = ratio;
+    tried.platform.contention.numbers["degradation_ratio"] = ratio;
     return elapsed(source, tried, options);
   };
   double low = kLeastDegradation;
@@ -60,10 +60,10 @@ std::vector<std::optional<DegradationFit>> fit_degradations(EventSource& source,
                                                             const ReplayOptions& options) {
   std::vector<std::optional<DegradationFit>> fits(scenarios.size());
   for (size_t i = 0; i < scenarios.size(); ++i) {
-    ContentionModel& model = scenarios[i].platform.contention;
-    if (scenarios[i].basis != Basis::kModel || model.kind != ContentionKind::kDegradation) continue;
+    ContentionSetting& setting = scenarios[i].platform.contention;
+    if (scenarios[i].basis != Basis::kModel || !setting.is("degradation")) continue;
     fits[i] = fit_degradation(source, scenarios[i], options);
-    if (fits[i]->ratio) model.degradation_ratio = *fits[i]->ratio;
+    if (fits[i]->ratio) setting.numbers["degradation_ratio"] = *fits[i]->ratio;
   }
   return fits;
 }

@@ -11,7 +11,8 @@ namespace rubato {
 
 class EventSource;
 
-/// The degradation ratio (models/cost/contention.h) that reproduces the measured elapsed time.
+/// The degradation ratio (models/network/network_model.h) that reproduces the measured elapsed
+/// time.
 struct DegradationFit {
   std::optional<double> ratio;  ///< none between the bounds: empty
   double measured = 0;          ///< seconds, elapsed

@@ -85,7 +85,7 @@ std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenario
     const bool measured = scenario.basis != Basis::kModel;
     const auto key = protocols(scenario.platform, fallback);
     const auto limit = sync_limits(scenario.platform);
-    const bool contended = scenario.platform.contention.kind != ContentionKind::kNone;
+    const bool contended = scenario.platform.contention.model != nullptr;
     const bool needs_order = !measured && (contended || by_arrival);
     size_t g = 0;
     while (g < groups.size() &&

@@ -11,7 +11,7 @@
 #include "models/cost/scenario.h"
 #include "models/error.h"
 #include "models/units.h"
-#include "replay/archive/archive.h"
+#include "replay/archive/input_format.h"
 #include "replay/driver.h"
 #include "replay/intervals.h"
 #include "tools/archive_guard.h"
@@ -297,10 +297,9 @@ int command_replay(const Arguments& arguments) {
   const ReplayOptions options = engine_options(values);
   const std::vector<Scenario> scenarios =
       parse_scenarios(values.count("on") ? values["on"].as<Words>() : Words{"measured", "perfect"});
-  const bool degrades =
-      std::any_of(scenarios.begin(), scenarios.end(), [](const Scenario& scenario) {
-        return scenario.platform.contention.kind == ContentionKind::kDegradation;
-      });
+  const bool degrades = std::any_of(
+      scenarios.begin(), scenarios.end(),
+      [](const Scenario& scenario) { return scenario.platform.contention.is("degradation"); });
   if (options.fit_degradation && !degrades) {
     throw UsageError(
         "--fit-dr: no scenario has contention by degradation; put dr=1 behind a platform, as in "
@@ -310,7 +309,7 @@ int command_replay(const Arguments& arguments) {
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
   Outputs outputs(values, archives[0]);
 
-  const auto source = open_archive(archives[0], options.ignore_offsets, options.threads);
+  const auto source = open_trace(archives[0], {options.ignore_offsets, options.threads});
   // A ratio that is fitted would be fitted anew in the scenarios beside the asked ones.
   const bool wants_intervals = !values.count("no-intervals") && !options.fit_degradation;
   std::optional<IntervalPlan> plan;

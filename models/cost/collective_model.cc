@@ -6,8 +6,6 @@
 namespace rubato {
 namespace {
 
-constexpr double kHandleBytes = 8;  // a few words from everybody to everybody
-
 /// Making and freeing handles is an allgather, whatever else it is.
 std::pair<CollectiveOp, double> priced_as(CollectiveOp op, double bytes) {
   if (op == CollectiveOp::kCreateHandle || op == CollectiveOp::kDestroyHandle)

@@ -16,6 +16,9 @@ struct AlgorithmRule {
   AlgorithmChoice choice;
 };
 
+/// Making or freeing a communicator counts as an allgather of so many bytes.
+inline constexpr double kHandleBytes = 8;
+
 /// The library whose tables apply where a platform names no algorithm.
 enum class CollectivePreset : uint8_t { kMpich, kOpenMpi };
 inline constexpr std::array<const char*, 2> kCollectivePresetNames = {"mpich", "openmpi"};

@@ -133,28 +133,25 @@ void write_collectives(std::ostream& out, const Platform& platform) {
     write_operation(out, kCollectiveNames[i], model.operations[i]);
 }
 
-/// Up to the last digit.
-std::string format_number(double value) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.begin(), text.end(), value).ptr};
-}
-
-void write_contention(std::ostream& out, const ContentionModel& model) {
-  if (model.kind == ContentionKind::kNone) return;
-  out << "\n[contention]\nmodel = \"" << kContentionNames[static_cast<int>(model.kind)] << "\"\n";
+void write_contention(std::ostream& out, const ContentionSetting& setting) {
+  if (!setting.model) return;
+  out << "\n[contention]\nmodel = \"" << setting.model->name << "\"\n";
   out << "levels = [";
   const char* separator = "";
   for (int i = 0; i < kLevels; ++i) {
-    if (!model.levels[i]) continue;
+    if (!setting.levels[i]) continue;
     out << separator << '"' << kLevelNames[i] << '"';
     separator = ", ";
   }
   out << "]\n";
-  if (model.kind == ContentionKind::kDegradation)
-    out << "degradation_ratio = " << format_number(model.degradation_ratio) << "\n";
-  if (model.out) out << "out = " << *model.out << "\n";
-  if (model.in) out << "in = " << *model.in << "\n";
-  if (model.network) out << "network = " << *model.network << "\n";
+  for (const NetworkKey& key : setting.model->keys) {
+    const auto value = setting.number(key.name);
+    if (!value) continue;
+    const bool is_quantity =
+        key.kind == NetworkKey::Kind::kSeconds || key.kind == NetworkKey::Kind::kBandwidth;
+    const std::string text = format_network_number(key, *value);
+    out << key.name << " = " << (is_quantity ? quoted(text) : text) << "\n";
+  }
 }
 
 }  // namespace

@@ -48,12 +48,14 @@ class Interconnect {
   double collective_departure(CollectiveOp op, int members, double bytes, Level level,
                               bool is_root) const;
 
+  /// What messages of this level cost the members of a collective.
+  RoundCost round_cost(Level level) const;
+
   /// Algorithms of collectives, and their synchronisation.
   const CollectiveModel& collectives() const { return platform_.collectives; }
 
  private:
   const LevelModel* model_of(Level level) const;
-  RoundCost round_cost(Level level) const;
 
   Platform platform_;
   std::optional<Level> fallback_;

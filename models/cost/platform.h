@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "models/cost/collective_model.h"
-#include "models/cost/contention.h"
-#include "models/cost/placement.h"
 #include "models/cost/transfer_curve.h"
+#include "models/network/network_model.h"
+#include "models/network/placement.h"
 
 namespace rubato {
 
@@ -61,7 +61,7 @@ struct Platform {
   /// Bandwidth at which a reduction combines two operands; infinite when not known.
   std::optional<double> reduction_bandwidth;
   CollectiveModel collectives;
-  ContentionModel contention;
+  ContentionSetting contention;
   Provenance measured;
 
   const std::optional<LevelModel>& level(Level l) const { return levels[static_cast<int>(l)]; }
@@ -71,15 +71,15 @@ struct Platform {
     return level(l) || !fallback ? level(l) : priced_by(*fallback, {});
   }
   /// Its contention; if sockets are not told from nodes, both share one setting.
-  ContentionModel contended() const {
+  ContentionSetting contended() const {
     constexpr auto socket = static_cast<size_t>(Level::kSocket);
     constexpr auto node = static_cast<size_t>(Level::kNode);
-    ContentionModel model = contention;
+    ContentionSetting setting = contention;
     if (!levels[socket]) {
-      const bool either = model.levels[socket] || model.levels[node];
-      model.levels[socket] = model.levels[node] = either;
+      const bool either = setting.levels[socket] || setting.levels[node];
+      setting.levels[socket] = setting.levels[node] = either;
     }
-    return model;
+    return setting;
   }
   std::optional<LevelModel>& level(Level l) { return levels[static_cast<int>(l)]; }
 };

@@ -197,16 +197,18 @@ LevelModel read_level(const Reader& reader, const toml::table& table, const std:
 // --- Collectives ---
 
 /// The one of `names` that `node` says, as its index.
-template <size_t N>
 int read_word(const Reader& reader, const toml::node& node, const std::string& what,
-              const std::array<const char*, N>& names) {
+              const std::vector<std::string>& names) {
   const std::string word = reader.text(node, what);
   const auto found = std::find(names.begin(), names.end(), word);
-  if (found == names.end()) {
-    reader.fail(node, what + " '" + word + "' is not known; use one of " +
-                          quoted_list({names.begin(), names.end()}));
-  }
+  if (found == names.end())
+    reader.fail(node, what + " '" + word + "' is not known; use one of " + quoted_list(names));
   return static_cast<int>(found - names.begin());
+}
+
+template <size_t N>
+std::vector<std::string> words(const std::array<const char*, N>& names) {
+  return {names.begin(), names.end()};
 }
 
 /// The algorithm that `node` names, with the segment that stands in `table`.
@@ -314,11 +316,11 @@ CollectiveModel read_collectives(const Reader& reader, const toml::table& table)
   CollectiveModel model;
   if (const toml::node* node = table.get("model")) {
     model.pricing = static_cast<CollectivePricing>(
-        read_word(reader, *node, "collectives.model", kCollectivePricingNames));
+        read_word(reader, *node, "collectives.model", words(kCollectivePricingNames)));
   }
   if (const toml::node* node = table.get("preset")) {
     model.preset = static_cast<CollectivePreset>(
-        read_word(reader, *node, "collectives.preset", kCollectivePresetNames));
+        read_word(reader, *node, "collectives.preset", words(kCollectivePresetNames)));
   }
   for (int i = 0; i < kCollectiveOps; ++i) {
     const toml::node* node = table.get(kCollectiveNames[i]);
@@ -349,47 +351,54 @@ CollectiveModel read_collectives(const Reader& reader, const toml::table& table)
 
 // --- Contention ---
 
-/// How many messages go at once; none where the key is missing.
-std::optional<int> read_buses(const Reader& reader, const toml::table& table, const char* key) {
-  const toml::node* node = table.get(key);
-  if (!node) return {};
-  const auto count = node->value_exact<int64_t>();
-  if (!count || *count < 1 || *count > std::numeric_limits<int>::max())
-    reader.fail(*node, std::string("contention.") + key + " must be a whole number above 0");
-  return static_cast<int>(*count);
+/// The value of a model's key. Quantities stand in quotes, other numbers do not.
+double read_network_number(const Reader& reader, const toml::node& node, const NetworkKey& key) {
+  const std::string what = std::string("contention.") + key.name;
+  const auto parse = [&](const std::string& text) { return parse_network_number(key, text); };
+  if (key.kind == NetworkKey::Kind::kSeconds || key.kind == NetworkKey::Kind::kBandwidth)
+    return reader.quantity(node, what, parse);
+  std::ostringstream digits;
+  digits.precision(std::numeric_limits<double>::max_digits10);
+  if (const auto number = node.value<double>()) digits << *number;
+  try {
+    return parse(digits.str());
+  } catch (const InputError& error) {
+    reader.fail(node, what + " " + error.what());
+  }
 }
 
-ContentionModel read_contention(const Reader& reader, const toml::table& table) {
-  reader.check_keys(table, "[contention]",
-                    {"model", "degradation_ratio", "levels", "out", "in", "network"});
-  ContentionModel model;
+ContentionSetting read_contention(const Reader& reader, const toml::table& table) {
+  std::vector<std::string> keys = {"model", "levels"};
+  std::vector<std::string> names = {"none"};
+  for (const NetworkModel* model : network_models()) {
+    names.push_back(model->name);
+    for (const NetworkKey& key : model->keys) keys.push_back(key.name);
+  }
+  reader.check_keys(table, "[contention]", keys);
   const toml::node* kind = table.get("model");
   if (!kind) reader.fail(table, "[contention] lacks 'model'");
-  model.kind =
-      static_cast<ContentionKind>(read_word(reader, *kind, "contention.model", kContentionNames));
-  const auto belongs_to = [&](const char* key, ContentionKind to) {
-    const toml::node* node = table.get(key);
-    if (!node || model.kind == to) return;
-    reader.fail(*node, std::string("contention.") + key + " is for the model \"" +
-                           kContentionNames[static_cast<int>(to)] + "\"");
-  };
-  belongs_to("degradation_ratio", ContentionKind::kDegradation);
-  for (const char* key : {"out", "in", "network"}) belongs_to(key, ContentionKind::kBuses);
-  if (const toml::node* node = table.get("degradation_ratio")) {
-    const auto ratio = node->value<double>();
-    if (!ratio || !(*ratio > 0) || std::isinf(*ratio))
-      reader.fail(*node, "contention.degradation_ratio must be a number above 0");
-    model.degradation_ratio = *ratio;
+  ContentionSetting setting;
+  setting.model = network_model(names[read_word(reader, *kind, "contention.model", names)]);
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    if (name == "model" || name == "levels") continue;
+    const NetworkKey* known = setting.model ? setting.model->key(name) : nullptr;
+    if (known) {
+      setting.numbers[name] = read_network_number(reader, node, *known);
+      continue;
+    }
+    const auto owner = std::find_if(network_models().begin(), network_models().end(),
+                                    [&](const NetworkModel* model) { return model->key(name); });
+    reader.fail(node, "contention." + name + " is for the model \"" + (*owner)->name + "\"");
   }
-  model.out = read_buses(reader, table, "out");
-  model.in = read_buses(reader, table, "in");
-  model.network = read_buses(reader, table, "network");
   if (const toml::node* node = table.get("levels")) {
-    model.levels.fill(false);
-    for (const toml::node& item : reader.array(*node, "contention.levels"))
-      model.levels[read_word(reader, item, "an entry of contention.levels", kLevelNames)] = true;
+    setting.levels.fill(false);
+    for (const toml::node& item : reader.array(*node, "contention.levels")) {
+      setting.levels[read_word(reader, item, "an entry of contention.levels", words(kLevelNames))] =
+          true;
+    }
   }
-  return model;
+  return setting;
 }
 
 Platform read_platform(const Reader& reader, const toml::table& root) {

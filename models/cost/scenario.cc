@@ -234,19 +234,62 @@ void change_all_collectives(CollectiveModel& model, const std::string& text, con
   }
 }
 
-/// contention=none, dr=10 or dr*2
-void change_contention(ContentionModel& model, const std::string& text, const Change& change) {
+/// True for contention, contention.KEY and the short names of such keys.
+bool changes_contention(const std::string& key) {
+  if (key == "contention" || key.starts_with("contention.")) return true;
+  return std::any_of(network_models().begin(), network_models().end(),
+                     [&](const NetworkModel* model) {
+                       const NetworkKey* found = model->key(key);
+                       return found && found->short_name == key;
+                     });
+}
+
+/// contention=MODEL or none; contention.KEY=VALUE, *FACTOR or /FACTOR, dr for that of degradation
+void change_contention(ContentionSetting& setting, const std::string& text, const Change& change) {
   if (change.key == "contention") {
-    if (change.operation != '=' || change.value != "none")
-      refuse(text, "write contention=none, or dr=NUMBER; platform files have more");
-    model.kind = ContentionKind::kNone;
+    const NetworkModel* model = network_model(change.value);
+    if (change.operation != '=' || (!model && change.value != "none")) {
+      std::vector<std::string> names = {"none"};
+      for (const NetworkModel* each : network_models()) names.push_back(each->name);
+      refuse(text, "write contention=MODEL with one of " + quoted_list(names) +
+                       "; contention.KEY=NUMBER sets a key of one");
+    }
+    if (setting.model != model) setting.numbers.clear();
+    setting.model = model;
     return;
   }
-  const double factor = parse_factor(text, change);
-  if (change.operation != '=' && model.kind != ContentionKind::kDegradation)
-    refuse(text, "the platform has no degradation ratio to change; write dr=NUMBER");
-  model.degradation_ratio = change.operation == '=' ? factor : model.degradation_ratio * factor;
-  model.kind = ContentionKind::kDegradation;
+  const std::string prefix = "contention.";
+  const std::string name =
+      change.key.starts_with(prefix) ? change.key.substr(prefix.size()) : change.key;
+  const NetworkModel* owner = setting.model && setting.model->key(name) ? setting.model : nullptr;
+  std::vector<std::string> names;
+  for (const NetworkModel* model : network_models()) {
+    for (const NetworkKey& key : model->keys) names.push_back(prefix + key.name);
+    // A value for a key switches its model on.
+    if (!owner && change.operation == '=' && model->key(name)) owner = model;
+  }
+  if (!owner) {
+    refuse(text, change.operation == '='
+                     ? "there is no key '" + change.key + "'" + did_you_mean(change.key, names)
+                     : "the platform has no " + change.key + " to change; write " + change.key +
+                           "=NUMBER");
+  }
+  const NetworkKey& key = *owner->key(name);
+  if (setting.model != owner) setting.numbers.clear();
+  setting.model = owner;
+  if (change.operation == '=') {
+    try {
+      setting.numbers[key.name] = parse_network_number(key, change.value);
+    } catch (const InputError& error) {
+      refuse(text, change.key + ": " + error.what());
+    }
+    return;
+  }
+  const auto before = setting.number(key.name);
+  if (!before) refuse(text, "there is no limit to change; write " + change.key + "=NUMBER");
+  const double value = *before * parse_factor(text, change);
+  setting.numbers[key.name] =
+      key.kind == NetworkKey::Kind::kCount ? std::max(1.0, std::round(value)) : value;
 }
 
 /// allreduce=ring, for all sizes and numbers of processes.
@@ -344,7 +387,7 @@ void change_function(Scenario& scenario, const std::string& text, const Change& 
 void apply(Scenario& scenario, const std::string& text, const Change& change) {
   const std::optional<ProcessorChange> processors = parse_processors(change.key);
   const bool is_operation = collective_named(change.key).has_value();
-  if (!is_operation && !processors &&
+  if (!is_operation && !processors && !changes_contention(change.key) &&
       std::find(kKeys.begin(), kKeys.end(), change.key) == kKeys.end()) {
     std::vector<std::string> keys = kKeys;
     for (const char* name : kCollectiveNames) keys.push_back(name);
@@ -378,7 +421,7 @@ void apply(Scenario& scenario, const std::string& text, const Change& change) {
         positive_count(text, change.value, change.operation == '=', "sockets=SOCKETS_PER_NODE");
   } else if (is_operation) {
     change_collective(scenario, text, change);
-  } else if (change.key == "contention" || change.key == "dr") {
+  } else if (changes_contention(change.key)) {
     change_contention(scenario.platform.contention, text, change);
   } else if (change.key == "collectives") {
     change_all_collectives(scenario.platform.collectives, text, change);

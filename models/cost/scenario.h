@@ -53,8 +53,9 @@ struct Scenario {
 /// models/cost/loggps.h are keys, too), a platform file or the name of one in the directory
 /// `presets`; a change is key=value, key*factor or key/factor with the keys latency, bandwidth
 /// (each also as LEVEL.latency; without a level they mean all levels but self), cpu (also as
-/// rank4-7.cpu or node1.cpu), ppn, placement, region, dr (the degradation ratio of contention) and
-/// name; contention=none. OPERATION=ALGORITHM, as in allreduce=ring, sets the algorithm of a
+/// rank4-7.cpu or node1.cpu), ppn, placement, region and name; contention=MODEL or none,
+/// contention.KEY (models/network/network_model.h) and the short names of such keys (dr, the
+/// degradation ratio). OPERATION=ALGORITHM, as in allreduce=ring, sets the algorithm of a
 /// collective operation, and collectives= a library's choice of them (mpich, openmpi) or a way of
 /// pricing them (algorithm, analytic, perfect).
 ///

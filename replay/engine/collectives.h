@@ -76,6 +76,7 @@ auto Replay<Rules>::arrive(int timeline, const Call& call, const Action& action,
                      std::to_string(instance.first_rank) + "; records are missing or damaged");
   }
   if (instance.window) end_streams(action.comm, state.rank, instance);
+  if constexpr (kTimeOrdered<Rules>) begin_flows(action, local, arrived.number, instance);
   if (collectives_.may_let_go(instance, trace_->comms[action.comm], local)) {
     for (const int32_t waiting : instance.waiting) wake(waiting);
     instance.waiting.clear();

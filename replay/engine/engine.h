@@ -372,7 +372,10 @@ RUBATO_HOT bool Replay<Rules>::others_are_there(int timeline, const Awaited& awa
       const Communicator& comm = trace_->comms[number];
       if (comm.size() <= 1) return true;
       CollectiveInstance<K>& instance = collectives_.get(number, awaited.instance);
-      if (collectives_.ready(instance, comm, awaited.local, awaited.waits_for)) return true;
+      if (collectives_.ready(instance, comm, awaited.local, awaited.waits_for) &&
+          !is_flowing(instance, comm, awaited)) {
+        return true;
+      }
       instance.waiting.push_back(timeline);
       return false;
     }

@@ -27,6 +27,7 @@
 #include "replay/observe/profile.h"
 #include "replay/observe/results.h"
 #include "replay/observe/wait_states.h"
+#include "replay/rules/collective_flows.h"
 #include "replay/rules/compute_changes.h"
 #include "replay/rules/presence.h"
 #include "replay/rules/received_sends.h"
@@ -309,6 +310,26 @@ class Replay {
   void ask(TransferId id, const Action& action) requires kTimeOrdered<Rules>;
   void find_receive(TransferId id) requires kTimeOrdered<Rules>;
   void pair(TransferId send, TransferId receive) requires kTimeOrdered<Rules>;
+  /// True while a member has to wait for messages of the collective that share the network.
+  static bool is_flowing(const CollectiveInstance<K>& instance, const Communicator& comm,
+                         const Awaited& awaited) {
+    if constexpr (kTimeOrdered<Rules>) {
+      if (!instance.flowing) return false;
+      switch (awaited.waits_for) {
+        case Synchronisation::kOneToAll:
+          return instance.waits_for_root(awaited.local, comm);
+        case Synchronisation::kAllToOne:
+          return awaited.local == instance.root;
+        default:
+          return true;
+      }
+    }
+    return false;
+  }
+  /// A member has come: the messages of the collective may begin.
+  void begin_flows(const Action& action, int local, uint64_t number,
+                   CollectiveInstance<K>& instance) requires kTimeOrdered<Rules>;
+  void end_flows(const CollectiveFlows& flows) requires kTimeOrdered<Rules>;
   /// The request to send of `id` is at the receiver, who has posted; of an eager message nothing.
   void request(TransferId id) requires kTimeOrdered<Rules>;
   void arrived(TransferId id) requires kTimeOrdered<Rules>;

@@ -50,10 +50,13 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
       time.due = event.rank;
       return run_until_blocked(event.rank);
     case TimedEvent::Kind::kTimer: {
-      const TransferId message = time.over(event);
-      if (message != kNoTransfer) this->arrived(message);
+      const TimeOrder::Arrived what = time.over(event);
+      if (what.message != kNoTransfer) this->arrived(what.message);
+      if (what.collective) end_flows(*what.collective);
       return;
     }
+    case TimedEvent::Kind::kPart:
+      return time.flow_part(event);
     default:
       break;
   }
@@ -86,7 +89,8 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
       break;
   }
   const Route& route = matcher_.route(id);
-  time.flow(id, route.source, route.destination, matcher_[id].level);
+  time.flow(id, route.source, route.destination, matcher_[id].level,
+            static_cast<double>(matcher_[id].bytes));
 }
 
 template <class Rules>
@@ -166,6 +170,36 @@ void Replay<Rules>::arrived(TransferId id) requires kTimeOrdered<Rules> {
   } else if (rules_->by_arrival()) {
     find_receive(id);
   }
+}
+
+// --- Collectives on a network that is shared: rules/collective_flows.h ---
+
+template <class Rules>
+void Replay<Rules>::begin_flows(const Action& action, int local, uint64_t number,
+                                CollectiveInstance<K>& instance) requires kTimeOrdered<Rules> {
+  const Communicator& comm = trace_->comms[action.comm];
+  // What was started has no size on record before its completion. Between groups, and where each
+  // member waits for others, there is no one beginning.
+  if (action.kind != ActionKind::kCollective || !instance.groups.empty() ||
+      instance.how == Synchronisation::kPrefix)
+    return;
+  const bool from_root = synchronisation_of(action, local) == Synchronisation::kOneToAll;
+  if (from_root ? local != instance.root : instance.arrived.count < comm.size()) return;
+  auto plan = rules_->plan(action, local, *trace_);
+  if (!plan) return;
+  TimeOrder& time = rules_->order();
+  instance.flowing = true;
+  const double begin =
+      from_root ? instance.root_enter[0] : std::max(instance.arrived.last[0], time.now());
+  time.begin({std::move(plan), begin, action.comm, number}, comm.members);
+}
+
+template <class Rules>
+void Replay<Rules>::end_flows(const CollectiveFlows& flows) requires kTimeOrdered<Rules> {
+  CollectiveInstance<K>& instance = collectives_.get(flows.comm(), flows.instance());
+  instance.flowing = false;
+  instance.late = flows.late();
+  for (const int32_t waiting : std::exchange(instance.waiting, {})) wake(waiting);
 }
 
 // --- By arrival: a send and a receive are transfers of their own until they meet ---

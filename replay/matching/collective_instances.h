@@ -105,6 +105,9 @@ struct CollectiveInstance {
   /// Empty without such operations.
   std::vector<Lanes<K>> arrivals;
   bool window = false;  ///< on a window
+  // Whose messages share the network (rules/collective_flows.h):
+  bool flowing = false;  ///< members that wait do so until its messages have arrived
+  double late = 0;       ///< ticks by which they made it later
 
   /// True when a member was recorded to leave the fence before all had come (windows.h).
   bool held_nobody() const { return window && recorded_first_leave < arrived.recorded_last; }

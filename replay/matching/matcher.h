@@ -22,8 +22,8 @@
 #include <tuple>
 #include <vector>
 
-#include "models/cost/placement.h"
 #include "models/lanes.h"
+#include "models/network/placement.h"
 #include "replay/matching/channel_table.h"
 #include "replay/trace/operation.h"
 

@@ -45,8 +45,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/cost/placement.h"
 #include "models/lanes.h"
+#include "models/network/placement.h"
 #include "replay/matching/lock_order.h"
 #include "replay/trace/operation.h"
 

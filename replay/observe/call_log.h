@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "models/cost/placement.h"
+#include "models/network/placement.h"
 #include "replay/observe/observer.h"
 #include "replay/store/call_file.h"
 #include "replay/trace/trace.h"

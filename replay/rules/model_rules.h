@@ -311,6 +311,11 @@ class ModelRules {
   const Outcomes<K>& outcomes() const { return outcomes_; }
 
  protected:
+  struct CollectiveCost {
+    Lanes<K> total;      ///< for a member that waits
+    Lanes<K> departure;  ///< for one that does not
+  };
+
   /// When the port takes a message.
   [[gnu::always_inline]] Lanes<K> start_send(TimelineState<K>& timeline, const Action& action,
                                              Transfer<K>& transfer,
@@ -335,6 +340,37 @@ class ModelRules {
     return new_message_cost(level, bytes);
   }
 
+  /// The distance of the most distant members.
+  Level level_of(uint32_t comm) const { return comm_level_[comm]; }
+
+  /// The price of a collective for its member `local`; the reference holds as that of
+  /// message_cost().
+  const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
+                                        bool is_root, const TraceDefinitions& trace) {
+    const double bytes = payload_bytes(trace.sizes, action.op, comm.peers(local), local,
+                                       action.bytes, action.bytes_received);
+    const Level level = comm_level_[action.comm];
+    const CollectiveKey key{bytes, comm.size(), action.op, level, is_root};
+    if (last_collective_ && last_key_ == key) return *last_collective_;
+    if (collective_costs_.size() >= kMostCosts) collective_costs_.clear();
+    const auto [entry, is_new] = collective_costs_.try_emplace(key);
+    CollectiveCost& cost = entry->second;
+    if (is_new) {
+      const double ticks = machines_->ticks_per_second;
+      for (int lane = 0; lane < K; ++lane) {
+        require(lane, level);
+        const Interconnect& net = machines_->interconnects[lane];
+        cost.total[lane] = net.collective(action.op, comm.size(), bytes, level) * ticks;
+        cost.departure[lane] =
+            net.collective_departure(action.op, comm.size(), bytes, level, is_root) * ticks;
+        collective_uses_[lane].add(action.op, comm.size(), bytes, net.collectives());
+      }
+    }
+    last_key_ = key;
+    last_collective_ = &cost;  // likewise
+    return cost;
+  }
+
  private:
   /// False when it does not matter when a receive was posted.
   bool looks_at_posts(int rank, const Action& action) {
@@ -352,11 +388,6 @@ class ModelRules {
     const Lost all = lost_in(timeline.block.actions_of(call));
     return all.flushing + (machines_->keep_stolen ? 0 : all.stolen);
   }
-
-  struct CollectiveCost {
-    Lanes<K> total;      ///< for a member that waits
-    Lanes<K> departure;  ///< for one that does not
-  };
 
   [[gnu::noinline]] void look_at_outcome(const TimelineState<K>& timeline, const Call& call,
                                          const RuleContext<K>& context) {
@@ -453,7 +484,7 @@ class ModelRules {
         if (is_root) return arrival + cost.departure;
         if (!instance.waits_for_root(awaited.local, comm)) return arrival;
         // The root and those on the way did not wait for one that comes late.
-        return (instance.root_enter + cost.total).max(arrival + cost.departure);
+        return (instance.root_enter + (cost.total + instance.late)).max(arrival + cost.departure);
       case Synchronisation::kAllToOne:
         if (!is_root) return arrival + cost.departure;
         break;
@@ -468,7 +499,7 @@ class ModelRules {
       double unused = 0;
       instance.parts.latest(awaited.local, unused, last);
     }
-    const Lanes<K> leave = last + cost.total;
+    const Lanes<K> leave = last + (cost.total + instance.late);
     return instance.arrivals.empty() ? leave
                                      : Lanes<K>(leave.max(instance.arrivals[awaited.local]));
   }
@@ -564,32 +595,6 @@ class ModelRules {
       cost[lane] = machines_->interconnects[lane].copy(static_cast<double>(bytes)) *
                    machines_->ticks_per_second;
     }
-    return cost;
-  }
-
-  const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
-                                        bool is_root, const TraceDefinitions& trace) {
-    const double bytes = payload_bytes(trace.sizes, action.op, comm.peers(local), local,
-                                       action.bytes, action.bytes_received);
-    const Level level = comm_level_[action.comm];
-    const CollectiveKey key{bytes, comm.size(), action.op, level, is_root};
-    if (last_collective_ && last_key_ == key) return *last_collective_;
-    if (collective_costs_.size() >= kMostCosts) collective_costs_.clear();
-    const auto [entry, is_new] = collective_costs_.try_emplace(key);
-    CollectiveCost& cost = entry->second;
-    if (is_new) {
-      const double ticks = machines_->ticks_per_second;
-      for (int lane = 0; lane < K; ++lane) {
-        require(lane, level);
-        const Interconnect& net = machines_->interconnects[lane];
-        cost.total[lane] = net.collective(action.op, comm.size(), bytes, level) * ticks;
-        cost.departure[lane] =
-            net.collective_departure(action.op, comm.size(), bytes, level, is_root) * ticks;
-        collective_uses_[lane].add(action.op, comm.size(), bytes, net.collectives());
-      }
-    }
-    last_key_ = key;
-    last_collective_ = &cost;  // likewise
     return cost;
   }
 

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <tuple>
 
 #include "replay/matching/arrival_matcher.h"
 #include "replay/rules/model_rules.h"
@@ -17,10 +20,10 @@ class OrderedRules : public ModelRules<1> {
 
   /// `by_arrival`: receives take whichever message comes first (arrival_matcher.h).
   OrderedRules(const LaneMachines& machines, const TraceDefinitions& trace,
-               const ContentionModel& contention, bool by_arrival)
+               const ContentionSetting& contention, bool by_arrival)
       : ModelRules<1>(machines, trace),
         machines_(&machines),
-        order_(trace.timelines(), machines.placement, contention),
+        order_(trace.timelines(), machines.placement, contention, machines.ticks_per_second),
         by_arrival_(by_arrival) {}
 
   /// Arrivals are up to the order of time, and so is the port; `sent` is when the message, or its
@@ -64,6 +67,31 @@ class OrderedRules : public ModelRules<1> {
     message.length = message.rest = pushes ? handshake.data[0] : after_request;
   }
 
+  // --- Collectives whose messages share the network: collective_flows.h ---
+
+  /// The messages of a collective, as its member `local` describes it; nullptr if they share
+  /// nothing, or take no time. `comm` has one group.
+  std::shared_ptr<const CollectivePlan> plan(const Action& action, int local,
+                                             const TraceDefinitions& trace) {
+    const Communicator& comm = trace.comms[action.comm];
+    const Level level = level_of(action.comm);
+    if (!order_.is_shared(level)) return nullptr;
+    const double total = collective_cost(action, comm, local, local == action.peer, trace).total[0];
+    if (!(total > 0)) return nullptr;
+    const double bytes = payload_bytes(trace.sizes, action.op, comm.peers(local), local,
+                                       action.bytes, action.bytes_received);
+    auto& plan = plans_[{action.op, action.comm, bytes, action.peer}];
+    if (plan) return plan;
+    const Interconnect& net = machines_->interconnects[0];
+    plan = std::make_shared<CollectivePlan>(
+        collective_schedule(action.op, net.collectives(), comm.size(), bytes, action.peer),
+        comm.size(), net.round_cost(level), [&](double n) { return net.growing(level, n); }, total);
+    if (plans_.size() <= kMostPlans) return plan;
+    const auto kept = plan;
+    plans_.clear();
+    return kept;
+  }
+
   bool by_arrival() const { return by_arrival_; }
 
   // What the engine keeps of the order of time (engine/time_ordered.h), for one run.
@@ -71,10 +99,16 @@ class OrderedRules : public ModelRules<1> {
   ArrivalMatcher& arrivals() { return arrivals_; }
 
  private:
+  static constexpr size_t kMostPlans = 64;
+
   const LaneMachines* machines_;
   TimeOrder order_;
   ArrivalMatcher arrivals_;
   bool by_arrival_;
+  /// By operation, communicator, payload and root.
+  std::map<std::tuple<CollectiveOp, uint32_t, double, int32_t>,
+           std::shared_ptr<const CollectivePlan>>
+      plans_;
 };
 
 }  // namespace rubato

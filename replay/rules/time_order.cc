@@ -5,28 +5,15 @@
 #include <utility>
 
 namespace rubato {
-namespace {
 
-std::unique_ptr<Contention> make_contention(const ContentionModel& model, int nodes) {
-  switch (model.kind) {
-    case ContentionKind::kDegradation:
-      return std::make_unique<Degradation>(model.degradation_ratio, nodes);
-    case ContentionKind::kBuses:
-      return std::make_unique<Buses>(model, nodes);
-    case ContentionKind::kNone:
-      break;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-TimeOrder::TimeOrder(int timelines, Placement placement, const ContentionModel& model)
+TimeOrder::TimeOrder(int timelines, Placement placement, const ContentionSetting& contention,
+                     double ticks_per_second)
     : placement_(std::move(placement)),
-      contention_(make_contention(model, placement_.nodes())),
+      shared_(contention.model ? contention.model->make(contention, placement_, ticks_per_second)
+                               : nullptr),
       now_(-std::numeric_limits<double>::infinity()),
       presence_(timelines) {
-  if (contention_) contended_ = model.levels;
+  if (shared_) contended_ = contention.levels;
 }
 
 void TimeOrder::push(double time, Kind kind, int rank, uint32_t subject, uint32_t version) {
@@ -55,44 +42,107 @@ void TimeOrder::drop(TransferId id) {
 
 // --- Flows ---
 
-void TimeOrder::flow(TransferId id, int source, int destination, Level level) {
-  uint32_t number = static_cast<uint32_t>(flows_.size());
+uint32_t TimeOrder::new_flow() {
   if (free_flows_.empty()) {
     flows_.emplace_back();
-  } else {
-    number = free_flows_.back();
-    free_flows_.pop_back();
+    return static_cast<uint32_t>(flows_.size() - 1);
   }
-  const Message& message = messages_[id];
-  const double length = message.rest - message.lead;
-  Contention& contention = contended_[static_cast<int>(level)] ? *contention_ : free_;
-  flows_[number] = {id, message.version, source, &contention, 0};
-  contention.start(number,
-                   {source, placement_.node_of(source), placement_.node_of(destination), length,
-                    std::min(message.data, length), message.alone},
-                   now_);
-  take_timers(contention);
+  const uint32_t number = free_flows_.back();
+  free_flows_.pop_back();
+  return number;
 }
 
-void TimeOrder::take_timers(Contention& contention) {
-  for (const Contention::Timer& timer : contention.take_timers()) {
+void TimeOrder::flow(TransferId id, int source, int destination, Level level, double bytes) {
+  const uint32_t number = new_flow();
+  const Message& message = messages_[id];
+  const double length = message.rest - message.lead;
+  Network& network = contended_[static_cast<int>(level)] ? *shared_ : unlimited_;
+  flows_[number] = {id, message.version, source, &network, 0, kNone};
+  network.start(number,
+                {source, destination, placement_.node_of(source), placement_.node_of(destination),
+                 bytes, length, std::min(message.data, length), message.alone},
+                now_);
+  take_timers(network);
+}
+
+void TimeOrder::take_timers(Network& network) {
+  for (const Network::Timer& timer : network.take_timers()) {
     ++flows_[timer.flow].timers;
     push(timer.time, Kind::kTimer, flows_[timer.flow].rank, timer.flow, timer.version);
   }
 }
 
-TransferId TimeOrder::over(const Event& timer) {
+TimeOrder::Arrived TimeOrder::over(const Event& timer) {
   const uint32_t number = timer.subject;
-  Contention& contention = *flows_[number].contention;
-  const bool arrives = contention.over({timer.time, number, timer.version});
-  const TransferId id = flows_[number].message;
-  const uint32_t version = flows_[number].version;
+  Network& network = *flows_[number].network;
+  const bool arrives = network.over({timer.time, number, timer.version});
   --flows_[number].timers;
-  if (arrives) flows_[number].message = kNoTransfer;
-  take_timers(contention);
-  UnderWay& flow = flows_[number];
-  if (flow.message == kNoTransfer && flow.timers == 0) free_flows_.push_back(number);
-  return arrives && messages_[id].version == version ? id : kNoTransfer;
+  const UnderWay flow = flows_[number];
+  if (arrives) {
+    flows_[number].message = kNoTransfer;
+    flows_[number].collective = kNone;
+  }
+  take_timers(network);
+  const UnderWay& now = flows_[number];
+  if (now.message == kNoTransfer && now.collective == kNone && now.timers == 0)
+    free_flows_.push_back(number);
+  if (!arrives) return {};
+  if (flow.collective == kNone)
+    return {messages_[flow.message].version == flow.version ? flow.message : kNoTransfer, {}};
+  std::optional<Collective>& collective = collectives_[flow.collective];
+  push_parts(flow.collective, collective->flows.arrive(flow.version, now_));
+  if (!collective->flows.over()) return {};
+  Arrived last{kNoTransfer, std::move(collective->flows)};
+  collective.reset();
+  free_collectives_.push_back(flow.collective);
+  return last;
+}
+
+// --- Messages of collectives ---
+
+bool TimeOrder::is_shared(Level widest) const {
+  return std::any_of(contended_.begin(), contended_.begin() + static_cast<int>(widest) + 1,
+                     [](bool shared) { return shared; });
+}
+
+void TimeOrder::begin(CollectiveFlows collective, std::span<const int32_t> ranks) {
+  auto number = static_cast<uint32_t>(collectives_.size());
+  if (free_collectives_.empty()) {
+    collectives_.emplace_back();
+  } else {
+    number = free_collectives_.back();
+    free_collectives_.pop_back();
+  }
+  const auto starts = collective.begin();
+  collectives_[number] = {std::move(collective), ranks};
+  push_parts(number, starts);
+}
+
+void TimeOrder::push_parts(uint32_t number, const std::vector<CollectiveFlows::Start>& starts) {
+  const Collective& collective = *collectives_[number];
+  for (const auto& [message, time] : starts) {
+    const int sender = collective.ranks[collective.flows.plan().messages[message].from];
+    push(time, Kind::kPart, sender, number, message);
+  }
+}
+
+void TimeOrder::flow_part(const Event& part) {
+  const Collective& collective = *collectives_[part.subject];
+  const CollectivePlan& plan = collective.flows.plan();
+  const ScheduledMessage& message = plan.messages[part.version];
+  const int source = collective.ranks[message.from];
+  const int destination = collective.ranks[message.to];
+  const Level level = placement_.level(source, destination);
+  Network& network = contended_[static_cast<int>(level)] ? *shared_ : unlimited_;
+  const uint32_t number = new_flow();
+  flows_[number] = {kNoTransfer, part.version, source, &network, 0, part.subject};
+  const MessageTimes& time = plan.times[part.version];
+  network.start(number,
+                {source, destination, placement_.node_of(source), placement_.node_of(destination),
+                 message.bytes, time.arrival - time.start, plan.data[part.version],
+                 collective.flows.alone(part.version, part.time)},
+                now_);
+  take_timers(network);
 }
 
 // --- Who is inside MPI ---

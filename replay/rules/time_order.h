@@ -3,8 +3,8 @@
 // Replaying in the order of time.
 //
 // The engine runs each timeline until it blocks, in no order of time (replay.h). Where messages
-// take room from each other (contention.h), or a receive takes whichever message comes first
-// (arrival_matcher.h), what happens depends on what happened before, in replayed time. Such
+// take room from each other (models/network/network.h), or a receive takes whichever message comes
+// first (arrival_matcher.h), what happens depends on what happened before, in replayed time. Such
 // scenarios are replayed one by one, by the same engine, whose timelines then go no further than to
 // their next call: its enter is an event among others, and events are taken in the order of time.
 // Events of one time are taken by kind (in the order of Kind), then by rank, then by which was
@@ -18,11 +18,12 @@
 //   kPort                     and the answer of the receiver of a rendezvous is there: the data
 //                             gets in line for the out-port of its sender
 //   kFlow                     and the port is free: the data begins to flow
-//   kTimer                    a flow has arrived, or something else of contention.h
+//   kTimer                    a flow has arrived, or something else of the network
 //   kRequest, kAnswer         the request to send is at a receiver that has posted, or the sender
 //                             can have seen the answer: pull and push go on when that one is
 //                             inside MPI
 //                             (presence.h has the same rules for when there is no order of time)
+//   kPart                     a message of a collective's algorithm begins to flow
 //   kEnvelope                 the request to send is at the receiver, who may match it
 //   (arrival_matcher.h)
 //
@@ -35,26 +36,37 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <span>
 #include <vector>
 
-#include "models/cost/placement.h"
 #include "models/cost/platform.h"
+#include "models/network/network_model.h"
 #include "replay/matching/channel_table.h"
-#include "replay/network/contention.h"
+#include "replay/rules/collective_flows.h"
 #include "replay/rules/handshake.h"
 
 namespace rubato {
 
 /// What happens at a time.
 struct TimedEvent {
-  enum class Kind : uint8_t { kTimer, kEnvelope, kRequest, kAnswer, kStart, kPort, kFlow, kCall };
+  enum class Kind : uint8_t {
+    kTimer,
+    kEnvelope,
+    kRequest,
+    kAnswer,
+    kStart,
+    kPort,
+    kFlow,
+    kPart,
+    kCall
+  };
 
   double time = 0;
   Kind kind = Kind::kCall;
   int rank = 0;  ///< of the message's sender; of a kCall the timeline
   uint64_t number = 0;
-  uint32_t subject = 0;  ///< the message; of a kTimer the flow
-  uint32_t version = 0;
+  uint32_t subject = 0;  ///< the message; of a kTimer the flow, of a kPart the collective
+  uint32_t version = 0;  ///< of a kPart the message in it
 
   bool operator>(const TimedEvent& other) const {
     if (time != other.time) return time > other.time;
@@ -88,7 +100,8 @@ class TimeOrder {
     double envelope = 0;  ///< when it can be matched, by the eager limit or its request to send
   };
 
-  TimeOrder(int timelines, Placement placement, const ContentionModel& model);
+  TimeOrder(int timelines, Placement placement, const ContentionSetting& contention,
+            double ticks_per_second);
 
   double now() const { return now_; }
   void push(double time, Kind kind, int rank, uint32_t subject, uint32_t version = 0);
@@ -110,9 +123,20 @@ class TimeOrder {
   void drop(TransferId id);
 
   /// A message begins to flow between two ranks.
-  void flow(TransferId id, int source, int destination, Level level);
-  /// The message that arrives by a kTimer; kNoTransfer when none does.
-  TransferId over(const Event& timer);
+  void flow(TransferId id, int source, int destination, Level level, double bytes);
+  /// True if transfers of this level or a nearer one share the network.
+  bool is_shared(Level widest) const;
+  /// Begins the messages of a collective; `ranks`: of its members, by local rank. It has to stay.
+  void begin(CollectiveFlows collective, std::span<const int32_t> ranks);
+  /// One of them begins to flow, by a kPart.
+  void flow_part(const Event& part);
+
+  /// What a kTimer brings.
+  struct Arrived {
+    TransferId message = kNoTransfer;           ///< kNoTransfer: none
+    std::optional<CollectiveFlows> collective;  ///< whose last message arrives
+  };
+  Arrived over(const Event& timer);
 
   // --- Who is inside MPI ---
 
@@ -140,22 +164,33 @@ class TimeOrder {
     TransferId message = kNoTransfer;
     uint32_t version = 0;
     int rank = 0;  ///< that sends it
-    Contention* contention = nullptr;
-    int timers = 0;  ///< that are not over
+    Network* network = nullptr;
+    int timers = 0;               ///< that are not over
+    uint32_t collective = kNone;  ///< whose message it is, which `version` numbers
   };
+  struct Collective {
+    CollectiveFlows flows;
+    std::span<const int32_t> ranks;
+  };
+  static constexpr uint32_t kNone = UINT32_MAX;
 
-  void take_timers(Contention& contention);
+  uint32_t new_flow();
+  void push_parts(uint32_t collective, const std::vector<CollectiveFlows::Start>& starts);
+
+  void take_timers(Network& network);
 
   Placement placement_;
   std::array<bool, kLevels> contended_{};
-  NoContention free_;
-  std::unique_ptr<Contention> contention_;  ///< of the levels that have one
+  UnlimitedNetwork unlimited_;
+  std::unique_ptr<Network> shared_;  ///< of the levels with contention
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   uint64_t numbers_ = 0;
   double now_ = 0;
   std::vector<Message> messages_;  ///< by transfer
   std::vector<UnderWay> flows_;
   std::vector<uint32_t> free_flows_;
+  std::vector<std::optional<Collective>> collectives_;
+  std::vector<uint32_t> free_collectives_;
   std::vector<Presence> presence_;  ///< by timeline
 };
 

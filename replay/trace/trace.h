@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/cost/placement.h"
+#include "models/network/placement.h"
 #include "replay/trace/mpi_calls.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/recording_overhead.h"

@@ -70,8 +70,8 @@ in_order() {
     must_not "$folder/$room" "rooms above it" "${above%|}"
   done
 }
-in_order replay trace store calls archive matching network observe rules engine
-in_order models cost fit
+in_order replay trace store calls archive matching observe rules engine
+in_order models network cost fit
 must_not replay "what calibrates" 'models/fit/'
 
 exit "$bad"

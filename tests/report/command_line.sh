@@ -62,7 +62,7 @@ expect 2 "--polling: 'spin' is neither wait nor keep" replay run.otf2dir --polli
 expect 2 "--wildcards: 'first' is neither recorded nor arrival" replay run.otf2dir --wildcards first
 expect 2 "--fit-dr: no scenario has contention" replay run.otf2dir --on bandela --fit-dr
 expect 2 "write dr=NUMBER" replay run.otf2dir --on 'bandela:dr*2'
-expect 2 "write contention=none" replay run.otf2dir --on bandela:contention=bus
+expect 2 "write contention=MODEL with one of 'none', 'buses'" replay run.otf2dir --on bandela:contention=bus
 expect 2 "--threads: from 1 to 64" replay run.otf2dir --threads=-1
 expect 2 "--threads: from 1 to 64" replay run.otf2dir --threads 0
 expect 2 "'many'" replay run.otf2dir --threads many

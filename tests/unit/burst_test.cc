@@ -19,7 +19,7 @@ Scenario bursty() {
 
 /// As many buses as like: nobody is in anybody's way, but what happens is in the order of time.
 Scenario in_order(Scenario scenario) {
-  scenario.platform.contention.kind = ContentionKind::kBuses;
+  scenario.platform.contention.model = network_model("buses");
   scenario.platform.contention.levels.fill(true);
   return scenario;
 }

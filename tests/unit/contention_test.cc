@@ -321,6 +321,71 @@ TEST_CASE("a push that waits for its port was not under way before") {
   check(ends(text, scenario), {4700, 2700, 5000});
 }
 
+// Two broadcasts of 1000 bytes between the same two nodes at once: two live requests on each node,
+// so 100 + 1000 * 2 = 2100 instead of 100 + 1000. Their roots, 0 and 1, wait for nobody.
+TEST_CASE("broadcasts slow each other down") {
+  const std::string text = R"(
+    nodes 0 0 1 1
+    comm 1 0 2
+    comm 2 1 3
+    0: 0..10 bcast root 0 1000B 1000B comm 1
+    1: 0..10 bcast root 0 1000B 1000B comm 2
+    2: 0..10 bcast root 0 1000B 1000B comm 1
+    3: 0..10 bcast root 0 1000B 1000B comm 2
+  )";
+  check(ends(text, machine("")), {0, 0, 1100, 1100});
+  check(ends(text, degraded(1)), {0, 0, 2100, 2100});
+  check(ends(text, degraded(2)), {0, 0, 4100, 4100});
+}
+
+// And a message beside a broadcast, which begins when the broadcast has sent 400 of its 1000 bytes,
+// at 500: both go on at half the pace, until the broadcast has sent the other 600 at 500 + 1200 =
+// 1700. The message has its latency until 600, has sent 1100 / 2 = 550 by 1700, and the other 450
+// by 2150.
+TEST_CASE("a broadcast and a message slow each other down") {
+  const std::string text = R"(
+    nodes 0 0 1 1
+    comm 1 0 2
+    0: 0..10 bcast root 0 1000B 1000B comm 1
+    1: 0..0 local MPI_Comm_rank
+    1: 500..510 send 3 1000B
+    2: 0..10 bcast root 0 1000B 1000B comm 1
+    3: 0..10 recv 1 1000B
+  )";
+  check(ends(text, degraded(1)), {0, 500, 1700, 2150});
+}
+
+// Recursive doubling between two ranks is a message in each direction at once, of the 1000 bytes
+// that each gives (on record are those to both). With one bus the one of rank 0 goes first, until
+// 1000; the other starts then and is there at 1000 + 1100. Both ranks leave 1000 later than the
+// 1100 without contention.
+TEST_CASE("messages of an allreduce wait for a bus") {
+  const std::string text = R"(
+    nodes 0 1
+    0: 0..10 allreduce 2000B 2000B
+    1: 0..10 allreduce 2000B 2000B
+  )";
+  const std::string doubling = "\n[collectives.allreduce]\nalgorithm = \"recursive_doubling\"\n";
+  check(ends(text, buses("network = 2" + doubling)), {1100, 1100});
+  check(ends(text, buses("network = 1" + doubling)), {2100, 2100});
+}
+
+// Down a chain of four nodes one message flows at a time, so each takes 1100 with any of the
+// models. Rank 3 comes late, at 4000, and takes what is there: without overheads that is no time.
+TEST_CASE("collectives with nothing in their way take as long as without contention") {
+  const std::string text = R"(
+    nodes 0 1 2 3
+    0: 0..10 bcast root 0 1000B 1000B
+    1: 0..10 bcast root 0 1000B 1000B
+    2: 0..10 bcast root 0 1000B 1000B
+    3: 4000..4010 bcast root 0 1000B 1000B
+  )";
+  const std::string chain = "\n[collectives.bcast]\nalgorithm = \"chain\"\n";
+  const std::vector<double> alone = ends(text, machine("model = \"none\"" + chain));
+  CHECK(alone == ends(text, buses("network = 1" + chain)));
+  CHECK(alone == ends(text, machine("model = \"degradation\"" + chain)));
+}
+
 TEST_CASE("what is wrong with [contention] is said in one line") {
   check_refused("out = 1", "[contention] lacks 'model'");
   check_refused("model = \"busses\"", "contention.model 'busses' is not known");
@@ -343,10 +408,25 @@ TEST_CASE("[contention] is written as it was read") {
 }
 
 TEST_CASE("scenarios change the degradation ratio") {
-  CHECK(parse_scenario("bandela:latency=1us,dr=5").platform.contention.degradation_ratio == 5);
-  CHECK(parse_scenario("bandela:dr=5,dr*2").platform.contention.degradation_ratio == 10);
-  CHECK(parse_scenario("bandela:dr=5,contention=none").platform.contention.kind ==
-        ContentionKind::kNone);
+  CHECK(
+      parse_scenario("bandela:latency=1us,dr=5").platform.contention.number("degradation_ratio") ==
+      5);
+  CHECK(parse_scenario("bandela:dr=5,dr*2").platform.contention.number("degradation_ratio") == 10);
+  CHECK(parse_scenario("bandela:dr=5,contention=none").platform.contention.model == nullptr);
+  // Any key of any model, by its name; the model comes with it.
+  const ContentionSetting buses =
+      parse_scenario("bandela:contention.out=4,contention.in=2,contention.out/2")
+          .platform.contention;
+  CHECK(buses.is("buses"));
+  CHECK(buses.number("out") == 2);
+  CHECK(buses.number("in") == 2);
+  CHECK_FALSE(buses.number("network").has_value());
+  CHECK(parse_scenario("bandela:contention=degradation")
+            .platform.contention.number("degradation_ratio") == 1);
+  CHECK_THROWS_AS(parse_scenario("bandela:contention.out=1.5"), UsageError);
+  CHECK_THROWS_AS(parse_scenario("bandela:contention.outt=1"), UsageError);
+  CHECK_THROWS_AS(parse_scenario("bandela:contention=busses"), UsageError);
+  CHECK_THROWS_AS(parse_scenario("bandela:contention.out=1,contention.in*2"), UsageError);
   CHECK_THROWS_AS(parse_scenario("bandela:dr*2"), UsageError);
   CHECK_THROWS_AS(parse_scenario("bandela:dr=-1"), UsageError);
   CHECK_THROWS_AS(parse_scenario("measured:dr=1"), UsageError);

@@ -74,7 +74,7 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
 
   // As comments they change nothing; without the leading # they are a [contention].
   const std::string file = format_platform(platform, {{}, both});
-  CHECK(parse_platform(file, "quiet").contention == ContentionModel());
+  CHECK(parse_platform(file, "quiet").contention == ContentionSetting());
   const auto switched_on = [](std::string text) {
     const size_t begin = text.find("# [contention]");
     REQUIRE(begin != std::string::npos);
@@ -83,15 +83,15 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
       text.erase(at, 2);
     return parse_platform(text, "loud").contention;
   };
-  ContentionModel expected;
-  expected.kind = ContentionKind::kDegradation;
-  expected.degradation_ratio = 2;  // that of the network
+  ContentionSetting expected;
+  expected.model = network_model("degradation");
+  expected.numbers["degradation_ratio"] = 2;  // that of the network
   CHECK(switched_on(file) == expected);
   CHECK(both.find("faster than measured") == std::string::npos);
 
   const std::string alone = note_load(platform.measured, {{Level::kNode, node}}, false);
   CHECK(alone.find("faster than measured") != std::string::npos);  // 0.75 of the time, alone
-  expected.degradation_ratio = 0.75;
+  expected.numbers["degradation_ratio"] = 0.75;
   expected.levels = {false, false, true, false};
   CHECK(switched_on(format_platform(platform, {{}, alone})) == expected);
 
@@ -110,8 +110,9 @@ TEST_CASE("what was measured of contention can be switched on in the platform fi
                      {{Level::kNetwork, {{1, 0, 1e-6}, {1, 1e6, 101e-6}, {4, 1e6, seconds}}}},
                      false);
   };
-  CHECK(switched_on(format_platform(platform, {{}, four_pairs(2e-6)})).degradation_ratio ==
-        Approx(0.0025));
+  CHECK(
+      *switched_on(format_platform(platform, {{}, four_pairs(2e-6)})).number("degradation_ratio") ==
+      Approx(0.0025));
   CHECK(four_pairs(1e-6).empty());
 
   // Ranks that share cores say nothing about messages.

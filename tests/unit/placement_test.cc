@@ -1,7 +1,7 @@
 // Where scenarios put ranks, and what they do to processors and functions. Times are worked out by
 // hand; one tick is one nanosecond.
 
-#include "models/cost/placement.h"
+#include "models/network/placement.h"
 
 #include <unistd.h>
 

@@ -63,7 +63,7 @@ Scenario platform(const Machine& machine) {
 /// As many of them as like: nobody is in anybody's way, but what happens is in the order of time.
 Scenario with_all_buses(Scenario scenario) {
   scenario.name = "buses";
-  scenario.platform.contention.kind = ContentionKind::kBuses;
+  scenario.platform.contention.model = network_model("buses");
   scenario.platform.contention.levels.fill(true);
   return scenario;
 }
@@ -534,12 +534,12 @@ TEST_CASE("random programs under contention: two runs agree to the last bit") {
   machine.gap = 0.25;
   machine.rendezvous = 1000;
   Scenario degraded = platform(machine);
-  degraded.platform.contention.kind = ContentionKind::kDegradation;
-  degraded.platform.contention.degradation_ratio = 1.7;
+  degraded.platform.contention.model = network_model("degradation");
+  degraded.platform.contention.numbers["degradation_ratio"] = 1.7;
   Scenario buses = platform(machine);
   buses.name = "buses";
-  buses.platform.contention.kind = ContentionKind::kBuses;
-  buses.platform.contention.out = buses.platform.contention.in = 1;
+  buses.platform.contention.model = network_model("buses");
+  buses.platform.contention.numbers = {{"out", 1}, {"in", 1}};
   Scenario free = platform(machine);
   free.name = "free";
   unsigned later = 0;

@@ -127,7 +127,7 @@ TEST_CASE("rendezvous: who comes late is named at the other end") {
 
   // In the order of time, where nobody is in anybody's way, the same.
   Scenario buses = toy();
-  buses.platform.contention.kind = ContentionKind::kBuses;
+  buses.platform.contention.model = network_model("buses");
   buses.platform.contention.levels.fill(true);
   check(late_receive, buses, {late_receiver(5000), kNone});
   check(late_send, buses, {kNone, late_sender(3000)});

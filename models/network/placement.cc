@@ -1,4 +1,4 @@
-#include "models/cost/placement.h"
+#include "models/network/placement.h"
 
 #include <algorithm>
 #include <cassert>

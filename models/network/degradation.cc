@@ -1,10 +1,48 @@
-#include "replay/network/contention.h"
+// Degradation (MPInside paper, section 4.3): T(n) = L + n / B(n) * LR * DR.
+//
+// LR is the number of live requests on the node: the flows from it or to it, this one included; the
+// larger count of the flow's two nodes. LR changes while a flow is under way, and each value counts
+// for as long as it holds: in a time dt the data advances by dt / (LR * DR). The latency comes
+// first and does not depend on the load, but the flow is live during it.
 
 #include <algorithm>
+#include <tuple>
+
+#include "models/network/network_model.h"
 
 namespace rubato {
+namespace {
 
-// --- Degradation ---
+class Degradation : public Network {
+ public:
+  Degradation(double ratio, int nodes) : ratio_(ratio), live_(nodes) {}
+
+  void start(uint32_t number, const Flow& flow, double now) override;
+  bool over(const Timer& timer) override;
+
+ private:
+  struct State {
+    Flow flow;
+    bool moving = false;  ///< the latency is over
+    double left = 0;      ///< of the data, in ticks alone
+    double since = 0;     ///< time at which `left` was true
+    double pace = 0;      ///< LR * DR
+    uint32_t version = 0;
+  };
+
+  double pace(const Flow& flow) const;
+  /// The number of live requests on a node of `flow` has changed.
+  void change_pace(const Flow& flow, double now);
+  void change_pace(int node, double now);
+  /// Asks for a timer at the next arrival.
+  void plan();
+
+  double ratio_;
+  std::vector<State> states_;                ///< by number of the flow
+  std::vector<std::vector<uint32_t>> live_;  ///< by node: its flows
+  std::vector<uint32_t> moving_;             ///< those whose latency is over
+  Timer planned_ = {0, 0, 0};                ///< version 0: none yet
+};
 
 void Degradation::start(uint32_t number, const Flow& flow, double now) {
   if (number >= states_.size()) states_.resize(number + 1);
@@ -79,46 +117,20 @@ void Degradation::change_pace(int node, double now) {
   }
 }
 
-// --- Buses ---
-
-void Buses::start(uint32_t number, const Flow& flow, double now) {
-  if (number >= flows_.size()) flows_.resize(number + 1);
-  flows_[number] = flow;
-  waiting_.insert({now, flow.rank, ++came_, number});
-  serve(now);
+std::unique_ptr<Network> make(const ContentionSetting& setting, const Placement& placement,
+                              double) {
+  return std::make_unique<Degradation>(*setting.number("degradation_ratio"), placement.nodes());
 }
 
-bool Buses::over(const Timer& timer) {
-  if (timer.version == kArrives) return true;
-  const Flow& flow = flows_[timer.flow];
-  --out_[flow.from].used;
-  --in_[flow.to].used;
-  --network_.used;
-  serve(timer.time);
-  return false;
-}
+}  // namespace
 
-void Buses::serve(double now) {
-  ++round_;
-  for (auto at = waiting_.begin(); at != waiting_.end() && network_.free(round_);) {
-    const uint32_t number = std::get<uint32_t>(*at);
-    const Flow& flow = flows_[number];
-    Links& out = out_[flow.from];
-    Links& in = in_[flow.to];
-    if (!out.free(round_) || !in.free(round_)) {
-      out.keep(round_);
-      in.keep(round_);
-      ++at;
-      continue;
-    }
-    ++out.used;
-    ++in.used;
-    ++network_.used;
-    ask(now + flow.data, number, kReleases);
-    const bool waited = now > std::get<double>(*at);
-    ask(waited ? now + flow.length : flow.alone, number, kArrives);
-    at = waiting_.erase(at);
-  }
-}
+extern const NetworkModel degradation_model;
+const NetworkModel degradation_model = {
+    "degradation",
+    "bandwidth falls with the number of live requests on a node (MPInside)",
+    {{"degradation_ratio", NetworkKey::Kind::kRatio, "DR, by which each live request counts", 1.0,
+      "dr"}},
+    make,
+};
 
 }  // namespace rubato

@@ -1,0 +1,483 @@
+// The algorithms of collective_algorithms.cc as messages. There each has a closed form; here it is
+// a list, for networks on which messages share something. Sources are the same.
+
+#include "models/cost/collective_schedule.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace rubato {
+namespace {
+
+constexpr int kRadix = 4;   // of Open MPI's k-nomial broadcast
+constexpr int kBatch = 32;  // messages that MPICH's scattered all-to-all has under way
+
+int floor_log2(int p) {
+  return std::bit_width(static_cast<unsigned>(p)) - 1;
+}
+
+/// Messages by step. Members are numbered from the root on.
+class Schedule {
+ public:
+  explicit Schedule(int p) : p_(p) {}
+
+  int p() const { return p_; }
+  /// The first step behind all there are.
+  int next() const { return next_; }
+
+  void add(int step, int from, int to, double bytes) {
+    messages_.push_back({step, from % p_, to % p_, bytes});
+    next_ = std::max(next_, step + 1);
+  }
+
+  /// Each of the first `members` sends in the next step to the one that `partner` names.
+  template <typename Partner>
+  void round(int members, double bytes, Partner partner) {
+    const int step = next_;
+    for (int member = 0; member < members; ++member) {
+      const int to = partner(member) % p_;
+      if (to != member) add(step, member, to, bytes);
+    }
+  }
+  template <typename Partner>
+  void round(double bytes, Partner partner) {
+    round(p_, bytes, partner);
+  }
+
+  std::vector<ScheduledMessage> numbered_from(int root) && {
+    std::stable_sort(messages_.begin(), messages_.end(),
+                     [](const auto& a, const auto& b) { return a.step < b.step; });
+    for (ScheduledMessage& message : messages_) {
+      message.from = (message.from + root) % p_;
+      message.to = (message.to + root) % p_;
+    }
+    return std::move(messages_);
+  }
+
+ private:
+  int p_;
+  int next_ = 0;
+  std::vector<ScheduledMessage> messages_;
+};
+
+/// How a vector is cut into equal segments.
+struct Segments {
+  int count = 1;
+  double bytes = 0;
+
+  Segments(double n, double segment)
+      : count(segment > 0 && n > segment ? static_cast<int>(std::ceil(n / segment)) : 1),
+        bytes(n / count) {}
+};
+
+template <typename Bytes>
+void spread(Schedule& to, int radix, Bytes bytes) {
+  // A member's parent lacks its last digit other than 0, in base `radix`; farthest children first.
+  const int begin = to.next();
+  int distance = 1;
+  while (distance * radix < to.p()) distance *= radix;
+  for (; distance >= 1; distance /= radix) {
+    for (int parent = 0; parent < to.p(); parent += distance * radix) {
+      int depth = 0;
+      for (int rest = parent; rest > 0; rest /= radix) depth += rest % radix != 0;
+      for (int k = 1; k < radix && parent + k * distance < to.p(); ++k) {
+        const int child = parent + k * distance;
+        to.add(begin + depth, parent, child, bytes(std::min(distance, to.p() - child)));
+      }
+    }
+  }
+}
+
+template <typename Bytes>
+void collect(Schedule& to, Bytes bytes) {
+  const int begin = to.next();
+  int step = begin;
+  for (int distance = 1; distance < to.p(); distance *= 2, ++step) {
+    for (int child = distance; child < to.p(); child += 2 * distance)
+      to.add(step, child, child - distance, bytes(std::min(distance, to.p() - child)));
+  }
+}
+
+void linear_down(Schedule& to, double n) {
+  const int step = to.next();
+  for (int member = 1; member < to.p(); ++member) to.add(step, 0, member, n);
+}
+
+void linear_up(Schedule& to, double n) {
+  const int step = to.next();
+  for (int member = 1; member < to.p(); ++member) to.add(step, member, 0, n);
+}
+
+void chain(Schedule& to, const Segments& segments, bool down) {
+  const int begin = to.next();
+  for (int k = 0; k < segments.count; ++k) {
+    for (int hop = 0; hop + 1 < to.p(); ++hop) {
+      const int from = down ? hop : to.p() - 1 - hop;
+      to.add(begin + k + hop, from, down ? from + 1 : from - 1, segments.bytes);
+    }
+  }
+}
+
+int depth_of(int member) {
+  return floor_log2(member + 1);
+}
+
+/// A complete binary tree whose members are numbered level by level.
+void binary(Schedule& to, const Segments& segments, bool down) {
+  const int begin = to.next();
+  const int levels = depth_of(to.p() - 1);
+  for (int k = 0; k < segments.count; ++k) {
+    for (int child = 1; child < to.p(); ++child) {
+      const int parent = (child - 1) / 2;
+      if (down) {
+        to.add(begin + k + depth_of(parent), parent, child, segments.bytes);
+      } else {
+        to.add(begin + k + levels - depth_of(child), child, parent, segments.bytes);
+      }
+    }
+  }
+}
+
+void allgather_doubling(Schedule& to, double b) {
+  const int p = to.p();
+  for (int have = 1; have < p; have *= 2)
+    to.round(std::min(have, p - have) * b, [&](int member) { return member + p - have; });
+}
+
+void ring(Schedule& to, int rounds, double b) {
+  for (int i = 0; i < rounds; ++i) to.round(b, [](int member) { return member + 1; });
+}
+
+/// The members beyond a power of two hand over to the first ones, or get something back.
+void fold(Schedule& to, double n, bool back) {
+  const int power = 1 << floor_log2(to.p());
+  const int step = to.next();
+  for (int extra = power; extra < to.p(); ++extra) {
+    if (back) {
+      to.add(step, extra - power, extra, n);
+    } else {
+      to.add(step, extra, extra - power, n);
+    }
+  }
+}
+
+void recursive_doubling(Schedule& to, double n) {
+  const int power = 1 << floor_log2(to.p());
+  fold(to, n, false);
+  for (int distance = 1; distance < power; distance *= 2)
+    to.round(power, n, [&](int member) { return member ^ distance; });
+  fold(to, n, true);
+}
+
+void rabenseifner(Schedule& to, double n, bool to_all) {
+  const int power = 1 << floor_log2(to.p());
+  fold(to, n, false);
+  for (int distance = power / 2, part = 2; distance >= 1; distance /= 2, part *= 2)
+    to.round(power, n / part, [&](int member) { return member ^ distance; });
+  for (int distance = 1, part = power; distance < power; distance *= 2, part /= 2) {
+    if (to_all) {
+      to.round(power, n / part, [&](int member) { return member ^ distance; });
+      continue;
+    }
+    // A gather to the root.
+    const int step = to.next();
+    for (int member = distance; member < power; member += 2 * distance)
+      to.add(step, member, member - distance, n / part);
+  }
+  if (to_all) fold(to, n, true);
+}
+
+void recursive_halving(Schedule& to, double b) {
+  const int p = to.p();
+  const int power = 1 << floor_log2(p);
+  const int extra = p - power;
+  fold(to, p * b, false);
+  for (int half = power / 2; half >= 1; half /= 2)
+    to.round(power, (half + std::min(half, extra)) * b, [&](int member) { return member ^ half; });
+  fold(to, b, true);
+}
+
+void bcast(Schedule& to, AlgorithmChoice choice, double n) {
+  const int p = to.p();
+  const auto whole = [n](int) { return n; };
+  const auto share = [n, p](int members) { return members * (n / p); };
+  switch (choice.algorithm) {
+    case Algorithm::kLinear:
+      return linear_down(to, n);
+    case Algorithm::kChain:
+      return chain(to, Segments(n, choice.segment), true);
+    case Algorithm::kBinary:
+      return binary(to, Segments(n, choice.segment), true);
+    case Algorithm::kSplitBinary: {
+      binary(to, Segments(n / 2, choice.segment), true);
+      const int step = to.next();  // the halves are swapped in pairs, the root with the last
+      for (int member = 1; member + 1 < p; member += 2) {
+        to.add(step, member, member + 1, n / 2);
+        to.add(step, member + 1, member, n / 2);
+      }
+      if (p % 2 == 0) to.add(step, 0, p - 1, n / 2);
+      return;
+    }
+    case Algorithm::kKnomial:
+      return spread(to, kRadix, whole);
+    case Algorithm::kScatterRing:
+      spread(to, 2, share);
+      return ring(to, p - 1, n / p);
+    case Algorithm::kScatterRecursiveDoubling:
+      spread(to, 2, share);
+      return allgather_doubling(to, n / p);
+    default:
+      return spread(to, 2, whole);
+  }
+}
+
+void barrier(Schedule& to, Algorithm algorithm) {
+  const auto nothing = [](int) { return 0.0; };
+  switch (algorithm) {
+    case Algorithm::kLinear:
+      linear_up(to, 0);
+      return linear_down(to, 0);
+    case Algorithm::kTree:
+      collect(to, nothing);
+      return spread(to, 2, nothing);
+    case Algorithm::kDoubleRing:
+      for (int step = 0; step < 2 * to.p(); ++step) to.add(step, step, step + 1, 0);
+      return;
+    case Algorithm::kRecursiveDoubling:
+      return recursive_doubling(to, 0);
+    default:
+      for (int distance = 1; distance < to.p(); distance *= 2)
+        to.round(0, [&](int member) { return member + distance; });
+  }
+}
+
+void gather(Schedule& to, Algorithm algorithm, double n) {
+  if (algorithm == Algorithm::kBinomial)
+    return collect(to, [n](int members) { return members * n; });
+  if (algorithm != Algorithm::kLinearSync) return linear_up(to, n);
+  for (int member = 1; member < to.p(); ++member) {
+    to.add(to.next(), 0, member, 0);
+    to.add(to.next(), member, 0, n);
+  }
+}
+
+void allgather(Schedule& to, Algorithm algorithm, double n) {
+  const int p = to.p();
+  if (algorithm == Algorithm::kRing || (algorithm == Algorithm::kNeighbourExchange && p % 2 != 0)) {
+    return ring(to, p - 1, n);
+  }
+  if (algorithm != Algorithm::kNeighbourExchange) return allgather_doubling(to, n);
+  const auto right_if = [p](bool even_ones) {
+    return
+        [=](int member) { return member % 2 == (even_ones ? 0 : 1) ? member + 1 : member + p - 1; };
+  };
+  to.round(n, right_if(true));
+  for (int i = 1; i < p / 2; ++i) to.round(2 * n, right_if(i % 2 == 0));
+}
+
+void alltoall(Schedule& to, Algorithm algorithm, double n) {
+  const int p = to.p();
+  if (algorithm == Algorithm::kBruck) {
+    for (int bit = 1; bit < p; bit *= 2) {
+      const int blocks = p / (2 * bit) * bit + std::max(0, p % (2 * bit) - bit);
+      to.round(blocks * n, [&](int member) { return member + bit; });
+    }
+    return;
+  }
+  const int batch = algorithm == Algorithm::kPairwise    ? 1
+                    : algorithm == Algorithm::kScattered ? kBatch
+                                                         : p - 1;
+  for (int first = 1; first < p; first += batch) {
+    const int step = to.next();
+    for (int distance = first; distance < std::min(p, first + batch); ++distance) {
+      for (int member = 0; member < p; ++member) to.add(step, member, member + distance, n);
+    }
+  }
+}
+
+void allreduce(Schedule& to, Algorithm algorithm, double n) {
+  switch (algorithm) {
+    case Algorithm::kLinear:
+      linear_up(to, n);
+      return linear_down(to, n);
+    case Algorithm::kRecursiveDoubling:
+      return recursive_doubling(to, n);
+    case Algorithm::kRabenseifner:
+      return rabenseifner(to, n, true);
+    default:
+      return ring(to, 2 * (to.p() - 1), n / to.p());
+  }
+}
+
+void reduce(Schedule& to, AlgorithmChoice choice, double n) {
+  const Segments segments(n, choice.segment);
+  switch (choice.algorithm) {
+    case Algorithm::kLinear:
+      return linear_up(to, n);
+    case Algorithm::kChain:
+      return chain(to, segments, false);
+    case Algorithm::kBinary:
+      return binary(to, segments, false);
+    case Algorithm::kInOrderBinary:  // its root is another member, which hands the result over
+      binary(to, segments, false);
+      return to.add(to.next(), 0, to.p() - 1, n);
+    case Algorithm::kRabenseifner:
+      return rabenseifner(to, n, false);
+    default:
+      return collect(to, [n](int) { return n; });
+  }
+}
+
+void reduce_scatter(Schedule& to, Algorithm algorithm, double b) {
+  const int p = to.p();
+  switch (algorithm) {
+    case Algorithm::kButterfly:
+      recursive_halving(to, b);
+      if (p > 2) to.round(b, [p](int member) { return p - 1 - member; });
+      return;
+    case Algorithm::kRecursiveHalving:
+      return recursive_halving(to, b);
+    case Algorithm::kRecursiveDoubling:
+      for (int have = 1; have < p; have *= 2)
+        to.round((p - have) * b, [&](int member) { return member + have; });
+      return;
+    case Algorithm::kRing:
+      return ring(to, p - 1, b);
+    default:
+      return alltoall(to, Algorithm::kPairwise, b);
+  }
+}
+
+void scan(Schedule& to, Algorithm algorithm, double n) {
+  const int p = to.p();
+  if (algorithm == Algorithm::kLinear) return chain(to, Segments(n, 0), true);
+  for (int distance = 1; distance < p; distance *= 2)
+    to.round(p - distance, n, [&](int member) { return member + distance; });
+}
+
+}  // namespace
+
+std::vector<ScheduledMessage> algorithm_schedule(CollectiveOp op, AlgorithmChoice choice, int p,
+                                                 double bytes, int root) {
+  assert(p > 1);
+  Schedule schedule(p);
+  switch (op) {
+    case CollectiveOp::kBarrier:
+      barrier(schedule, choice.algorithm);
+      break;
+    case CollectiveOp::kBcast:
+      bcast(schedule, choice, bytes);
+      break;
+    case CollectiveOp::kGather:
+    case CollectiveOp::kGatherv:
+      gather(schedule, choice.algorithm, bytes);
+      break;
+    case CollectiveOp::kScatter:
+    case CollectiveOp::kScatterv:
+      if (choice.algorithm == Algorithm::kBinomial) {
+        spread(schedule, 2, [bytes](int members) { return members * bytes; });
+      } else {
+        linear_down(schedule, bytes);
+      }
+      break;
+    case CollectiveOp::kAllgather:
+    case CollectiveOp::kAllgatherv:
+    case CollectiveOp::kCreateHandle:
+    case CollectiveOp::kDestroyHandle:
+      allgather(schedule, choice.algorithm, bytes);
+      break;
+    case CollectiveOp::kAlltoall:
+    case CollectiveOp::kAlltoallv:
+    case CollectiveOp::kAlltoallw:
+      alltoall(schedule, choice.algorithm, bytes);
+      break;
+    case CollectiveOp::kAllreduce:
+      allreduce(schedule, choice.algorithm, bytes);
+      break;
+    case CollectiveOp::kReduce:
+      reduce(schedule, choice, bytes);
+      break;
+    case CollectiveOp::kReduceScatter:
+    case CollectiveOp::kReduceScatterBlock:
+      reduce_scatter(schedule, choice.algorithm, bytes);
+      break;
+    case CollectiveOp::kScan:
+    case CollectiveOp::kExscan:
+      scan(schedule, choice.algorithm, bytes);
+      break;
+  }
+  return std::move(schedule).numbered_from(is_rooted(op) ? std::max(root, 0) : 0);
+}
+
+std::vector<ScheduledMessage> collective_schedule(CollectiveOp op, const CollectiveModel& model,
+                                                  int p, double bytes, int root) {
+  if (op == CollectiveOp::kCreateHandle || op == CollectiveOp::kDestroyHandle)
+    return collective_schedule(CollectiveOp::kAllgather, model, p, kHandleBytes, root);
+  const AlgorithmChoice choice = model.choose(op, p, bytes);
+  const auto one_behind_the_other = [&](CollectiveOp first, double first_bytes, CollectiveOp then,
+                                        double then_bytes) {
+    auto schedule = collective_schedule(first, model, p, first_bytes, 0);
+    const int steps = schedule.empty() ? 0 : schedule.back().step + 1;
+    for (ScheduledMessage message : collective_schedule(then, model, p, then_bytes, 0)) {
+      message.step += steps;
+      schedule.push_back(message);
+    }
+    return schedule;
+  };
+  switch (choice.algorithm) {
+    case Algorithm::kReduceBcast:
+      return one_behind_the_other(CollectiveOp::kReduce, bytes, CollectiveOp::kBcast, bytes);
+    case Algorithm::kGatherBcast: {
+      const bool vector = op == CollectiveOp::kAllgatherv;
+      return one_behind_the_other(vector ? CollectiveOp::kGatherv : CollectiveOp::kGather, bytes,
+                                  CollectiveOp::kBcast, p * bytes);
+    }
+    case Algorithm::kReduceScatter: {
+      const bool vector = op == CollectiveOp::kReduceScatter;
+      return one_behind_the_other(CollectiveOp::kReduce, p * bytes,
+                                  vector ? CollectiveOp::kScatterv : CollectiveOp::kScatter, bytes);
+    }
+    default:
+      return algorithm_schedule(op, choice, p, bytes, root);
+  }
+}
+
+std::vector<MessageTimes> schedule_times(const std::vector<ScheduledMessage>& schedule, int p,
+                                         const RoundCost& cost) {
+  struct Member {
+    double out = 0;  ///< free for the next message from here on
+    double in = -std::numeric_limits<double>::infinity();  ///< latest arrival
+    double here = 0;      ///< latest arrival of all steps but the current one
+    double now_here = 0;  ///< and with the current one
+    int step = 0;
+  };
+  std::vector<Member> members(p);
+  const auto begin_step = [](Member& member, int step) {
+    if (step == member.step) return;
+    member.step = step;
+    member.here = member.now_here;
+  };
+  std::vector<MessageTimes> times;
+  times.reserve(schedule.size());
+  for (const ScheduledMessage& message : schedule) {
+    Member& from = members[message.from];
+    Member& to = members[message.to];
+    begin_step(from, message.step);
+    begin_step(to, message.step);
+    const double gap = cost.gap(message.bytes);
+    MessageTimes time;
+    time.start = std::max(from.here, from.out);
+    time.arrival = std::max(time.start + cost.move(message.bytes), to.in + gap);
+    from.out = time.start + gap;
+    to.in = time.arrival;
+    to.now_here = std::max(to.now_here, time.arrival);
+    times.push_back(time);
+  }
+  return times;
+}
+
+}  // namespace rubato

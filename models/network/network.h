@@ -1,0 +1,69 @@
+#pragma once
+
+// What transfers do to each other.
+//
+// A flow is the data of a message under way: from the moment when it can leave its sender until its
+// arrival. Alone it takes `length`: `data`, which grows with the size, plus latency. A Network
+// takes flows in the order of time and says when each arrives. It asks for timers; the caller
+// returns each one at its time. A change of plans needs no cancelling: a timer has a version, and
+// the network ignores old ones.
+//
+// Nothing here knows MPI: who sends what, and when, is up to the replay.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace rubato {
+
+/// The data of one message. Times in ticks.
+struct Flow {
+  int rank = 0;         ///< its sender
+  int destination = 0;  ///< its receiver, a rank
+  int from = 0;         ///< node of the sender
+  int to = 0;           ///< node of the receiver
+  double bytes = 0;
+  double length = 0;  ///< from start to arrival, alone
+  double data = 0;    ///< the part of `length` that grows with the size
+  double alone = 0;   ///< its arrival if it starts at once and flows alone
+};
+
+/// Flows that share something; decides when they arrive. The caller uses the number of a flow again
+/// after its arrival, once no timer refers to it.
+class Network {
+ public:
+  /// Something will happen to a flow.
+  struct Timer {
+    double time;
+    uint32_t flow;
+    uint32_t version;  ///< chosen by the network, which ignores outdated ones
+  };
+
+  virtual ~Network() = default;
+
+  /// A flow starts. Calls come in the order of time.
+  virtual void start(uint32_t number, const Flow& flow, double now) = 0;
+  /// A timer has expired; true if its flow has arrived.
+  virtual bool over(const Timer& timer) = 0;
+
+  /// The timers requested since the last call.
+  std::vector<Timer> take_timers() { return std::exchange(timers_, {}); }
+
+ protected:
+  /// Requests a timer; simultaneous timers expire by rank of the flow's sender.
+  void ask(double time, uint32_t flow, uint32_t version) {
+    timers_.push_back({time, flow, version});
+  }
+
+ private:
+  std::vector<Timer> timers_;
+};
+
+/// Flows share nothing.
+class UnlimitedNetwork : public Network {
+ public:
+  void start(uint32_t number, const Flow& flow, double) override { ask(flow.alone, number, 0); }
+  bool over(const Timer&) override { return true; }
+};
+
+}  // namespace rubato

@@ -1,0 +1,90 @@
+#include "models/network/network_model.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "models/error.h"
+#include "models/units.h"
+
+namespace rubato {
+
+std::vector<const NetworkModel*>
+built_in_network_models();  // generated: models/network/CMakeLists.txt
+
+namespace {
+
+std::vector<const NetworkModel*>& known() {
+  static std::vector<const NetworkModel*> models = built_in_network_models();
+  return models;
+}
+
+double plain_number(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  return result.ec == std::errc() && result.ptr == end ? value : -1;
+}
+
+}  // namespace
+
+const NetworkKey* NetworkModel::key(const std::string& asked) const {
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const NetworkKey& each) {
+    return each.name == asked || (*each.short_name && each.short_name == asked);
+  });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+std::optional<double> ContentionSetting::number(const std::string& key) const {
+  const auto given = numbers.find(key);
+  if (given != numbers.end()) return given->second;
+  const NetworkKey* known_key = model ? model->key(key) : nullptr;
+  return known_key ? known_key->usual : std::nullopt;
+}
+
+const std::vector<const NetworkModel*>& network_models() {
+  return known();
+}
+
+const NetworkModel* network_model(const std::string& name) {
+  for (const NetworkModel* model : known())
+    if (model->name == name) return model;
+  return nullptr;
+}
+
+void add_network_model(const NetworkModel& model) {
+  if (!network_model(model.name)) known().push_back(&model);
+}
+
+double parse_network_number(const NetworkKey& key, const std::string& text) {
+  switch (key.kind) {
+    case NetworkKey::Kind::kSeconds: {
+      const double seconds = parse_seconds(text);
+      if (seconds < 0) throw InputError("a time must not be negative");
+      return seconds;
+    }
+    case NetworkKey::Kind::kBandwidth:
+      return parse_bandwidth(text);
+    case NetworkKey::Kind::kCount: {
+      const double value = plain_number(text);
+      if (value >= 1 && value <= std::numeric_limits<int>::max() && value == std::floor(value))
+        return value;
+      throw InputError("must be a whole number above 0");
+    }
+    case NetworkKey::Kind::kRatio:
+      break;
+  }
+  const double value = plain_number(text);
+  if (value > 0 && !std::isinf(value)) return value;
+  throw InputError("must be a number above 0");
+}
+
+std::string format_network_number(const NetworkKey& key, double value) {
+  if (key.kind == NetworkKey::Kind::kSeconds) return format_seconds(value);
+  if (key.kind == NetworkKey::Kind::kBandwidth) return format_bandwidth(value);
+  std::array<char, 32> text{};  // up to the last digit
+  return {text.data(), std::to_chars(text.begin(), text.end(), value).ptr};
+}
+
+}  // namespace rubato

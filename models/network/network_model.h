@@ -1,0 +1,75 @@
+#pragma once
+
+// The kinds of networks that a platform file can ask for under [contention]. Each is one file of
+// this folder that defines a NetworkModel, and one word in CMakeLists.txt; keys of platform files,
+// parameters of `--on` and their documentation follow from it. Programs built on the library add
+// their own with add_network_model(): share/examples/ has one.
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/network/network.h"
+#include "models/network/placement.h"
+
+namespace rubato {
+
+struct ContentionSetting;
+
+/// A number that a model takes: a key of [contention], and `contention.KEY` of `--on`.
+struct NetworkKey {
+  enum class Kind : uint8_t {
+    kRatio,      ///< a number above 0
+    kCount,      ///< a whole number above 0
+    kSeconds,    ///< with its unit; at least 0
+    kBandwidth,  ///< with its unit; bytes per second
+  };
+  const char* name;
+  Kind kind;
+  const char* doc;              ///< half a line
+  std::optional<double> usual;  ///< without the key; none: no limit
+  const char* short_name = "";  ///< in `--on`, instead of contention.NAME
+};
+
+/// A kind of network.
+struct NetworkModel {
+  const char* name;  ///< `model = "NAME"`
+  const char* doc;   ///< a line
+  std::vector<NetworkKey> keys;
+  /// A network at rest. `ticks_per_second` converts seconds to the times of flows.
+  std::unique_ptr<Network> (*make)(const ContentionSetting& setting, const Placement& placement,
+                                   double ticks_per_second);
+
+  /// The key of this name or short name; nullptr if there is none.
+  const NetworkKey* key(const std::string& name) const;
+};
+
+/// The [contention] of a platform file.
+struct ContentionSetting {
+  const NetworkModel* model = nullptr;    ///< nullptr: transfers share nothing
+  std::map<std::string, double> numbers;  ///< by key, as far as given
+  std::array<bool, kLevels> levels = {false, false, false, true};  ///< levels that take part
+
+  /// The value of a key of the model, or its usual one; none: no limit.
+  std::optional<double> number(const std::string& key) const;
+  bool is(const char* name) const { return model && std::string(model->name) == name; }
+
+  bool operator==(const ContentionSetting&) const = default;
+};
+
+/// All models, those of Rubato first.
+const std::vector<const NetworkModel*>& network_models();
+/// The model of this name; nullptr if there is none.
+const NetworkModel* network_model(const std::string& name);
+/// Makes one more model known, which must outlive all uses. Not while replays run.
+void add_network_model(const NetworkModel& model);
+
+/// The value of a key as platform files and scenarios write it. Errors: InputError that says what
+/// the key takes.
+double parse_network_number(const NetworkKey& key, const std::string& text);
+std::string format_network_number(const NetworkKey& key, double value);
+
+}  // namespace rubato

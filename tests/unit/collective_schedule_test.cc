@@ -1,0 +1,156 @@
+// Algorithms of collectives as lists of messages: the data gets where it has to, and the list takes
+// as long as the closed forms of collective_algorithms.cc say, which know nothing of it.
+
+#include <catch2/catch.hpp>
+
+#include "models/cost/collective_schedule.h"
+
+using namespace rubato;
+
+namespace {
+
+const std::vector<CollectiveOp> kOps = {
+    CollectiveOp::kBarrier,   CollectiveOp::kBcast,     CollectiveOp::kGather,
+    CollectiveOp::kScatter,   CollectiveOp::kAllgather, CollectiveOp::kAlltoall,
+    CollectiveOp::kAllreduce, CollectiveOp::kReduce,    CollectiveOp::kReduceScatterBlock,
+    CollectiveOp::kScan};
+
+/// True for the algorithms that consist of other operations.
+bool is_composite(Algorithm algorithm) {
+  return algorithm == Algorithm::kReduceBcast || algorithm == Algorithm::kGatherBcast ||
+         algorithm == Algorithm::kReduceScatter;
+}
+
+/// Whose data each member has in the end: a message carries all that its sender had before its
+/// step.
+std::vector<std::vector<bool>> spread_of(const std::vector<ScheduledMessage>& schedule, int p) {
+  std::vector<std::vector<bool>> has(p, std::vector<bool>(p));
+  for (int member = 0; member < p; ++member) has[member][member] = true;
+  auto before = has;
+  int step = 0;
+  for (const ScheduledMessage& message : schedule) {
+    REQUIRE(message.step >= step);
+    if (message.step > step) before = has;
+    step = message.step;
+    for (int of = 0; of < p; ++of) {
+      if (before[message.from][of]) has[message.to][of] = true;
+    }
+  }
+  return has;
+}
+
+RoundCost machine(double latency, double per_byte, double gap) {
+  RoundCost cost;
+  cost.move = [=](double n) { return latency + per_byte * n; };
+  cost.gap = [=](double n) { return gap + per_byte * n; };
+  cost.send = cost.receive = cost.combine = [](double) { return 0.0; };
+  return cost;
+}
+
+double end_of(const std::vector<ScheduledMessage>& schedule, int p, const RoundCost& cost) {
+  double end = 0;
+  for (const MessageTimes& message : schedule_times(schedule, p, cost))
+    end = std::max(end, message.arrival);
+  return end;
+}
+
+void check_each(int p, const std::function<void(CollectiveOp, AlgorithmChoice)>& check) {
+  for (const CollectiveOp op : kOps) {
+    for (const Algorithm algorithm : algorithms_of(op)) {
+      if (is_composite(algorithm)) continue;
+      INFO(name_of(op) << " " << name_of(algorithm) << " of " << p);
+      check(op, {algorithm, 0});
+      if (takes_segments(algorithm)) check(op, {algorithm, 300});
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("each schedule brings the data where its operation needs it") {
+  for (int p = 2; p <= 19; ++p) {
+    for (const int root : {0, p / 2}) {
+      check_each(p, [&](CollectiveOp op, AlgorithmChoice choice) {
+        const auto has = spread_of(algorithm_schedule(op, choice, p, 1000, root), p);
+        const Synchronisation who = synchronisation(op);
+        for (int member = 0; member < p; ++member) {
+          for (int of = 0; of < p; ++of) {
+            const bool needed = who == Synchronisation::kOneToAll   ? of == root
+                                : who == Synchronisation::kAllToOne ? member == root
+                                : who == Synchronisation::kPrefix   ? of <= member
+                                                                    : true;
+            INFO("member " << member << " needs the data of " << of << ", root " << root);
+            // The in-order tree's own root is another member, so its data takes a way of its own.
+            if (needed && choice.algorithm != Algorithm::kInOrderBinary) CHECK(has[member][of]);
+          }
+        }
+      });
+    }
+  }
+}
+
+bool is_binary_tree(Algorithm algorithm) {
+  return algorithm == Algorithm::kBinary || algorithm == Algorithm::kInOrderBinary ||
+         algorithm == Algorithm::kSplitBinary;
+}
+
+// The formulas add up the longest message of each round, as if all members kept step. Where they
+// do, with a power of two, lists take the same time; else they take no longer. (Formulas fill the
+// lowest level of a binary tree in another order, so those are compared where it is full.)
+TEST_CASE("each schedule takes as long as the formula of its algorithm") {
+  const RoundCost cost = machine(500, 2, 40);
+  RoundCost no_gap = cost;
+  no_gap.gap = [](double) { return 0.0; };
+  const auto none = [](CollectiveOp, double) { return 0.0; };
+  for (int p = 2; p <= 19; ++p) {
+    check_each(p, [&](CollectiveOp op, AlgorithmChoice choice) {
+      const bool is_power = (p & (p - 1)) == 0;
+      const bool is_full = (p & (p + 1)) == 0;
+      if (choice.segment > 0 || (is_binary_tree(choice.algorithm) && !is_full)) return;
+      const double formula = algorithm_seconds(op, choice, p, 1000, no_gap, none);
+      const double list = end_of(algorithm_schedule(op, choice, p, 1000, 0), p, no_gap);
+      CHECK(list <= formula * (1 + 1e-12));
+      if (is_power) CHECK(list == Approx(formula).epsilon(1e-12));
+    });
+  }
+}
+
+// In trees messages follow each other a gap apart, with any number of members.
+TEST_CASE("each schedule of a tree takes as long as its formula with gaps") {
+  const RoundCost cost = machine(500, 2, 40);
+  const auto none = [](CollectiveOp, double) { return 0.0; };
+  for (int p = 2; p <= 19; ++p) {
+    check_each(p, [&](CollectiveOp op, AlgorithmChoice choice) {
+      using A = Algorithm;
+      const A a = choice.algorithm;
+      const bool is_tree = a == A::kLinear || a == A::kLinearSync || a == A::kChain ||
+                           a == A::kKnomial || a == A::kBinomial;
+      if (!is_tree || choice.segment > 0 || op == CollectiveOp::kAlltoall) return;
+      const double formula = algorithm_seconds(op, choice, p, 1000, cost, none);
+      CHECK(end_of(algorithm_schedule(op, choice, p, 1000, 0), p, cost) ==
+            Approx(formula).epsilon(1e-12));
+    });
+  }
+}
+
+// Three segments of 100 bytes down a chain of 4, at 10 + n and a gap of 1 + n ns: the first takes
+// 3 * 110 = 330, the others follow 101 apart: 532.
+TEST_CASE("segments follow each other down a chain") {
+  const auto schedule =
+      algorithm_schedule(CollectiveOp::kBcast, {Algorithm::kChain, 100}, 4, 300, 0);
+  CHECK(schedule.size() == 9);
+  CHECK(end_of(schedule, 4, machine(10, 1, 1)) == Approx(532));
+}
+
+// A reduction of 5 members to member 0 and a broadcast behind it: the steps do not overlap.
+TEST_CASE("an operation made of others is their messages one behind the other") {
+  CollectiveModel model;
+  model.of(CollectiveOp::kAllreduce).rules = {{2, 0, {Algorithm::kReduceBcast, 0}}};
+  model.of(CollectiveOp::kReduce).rules = {{2, 0, {Algorithm::kLinear, 0}}};
+  model.of(CollectiveOp::kBcast).rules = {{2, 0, {Algorithm::kLinear, 0}}};
+  const auto schedule = collective_schedule(CollectiveOp::kAllreduce, model, 5, 8, -1);
+  REQUIRE(schedule.size() == 8);
+  CHECK(schedule[3].to == 0);
+  CHECK(schedule[4].from == 0);
+  CHECK(schedule[4].step > schedule[3].step);
+}
