@@ -39,8 +39,10 @@ inline constexpr double kErrors = 1.96;
 inline constexpr double kComputeError = 0.01;
 /// Relative standard error of the subtracted overhead.
 inline constexpr double kOverheadError = 0.25;
-/// Relative standard error of MPI time for effects that models leave out.
-inline constexpr double kModelError = 0.02;
+/// Relative standard error of MPI time for effects that models leave out. From the laboratory
+/// (share/doc/accuracy.md): the intervals of 375 predictions held 53 % of the measured times with
+/// 0.02, 70 % with 0.05, and hold 92 % with this.
+inline constexpr double kModelError = 0.12;
 
 struct ElapsedInterval {
   double low = 0;  ///< seconds
