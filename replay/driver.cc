@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "models/error.h"
-#include "replay/archive/archive.h"
+#include "replay/archive/input_format.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/wide.h"
 #include "replay/fit_degradation.h"
@@ -731,7 +731,7 @@ Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
 Results run_replay(const std::string& archive, const std::vector<Scenario>& scenarios,
                    const ReplayOptions& options) {
   const std::unique_ptr<EventSource> source =
-      open_archive(archive, options.ignore_offsets, options.threads);
+      open_trace(archive, {options.ignore_offsets, options.threads});
   return run_replay(*source, scenarios, options);
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "models/cost/placement.h"
 #include "models/cost/scenario.h"
+#include "models/network/placement.h"
 #include "replay/observe/results.h"
 #include "replay/trace/recording_overhead.h"
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "models/cost/placement.h"
 #include "models/error.h"
 #include "models/fit/message_pattern.h"
+#include "models/network/placement.h"
 #include "models/units.h"
 #include "tools/commands.h"
 #include "tools/flavour.h"

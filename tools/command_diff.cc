@@ -6,7 +6,7 @@
 #include "models/cost/scenario.h"
 #include "models/error.h"
 #include "models/units.h"
-#include "replay/archive/archive.h"
+#include "replay/archive/input_format.h"
 #include "replay/driver.h"
 #include "replay/observe/call_log.h"
 #include "replay/scenario_groups.h"
@@ -103,7 +103,7 @@ std::vector<std::string> measured_functions(const EventSource& source, const Sce
 ReplayedSide replay_side(const Side& side, ReplayOptions options, bool functions) {
   const Scenario scenario = parse_scenario(side.scenario, platforms_dir());
   ReplayedSide replayed;
-  replayed.source = open_archive(side.archive, options.ignore_offsets, options.threads);
+  replayed.source = open_trace(side.archive, {options.ignore_offsets, options.threads});
   const TraceDefinitions& trace = replayed.source->definitions();
   const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
   replayed.log = std::make_unique<CallLog>(trace, scenario.placement.place(recorded));

@@ -14,7 +14,7 @@ std::string under_prefix(const char* path) {
 }  // namespace
 
 std::string library_dir() {
-  return under_prefix("lib/rubato");
+  return under_prefix(RUBATO_LIBRARY_DIR);
 }
 std::string libexec_dir() {
   return under_prefix("libexec/rubato");

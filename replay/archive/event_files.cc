@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -30,16 +31,35 @@ constexpr uint64_t kBurst = 4096;  ///< records between two looks at the calls t
 /// A time before all records.
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// libotf2 reports errors by code and by printing; the codes are enough.
-OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*,
-                      va_list) {
-  return code;
-}
+/// libotf2 reports errors by code and by printing; the codes are enough. What prints is one for the
+/// whole process: it is ours while readers are open, then that of before again (which, if it is
+/// none of libotf2's, has to do without its data: libotf2 does not hand it out).
+class Quiet {
+ public:
+  static void begin() {
+    const std::lock_guard lock(mutex);
+    if (readers++ == 0) before = OTF2_Error_RegisterCallback(silent, nullptr);
+  }
+  static void end() {
+    const std::lock_guard lock(mutex);
+    if (--readers == 0) OTF2_Error_RegisterCallback(before, nullptr);
+  }
+
+ private:
+  static OTF2_ErrorCode silent(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code,
+                               const char*, va_list) {
+    return code;
+  }
+  static inline std::mutex mutex;
+  static inline int readers = 0;
+  static inline OTF2_ErrorCallback before = nullptr;
+};
 
 }  // namespace
 
 void EventFiles::Closing::operator()(OTF2_Reader_struct* reader) const {
   OTF2_Reader_Close(reader);
+  Quiet::end();
 }
 
 struct EventFiles::Decoding {
@@ -61,8 +81,9 @@ struct EventFiles::Decoding {
 };
 
 EventFiles::Reader EventFiles::open_anchor(const std::string& anchor) {
-  OTF2_Error_RegisterCallback(silent, nullptr);
+  Quiet::begin();
   Reader reader(has_room_for_properties(anchor) ? OTF2_Reader_Open(anchor.c_str()) : nullptr);
+  if (!reader) Quiet::end();
   if (!reader) throw InputError(anchor + ": is not an OTF2 anchor file, or is damaged");
   OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
   return reader;

@@ -3,7 +3,7 @@
 # because it calls a C function that has one. What is missing is named. And Fortran programs need nothing
 # that the tracer would have to be linked with.
 . "$(dirname "$0")/lib.sh"
-tracer=$build/lib/rubato/librubato-trace-$flavour.so
+tracer=$(find "$build"/lib* -name "librubato-trace-$flavour.so" | head -1)
 needs_fortran
 export LC_ALL=C
 cat >app.f90 <<'F'

@@ -14,7 +14,7 @@ if cc -static -o static static.c 2>/dev/null; then
   [ "$(grep -c 'rubato: warning: ./static is statically linked' err.txt)" = 1 ] || fail "message: $(cat err.txt)"
 fi
 # Programs that know nothing of any of this: the tracer alone in the environment.
-tracer=$build/lib/rubato/librubato-trace-$flavour.so
+tracer=$(find "$build"/lib* -name "librubato-trace-$flavour.so" | head -1)
 for command in "ls /" "bash -c true" "$python -c pass"; do
   LD_PRELOAD=$tracer $command >/dev/null 2>err.txt || fail "$command failed under the tracer"
   [ ! -s err.txt ] || fail "$command: $(cat err.txt)"

@@ -1,0 +1,60 @@
+#include "replay/archive/input_format.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "models/error.h"
+#include "replay/archive/archive.h"
+#include "replay/archive/text_source.h"
+
+namespace rubato {
+namespace {
+
+const InputFormat kText = {
+    "text",
+    "calls written by hand, a file NAME.txt (share/doc/text-traces.md)",
+    [](const std::string& path) {
+      std::error_code ignored;
+      return path.ends_with(".txt") && std::filesystem::is_regular_file(path, ignored);
+    },
+    [](const std::string& path, const InputOptions&) {
+      std::ifstream file(path);
+      std::ostringstream text;
+      text << file.rdbuf();
+      if (!file) throw InputError(path + ": cannot be read");
+      return parse_text_trace(text.str(), path);
+    },
+};
+
+const InputFormat kOtf2 = {
+    "otf2",
+    "an archive, named by its directory or its file NAME.otf2",
+    [](const std::string&) { return true; },
+    [](const std::string& path, const InputOptions& options) {
+      return open_archive(path, options.ignore_offsets, options.threads);
+    },
+};
+
+std::vector<const InputFormat*>& known() {
+  static std::vector<const InputFormat*> formats = {&kText, &kOtf2};
+  return formats;
+}
+
+}  // namespace
+
+const std::vector<const InputFormat*>& input_formats() {
+  return known();
+}
+
+void add_input_format(const InputFormat& format) {
+  known().insert(known().begin(), &format);
+}
+
+std::unique_ptr<EventSource> open_trace(const std::string& path, const InputOptions& options) {
+  for (const InputFormat* format : known())
+    if (format->recognises(path)) return format->open(path, options);
+  return nullptr;  // not reached: the last one recognises everything
+}
+
+}  // namespace rubato

@@ -1,0 +1,38 @@
+#pragma once
+
+// Where calls come from. A format is one EventSource and one InputFormat: those of Rubato stand in
+// input_format.cc; programs built on the library add theirs with add_input_format().
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+struct InputOptions {
+  bool ignore_offsets = false;  ///< do not apply the clock offsets of an archive
+  int threads = 0;              ///< that decode; 0: as many as there are processors
+};
+
+/// A kind of file, or directory, that holds a recorded run.
+struct InputFormat {
+  const char* name;
+  const char* doc;  ///< half a line: what it is and how it is recognised
+  /// True if `path` is meant to be of this format, good or bad.
+  bool (*recognises)(const std::string& path);
+  /// Opens it. Errors: InputError with path and place.
+  std::unique_ptr<EventSource> (*open)(const std::string& path, const InputOptions& options);
+};
+
+/// All formats, in the order in which they are asked; OTF2, which takes what nobody recognises,
+/// last.
+const std::vector<const InputFormat*>& input_formats();
+/// Makes one more format known, which is asked first. Not while traces are opened.
+void add_input_format(const InputFormat& format);
+
+/// Opens a recorded run of any format. Errors: InputError.
+std::unique_ptr<EventSource> open_trace(const std::string& path, const InputOptions& options = {});
+
+}  // namespace rubato

@@ -1,0 +1,99 @@
+// A network model of one's own, and a program that replays with it: all transfers share the
+// backplane of one switch, equally. Build it with the CMakeLists.txt beside it; backplane TRACE
+// BANDWIDTH
+//
+// Inside Rubato the model alone would be models/network/backplane.cc, with its name in the list of
+// models/network/CMakeLists.txt: then `--on infiniband-hdr:contention.backplane=10GB/s` knows it.
+
+#include <algorithm>
+#include <cstdio>
+
+#include "models/error.h"
+#include "models/network/network_model.h"
+#include "replay/archive/input_format.h"
+#include "replay/driver.h"
+
+namespace {
+
+/// k flows get a k-th of the bandwidth each, but none goes faster than alone.
+class Backplane : public rubato::Network {
+ public:
+  explicit Backplane(double bytes_per_tick) : bytes_per_tick_(bytes_per_tick) {}
+
+  void start(uint32_t number, const rubato::Flow& flow, double now) override {
+    advance(now);
+    if (number >= states_.size()) states_.resize(number + 1);
+    states_[number] = {flow, now + (flow.length - flow.data), flow.data, states_[number].version};
+    live_.push_back(number);
+    plan(now);
+  }
+
+  bool over(const Timer& timer) override {
+    if (timer.version != states_[timer.flow].version) return false;
+    advance(timer.time);
+    std::erase(live_, timer.flow);
+    ++states_[timer.flow].version;
+    plan(timer.time);
+    return true;
+  }
+
+ private:
+  struct State {
+    rubato::Flow flow;
+    double begin = 0;  ///< of the data: latency comes first
+    double left = 0;   ///< of the data, in ticks alone
+    uint32_t version = 0;
+  };
+
+  /// How many times as long a flow takes as alone.
+  double pace(const rubato::Flow& flow) const {
+    const double share = bytes_per_tick_ / static_cast<double>(live_.size());
+    return flow.data > 0 ? std::max(1.0, flow.bytes / flow.data / share) : 1;
+  }
+  /// Brings all flows up to `now`.
+  void advance(double now) {
+    for (const uint32_t number : live_) {
+      State& state = states_[number];
+      const double since = std::max(last_, state.begin);
+      if (now > since) state.left = std::max(0.0, state.left - (now - since) / pace(state.flow));
+    }
+    last_ = now;
+  }
+  /// Asks for the arrival of each; timers asked for before are void.
+  void plan(double now) {
+    for (const uint32_t number : live_) {
+      State& state = states_[number];
+      ask(std::max(now, state.begin) + state.left * pace(state.flow), number, ++state.version);
+    }
+  }
+
+  double bytes_per_tick_;
+  double last_ = 0;
+  std::vector<State> states_;  ///< by number
+  std::vector<uint32_t> live_;
+};
+
+const rubato::NetworkModel kBackplane = {
+    "backplane",
+    "all transfers share the bandwidth of one switch equally",
+    {{"backplane", rubato::NetworkKey::Kind::kBandwidth, "bandwidth of the switch", 1e10}},
+    [](const rubato::ContentionSetting& setting, const rubato::Placement&,
+       double ticks_per_second) -> std::unique_ptr<rubato::Network> {
+      return std::make_unique<Backplane>(*setting.number("backplane") / ticks_per_second);
+    }};
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc != 3) return std::fprintf(stderr, "usage: backplane TRACE BANDWIDTH\n"), 2;
+  rubato::add_network_model(kBackplane);
+  const std::string machine = "bandela:latency=1us,bandwidth=1GB/s";
+  const auto alone = rubato::parse_scenario(machine);
+  const auto shared = rubato::parse_scenario(machine + ",contention.backplane=" + argv[2]);
+  const auto trace = rubato::open_trace(argv[1]);
+  for (const auto& result : rubato::run_replay(*trace, {alone, shared}, {}).scenarios)
+    std::printf("%s %.3f us\n", result.name.c_str(), result.elapsed * 1e6);
+} catch (const rubato::InputError& error) {
+  std::fprintf(stderr, "backplane: %s\n", error.what());
+  return 1;
+}

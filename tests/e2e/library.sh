@@ -1,0 +1,28 @@
+#!/bin/sh
+# A program built on the installed library: find_package(Rubato), a network model and a text trace of its own.
+# library.sh BUILD_DIR
+set -eu
+build=$1
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-library.XXXXXX")
+trap 'if [ $? = 0 ]; then rm -rf "$work"; fi' EXIT
+cmake --install "$build" --prefix "$work/prefix" >"$work/install.txt" || { tail -3 "$work/install.txt"; exit 1; }
+# Nothing of the build is left that an installation does without.
+cmake -S "$root/share/examples/network-model" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Debug \
+  >"$work/cmake.txt" 2>&1 || { tail -20 "$work/cmake.txt"; exit 1; }
+cmake --build "$work/build" >"$work/make.txt" 2>&1 || { tail -20 "$work/make.txt"; exit 1; }
+cat >"$work/two.txt" <<'T'
+# Two messages of 1 MB at once, each alone 1 us + 1 MB / (1 GB/s) = 1001 us. A backplane of 0.5 GB/s leaves each
+# 0.25 GB/s: 1 us + 1 MB / (0.25 GB/s) = 4001 us.
+nodes 0 1 2 3
+0: 0..10 send 1 1MB
+1: 0..10 recv 0 1MB
+2: 0..10 send 3 1MB
+3: 0..10 recv 2 1MB
+T
+"$work/build/backplane" "$work/two.txt" 0.5GB/s >"$work/out.txt"
+grep -q ' 1001.000 us$' "$work/out.txt" && grep -q ' 4001.000 us$' "$work/out.txt" || { cat "$work/out.txt"; exit 1; }
+# The installed command finds its parts, and reads text, too.
+"$work/prefix/bin/rubato" replay "$work/two.txt" --on bandela:latency=1us,bandwidth=1GB/s >"$work/replay.txt" 2>&1 ||
+  { cat "$work/replay.txt"; exit 1; }
+grep -q '^bandela:[^ ]* *1\.001 ' "$work/replay.txt" || { cat "$work/replay.txt"; exit 1; }
