@@ -279,8 +279,8 @@ class Damager {
 
 struct Arguments {
   uint64_t seed = 20261121;
-  int flips = 400;
-  int cuts = 10;
+  int flips = 120;
+  int cuts = 5;
   std::string archive;
   std::string only;
 };

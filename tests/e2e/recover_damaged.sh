@@ -43,7 +43,7 @@ C
 run 2 "$rubato" trace -o run.otf2dir --call-sites --records "$work" ./app >out.txt 2>&1 || true
 place=$(echo "$work"/rubato-*)
 "$rubato" recover --keep "$place" -o whole.otf2dir >out.txt 2>&1 || fail "undamaged: $(cat out.txt)"
-"$python" "$here/recover_damaged.py" "$rubato" "$place" 40 >out.txt || fail "$(cat out.txt)"
+"$python" "$here/recover_damaged.py" "$rubato" "$place" "${VARIANTS:-15}" >out.txt || fail "$(cat out.txt)"
 
 # What is wrong with a rank is said, and the others are recovered.
 rm -rf damaged && cp -r "$place" damaged
