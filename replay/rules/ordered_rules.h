@@ -80,16 +80,19 @@ class OrderedRules : public ModelRules<1> {
     if (!(total > 0)) return nullptr;
     const double bytes = payload_bytes(trace.sizes, action.op, comm.peers(local), local,
                                        action.bytes, action.bytes_received);
-    auto& plan = plans_[{action.op, action.comm, bytes, action.peer}];
-    if (plan) return plan;
+    if (plans_.size() > kMostPlans) plans_.clear();
+    const auto key = std::tuple(action.op, action.comm, bytes, action.peer);
+    const auto [entry, is_new] = plans_.try_emplace(key);
+    auto& plan = entry->second;
+    if (!is_new) return plan;
     const Interconnect& net = machines_->interconnects[0];
+    auto schedule =
+        collective_schedule(action.op, net.collectives(), comm.size(), bytes, action.peer);
+    if (schedule.size() > kMostMessages) return nullptr;
     plan = std::make_shared<CollectivePlan>(
-        collective_schedule(action.op, net.collectives(), comm.size(), bytes, action.peer),
-        comm.size(), net.round_cost(level), [&](double n) { return net.growing(level, n); }, total);
-    if (plans_.size() <= kMostPlans) return plan;
-    const auto kept = plan;
-    plans_.clear();
-    return kept;
+        std::move(schedule), comm.size(), net.round_cost(level),
+        [&](double n) { return net.growing(level, n); }, total);
+    return plan;
   }
 
   bool by_arrival() const { return by_arrival_; }
@@ -100,6 +103,8 @@ class OrderedRules : public ModelRules<1> {
 
  private:
   static constexpr size_t kMostPlans = 64;
+  /// A collective of more is replayed without contention: its flows would take minutes.
+  static constexpr size_t kMostMessages = 1 << 16;
 
   const LaneMachines* machines_;
   TimeOrder order_;
