@@ -22,29 +22,15 @@
 #include <cassert>
 #include <cmath>
 
+#include "models/cost/algorithm_parts.h"
 #include "models/error.h"
 
 namespace rubato {
 namespace {
 
-constexpr int kRadix = 4;   // of Open MPI's k-nomial broadcast
-constexpr int kBatch = 32;  // messages that MPICH's scattered all-to-all has under way
-
-int floor_log2(int p) {
-  return std::bit_width(static_cast<unsigned>(p)) - 1;
-}
 int ceil_log2(int p) {
   return std::bit_width(static_cast<unsigned>(p - 1));
 }
-
-/// How a vector is cut into equal segments.
-struct Segments {
-  double count = 1;
-  double bytes = 0;
-
-  Segments(double n, double segment)
-      : count(segment > 0 && n > segment ? std::ceil(n / segment) : 1), bytes(n / count) {}
-};
 
 /// The price list, with and without the arithmetic of a reduction.
 struct Prices {

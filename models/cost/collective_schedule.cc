@@ -10,15 +10,10 @@
 #include <limits>
 #include <utility>
 
+#include "models/cost/algorithm_parts.h"
+
 namespace rubato {
 namespace {
-
-constexpr int kRadix = 4;   // of Open MPI's k-nomial broadcast
-constexpr int kBatch = 32;  // messages that MPICH's scattered all-to-all has under way
-
-int floor_log2(int p) {
-  return std::bit_width(static_cast<unsigned>(p)) - 1;
-}
 
 /// Messages by step. Members are numbered from the root on.
 class Schedule {
@@ -29,7 +24,11 @@ class Schedule {
   /// The first step behind all there are.
   int next() const { return next_; }
 
+  /// True when there are more than anybody wants.
+  bool full() const { return messages_.size() > kMostScheduled; }
+
   void add(int step, int from, int to, double bytes) {
+    if (full()) return;
     messages_.push_back({step, from % p_, to % p_, bytes});
     next_ = std::max(next_, step + 1);
   }
@@ -62,16 +61,6 @@ class Schedule {
   int p_;
   int next_ = 0;
   std::vector<ScheduledMessage> messages_;
-};
-
-/// How a vector is cut into equal segments.
-struct Segments {
-  int count = 1;
-  double bytes = 0;
-
-  Segments(double n, double segment)
-      : count(segment > 0 && n > segment ? static_cast<int>(std::ceil(n / segment)) : 1),
-        bytes(n / count) {}
 };
 
 template <typename Bytes>
@@ -114,7 +103,7 @@ void linear_up(Schedule& to, double n) {
 
 void chain(Schedule& to, const Segments& segments, bool down) {
   const int begin = to.next();
-  for (int k = 0; k < segments.count; ++k) {
+  for (int k = 0; k < segments.count && !to.full(); ++k) {
     for (int hop = 0; hop + 1 < to.p(); ++hop) {
       const int from = down ? hop : to.p() - 1 - hop;
       to.add(begin + k + hop, from, down ? from + 1 : from - 1, segments.bytes);
@@ -130,7 +119,7 @@ int depth_of(int member) {
 void binary(Schedule& to, const Segments& segments, bool down) {
   const int begin = to.next();
   const int levels = depth_of(to.p() - 1);
-  for (int k = 0; k < segments.count; ++k) {
+  for (int k = 0; k < segments.count && !to.full(); ++k) {
     for (int child = 1; child < to.p(); ++child) {
       const int parent = (child - 1) / 2;
       if (down) {
@@ -291,7 +280,7 @@ void alltoall(Schedule& to, Algorithm algorithm, double n) {
   const int batch = algorithm == Algorithm::kPairwise    ? 1
                     : algorithm == Algorithm::kScattered ? kBatch
                                                          : p - 1;
-  for (int first = 1; first < p; first += batch) {
+  for (int first = 1; first < p && !to.full(); first += batch) {
     const int step = to.next();
     for (int distance = first; distance < std::min(p, first + batch); ++distance) {
       for (int member = 0; member < p; ++member) to.add(step, member, member + distance, n);

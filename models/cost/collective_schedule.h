@@ -17,6 +17,9 @@ struct ScheduledMessage {
   double bytes = 0;
 };
 
+/// A longer schedule is cut off behind one message more.
+inline constexpr size_t kMostScheduled = 1 << 16;
+
 /// The messages of a collective over p > 1 members, ordered by step: of the algorithm that the
 /// platform chooses, for which algorithm_seconds() has the time. `bytes`: the payload as there.
 /// `root` counts for operations with a root. Trees are those of collective_algorithms.cc, with the

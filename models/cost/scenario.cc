@@ -287,9 +287,13 @@ void change_contention(ContentionSetting& setting, const std::string& text, cons
   }
   const auto before = setting.number(key.name);
   if (!before) refuse(text, "there is no limit to change; write " + change.key + "=NUMBER");
-  const double value = *before * parse_factor(text, change);
-  setting.numbers[key.name] =
-      key.kind == NetworkKey::Kind::kCount ? std::max(1.0, std::round(value)) : value;
+  double value = *before * parse_factor(text, change);
+  if (key.kind == NetworkKey::Kind::kCount) value = std::max(1.0, std::round(value));
+  try {
+    setting.numbers[key.name] = parse_network_number(key, format_network_number(key, value));
+  } catch (const InputError& error) {
+    refuse(text, change.key + ": " + error.what());
+  }
 }
 
 /// allreduce=ring, for all sizes and numbers of processes.

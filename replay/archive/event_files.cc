@@ -81,8 +81,9 @@ struct EventFiles::Decoding {
 };
 
 EventFiles::Reader EventFiles::open_anchor(const std::string& anchor) {
+  const bool has_room = has_room_for_properties(anchor);
   Quiet::begin();
-  Reader reader(has_room_for_properties(anchor) ? OTF2_Reader_Open(anchor.c_str()) : nullptr);
+  Reader reader(has_room ? OTF2_Reader_Open(anchor.c_str()) : nullptr);
   if (!reader) Quiet::end();
   if (!reader) throw InputError(anchor + ": is not an OTF2 anchor file, or is damaged");
   OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());

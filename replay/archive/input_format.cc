@@ -16,7 +16,7 @@ const InputFormat kText = {
     "calls written by hand, a file NAME.txt (share/doc/text-traces.md)",
     [](const std::string& path) {
       std::error_code ignored;
-      return path.ends_with(".txt") && std::filesystem::is_regular_file(path, ignored);
+      return path.ends_with(".txt") && !std::filesystem::is_directory(path, ignored);
     },
     [](const std::string& path, const InputOptions&) {
       std::ifstream file(path);

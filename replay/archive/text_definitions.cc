@@ -46,7 +46,7 @@ void TextDefinitions::read_lines(const std::string& text) {
     if (line.words.empty()) continue;
     if (line.words[0] == "nodes") {
       for (size_t i = 1; i < line.words.size(); ++i)
-        nodes.push_back(static_cast<int>(number(line, line.words[i])));
+        nodes.push_back(count_from_0(line, line.words[i]));
       continue;
     }
     if (line.words[0] == "one_clock") {
@@ -66,22 +66,35 @@ void TextDefinitions::read_lines(const std::string& text) {
       fail(line, "a line starts with RANK: or nodes or sockets or comm or neighbours or window");
     line.words[0].pop_back();
     const size_t dot = line.words[0].find('.');
-    line.rank = static_cast<int>(number(line, line.words[0].substr(0, dot)));
-    if (dot != std::string::npos)
-      line.thread = static_cast<int>(number(line, line.words[0].substr(dot + 1)));
-    if (line.rank < 0 || line.thread < 0) fail(line, "ranks and threads count from 0");
+    line.rank = count_from_0(line, line.words[0].substr(0, dot));
+    if (dot != std::string::npos) line.thread = count_from_0(line, line.words[0].substr(dot + 1));
     threads[line.rank] = std::max(threads[line.rank], line.thread);
     line.words.erase(line.words.begin());
     ranks = std::max(ranks, line.rank + 1);
     lines.push_back(std::move(line));
   }
+  if (ranks == 0) throw InputError(origin_ + ": there are no calls in it");
   define(ranks, nodes, definitions, threads);
+}
+
+int TextDefinitions::count_from_0(const TextLine& line, const std::string& word) const {
+  constexpr double kMost = 1 << 20;
+  const double value = number(line, word);
+  if (!(value >= 0)) fail(line, "ranks and threads count from 0");
+  if (value >= kMost) fail(line, "there may be a million ranks, threads or nodes, not " + word);
+  return static_cast<int>(value);
 }
 
 void TextDefinitions::define(int ranks, std::vector<int> nodes,
                              const std::vector<TextLine>& definitions,
                              const std::map<int, int>& threads) {
   nodes.resize(ranks, 0);
+  // Without holes, as models have a place for each.
+  std::map<int, int> numbers;
+  for (const int node : nodes) numbers[node] = 0;
+  int next = 0;
+  for (auto& [node, index] : numbers) index = next++;
+  for (int& node : nodes) node = numbers[node];
   if (!trace.socket_of_rank.empty()) trace.socket_of_rank.resize(ranks, kNoSocket);
   trace.path = origin_;
   trace.creator = "text";

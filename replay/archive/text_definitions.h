@@ -31,6 +31,8 @@ struct TextDefinitions {
   double option(TextLine& line, const std::string& keyword, double otherwise) const;
   /// The rank that a word is, one that there is.
   int32_t rank_named(const TextLine& line, size_t word) const;
+  /// A rank, a thread or a node.
+  int count_from_0(const TextLine& line, const std::string& word) const;
   /// Index of the communicator that the trace gives this number.
   uint32_t comm_of(const TextLine& line, double number) const;
 

@@ -178,13 +178,21 @@ template <class Rules>
 void Replay<Rules>::begin_flows(const Action& action, int local, uint64_t number,
                                 CollectiveInstance<K>& instance) requires kTimeOrdered<Rules> {
   const Communicator& comm = trace_->comms[action.comm];
-  // What was started has no size on record before its completion. Between groups, and where each
-  // member waits for others, there is no one beginning.
-  if (action.kind != ActionKind::kCollective || !instance.groups.empty() ||
-      instance.how == Synchronisation::kPrefix)
+  // What was started has no size on record before its completion. Between groups, and where members
+  // wait for some of the others, there is no one beginning. Fences wait for what was put besides.
+  if (action.kind != ActionKind::kCollective || !instance.groups.empty() || instance.window ||
+      instance.how == Synchronisation::kPrefix || !instance.parts.empty()) {
     return;
-  const bool from_root = synchronisation_of(action, local) == Synchronisation::kOneToAll;
-  if (from_root ? local != instance.root : instance.arrived.count < comm.size()) return;
+  }
+  // With its root, if the root says so (others may have another size on record), else with the
+  // last.
+  const bool from_root =
+      local == instance.root && synchronisation_of(action, local) == Synchronisation::kOneToAll;
+  if (instance.began || instance.abandoned ||
+      (!from_root && instance.arrived.count < comm.size())) {
+    return;
+  }
+  instance.began = true;
   auto plan = rules_->plan(action, local, *trace_);
   if (!plan) return;
   TimeOrder& time = rules_->order();

@@ -106,6 +106,7 @@ struct CollectiveInstance {
   std::vector<Lanes<K>> arrivals;
   bool window = false;  ///< on a window
   // Whose messages share the network (rules/collective_flows.h):
+  bool began = false;    ///< if it has any
   bool flowing = false;  ///< members that wait do so until its messages have arrived
   double late = 0;       ///< ticks by which they made it later
 

@@ -88,7 +88,8 @@ class OrderedRules : public ModelRules<1> {
     const Interconnect& net = machines_->interconnects[0];
     auto schedule =
         collective_schedule(action.op, net.collectives(), comm.size(), bytes, action.peer);
-    if (schedule.size() > kMostMessages) return nullptr;
+    // Its flows would take minutes: such a collective is replayed without contention.
+    if (schedule.size() > kMostScheduled) return nullptr;
     plan = std::make_shared<CollectivePlan>(
         std::move(schedule), comm.size(), net.round_cost(level),
         [&](double n) { return net.growing(level, n); }, total);
@@ -103,8 +104,6 @@ class OrderedRules : public ModelRules<1> {
 
  private:
   static constexpr size_t kMostPlans = 64;
-  /// A collective of more is replayed without contention: its flows would take minutes.
-  static constexpr size_t kMostMessages = 1 << 16;
 
   const LaneMachines* machines_;
   TimeOrder order_;

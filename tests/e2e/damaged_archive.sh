@@ -43,7 +43,7 @@ fresh; truncate -s 300 bad.otf2dir/traces.def; refuse "truncated definitions" "d
 
 # The event file cut at many places.
 size=$(stat -c %s run.otf2dir/traces/0.evt)
-for cut in $(seq 0 $((size / 16 + 1)) $((size - 1))); do
+for cut in $(seq 0 $((size / ${CUTS:-16} + 1)) $((size - 1))); do
   fresh
   truncate -s "$cut" bad.otf2dir/traces/0.evt
   refuse "events cut at $cut of $size" "rank 0"
@@ -51,11 +51,11 @@ done
 
 # A bit flipped at many places, seeded: refused, or replayed with what is left.
 python3 - "$rubato" <<'END'
-import pathlib, random, shutil, subprocess, sys
+import os, pathlib, random, shutil, subprocess, sys
 random.seed(20261121)
 for name in "traces/0.evt", "traces.def":
     original = pathlib.Path("run.otf2dir", name).read_bytes()
-    for _ in range(15):
+    for _ in range(int(os.environ.get("FLIPS", 15))):
         damaged = bytearray(original)
         place = random.randrange(len(damaged))
         damaged[place] ^= 1 << random.randrange(8)

@@ -7,7 +7,6 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-library.XXXXXX")
 trap 'if [ $? = 0 ]; then rm -rf "$work"; fi' EXIT
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.txt" || { tail -3 "$work/install.txt"; exit 1; }
-# Nothing of the build is left that an installation does without.
 cmake -S "$root/share/examples/network-model" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Debug \
   >"$work/cmake.txt" 2>&1 || { tail -20 "$work/cmake.txt"; exit 1; }
 cmake --build "$work/build" >"$work/make.txt" 2>&1 || { tail -20 "$work/make.txt"; exit 1; }

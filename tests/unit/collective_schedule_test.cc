@@ -154,3 +154,14 @@ TEST_CASE("an operation made of others is their messages one behind the other") 
   CHECK(schedule[4].from == 0);
   CHECK(schedule[4].step > schedule[3].step);
 }
+
+// 300 members send 299 messages each: 89,700. A chain of 8 GiB in segments of a byte would have
+// more than memory holds.
+TEST_CASE("schedules that are too long are cut off") {
+  const AlgorithmChoice pairwise{Algorithm::kPairwise, 0};
+  CHECK(algorithm_schedule(CollectiveOp::kAlltoall, pairwise, 300, 8, -1).size() ==
+        kMostScheduled + 1);
+  CHECK(algorithm_schedule(CollectiveOp::kAlltoall, pairwise, 256, 8, -1).size() == 256 * 255);
+  const AlgorithmChoice chain{Algorithm::kChain, 1};
+  CHECK(algorithm_schedule(CollectiveOp::kBcast, chain, 8, 8e9, 0).size() == kMostScheduled + 1);
+}

@@ -386,6 +386,37 @@ TEST_CASE("collectives with nothing in their way take as long as without content
   CHECK(alone == ends(text, machine("model = \"degradation\"" + chain)));
 }
 
+// Rank 0 gathers before it sends, but rank 1 receives first: records are missing. Somebody is let
+// go, and what the other does later begins nothing for those that have left.
+TEST_CASE("a collective that was let go has no messages") {
+  for (const char* op : {"gather", "bcast"}) {
+    const std::string root = std::string(op) == "gather" ? "0" : "1";
+    const std::string all = std::string(op) + " root " + root + " 1000B 1000B\n";
+    const std::string text = "nodes 0 1\n0: 0..10 " + all + "0: 20..30 send 1 1000B\n" +
+                             "1: 0..25 recv 0 1000B\n1: 26..30 " + all;
+    CHECK(ends(text, degraded(1)).size() == 2);
+  }
+}
+
+// The root's 8 bytes are below the limit, so it begins; the others, with 4 kB on record, wait for
+// all.
+TEST_CASE("a collective begins once, whatever its members think of its size") {
+  const std::string limit = "\n[collectives.scatterv]\nsync_limit = \"1kB\"\n";
+  for (const std::string first : {"0", "1"}) {
+    const std::string text =
+        "nodes 0 1\n0: " + std::string(first == "0" ? "0..10" : "50..60") +
+        " scatterv root 0 8B 8B\n1: " + std::string(first == "0" ? "50..60" : "0..10") +
+        " scatterv root 0 4kB 4kB\n";
+    CHECK(ends(text, machine("model = \"none\"" + limit)) == ends(text, buses("out = 9" + limit)));
+  }
+}
+
+// Nodes need not be numbered without holes.
+TEST_CASE("nodes of text traces have any numbers") {
+  const std::string text = "nodes 7 3\n0: 0..0 send 1 1000B\n1: 0..10 recv 0 1000B\n";
+  check(ends(text, degraded(1)), {0, 1100});
+}
+
 TEST_CASE("what is wrong with [contention] is said in one line") {
   check_refused("out = 1", "[contention] lacks 'model'");
   check_refused("model = \"busses\"", "contention.model 'busses' is not known");

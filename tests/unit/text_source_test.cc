@@ -31,6 +31,15 @@ Results replay(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("texts without calls, and numbers that cannot be, are refused") {
+  for (const char* text :
+       {"", "# nothing\n", "nodes 0 1\n", "2147483647: 0..1 init\n", "-1: 0..1 init\n",
+        "nan: 0..1 init\n", "nodes 0 -1\n0: 0..1 init\n", "0.1e9: 0..1 init\n"}) {
+    INFO(text);
+    CHECK_THROWS_AS(parse_text_trace(text, "file"), InputError);
+  }
+}
+
 TEST_CASE("a definition names a rank or a communicator that is not there") {
   const std::string calls = "\n0: 0..1 local MPI_Comm_rank\n1: 0..1 local MPI_Comm_rank\n";
   CHECK(refusal("comm 1 0 7" + calls) == "trace:1: there is no rank 7");
