@@ -53,7 +53,7 @@ def _stop_fair_servers(work, stack):
     stack.callback(os.rmdir, place)
     if subprocess.run(["mount", "-t", "debugfs", "debugfs", place], stderr=subprocess.DEVNULL).returncode:
         return False
-    stack.callback(subprocess.run, ["umount", place], check=True)
+    stack.callback(subprocess.run, ["umount", "--lazy", place], check=True)
     if not os.path.isdir(os.path.join(place, "sched")):
         return False
     return all([_set(name, "0", stack) for name in glob.glob(os.path.join(place, "sched/fair_server/cpu*/runtime"))])

@@ -19,8 +19,15 @@ def pinned(core):
     return ["taskset", "--cpu-list", str(core)]
 
 
+TIMEOUT_CODES = 124, 137   # of timeout(1), when it ended what it ran, and when that had to be killed
+
+
 class LabError(Exception):
     """A host, the network or a program did not do what was asked."""
+
+
+class HungRun(LabError):
+    """A launch that did not end in its time."""
 
 
 class Network:
@@ -113,7 +120,7 @@ class Network:
                 process.terminate()   # timeout passes it on to the launcher
                 raise
         if process.returncode:
-            raise LabError(f"exit code {process.returncode} of {' '.join(launch + command)}:\n{output[-3000:]}")
+            raise (HungRun if process.returncode in TIMEOUT_CODES else LabError)(f"exit code {process.returncode} of {' '.join(launch + command)}:\n{output[-3000:]}")
         return output
 
     def _end_what_is_left(self):

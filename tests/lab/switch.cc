@@ -8,7 +8,9 @@
 //
 // What happens to a frame of n bytes that is read at time t from port i, for port j:
 //
-//   up    = max(t, up[i]) + n / rate           it has gone up the sender's link
+//   up    = max(t, up[i]) + n / rate           it has gone up the sender's link; frames for
+//                                              different receivers take turns there, as under
+//                                              Linux's default queue (fq_codel)
 //   down  = max(up, down[j] + n / rate)        and down the receiver's, behind frames that came up
 //   before; a link there = down + latency (+ jitter)          that is free passes it on as it comes
 //   (cut-through): n / rate once
@@ -97,10 +99,12 @@ struct Frame {
 /// One host's link, and the frames that are on their way up it, and to it.
 struct Port {
   int tap = -1;
-  double up_until = 0, down_until = 0;  // when the link is free again
-  std::deque<Frame> going, coming;      // by time
-  std::uint64_t frames = 0, bytes = 0;  // that came out of it
-  double latest = 0;                    // how late a frame was written at most
+  double up_until = 0, down_until = 0;     // when the link is free again
+  std::vector<std::deque<Frame>> waiting;  // to go up, by receiver; `at`: when it was read
+  std::size_t turn = 0;                    // the receiver who was served last
+  std::deque<Frame> going, coming;         // by time
+  std::uint64_t frames = 0, bytes = 0;     // that came out of it
+  double latest = 0;                       // how late a frame was written at most
 };
 
 std::string two_digits(int byte) {
@@ -152,6 +156,7 @@ class Switch {
       : network_(network), ports_(hosts.size()) {
     for (std::size_t i = 0; i < hosts.size(); ++i) {
       ports_[i].tap = make_tap(hosts[i]);
+      ports_[i].waiting.resize(hosts.size());
       configure(static_cast<int>(i + 1), static_cast<int>(hosts.size()), network);
     }
   }
@@ -162,6 +167,7 @@ class Switch {
     for (std::size_t i = 0; i < ports_.size(); ++i) waiting[i].fd = ports_[i].tap;
     waiting.back().fd = STDIN_FILENO;
     while (waiting.back().revents == 0) {
+      for (Port& port : ports_) send_up(port);
       pass_on();
       deliver();
       const double next = next_event();
@@ -191,17 +197,35 @@ class Switch {
     return static_cast<double>(bytes + 24) * network_.per_byte;
   }
 
-  /// Reads what a host sends: it goes up the link behind what is there. Where it goes stands in the
-  /// last byte of the Ethernet address; nobody else is there.
+  /// Reads what a host sends. Where it goes stands in the last byte of the Ethernet address; nobody
+  /// else is there.
   void take(Port& from) {
     for (int count = 0; count < kAtOnce; ++count) {
       const ssize_t length = read(from.tap, buffer_, sizeof buffer_);
       if (length < 14) return;
       const std::size_t to = static_cast<unsigned char>(buffer_[5]) - std::size_t{1};
       if (buffer_[0] != 2 || to >= ports_.size()) continue;
-      from.up_until = std::max(static_cast<double>(now()), from.up_until) +
-                      on_wire(static_cast<std::size_t>(length));
-      from.going.push_back({from.up_until, to, {buffer_, buffer_ + length}});
+      from.waiting[to].push_back({static_cast<double>(now()), to, {buffer_, buffer_ + length}});
+    }
+  }
+
+  /// Puts frames on the link for as long as it is free. The answer to one receiver does not wait
+  /// behind all that another one is sent.
+  void send_up(Port& from) {
+    while (from.up_until <= now()) {
+      std::size_t next = from.turn;
+      for (std::size_t step = 1; step <= ports_.size(); ++step) {
+        next = (from.turn + step) % ports_.size();
+        if (!from.waiting[next].empty()) break;
+      }
+      std::deque<Frame>& queue = from.waiting[next];
+      if (queue.empty()) return;
+      Frame frame = std::move(queue.front());
+      queue.pop_front();
+      from.turn = next;
+      from.up_until = std::max(frame.at, from.up_until) + on_wire(frame.bytes.size());
+      frame.at = from.up_until;
+      from.going.push_back(std::move(frame));
     }
   }
 
@@ -243,6 +267,9 @@ class Switch {
   double next_event() const {
     double next = kNever;
     for (const Port& port : ports_) {
+      const bool more = std::any_of(port.waiting.begin(), port.waiting.end(),
+                                    [](const auto& queue) { return !queue.empty(); });
+      if (more) next = std::min(next, port.up_until);
       if (!port.going.empty()) next = std::min(next, port.going.front().at);
       if (!port.coming.empty()) next = std::min(next, port.coming.front().at);
     }
