@@ -1,12 +1,13 @@
-/* Pi by the Monte-Carlo method, master and workers, after Shende, Malony, Morris and Wolf, "Performance
- * Profiling Overhead Compensation for MPI Programs" (2005), section 4: the master generates packets of random
- * points, each worker asks it for one, counts how many of its points lie below the curve, and after each round
- * the workers together see whether pi is near enough.
+/* Pi by the Monte-Carlo method, master and workers, after Shende, Malony, Morris and Wolf,
+ * "Performance Profiling Overhead Compensation for MPI Programs" (2005), section 4: the master
+ * generates packets of random points, each worker asks it for one, counts how many of its points
+ * lie below the curve, and after each round the workers together see whether pi is near enough.
  *
  *   pi ROUNDS POINTS     a round is a packet of so many points for each worker
  *
- * Prints for each rank the seconds from the end of MPI_Init to the beginning of MPI_Finalize. EXCHANGE
- * (compile with -DEXCHANGE=...) says how packets travel; section 3.3 of the paper names what needs care.
+ * Prints for each rank the seconds from the end of MPI_Init to the beginning of MPI_Finalize.
+ * EXCHANGE (compile with -DEXCHANGE=...) says how packets travel; section 3.3 of the paper names
+ * what needs care.
  */
 #include <math.h>
 #include <mpi.h>
@@ -17,7 +18,8 @@
 #define NONBLOCKING 1 /* MPI_Isend, MPI_Irecv, MPI_Wait */
 #define WAITANY 2     /* a posted receive for each worker, MPI_Waitany */
 #define TEST 3        /* the same in a loop of MPI_Test */
-#define COLLECTIVE 4  /* MPI_Gather of requests, MPI_Scatter of packets, MPI_Bcast of the end, MPI_Barrier */
+#define COLLECTIVE \
+  4 /* MPI_Gather of requests, MPI_Scatter of packets, MPI_Bcast of the end, MPI_Barrier */
 #ifndef EXCHANGE
 #define EXCHANGE SEND
 #endif
@@ -25,7 +27,7 @@
 #define QUIET __attribute__((no_instrument_function))
 /* Points that one call of the hot function looks at. */
 #ifndef BATCH
-#define BATCH 4
+#define BATCH 32
 #endif
 
 enum { kRequest = 1, kPacket = 2 };
@@ -45,7 +47,8 @@ QUIET static inline void random_point(double* point) {
 /* The small, hot function: how many of BATCH points are below y = sqrt(1 - x * x). */
 __attribute__((noinline)) static int below_curve(const double* points) {
   int below = 0;
-  for (int i = 0; i < BATCH; ++i) below += points[2 * i + 1] <= sqrt(1 - points[2 * i] * points[2 * i]);
+  for (int i = 0; i < BATCH; ++i)
+    below += points[2 * i + 1] <= sqrt(1 - points[2 * i] * points[2 * i]);
   return below;
 }
 
@@ -153,7 +156,8 @@ static double worker(MPI_Comm workers, int rounds, int points) {
       turn(packet, points, image);
     }
     counts[1] += 8 * points;
-    /* Together: is it near enough? The bound is one that no run reaches, so that all do the same work. */
+    /* Together: is it near enough? The bound is one that no run reaches, so that all do the same
+     * work. */
     MPI_Allreduce(counts, sums, 2, MPI_LONG, MPI_SUM, workers);
     more = fabs(4.0 * (double)sums[0] / (double)sums[1] - acos(-1)) > 1e-15;
     if (EXCHANGE == COLLECTIVE) {
