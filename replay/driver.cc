@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <set>
-#include <sstream>
 
 #include "models/error.h"
 #include "replay/archive/input_format.h"
@@ -23,15 +21,10 @@
 #include "replay/rules/recorded_minima.h"
 #include "replay/scenario_groups.h"
 #include "replay/store/huge_pages.h"
-#include "tracer/schema.h"
+#include "replay/summary.h"
 
 namespace rubato {
 namespace {
-
-/// Times that had to be moved by more than as many seconds, or than that part of the run, are of
-/// clocks that nobody compared: a message between two nodes takes a thousandth of it.
-constexpr double kUnsynchronised = 1e-3;
-constexpr double kUnsynchronisedPart = 0.1;
 
 /// With more timelines (as in Replay) passes lie in large pages; with fewer it is not worth the
 /// memory.
@@ -48,6 +41,10 @@ class Driver {
         options_(&options),
         placement_(trace_->node_of_rank, trace_->socket_of_rank),
         coverage_(*trace_, options.spinning_waits),
+        tells_sockets_(std::any_of(scenarios.begin(), scenarios.end(),
+                                   [](const Scenario& scenario) {
+                                     return scenario.platform.level(Level::kSocket).has_value();
+                                   })),
         by_arrival_(options.wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kNone) {
     overhead_ = options.overhead.value_or(trace_->overhead);
     results_.scenarios.resize(scenarios.size());
@@ -356,35 +353,14 @@ class Driver {
         result.contradicted_outcomes = outcomes.count(static_cast<int>(lane));
         result.contradicted_time = outcomes.time(static_cast<int>(lane)) / trace_->ticks_per_second;
       }
-      fill_traffic(result, outcome);
       const Scenario& scenario = (*scenarios_)[chosen[lane]];
-      result.network_unused = leaves_network_unused(scenario, group.placement, outcome);
-      result.own_machine = is_own_machine(scenario);
-      warn((*scenarios_)[chosen[lane]], group.placement, outcome, clipped, result);
-      if (by_arrival_failed && outcome.deadlock.empty()) {
-        result.warnings.push_back(
-            "receives are matched as recorded: taking whichever message comes first, ranks would "
-            "wait for ever for others that the program then did not hear from");
-      } else if (by_arrival && outcome.wildcards > 0) {
-        result.warnings.push_back(std::to_string(outcome.rematched) +
-                                  " receives took a message with another source or tag than "
-                                  "recorded; " +
-                                  std::to_string(outcome.wildcards) + " may take any");
-      }
-    }
-  }
-
-  /// Messages inside a socket are those of a node where no scenario tells the two apart.
-  void fill_traffic(ScenarioResult& result, const ReplayOutcome& outcome) const {
-    const bool tells = std::any_of(
-        scenarios_->begin(), scenarios_->end(),
-        [](const Scenario& scenario) { return scenario.platform.level(Level::kSocket); });
-    for (int i = 0; i < kLevels; ++i) {
-      const auto level = static_cast<Level>(i);
-      const bool as_node = level == Level::kSocket && !tells;
-      LevelTraffic& traffic = result.traffic[static_cast<int>(as_node ? Level::kNode : level)];
-      traffic.messages += outcome.level_messages[i];
-      traffic.bytes += outcome.level_bytes[i];
+      summarize_scenario(
+          {scenario, group.placement, *trace_, outcome, clipped, overhead_.any(), tells_sockets_},
+          result);
+      if (by_arrival_failed && outcome.deadlock.empty())
+        result.wildcard_matching = WildcardMatching::kWouldStarve;
+      else if (by_arrival && outcome.wildcards > 0)
+        result.wildcard_matching = WildcardMatching::kByArrival;
     }
   }
 
@@ -393,7 +369,7 @@ class Driver {
   const Scenario* pricing_scenario() const {
     const Scenario* first = nullptr;
     for (const Scenario& scenario : *scenarios_) {
-      if (is_own_machine(scenario)) return &scenario;
+      if (is_own_machine(scenario, *trace_)) return &scenario;
       if (!first && scenario.basis == Basis::kModel && !scenario.platform_file.empty())
         first = &scenario;
     }
@@ -409,13 +385,10 @@ class Driver {
   }
 
   void note_priced_calls(uint64_t calls, const Scenario* pricing) {
-    const std::string text =
-        std::to_string(calls) +
-        " calls waited whose own cost nothing in the archive bounds, as its clocks put all of "
-        "their kind before what they waited for: taken as " +
-        (pricing ? "what " + pricing->name + " says of messages" : "nothing") +
-        " where a scenario has them wait less";
-    if (std::find(priced_.begin(), priced_.end(), text) == priced_.end()) priced_.push_back(text);
+    TraceSummary& summary = results_.trace;
+    if (calls <= summary.priced_calls) return;
+    summary.priced_calls = calls;
+    summary.priced_by = pricing ? pricing->name : "";
   }
 
   MeasuredLane measured_lane(const Scenario& scenario) const {
@@ -439,81 +412,6 @@ class Driver {
     return lane;
   }
 
-  /// True when there was a collective of so many members as sit together on one node.
-  bool has_collectives_in_nodes(const Placement& placement, const ScenarioResult& result) const {
-    if (result.collectives.empty()) return false;
-    return std::any_of(trace_->comms.begin(), trace_->comms.end(), [&](const Communicator& comm) {
-      Level widest = Level::kSelf;
-      for (int local = 1; local < comm.size(); ++local)
-        widest = std::max(widest, placement.level(comm.members[0], comm.members[local]));
-      return widest == Level::kNode &&
-             std::any_of(result.collectives.begin(), result.collectives.end(),
-                         [&](const CollectiveUse& use) { return use.members == comm.size(); });
-    });
-  }
-
-  /// Where the platform tells sockets from nodes and the placement does not, or the other way
-  /// round, and it makes a difference.
-  void warn_of_sockets(const Scenario& scenario, const Placement& placement,
-                       const ReplayOutcome& outcome, ScenarioResult& result) const {
-    if (!scenario.platform.level(Level::kSocket)) {
-      if (scenario.placement.sockets > 0) {
-        result.warnings.push_back(
-            "its sockets change nothing, as the platform has no [level.socket]: messages inside a "
-            "socket cost what others of the node do");
-      }
-      return;
-    }
-    if (placement.knows_sockets()) return;
-    if (outcome.level_messages[static_cast<int>(Level::kNode)] == 0 &&
-        !has_collectives_in_nodes(placement, result))
-      return;
-    const bool recorded = scenario.placement.kind == PlacementRule::Kind::kRecorded;
-    result.warnings.push_back(std::string(recorded ? "the archive" : "its placement") +
-                              " does not say which ranks share a socket, so [level.socket] is not "
-                              "used; sockets=N puts the ranks of a node on N sockets");
-  }
-
-  void warn(const Scenario& scenario, const Placement& placement, const ReplayOutcome& outcome,
-            const ClippedOverhead& clipped, ScenarioResult& result) const {
-    if (scenario.basis == Basis::kUndisturbed && !overhead_.any()) {
-      result.warnings.push_back(
-          "the archive does not say what recording cost, so undisturbed is measured; --overhead "
-          "gives figures");
-    }
-    double total = 0;
-    for (const RankResult& rank : result.ranks) total += rank.compute;
-    if (scenario.basis != Basis::kMeasured) {
-      result.clipped_overheads = clipped.count;
-      result.clipped_time = clipped.ticks / trace_->ticks_per_second;
-    }
-    if (result.clipped_time > 0.01 * total && total > 0) {
-      result.warnings.push_back("in " + std::to_string(clipped.count) +
-                                " places the archive holds less time than recording them should "
-                                "have cost: " +
-                                std::to_string(result.clipped_time) +
-                                " s of overhead could not be taken out");
-    }
-    warn_of_sockets(scenario, placement, outcome, result);
-    uint64_t touched = 0;
-    for (int level = 0; level < kLevels; ++level) {
-      const bool as_node =
-          level == static_cast<int>(Level::kSocket) && !scenario.platform.level(Level::kSocket);
-      if (scenario.changed_levels[as_node ? static_cast<int>(Level::kNode) : level])
-        touched += outcome.level_messages[level];
-    }
-    const bool changed = std::any_of(scenario.changed_levels.begin(), scenario.changed_levels.end(),
-                                     [](bool b) { return b; });
-    if (changed && touched == 0 && outcome.collectives == 0) {
-      result.warnings.push_back("its changes touch no message of this run");
-    }
-    for (const CollectiveOp op : scenario.changed_collectives) {
-      const auto is_this = [&](const CollectiveUse& use) { return use.operation == name_of(op); };
-      if (std::none_of(result.collectives.begin(), result.collectives.end(), is_this))
-        result.warnings.push_back("there is no " + name_of(op) + " in this run to change");
-    }
-  }
-
   /// Time that a rank lost while it waited has a row of its own, and is no part of `mpi`.
   static void keep_waits_in_mpi(RankResult& rank) {
     if (rank.lost_core + rank.flushing == 0) return;
@@ -522,166 +420,12 @@ class Driver {
     for (double& wait : rank.waits) wait *= rank.mpi / waited;
   }
 
-  /// True when the platform file was measured on the nodes of the archive with its MPI library.
-  bool is_own_machine(const Scenario& scenario) const {
-    const bool changed = scenario.basis != Basis::kModel || scenario.platform_file.empty() ||
-                         scenario.cpu != 1 || !scenario.processors.empty() ||
-                         !scenario.functions.empty() || !scenario.changed_collectives.empty() ||
-                         scenario.placement.kind != PlacementRule::Kind::kRecorded ||
-                         std::any_of(scenario.changed_levels.begin(), scenario.changed_levels.end(),
-                                     [](bool level) { return level; });
-    if (changed) return false;
-    const Provenance& measured = scenario.platform.measured;
-    const auto hosts = measured.find("hosts");
-    const auto mpi = measured.find("mpi");
-    if (hosts == measured.end() || mpi == measured.end() || trace_->nodes.empty()) return false;
-    const auto version = [](const std::string& library) {
-      return library.substr(0, library.find_first_of(",\n\t"));
-    };
-    if (version(mpi->second) != version(property(schema::kMpiLibrary))) return false;
-    std::set<std::string> known;
-    std::string words = hosts->second;
-    std::replace(words.begin(), words.end(), ',', ' ');
-    std::istringstream in(words);
-    for (std::string host; in >> host;) known.insert(host);
-    return std::all_of(trace_->nodes.begin(), trace_->nodes.end(),
-                       [&](const std::string& node) { return known.count(node) > 0; });
-  }
-
-  /// True when the platform is that of a network which nothing crosses.
-  static bool leaves_network_unused(const Scenario& scenario, const Placement& placement,
-                                    const ReplayOutcome& outcome) {
-    const bool has_network =
-        !scenario.platform_file.empty() && scenario.platform.level(Level::kNetwork).has_value();
-    const bool any = outcome.messages > 0 || outcome.collectives > 0;
-    const bool by_collectives = placement.nodes() > 1 && outcome.collectives > 0;
-    return has_network && any && !by_collectives &&
-           outcome.level_messages[static_cast<int>(Level::kNetwork)] == 0;
-  }
-
-  std::string property(const char* name) const {
-    const auto found = trace_->properties.find(name);
-    return found == trace_->properties.end() ? "" : found->second;
-  }
-
-  static void warn_of(const Oddity& open, const char* what, TraceSummary& summary) {
-    if (open.count == 0) return;
-    summary.warnings.push_back(std::to_string(open.count) + ' ' + what +
-                               " never complete in the archive, the first at " + open.first +
-                               ": they are left out");
-  }
-
-  /// One of the messages that lack a side, "" when there is none.
-  std::string describe(const Unmatched& unmatched) const {
-    if (unmatched.count == 0) return "";
-    const Route& message = unmatched.example;
-    std::string tag = " with tag " + std::to_string(message.tag);
-    if (is_among_neighbours(message.tag)) tag = ", in a collective among neighbours";
-    if (is_partitioned(message.tag))
-      tag = ", in partitions, with tag " + std::to_string(message.tag - kPartitionedTag);
-    const double seconds = unmatched.example_time() / trace_->ticks_per_second;
-    return std::to_string(unmatched.example_bytes) + " bytes from rank " +
-           std::to_string(message.source) + " to rank " + std::to_string(message.destination) +
-           tag + " on communicator '" + trace_->comms[message.comm].name + "', at " +
-           std::to_string(seconds) + " s";
-  }
-
-  /// Above all else where nothing is known of how threads wait for each other.
-  void warn_of_threads(TraceSummary& summary) const {
-    const uint64_t threads = trace_->threads.size();
-    const std::string begin =
-        std::to_string(threads) + (threads == 1
-                                       ? " thread calls MPI beside the main one of its rank. "
-                                       : " threads call MPI beside the main ones of their ranks. ");
-    const std::string else_ =
-        "between their MPI calls each keeps its own time, and such waiting counts as compute";
-    if (counts_.joined == 0) {
-      summary.warnings.insert(summary.warnings.begin(),
-                              begin +
-                                  "Where threads of a rank wait for each other outside of MPI is "
-                                  "not known, as no join is on record: " +
-                                  else_);
-      return;
-    }
-    const std::string joined = counts_.joined == threads
-                                   ? threads == 1 ? "Its join is" : "Their joins are"
-                                   : "The joins of " + std::to_string(counts_.joined) + " of " +
-                                         std::to_string(threads) + " are";
-    summary.warnings.push_back(begin + joined +
-                               " on record and replayed; other waits among threads, such as for "
-                               "locks, are not known: " +
-                               else_);
-  }
-
   void summarize() {
     TraceSummary& summary = results_.trace;
-    summary.path = trace_->path;
-    summary.creator = trace_->creator.empty() ? "unknown tracer" : trace_->creator;
-    summary.command = property(schema::kCommand);
-    summary.mpi_library = property(schema::kMpiLibrary);
-    summary.ranks = trace_->ranks();
-    summary.shared_cores = trace_->shared_cores;
-    summary.locations = trace_->timelines() + static_cast<int>(trace_->side_locations.size());
-    summary.nodes = placement_.nodes();
-    summary.communicators = static_cast<int>(std::count_if(
-        trace_->comms.begin(), trace_->comms.end(),
-        [](const Communicator& comm) { return comm.first_group == 0 && !comm.window; }));
-    summary.records = counts_.records;
-    summary.messages = first_outcome_->messages;
-    summary.collectives = first_outcome_->collectives;
-    summary.unmatched_sends = first_outcome_->unmatched_sends.count;
-    summary.unmatched_receives = first_outcome_->unmatched_receives.count;
-    summary.unmatched_send = describe(first_outcome_->unmatched_sends);
-    summary.unmatched_receive = describe(first_outcome_->unmatched_receives);
-    summary.clock_violations =
-        summary.clock_repair ? violations_ : first_outcome_->clock_violations;
-    summary.one_clock = trace_->one_clock;
-    summary.warnings = trace_->warnings;
-    summary.warnings.insert(summary.warnings.end(), priced_.begin(), priced_.end());
-    if (!trace_->threads.empty()) warn_of_threads(summary);
-    const auto silent = std::count_if(trace_->side_locations.begin(), trace_->side_locations.end(),
-                                      [](const SideLocation& side) { return side.thread; });
-    if (silent > 0) {
-      summary.warnings.push_back(
-          std::to_string(silent) + (silent == 1 ? " thread makes" : " threads make") +
-          " no MPI call. Where ranks wait for them outside of MPI is not known, and counts as "
-          "compute");
-    }
-    if (options_->wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kAll) {
-      summary.warnings.push_back(
-          trace_->wildcards == WildcardsKnown::kNone
-              ? "the archive does not say which receives named MPI_ANY_SOURCE or MPI_ANY_TAG: all "
-                "are matched as recorded"
-              : "the archive does not say which blocking receives named MPI_ANY_SOURCE or "
-                "MPI_ANY_TAG: they are matched as recorded");
-    }
-    if (counts_.backwards.count > 0) {
-      summary.warnings.push_back(
-          std::to_string(counts_.backwards.count) +
-          " records are earlier than the one before them, the first at " + counts_.backwards.first +
-          ": a clock ran backwards, and the time around them is wrong in every scenario");
-    }
-    warn_of(counts_.receives, "posted receives", summary);
-    warn_of(counts_.collectives, "started collectives", summary);
-    if (first_outcome_->abandoned_collectives > 0) {
-      summary.warnings.push_back(
-          std::to_string(first_outcome_->abandoned_collectives) +
-          " collective calls lack the calls of other members: they keep their time");
-    }
-    if (first_outcome_->abandoned_epochs > 0) {
-      summary.warnings.push_back(
-          std::to_string(first_outcome_->abandoned_epochs) +
-          " calls of MPI_Win_start, MPI_Win_complete or MPI_Win_wait lack the calls of the other "
-          "side: they keep their time");
-    }
+    if (summary.clock_repair) summary.clock_violations = violations_;
+    summarize_trace(*trace_, placement_, counts_, *first_outcome_, summary);
+    summary.wildcards_by_arrival = options_->wildcards_by_arrival;
     coverage_.fill(summary);
-    if (summary.clock_repair &&
-        summary.clock_repair->largest_shift >
-            std::min(kUnsynchronised, kUnsynchronisedPart * summary.elapsed)) {
-      summary.warnings.push_back(
-          "the clocks of the ranks were not synchronised: what the archive says about waiting "
-          "between ranks means little");
-    }
     for (const int name : coverage_.calls_by_time())
       results_.calls.push_back(trace_->calls[name].name);
   }
@@ -692,10 +436,10 @@ class Driver {
   const ReplayOptions* options_;
   Placement placement_;
   Coverage coverage_;
-  bool by_arrival_;  ///< receives from any source are matched anew
+  bool tells_sockets_;  ///< some platform tells a socket from its node
+  bool by_arrival_;     ///< receives from any source are matched anew
   RecordingOverhead overhead_;
   RecordedMinima minima_;
-  std::vector<std::string> priced_;  ///< what is said of calls that these do not bound
   EagerLimits limits_;
   ClockViolations violations_;         ///< before the repair
   std::optional<ClockShifts> shifts_;  ///< where times had to be repaired
@@ -720,11 +464,7 @@ Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
   std::vector<Scenario> fitted = scenarios;
   const auto fits = fit_degradations(source, fitted, options);
   Results results = Driver(source, fitted, options).run();
-  for (size_t i = 0; i < fits.size(); ++i) {
-    if (!fits[i]) continue;
-    results.scenarios[i].degradation_ratio = fits[i]->ratio;
-    results.scenarios[i].warnings.push_back(describe(*fits[i]));
-  }
+  for (size_t i = 0; i < fits.size(); ++i) results.scenarios[i].degradation_fit = fits[i];
   return results;
 }
 

@@ -1,7 +1,6 @@
 #include "replay/fit_degradation.h"
 
 #include <cmath>
-#include <sstream>
 
 #include "models/error.h"
 #include "replay/trace/trace.h"
@@ -66,20 +65,6 @@ std::vector<std::optional<DegradationFit>> fit_degradations(EventSource& source,
     if (fits[i]->ratio) setting.numbers["degradation_ratio"] = *fits[i]->ratio;
   }
   return fits;
-}
-
-std::string describe(const DegradationFit& fit) {
-  std::ostringstream text;
-  text.precision(4);
-  if (fit.ratio) {
-    text << "the degradation ratio is " << *fit.ratio << ": with it the run takes the measured "
-         << fit.measured << " s";
-  } else {
-    text << "no degradation ratio gives the measured " << fit.measured << " s: at "
-         << kLeastDegradation << " the run takes " << fit.least << " s, at " << kMostDegradation
-         << " it takes " << fit.most << " s";
-  }
-  return text.str();
 }
 
 }  // namespace rubato

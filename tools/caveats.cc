@@ -8,6 +8,7 @@
 #include "models/error.h"
 #include "tools/numbers.h"
 #include "tools/other_rows.h"
+#include "tools/warnings.h"
 
 namespace rubato {
 namespace {
@@ -93,7 +94,7 @@ std::vector<std::string> caveats(const TraceSummary& trace) {
                                 such_as(trace.unmatched_receive)));
   }
   if (trace.clock_violations.total() > 0) lines.push_back(clock_line(trace));
-  lines.insert(lines.end(), trace.warnings.begin(), trace.warnings.end());
+  for (std::string& warning : warnings_about(trace)) lines.push_back(std::move(warning));
   return lines;
 }
 
@@ -112,7 +113,7 @@ std::vector<std::string> caveats(const std::vector<ScenarioResult>& scenarios) {
           scenario.name, counted(scenario.contradicted_outcomes, "outcome stays", "outcomes stay"),
           show_seconds(scenario.contradicted_time)));
     }
-    for (const std::string& warning : scenario.warnings) {
+    for (const std::string& warning : warnings_about(scenario)) {
       lines.push_back(fmt::format("{}: {}", scenario.name, warning));
     }
   }

@@ -18,7 +18,7 @@ std::string kept_calls_line(const TraceSummary& trace);
 void refuse_kept_calls(const TraceSummary& trace);
 
 /// The other caveats of an archive, empty for a clean one: unmatched messages, clock violations,
-/// the reader's warnings.
+/// what reading it found (warnings.h).
 std::vector<std::string> caveats(const TraceSummary& trace);
 
 /// The caveats of a report: those, time that was not recorded, taken by the tracer, or lost to

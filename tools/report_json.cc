@@ -8,6 +8,7 @@
 #include "tools/interval_report.h"
 #include "tools/other_rows.h"
 #include "tools/version.h"
+#include "tools/warnings.h"
 
 namespace rubato {
 namespace {
@@ -60,6 +61,7 @@ Json rank_to_json(int number_of_rank, const RankResult& rank, bool has_waits,
 
 Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::string>& names) {
   const bool ended = scenario.deadlock.empty();
+  const std::optional<DegradationFit>& fit = scenario.degradation_fit;
   Json traffic = Json::object();
   for (int level = 0; level < kLevels; ++level) {
     traffic[kLevelNames[level]] = {{"messages", scenario.traffic[level].messages},
@@ -90,11 +92,10 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
           {"rematched_receives", scenario.rematched_receives},
           {"network_unused", scenario.network_unused},
           {"own_machine", scenario.own_machine},
-          {"degradation_ratio",
-           scenario.degradation_ratio ? number(*scenario.degradation_ratio) : Json(nullptr)},
+          {"degradation_ratio", fit && fit->ratio ? number(*fit->ratio) : Json(nullptr)},
           {"clipped_overheads", scenario.clipped_overheads},
           {"clipped_time", number(scenario.clipped_time)},
-          {"warnings", scenario.warnings},
+          {"warnings", warnings_about(scenario)},
           {"ranks", std::move(ranks)}};
 }
 
@@ -162,7 +163,7 @@ Json trace_to_json(const TraceSummary& trace) {
           {"clock_violations", trace.clock_violations.total()},
           {"one_clock", trace.one_clock},
           {"clock_repair", repair_to_json(trace)},
-          {"warnings", trace.warnings}};
+          {"warnings", warnings_about(trace)}};
 }
 
 Json results_to_json(const Results& results, const Intervals& intervals) {

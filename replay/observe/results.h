@@ -7,6 +7,10 @@
 #include <vector>
 
 #include "models/network/placement.h"
+#include "replay/trace/oddity.h"
+
+// What a run found out: figures and facts. The sentences that people read are made of them in
+// tools/warnings.h and tools/caveats.h.
 
 namespace rubato {
 
@@ -59,6 +63,33 @@ struct CollectiveUse {
   double largest = 0;
 };
 
+/// The degradation ratio (models/network/network_model.h) that reproduces the measured elapsed
+/// time.
+struct DegradationFit {
+  std::optional<double> ratio;  ///< none between the bounds: empty
+  double measured = 0;          ///< seconds, elapsed
+  double least = 0;             ///< elapsed at the lower bound
+  double most = 0;              ///< and at the upper one
+};
+
+inline constexpr double kLeastDegradation = 1e-3;
+inline constexpr double kMostDegradation = 1e4;
+
+/// Why a difference between sockets and nodes has no effect in a scenario.
+enum class SocketsUnused : uint8_t {
+  kNo,           ///< it has one, or nothing would use it
+  kNoLevel,      ///< the scenario places ranks on sockets, the platform has no level for them
+  kNotRecorded,  ///< the platform has the level, the archive does not say who shares a socket
+  kNotPlaced     ///< likewise, the scenario's own placement does not
+};
+
+/// How receives from any source were matched in a scenario.
+enum class WildcardMatching : uint8_t {
+  kRecorded,    ///< nobody asked for anything else, or nothing was to be matched anew
+  kByArrival,   ///< each took whichever message came first
+  kWouldStarve  ///< as recorded, since by arrival ranks would have waited for ever
+};
+
 struct ScenarioResult {
   std::string name;
   double elapsed = 0;            ///< seconds; latest end minus earliest start over ranks
@@ -79,13 +110,18 @@ struct ScenarioResult {
   /// another source or tag than recorded.
   uint64_t wildcard_receives = 0;
   uint64_t rematched_receives = 0;
-  /// Fitted to the measured elapsed time, if asked for and found.
-  std::optional<double> degradation_ratio;
+  WildcardMatching wildcard_matching = WildcardMatching::kRecorded;
+  std::optional<DegradationFit> degradation_fit;  ///< if asked for
   /// Stretches of compute, and calls, recorded shorter than their overhead, and the seconds of
   /// overhead that were not subtracted, summed over ranks.
   uint64_t clipped_overheads = 0;
   double clipped_time = 0;
-  std::vector<std::string> warnings;  ///< warnings about this column
+  bool overhead_unknown = false;  ///< to be taken out, and the archive does not say how much
+  SocketsUnused sockets_unused = SocketsUnused::kNo;
+  bool changes_nothing =
+      false;  ///< it changes levels that no message or collective of the run uses
+  /// Collectives that it changes and the run does not have.
+  std::vector<std::string> absent_collectives;
 };
 
 /// A call that keeps its recorded time because the archive or this version cannot replay it.
@@ -123,7 +159,7 @@ struct ClockRepair {
   int ranks = 0;             ///< that have calls which were moved
 };
 
-/// Contents of the archive, how much of it is replayed, and warnings.
+/// Contents of the archive, how much of it is replayed, and what is odd about it.
 struct TraceSummary {
   std::string path;
   std::string creator;
@@ -152,8 +188,23 @@ struct TraceSummary {
   ClockViolations clock_violations;  ///< by the archive's clocks
   bool one_clock = false;            ///< all ranks shared one clock: such calls did leave early
   std::optional<ClockRepair>
-      clock_repair;  ///< if there were violations and a scenario needs recorded times
-  std::vector<std::string> warnings;
+      clock_repair;                ///< if there were violations and a scenario needs recorded times
+  std::vector<std::string> notes;  ///< of whoever read the definitions, a sentence each
+  /// Calls whose own cost nothing in the archive bounds, in scenarios where they wait less, and the
+  /// scenario whose platform priced them ("": none).
+  uint64_t priced_calls = 0;
+  std::string priced_by;
+  int calling_threads = 0;            ///< that call MPI beside the main ones
+  uint64_t joined_threads = 0;        ///< of these: with a join on record
+  int silent_threads = 0;             ///< on record, without an MPI call
+  bool wildcards_by_arrival = false;  ///< asked for
+  WildcardsKnown wildcards = WildcardsKnown::kNone;
+  Oddity backwards;         ///< records that are earlier than the one before them
+  Oddity open_receives;     ///< posted and never completed: left out
+  Oddity open_collectives;  ///< started and never completed: left out
+  /// Calls that lack the calls of other members, and of the other side of an epoch.
+  uint64_t abandoned_collectives = 0;
+  uint64_t abandoned_epochs = 0;
 };
 
 /// Everything that reports are made of.

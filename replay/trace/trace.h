@@ -10,6 +10,7 @@
 
 #include "models/network/placement.h"
 #include "replay/trace/mpi_calls.h"
+#include "replay/trace/oddity.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/recording_overhead.h"
 
@@ -57,9 +58,6 @@ enum class SizeConvention : uint8_t {
   kLogical,  ///< Score-P: all that an operation moves for this rank, itself included
   kPerRank,  ///< EZTrace: the plain buffer size of this rank
 };
-
-/// Which receives the archive marks as having named MPI_ANY_SOURCE or MPI_ANY_TAG.
-enum class WildcardsKnown : uint8_t { kNone, kNonblocking, kAll };
 
 /// A thread of a rank that calls MPI, beside the rank's main thread (MPI_THREAD_MULTIPLE).
 struct Thread {
@@ -123,17 +121,6 @@ struct TraceDefinitions {
   /// Makes timelines of side locations.
   void make_timelines(std::vector<SideLocation> locations);
   std::string name_of(int timeline) const;  ///< "rank 3", "rank 3 thread 1"
-};
-
-/// Something odd in an archive, such as receives whose completion it does not show: how often.
-struct Oddity {
-  uint64_t count = 0;
-  std::string first;  ///< "rank 3, event 112 (MPI_Irecv)"
-
-  void add(const Oddity& other) {
-    if (count == 0) first = other.first;
-    count += other.count;
-  }
 };
 
 class CallUnpacker;

@@ -5,6 +5,7 @@
 #include "models/error.h"
 #include "models/fit/load_fit.h"
 #include "tests/unit/toy.h"
+#include "tools/warnings.h"
 
 using namespace rubato;
 
@@ -482,8 +483,8 @@ TEST_CASE("fitting the degradation ratio finds a planted one") {
   const auto source = parse_text_trace(text);
   const Results results = run_replay(*source, {degraded(1), degraded(50)}, options);
   for (const ScenarioResult& result : results.scenarios) {
-    REQUIRE(result.degradation_ratio.has_value());
-    CHECK(*result.degradation_ratio == Approx(3).epsilon(1e-4));
+    REQUIRE(result.degradation_fit.has_value());
+    CHECK(*result.degradation_fit->ratio == Approx(3).epsilon(1e-4));
     CHECK(result.elapsed * 1e9 == Approx(10100).epsilon(1e-5));
   }
 }
@@ -499,7 +500,8 @@ TEST_CASE("fitting the degradation ratio says when none will do") {
     1: 950 end
   )");
   const Results results = run_replay(*source, {degraded(1)}, options);
-  CHECK(!results.scenarios[0].degradation_ratio);
-  REQUIRE(!results.scenarios[0].warnings.empty());
-  CHECK(results.scenarios[0].warnings.back().find("no degradation ratio") != std::string::npos);
+  CHECK(!results.scenarios[0].degradation_fit->ratio);
+  const std::vector<std::string> warnings = warnings_about(results.scenarios[0]);
+  REQUIRE(!warnings.empty());
+  CHECK(warnings.back().find("no degradation ratio") != std::string::npos);
 }

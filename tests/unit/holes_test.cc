@@ -11,6 +11,7 @@
 #include "replay/calls/reference_tables.h"
 #include "replay/driver.h"
 #include "replay/matching/channel_table.h"
+#include "tools/warnings.h"
 
 using namespace rubato;
 
@@ -144,8 +145,8 @@ TEST_CASE("a collective that one member lacks keeps its time, and the members go
   const Results results = replay(text, {"perfect"});
   // Rank 0: 10 + 10 kept + 10 = 30; the barrier at 50.
   CHECK(end_of(results, 0, 0) == Approx(50));
-  REQUIRE(results.trace.warnings.size() == 1);
-  CHECK(results.trace.warnings[0].find("1 collective calls lack") == 0);
+  REQUIRE(warnings_about(results.trace).size() == 1);
+  CHECK(warnings_about(results.trace)[0].find("1 collective calls lack") == 0);
 }
 
 TEST_CASE("a member that has ended frees a collective although another one is still to come") {

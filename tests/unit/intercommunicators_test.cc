@@ -5,6 +5,7 @@
 #include "models/cost/platform_file.h"
 #include "replay/archive/text_source.h"
 #include "replay/driver.h"
+#include "tools/warnings.h"
 
 using namespace rubato;
 
@@ -19,7 +20,7 @@ std::vector<double> ends(const std::string& text, const Scenario& scenario) {
   CHECK(results.identity->differing == 0);
   CHECK(results.trace.clock_violations.total() == 0);
   CHECK(results.trace.kept.empty());
-  CHECK(results.trace.warnings.empty());
+  CHECK(warnings_about(results.trace).empty());
   std::vector<double> ns;
   for (const RankResult& rank : results.scenarios[1].ranks)
     ns.push_back(std::round(rank.end * 1e12) / 1e3);

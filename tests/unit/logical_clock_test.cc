@@ -10,6 +10,7 @@
 #include "replay/engine/replay.h"
 #include "replay/rules/clock_repair.h"
 #include "tests/unit/recorded_minima.h"
+#include "tools/warnings.h"
 
 using namespace rubato;
 
@@ -208,15 +209,15 @@ TEST_CASE("logical clock: clocks that nobody compared are named") {
   CHECK(results.trace.clock_repair->ranks == 1);
   // The receive ends at 1e9 instead of at 200.
   CHECK(results.trace.clock_repair->largest_shift == Approx((1e9 - 200) * 1e-9).epsilon(1e-15));
-  REQUIRE(results.trace.warnings.size() == 1);
-  CHECK(results.trace.warnings[0].find("not synchronised") != std::string::npos);
+  REQUIRE(warnings_about(results.trace).size() == 1);
+  CHECK(warnings_about(results.trace)[0].find("not synchronised") != std::string::npos);
 
   ReplayOptions as_read;
   as_read.repair = false;
   const Results raw = run_replay(*source, {}, as_read);
   CHECK(raw.trace.clock_violations.messages == 1);
   CHECK_FALSE(raw.trace.clock_repair);
-  CHECK(raw.trace.warnings.empty());
+  CHECK(warnings_about(raw.trace).empty());
 }
 
 // A location beside the main thread, which moves by nothing up to 500, by 300 from 700 on and

@@ -16,6 +16,7 @@
 #include "replay/driver.h"
 #include "replay/trace/function_times.h"
 #include "tests/unit/ends.h"
+#include "tools/warnings.h"
 
 using namespace rubato;
 
@@ -153,7 +154,7 @@ TEST_CASE("messages inside a socket have a level of their own where the platform
   CHECK(ends_of(same)[7] == Approx(35000));
   CHECK(messages(same, Level::kSocket) == 0);
   CHECK(messages(same, Level::kNode) == 7);
-  CHECK(same.warnings.empty());
+  CHECK(warnings_about(same).empty());
   CHECK(messages(run("measured"), Level::kNode) == 7);
   // Another placement knows of no sockets, unless it says so. Eight ranks on one node and two
   // sockets: only 3-4 crosses. Two nodes of two sockets: 3-4 goes between nodes, 1-2 and 5-6
@@ -202,7 +203,7 @@ TEST_CASE("what was measured does not depend on what an archive knows of sockets
 TEST_CASE("who has a level for sockets and a placement without any is told what that means") {
   const auto warnings = [](const std::string& scenario, const std::string& trace = kChain) {
     const auto source = parse_text_trace(trace);
-    return run_replay(*source, {parse_scenario(scenario)}, {}).scenarios[0].warnings;
+    return warnings_about(run_replay(*source, {parse_scenario(scenario)}, {}).scenarios[0]);
   };
   const std::string told = "bandela:node.latency=5us,socket.latency=1us,network.latency=9us";
   const auto is_told = [&](const std::string& change, const std::string& trace = kChain) {

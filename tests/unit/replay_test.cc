@@ -7,6 +7,7 @@
 #include "models/error.h"
 #include "tests/unit/each_width.h"
 #include "tests/unit/toy.h"
+#include "tools/warnings.h"
 
 using namespace rubato;
 
@@ -310,8 +311,8 @@ TEST_CASE("an algorithm for an operation that does not occur is warned about") {
   )";
   const Results results = replay(
       text, {on("bandela:latency=1us,barrier=linear"), on("bandela:latency=1us,allreduce=ring")});
-  CHECK(results.scenarios[0].warnings.empty());
-  CHECK(results.scenarios[1].warnings ==
+  CHECK(warnings_about(results.scenarios[0]).empty());
+  CHECK(warnings_about(results.scenarios[1]) ==
         std::vector<std::string>{"there is no allreduce in this run to change"});
 }
 

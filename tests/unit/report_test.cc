@@ -229,7 +229,7 @@ TEST_CASE("strict refuses an archive with kept calls in one line that names them
 
 TEST_CASE("info says what stands in an archive") {
   TraceSummary trace = made_up_results(4, true).trace;
-  trace.warnings.clear();
+  trace.notes.clear();
   trace.kept.resize(1);
   trace.unmatched_sends = trace.unmatched_receives = 0;
   CHECK(

@@ -8,6 +8,7 @@
 
 #include "models/error.h"
 #include "replay/driver.h"
+#include "tools/warnings.h"
 
 using namespace rubato;
 
@@ -133,9 +134,10 @@ TEST_CASE("times that run backwards are counted, with the first place") {
     1: -5..20 local MPI_Comm_rank
     1: 20 end
   )");
-  REQUIRE(results.trace.warnings.size() == 1);
-  CHECK(results.trace.warnings[0].find("1 records are earlier than the one before them, the first "
-                                       "at rank 0, event 3:") == 0);
+  REQUIRE(warnings_about(results.trace).size() == 1);
+  CHECK(warnings_about(results.trace)[0].find(
+            "1 records are earlier than the one before them, the first "
+            "at rank 0, event 3:") == 0);
   REQUIRE(results.identity);
   CHECK(results.identity->backwards == 1);
 }

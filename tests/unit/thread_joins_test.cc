@@ -7,6 +7,7 @@
 
 #include "replay/archive/text_source.h"
 #include "replay/driver.h"
+#include "tools/warnings.h"
 
 using namespace rubato;
 
@@ -76,9 +77,10 @@ TEST_CASE("a join waits for what its thread waits for") {
   // to 50 and from 400 to 410.
   CHECK(results.scenarios[1].ranks[0].compute == Approx(930e-9));
   CHECK(results.scenarios[1].ranks[0].mpi == Approx(350e-9));
-  REQUIRE(results.trace.warnings.size() == 1);
-  CHECK(results.trace.warnings[0].find("1 thread calls MPI beside the main one of its rank. Its "
-                                       "join is on record") == 0);
+  REQUIRE(warnings_about(results.trace).size() == 1);
+  CHECK(warnings_about(results.trace)[0].find(
+            "1 thread calls MPI beside the main one of its rank. Its "
+            "join is on record") == 0);
 }
 
 TEST_CASE("a join follows a faster rank on measured, too") {
@@ -127,8 +129,8 @@ TEST_CASE("a join of a thread that never calls MPI is computation") {
   const Results results = replay(text, {"measured", "measured:cpu*2"});
   CHECK(end_of(results, 0, 0) == Approx(500));
   CHECK(end_of(results, 1, 0) == Approx(250));
-  REQUIRE(results.trace.warnings.size() == 1);
-  CHECK(results.trace.warnings[0].find("no join is on record") != std::string::npos);
+  REQUIRE(warnings_about(results.trace).size() == 1);
+  CHECK(warnings_about(results.trace)[0].find("no join is on record") != std::string::npos);
 }
 
 TEST_CASE("that no join is on record comes first of all") {
@@ -140,8 +142,8 @@ TEST_CASE("that no join is on record comes first of all") {
   )";
   const auto source = parse_text_trace(text);
   const Results results = run_replay(*source, {parse_scenario("perfect")}, {});
-  REQUIRE(results.trace.warnings.size() == 2);  // the other one is about the receive
-  CHECK(results.trace.warnings[0].find("1 thread calls MPI") == 0);
+  REQUIRE(warnings_about(results.trace).size() == 2);  // the other one is about the receive
+  CHECK(warnings_about(results.trace)[0].find("1 thread calls MPI") == 0);
 }
 
 TEST_CASE("a thread begins as long after its creation as recorded, whoever created it") {
@@ -172,8 +174,9 @@ TEST_CASE("a thread begins as long after its creation as recorded, whoever creat
   // 1000 later; rank 1 gets its message another 1000 later.
   CHECK(end_of(results, 1, 0) == Approx(1900));
   CHECK(end_of(results, 1, 1) == Approx(2860));
-  REQUIRE(results.trace.warnings.size() == 1);
-  CHECK(results.trace.warnings[0].find("The joins of 1 of 2 are on record") != std::string::npos);
+  REQUIRE(warnings_about(results.trace).size() == 1);
+  CHECK(warnings_about(results.trace)[0].find("The joins of 1 of 2 are on record") !=
+        std::string::npos);
 }
 
 TEST_CASE("a location may hold several threads, one after the other") {
@@ -242,8 +245,8 @@ TEST_CASE("a thread that goes on behind its join did not end in it") {
   // asks for it at 580; 380 of compute.
   CHECK(end_of(results, 0, 0) == Approx(1000));
   CHECK(end_of(results, 0, 1) == Approx(960));
-  REQUIRE(results.trace.warnings.size() == 1);
-  CHECK(results.trace.warnings[0].find("no join is on record") != std::string::npos);
+  REQUIRE(warnings_about(results.trace).size() == 1);
+  CHECK(warnings_about(results.trace)[0].find("no join is on record") != std::string::npos);
 }
 
 TEST_CASE("a thread is waited for once, and begins once, whatever the records say") {

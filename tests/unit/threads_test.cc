@@ -5,6 +5,7 @@
 #include "models/cost/platform_file.h"
 #include "replay/archive/text_source.h"
 #include "replay/driver.h"
+#include "tools/warnings.h"
 
 using namespace rubato;
 
@@ -73,8 +74,8 @@ TEST_CASE("two threads, each in a ping-pong with a thread of the other rank") {
   CHECK(results.trace.mpi_calls == 12);
   CHECK(results.trace.locations == 4);
   CHECK(results.trace.messages == 4);
-  REQUIRE(results.trace.warnings.size() == 1);
-  CHECK(results.trace.warnings[0].find("2 threads call MPI") == 0);
+  REQUIRE(warnings_about(results.trace).size() == 1);
+  CHECK(warnings_about(results.trace)[0].find("2 threads call MPI") == 0);
 }
 
 TEST_CASE("a request posted by one thread is waited for by another") {

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/unit/toy.h"
+#include "tools/warnings.h"
 
 using namespace rubato;
 
@@ -74,7 +75,7 @@ TEST_CASE("measured: receives that nothing bounds are no cost of their own, whic
   check_ends(alone.scenarios[1], {1500220, 1500230});
   REQUIRE(alone.trace.clock_repair.has_value());
   const auto says = [](const Results& results, const std::string& what) {
-    const std::vector<std::string>& warnings = results.trace.warnings;
+    const std::vector<std::string> warnings = warnings_about(results.trace);
     return std::count_if(warnings.begin(), warnings.end(), [&](const std::string& warning) {
       return warning.find(what) != std::string::npos;
     });

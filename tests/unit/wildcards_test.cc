@@ -9,6 +9,7 @@
 #include "replay/driver.h"
 #include "replay/trace/mpi_calls.h"
 #include "tests/unit/ends.h"
+#include "tools/warnings.h"
 
 using namespace rubato;
 
@@ -165,8 +166,8 @@ TEST_CASE("where taking the first would leave ranks waiting, receives are matche
                                        100, 1000);
   check_ends(result, {1000, 0, 0});
   CHECK(result.rematched_receives == 0);
-  REQUIRE(!result.warnings.empty());
-  CHECK(result.warnings.back().find("as recorded") != std::string::npos);
+  REQUIRE(!warnings_about(result).empty());
+  CHECK(warnings_about(result).back().find("as recorded") != std::string::npos);
 }
 
 // 50000 bytes from 40000 on by rendezvous: the request of rank 2 is at rank 0 at 1000, that of rank

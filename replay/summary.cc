@@ -1,0 +1,172 @@
+#include "replay/summary.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "tracer/schema.h"
+
+namespace rubato {
+namespace {
+
+std::string property(const TraceDefinitions& trace, const char* name) {
+  const auto found = trace.properties.find(name);
+  return found == trace.properties.end() ? "" : found->second;
+}
+
+/// One of the messages that lack a side, "" when there is none.
+std::string describe(const Unmatched& unmatched, const TraceDefinitions& trace) {
+  if (unmatched.count == 0) return "";
+  const Route& message = unmatched.example;
+  std::string tag = " with tag " + std::to_string(message.tag);
+  if (is_among_neighbours(message.tag)) tag = ", in a collective among neighbours";
+  if (is_partitioned(message.tag))
+    tag = ", in partitions, with tag " + std::to_string(message.tag - kPartitionedTag);
+  return std::to_string(unmatched.example_bytes) + " bytes from rank " +
+         std::to_string(message.source) + " to rank " + std::to_string(message.destination) + tag +
+         " on communicator '" + trace.comms[message.comm].name + "', at " +
+         std::to_string(unmatched.example_time() / trace.ticks_per_second) + " s";
+}
+
+/// True when there was a collective of so many members as sit together on one node.
+bool has_collectives_in_nodes(const PlayedScenario& played, const ScenarioResult& result) {
+  if (result.collectives.empty()) return false;
+  const std::vector<Communicator>& comms = played.trace.comms;
+  return std::any_of(comms.begin(), comms.end(), [&](const Communicator& comm) {
+    Level widest = Level::kSelf;
+    for (int local = 1; local < comm.size(); ++local)
+      widest = std::max(widest, played.placement.level(comm.members[0], comm.members[local]));
+    return widest == Level::kNode &&
+           std::any_of(result.collectives.begin(), result.collectives.end(),
+                       [&](const CollectiveUse& use) { return use.members == comm.size(); });
+  });
+}
+
+SocketsUnused unused_sockets(const PlayedScenario& played, const ScenarioResult& result) {
+  const Scenario& scenario = played.scenario;
+  if (!scenario.platform.level(Level::kSocket))
+    return scenario.placement.sockets > 0 ? SocketsUnused::kNoLevel : SocketsUnused::kNo;
+  if (played.placement.knows_sockets()) return SocketsUnused::kNo;
+  const bool would_be_used = played.outcome.level_messages[static_cast<int>(Level::kNode)] > 0 ||
+                             has_collectives_in_nodes(played, result);
+  if (!would_be_used) return SocketsUnused::kNo;
+  return scenario.placement.kind == PlacementRule::Kind::kRecorded ? SocketsUnused::kNotRecorded
+                                                                   : SocketsUnused::kNotPlaced;
+}
+
+/// True when the scenario changes levels, and nothing of the run uses one of them.
+bool changes_nothing(const Scenario& scenario, const ReplayOutcome& outcome) {
+  uint64_t touched = 0;
+  bool changed = false;
+  for (int level = 0; level < kLevels; ++level) {
+    changed = changed || scenario.changed_levels[level];
+    const bool as_node =
+        level == static_cast<int>(Level::kSocket) && !scenario.platform.level(Level::kSocket);
+    if (scenario.changed_levels[as_node ? static_cast<int>(Level::kNode) : level])
+      touched += outcome.level_messages[level];
+  }
+  return changed && touched == 0 && outcome.collectives == 0;
+}
+
+/// True when the platform is that of a network which nothing crosses.
+bool leaves_network_unused(const PlayedScenario& played) {
+  const ReplayOutcome& outcome = played.outcome;
+  const bool has_network = !played.scenario.platform_file.empty() &&
+                           played.scenario.platform.level(Level::kNetwork).has_value();
+  const bool any = outcome.messages > 0 || outcome.collectives > 0;
+  const bool by_collectives = played.placement.nodes() > 1 && outcome.collectives > 0;
+  return has_network && any && !by_collectives &&
+         outcome.level_messages[static_cast<int>(Level::kNetwork)] == 0;
+}
+
+}  // namespace
+
+bool is_own_machine(const Scenario& scenario, const TraceDefinitions& trace) {
+  const bool changed = scenario.basis != Basis::kModel || scenario.platform_file.empty() ||
+                       scenario.cpu != 1 || !scenario.processors.empty() ||
+                       !scenario.functions.empty() || !scenario.changed_collectives.empty() ||
+                       scenario.placement.kind != PlacementRule::Kind::kRecorded ||
+                       std::any_of(scenario.changed_levels.begin(), scenario.changed_levels.end(),
+                                   [](bool level) { return level; });
+  if (changed) return false;
+  const Provenance& measured = scenario.platform.measured;
+  const auto hosts = measured.find("hosts");
+  const auto mpi = measured.find("mpi");
+  if (hosts == measured.end() || mpi == measured.end() || trace.nodes.empty()) return false;
+  const auto version = [](const std::string& library) {
+    return library.substr(0, library.find_first_of(",\n\t"));
+  };
+  if (version(mpi->second) != version(property(trace, schema::kMpiLibrary))) return false;
+  std::set<std::string> known;
+  std::string words = hosts->second;
+  std::replace(words.begin(), words.end(), ',', ' ');
+  std::istringstream in(words);
+  for (std::string host; in >> host;) known.insert(host);
+  return std::all_of(trace.nodes.begin(), trace.nodes.end(),
+                     [&](const std::string& node) { return known.count(node) > 0; });
+}
+
+void summarize_trace(const TraceDefinitions& trace, const Placement& placement,
+                     const EventSource::Counts& counted, const ReplayOutcome& outcome,
+                     TraceSummary& summary) {
+  summary.path = trace.path;
+  summary.creator = trace.creator.empty() ? "unknown tracer" : trace.creator;
+  summary.command = property(trace, schema::kCommand);
+  summary.mpi_library = property(trace, schema::kMpiLibrary);
+  summary.ranks = trace.ranks();
+  summary.shared_cores = trace.shared_cores;
+  summary.locations = trace.timelines() + static_cast<int>(trace.side_locations.size());
+  summary.nodes = placement.nodes();
+  summary.communicators = static_cast<int>(std::count_if(
+      trace.comms.begin(), trace.comms.end(),
+      [](const Communicator& comm) { return comm.first_group == 0 && !comm.window; }));
+  summary.records = counted.records;
+  summary.messages = outcome.messages;
+  summary.collectives = outcome.collectives;
+  summary.unmatched_sends = outcome.unmatched_sends.count;
+  summary.unmatched_receives = outcome.unmatched_receives.count;
+  summary.unmatched_send = describe(outcome.unmatched_sends, trace);
+  summary.unmatched_receive = describe(outcome.unmatched_receives, trace);
+  if (!summary.clock_repair) summary.clock_violations = outcome.clock_violations;
+  summary.one_clock = trace.one_clock;
+  summary.notes = trace.warnings;
+  summary.calling_threads = static_cast<int>(trace.threads.size());
+  summary.joined_threads = counted.joined;
+  summary.silent_threads =
+      static_cast<int>(std::count_if(trace.side_locations.begin(), trace.side_locations.end(),
+                                     [](const SideLocation& side) { return side.thread; }));
+  summary.wildcards = trace.wildcards;
+  summary.backwards = counted.backwards;
+  summary.open_receives = counted.receives;
+  summary.open_collectives = counted.collectives;
+  summary.abandoned_collectives = outcome.abandoned_collectives;
+  summary.abandoned_epochs = outcome.abandoned_epochs;
+}
+
+void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
+  const Scenario& scenario = played.scenario;
+  for (int i = 0; i < kLevels; ++i) {
+    // Messages inside a socket are those of a node where no scenario tells the two apart.
+    const auto level = static_cast<Level>(i);
+    const bool as_node = level == Level::kSocket && !played.tells_sockets;
+    LevelTraffic& traffic = result.traffic[static_cast<int>(as_node ? Level::kNode : level)];
+    traffic.messages += played.outcome.level_messages[i];
+    traffic.bytes += played.outcome.level_bytes[i];
+  }
+  result.network_unused = leaves_network_unused(played);
+  result.own_machine = is_own_machine(scenario, played.trace);
+  result.overhead_unknown = scenario.basis == Basis::kUndisturbed && !played.overhead_known;
+  if (scenario.basis != Basis::kMeasured) {
+    result.clipped_overheads = played.clipped.count;
+    result.clipped_time = played.clipped.ticks / played.trace.ticks_per_second;
+  }
+  result.sockets_unused = unused_sockets(played, result);
+  result.changes_nothing = changes_nothing(scenario, played.outcome);
+  for (const CollectiveOp op : scenario.changed_collectives) {
+    const auto is_this = [&](const CollectiveUse& use) { return use.operation == name_of(op); };
+    if (std::none_of(result.collectives.begin(), result.collectives.end(), is_this))
+      result.absent_collectives.push_back(name_of(op));
+  }
+}
+
+}  // namespace rubato

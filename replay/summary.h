@@ -1,0 +1,36 @@
+#pragma once
+
+#include "models/cost/scenario.h"
+#include "models/network/placement.h"
+#include "replay/engine/replay_outcome.h"
+#include "replay/observe/results.h"
+#include "replay/trace/recording_overhead.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// Fills the facts about an archive that stand in its definitions, in what reading it `counted`,
+/// and in the `outcome` of the first pass that came to its end.
+void summarize_trace(const TraceDefinitions& trace, const Placement& placement,
+                     const EventSource::Counts& counted, const ReplayOutcome& outcome,
+                     TraceSummary& summary);
+
+/// One scenario after its pass.
+struct PlayedScenario {
+  const Scenario& scenario;
+  const Placement& placement;  ///< of the scenario
+  const TraceDefinitions& trace;
+  const ReplayOutcome& outcome;
+  const ClippedOverhead& clipped;
+  bool overhead_known;  ///< what recording cost
+  bool tells_sockets;   ///< some scenario of the run has a level for sockets
+};
+
+/// Fills the facts about a scenario beyond its times. `result.collectives` are there already.
+void summarize_scenario(const PlayedScenario& played, ScenarioResult& result);
+
+/// True when the platform file was measured on the nodes of the archive with its MPI library, and
+/// the scenario changes nothing of it.
+bool is_own_machine(const Scenario& scenario, const TraceDefinitions& trace);
+
+}  // namespace rubato

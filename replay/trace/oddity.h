@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace rubato {
+
+/// Something odd in an archive, such as receives whose completion it does not show: how often.
+struct Oddity {
+  uint64_t count = 0;
+  std::string first;  ///< "rank 3, event 112 (MPI_Irecv)"
+
+  void add(const Oddity& other) {
+    if (count == 0) first = other.first;
+    count += other.count;
+  }
+};
+
+/// Which receives the archive marks as having named MPI_ANY_SOURCE or MPI_ANY_TAG.
+enum class WildcardsKnown : uint8_t { kNone, kNonblocking, kAll };
+
+}  // namespace rubato
