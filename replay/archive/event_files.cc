@@ -132,6 +132,7 @@ bool EventFiles::decode_rank(int rank, bool keep_records, bool hold_sends, CallS
   RankCalls calls(trace, timelines);
   calls.keep_records(keep_records);
   if (hold_sends) calls.hold_sends();
+  calls.let_actions_go();
   std::vector<EventLocation> locations;
   for (int thread = 0; thread < calls.threads(); ++thread) {
     const uint64_t id = trace.location_of(timelines[thread]);
@@ -150,7 +151,7 @@ bool EventFiles::decode_rank(int rank, bool keep_records, bool hold_sends, CallS
   const auto store_ready_calls = [&] {
     if (locations[0].loop_cache && !locations[0].loop_cache->is_idle()) return;
     for (int thread = 0; thread < calls.threads(); ++thread) {
-      while (calls.take(thread, block)) store.append(timelines[thread], block);
+      while (calls.take(thread, block)) store.append(timelines[thread], block, calls.late(thread));
     }
   };
   for (int missing = calls.missing(); missing >= 0; missing = calls.missing()) {

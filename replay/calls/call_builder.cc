@@ -281,12 +281,11 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
   ensure_call(event, time);
   note_inside(event, time, true);
   CallBuilder& poster = *found->poster;
-  Posted& post = poster.posted(found->number);
   if (waits_for_nobody(op, comm, sent, received)) {
-    poster.make_void(post);
+    poster.make_void(found->number);
     add_action(ActionKind::kNone);
   } else {
-    Action& start = poster.action_of(post);
+    Action& start = poster.action_of(found->number);
     const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
     start.flags &= says_parts ? kSendsToSome : 0;
     const uint8_t flags = part_flag(op, comm, root, sent, received);
@@ -297,7 +296,7 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
     start.comm = comm;
     start.peer = root;
     const uint32_t slot = start.slot;
-    post.resolved = true;
+    poster.resolve(found->number);
     Action& wait = add_action(ActionKind::kWaitCollective);
     wait.flags = flags & kTakesNothing;
     wait.op = op;
@@ -391,8 +390,7 @@ void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
 
 void CallBuilder::icollective_kept(uint64_t event, double time, uint64_t request) {
   note_inside(event, time, true);
-  if (const auto found = book_->collectives.take(request))
-    found->poster->make_void(found->poster->posted(found->number));
+  if (const auto found = book_->collectives.take(request)) found->poster->make_void(found->number);
 }
 
 void CallBuilder::measurement(uint64_t event, double time, bool on) {
@@ -463,15 +461,19 @@ void CallBuilder::add_lost(Call& call) {
 void CallBuilder::finish() {
   end();
   while (!book_->partitioned.empty()) settle_partitioned(book_->partitioned.begin()->first);
-  for (Posted& post : posted_) {
-    if (post.resolved) continue;
+  std::vector<size_t> open;
+  for (const auto& [number, action] : let_go_) open.push_back(number);
+  for (size_t i = 0; i < posted_.size(); ++i) {
+    if (!posted_[i].resolved) open.push_back(posted_base_ + i);
+  }
+  for (const size_t number : open) {
     // A send is one whatever became of it.
-    if (action_of(post).kind == ActionKind::kSend) {
-      post.resolved = true;
-    } else if (action_of(post).kind == ActionKind::kAwaitThread) {
-      make_void(post);
+    if (action_of(number).kind == ActionKind::kSend) {
+      resolve(number);
+    } else if (action_of(number).kind == ActionKind::kAwaitThread) {
+      make_void(number);
     } else {
-      give_up(post);
+      give_up(number);
     }
   }
   book_->receives = {};
@@ -507,14 +509,38 @@ size_t CallBuilder::ready() {
   return posted_.empty() ? closed : std::min(closed, posted_[first_posted_].call - call_base_);
 }
 
+void CallBuilder::let_go() {
+  if (unresolved_ == 0 || most_held_ == SIZE_MAX) return;
+  const size_t closed = pending_.calls.size() - (open_ ? 1 : 0) - polls_;
+  const size_t held = closed * sizeof(Call) + pending_.actions.size() * sizeof(Action) +
+                      pending_.records.size() * sizeof(Record);
+  if (held <= most_held_ + kHeldForOpen * unresolved_) return;
+  // The latest eighth may go on waiting: what stays is copied (take()).
+  const size_t until = call_base_ + closed - closed / 8;
+  for (size_t i = first_posted_; i < posted_.size() && posted_[i].call < until; ++i) {
+    Posted& post = posted_[i];
+    if (post.resolved) continue;
+    const Call& call = pending_.calls[post.call - call_base_];
+    const auto action = static_cast<uint32_t>(post.action - action_base_);
+    const size_t number = posted_base_ + i;
+    late_.open.push_back({action, number});
+    let_go_[number] = {pending_.actions[action], call.event, call.name};
+    post.resolved = true;
+    --unresolved_;
+  }
+}
+
 bool CallBuilder::take(Block& block, size_t at_most) {
   block.clear();
+  late_.clear();
+  std::swap(late_.settled, settled_);
+  let_go();
   const size_t count = std::min(at_most, ready());
   if (count == 0) {
     use_larger(pending_.calls, block.calls);
     use_larger(pending_.actions, block.actions);
     use_larger(pending_.records, block.records);
-    return false;
+    return !late_.settled.empty();
   }
 
   // Hand out the front, keep the rest.

@@ -12,6 +12,7 @@
 
 #include "replay/calls/polling.h"
 #include "replay/calls/reference_tables.h"
+#include "replay/trace/late_actions.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 
@@ -129,7 +130,8 @@ struct RequestBook {
 /// request is used again before it completed, or that never completes, becomes void; the last two
 /// are counted. With the start of a nonblocking collective it is the same: what was started stands
 /// where it completed. And a partitioned message leaves when the last of its partitions is ready,
-/// which is the last one only when the message is complete.
+/// which is the last one only when the message is complete. A builder that lets actions go holds
+/// back kMostHeld bytes at most (late_actions.h).
 ///
 /// A send that was cancelled is no message, and that, too, stands where it completed. Hardly any
 /// program does so, so sends are held back only in ranks that are known to: whoever finds
@@ -149,6 +151,10 @@ class CallBuilder {
  public:
   static constexpr size_t kMostProbed = 64;
   static constexpr uint32_t kReceivesAfterProbe = 1000;
+  /// Bytes of calls, actions and records that are held back, and how many more for each open
+  /// action: where thousands of receives are open at once, hardly any of them is let go.
+  static constexpr size_t kMostHeld = 256 << 10;
+  static constexpr size_t kHeldForOpen = 1 << 10;
 
   CallBuilder(const TraceDefinitions& trace, int timeline, std::shared_ptr<RequestBook> book)
       : trace_(&trace), timeline_(timeline), book_(std::move(book)) {}
@@ -156,6 +162,9 @@ class CallBuilder {
   void keep_records(bool keep) { keep_records_ = keep; }
   /// A nonblocking send is not handed out before its completion says that it was one.
   void hold_sends() { hold_sends_ = true; }
+  /// Calls behind an open action are handed out once `most_held` bytes are held back, and late()
+  /// says what is missing. For take() without a limit.
+  void let_actions_go(size_t most_held = kMostHeld) { most_held_ = most_held; }
   /// True when a send was handed out that was cancelled later.
   bool has_cancelled_sends() const { return has_cancelled_sends_; }
 
@@ -237,6 +246,9 @@ class CallBuilder {
   /// Moves up to `at_most` of the calls that are ready to `block` (which is cleared first); false
   /// when there is none.
   bool take(Block& block, size_t at_most = SIZE_MAX);
+  /// Which actions of the block that was taken last are not known, and what such of earlier ones
+  /// are. (A block of no calls may bring some.)
+  const LateActions& late() const { return late_; }
   /// The calls that were not handed out yet, the open one last.
   Block& pending() { return pending_; }
   size_t actions_taken() const { return action_base_; }
@@ -274,6 +286,12 @@ class CallBuilder {
     size_t call;    ///< index into calls_, counted from the first call of the location
     size_t action;  ///< likewise
     bool resolved = false;
+  };
+  /// An action that was handed out before it was resolved.
+  struct LetGo {
+    Action action;
+    uint64_t event;  ///< of its call
+    uint16_t name;   ///< likewise
   };
 
   void begin(uint64_t event, double time);  ///< of the location, at its first record
@@ -322,15 +340,22 @@ class CallBuilder {
   void ask_as_probed(Action& receive);
   /// `request`: of one that the call does not complete.
   void exchange_with_neighbours(const NeighbourExchange& exchange, NeighbourRequest* request);
-  void make_void(Posted& posted);
-  void give_up(Posted& posted);  ///< voids it and counts it as never completed
+  // Of one that was posted, by its number.
+  void make_void(size_t number);
+  void give_up(size_t number);  ///< voids it and counts it as never completed
+  Action& action_of(size_t number);
+  void resolve(size_t number);  ///< its action is known now
+  /// Of one that was not let go.
+  Posted& posted(size_t number) { return posted_[number - posted_base_]; }
+  /// Notes that an action of the open call, the last one, is resolved later; its number.
+  size_t note_posted();
+  /// Where too much is held back, nobody waits any longer for the older ones.
+  void let_go();
   /// A call of no length that does one thing to other threads.
   void add_thread_call(uint64_t event, double time, ActionKind kind, uint8_t flags, uint32_t slot);
   /// The thread that this timeline is ends.
   void end_thread(uint64_t event, double time);
   size_t calls_so_far() const { return call_base_ + pending_.calls.size(); }
-  Posted& posted(size_t id) { return posted_[id - posted_base_]; }
-  Action& action_of(const Posted& posted) { return pending_.actions[posted.action - action_base_]; }
   /// CollectiveFlags of a member whose part is empty.
   uint8_t part_flag(CollectiveOp op, uint32_t comm, int32_t root, uint64_t sent,
                     uint64_t received) const;
@@ -389,7 +414,12 @@ class CallBuilder {
   /// In post order; resolved ones leave at the front: those before first_posted_ have.
   std::vector<Posted> posted_;
   size_t first_posted_ = 0;
-  size_t posted_base_ = 0;  ///< number of posted_[0]
+  size_t unresolved_ = 0;  ///< of posted_
+  size_t most_held_ = SIZE_MAX;
+  size_t posted_base_ = 0;                     ///< number of posted_[0]
+  std::map<size_t, LetGo> let_go_;             ///< by number, all below those that are not resolved
+  LateActions late_;                           ///< of the block that was taken last
+  std::vector<LateActions::Settled> settled_;  ///< since then
   std::shared_ptr<RequestBook> book_;
 };
 
@@ -565,11 +595,37 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
 inline void CallBuilder::post(ActionKind kind, uint64_t request,
                               RequestTable<RequestBook::OpenPost>& book) {
   const auto [open, is_new] = book.open(request);
-  if (!is_new) open->poster->give_up(open->poster->posted(open->number));
-  *open = {this, posted_base_ + posted_.size()};
+  if (!is_new) open->poster->give_up(open->number);
   add_action(kind).slot = book_->allocate_slot();
+  *open = {this, note_posted()};
+}
+
+inline size_t CallBuilder::note_posted() {
   posted_.push_back(
       {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
+  ++unresolved_;
+  return posted_base_ + posted_.size() - 1;
+}
+
+[[gnu::always_inline]] inline Action& CallBuilder::action_of(size_t number) {
+  if (!let_go_.empty()) [[unlikely]] {
+    const auto found = let_go_.find(number);
+    if (found != let_go_.end()) return found->second.action;
+  }
+  return pending_.actions[posted(number).action - action_base_];
+}
+
+[[gnu::always_inline]] inline void CallBuilder::resolve(size_t number) {
+  if (!let_go_.empty()) [[unlikely]] {
+    const auto found = let_go_.find(number);
+    if (found != let_go_.end()) {
+      settled_.push_back({number, found->second.action});
+      let_go_.erase(found);
+      return;
+    }
+  }
+  posted(number).resolved = true;
+  --unresolved_;
 }
 
 [[gnu::always_inline]] inline void CallBuilder::recv(uint64_t event, double time, uint32_t comm,
@@ -600,8 +656,7 @@ inline void CallBuilder::post(ActionKind kind, uint64_t request,
   ensure_call(event, time);
   note_inside(event, time, true);
   CallBuilder& poster = *found->poster;
-  Posted& post = poster.posted(found->number);
-  Action& action = poster.action_of(post);
+  Action& action = poster.action_of(found->number);
   action.comm = comm;
   action.peer = peer;
   action.tag = action.flags & kPartitioned ? tag | kPartitionedTag : tag;
@@ -609,7 +664,7 @@ inline void CallBuilder::post(ActionKind kind, uint64_t request,
   action.bytes = bytes;
   if (!poster.probed_.empty()) poster.ask_as_probed(action);
   const uint32_t slot = action.slot;
-  post.resolved = true;
+  poster.resolve(found->number);
   Action& wait = add_action(ActionKind::kWaitReceive);
   wait.bytes = bytes;
   wait.slot = slot;

@@ -38,20 +38,17 @@ void CallBuilder::start_partitioned(uint64_t request) {
 
 void CallBuilder::leave_here(RequestBook::PartitionedSend& message) {
   const auto [before, number] = message.leaves;
-  if (before != nullptr) before->posted(number).resolved = true;
-  message.leaves = {this, posted_base_ + posted_.size()};
+  if (before != nullptr) before->resolve(number);
   add_action(ActionKind::kNone).slot = kNoSlot;
-  posted_.push_back(
-      {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
+  message.leaves = {this, note_posted()};
 }
 
 void CallBuilder::settle_partitioned(uint64_t request) {
   const auto message = book_->partitioned.find(request);
   if (message == book_->partitioned.end()) return;
   const auto [builder, number] = message->second.leaves;
-  Posted& post = builder->posted(number);
-  builder->action_of(post) = message->second.send;
-  post.resolved = true;
+  builder->action_of(number) = message->second.send;
+  builder->resolve(number);
   book_->partitioned.erase(message);
 }
 
@@ -59,8 +56,7 @@ void CallBuilder::request_test(uint64_t event, double time, uint64_t request) {
   note_inside(event, time, false);
   const RequestBook::OpenPost* open = book_->receives.find(request);
   if (!open_ || !open) return;
-  add_action(ActionKind::kTested).slot =
-      open->poster->action_of(open->poster->posted(open->number)).slot;
+  add_action(ActionKind::kTested).slot = open->poster->action_of(open->number).slot;
   pending_.calls.back().spinning |= kNamesTests;
 }
 
@@ -86,7 +82,7 @@ bool CallBuilder::cancel_partitioned(uint64_t request) {
   const auto message = book_->partitioned.find(request);
   if (message == book_->partitioned.end()) return false;
   const auto [builder, number] = message->second.leaves;
-  builder->posted(number).resolved = true;  // to leave nothing there
+  builder->resolve(number);  // to leave nothing there
   book_->partitioned.erase(message);
   return true;
 }
@@ -98,25 +94,22 @@ bool CallBuilder::follows_open_send() const {
 }
 
 void CallBuilder::hold_send(uint64_t request) {
-  book_->held_sends.put(request, {this, posted_base_ + posted_.size()});
-  posted_.push_back(
-      {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
+  book_->held_sends.put(request, {this, note_posted()});
 }
 
 void CallBuilder::settle_send(uint64_t request) {
-  if (const auto held = book_->held_sends.take(request))
-    held->poster->posted(held->number).resolved = true;
+  if (const auto held = book_->held_sends.take(request)) held->poster->resolve(held->number);
 }
 
 void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
   note_inside(event, time, true);
   if (const auto receive = book_->receives.take(request)) {
-    receive->poster->make_void(receive->poster->posted(receive->number));
+    receive->poster->make_void(receive->number);
   } else if (const auto slot = book_->send_slots.take(request)) {
     const bool freed = open_ && trace_->calls[pending_.calls.back().name].frees_request;
     if (freed) settle_unseen(request);  // nobody knows whether it was cancelled in time
     if (const auto held = book_->held_sends.take(request)) {
-      held->poster->make_void(held->poster->posted(held->number));
+      held->poster->make_void(held->number);
     } else {
       // One in partitions is held back anyway.
       if (!freed && !cancel_partitioned(request)) has_cancelled_sends_ = true;
@@ -162,20 +155,25 @@ void CallBuilder::ask_as_probed(Action& receive) {
   receives_after_probe_ = 0;
 }
 
-void CallBuilder::make_void(Posted& post) {
-  Action& action = action_of(post);
+void CallBuilder::make_void(size_t number) {
+  Action& action = action_of(number);
   action.kind = ActionKind::kNone;
   book_->free_slot(action.slot);
-  post.resolved = true;
+  resolve(number);
 }
 
-void CallBuilder::give_up(Posted& post) {
-  Oddity& open = action_of(post).kind == ActionKind::kPost ? open_receives_ : open_collectives_;
-  make_void(post);
-  if (open.count++ > 0) return;
-  const Call& call = pending_.calls[post.call - call_base_];
-  open.first = trace_->name_of(timeline_) + ", event " + std::to_string(call.event) + " (" +
-               trace_->calls[call.name].name + ")";
+void CallBuilder::give_up(size_t number) {
+  Oddity& open = action_of(number).kind == ActionKind::kPost ? open_receives_ : open_collectives_;
+  if (open.count++ == 0) {
+    const auto gone = let_go_.find(number);
+    const bool is_gone = gone != let_go_.end();
+    const Call* call = is_gone ? nullptr : &pending_.calls[posted(number).call - call_base_];
+    const uint64_t event = is_gone ? gone->second.event : call->event;
+    const uint16_t name = is_gone ? gone->second.name : call->name;
+    open.first = trace_->name_of(timeline_) + ", event " + std::to_string(event) + " (" +
+                 trace_->calls[name].name + ")";
+  }
+  make_void(number);
 }
 
 }  // namespace rubato

@@ -1,6 +1,7 @@
 #include "replay/calls/loop_cache.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace rubato {
@@ -28,7 +29,7 @@ void LoopCache::record(const PlainRecord& record, Request role, uint64_t event, 
   if (pause_ > 0) --pause_;
   if (pause_ > 0 || !builder_->is_quiet()) return;
   // From here on the builder's calls are taken here.
-  if (builder_->take(block_)) store_->append(timeline_, block_);
+  if (builder_->take(block_)) store_->append(timeline_, block_, builder_->late());
   begin();
 }
 
@@ -137,6 +138,7 @@ void LoopCache::learn(const PlainRecord& record, Request role, uint64_t event, u
 
 void LoopCache::end_of_learning() {
   builder_->take(block_);
+  assert(builder_->late().empty());  // it was quiet not long ago
   for (size_t i = 0; i < block_.calls.size(); ++i) {
     const uint16_t shape = packer_->add(block_, i);
     // One that brings its slots along cannot be told by its number.

@@ -23,6 +23,10 @@ void RankCalls::hold_sends() {
   for (auto& thread : threads_) thread->builder.hold_sends();
 }
 
+void RankCalls::let_actions_go() {
+  if (!numbers_) only_->let_actions_go();
+}
+
 bool RankCalls::has_cancelled_sends() {
   if (!only_) merge();
   return std::any_of(threads_.begin(), threads_.end(),

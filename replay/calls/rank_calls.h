@@ -33,6 +33,8 @@ class RankCalls {
   void keep_records(bool keep);
   void hold_sends();           ///< as CallBuilder's
   bool has_cancelled_sends();  ///< likewise, in any thread, so far
+  /// As CallBuilder's, where nobody has to number actions; else nothing.
+  void let_actions_go();
 
   /// A record of a thread, in the order of its location: calls `method` of the thread's builder, at
   /// once or when the other threads have come as far.
@@ -59,6 +61,8 @@ class RankCalls {
   /// Moves the next calls of a thread to `block` (which is cleared first); false when none is
   /// ready.
   bool take(int thread, Block& block);
+  /// As CallBuilder's.
+  const LateActions& late(int thread) const { return threads_[thread]->builder.late(); }
 
   CallBuilder& builder(int thread) { return threads_[thread]->builder; }
   int threads() const { return static_cast<int>(threads_.size()); }

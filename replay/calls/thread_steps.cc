@@ -75,12 +75,11 @@ void CallBuilder::end_thread(uint64_t event, double time) {
   const auto early_join = std::exchange(ended.early_join, {});
   if (!early_join) return;
   CallBuilder& joiner = *early_join->poster;
-  Posted& join = joiner.posted(early_join->number);
   if (calls == ended.calls_then) {
-    join.resolved = true;
+    joiner.resolve(early_join->number);
     is_joined_ = true;
   } else {
-    joiner.make_void(join);
+    joiner.make_void(early_join->number);
   }
 }
 
@@ -97,10 +96,8 @@ void CallBuilder::thread_wait(uint64_t event, double time, ThreadName thread) {
   if (joined.is_over) {
     joined.builder->is_joined_ = true;
   } else {
-    joined.early_join = RequestBook::OpenPost{this, posted_base_ + posted_.size()};
+    joined.early_join = RequestBook::OpenPost{this, note_posted()};
     joined.calls_then = joined.builder->calls_so_far();
-    posted_.push_back(
-        {call_base_ + pending_.calls.size() - 1, action_base_ + pending_.actions.size() - 1});
   }
   joined.builder = nullptr;  // nobody waits for it once more
   note_inside(event, time, true);

@@ -407,8 +407,7 @@ RUBATO_HOT void Replay<Rules>::leave(TimelineState<K>& state, const Call& call) 
   tell<false>(state, call, state.block.traffic_of(call), recorded_before, leave);
   state.in_call = false;
   if (is_asked_for(state, call)) [[unlikely]] {
-    presence_.leave(timeline, leave);
-    take_arrivals();
+    leave_presence(state, leave);
   }
   if constexpr (kTimeOrdered<Rules>) {
     if (makes_progress(call)) rules_->order().leave(timeline, leave[0]);

@@ -58,8 +58,7 @@ RUBATO_HOT void Replay<Rules>::start_message(TimelineState<K>& state, const Call
     const Traffic traffic = traffic_of(action, kTrafficMasks[static_cast<size_t>(kKind) * 2]);
     tell<true>(state, call, traffic, state.recorded_clock, rules_->leave_at_once(state));
     if (is_asked_for(state, call)) [[unlikely]] {
-      presence_.leave(state.number, state.clock);
-      take_arrivals();
+      leave_presence(state, state.clock);
     }
   }
 }
@@ -108,7 +107,7 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   }
   if (kFindsReceivers<Rules> || received_) number_send(timeline, id);
   if (may_agree(transfer.bytes)) [[unlikely]]
-    agree_as_sender(state, id, transfer);
+    agree_as_sender(state, action, id, transfer);
   if constexpr (kTimeOrdered<Rules>) sent(timeline, id);
   if (transfer.has_post) {
     match(id, transfer);
@@ -221,11 +220,12 @@ RUBATO_HOT bool Replay<Rules>::is_asked_for(const TimelineState<K>& state, const
 }
 
 template <class Rules>
-void Replay<Rules>::agree_as_sender(TimelineState<K>& state, TransferId id, Transfer<K>& transfer) {
+void Replay<Rules>::agree_as_sender(TimelineState<K>& state, const Action& action, TransferId id,
+                                    Transfer<K>& transfer) {
   if constexpr (kMayNeedPresence<Rules>) {
     const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
     if (transfer.abandoned || protocol < Protocol::kPull) return;
-    presence_.send(id, state.number, state.enter, protocol);
+    presence_.send(id, state.number, action.peer, state.enter, protocol);
     transfer.agrees = presence_.has(id);
   }
 }
@@ -238,9 +238,24 @@ void Replay<Rules>::agree_as_receiver(TimelineState<K>& state, const Action& act
     const Protocol protocol = rules_->protocol(level, transfer.bytes);
     const bool may_change = is_among_neighbours(action.tag) && !transfer.has_send;
     if (protocol < Protocol::kPull && !may_change) return;
-    presence_.post(id, state.number, state.enter, protocol);
+    presence_.post(id, state.number, action.peer, state.enter, protocol);
     transfer.agrees = true;
   }
+}
+
+template <class Rules>
+void Replay<Rules>::leave_presence(const TimelineState<K>& state, const Lanes<K>& leave) {
+  presence_.leave(state.number, leave);
+  take_arrivals();
+  if (!presence_.has_many_stays(state.number) || goes_back_) return;
+  presence_.forget(state.number, [&](int rank) {
+    const TimelineState<K>& other = timelines_[rank];
+    const bool is_over = other.status == Status::kFinished;
+    const bool has_begun = other.calls > 0 && !other.threads;
+    return is_over || !has_begun
+               ? Lanes<K>::Constant(is_over ? Presence<K>::kNever : -Presence<K>::kNever)
+               : other.clock;
+  });
 }
 
 template <class Rules>

@@ -86,7 +86,10 @@ class Replay {
         running_(trace_->ranks()),
         sends_(trace_->timelines()),
         starts_after_(trace_->calls.size() + 1, true) {
-    if constexpr (kMayNeedPresence<Rules>) presence_from_ = rules.needs_presence_from();
+    if constexpr (kMayNeedPresence<Rules>) {
+      presence_from_ = rules.needs_presence_from();
+      goes_back_ = source.counts().backwards.count > 0;
+    }
     for (const Thread& thread : trace_->threads) threads_of_rank_.try_emplace(thread.rank);
   }
 
@@ -258,9 +261,12 @@ class Replay {
   }
   /// A message was sent, or a receive posted, by the current call of `state`: it may be agreed
   /// upon.
-  void agree_as_sender(TimelineState<K>& state, TransferId id, Transfer<K>& transfer);
+  void agree_as_sender(TimelineState<K>& state, const Action& action, TransferId id,
+                       Transfer<K>& transfer);
   void agree_as_receiver(TimelineState<K>& state, const Action& action, TransferId id,
                          Transfer<K>& transfer);
+  /// The current call of `state`, which is_asked_for(), leaves.
+  void leave_presence(const TimelineState<K>& state, const Lanes<K>& leave);
   void drop_agreement(TransferId id);
   /// True when it is not known yet when the message arrives, of which both sides are there.
   bool is_held_up(TransferId id, const Transfer<K>& transfer) const;
@@ -403,6 +409,7 @@ class Replay {
   Presence<K> presence_;  ///< of use to rules that need it only
   /// Bytes from which on messages may be agreed upon; infinity: none are.
   double presence_from_ = std::numeric_limits<double>::infinity();
+  bool goes_back_ = false;     ///< some timeline's clock does, as recorded
   std::vector<int> running_;   ///< by rank: how many of its timelines have not ended
   std::vector<size_t> sends_;  ///< by timeline: how many were numbered
   std::map<int, ThreadedRank<K>> threads_of_rank_;  ///< of ranks with several timelines

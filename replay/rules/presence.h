@@ -26,8 +26,8 @@
 //
 // So a message asks one question, or two: which is the first stay of this rank in MPI that lasts to
 // a time t or longer? The replay runs ranks in no order of time. The rank may be ahead: then its
-// stays since the post are kept here, until no message asks for them any more. Or it is behind, and
-// then the message waits for it:
+// stays since the post are kept here, until no message asks for them any more (t is no earlier than
+// the other rank has come). Or it is behind, and then the message waits for it:
 //
 //   * a call is entered after t: the message goes on at the enter;
 //   * a call leaves after t: it went on at t;
@@ -85,12 +85,23 @@ class Presence {
   void leave(int timeline, const Lanes<K>& time);
   void end(int timeline);
 
+  /// True when `timeline` has so many stays in the past that somebody should look whether they may
+  /// still be asked for: forget().
+  bool has_many_stays(int timeline) const { return stays(timeline) >= timelines_[timeline].many; }
+  /// Drops the stays of `timeline` that no message will ask for. `reached(rank)`: a time before
+  /// which that rank will neither send nor post, nor be inside MPI, any more.
+  template <typename Reached>
+  void forget(int timeline, Reached reached);
+  /// How many it has.
+  size_t stays(int timeline) const { return timelines_[timeline].stays.size(); }
+
   // --- What happens to a message by pull or push ---
 
-  /// The current call of `timeline`, entered at `enter`, sends it, or posts its receive. What the
-  /// sender says holds, where the receiver took it for another protocol.
-  void send(TransferId message, int timeline, const Lanes<K>& enter, Protocol protocol);
-  void post(TransferId message, int timeline, const Lanes<K>& enter, Protocol protocol);
+  /// The current call of `timeline`, entered at `enter`, sends it to rank `to`, or posts its
+  /// receive from rank `from`. What the sender says holds, where the receiver took it for another
+  /// protocol.
+  void send(TransferId message, int timeline, int to, const Lanes<K>& enter, Protocol protocol);
+  void post(TransferId message, int timeline, int from, const Lanes<K>& enter, Protocol protocol);
   /// The current call of its sender or receiver does not leave before it arrives.
   void await_send(TransferId message) { await(message, kSender); }
   void await_receive(TransferId message) { await(message, kReceiver); }
@@ -129,6 +140,7 @@ class Presence {
  private:
   enum Side { kReceiver, kSender };
   static constexpr double kAlways = -kNever;
+  static constexpr size_t kManyStays = 1024;
   static constexpr uint32_t kNowhere = UINT32_MAX;
 
   struct Message {
@@ -138,6 +150,7 @@ class Presence {
     std::array<bool, 2> awaited{};         ///< by side
     std::array<bool, 2> interested{};      ///< may still ask for the presence of that side
     std::array<int, 2> timeline{-1, -1};   ///< of the sender only where it matters
+    std::array<int, 2> other_rank{};       ///< the one at the other side
     std::array<size_t, 2> posting_call{};  ///< number of the call, see Timeline
     std::array<Mask, 2> waits{};           ///< lanes in which it waits for that side
     Mask open = kAllLanes;                 ///< lanes in which its arrival is not known
@@ -165,6 +178,7 @@ class Presence {
     /// numbered, too, from the last time when no message was interested.
     std::vector<Stay> stays;
     size_t first_number = 0;
+    size_t many = kManyStays;  ///< of them are worth a look
     std::vector<Waiting> waiting;
     Lanes<K> earliest;  ///< of what they ask for, no later than that
 
@@ -184,7 +198,8 @@ class Presence {
   Message& message_of(TransferId id) { return messages_[place_of_[id]]; }
   uint32_t place_for(TransferId id);
   void give_up(uint32_t place);
-  void begin(TransferId id, Side side, int timeline, const Lanes<K>& enter, Protocol protocol);
+  void begin(TransferId id, Side side, int timeline, int other, const Lanes<K>& enter,
+             Protocol protocol);
   void await(TransferId id, Side side);
   /// Lets the message go on in those lanes in which it is known when the side that it asks for is
   /// there.
@@ -194,6 +209,11 @@ class Presence {
   /// The lanes, out of `lanes`, in which a stay of the past is the answer, and its beginning there.
   Mask lanes_of_stays(const Message& message, Side side, Mask lanes) const;
   Lanes<K> enter_of_stays(const Message& message, Side side, Mask lanes) const;
+  /// The first stay that may be the answer: index into the stays of its timeline.
+  size_t first_stay(const Message& message, Side side) const {
+    const Timeline& timeline = timelines_[message.timeline[side]];
+    return std::max(message.posting_call[side], timeline.first_number) - timeline.first_number;
+  }
   void ask_again(Timeline& timeline);
   void stop_waiting(uint32_t place, Side side);
   /// The side it asked for is there in these lanes, in a stay since `enter`.
@@ -235,21 +255,42 @@ void Presence<K>::end(int timeline) {
   ask_again(timelines_[timeline]);
 }
 
+template <int K>
+template <typename Reached>
+void Presence<K>::forget(int timeline, Reached reached) {
+  Timeline& state = timelines_[timeline];
+  Lanes<K> needed = Lanes<K>::Constant(kNever);
+  for (const Message& message : messages_) {
+    if (message.id == kNoTransfer) continue;
+    for (const Side side : {kReceiver, kSender}) {
+      if (!message.interested[side] || message.timeline[side] != timeline) continue;
+      needed = needed.min(message.matched ? message.since : reached(message.other_rank[side]));
+    }
+  }
+  const auto first = std::find_if(state.stays.begin(), state.stays.end(),
+                                  [&](const Stay& stay) { return !(stay.leave < needed).all(); });
+  state.first_number += static_cast<size_t>(first - state.stays.begin());
+  state.stays.erase(state.stays.begin(), first);
+  state.many = std::max(kManyStays, 2 * state.stays.size());
+}
+
 // --- What happens to a message ---
 
 template <int K>
-void Presence<K>::send(TransferId id, int timeline, const Lanes<K>& enter, Protocol protocol) {
-  if (protocol == Protocol::kPush) return begin(id, kSender, timeline, enter, protocol);
+void Presence<K>::send(TransferId id, int timeline, int to, const Lanes<K>& enter,
+                       Protocol protocol) {
+  if (protocol == Protocol::kPush) return begin(id, kSender, timeline, to, enter, protocol);
   if (has(id)) message_of(id).protocol = protocol;
 }
 
 template <int K>
-void Presence<K>::post(TransferId id, int timeline, const Lanes<K>& enter, Protocol protocol) {
-  begin(id, kReceiver, timeline, enter, protocol);
+void Presence<K>::post(TransferId id, int timeline, int from, const Lanes<K>& enter,
+                       Protocol protocol) {
+  begin(id, kReceiver, timeline, from, enter, protocol);
 }
 
 template <int K>
-void Presence<K>::begin(TransferId id, Side side, int timeline, const Lanes<K>& enter,
+void Presence<K>::begin(TransferId id, Side side, int timeline, int other, const Lanes<K>& enter,
                         Protocol protocol) {
   Message& message = messages_[place_for(id)];
   Timeline& state = timelines_[timeline];
@@ -259,6 +300,7 @@ void Presence<K>::begin(TransferId id, Side side, int timeline, const Lanes<K>& 
   }
   message.protocol = protocol;
   message.timeline[side] = timeline;
+  message.other_rank[side] = other;
   message.posting_call[side] = state.current_call();
   message.interested[side] = true;
 }
@@ -387,15 +429,14 @@ template <int K>
 typename Presence<K>::Mask Presence<K>::lanes_of_stays(const Message& message, Side side,
                                                        Mask lanes) const {
   const Timeline& timeline = timelines_[message.timeline[side]];
-  const size_t first = message.posting_call[side] - timeline.first_number;
-  if (first == timeline.stays.size()) return 0;
+  if (first_stay(message, side) == timeline.stays.size()) return 0;
   return lanes & mask_of(message.since <= timeline.stays.back().leave);
 }
 
 template <int K>
 Lanes<K> Presence<K>::enter_of_stays(const Message& message, Side side, Mask lanes) const {
   const Timeline& timeline = timelines_[message.timeline[side]];
-  const size_t first = message.posting_call[side] - timeline.first_number;
+  const size_t first = first_stay(message, side);
   Lanes<K> enter;
   for (int lane = 0; lane < K; ++lane) {
     if (!has_lane(lanes, lane)) {
@@ -472,6 +513,7 @@ void Presence<K>::lose_interest(Message& message, Side side) {
   if (--state.interested > 0) return;
   state.first_number += state.stays.size();
   state.stays.clear();
+  state.many = kManyStays;
 }
 
 template <int K>

@@ -95,6 +95,20 @@ void CallFile::read(uint64_t offset, std::span<std::byte> to) const {
   if (read_at(file_, offset, to) < to.size()) fail("cannot be read again");
 }
 
+void CallFile::overwrite(uint64_t offset, std::span<const std::byte> bytes) {
+  if (offset < room_) {
+    std::copy(bytes.begin(), bytes.end(), kept_.get() + offset);
+    return;
+  }
+  offset -= room_;
+  if (offset >= written_) {
+    std::copy(bytes.begin(), bytes.end(),
+              buffer_.begin() + static_cast<ptrdiff_t>(offset - written_));
+    return;
+  }
+  if (write_at(file_, offset, bytes) < bytes.size()) fail("cannot be written");
+}
+
 void CallFile::fail(const char* what) const {
   throw InputError(directory_ + ": the file that holds the calls of the archive meanwhile " + what +
                    " (" + std::strerror(errno) +

@@ -31,6 +31,9 @@ class CallFile {
   /// Fills `to` with the bytes from `offset` on, which must be there and not have stayed in memory.
   /// Errors: InputError when the disk fails.
   void read(uint64_t offset, std::span<std::byte> to) const;
+  /// Puts `bytes` in the place of as many from `offset` on, which came with one append(). Errors:
+  /// InputError when the disk fails.
+  void overwrite(uint64_t offset, std::span<const std::byte> bytes);
 
  private:
   bool keep(std::span<const std::byte> bytes, uint64_t& offset);

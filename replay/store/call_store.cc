@@ -1,6 +1,7 @@
 #include "replay/store/call_store.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace rubato {
 namespace {
@@ -16,42 +17,80 @@ size_t CallStore::room_for(int timelines) {
   return std::clamp(kRoom * static_cast<size_t>(timelines), kLeastRoom, kMostRoom);
 }
 
-void CallStore::append(int timeline, const Block& block) {
-  CallPacker& packer = this->packer(timeline);
+void CallStore::append(int timeline, const Block& block, const LateActions& late) {
+  Writing& writing = this->writing(timeline);
+  CallPacker& packer = writing.packer;
+  auto open = late.open.begin();
   for (size_t i = 0; i < block.calls.size(); ++i) {
-    packer.add(block, i);
+    const Call& call = block.calls[i];
+    const uint32_t end = call.first_action + call.actions;
+    if (open == late.open.end() || open->action >= end) {
+      packer.add(block, i);
+    } else {
+      const uint32_t first = packer.add_alone(block, i);
+      for (; open != late.open.end() && open->action < end; ++open)
+        writing.open_in_piece[open->number] = first + (open->action - call.first_action);
+    }
     if (packer.full()) write(timelines_[timeline]);
   }
+  for (const LateActions::Settled& settled : late.settled) settle_action(writing, settled);
+}
+
+CallStore::Writing& CallStore::writing(int timeline) {
+  Timeline& t = timelines_[timeline];
+  if (!t.writing) t.writing = std::make_unique<Writing>(with_records_);
+  return *t.writing;
 }
 
 CallPacker& CallStore::packer(int timeline) {
-  Timeline& t = timelines_[timeline];
-  if (!t.packer) t.packer = std::make_unique<CallPacker>(with_records_);
-  return *t.packer;
+  return writing(timeline).packer;
 }
 
 void CallStore::settle(int timeline) {
   Timeline& t = timelines_[timeline];
-  if (t.packer->full()) write(t);
+  if (t.writing->packer.full()) write(t);
 }
 
 void CallStore::close(int timeline) {
   Timeline& t = timelines_[timeline];
-  if (t.packer && !t.packer->empty()) write(t);
-  t.packer.reset();
+  if (t.writing && !t.writing->packer.empty()) write(t);
+  assert(!t.writing || t.writing->open_in_file.empty());
+  t.writing.reset();
 }
 
 void CallStore::forget(int timeline) {
   timelines_[timeline].pieces.clear();
-  timelines_[timeline].packer.reset();
+  timelines_[timeline].writing.reset();
 }
 
 void CallStore::write(Timeline& timeline) {
-  const PackedPiece piece = timeline.packer->take();
+  Writing& writing = *timeline.writing;
+  const PackedPiece piece = writing.packer.take();
   const std::lock_guard lock(writing_);
-  timeline.pieces.push_back({file_.append(piece.bytes), static_cast<uint32_t>(piece.head),
+  const uint64_t offset = file_.append(piece.bytes);
+  timeline.pieces.push_back({offset, static_cast<uint32_t>(piece.head),
                              static_cast<uint32_t>(piece.bytes.size() - piece.head)});
-  timeline.packer->tell(uses_);
+  for (const auto& [number, action] : writing.open_in_piece)
+    writing.open_in_file[number] = offset + writing.packer.place_of_action(action);
+  writing.open_in_piece.clear();
+  writing.packer.tell(uses_);
+}
+
+void CallStore::settle_action(Writing& writing, const LateActions::Settled& settled) {
+  const Action& action = settled.action;
+  if (const auto open = writing.open_in_piece.find(settled.number);
+      open != writing.open_in_piece.end()) {
+    writing.packer.action(open->second) = action;
+    writing.open_in_piece.erase(open);
+    return;
+  }
+  const auto open = writing.open_in_file.find(settled.number);
+  assert(open != writing.open_in_file.end());
+  const std::lock_guard lock(writing_);
+  file_.overwrite(open->second, std::as_bytes(std::span(&action, 1)));
+  if (action.kind == ActionKind::kSend && action.flags & kSynchronous)
+    uses_.synchronous_sends = true;
+  writing.open_in_file.erase(open);
 }
 
 bool CallStore::read(int timeline, Block& block) {

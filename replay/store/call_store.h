@@ -10,12 +10,14 @@
 // MiB), the rest goes to a temporary file and is read 2 KiB per timeline at a time. Every pass
 // reads from the store. A small archive never touches the disk.
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "replay/store/call_file.h"
 #include "replay/store/packed_calls.h"
+#include "replay/trace/late_actions.h"
 
 namespace rubato {
 
@@ -27,9 +29,9 @@ class CallStore {
   CallStore(int timelines, bool with_records)
       : CallStore(timelines, with_records, room_for(timelines)) {}
 
-  /// Appends the calls of `block` to a timeline. Threads may append to different timelines. Errors:
-  /// as CallFile's.
-  void append(int timeline, const Block& block);
+  /// Appends the calls of `block` to a timeline, with what `late` tells of their actions and of
+  /// earlier ones. Threads may append to different timelines. Errors: as CallFile's.
+  void append(int timeline, const Block& block, const LateActions& late = {});
   /// The packer of append(), for callers that know their calls by shape; call settle() afterwards.
   CallPacker& packer(int timeline);
   /// Takes a piece that is full.
@@ -51,8 +53,16 @@ class CallStore {
   void rewind();
 
  private:
+  /// A timeline while calls are appended.
+  struct Writing {
+    explicit Writing(bool with_records) : packer(with_records) {}
+    CallPacker packer;
+    // Actions that are not settled, by their numbers.
+    std::map<uint64_t, uint32_t> open_in_piece;  ///< which action of the packer's piece
+    std::map<uint64_t, uint64_t> open_in_file;   ///< offset
+  };
   struct Timeline {
-    std::unique_ptr<CallPacker> packer;  ///< while calls are appended
+    std::unique_ptr<Writing> writing;
     std::vector<PiecePlace> pieces;
     size_t next_piece = 0;
     std::unique_ptr<CallUnpacker> unpacker;  ///< while they are read
@@ -60,7 +70,9 @@ class CallStore {
 
   /// Bytes that so many timelines may have in memory.
   static size_t room_for(int timelines);
+  Writing& writing(int timeline);
   void write(Timeline& timeline);
+  void settle_action(Writing& writing, const LateActions::Settled& settled);
 
   bool with_records_;
   std::vector<Timeline> timelines_;

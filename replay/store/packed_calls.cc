@@ -148,6 +148,23 @@ uint16_t CallPacker::add(const Block& block, size_t number) {
   const Call& call = block.calls[number];
   const Action* actions = block.actions.data() + call.first_action;
   const uint16_t shape = shape_of(call, call.event - event_, actions);
+  add_call(block, number, shape);
+  return shape;
+}
+
+uint32_t CallPacker::add_alone(const Block& block, size_t number) {
+  if (taken_) start_piece();
+  const Call& call = block.calls[number];
+  const Action* actions = block.actions.data() + call.first_action;
+  // Nobody finds it: neither the table nor the call before knows of it.
+  last_ = add_shape(call, call.event - event_, actions, false);
+  add_call(block, number, last_);
+  return shapes_[last_].first_action;
+}
+
+inline void CallPacker::add_call(const Block& block, size_t number, uint16_t shape) {
+  const Call& call = block.calls[number];
+  const Action* actions = block.actions.data() + call.first_action;
   event_ = call.event;
   make_room(kMostTimes + size_t{5} * call.actions);
   const size_t before = used_;
@@ -159,7 +176,6 @@ uint16_t CallPacker::add(const Block& block, size_t number) {
   }
   if (with_records_) add_records(block, number);
   header_.longest = std::max(header_.longest, static_cast<uint32_t>(used_ - before));
-  return shape;
 }
 
 template <bool kNumbered>

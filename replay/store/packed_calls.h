@@ -98,6 +98,15 @@ class CallPacker {
 
   /// The next call of `block`: the `number`-th. Returns the number of its shape in this piece.
   uint16_t add(const Block& block, size_t number);
+  /// Likewise, but of an action more will be known later: no other call shares its shape. Returns
+  /// the number of its first action in this piece.
+  uint32_t add_alone(const Block& block, size_t number);
+  /// An action of a piece that was not taken yet, by its number.
+  Action& action(uint32_t number) { return actions_[number]; }
+  /// Where it lies in the piece that was taken last, in bytes.
+  size_t place_of_action(uint32_t number) const {
+    return sizeof(PieceHeader) + header_.shapes * sizeof(CallShape) + number * sizeof(Action);
+  }
 
   // For callers that know calls by their shapes (loop_cache.h); a piece must have been begun.
   /// True when calls of a shape bring slots along.
@@ -133,6 +142,7 @@ class CallPacker {
   bool equals(const CallShape& shape, const Call& call, uint64_t records,
               const Action* actions) const;
   uint16_t add_shape(const Call& call, uint64_t records, const Action* actions, bool open);
+  void add_call(const Block& block, size_t number, uint16_t shape);
   void add_times(double enter, double leave, uint16_t shape);
   template <bool kNumbered>
   void add_requests(const Action* actions, uint32_t count);

@@ -23,4 +23,17 @@ inline size_t read_at(int file, uint64_t offset, std::span<std::byte> to) {
   return done;
 }
 
+/// Likewise writes.
+inline size_t write_at(int file, uint64_t offset, std::span<const std::byte> bytes) {
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n =
+        ::pwrite(file, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += static_cast<size_t>(n);
+  }
+  return done;
+}
+
 }  // namespace rubato

@@ -53,6 +53,23 @@ class RankWriter {
   RankWriter(OTF2_EvtWriter* writer, int rank, int ranks)
       : writer_(writer), rank_(rank), ranks_(ranks), random_(static_cast<unsigned>(rank) + 1) {}
 
+  /// A receive that is completed by end_pending(), with what the rank before sends then.
+  void begin_pending() {
+    enter(kIrecv);
+    OTF2_EvtWriter_MpiIrecvRequest(writer_, nullptr, time_ += 200, kPending);
+    leave(kIrecv);
+  }
+  void end_pending() {
+    const auto next = static_cast<uint32_t>((rank_ + 1) % ranks_);
+    const auto before = static_cast<uint32_t>((rank_ + ranks_ - 1) % ranks_);
+    enter(kSend);
+    OTF2_EvtWriter_MpiSend(writer_, nullptr, time_, next, 0, kPendingTag, 8);
+    leave(kSend);
+    enter(kWaitall);
+    OTF2_EvtWriter_MpiIrecv(writer_, nullptr, time_ += kStep, before, 0, kPendingTag, 8, kPending);
+    leave(kWaitall);
+  }
+
   void halo(const Grid& grid, uint64_t step, uint64_t bytes) {
     const auto neighbours = grid.neighbours(rank_);
     time_ = step * kStep + random_() % 100000;
@@ -141,6 +158,9 @@ class RankWriter {
     leave(region);
   }
 
+  static constexpr uint64_t kPending = UINT64_MAX - 1;  ///< a request
+  static constexpr uint32_t kPendingTag = 6;            ///< that no other message has
+
   OTF2_EvtWriter* writer_;
   int rank_;
   int ranks_;
@@ -206,7 +226,8 @@ void write_definitions(OTF2_Archive* archive, const std::vector<uint64_t>& event
 }  // namespace
 
 uint64_t made_calls(const MadeArchive& what) {
-  return steps_of(what) * calls_per_step(what);
+  return steps_of(what) * calls_per_step(what) +
+         (what.pending ? 3 * static_cast<uint64_t>(what.ranks) : 0);
 }
 
 void make_archive(const MadeArchive& what, const std::string& directory) {
@@ -224,6 +245,7 @@ void make_archive(const MadeArchive& what, const std::string& directory) {
   for (int rank = 0; rank < what.ranks; ++rank) {
     OTF2_EvtWriter* writer = OTF2_Archive_GetEvtWriter(archive, static_cast<uint64_t>(rank));
     RankWriter calls(writer, rank, what.ranks);
+    if (what.pending) calls.begin_pending();
     for (uint64_t step = 0; step < steps_of(what); ++step) {
       switch (what.workload) {
         case Workload::kHalo:
@@ -240,6 +262,7 @@ void make_archive(const MadeArchive& what, const std::string& directory) {
           break;
       }
     }
+    if (what.pending) calls.end_pending();
     OTF2_EvtWriter_GetNumberOfEvents(writer, &events[rank]);
     OTF2_Archive_CloseEvtWriter(archive, writer);
   }

@@ -19,6 +19,7 @@ struct MadeArchive {
   uint64_t calls = 2000000;    ///< of all ranks together, about; made_calls() says how many
   uint64_t chunk = 256 << 10;  ///< bytes, of event files
   uint64_t bytes = 8192;       ///< of a halo's messages
+  bool pending = false;        ///< each rank has a receive open from its begin to its end
 };
 
 /// How many MPI calls the archive has.

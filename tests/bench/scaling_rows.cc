@@ -89,6 +89,19 @@ void chunks(const Choice& choice) {
                  1.05);
 }
 
+/// A receive that is open all along holds back nothing but itself, however long that is.
+void pending(const Choice& choice) {
+  if (choice.quick || !choice.takes("scaling/pending")) return;
+  const auto of_calls = [](uint64_t calls) {
+    return MadeArchive{Workload::kHalo, 4, calls, kSmall, 8192, true};
+  };
+  const Figures once = measure("scaling/pending/1", of_calls(2000000), false);
+  const Figures four = measure("scaling/pending/4", of_calls(8000000), false);
+  expect_at_most("scaling/pending/1: peak MB", once.one.megabytes, once.megabytes_allowed());
+  expect_at_most("scaling/pending: peak of 4 times the calls / of them",
+                 four.one.megabytes / once.one.megabytes, 1.05);
+}
+
 }  // namespace
 
 void scaling_rows(const Choice& choice) {
@@ -102,4 +115,5 @@ void scaling_rows(const Choice& choice) {
   pattern(choice, "alltoall", Workload::kAlltoall, 64);
   pattern(choice, "master-worker", Workload::kMasterWorker, 64);
   chunks(choice);
+  pending(choice);
 }

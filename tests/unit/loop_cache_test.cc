@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <random>
 
 #include "replay/calls/loop_cache.h"
+#include "tests/unit/stored_calls.h"
 
 using namespace rubato;
 
@@ -174,34 +174,6 @@ void store_calls(CallBuilder& builder, CallStore& store) {
   while (builder.take(block)) store.append(0, block);
 }
 
-/// A call with all that it does, as words.
-std::vector<uint64_t> words_of(Block& block, const Call& call) {
-  block.take_up(call);
-  std::vector<uint64_t> words = {call.event,
-                                 call.actions,
-                                 call.function_records,
-                                 call.name,
-                                 static_cast<uint64_t>(call.role),
-                                 call.spinning};
-  for (const double time : {call.enter, call.leave}) words.push_back(std::bit_cast<uint64_t>(time));
-  for (Action action : block.actions_of(call)) {
-    action.request = RequestField::kNone;
-    uint64_t bits[4];
-    std::memcpy(bits, &action, sizeof bits);
-    words.insert(words.end(), bits, bits + 4);
-  }
-  return words;
-}
-
-std::vector<std::vector<uint64_t>> calls_of(CallStore& store) {
-  std::vector<std::vector<uint64_t>> all;
-  Block block;
-  while (store.read(0, block)) {
-    for (const Call& call : block.calls) all.push_back(words_of(block, call));
-  }
-  return all;
-}
-
 struct Outcome {
   std::vector<std::vector<uint64_t>> calls;
   uint64_t records = 0;  ///< as the builder counts them
@@ -212,7 +184,7 @@ struct Outcome {
 };
 
 Outcome outcome_of(const CallBuilder& builder, CallStore& store, size_t built) {
-  return {calls_of(store),           builder.records(),         builder.open_receives().count,
+  return {stored_calls(store, 0),    builder.records(),         builder.open_receives().count,
           builder.backwards().count, builder.backwards().first, built};
 }
 

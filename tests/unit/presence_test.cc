@@ -244,6 +244,34 @@ TEST_CASE("a message without a receiver holds nobody up") {
   check(ends(text, "pull"), {6990, 7010});
 }
 
+// Rank 0 has posted at 0 and is inside MPI for 5 of every 10. Rank 1, which will send, is 1000
+// behind: no stay that ended before is asked for any more. So of a million there are never more
+// than 1024, when somebody looks, and 100 are left. The request comes at 9999492: the stay from
+// 9999490 to 9999495 is the first one that lasts to then, and the data are there L + 300 later.
+TEST_CASE("stays in MPI that no message can ask for any more are forgotten") {
+  const auto at = [](double time) { return Lanes<1>::Constant(time); };
+  Presence<1> presence(2);
+  presence.post(0, 0, 1, at(0), Protocol::kPull);
+  presence.leave(0, at(5));
+  size_t most = 0;
+  for (int i = 1; i < 1000000; ++i) {
+    presence.enter(0, at(10 * i));
+    presence.leave(0, at(10 * i + 5));
+    most = std::max(most, presence.stays(0));
+    if (!presence.has_many_stays(0)) continue;
+    presence.forget(0, [&](int rank) {
+      CHECK(rank == 1);
+      return at(10 * i + 5 - 1000);
+    });
+    CHECK(presence.stays(0) == 101);  // with the one that ended just then
+  }
+  CHECK(most == 1024);
+  presence.match(0, {at(9999492), at(100), at(300), at(0)});
+  REQUIRE(presence.arrivals().size() == 1);
+  CHECK(presence.arrivals()[0].time[0] == 9999892);
+  CHECK(presence.stays(0) == 0);  // nobody asks any more
+}
+
 TEST_CASE("scenarios that need somebody inside MPI stand beside others") {
   const auto source = parse_text_trace(late_wait("local MPI_Comm_rank"));
   const Results results = run_replay(
