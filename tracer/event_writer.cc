@@ -33,6 +33,7 @@ class EventWriter {
     add_parts_request(items);
     add_probed(items);
     put(OTF2_EvtWriter_Enter, attributes_, enter, translation_.region[id]);
+    begun_ = std::max(enter, asked_.second);
     put_asked();
     parts(items);
     // What belongs between a collective's begin and end makes it a collective call.
@@ -275,7 +276,8 @@ class EventWriter {
         stolen_ = items.value();
         break;
       case Item::kThreadCreate:
-        put(OTF2_EvtWriter_ThreadCreate, nullptr, enter_, contingent_, items.value());
+        // Not part of an MPI call, as a reader sees it: so not inside the flush before it.
+        put(OTF2_EvtWriter_ThreadCreate, nullptr, begun_, contingent_, items.value());
         break;
       case Item::kThreadWait:
         put(OTF2_EvtWriter_ThreadWait, nullptr, leave_, contingent_, items.value());
@@ -486,6 +488,7 @@ class EventWriter {
   uint64_t stolen_ = 0;                        ///< nanoseconds, before the next record or Leave
   std::pair<uint64_t, uint64_t> asked_{0, 0};  ///< when the kernel was asked for that
   uint64_t enter_ = 0;
+  uint64_t begun_ = 0;  ///< enter_, or when the kernel had answered behind it
   uint64_t leave_ = 0;
   bool collective_ = false;
   bool good_ = true;
