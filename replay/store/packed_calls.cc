@@ -143,6 +143,23 @@ inline uint16_t CallPacker::shape_of(const Call& call, uint64_t records, const A
   return last_;
 }
 
+[[gnu::always_inline]] inline void CallPacker::add_call(const Block& block, size_t number,
+                                                        uint16_t shape) {
+  const Call& call = block.calls[number];
+  const Action* actions = block.actions.data() + call.first_action;
+  event_ = call.event;
+  make_room(kMostTimes + size_t{5} * call.actions);
+  const size_t before = used_;
+  add_times(call.enter, call.leave, shape);
+  const CallShape& what = shapes_[shape];
+  if (what.open) {
+    what.numbered ? add_requests<true>(actions, call.actions)
+                  : add_requests<false>(actions, call.actions);
+  }
+  if (with_records_) add_records(block, number);
+  header_.longest = std::max(header_.longest, static_cast<uint32_t>(used_ - before));
+}
+
 uint16_t CallPacker::add(const Block& block, size_t number) {
   if (taken_) start_piece();
   const Call& call = block.calls[number];
@@ -160,22 +177,6 @@ uint32_t CallPacker::add_alone(const Block& block, size_t number) {
   last_ = add_shape(call, call.event - event_, actions, false);
   add_call(block, number, last_);
   return shapes_[last_].first_action;
-}
-
-inline void CallPacker::add_call(const Block& block, size_t number, uint16_t shape) {
-  const Call& call = block.calls[number];
-  const Action* actions = block.actions.data() + call.first_action;
-  event_ = call.event;
-  make_room(kMostTimes + size_t{5} * call.actions);
-  const size_t before = used_;
-  add_times(call.enter, call.leave, shape);
-  const CallShape& what = shapes_[shape];
-  if (what.open) {
-    what.numbered ? add_requests<true>(actions, call.actions)
-                  : add_requests<false>(actions, call.actions);
-  }
-  if (with_records_) add_records(block, number);
-  header_.longest = std::max(header_.longest, static_cast<uint32_t>(used_ - before));
 }
 
 template <bool kNumbered>
