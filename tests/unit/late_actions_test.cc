@@ -25,15 +25,8 @@ namespace {
 enum Name : int32_t { kIrecv, kIsend, kIalltoallv, kPready, kWait, kTest, kSend, kFree };
 
 TraceDefinitions definitions() {
-  TraceDefinitions trace;
-  trace.location_of_rank = {0, 1, 2, 3};
-  trace.comms.emplace_back();
-  trace.comms[0].set_members({0, 1, 2, 3});
-  for (const char* name : {"MPI_Irecv", "MPI_Isend", "MPI_Ialltoallv", "MPI_Pready", "MPI_Wait",
-                           "MPI_Test", "MPI_Send", "MPI_Request_free"})
-    trace.calls.push_back(mpi_call_info(name));
-  trace.calls.push_back({"(outside MPI calls)"});
-  return trace;
+  return four_ranks_with({"MPI_Irecv", "MPI_Isend", "MPI_Ialltoallv", "MPI_Pready", "MPI_Wait",
+                          "MPI_Test", "MPI_Send", "MPI_Request_free"});
 }
 
 /// Gives a rank's records to a builder and its calls to a store.

@@ -34,17 +34,8 @@ struct Recorded {
 };
 
 TraceDefinitions definitions() {
-  TraceDefinitions trace;
-  trace.location_of_rank = {0, 1, 2, 3};
-  trace.comms.emplace_back();
-  trace.comms[0].set_members({0, 1, 2, 3});
-  for (const char* name : {"MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Send", "MPI_Recv",
-                           "MPI_Allreduce", "MPI_Test"}) {
-    trace.calls.push_back(mpi_call_info(name));
-    trace.calls.back().name = name;
-  }
-  trace.calls.push_back({"(outside MPI calls)"});
-  return trace;
+  return four_ranks_with({"MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Send", "MPI_Recv",
+                          "MPI_Allreduce", "MPI_Test"});
 }
 
 /// Records of a program that goes round in a loop, of `kinds` different turns; where `odd`, now and

@@ -1,14 +1,27 @@
-// What a store holds, for comparison.
+// Stores of calls in tests: a trace for them, and what they hold, for comparison.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 #include "replay/store/call_store.h"
 
 namespace rubato {
+
+/// Four ranks with one communicator and these MPI calls, numbered in that order; behind them, as in
+/// every trace, what is outside of calls.
+inline TraceDefinitions four_ranks_with(std::initializer_list<const char*> calls) {
+  TraceDefinitions trace;
+  trace.location_of_rank = {0, 1, 2, 3};
+  trace.comms.emplace_back();
+  trace.comms[0].set_members({0, 1, 2, 3});
+  for (const char* name : calls) trace.calls.push_back(mpi_call_info(name));
+  trace.calls.push_back({"(outside MPI calls)"});
+  return trace;
+}
 
 /// A call with all that it does, as words.
 inline std::vector<uint64_t> words_of(Block& block, const Call& call) {
