@@ -250,7 +250,7 @@ void Replay<Rules>::leave_presence(const TimelineState<K>& state, const Lanes<K>
   if (!presence_.has_many_stays(state.number) || goes_back_) return;
   presence_.forget(state.number, [&](int rank) {
     const TimelineState<K>& other = timelines_[rank];
-    const bool is_over = other.status == Status::kFinished;
+    const bool is_over = running_[rank] == 0;  // all of its threads
     const bool has_begun = other.calls > 0 && !other.threads;
     return is_over || !has_begun
                ? Lanes<K>::Constant(is_over ? Presence<K>::kNever : -Presence<K>::kNever)

@@ -44,6 +44,29 @@ std::string late_wait(const std::string& between) {
          between + "\n1: 5000..5010 wait 1\n1: 5010 end\n";
 }
 
+/// 3000 messages from rank 0 to rank 2, 100 apart when they were recorded.
+std::string calls_of_rank_0() {
+  std::string text;
+  for (int i = 1; i <= 3000; ++i) {
+    const std::string time = std::to_string(100 * i);
+    text += "0: " + time + ".." + time + " send 2 8B\n2: 0..0 recv 0 8B\n";
+  }
+  return text;
+}
+
+/// More calls than a timeline makes in one turn, which cost nothing.
+std::string calls_at_150_ms(const std::string& timeline) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += timeline + ": 150000000..150000000 local MPI_Comm_rank\n";
+  return text;
+}
+
+Scenario with_fast_rank_1(const std::string& kind) {
+  Scenario scenario = machine(kind);
+  scenario.processors = parse_scenario("measured:rank1.cpu*1000").processors;
+  return scenario;
+}
+
 }  // namespace
 
 TEST_CASE("async: nobody has to be inside MPI") {
@@ -270,6 +293,37 @@ TEST_CASE("stays in MPI that no message can ask for any more are forgotten") {
   REQUIRE(presence.arrivals().size() == 1);
   CHECK(presence.arrivals()[0].time[0] == 9999892);
   CHECK(presence.stays(0) == 0);  // nobody asks any more
+}
+
+// Rank 0 posts at 0, then makes 3000 calls, 100 apart when they were recorded: each takes o_s = 10,
+// so number i, from 1, is entered at 110 i - 10 and left at 110 i. Rank 1 sends 150 ms after it
+// began, when it was recorded, so the replay lets the others go first; but it computes 1000 times
+// faster and sends at 150000. The request is there at 150110; the first call that lasts to then is
+// number 1365, entered at 150140: arrival 152140. Rank 0 waits from 330000 + 100 on, and rank 2's
+// last message, sent at 329990, is there at 330108.
+TEST_CASE("a rank that is far ahead is asked about calls long past") {
+  std::string text = "0: 0..0 irecv 1 2000B req 1 tag 5\n" + calls_of_rank_0() +
+                     "0: 300100..300100 wait 1\n0: 300100 end\n2: 0 end\n";
+  text += "1: 0..0 local MPI_Comm_rank\n" + calls_at_150_ms("1") +
+          "1: 150000000..150000000 send 0 2000B tag 5\n1: 150000000 end\n";
+  check(rubato::ends(text, with_fast_rank_1("pull")), {330120, 152140, 330128});
+}
+
+// The same with a sender that is a thread of rank 1, whose main thread has ended by then: rank 0
+// first hears from that one (8 bytes sent at 0 are there at 118, + 20), and tells the thread from
+// 138 to 148, which gets it at 148 + 108 + 20 = 276. Call i of rank 0 is entered at 138 + 110 i.
+// The thread sends 150000 later, at 150276: the request is there at 150386, call number 1366 is
+// entered at 150398, arrival 152398. Then it tells rank 3: + 10 + 108 + 20.
+TEST_CASE("a rank is not over before its threads are") {
+  std::string text =
+      "0: 0..0 irecv 1 2000B req 1 tag 5\n0: 0..0 recv 1 8B tag 1\n0: 0..0 send 1 8B tag 2\n" +
+      calls_of_rank_0() + "0: 300100..300100 wait 1\n0: 300100 end\n2: 0 end\n";
+  text += "1: 0..0 send 0 8B tag 1\n1: 0 end\n1.1: 0..0 recv 0 8B tag 2\n" +
+          calls_at_150_ms("1.1") +
+          "1.1: 150000000..150000000 send 0 2000B tag 5\n"
+          "1.1: 150000000..150000000 send 3 8B tag 9\n1.1: 150000000 end\n"
+          "3: 0..0 recv 1 8B tag 9\n3: 0 end\n";
+  CHECK(rubato::ends(text, with_fast_rank_1("pull"))[3] == Approx(152398 + 138));
 }
 
 TEST_CASE("scenarios that need somebody inside MPI stand beside others") {
