@@ -79,6 +79,15 @@ def damage_names(directory, chance):
     return f'{old} as {new}'
 
 
+def damage_journals(directory, _):
+    """Every rank's: there is nothing to recover."""
+    for name in os.listdir(directory):
+        if name.endswith('.journal'):
+            with open(os.path.join(directory, name), 'r+b') as file:
+                file.write(bytes(16))
+    return 'all journals'
+
+
 def limit():
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
@@ -95,8 +104,12 @@ def main():
         for old in ('damaged', 'try.otf2dir'):
             shutil.rmtree(old, ignore_errors=True)
         shutil.copytree(records, 'damaged')
-        what = [damage_names('damaged', chance)] if chance.random() < 0.1 else [
-            damage_contents('damaged', chance) for _ in range(chance.choice([1, 1, 1, 3]))]
+        if variant == 0:
+            what = [damage_journals('damaged', chance)]
+        elif chance.random() < 0.1:
+            what = [damage_names('damaged', chance)]
+        else:
+            what = [damage_contents('damaged', chance) for _ in range(chance.choice([1, 1, 1, 3]))]
         try:
             run = subprocess.run([rubato, 'recover', '--keep', 'damaged', '-o', 'try.otf2dir'],
                                  preexec_fn=limit if fits else None, capture_output=True, timeout=SECONDS)
