@@ -132,7 +132,7 @@ build_folder() {
 
 # See the file.
 build_yield() {
-  cc -O2 -shared -fPIC -o "$work/$flavour/yield.so" "$root/tests/conformance/mpich_suite_yield.c" -ldl
+  cc -O2 -shared -fPIC -o "$work/$flavour/yield.so" "$root/tests/conformance/mpich_over_ucx.c" -ldl
 }
 
 [ -n "$(find "$work/source" -name 'mpich_*.orig.tar.*')" ] || once download download

@@ -47,7 +47,7 @@ ssize_t read(int file, void* buffer, size_t size) {
     if (number) launcher = atoi(number);
     real = (ssize_t(*)(int, void*, size_t))dlsym(RTLD_NEXT, "read");
   }
-  if (file == launcher) {
+  if (launcher >= 0 && file == launcher) {
     struct pollfd answer = {file, POLLIN, 0};
     while (open_worker && poll(&answer, 1, 1) == 0) progress(open_worker);
   }
