@@ -20,7 +20,8 @@ struct Choice {
   uint64_t calls(uint64_t count) const { return quick ? count / 2 : count; }
 };
 
-/// `scaling/...`: made archives on bandela: ranks, chunks, patterns, many scenarios, wait states.
+/// `scaling/...`: made archives on bandela: ranks, chunks, patterns, many scenarios, wait states, a
+/// receive that stays open.
 void scaling_rows(const Choice& choice);
 
 /// `platform/...`: the regular halo on three machines, with messages below and above what they send

@@ -5,7 +5,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-lab.XXXXXX")
 /usr/bin/python3 "$here/run" --work "$work" --build "$1" --flavours openmpi \
-  --networks 100us-1Gbit,200us-200Mbit,500us-1Gbit --programs halo-eager,solver --ranks 2 --repeat 3 --patience 60 \
+  --networks 100us-1Gbit,200us-200Mbit,500us-1Gbit --programs halo-eager,solver --ranks 2 --repeat 3 --patience 300 \
   --calibrate '--quick --seconds 8' --worst 15
 code=$?
 [ $code = 1 ] || rm -rf "$work"

@@ -6,6 +6,7 @@ the switch beside this file. Hosts share with the machine its processors, its fi
 import os
 import signal
 import subprocess
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -19,7 +20,7 @@ def pinned(core):
     return ["taskset", "--cpu-list", str(core)]
 
 
-TIMEOUT_CODES = 124, 137   # of timeout(1), when it ended what it ran, and when that had to be killed
+TIMEOUT_CODES = 124, 137   # of timeout(1), when it ended what it ran, and when it had to kill it
 
 
 class LabError(Exception):
@@ -115,12 +116,15 @@ class Network:
         with subprocess.Popen(arguments, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace") as process:
             try:
+                began = time.monotonic()
                 output = process.communicate()[0]
             except BaseException:
                 process.terminate()   # timeout passes it on to the launcher
                 raise
         if process.returncode:
-            raise (HungRun if process.returncode in TIMEOUT_CODES else LabError)(f"exit code {process.returncode} of {' '.join(launch + command)}:\n{output[-3000:]}")
+            hung = process.returncode in TIMEOUT_CODES and time.monotonic() - began >= timeout
+            raise (HungRun if hung else LabError)(
+                f"exit code {process.returncode} of {' '.join(launch + command)}:\n{output[-3000:]}")
         return output
 
     def _end_what_is_left(self):
@@ -167,9 +171,9 @@ def switch_program():
 
 
 def yield_library():
-    """MPICH has no setting that makes ranks yield; preloaded, this makes UCX below it do so."""
+    """MPICH has no setting that makes ranks yield; preloaded, this makes UCX below it do so, and MPI_Finalize end."""
     return compiled("yield.so", ["cc", "-O1", "-shared", "-fPIC"],
-                    os.path.join(HERE, "../conformance/mpich_suite_yield.c"))
+                    os.path.join(HERE, "../conformance/mpich_over_ucx.c"))
 
 
 def compiled(name, compiler, source, *flags):
