@@ -422,8 +422,9 @@ class Driver {
 
   void summarize() {
     TraceSummary& summary = results_.trace;
-    if (summary.clock_repair) summary.clock_violations = violations_;
     summarize_trace(*trace_, placement_, counts_, *first_outcome_, summary);
+    summary.clock_violations =
+        summary.clock_repair ? violations_ : first_outcome_->clock_violations;
     summary.wildcards_by_arrival = options_->wildcards_by_arrival;
     coverage_.fill(summary);
     for (const int name : coverage_.calls_by_time())

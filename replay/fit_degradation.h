@@ -11,6 +11,10 @@ namespace rubato {
 
 class EventSource;
 
+/// Bounds of the search.
+inline constexpr double kLeastDegradation = 1e-3;
+inline constexpr double kMostDegradation = 1e4;
+
 /// Finds it by bisection, on the logarithm of the ratio, a pass for each step. `scenario` has the
 /// model degradation. Errors: InputError.
 DegradationFit fit_degradation(EventSource& source, const Scenario& scenario,

@@ -45,7 +45,7 @@ bool has_collectives_in_nodes(const PlayedScenario& played, const ScenarioResult
 SocketsUnused unused_sockets(const PlayedScenario& played, const ScenarioResult& result) {
   const Scenario& scenario = played.scenario;
   if (!scenario.platform.level(Level::kSocket))
-    return scenario.placement.sockets > 0 ? SocketsUnused::kNoLevel : SocketsUnused::kNo;
+    return scenario.placement.sockets > 0 ? SocketsUnused::kNotPriced : SocketsUnused::kNo;
   if (played.placement.knows_sockets()) return SocketsUnused::kNo;
   const bool would_be_used = played.outcome.level_messages[static_cast<int>(Level::kNode)] > 0 ||
                              has_collectives_in_nodes(played, result);
@@ -127,7 +127,6 @@ void summarize_trace(const TraceDefinitions& trace, const Placement& placement,
   summary.unmatched_receives = outcome.unmatched_receives.count;
   summary.unmatched_send = describe(outcome.unmatched_sends, trace);
   summary.unmatched_receive = describe(outcome.unmatched_receives, trace);
-  if (!summary.clock_repair) summary.clock_violations = outcome.clock_violations;
   summary.one_clock = trace.one_clock;
   summary.notes = trace.warnings;
   summary.calling_threads = static_cast<int>(trace.threads.size());

@@ -10,7 +10,7 @@
 namespace rubato {
 
 /// Fills the facts about an archive that stand in its definitions, in what reading it `counted`,
-/// and in the `outcome` of the first pass that came to its end.
+/// and in the `outcome` of the first pass that came to its end; not `clock_violations`.
 void summarize_trace(const TraceDefinitions& trace, const Placement& placement,
                      const EventSource::Counts& counted, const ReplayOutcome& outcome,
                      TraceSummary& summary);

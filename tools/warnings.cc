@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "replay/fit_degradation.h"
+
 namespace rubato {
 namespace {
 
@@ -104,8 +106,7 @@ std::vector<std::string> warnings_about(const TraceSummary& trace) {
                                 std::min(kUnsynchronised, kUnsynchronisedPart * trace.elapsed)) {
     lines.emplace_back(
         "the clocks of the ranks were not synchronised: what the archive says about waiting "
-        "between "
-        "ranks means little");
+        "between ranks means little");
   }
   return lines;
 }
@@ -116,7 +117,7 @@ const char* sentence_on(SocketsUnused sockets) {
   switch (sockets) {
     case SocketsUnused::kNo:
       break;
-    case SocketsUnused::kNoLevel:
+    case SocketsUnused::kNotPriced:
       return "its sockets change nothing, as the platform has no [level.socket]: messages inside a "
              "socket cost what others of the node do";
     case SocketsUnused::kNotRecorded:
@@ -124,8 +125,7 @@ const char* sentence_on(SocketsUnused sockets) {
              "sockets=N puts the ranks of a node on N sockets";
     case SocketsUnused::kNotPlaced:
       return "its placement does not say which ranks share a socket, so [level.socket] is not "
-             "used; "
-             "sockets=N puts the ranks of a node on N sockets";
+             "used; sockets=N puts the ranks of a node on N sockets";
   }
   return nullptr;
 }
@@ -138,8 +138,7 @@ std::string sentence_on(const DegradationFit& fit) {
   }
   return fmt::format(
       "no degradation ratio gives the measured {:.4g} s: at {:.4g} the run takes {:.4g} s, at "
-      "{:.4g} "
-      "it takes {:.4g} s",
+      "{:.4g} it takes {:.4g} s",
       fit.measured, kLeastDegradation, fit.least, kMostDegradation, fit.most);
 }
 
@@ -150,8 +149,7 @@ std::vector<std::string> warnings_about(const ScenarioResult& scenario) {
   if (scenario.overhead_unknown) {
     lines.emplace_back(
         "the archive does not say what recording cost, so undisturbed is measured; --overhead "
-        "gives "
-        "figures");
+        "gives figures");
   }
   double compute = 0;
   for (const RankResult& rank : scenario.ranks) compute += rank.compute;

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <span>
 
-#include "replay/store/read_at.h"
+#include "replay/store/positioned_io.h"
 
 namespace rubato {
 namespace {

@@ -131,7 +131,7 @@ struct RequestBook {
 /// are counted. With the start of a nonblocking collective it is the same: what was started stands
 /// where it completed. And a partitioned message leaves when the last of its partitions is ready,
 /// which is the last one only when the message is complete. A builder that lets actions go holds
-/// back kMostHeld bytes at most (late_actions.h).
+/// back kMostHeld bytes and kHeldForOpen for each open action (late_actions.h).
 ///
 /// A send that was cancelled is no message, and that, too, stands where it completed. Hardly any
 /// program does so, so sends are held back only in ranks that are known to: whoever finds
@@ -244,7 +244,7 @@ class CallBuilder {
   /// How many calls are ready: closed, and before the first one whose peers are not known.
   size_t ready();
   /// Moves up to `at_most` of the calls that are ready to `block` (which is cleared first); false
-  /// when there is none.
+  /// when there is none, and nothing in late() either.
   bool take(Block& block, size_t at_most = SIZE_MAX);
   /// Which actions of the block that was taken last are not known, and what such of earlier ones
   /// are. (A block of no calls may bring some.)

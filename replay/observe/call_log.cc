@@ -48,7 +48,7 @@ CallLog::CallLog(const TraceDefinitions& trace, Placement placement)
 }
 
 uint8_t CallLog::level_of(const Communicator& comm) const {
-  if (comm.size() <= 1) return kNowhere;
+  if (comm.size() <= 1) return kNoLevel;
   Level widest = Level::kSelf;
   for (const int32_t member : comm.members)
     widest = std::max(widest, placement_.level(comm.members[0], member));
@@ -84,8 +84,8 @@ void CallLog::describe(LoggedCall& logged, int rank, const Call& call,
                        std::span<const Action> actions) {
   logged.what = name_hashes_[call.name];
   const auto farthest = [&](uint8_t level) {
-    if (level == kNowhere) return;
-    logged.level = logged.level == kNowhere ? level : std::max(logged.level, level);
+    if (level == kNoLevel) return;
+    logged.level = logged.level == kNoLevel ? level : std::max(logged.level, level);
   };
   for (const Action& action : actions) {
     switch (action.kind) {

@@ -20,7 +20,7 @@ namespace rubato {
 enum class PeerKind : uint8_t { kNone, kTo, kFrom, kRoot };
 
 /// LoggedCall::level of a call that talks to nobody.
-inline constexpr uint8_t kNowhere = kLevels;
+inline constexpr uint8_t kNoLevel = kLevels;
 
 /// One replayed call. Times are seconds.
 struct LoggedCall {
@@ -36,7 +36,7 @@ struct LoggedCall {
   uint32_t tag = 0;
   uint16_t name = 0;  ///< index into TraceDefinitions::calls
   CallRole role = CallRole::kMpi;
-  uint8_t level = kNowhere;  ///< the farthest distance that it goes
+  uint8_t level = kNoLevel;  ///< the farthest distance that it goes
   PeerKind peer_kind = PeerKind::kNone;
 };
 static_assert(sizeof(LoggedCall) == 64);

@@ -8,9 +8,11 @@
 
 #include "models/network/placement.h"
 #include "replay/trace/oddity.h"
+#include "replay/trace/wildcards_known.h"
 
-// What a run found out: figures and facts. The sentences that people read are made of them in
-// tools/warnings.h and tools/caveats.h.
+// What a run found out: figures, facts, and places in the archive in words ("rank 3, event 112
+// (MPI_Recv)", a message without a side, the circle of a deadlock). The sentences that people read
+// are made of them in tools/warnings.h and tools/caveats.h.
 
 namespace rubato {
 
@@ -72,13 +74,10 @@ struct DegradationFit {
   double most = 0;              ///< and at the upper one
 };
 
-inline constexpr double kLeastDegradation = 1e-3;
-inline constexpr double kMostDegradation = 1e4;
-
 /// Why a difference between sockets and nodes has no effect in a scenario.
 enum class SocketsUnused : uint8_t {
   kNo,           ///< it has one, or nothing would use it
-  kNoLevel,      ///< the scenario places ranks on sockets, the platform has no level for them
+  kNotPriced,    ///< the scenario places ranks on sockets, the platform has no level for them
   kNotRecorded,  ///< the platform has the level, the archive does not say who shares a socket
   kNotPlaced     ///< likewise, the scenario's own placement does not
 };
@@ -118,8 +117,8 @@ struct ScenarioResult {
   double clipped_time = 0;
   bool overhead_unknown = false;  ///< to be taken out, and the archive does not say how much
   SocketsUnused sockets_unused = SocketsUnused::kNo;
-  bool changes_nothing =
-      false;  ///< it changes levels that no message or collective of the run uses
+  /// It changes levels that no message or collective of the run uses.
+  bool changes_nothing = false;
   /// Collectives that it changes and the run does not have.
   std::vector<std::string> absent_collectives;
 };
@@ -190,8 +189,8 @@ struct TraceSummary {
   std::optional<ClockRepair>
       clock_repair;                ///< if there were violations and a scenario needs recorded times
   std::vector<std::string> notes;  ///< of whoever read the definitions, a sentence each
-  /// Calls whose own cost nothing in the archive bounds, in scenarios where they wait less, and the
-  /// scenario whose platform priced them ("": none).
+  /// Calls whose own cost nothing in the archive bounds, in scenarios where they wait less (the
+  /// most of any pass), and the scenario whose platform priced them ("": none).
   uint64_t priced_calls = 0;
   std::string priced_by;
   int calling_threads = 0;            ///< that call MPI beside the main ones

@@ -12,7 +12,7 @@
 #include <new>
 
 #include "models/error.h"
-#include "replay/store/read_at.h"
+#include "replay/store/positioned_io.h"
 
 namespace rubato {
 namespace {
@@ -64,12 +64,7 @@ void CallFile::make_room() {
 
 void CallFile::write_out() {
   if (file_ < 0) open();
-  for (size_t done = 0; done < buffer_.size();) {
-    const ssize_t n = ::write(file_, buffer_.data() + done, buffer_.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail("cannot be written");
-    done += static_cast<size_t>(n);
-  }
+  if (write_at(file_, written_, buffer_) < buffer_.size()) fail("cannot be written");
   written_ += buffer_.size();
   buffer_.clear();
 }

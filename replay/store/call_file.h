@@ -10,8 +10,8 @@
 
 namespace rubato {
 
-/// Bytes that are written once and read repeatedly: the first ones in memory, the rest in an
-/// unnamed file. Both vanish with their owner.
+/// Bytes that are written once, but for a few that are written over (late_actions.h), and read
+/// repeatedly: the first ones in memory, the rest in an unnamed file. Both vanish with their owner.
 class CallFile {
  public:
   /// The first `room` bytes stay in memory. The file will be in $TMPDIR, else in /tmp.

@@ -1,7 +1,7 @@
 #include "replay/store/call_store.h"
 
 #include <algorithm>
-#include <cassert>
+#include <stdexcept>
 
 namespace rubato {
 namespace {
@@ -54,7 +54,8 @@ void CallStore::settle(int timeline) {
 void CallStore::close(int timeline) {
   Timeline& t = timelines_[timeline];
   if (t.writing && !t.writing->packer.empty()) write(t);
-  assert(!t.writing || t.writing->open_in_file.empty());
+  if (t.writing && !t.writing->open_in_file.empty())
+    throw std::logic_error("CallStore: an action that was let go is not settled");
   t.writing.reset();
 }
 
@@ -85,7 +86,8 @@ void CallStore::settle_action(Writing& writing, const LateActions::Settled& sett
     return;
   }
   const auto open = writing.open_in_file.find(settled.number);
-  assert(open != writing.open_in_file.end());
+  if (open == writing.open_in_file.end())
+    throw std::logic_error("CallStore: an action is settled that was not let go");
   const std::lock_guard lock(writing_);
   file_.overwrite(open->second, std::as_bytes(std::span(&action, 1)));
   if (action.kind == ActionKind::kSend && action.flags & kSynchronous)

@@ -12,7 +12,8 @@
 //   store     ...                           piece: | shapes | . ? . | units |
 //                                                           ▲ written over in its place
 //
-// So the builder holds back no more than CallBuilder::kMostHeld bytes. Beyond that it lets the
+// So the builder holds back no more than CallBuilder::kMostHeld bytes, and a little for each open
+// action. Beyond that it lets the
 // oldest open actions go, with a number. The packer gives their calls shapes of their own
 // (packed_calls.h), the store remembers where these lie, and writes the actions over once they are
 // settled, in memory or in its file. Then the store is the same as if nothing had been late, but

@@ -13,6 +13,7 @@
 #include "replay/trace/oddity.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/recording_overhead.h"
+#include "replay/trace/wildcards_known.h"
 
 namespace rubato {
 
