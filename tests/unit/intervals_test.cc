@@ -58,12 +58,12 @@ double half_width(const std::optional<ElapsedInterval>& interval) {
 
 // The message is sent 1000 into the window and takes 1000: 2000. With a latency 1.96 x 10 % longer:
 // + 196. With 1.96 x 1 % more compute: + 19.6. MPI takes rank 0 nothing and rank 1 2000 - 10 =
-// 1990, in the mean 995, and models may be off by 1.96 x 12 % of that: 234.024.
+// 1990, in the mean 995, and models may be off by 1.96 x 17 % of that: 331.534.
 TEST_CASE("half-widths of network, recording and model are combined in quadrature") {
   const Predicted predicted = predict({network(0.1)});
   REQUIRE(predicted.results.scenarios.size() == 1);
   CHECK(predicted.results.scenarios[0].elapsed * 1e9 == Approx(2000));
-  const double half = std::sqrt(196.0 * 196.0 + 19.6 * 19.6 + 234.024 * 234.024);
+  const double half = std::sqrt(196.0 * 196.0 + 19.6 * 19.6 + 331.534 * 331.534);
   CHECK(half_width(predicted.intervals[0]) == Approx(half));
   CHECK(predicted.intervals[0]->low * 1e9 == Approx(2000 - half));
 }
