@@ -6,7 +6,6 @@
 namespace rubato {
 
 template class Replay<ModelRules<1>>;
-template class Replay<ModelRules<2>>;
 template class Replay<ModelRules<4>>;
 
 }  // namespace rubato

@@ -7,15 +7,14 @@
 
 #include "models/cost/platform_file.h"
 #include "replay/archive/text_source.h"
+#include "replay/engine/replay.h"
+#include "replay/rules/measured_rules.h"
+#include "replay/rules/model_rules.h"
 #include "tests/unit/lottery.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/recorded_minima.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
-
-#include "replay/engine/engine.h"  // for the rules of this test
-#include "replay/rules/measured_rules.h"
-#include "replay/rules/model_rules.h"
 
 using namespace rubato;
 using namespace rubato::property;

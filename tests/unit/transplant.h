@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "replay/archive/text_source.h"
+#include "replay/engine/replay.h"
 #include "replay/matching/lock_order.h"
 #include "replay/rules/measured_rules.h"
 #include "tests/unit/recorded_minima.h"
-
-#include "replay/engine/engine.h"  // for the rules of these tests
 
 namespace rubato {
 
