@@ -155,7 +155,7 @@ class Wrapper:
         self.call = f'k{function.name}'
         self.arguments, self.order = call_arguments(function, entry)
         self.untranslated = []
-        recorded = self.kind not in ('region', 'request', 'abort')
+        recorded = self.kind not in ('region', 'abort')
         if recorded and not entry.arguments and self.arguments:
             self.untranslated = ['no roles in the table']
         elif recorded:
@@ -163,8 +163,7 @@ class Wrapper:
         if self.untranslated:
             if self.kind in ('init', 'init_thread', 'session_init'):
                 fail(f'{function.name}: no Fortran wrapper without {self.untranslated}')
-            made = any(a.type == 'MPI_Request*' for a in self.arguments)
-            self.kind = 'request' if made else 'region'
+            self.kind = 'region'
 
         names = [a.name for a in self.arguments]
         types = ['void*' for _ in names]
@@ -211,9 +210,7 @@ class Wrapper:
         recorded = f'Call recorded(log, {self.call});'
         replaced = [('error', 'c_error.forward()')]
         if self.kind == 'region':
-            lines += [recorded, f'{self.forward(replaced)};', 'recorded.leave();']
-        elif self.kind == 'request':
-            request = next((a for a in self.arguments if a.type == 'MPI_Request*'), None)
+            request = self.function.made_request()
             lines += [recorded, f'{self.forward(replaced)};']
             if request:
                 lines += [f'HandleInOut<MPI_Request> c_request({request.name});',

@@ -50,13 +50,10 @@ def wrapper(function, entry, number):
         passed = f'{PASSED[entry.kind]}(real, {arguments})' if entry.kind in PASSED else real
         lines += ['  ThreadLog* log = begin_call();', f'  if (log == nullptr) return {passed};']
         if entry.kind == 'region':
-            lines += [f'  Call recorded(log, {call});', f'  const auto returned = {real};',
-                      '  recorded.leave();', '  return returned;']
-        elif entry.kind == 'request':
-            request = next((p.name for p in function.parameters if p.type == 'MPI_Request*'), None)
+            request = function.made_request()
             lines += [f'  Call recorded(log, {call});', f'  const auto returned = {real};']
             if request:
-                lines.append(f'  foreign_request(recorded, returned, {request});')
+                lines.append(f'  foreign_request(recorded, returned, {request.name});')
             lines += ['  recorded.leave();', '  return returned;']
         else:
             comma = ', ' if arguments else ''

@@ -39,31 +39,61 @@ class Entry:
     """One line of the table."""
 
     def __init__(self, line, where):
-        words = line.split()
-        if len(words) < 3:
-            fail(f'{where}: expected NAME ROLE KIND ARGUMENTS')
-        self.name, self.role, self.kind = words[:3]
-        self.arguments = words[3:]
+        before, _, after = line.partition(':')
+        columns = before.split()
+        if len(columns) < 3:
+            fail(f'{where}: expected NAME ROLE KIND ARGUMENTS : WORDS')
+        self.where = where
+        # One line for the names of MPI and of an extension.
+        self.name, self.role, self.kind = columns[0].replace('MPIX_', 'MPI_', 1), columns[1], columns[2]
+        self.arguments = columns[3:]
+        self.words = after.split()
         # After these the ranks may compare their clocks (periodic_sync.h).
         self.blocking_collective = self.kind.startswith('collective<')
+        if not re.fullmatch(r'MPI_[A-Za-z0-9_*]+', self.name):
+            fail(f'{where}: "{columns[0]}" is no name of a call')
         if self.role not in ROLES:
             fail(f'{where}: there is no role "{self.role}"')
 
 
-def read_table(path):
-    exact, patterns = {}, []
-    for number, line in enumerate(open(path), 1):
-        line = line.split('#')[0].strip()
-        if not line:
-            continue
-        entry = Entry(line, f'{path}:{number}')
+class Table:
+    """The table: lines by name, patterns in their order, and for each KIND that says something its words
+    and where they stand."""
+
+    def __init__(self, path):
+        self.exact, self.patterns, self.kinds = {}, [], {}
+        for number, line in enumerate(open(path), 1):
+            line = line.split('#')[0].strip()
+            if line:
+                self._add(line, f'{path}:{number}')
+
+    def _add(self, line, where):
+        if line.split()[0] == 'kind':
+            before, _, after = line.partition(':')
+            kinds, words = before.split()[1:], after.split()
+            if not kinds or not words:
+                fail(f'{where}: expected kind KIND ... : WORDS')
+            for kind in kinds:
+                if kind in self.kinds:
+                    fail(f'{where}: kind {kind} has two lines')
+                self.kinds[kind] = (words, where)
+            return
+        entry = Entry(line, where)
+        if entry.name in self.exact or any(entry.name == p.name for p in self.patterns):
+            fail(f'{where}: {entry.name} has two lines')
         if '*' in entry.name:
-            patterns.append(entry)
-        elif entry.name in exact:
-            fail(f'{path}:{number}: {entry.name} has two lines')
+            hides = next((p for p in self.patterns if fnmatch.fnmatchcase(entry.name, p.name)), None)
+            if hides:
+                fail(f'{where}: {entry.name} comes after {hides.name}, which fits the same names')
+            self.patterns.append(entry)
         else:
-            exact[entry.name] = entry
-    return exact, patterns
+            self.exact[entry.name] = entry
+
+    def find(self, name):
+        """The line for a call, or None."""
+        stem = re.sub('_c$', '', name).replace('MPIX_', 'MPI_', 1)
+        fitting = (p for p in self.patterns if fnmatch.fnmatchcase(stem, p.name))
+        return self.exact.get(stem) or next(fitting, None)
 
 
 class Parameter:
@@ -101,6 +131,11 @@ class Function:
     def arguments(self):
         return ', '.join(p.name for p in self.parameters)
 
+    def made_request(self):
+        """The parameter in which it returns a request, or None."""
+        return next((p for p in self.parameters
+                     if p.type == 'MPI_Request*' and not p.declare.startswith('const ')), None)
+
 
 def read_header(path):
     text = open(path).read()
@@ -120,19 +155,6 @@ def read_header(path):
     return [found[name] for name in sorted(found)]
 
 
-def entry_of(function, exact, patterns):
-    """The line for a function, or one made up: a region, `request` where it returns one."""
-    stem = function.name[:-2] if function.name.endswith('_c') else function.name
-    for name in (stem, stem.replace('MPIX_', 'MPI_', 1)):
-        if name in exact:
-            return exact[name]
-    for entry in patterns:
-        if fnmatch.fnmatchcase(stem, entry.name):
-            return entry
-    makes_request = any(p.type == 'MPI_Request*' for p in function.parameters)
-    return Entry(f'{stem} function {"request" if makes_request else "region"}', 'default')
-
-
 def check(function, entry):
     """A line that names arguments must fit the header."""
     if '*' in entry.name or not entry.arguments:
@@ -149,10 +171,10 @@ def check(function, entry):
 
 def wrapped_functions(table, header):
     """The functions that get a wrapper, each with its line of the table, in the order of their ids."""
-    exact, patterns = read_table(table)
+    table = Table(table)
     wrapped = []
     for function in read_header(header):
-        entry = entry_of(function, exact, patterns)
+        entry = table.find(function.name) or Entry(f'{function.name} function region', 'default')
         if entry.kind == 'none':
             continue
         if function.variadic and entry.kind != 'pcontrol':

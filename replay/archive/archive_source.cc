@@ -36,7 +36,7 @@ class ArchiveSource : public EventSource {
     EventFiles::Reader reader = EventFiles::open_anchor(anchor);
     archive_ = read_definitions(anchor, reader.get());
     // Records outside of any MPI region need a name; call_builder.cc takes the last entry.
-    archive_.definitions.calls.push_back({"(outside MPI calls)", CallClass::kLocal});
+    archive_.definitions.calls.push_back(mpi_call_info("(outside MPI calls)"));
     std::vector<uint64_t> locations = archive_.definitions.location_of_rank;
     for (const SideLocation& side : archive_.definitions.side_locations)
       locations.push_back(side.id);
@@ -177,7 +177,8 @@ class ArchiveSource : public EventSource {
   void make_calls_of_joins() {
     std::vector<MpiCallInfo>& calls = archive_.definitions.calls;
     for (const auto& [region, name] : archive_.index.joins) {
-      MpiCallInfo join{name};
+      MpiCallInfo join;
+      join.name = name;
       join.joins = true;
       archive_.index.call_of_region.set(region, static_cast<int32_t>(calls.size()) - 1);
       calls.insert(calls.end() - 1, join);  // the last one is for records outside of calls

@@ -15,8 +15,8 @@ enum class CallClass : uint8_t {
   kMessage,
 };
 
-struct MpiCallInfo {
-  std::string name;  ///< "MPI_Send", as the standard spells it
+/// What the table tracer/mpi_calls.txt says of a call; each field is a word of it.
+struct CallSemantics {
   CallClass without_records = CallClass::kLocal;
   bool nonblocking =
       false;  ///< an MPI_SEND record in it is a send that nobody waits for (TAU, old Score-P)
@@ -38,9 +38,13 @@ struct MpiCallInfo {
   /// or there was nothing under way.
   bool one_sided = false;
   EpochStep epoch = EpochStep::kWait;  ///< what MPI_Win_post and its kin do
+  bool init = false;                   ///< MPI_Init, MPI_Init_thread
+  bool finalize = false;               ///< MPI_Finalize
+};
+
+struct MpiCallInfo : CallSemantics {
+  std::string name;    ///< "MPI_Send", as the standard spells it
   bool joins = false;  ///< no call of MPI at all, but one that waits for the end of a thread
-  bool init = false;
-  bool finalize = false;
 };
 
 /// The standard's spelling for what tracers write: "MPI_Send", "MPI_Send()", "mpi_send_",
@@ -48,8 +52,9 @@ struct MpiCallInfo {
 /// call.
 std::string mpi_call_name(const std::string& region);
 
-/// What is known of the call of this (standard) name. One for large counts does what the one
-/// without _c does.
+/// What is known of the call of this (standard) name: its line of tracer/mpi_calls.txt, or else its
+/// first pattern there. One for large counts does what the one without _c does; one that the table
+/// does not know is local.
 MpiCallInfo mpi_call_info(const std::string& call);
 
 }  // namespace rubato

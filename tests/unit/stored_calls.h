@@ -19,7 +19,7 @@ inline TraceDefinitions four_ranks_with(std::initializer_list<const char*> calls
   trace.comms.emplace_back();
   trace.comms[0].set_members({0, 1, 2, 3});
   for (const char* name : calls) trace.calls.push_back(mpi_call_info(name));
-  trace.calls.push_back({"(outside MPI calls)"});
+  trace.calls.push_back(mpi_call_info("(outside MPI calls)"));
   return trace;
 }
 
