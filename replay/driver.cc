@@ -20,16 +20,10 @@
 #include "replay/rules/received_sends.h"
 #include "replay/rules/recorded_minima.h"
 #include "replay/scenario_groups.h"
-#include "replay/store/huge_pages.h"
 #include "replay/summary.h"
 
 namespace rubato {
 namespace {
-
-/// With more timelines (as in Replay) passes lie in large pages; with fewer it is not worth the
-/// memory.
-constexpr size_t kFewTimelines = 256;
-constexpr size_t kBytesOfTimeline = 64 << 10;  ///< that a pass takes, about
 
 /// One run of the command: opens the archive once, passes over it as often as there are groups.
 class Driver {
@@ -73,8 +67,6 @@ class Driver {
     source_->load([this](double share) { report_progress(share); });
     function_times_ = source_->function_times();
     ++passes_done_;
-    const size_t timelines = trace_->timelines();
-    const HugePages pages(timelines > kFewTimelines ? timelines * kBytesOfTimeline : 0);
     if (needs_minima) find_minima();
     if (options_->verify) verify();  // against what the archive says, not what is made of it
     if (needs_minima && options_->repair && !trace_->one_clock &&

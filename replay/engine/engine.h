@@ -11,7 +11,6 @@
 
 #include "models/error.h"
 #include "replay/engine/collectives.h"
-#include "replay/engine/memory_ahead.h"
 #include "replay/engine/messages.h"
 #include "replay/engine/one_sided.h"
 #include "replay/engine/stalls.h"
@@ -31,7 +30,7 @@ ReplayOutcome Replay<Rules>::run() {
     if constexpr (kTimeOrdered<Rules>) {
       run_in_order();
     } else {
-      while (!ready_.empty()) run_until_blocked(pop_ready());
+      while (!ready_.empty()) run_until_blocked(ready_.pop());
     }
     if (finished_ == trace_->timelines()) break;
     const auto served = serve_earliest();

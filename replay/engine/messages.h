@@ -97,7 +97,6 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   transfer.level = level;
   if (waits_) waits_->send(id, state.enter);
   ++outcome_.messages;
-  ++started_messages_;
   ++outcome_.level_messages[static_cast<int>(level)];
   outcome_.level_bytes[static_cast<int>(level)] += action.bytes;
   rules_->send(state, call, action, transfer);
@@ -149,7 +148,6 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   }
   skipped_.clear();
   Transfer<K>& transfer = matcher_[id];
-  ++started_messages_;
   transfer.has_post = true;
   transfer.recorded_post = call.enter;
   rules_->post(state, action, transfer);

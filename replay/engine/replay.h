@@ -84,8 +84,7 @@ class Replay {
         timelines_(trace_->timelines()),
         presence_(trace_->timelines()),
         running_(trace_->ranks()),
-        sends_(trace_->timelines()),
-        starts_after_(trace_->calls.size() + 1, true) {
+        sends_(trace_->timelines()) {
     if constexpr (kMayNeedPresence<Rules>) {
       presence_from_ = rules.needs_presence_from();
       goes_back_ = source.counts().backwards.count > 0;
@@ -115,15 +114,11 @@ class Replay {
  private:
   using Status = typename TimelineState<K>::Status;
   static constexpr int kCallsInTurn = 32;
-  static constexpr size_t kFewTimelines = 256;  ///< so many find room in the second cache
-  static constexpr size_t kActionsAhead = 16;   ///< of each of them are looked at
 
   // --- Scheduling ---
 
   void start(int timeline);
   void make_ready(int timeline);
-  /// The next timeline to run.
-  int pop_ready();
   void wake(int timeline);
 
   /// Runs `timeline` until it waits for somebody, or for so many calls that it may have left others
@@ -148,20 +143,6 @@ class Replay {
   bool thread_step_is_there(TimelineState<K>& state, const Awaited& awaited);
   /// When a call of role kThread leaves.
   const Lanes<K>& leave_thread(TimelineState<K>& state, const Call& call);
-
-  // Memory that is needed soon: engine/memory_ahead.h.
-  void fetch_calls(const TimelineState<K>& state) const;
-  void fetch_messages(int timeline) const;
-  /// The name of the call that a timeline waits in; calls.size() where it waits in none.
-  size_t waits_in(const TimelineState<K>& state) const;
-  /// False where the last one that waited in such a call started no message before the next wait.
-  bool may_start(const TimelineState<K>& state) const;
-  /// `state` runs next, and the one before has run.
-  void note_starts(const TimelineState<K>& state);
-  /// Calls `visit` with the channels of the messages that `state` comes to before its next wait, as
-  /// far as they are known.
-  template <typename Visit>
-  void for_next_channels(const TimelineState<K>& state, Visit visit) const;
 
   // --- One call ---
 
@@ -418,10 +399,6 @@ class Replay {
   std::vector<TransferId> free_started_;  ///< entries of started_ that can be used again
   const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};
   std::vector<TransferId> skipped_;
-  std::vector<char> starts_after_;  ///< by waits_in()
-  size_t last_waited_in_ = 0;       ///< the timeline that ran last
-  uint64_t started_messages_ = 0;   ///< sends and posts
-  uint64_t started_before_ = 0;     ///< before that one ran
   int finished_ = 0;
   ReplayOutcome outcome_;
 };

@@ -5,9 +5,8 @@
 // Any order gives the same clocks. One that lets some run far ahead of others would keep all
 // messages between them in memory, so those come first that are furthest behind in recorded time.
 // But only roughly: the recorded time is cut into slices, and within one timelines take turns
-// as they come. So a turn costs no comparison with others, and it is known some turns ahead who is
-// next (engine/memory_ahead.h). A slice is as long as some turns of everybody take, whatever the
-// pace of the program at that place.
+// as they come. So a turn costs no comparison with others. A slice is as long as some turns of
+// everybody take, whatever the pace of the program at that place.
 //
 // Where there are many, they take turns batch by batch: those that were woken meanwhile run behind
 // the next batch, not behind all others. So what they and their messages need is mostly still in
@@ -19,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -42,13 +40,10 @@ class RunQueue {
 
   /// The next one to run; there must be one.
   int pop() {
-    if (batch_.size() - next_ <= kKnownAhead) go_on();
+    if (next_ == batch_.size()) go_on();
     if (++turns_ > kMostTurns * began_) end_slice();
     return batch_[next_++];
   }
-
-  /// Those that will be popped next, as far as it is known.
-  std::span<const int> following() const { return std::span(batch_).subspan(next_); }
 
  private:
   // Turns of each timeline in a slice, on average.
@@ -59,14 +54,13 @@ class RunQueue {
   static constexpr size_t kBatch = 128;  ///< with its messages it fits into a second cache
   static constexpr size_t kMostWoken = 3 * kBatch;  ///< behind it; there are more by a collective
   static constexpr size_t kFewWoken = 16;           ///< sorted as they are, without bits of all
-  static constexpr size_t kKnownAhead = 3;          ///< of those following, where there are as many
 
   /// Appends the next batch, and those woken since the one before.
   [[gnu::noinline]] void go_on() {
-    batch_.erase(batch_.begin(), batch_.begin() + static_cast<std::ptrdiff_t>(next_));
+    batch_.clear();
     next_ = 0;
     if (woken_.size() > kMostWoken || first_ == now_.size()) sort_in();
-    if (batch_.empty() && woken_.empty() && first_ == now_.size()) start_slice();
+    if (woken_.empty() && first_ == now_.size()) start_slice();
     const size_t end = std::min(first_ + kBatch, now_.size());
     for (; first_ < end; ++first_) batch_.push_back(now_[first_]);
     batch_.insert(batch_.end(), woken_.begin(), woken_.end());

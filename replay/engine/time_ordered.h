@@ -13,7 +13,7 @@ namespace rubato {
 template <class Rules>
 void Replay<Rules>::run_in_order() requires kTimeOrdered<Rules> {
   for (;;) {
-    while (!ready_.empty()) run_until_blocked(pop_ready());
+    while (!ready_.empty()) run_until_blocked(ready_.pop());
     const auto event = rules_->order().next();
     if (!event) return;
     happen(*event);

@@ -212,19 +212,6 @@ class Matcher {
     if (transfer.sender_done) release(id, transfer);
   }
 
-  // Memory that is needed soon: of a transfer what tells when it arrives, of a channel, of what is
-  // first in it.
-  void fetch(TransferId id) const {
-    for (size_t line = 0; line < sizeof(TransferFacts) + sizeof(Lanes<K>); line += kCacheLine)
-      __builtin_prefetch(reinterpret_cast<const char*>(&pool_[id]) + line);
-  }
-  void fetch_channel(ChannelId id) const { __builtin_prefetch(&channels_[id]); }
-  /// kNoTransfer: nothing is in the channel.
-  TransferId first(ChannelId id) const { return channels_[id].head; }
-  void fetch_first(ChannelId id) const {
-    if (channels_[id].head != kNoTransfer) fetch(channels_[id].head);
-  }
-
   /// Sends and receives that never met, at the end of a run.
   void list_unmatched(Unmatched& sends, Unmatched& receives) const {
     sends = unmatched_sends_;
@@ -272,7 +259,6 @@ class Matcher {
     } else {
       id = free_;
       free_ = pool_[id].next;
-      if (free_ != kNoTransfer) __builtin_prefetch(&pool_[free_]);
     }
     TransferFacts& transfer = pool_[id];
     transfer = {};

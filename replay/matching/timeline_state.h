@@ -71,7 +71,6 @@ class AwaitedList {
   size_t size() const { return size_; }
   /// For who looks at plain messages without an Awaited of each.
   std::span<const Entry> entries() const { return {room_.data(), size_}; }
-  std::span<const Entry> room() const { return room_; }  ///< for them, and for more
   Awaited& other(const Entry& entry) { return others_[entry.number]; }
   const Awaited& other(const Entry& entry) const { return others_[entry.number]; }
 
@@ -179,11 +178,6 @@ struct alignas(kCacheLine) TimelineState {
   size_t moved_here = 0;  ///< how many of them, the first ones, the current call waits for; they
                           ///< are the last ones in `awaited`
 
-  /// Bytes up to what is hardly ever looked at.
-  size_t often_looked_at() const {
-    return static_cast<size_t>(reinterpret_cast<const char*>(&block.records) -
-                               reinterpret_cast<const char*>(this));
-  }
   KnownChannel& channel_of(const Action& action) {
     return channels[static_cast<size_t>(&action - block.actions.data())];
   }

@@ -8,7 +8,6 @@
 #include "models/lanes.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/results.h"
-#include "replay/store/hot.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 
@@ -81,11 +80,6 @@ class Profile {
     std::vector<uint64_t> calls(names_);
     for (size_t at = 0; at < calls_.size(); ++at) calls[at % names_] += calls_[at].calls;
     for (size_t name = 0; name < names_; ++name) coverage.add(name, calls[name], recorded_[name]);
-  }
-
-  /// Asks for memory that is needed soon.
-  void fetch(int number, const Call& call) const {
-    fetch_lines(&calls_[number * names_ + call.name], sizeof(PerCall));
   }
 
   /// The columns of one lane. `names` are the indices of the calls that occur, in report order.

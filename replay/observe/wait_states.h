@@ -30,7 +30,6 @@
 #include "models/lanes.h"
 #include "replay/matching/channel_table.h"
 #include "replay/observe/results.h"
-#include "replay/store/hot.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 
@@ -68,12 +67,6 @@ class WaitStates {
     sends_[id] = enter;
   }
   const Lanes<K>& send_of(TransferId id) const { return sends_[id]; }
-
-  // Memory that is needed soon (engine/memory_ahead.h): of a timeline, and of a message.
-  void fetch(int number) const { fetch_lines(&timelines_[number], sizeof(Timeline)); }
-  void fetch_send(TransferId id) const {
-    if (id < sends_.size()) fetch_lines(&sends_[id], sizeof(Lanes<K>));
-  }
 
   /// An MPI call of a timeline left; it waited for `causes`.
   void call(int number, const Lanes<K>& enter, const Lanes<K>& leave, const Causes& causes) {

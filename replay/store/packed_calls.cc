@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "replay/store/call_file.h"
-#include "replay/store/hot.h"
 
 namespace rubato {
 namespace {
@@ -403,10 +402,6 @@ bool CallUnpacker::read(Block& block, size_t at_most) {
   }
   block.calls.resize(count);
   return true;
-}
-
-void CallUnpacker::fetch_next() const {
-  fetch_lines(next_, 2 * kCacheLine);
 }
 
 void CallUnpacker::share_actions(Block& block) const {

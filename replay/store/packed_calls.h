@@ -288,9 +288,6 @@ class alignas(kCacheLine) CallUnpacker {
     return true;
   }
 
-  /// Asks for the memory that the next read() looks at.
-  void fetch_next() const;
-
  private:
   /// Units of a file piece in memory; twice the longest call if that is more, and at most the whole
   /// piece.

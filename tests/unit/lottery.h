@@ -1,7 +1,6 @@
 #pragma once
 
 #include <random>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,7 +19,6 @@ class Lottery {
     ready_.pop_back();
     return timeline;
   }
-  std::span<const int> following() const { return ready_; }
 
  private:
   std::vector<int> ready_;
