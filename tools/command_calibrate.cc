@@ -213,9 +213,8 @@ po::options_description visible_options() {
       ("name", po::value<std::string>()->value_name("NAME"),
        "what reports call the machine (default: the name of FILE)")  //
       ("launch", po::value<int>()->value_name("N")->default_value(1),
-       "which of several launches this is, for the samples ('rubato compare'); each measures in "
-       "another "
-       "random order")  //
+       "which of several launches this is, for the samples ('rubato compare') and the random order "
+       "of lengths")  //
       ("collectives", po::value<std::string>()->value_name("LIST")->default_value("all"),
        "which collective operations are measured: names with commas, all or none")  //
       ("sync", po::value<std::string>()->value_name("HOW")->default_value("barrier"),

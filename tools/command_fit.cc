@@ -22,9 +22,9 @@ namespace {
 
 const CommandHelp kHelp = {
     "rubato fit SAMPLES.csv -o FILE [--html FILE] [options]",
-    "Makes a platform file of the samples that 'rubato calibrate' wrote, as that did: on another\n"
-    "machine, by another version, or of several launches strung together: of these the median of "
-    "each message counts.",
+    "Makes a platform file of the samples that 'rubato calibrate' wrote, as that has it done: on\n"
+    "another machine, by another version, or of several launches strung together, of which the\n"
+    "median of each message counts.",
     ""};
 
 }  // namespace

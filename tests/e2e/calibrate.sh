@@ -70,17 +70,20 @@ print("median error of the curve:", errors[len(errors) // 2])
 assert errors[len(errors) // 2] < 0.125, errors
 END
 
+run 2 "$rubato" calibrate -o cluster.toml --quick --seconds 8 --collectives allreduce >table.txt
+[ -z "$(ls ./*.part* 2>/dev/null)" ] || fail "partial files remain"
+grep -q 'cluster.toml: platform file' table.txt || fail "no summary: $(cat table.txt)"
+"$python" shape.py || fail "what the files hold"
 # The machine may change its speed while one is measured, hardly while three are.
-accurate=no
-for _ in 1 2 3; do
-  rm -f cluster.toml cluster.csv
-  run 2 "$rubato" calibrate -o cluster.toml --quick --seconds 10 >table.txt
-  [ -z "$(ls ./*.part* 2>/dev/null)" ] || fail "partial files remain"
-  grep -q 'cluster.toml: platform file' table.txt || fail "no summary: $(cat table.txt)"
-  "$python" shape.py || fail "what the files hold"
-  "$python" accuracy.py && accurate=yes && break
+mkdir again
+for try in 1 2 3; do
+  "$python" "$work/accuracy.py" && break
+  [ $try -lt 3 ] || fail "the curve does not meet its samples"
+  cd "$work/again"
+  run 2 "$rubato" calibrate -o cluster.toml --quick --seconds 5 --levels node --patterns none --collectives none --force \
+    >table.txt || fail "$(cat table.txt)"
 done
-[ $accurate = yes ] || fail "the curve does not meet its samples"
+cd "$work"
 
 run 3 "$rubato" calibrate -o three.toml --quick --seconds 4 --max-size 64KiB --collectives none --name trio --time median \
   --levels node --patterns ring,halo_persistent,bisection_synchronous_cold >table.txt
