@@ -1,11 +1,13 @@
-// rubato-calibrate-<MPI>: measures what messages cost and writes the samples; rank 0 then becomes
-// `rubato fit`, which makes a platform file of them.
+// rubato-calibrate-<MPI>: measures what messages cost and writes the samples, of which rank
+// 0 has `rubato fit` make a platform file of them.
 //
 // `rubato calibrate` starts it on every rank, with checked options. Rank 0 and one partner per
 // level talk (characterise.cc). All other ranks sleep: real programs have them too, and a library
 // that polls more peers is slower.
 #include <fmt/core.h>
 #include <mpi.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -354,19 +356,29 @@ void print_ranks(const Options& options, const Placement& places) {
   }
 }
 
-/// Becomes the command that makes a platform file of the samples. MPI is over. Errors: InputError
-/// when it is not there.
-[[noreturn]] void become(const Options& options) {
+/// Runs the command that makes a platform file of the samples; its exit code. In a process group of
+/// its own: launchers that were told to stop kill their ranks a second later. Errors: InputError
+/// when it cannot be started.
+int make_platform(const Options& options) {
   std::vector<char*> words;
   for (const std::string& word : options.then) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   std::fflush(nullptr);
-  // An interrupted run comes to its end, too.
-  std::signal(SIGINT, SIG_IGN);
-  std::signal(SIGTERM, SIG_IGN);
-  execv(words[0], words.data());
-  throw InputError(options.toml + " was not made of " + options.csv + ": " + words[0] +
-                   " cannot be started: " + std::strerror(errno));
+  posix_spawnattr_t own_group;
+  posix_spawnattr_init(&own_group);
+  posix_spawnattr_setflags(&own_group, POSIX_SPAWN_SETPGROUP);
+  pid_t child = 0;
+  // No fork(): networks may have registered the memory of this process.
+  const int error = posix_spawn(&child, words[0], nullptr, &own_group, words.data(), environ);
+  posix_spawnattr_destroy(&own_group);
+  if (error) {
+    throw InputError(options.toml + " was not made of " + options.csv + ": " + words[0] +
+                     " cannot be started: " + std::strerror(error));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 int run(int argc, char** argv) {
@@ -429,13 +441,13 @@ int run(int argc, char** argv) {
     try {
       finish(options, ending, widest_level(places) != Level::kNetwork, kept);
       print_ranks(options, places);
+      exit_code = make_platform(options);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s%s\n", error.what(), kept.place().c_str());
       exit_code = 1;
     }
   }
   MPI_Finalize();
-  if (rank == 0 && exit_code == 0) become(options);
   return exit_code;
 }
 

@@ -15,7 +15,7 @@ namespace rubato {
 struct Options {
   std::string csv;                ///< the file of samples
   std::string toml, html;         ///< what is made of it afterwards; may be empty
-  std::vector<std::string> then;  ///< words of the command that does so, which rank 0 becomes
+  std::vector<std::string> then;  ///< words of the command that does so
   std::string command;            ///< for [measured]
   CollectivesEffort collectives;
   std::string lengths;  ///< samples whose lengths are to be measured again

@@ -27,6 +27,21 @@ run 2 ./stop_when.sh "$rubato" calibrate -o cluster.toml --quick --seconds 5 >ta
 grep -q '^interrupted = ' cluster.toml || fail "the file does not tell: $(cat cluster.toml)"
 grep -q '^\[level.node\]' cluster.toml || fail "no node level: $(cat cluster.toml)"
 [ ! -e cluster.csv.partial ] || fail "partial samples remain"
+# So has one whose launcher is told, which kills its ranks a second later.
+"mpirun.$flavour" -n 2 "$rubato" calibrate -o told.toml --quick --seconds 6 --max-size 64KiB --patterns none \
+  --collectives none >table.txt 2>&1 &
+launcher=$!
+for _ in $(seq 600); do
+  ! grep -qs '^node,exchange,' told.csv.partial || break
+  sleep 0.1
+done
+kill -TERM $launcher
+wait $launcher || true
+for _ in $(seq 100); do
+  [ ! -e told.toml ] || break
+  sleep 0.1
+done
+grep -q '^interrupted = ' told.toml || fail "no file, or it does not tell: $(cat told.toml table.txt)"
 
 # What was measured stays, though two lengths make no curve.
 printf 'level,pattern,bytes,seconds_min\nnode,pingpong,8,1\nnode,pingpong,64,1\n' >two.csv
