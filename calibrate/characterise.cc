@@ -45,19 +45,21 @@ SweepOptions sweep_options(const Effort& effort, double budget, const std::strin
   return options;
 }
 
-void find_protocol(Pair& pair, LevelResult& result, const Effort& effort) {
+ProtocolProbe find_protocol(Pair& pair, Level level, const Effort& effort) {
   const auto eager = [&](size_t bytes) {
     double delay = kReceiverDelay;
     for (int i = 0; i < kProbes; ++i, delay *= 2) {
-      const bool early = result.level == Level::kSelf ? pair.sends_eagerly_to_self(bytes)
-                                                      : pair.sends_eagerly(bytes, delay);
+      const bool early = level == Level::kSelf ? pair.sends_eagerly_to_self(bytes)
+                                               : pair.sends_eagerly(bytes, delay);
       if (early) return true;
     }
     return false;
   };
   const std::optional<size_t> limit = find_eager_limit(eager, effort.max_bytes);
-  if (limit) result.probe.eager = static_cast<double>(*limit);
-  if (limit != effort.max_bytes) result.probe.waiting = limit ? *result.probe.eager + 1 : 0;
+  ProtocolProbe probe;
+  if (limit) probe.eager = static_cast<double>(*limit);
+  if (limit != effort.max_bytes) probe.waiting = limit ? *probe.eager + 1 : 0;
+  return probe;
 }
 
 /// Both sides of the eager limit.
@@ -67,14 +69,22 @@ std::vector<size_t> lengths_to_look_at(const ProtocolProbe& probe) {
   return {limit, limit + 1};
 }
 
+/// What later parts of a level build on.
+struct Basis {
+  Level level;
+  ProtocolProbe probe;
+  Timings one_way = {};
+  Timings receives = {};  ///< of receivers that computed
+};
+
 /// Several messages in one direction, one, and one in each: their differences count, and what they
 /// take beside a ping-pong. So they are measured in turn.
-void measure_ports(Pair& pair, LevelResult& result, const Effort& effort) {
-  SweepOptions options = sweep_options(effort, budget_of(result.level, effort.pace).ports, "ports",
-                                       result.level, "burst");
+void measure_ports(Pair& pair, Basis& basis, const Effort& effort) {
+  SweepOptions options = sweep_options(effort, budget_of(basis.level, effort.pace).ports, "ports",
+                                       basis.level, "burst");
   options.refine = false;
   options.max_bytes = pair.longest_in_burst();
-  options.extra = lengths_to_look_at(result.probe);
+  options.extra = lengths_to_look_at(basis.probe);
   const auto burst = [&](size_t bytes, int count) {
     return pair.burst(bytes, Pair::burst_length(bytes), count);
   };
@@ -86,8 +96,10 @@ void measure_ports(Pair& pair, LevelResult& result, const Effort& effort) {
   std::vector<Loop> loops;
   for (const auto& [name, loop] : patterns) loops.push_back(loop);
   std::vector<Timings> timings = sweep_in_turn(loops, options);
+  LevelSeries measured{basis.level, {}};
   for (size_t i = 0; i < timings.size(); ++i)
-    result.series.push_back({patterns[i].first, std::move(timings[i])});
+    measured.series.push_back({patterns[i].first, std::move(timings[i])});
+  effort.keep(measured);
 }
 
 /// How long an end looks away: for longer than a message takes, at any length.
@@ -100,11 +112,11 @@ std::function<double(size_t)> time_away(const Timings& one_way) {
 }
 
 /// Single messages, each timed alone: at powers of two, since these curves have few segments.
-SweepOptions options_of_singles(const LevelResult& result, const Effort& effort,
-                                const std::string& what, const std::string& pattern) {
+SweepOptions options_of_singles(const Basis& basis, const Effort& effort, const std::string& what,
+                                const std::string& pattern) {
   constexpr int kRepetitions = 4;
-  SweepOptions options = sweep_options(effort, budget_of(result.level, effort.pace).overhead, what,
-                                       result.level, pattern);
+  SweepOptions options = sweep_options(effort, budget_of(basis.level, effort.pace).overhead, what,
+                                       basis.level, pattern);
   options.refine = false;
   options.loop_seconds = 0;
   options.min_round_trips = kRepetitions;
@@ -137,57 +149,69 @@ Receives sweep_receives(Pair& pair, const std::function<double(size_t)>& away,
   return receives;
 }
 
-/// Adds them to the series of their names.
-void add_receives(LevelResult& result, Receives receives) {
-  result.timings_for("receive_overhead").merge(receives.both);
-  result.timings_for("irecv").merge(receives.posts);
-  result.timings_for("irecv_wait").merge(receives.waits);
+std::vector<Series> series_of(const Receives& receives) {
+  return {{"receive_overhead", receives.both},
+          {"irecv", receives.posts},
+          {"irecv_wait", receives.waits}};
 }
 
 /// The processor's time at both ends; see Pair.
-void measure_overheads(Pair& pair, LevelResult& result, const Effort& effort) {
-  const auto away = time_away(result.series.front().timings);
-  SweepOptions options = options_of_singles(result, effort, "processor time", "send_overhead");
-  options.extra = lengths_to_look_at(result.probe);
+void measure_overheads(Pair& pair, Basis& basis, const Effort& effort) {
+  const auto away = time_away(basis.one_way);
+  SweepOptions options = options_of_singles(basis, effort, "processor time", "send_overhead");
+  options.extra = lengths_to_look_at(basis.probe);
   const Timings sends =
       sweep([&](size_t bytes, int loops) { return pair.send_overhead(bytes, loops, away(bytes)); },
             options);
-  options.lengths = lengths_of(effort.lengths, result.level, "receive_overhead");
+  options.lengths = lengths_of(effort.lengths, basis.level, "receive_overhead");
   options.busy_budget = effort.begin(options.budget);
-  result.series.push_back({"send_overhead", sends});
-  add_receives(result, sweep_receives(pair, away, options));
-  if (!result.probe.eager) {
+  LevelSeries measured{basis.level, {{"send_overhead", sends}}};
+  const Receives receives = sweep_receives(pair, away, options);
+  basis.receives = receives.both;
+  for (Series& one : series_of(receives)) measured.series.push_back(std::move(one));
+  effort.keep(measured);
+  if (!basis.probe.eager) {
     effort.begin(options.budget);  // of a part that is none
     return;
   }
-  options.lengths = lengths_of(effort.lengths, result.level, "unexpected_overhead");
+  options.lengths = lengths_of(effort.lengths, basis.level, "unexpected_overhead");
   options.busy_budget = effort.begin(options.budget);
-  if (result.probe.waiting && options.lengths.empty()) {
-    const auto limit = static_cast<size_t>(*result.probe.eager);
+  if (basis.probe.waiting && options.lengths.empty()) {
+    const auto limit = static_cast<size_t>(*basis.probe.eager);
     options.max_bytes = limit;
     options.only.erase(options.only.upper_bound(limit), options.only.end());
   }
   const Timings unexpected = sweep(
       [&](size_t bytes, int loops) { return pair.unexpected_overhead(bytes, loops, away(bytes)); },
       options);
-  result.series.push_back({"unexpected_overhead", unexpected});
+  effort.keep({basis.level, {{"unexpected_overhead", unexpected}}});
+}
+
+/// As they are fitted.
+std::vector<TimedLength> receives_that_count(const Basis& basis, OfLoops of_loops) {
+  std::vector<TimedLength> receives = timed_lengths(basis.receives, of_loops);
+  for (TimedLength& timing : receives) {
+    if (counts_by_median("receive_overhead", timing.bytes, basis.probe.waiting))
+      timing.seconds =
+          basis.receives.at(static_cast<size_t>(timing.bytes)).seconds(OfLoops::kMedian);
+  }
+  return receives;
 }
 
 /// Finds who has to be inside MPI for messages above the eager limit: progress while the sender
 /// computes, and while both do (measure_overheads() covers the receiver). Adds lengths between two
 /// lengths with different results.
-void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
+void measure_overlap(Pair& pair, Basis& basis, const Effort& effort) {
   constexpr double kLonger = 1.25;  // the receiver stays away, so that the sender has to wait
   constexpr size_t kClosest = 64;   // bytes, and a 32nd of the length
   constexpr int kMostRounds = 12;
-  if (!result.probe.waiting || *result.probe.waiting > static_cast<double>(effort.max_bytes)) {
-    for (int part = 0; part < 2; ++part)
-      effort.begin(budget_of(result.level, effort.pace).overhead);
+  if (!basis.probe.waiting || *basis.probe.waiting > static_cast<double>(effort.max_bytes)) {
+    for (int part = 0; part < 2; ++part) effort.begin(budget_of(basis.level, effort.pace).overhead);
     return;
   }
-  const auto away = time_away(result.series.front().timings);
-  SweepOptions options = options_of_singles(result, effort, "overlap", "sender_computes");
-  const auto waiting = static_cast<size_t>(*result.probe.waiting);
+  const auto away = time_away(basis.one_way);
+  SweepOptions options = options_of_singles(basis, effort, "overlap", "sender_computes");
+  const auto waiting = static_cast<size_t>(*basis.probe.waiting);
   options.only.erase(options.only.begin(), options.only.lower_bound(waiting));
   options.only.insert(waiting);
   Series sender{"sender_computes", {}}, both{"both_compute", {}};
@@ -203,14 +227,17 @@ void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
         },
         options));
     // The lengths of the first round are known.
-    if (round > 0) add_receives(result, sweep_receives(pair, away, options));
+    if (round > 0) {
+      Receives receives = sweep_receives(pair, away, options);
+      effort.keep({basis.level, series_of(receives)});
+      basis.receives.merge(receives.both);
+    }
     if (effort.stop && effort.stop()) break;
-    const LevelSamples samples = result.samples();
-    const std::vector<ProtocolSegment> found =
-        find_protocols(*result.probe.waiting,
-                       {timed_lengths(sender.timings, OfLoops::kMedian),
-                        timed_lengths(both.timings, OfLoops::kMedian)},
-                       samples.transfer, samples.overheads.receive);
+    const std::vector<ProtocolSegment> found = find_protocols(
+        *basis.probe.waiting,
+        {timed_lengths(sender.timings, OfLoops::kMedian),
+         timed_lengths(both.timings, OfLoops::kMedian)},
+        timed_lengths(basis.one_way, effort.of_loops), receives_that_count(basis, effort.of_loops));
     options.only.clear();
     options.budget = 0;  // the least number of cycles
     options.busy_budget = 0;
@@ -222,43 +249,10 @@ void measure_overlap(Pair& pair, LevelResult& result, const Effort& effort) {
       options.only.insert(below + (at->first - below) / 2);
     }
   }
-  result.series.push_back(std::move(sender));
-  result.series.push_back(std::move(both));
+  effort.keep({basis.level, {std::move(sender), std::move(both)}});
 }
 
 }  // namespace
-
-const Timings* LevelResult::timings_of(const std::string& pattern) const {
-  const auto found = std::find_if(series.begin(), series.end(),
-                                  [&](const Series& one) { return one.pattern == pattern; });
-  return found == series.end() ? nullptr : &found->timings;
-}
-
-Timings& LevelResult::timings_for(const std::string& pattern) {
-  if (!timings_of(pattern)) series.push_back({pattern, {}});
-  return const_cast<Timings&>(*timings_of(pattern));
-}
-
-LevelSamples LevelResult::samples() const {
-  LevelSamples samples;
-  samples.probe = probe;
-  for (const Series& one : series) {
-    std::vector<TimedLength>* belongs = samples.series(one.pattern);
-    if (!belongs) continue;
-    std::vector<TimedLength>& timings = *belongs;
-    timings = timed_lengths(one.timings, of_loops);
-    for (TimedLength& timing : timings) {
-      if (counts_by_median(one.pattern, timing.bytes, probe.waiting))
-        timing.seconds =
-            one.timings.at(static_cast<size_t>(timing.bytes)).seconds(OfLoops::kMedian);
-    }
-    if (one.pattern != "burst") continue;
-    for (TimedLength& timing : timings) {
-      timing.messages = Pair::burst_length(static_cast<size_t>(timing.bytes));
-    }
-  }
-  return samples;
-}
 
 SweepOptions sweep_options(const Effort& effort, double budget) {
   SweepOptions options;
@@ -276,44 +270,26 @@ double planned_seconds(Level level, const Pace& pace) {
   return budget.transfer + budget.ports + kSinglesSeries * budget.overhead;
 }
 
-LevelResult characterise(Pair& pair, Level level, int partner, const Effort& effort) {
-  LevelResult result;
-  result.level = level;
-  result.of_loops = effort.of_loops;
-  result.partner = partner;
-  const std::string name = kLevelNames[static_cast<int>(level)];
-
+void characterise(Pair& pair, Level level, int partner, const Effort& effort) {
   for (size_t bytes : starting_lengths(effort.max_bytes)) {
     if (pair.payload_survives(bytes)) continue;
     throw InputError("a message of " + std::to_string(bytes) + " bytes to rank " +
                      std::to_string(partner) + " arrived damaged; this MPI cannot be trusted");
   }
-  find_protocol(pair, result, effort);
-
+  Basis basis{level, find_protocol(pair, level, effort)};
   const bool self = level == Level::kSelf;
   const std::string pattern = self ? "sendrecv" : "pingpong";
-  SweepOptions options =
-      sweep_options(effort, budget_of(level, effort.pace).transfer, name, level, pattern);
-  options.extra = lengths_to_look_at(result.probe);
+  SweepOptions options = sweep_options(effort, budget_of(level, effort.pace).transfer,
+                                       kLevelNames[static_cast<int>(level)], level, pattern);
+  options.extra = lengths_to_look_at(basis.probe);
   const Loop loop = [&](size_t bytes, int loops) {
     return self ? pair.exchange_with_self(bytes, loops) : pair.ping_pong(bytes, loops);
   };
-  const auto keep_from = [&](size_t first) {
-    LevelResult done = result;
-    done.series.erase(done.series.begin(), done.series.begin() + static_cast<long>(first));
-    effort.keep(done);
-  };
-  result.series.push_back({pattern, sweep(loop, options)});
-  keep_from(0);
-  const auto stopped = [&effort] { return effort.stop && effort.stop(); };
+  basis.one_way = sweep(loop, options);
+  effort.keep({level, {{pattern, basis.one_way}}, basis.probe});
   for (const auto measure : {measure_ports, measure_overheads, measure_overlap}) {
-    if (self || stopped()) continue;
-    const size_t before = result.series.size();
-    measure(pair, result, effort);
-    keep_from(before);
+    if (!self && !(effort.stop && effort.stop())) measure(pair, basis, effort);
   }
-  result.fit = fit_level(result.samples());
-  return result;
 }
 
 }  // namespace rubato

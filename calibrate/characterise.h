@@ -9,7 +9,7 @@
 #include "calibrate/pair.h"
 #include "calibrate/sweep.h"
 #include "calibrate/time_plan.h"
-#include "models/fit/level_fit.h"
+#include "models/fit/protocol_fit.h"
 
 namespace rubato {
 
@@ -19,27 +19,17 @@ struct Series {
   Timings timings;
 };
 
-/// A measured level: the samples, and the model fitted to them.
-struct LevelResult {
+/// What was measured on a level.
+struct LevelSeries {
   Level level = Level::kNode;
-  int partner = 0;  ///< the rank that rank 0 talked to
   std::vector<Series> series;
-  ProtocolProbe probe;
-  OfLoops of_loops = OfLoops::kLeast;  ///< what the fit is made of
-  LevelFit fit;                        ///< without curves when interrupted before there was enough
-
-  /// The timings of a pattern; null if none were taken.
-  const Timings* timings_of(const std::string& pattern) const;
-  /// The same, created if missing.
-  Timings& timings_for(const std::string& pattern);
-  /// The samples for the fit, as `rubato fit` reads them from the file of samples.
-  LevelSamples samples() const;
+  ProtocolProbe probe = {};
 };
 
 /// The user's options, and the signal to stop a run.
 struct Effort {
   Pace pace;
-  OfLoops of_loops = OfLoops::kLeast;  ///< what curves are made of
+  OfLoops of_loops = OfLoops::kLeast;  ///< what counts, and what has to be repeatable
   size_t max_bytes = 4 << 20;
   size_t cold_bytes = 0;  ///< of each buffer that cold patterns and copies walk through
   unsigned seed = 1;
@@ -49,9 +39,9 @@ struct Effort {
   /// Called at the begin of each part with its budget in seconds; returns how long the part may
   /// continue if the machine is busy (TimePlan::begin). On the rank that measures.
   std::function<double(double)> begin = [](double budget) { return 2 * budget; };
-  /// Receives the finished series of a level, without its fit: from then on they survive a kill of
-  /// the run. On the rank that measures.
-  std::function<void(const LevelResult&)> keep = [](const LevelResult&) {};
+  /// Receives what was measured, part by part: from then on it survives a kill of the run. On the
+  /// rank that measures.
+  std::function<void(const LevelSeries&)> keep = [](const LevelSeries&) {};
 };
 
 /// The rules of a sweep that takes `budget` seconds, and no longer if the machine is busy.
@@ -60,8 +50,8 @@ SweepOptions sweep_options(const Effort& effort, double budget);
 /// What the parts of a level are planned to take together, seconds.
 double planned_seconds(Level level, const Pace& pace);
 
-/// Measures and fits one level; called on rank 0 while the partner serves. Errors: InputError when
-/// a payload arrives damaged.
-LevelResult characterise(Pair& pair, Level level, int partner, const Effort& effort);
+/// Measures one level, into effort.keep; called on rank 0 while the partner serves. Errors:
+/// InputError when a payload arrives damaged.
+void characterise(Pair& pair, Level level, int partner, const Effort& effort);
 
 }  // namespace rubato

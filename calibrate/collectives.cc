@@ -107,7 +107,7 @@ void sort_samples(std::vector<CollectiveSample>& samples) {
 class Run {
  public:
   Run(MPI_Comm world, const CollectivesEffort& effort)
-      : world_(world), effort_(effort), clock_(world, effort.clock) {
+      : world_(world), effort_(effort), clock_(world) {
     MPI_Comm_rank(world, &rank_);
     results_.sync = effort.sync;
     last_adjusted_ = clock_.now();

@@ -18,7 +18,6 @@ namespace rubato {
 struct CollectivesEffort {
   std::vector<CollectiveOp> operations;  ///< none: nothing is measured
   ProcessSync sync = ProcessSync::kBarrier;
-  ClockMethod clock = ClockMethod::kHca3;
   Pace pace;
   size_t max_bytes = 4 << 20;
   unsigned seed = 1;

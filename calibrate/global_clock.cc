@@ -3,16 +3,12 @@
 // 2018). Two clocks are compared by messages: one side stamps and asks, the other answers with its
 // time, the first side stamps again. The fastest of some exchanges counts; the true offset lies
 // between its two stamps, most likely in the middle. That is one point. Several points, over a time
-// long enough to show the drift, give a line by least squares. The methods differ in the pairs:
+// long enough to show the drift, give a line by least squares.
 //
-//   jk     (Jones and Koenig) every rank with rank 0, in turn. O(p) points at a time, and no errors
-//          add up.
-//   hca    A binomial tree, the pairs of a round side by side, leaves first: each rank learns its
-//          line over its parent's clock. The lines are composed along the tree, which is right for
-//          drifts. The offset of each rank is measured against rank 0, O(p).
-//   hca2   Like hca, but with the offsets of the composed lines: O(log p), and errors add up.
-//   hca3   The tree from its root down: the answering rank knows the global time and answers with
-//          it, so each rank learns its line over the global clock at once. O(log p).
+// The pairs are those of HCA3, a binomial tree from its root down: the answering rank knows the
+// global time and answers with it, so each rank learns its line over the global clock at once, in
+// O(log p). (JK compares every rank with rank 0 in turn, in O(p); HCA and HCA2 compose lines from
+// the leaves up.)
 //
 // Ranks of a node read one clock; only one of them measures, and tells the others.
 #include "calibrate/global_clock.h"
@@ -39,8 +35,7 @@ double monotonic_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-GlobalClock::GlobalClock(MPI_Comm comm, ClockMethod method, Source source, bool per_rank)
-    : source_(std::move(source)) {
+GlobalClock::GlobalClock(MPI_Comm comm, Source source, bool per_rank) : source_(std::move(source)) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   if (per_rank) {
@@ -58,20 +53,7 @@ GlobalClock::GlobalClock(MPI_Comm comm, ClockMethod method, Source source, bool 
   }
   MPI_Bcast(&clocks_, 1, MPI_INT, 0, sharers_);
   if (one_clock()) return;
-  if (leader_) {
-    switch (method) {
-      case ClockMethod::kJonesKoenig:
-        jones_koenig();
-        break;
-      case ClockMethod::kHca:
-      case ClockMethod::kHca2:
-        bottom_up(method == ClockMethod::kHca);
-        break;
-      case ClockMethod::kHca3:
-        top_down();
-        break;
-    }
-  }
+  if (leader_) top_down(kPoints);
   share();
 }
 
@@ -100,87 +82,35 @@ ClockPoint GlobalClock::ask(int parent) const {
   return point;
 }
 
-void GlobalClock::answer(int child, bool in_global_time) const {
+void GlobalClock::answer(int child) const {
   for (int i = 0; i < kExchanges; ++i) {
     char question = 0;
     MPI_Recv(&question, 1, MPI_CHAR, child, kTag, leaders_, MPI_STATUS_IGNORE);
-    const double time = in_global_time ? global(now()) : now();
+    const double time = global(now());
     MPI_Send(&time, 1, MPI_DOUBLE, child, kTag, leaders_);
   }
 }
 
-LinearClock GlobalClock::learn(int parent) const {
-  std::vector<ClockPoint> points;
-  for (int i = 0; i < kPoints; ++i) {
-    points.push_back(ask(parent));
-    usleep(kPointEvery);
-  }
-  return fit_clock(points);
-}
-
-void GlobalClock::teach(int child, bool in_global_time) const {
-  for (int i = 0; i < kPoints; ++i) answer(child, in_global_time);
-}
-
-void GlobalClock::jones_koenig() {
-  std::vector<ClockPoint> points;
-  for (int i = 0; i < kPoints; ++i) {
-    if (place_ > 0) points.push_back(ask(0));
-    for (int other = 1; place_ == 0 && other < clocks_; ++other) answer(other, false);
-    usleep(kPointEvery);
-  }
-  if (place_ > 0) line_ = fit_clock(points);
-}
-
-void GlobalClock::bottom_up(bool measure_intercepts) {
-  LinearClock over_the_parent;
-  int parent = -1;
-  int bit = 1;
-  for (; bit < clocks_ && parent < 0; bit <<= 1) {
-    if ((place_ & bit) != 0) {
-      parent = place_ - bit;
-      over_the_parent = learn(parent);
-    } else if (place_ + bit < clocks_) {
-      teach(place_ + bit, false);
-    }
-  }
-  // Lines over the global clock, from the top down: the rounds backwards.
-  if (parent >= 0) {
-    LinearClock line;
-    MPI_Recv(&line, sizeof line, MPI_BYTE, parent, kTag, leaders_, MPI_STATUS_IGNORE);
-    line_ = over_parent(over_the_parent, line);
-    bit >>= 1;
-  }
-  for (bit >>= 1; bit > 0; bit >>= 1) {
-    if (place_ + bit >= clocks_) continue;
-    MPI_Send(&line_, sizeof line_, MPI_BYTE, place_ + bit, kTag, leaders_);
-  }
-  if (!measure_intercepts) return;
-  for (int other = 1; other < clocks_; ++other) {
-    if (place_ == 0) answer(other, false);
-    if (place_ == other) line_ = line_.through(ask(0));
-  }
-}
-
-void GlobalClock::top_down() {
+/// One point gives the offset alone.
+void GlobalClock::top_down(int points) {
   int bit = 1;
   while (bit < clocks_ && (place_ & bit) == 0) bit <<= 1;
-  if (place_ > 0) line_ = learn(place_ - bit);
+  if (place_ > 0) {
+    std::vector<ClockPoint> learnt;
+    for (int i = 0; i < points; ++i) {
+      if (i > 0) usleep(kPointEvery);
+      learnt.push_back(ask(place_ - bit));
+    }
+    line_ = points == 1 ? line_.through(learnt[0]) : fit_clock(learnt);
+  }
   for (bit >>= 1; bit > 0; bit >>= 1) {
-    if (place_ + bit < clocks_) teach(place_ + bit, true);
+    for (int i = 0; place_ + bit < clocks_ && i < points; ++i) answer(place_ + bit);
   }
 }
 
 void GlobalClock::adjust() {
   if (one_clock()) return;
-  if (leader_) {
-    int bit = 1;
-    while (bit < clocks_ && (place_ & bit) == 0) bit <<= 1;
-    if (place_ > 0) line_ = line_.through(ask(place_ - bit));
-    for (bit >>= 1; bit > 0; bit >>= 1) {
-      if (place_ + bit < clocks_) answer(place_ + bit, true);
-    }
-  }
+  if (leader_) top_down(1);
   share();
 }
 

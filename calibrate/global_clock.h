@@ -2,16 +2,11 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <functional>
 
 #include "calibrate/linear_clock.h"
 
 namespace rubato {
-
-/// Methods of synchronising the clocks of a job; global_clock.cc explains them.
-enum class ClockMethod { kJonesKoenig, kHca, kHca2, kHca3 };
-inline constexpr std::array<const char*, 4> kClockMethodNames = {"jk", "hca", "hca2", "hca3"};
 
 /// Seconds of the system clock that ranks of one node share.
 double monotonic_seconds();
@@ -23,10 +18,9 @@ class GlobalClock {
   /// Seconds that a rank reads; ranks of one node read the same.
   using Source = std::function<double()>;
 
-  /// Measures the clocks: a third of a second per round of the method. Collective. With `per_rank`,
+  /// Measures the clocks: a third of a second per level of the tree. Collective. With `per_rank`,
   /// ranks of one node count as having a clock each.
-  GlobalClock(MPI_Comm comm, ClockMethod method, Source source = monotonic_seconds,
-              bool per_rank = false);
+  explicit GlobalClock(MPI_Comm comm, Source source = monotonic_seconds, bool per_rank = false);
   ~GlobalClock();
   GlobalClock(const GlobalClock&) = delete;
   GlobalClock& operator=(const GlobalClock&) = delete;
@@ -44,12 +38,8 @@ class GlobalClock {
 
  private:
   ClockPoint ask(int parent) const;
-  void answer(int child, bool in_global_time) const;
-  LinearClock learn(int parent) const;
-  void teach(int child, bool in_global_time) const;
-  void jones_koenig();
-  void bottom_up(bool measure_intercepts);
-  void top_down();
+  void answer(int child) const;
+  void top_down(int points);
   void share();
 
   Source source_;

@@ -22,14 +22,11 @@ struct LinearClock {
   double own(double reference) const {
     return middle + (reference - middle - offset) / (1 + drift);
   }
-  /// The same drift, through this point (how HCA sets the intercept).
+  /// The same drift, through this point (a new offset).
   LinearClock through(const ClockPoint& point) const { return {point.own, point.offset, drift}; }
 };
 
 /// By least squares; of one point, or of points at one time, without drift. Not of none.
 LinearClock fit_clock(const std::vector<ClockPoint>& points);
-
-/// Composes a clock's model over its parent with the parent's model (HCA2's merging of models).
-LinearClock over_parent(const LinearClock& own_over_parent, const LinearClock& parent);
 
 }  // namespace rubato

@@ -45,15 +45,4 @@ std::vector<Series> measure_load(const std::vector<std::pair<int, int>>& pairs,
   return all;
 }
 
-std::vector<LoadedTime> loaded_times(const std::vector<Series>& series, OfLoops of_loops) {
-  std::vector<LoadedTime> times;
-  for (const Series& one : series) {
-    const auto live = pairs_at_once(one.pattern);
-    if (!live) continue;
-    for (const auto& [bytes, timing] : one.timings)
-      times.push_back({*live, static_cast<double>(bytes), timing.seconds(of_loops)});
-  }
-  return times;
-}
-
 }  // namespace rubato

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "calibrate/characterise.h"
-#include "models/fit/load_fit.h"
 
 namespace rubato {
 
@@ -17,8 +16,5 @@ int load_series(size_t pairs);
 /// barrier for idle ranks.
 std::vector<Series> measure_load(const std::vector<std::pair<int, int>>& pairs,
                                  const Effort& effort, const std::function<void()>& wait);
-
-/// The times of such series, for note_load().
-std::vector<LoadedTime> loaded_times(const std::vector<Series>& series, OfLoops of_loops);
 
 }  // namespace rubato

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "calibrate/characterise.h"
-#include "models/fit/load_fit.h"
 #include "models/network/placement.h"
 
 namespace rubato {

@@ -1,18 +1,22 @@
-// rubato-calibrate-<MPI>: measures what messages cost and writes a platform file.
+// rubato-calibrate-<MPI>: measures what messages cost and writes the samples, of which rank
+// 0 has `rubato fit` make a platform file of them.
 //
 // `rubato calibrate` starts it on every rank, with checked options. Rank 0 and one partner per
 // level talk (characterise.cc). All other ranks sleep: real programs have them too, and a library
 // that polls more peers is slower.
 #include <fmt/core.h>
 #include <mpi.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <new>
@@ -21,26 +25,22 @@
 #include <vector>
 
 #include "calibrate/characterise.h"
-#include "calibrate/collective_samples.h"
 #include "calibrate/collectives.h"
 #include "calibrate/level_tasks.h"
 #include "calibrate/load.h"
 #include "calibrate/machine.h"
 #include "calibrate/memory_left.h"
 #include "calibrate/message_memory.h"
-#include "calibrate/new_file.h"
+#include "calibrate/noise.h"
 #include "calibrate/options.h"
-#include "calibrate/output.h"
 #include "calibrate/patterns.h"
 #include "calibrate/presence.h"
 #include "calibrate/provenance.h"
-#include "calibrate/stress.h"
+#include "calibrate/sample_rows.h"
+#include "calibrate/sample_writer.h"
 #include "calibrate/terminal.h"
 #include "calibrate/time_plan.h"
-#include "models/cost/platform_file.h"
 #include "models/error.h"
-#include "models/fit/collective_fit.h"
-#include "models/fit/curve_ranges.h"
 #include "models/units.h"
 
 namespace rubato {
@@ -165,35 +165,41 @@ double planned_seconds(const Options& options, const std::vector<LevelTask>& tas
   return planned;
 }
 
-/// Makes rank 0 keep finished measurements in the part of the file of samples that remains when the
-/// run is killed. `csv` must be there until the end. A disk that is full now may not be so in the
-/// end, so nothing is kept from there on, and all goes on.
-void keep_samples(const Options& options, const Provenance& factors, NewFile& csv, Effort& effort) {
-  effort.keep = [&options, &factors, &csv, first = true,
-                 works = true](const LevelResult& done) mutable {
-    if (!works) return;
-    std::string text = samples_csv({done}, options.launch, first ? factors : Provenance());
-    if (!first) text.erase(0, text.find('\n') + 1);  // a header would begin another launch
-    first = false;
-    try {
-      csv.append(text);
-    } catch (const InputError& error) {
-      works = false;
-      std::fprintf(stderr, "rubato: warning: %s; no samples are kept until the end\n",
-                   error.what());
-    }
-  };
-}
+/// What rank 0 has measured, and where it keeps it.
+struct Kept {
+  std::unique_ptr<SampleWriter> csv;
+  bool any = false;    ///< some message was timed
+  bool curve = false;  ///< a level has the lengths that a curve needs
+  bool full = false;   ///< the file could not be written
 
-/// Where the samples of a run that fails are, for its complaint; empty where there are none.
-std::string kept_in(const NewFile* csv) {
-  if (!csv || csv->kept().empty()) return "";
-  return "; what messages took before that is in " + csv->kept();
+  /// Where the samples of a run that fails are, for its complaint; empty where there are none.
+  std::string place() const {
+    if (!csv || csv->kept().empty()) return "";
+    return "; what messages took before that is in " + csv->kept();
+  }
+};
+
+/// A disk that is full now may not be so in the end, so all goes on.
+void keep(const LevelSeries& measured, int launch, Kept& kept) {
+  constexpr size_t kLeastLengths = 3;
+  for (const Series& series : measured.series) {
+    const bool transfer = series.pattern == "pingpong" || series.pattern == "sendrecv";
+    kept.any |= !series.timings.empty();
+    kept.curve |= transfer && series.timings.size() >= kLeastLengths;
+  }
+  const std::string rows = rows_of(measured, launch);
+  if (rows.empty()) return;
+  try {
+    kept.csv->add(rows);
+  } catch (const InputError& error) {
+    if (!kept.full) std::fprintf(stderr, "rubato: warning: %s; tried again later\n", error.what());
+    kept.full = true;
+  }
 }
 
 /// True when the messages fit and rank 0 could open its files; its complaint is printed there.
-bool open_files(int rank, const Options& options, const Placement& places,
-                std::unique_ptr<NewFile>& csv, std::unique_ptr<NewFile>& toml, Effort& effort) {
+bool open_files(int rank, const Options& options, const Placement& places, Kept& kept,
+                Effort& effort) {
   int fine = 1;
   effort.cold_bytes = cold_buffer_of_all(MPI_COMM_WORLD, places);
   const std::string lack = lack_of_memory(options, places, effort.cold_bytes);
@@ -201,11 +207,11 @@ bool open_files(int rank, const Options& options, const Placement& places,
     try {
       if (!lack.empty()) throw InputError(lack);
       if (!options.lengths.empty()) effort.lengths = read_length_list(options.lengths);
-      toml = std::make_unique<NewFile>(options.toml, options.force);
-      csv = std::make_unique<NewFile>(options.csv, options.force);
+      refuse_output(options.toml, options.force);
+      if (!options.html.empty()) refuse_output(options.html, true);
+      kept.csv = std::make_unique<SampleWriter>(options.csv, options.force);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s\n", error.what());
-      toml.reset();
       fine = 0;
     }
   }
@@ -213,99 +219,12 @@ bool open_files(int rank, const Options& options, const Placement& places,
   return fine;
 }
 
-/// Howell's table of the collectives. One launch knows no goodness of fit.
-std::string formula_table(const std::map<CollectiveOp, CollectiveFit>& fits) {
-  if (fits.empty()) return "";
-  std::vector<std::pair<std::string, FormulaFit>> rows;
-  for (const auto& [op, fit] : fits) {
-    rows.emplace_back(name_of(op), fit.whole);
-    rows.back().second.goodness = std::numeric_limits<double>::quiet_NaN();
-  }
-  return "\n" + format_formula_table(rows) + "Q needs several launches (--launches).\n";
-}
-
-bool has_samples(const std::vector<LevelResult>& results) {
-  return std::any_of(results.begin(), results.end(), [](const LevelResult& result) {
-    return std::any_of(result.series.begin(), result.series.end(),
-                       [](const Series& series) { return !series.timings.empty(); });
-  });
-}
-
-/// Errors: InputError where there is nothing to make a platform of; samples are then where
-/// keep_samples() has them.
-void write_results(const Options& options, const std::vector<LevelResult>& results,
-                   const std::vector<NoiseSummary>& noise, const CollectiveResults& collectives,
-                   const Provenance& factors, bool one_node, NewFile& csv, NewFile& toml) {
-  Platform platform;
-  platform.name = options.name;
-  platform.measured = factors;
-  if (interrupted) platform.measured["interrupted"] = "yes: fewer samples than asked for";
-  PlatformComments comments;
-  comments.contention = note_machine(platform.measured, results, noise);
-  if (!collectives.samples.empty()) {
-    platform.measured["collectives_sync"] = kProcessSyncNames[static_cast<int>(collectives.sync)];
-    platform.measured["collectives_clock"] =
-        one_node ? "one for all ranks"
-                 : kClockMethodNames[static_cast<int>(options.collectives.clock)];
-  }
-  if (collectives.skipped > 0) {
-    platform.measured["collectives_left_out"] =
-        std::to_string(collectives.skipped) + " experiments, for lack of time";
-  }
-  const Provenance measured = platform.measured;
-  choose_preset(platform);
-  platform.measured["samples"] = options.csv.substr(options.csv.rfind('/') + 1);
-  const bool any = std::any_of(results.begin(), results.end(), [](const LevelResult& result) {
-    return result.fit.transfer.has_value();
-  });
-  if (!any && interrupted && !has_samples(results)) {
-    csv.discard();
-    throw InputError("interrupted before a level was measured; nothing was written");
-  }
-  if (!any) {
-    throw InputError(interrupted ? "interrupted before a level had the three lengths that a curve "
-                                   "needs; no platform file was written"
-                                 : "no level has the three lengths that a curve needs; no platform "
-                                   "file was written");
-  }
-  // First what was measured: of it all else can be made again.
-  csv.write(with_collectives(samples_csv(results, options.launch, measured), collectives,
-                             options.launch));
-  csv.commit();
-  for (const LevelResult& result : results) {
-    add_level(platform, result.level, result.fit, result.probe);
-    comments.levels[static_cast<size_t>(result.level)] = curve_ranges(result.fit);
-    comments.memory += copy_ranges(result.fit);
-  }
-  const MeasuredCollectives of_collectives = measured_by(collectives);
-  const auto formulas = fit_collectives(of_collectives);
-  add_collectives(platform, formulas, of_collectives);
-  const std::string text = format_platform(platform, comments);
-  toml.write(text);
-  toml.commit();
-
-  show_progress("");
-  print_summary(stdout, results);
-  print_machine(stdout, platform.measured, results);
-  std::fputs(collectives_table(collectives).c_str(), stdout);
-  std::fputs(formula_table(formulas).c_str(), stdout);
-  if (one_node && options.levels.empty()) {
-    std::printf(
-        "All ranks are on one node, so there is no network level; start ranks on two nodes "
-        "for one.\n");
-  }
-  for (const std::string& line : platform_warnings(text, toml.path()))
-    std::printf("%s\n", line.c_str());
-  std::printf("%s: platform file; %s: samples\n", toml.path().c_str(), csv.path().c_str());
-}
-
 /// Rank 0 measures with one partner, the others sleep.
-void run_task(int rank, const LevelTask& task, const Effort& effort,
-              std::vector<LevelResult>& results) {
+void run_task(int rank, const LevelTask& task, const Effort& effort) {
   if (rank == 0 || rank == task.partner) {
     Pair pair(MPI_COMM_WORLD, rank == 0 ? task.partner : 0, effort.max_bytes);
     if (rank == 0) {
-      if (!effort.stop()) results.push_back(characterise(pair, task.level, task.partner, effort));
+      if (!effort.stop()) characterise(pair, task.level, task.partner, effort);
       if (task.partner != 0) pair.release();
     } else {
       pair.serve();
@@ -314,50 +233,32 @@ void run_task(int rank, const LevelTask& task, const Effort& effort,
   sleep_until_all_are_here(MPI_COMM_WORLD);
 }
 
-/// Further series of a level that was measured, on rank 0.
-void add_series(Level level, std::vector<Series> series, const Effort& effort,
-                std::vector<LevelResult>& results) {
-  for (LevelResult& result : results) {
-    if (result.level != level || series.empty()) continue;
-    LevelResult done;
-    done.level = level;
-    done.series = series;
-    effort.keep(done);
-    for (Series& one : series) result.series.push_back(std::move(one));
-    fit_memory(result.samples(), result.fit);
-  }
-}
-
 /// The patterns between two ranks, for each level, and then those of all ranks, on the level
 /// `widest` of the most distant ones, if that is measured.
 void run_patterns(int rank, const std::vector<LevelTask>& tasks, Level widest,
-                  const std::vector<MessagePattern>& patterns, const Effort& effort,
-                  std::vector<LevelResult>& results) {
+                  const std::vector<MessagePattern>& patterns, const Effort& effort) {
   std::vector<MessagePattern> pairs, all;
   for (const MessagePattern& pattern : patterns)
     (pattern.between_two() ? pairs : all).push_back(pattern);
-  const auto add = [&](Level level, std::vector<Series> series) {
-    add_series(level, std::move(series), effort, results);
-  };
   for (const LevelTask& task : tasks) {
     if (task.level == Level::kSelf) continue;
     const bool talks = rank == 0 || rank == task.partner;
     MPI_Comm two;
     MPI_Comm_split(MPI_COMM_WORLD, talks ? 0 : MPI_UNDEFINED, rank, &two);
     if (talks) {
-      add(task.level, measure_patterns(two, pairs, effort));
+      effort.keep({task.level, measure_patterns(two, pairs, effort)});
       MPI_Comm_free(&two);
     }
     sleep_until_all_are_here(MPI_COMM_WORLD);
   }
   if (std::any_of(tasks.begin(), tasks.end(),
                   [&](const LevelTask& task) { return task.level == widest; }))
-    add(widest, measure_patterns(MPI_COMM_WORLD, all, effort));
+    effort.keep({widest, measure_patterns(MPI_COMM_WORLD, all, effort)});
 }
 
-/// Disturbances: of the ranks by each other, and by the system. Kept on rank 0.
-void run_machine(int rank, int ranks, const std::vector<LevelTask>& tasks, const Effort& effort,
-                 std::vector<LevelResult>& results, std::vector<NoiseSummary>& noise) {
+/// Disturbances: of the ranks by each other, and by the system, which is returned on rank 0.
+std::string run_machine(int rank, int ranks, const std::vector<LevelTask>& tasks,
+                        const Effort& effort) {
   for (const LevelTask& task : tasks) {
     std::vector<Series> series;
     if (task.level == Level::kSelf) {
@@ -366,23 +267,23 @@ void run_machine(int rank, int ranks, const std::vector<LevelTask>& tasks, const
     } else {
       series = measure_load(task.pairs, effort, [] { sleep_until_all_are_here(MPI_COMM_WORLD); });
     }
-    add_series(task.level, std::move(series), effort, results);
+    effort.keep({task.level, std::move(series)});
   }
   // All at once, as in a program.
   NoiseSummary own = summarise_noise(fixed_work(effort));
-  noise.resize(static_cast<size_t>(ranks));
+  std::vector<NoiseSummary> noise(static_cast<size_t>(ranks));
   MPI_Gather(&own, sizeof own, MPI_BYTE, noise.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
+  return noise_text(noise);
 }
 
-/// What all ranks measured; rank 0 has it.
-struct Measured {
-  std::vector<LevelResult> levels;
-  std::vector<NoiseSummary> noise;
+/// What is known in the end; rank 0 has it.
+struct Ending {
+  std::string noise;
   CollectiveResults collectives;
 };
 
 /// Measures all that was asked for. Collective. Errors: InputError on the rank that finds a fault.
-void measure(const Options& options, const Placement& places, Effort& effort, Measured& measured) {
+void measure(const Options& options, const Placement& places, Effort& effort, Ending& ending) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::vector<LevelTask> tasks = tasks_asked_for(places, options.levels);
@@ -401,35 +302,83 @@ void measure(const Options& options, const Placement& places, Effort& effort, Me
   effort.progress = [&](const std::string& what) {
     show_progress(progress_text(what, plan.left(now() - start)));
   };
-  for (const LevelTask& task : tasks) run_task(rank, task, effort, measured.levels);
+  for (const LevelTask& task : tasks) run_task(rank, task, effort);
   if (!options.patterns.empty() && goes_on())
-    run_patterns(rank, tasks, widest_level(places), options.patterns, effort, measured.levels);
-  if (goes_on()) run_machine(rank, places.ranks(), tasks, effort, measured.levels, measured.noise);
+    run_patterns(rank, tasks, widest_level(places), options.patterns, effort);
+  if (goes_on()) ending.noise = run_machine(rank, places.ranks(), tasks, effort);
   collectives.max_bytes = options.max_bytes;
-  collectives.seed = options.seed;
+  collectives.seed = effort.seed;
   collectives.stop = effort.stop;
   collectives.progress = show_progress;
-  if (goes_on()) measured.collectives = measure_collectives(MPI_COMM_WORLD, collectives);
+  if (goes_on()) ending.collectives = measure_collectives(MPI_COMM_WORLD, collectives);
 }
 
-/// Sends for so many seconds and checks what arrives. Exit code.
-int stress(const Options& options) {
-  StressOptions stress;
-  stress.seconds = options.stress;
-  stress.max_bytes = options.max_bytes;
-  stress.seed = options.seed;
-  stress.stop = [] { return interrupted != 0; };
-  return run_stress(stress) ? 0 : 1;
+/// Completes the file of samples. Errors: InputError where nothing can be made of it; samples are
+/// then where keep() has them.
+void finish(const Options& options, const Ending& ending, bool one_node, Kept& kept) {
+  Provenance measured;
+  if (interrupted) measured["interrupted"] = "yes: fewer samples than asked for";
+  if (!ending.noise.empty()) measured["noise"] = ending.noise;
+  const CollectiveResults& collectives = ending.collectives;
+  if (!collectives.samples.empty()) {
+    measured["collectives_sync"] = kProcessSyncNames[static_cast<int>(collectives.sync)];
+    measured["collectives_clock"] = one_node ? "one for all ranks" : "hca3";
+  }
+  if (collectives.skipped > 0) {
+    measured["collectives_left_out"] =
+        std::to_string(collectives.skipped) + " experiments, for lack of time";
+  }
+  if (!kept.curve && interrupted && !kept.any) {
+    kept.csv->discard();
+    throw InputError("interrupted before a level was measured; nothing was written");
+  }
+  if (!kept.curve) {
+    throw InputError(interrupted ? "interrupted before a level had the three lengths that a curve "
+                                   "needs; no platform file was written"
+                                 : "no level has the three lengths that a curve needs; no platform "
+                                   "file was written");
+  }
+  kept.csv->add(rows_of(collectives, options.launch) + comments_of(measured));
+  kept.csv->finish();
 }
 
-/// Becomes `rubato fit`, which draws the samples. MPI is over. Errors: InputError when it is not
-/// there.
-[[noreturn]] void draw(const Options& options) {
+/// What the samples do not tell.
+void print_ranks(const Options& options, const Placement& places) {
+  for (const LevelTask& task : tasks_asked_for(places, options.levels)) {
+    if (task.level == Level::kSelf) continue;
+    fmt::print("{} level, rank 0 and rank {}\n", kLevelNames[static_cast<int>(task.level)],
+               task.partner);
+  }
+  if (widest_level(places) != Level::kNetwork && options.levels.empty()) {
+    fmt::print(
+        "All ranks are on one node, so there is no network level; start ranks on two nodes for "
+        "one.\n");
+  }
+}
+
+/// Runs the command that makes a platform file of the samples; its exit code. In a process group of
+/// its own: launchers that were told to stop kill their ranks a second later. Errors: InputError
+/// when it cannot be started.
+int make_platform(const Options& options) {
+  std::vector<char*> words;
+  for (const std::string& word : options.then) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
   std::fflush(nullptr);
-  if (!freopen("/dev/null", "w", stdout)) throw InputError("/dev/null cannot be opened");
-  execl(options.rubato.c_str(), options.rubato.c_str(), "fit", options.csv.c_str(), "--name",
-        options.name.c_str(), "--html", options.html.c_str(), nullptr);
-  throw InputError(options.html + " was not drawn: " + options.rubato + " cannot be started");
+  posix_spawnattr_t own_group;
+  posix_spawnattr_init(&own_group);
+  posix_spawnattr_setflags(&own_group, POSIX_SPAWN_SETPGROUP);
+  pid_t child = 0;
+  // No fork(): networks may have registered the memory of this process.
+  const int error = posix_spawn(&child, words[0], nullptr, &own_group, words.data(), environ);
+  posix_spawnattr_destroy(&own_group);
+  if (error) {
+    throw InputError(options.toml + " was not made of " + options.csv + ": " + words[0] +
+                     " cannot be started: " + std::strerror(error));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 int run(int argc, char** argv) {
@@ -446,13 +395,6 @@ int run(int argc, char** argv) {
     MPI_Finalize();
     return 1;
   }
-  if (options.stress > 0) {
-    std::signal(SIGINT, on_signal);
-    std::signal(SIGTERM, on_signal);
-    const int exit_code = stress(options);
-    MPI_Finalize();
-    return exit_code;
-  }
   const Placement places = places_of_ranks(MPI_COMM_WORLD);
   if (const auto unmet = unmet_level(places, options.levels)) {
     const std::vector<std::string> hosts = gather_texts(own_host(), ranks);
@@ -461,9 +403,9 @@ int run(int argc, char** argv) {
     MPI_Finalize();
     return rank == 0 ? 1 : 0;
   }
-  std::unique_ptr<NewFile> csv, toml;
+  Kept kept;
   Effort effort;
-  if (!open_files(rank, options, places, csv, toml, effort)) {
+  if (!open_files(rank, options, places, kept, effort)) {
     MPI_Finalize();
     return rank == 0 ? 1 : 0;
   }
@@ -477,33 +419,35 @@ int run(int argc, char** argv) {
   effort.pace.quick = options.quick;
   effort.of_loops = options.of_loops;
   effort.max_bytes = options.max_bytes;
-  effort.seed = options.seed;
+  effort.seed = static_cast<unsigned>(options.launch);
   effort.stop = [] { return interrupted != 0; };
   const Provenance factors = gather_factors(options, ranks, effort.cold_bytes);
-  if (rank == 0) keep_samples(options, factors, *csv, effort);
-  Measured measured;
+  if (rank == 0) {
+    kept.csv->begin(sample_header() + comments_of(factors));
+    effort.keep = [&](const LevelSeries& measured) { keep(measured, options.launch, kept); };
+  }
+  Ending ending;
   try {
-    measure(options, places, effort, measured);
+    measure(options, places, effort, ending);
   } catch (const std::bad_alloc&) {
     throw;  // main() knows what to do about it
   } catch (const std::exception& error) {
-    throw InputError(error.what() + kept_in(csv.get()));
+    throw InputError(error.what() + kept.place());
   }
+  show_progress("");
   int exit_code = 0;
   // All that is left to do together is to end.
   if (rank == 0) {
     try {
-      write_results(options, measured.levels, measured.noise, measured.collectives, factors,
-                    widest_level(places) != Level::kNetwork, *csv, *toml);
+      finish(options, ending, widest_level(places) != Level::kNetwork, kept);
+      print_ranks(options, places);
+      exit_code = make_platform(options);
     } catch (const InputError& error) {
-      std::fprintf(stderr, "rubato: error: %s%s\n", error.what(), kept_in(csv.get()).c_str());
+      std::fprintf(stderr, "rubato: error: %s%s\n", error.what(), kept.place().c_str());
       exit_code = 1;
     }
   }
-  csv.reset();
-  toml.reset();
   MPI_Finalize();
-  if (rank == 0 && exit_code == 0 && !options.html.empty()) draw(options);
   return exit_code;
 }
 

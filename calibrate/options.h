@@ -13,8 +13,10 @@ namespace rubato {
 
 /// The request of `rubato calibrate`, already checked, to the calibrator.
 struct Options {
-  std::string toml, csv, name, command;
-  std::string html, rubato;  ///< the page to be made by `rubato fit`, and the path of rubato
+  std::string csv;                ///< the file of samples
+  std::string toml, html;         ///< what is made of it afterwards; may be empty
+  std::vector<std::string> then;  ///< words of the command that does so
+  std::string command;            ///< for [measured]
   CollectivesEffort collectives;
   std::string lengths;  ///< samples whose lengths are to be measured again
   OfLoops of_loops = OfLoops::kLeast;
@@ -22,14 +24,13 @@ struct Options {
   double seconds = 0;  ///< of the whole run; 0: the default
   bool force = false;
   size_t max_bytes = 4 << 20;
-  unsigned seed = 1;
-  int launch = 1;
+  int launch = 1;  ///< of several; its random order follows from it
   std::vector<MessagePattern> patterns;
   std::vector<Level> levels;  ///< to be measured; empty: those that the ranks show
-  double stress = 0;          ///< seconds; greater than 0: nothing is measured
 };
 
-/// Reads `--key=value` words. Errors: UsageError that names the word.
+/// Reads `--key=value` words; a key may be given several times where it is a list. Errors:
+/// UsageError where `rubato calibrate` did not write them.
 Options read_options(int argc, char** argv);
 
 }  // namespace rubato

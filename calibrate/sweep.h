@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/fit/level_fit.h"
+#include "models/fit/timed_length.h"
 
 namespace rubato {
 
@@ -66,9 +66,6 @@ std::set<size_t> starting_lengths(size_t max_bytes);
 /// intervals on both sides; unless they are closer together than max(4 bytes, 1/64 of the length),
 /// or 1/512 for a miss of three thresholds: a large step is worth knowing exactly.
 std::vector<size_t> refinement(const Timings& timings, double threshold);
-
-/// Two halves of a sweep that differ by more than this (relative) were disturbed.
-inline constexpr double kRepeatable = 0.02;
 
 /// The statistic of a sweep, and of its even and odd loops.
 std::vector<TimedLength> timed_lengths(const Timings& timings, OfLoops of_loops = OfLoops::kLeast);

@@ -28,7 +28,6 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
-constexpr double kStressSeconds = 30;
 constexpr double kLeastSize = 1024;
 constexpr double kMostSize = 1 << 30;  // an MPI count is an int; a burst has two of them in memory
 
@@ -62,13 +61,6 @@ std::string csv_beside(const std::string& toml) {
 std::string platform_name(const std::string& toml) {
   const std::string file = toml.substr(toml.rfind('/') + 1);
   return file.substr(0, file.find('.'));
-}
-
-void refuse_existing(const std::vector<std::string>& files) {
-  for (const std::string& file : files) {
-    if (!std::filesystem::exists(file)) continue;
-    throw InputError(fmt::format("{} exists; choose another name, or --force to replace it", file));
-  }
 }
 
 /// The word that an option says. Errors: UsageError when it is none of `words`.
@@ -118,6 +110,7 @@ struct Request {
   std::vector<std::string> words;   ///< for the calibrator of one MPI
   Flavour mpi = Flavour::kUnknown;  ///< asked for
   LaunchPlan plan;                  ///< with a launcher only where several launches are asked for
+  Arguments fit;                    ///< of `rubato fit`, which makes the platform file
 };
 
 /// How fast it has to be, as words for a launch or for a calibrator. Errors: UsageError.
@@ -136,7 +129,7 @@ std::vector<std::string> options_of_pace(const po::variables_map& values) {
 /// The words that each of several launches gets.
 std::vector<std::string> options_of_launch(const po::variables_map& values) {
   std::vector<std::string> options;
-  for (const char* name : {"max-size", "time", "patterns", "collectives", "sync", "clock"})
+  for (const char* name : {"max-size", "time", "patterns", "collectives", "sync"})
     options.insert(options.end(), {std::string("--") + name, values[name].as<std::string>()});
   for (std::string& option : options_of_pace(values)) options.push_back(std::move(option));
   if (values.count("levels")) {
@@ -157,7 +150,6 @@ std::vector<std::string> options_of_launch(const po::variables_map& values) {
 LaunchPlan launch_plan(const po::variables_map& values, const std::vector<std::string>& launcher) {
   LaunchPlan plan;
   if (!values.count("launches")) {
-    if (values.count("least")) throw UsageError("--least is for several launches: --launches 10");
     if (launcher.empty()) return plan;
     throw UsageError("what stands behind '--' starts launches; say how many: --launches 10");
   }
@@ -174,9 +166,7 @@ LaunchPlan launch_plan(const po::variables_map& values, const std::vector<std::s
   if (!values["launch"].defaulted()) throw UsageError("--launch and --launches exclude each other");
   plan.launcher = launcher;
   plan.options = options_of_launch(values);
-  plan.seed = values["seed"].as<unsigned>();
   plan.given_lengths = values.count("lengths") > 0;
-  if (values.count("least")) plan.of_launches = OfLaunches::kLeast;
   return plan;
 }
 
@@ -222,22 +212,15 @@ po::options_description visible_options() {
        "them; an error where the ranks do not show one (default: those that they show)")  //
       ("name", po::value<std::string>()->value_name("NAME"),
        "what reports call the machine (default: the name of FILE)")  //
-      ("seed", po::value<unsigned>()->value_name("N")->default_value(1),
-       "of the random order of message lengths")  //
       ("launch", po::value<int>()->value_name("N")->default_value(1),
-       "which of several launches this is, for the samples ('rubato compare')")  //
+       "which of several launches this is, for the samples ('rubato compare') and the random order "
+       "of lengths")  //
       ("collectives", po::value<std::string>()->value_name("LIST")->default_value("all"),
        "which collective operations are measured: names with commas, all or none")  //
       ("sync", po::value<std::string>()->value_name("HOW")->default_value("barrier"),
        "how collectives begin together: barrier, or window on a global clock")  //
-      ("clock", po::value<std::string>()->value_name("METHOD")->default_value("hca3"),
-       "how the clocks of nodes are made one: jk, hca, hca2 or hca3")  //
       ("launches", po::value<int>()->value_name("N"),
        "start the launcher behind '--' so many times and make one platform of all")  //
-      ("least",
-       "with --launches: the least time of each message counts, not the median: what the machine "
-       "can do where something else slows some of the launches down (not where two virtual "
-       "processors share a core now and then, which makes messages quicker)")  //
       ("lengths", po::value<std::string>()->value_name("SAMPLES.csv"),
        "measure the lengths of these samples instead of choosing")  //
       ("patterns", po::value<std::string>()->value_name("LIST")->default_value("default", ""),
@@ -246,29 +229,11 @@ po::options_description visible_options() {
       ("mpi", po::value<std::string>()->value_name("NAME"),
        "openmpi or mpich, where the launcher does not tell: 'srun --mpi=pmi2' is taken for "
        "MPICH's, other kinds for Open MPI's")  //
-      ("stress", po::value<double>()->value_name("SECONDS")->implicit_value(kStressSeconds),
-       "measure nothing, but send for so long (30) and check every bit; exit 1 when one is "
-       "wrong; takes --max-size, --seed and --mpi")  //
       ("html", po::value<std::string>()->value_name("FILE"),
        "write a page with every curve and formula, its samples and residuals")  //
       ("force", "replace existing files")                                       //
       ("help,h", "show this help");
   return visible;
-}
-
-/// Errors: UsageError that names what the stress run would pass over in silence.
-void refuse_beside_stress(const po::variables_map& values, const Arguments& launcher) {
-  std::vector<std::string> useless;
-  for (const auto& [name, value] : values) {
-    const bool used = name == "stress" || name == "max-size" || name == "seed" || name == "mpi";
-    if (value.defaulted() || used) continue;
-    useless.push_back(name == "output" ? "-o" : "--" + name);
-  }
-  if (!launcher.empty()) useless.push_back("a launcher behind '--'");
-  if (useless.empty()) return;
-  throw UsageError(fmt::format(
-      "--stress measures nothing, so it has no use for {}; it takes --max-size, --seed and --mpi",
-      fmt::join(useless, ", ")));
 }
 
 Request read_request(const Arguments& arguments) {
@@ -277,13 +242,11 @@ Request read_request(const Arguments& arguments) {
   Request request;
   request.help = !parse_options(own, kHelp, visible_options(), "", false, values);
   if (request.help) return request;
-  const bool stress = values.count("stress") != 0;
-  if (!stress && !values.count("output")) {
+  if (!values.count("output")) {
     throw UsageError(
         "-o FILE is missing; usage: mpirun -n RANKS rubato calibrate -o FILE [options]");
   }
-  if (stress) refuse_beside_stress(values, launcher);
-  const std::string toml = stress ? "none.toml" : values["output"].as<std::string>();
+  const std::string toml = values["output"].as<std::string>();
   const std::string csv = csv_beside(toml);
   if (csv == toml || platform_name(toml).empty()) {
     throw UsageError(
@@ -305,15 +268,6 @@ Request read_request(const Arguments& arguments) {
   }
   const std::string patterns = values["patterns"].as<std::string>();
   parse_patterns(patterns);  // complains here, once
-  if (stress) {
-    const double seconds = values["stress"].as<double>();
-    if (!(seconds > 0 && seconds < 1e6))
-      throw UsageError(fmt::format("--stress: seconds greater than 0, not {}", seconds));
-    request.words = {fmt::format("--stress={}", seconds),
-                     fmt::format("--max-bytes={:.0f}", max_size),
-                     fmt::format("--seed={}", values["seed"].as<unsigned>())};
-    return request;
-  }
   if (values["launch"].as<int>() < 1) throw UsageError("--launch: from 1 on");
   const std::string name =
       values.count("name") ? values["name"].as<std::string>() : platform_name(toml);
@@ -322,21 +276,20 @@ Request read_request(const Arguments& arguments) {
   const std::string command = fmt::format("rubato calibrate {}", fmt::join(arguments, " "));
   request.words = {"--toml=" + toml,
                    "--csv=" + csv,
-                   "--name=" + name,
+                   "--html=" + html,
                    "--collectives=" + collective_list(values["collectives"].as<std::string>()),
                    "--time=" + one_of(values, "time", {"min", "median"}),
                    "--sync=" + one_of(values, "sync", {"barrier", "window"}),
-                   "--clock=" + one_of(values, "clock", {"jk", "hca", "hca2", "hca3"}),
                    fmt::format("--max-bytes={:.0f}", max_size),
-                   fmt::format("--seed={}", values["seed"].as<unsigned>()),
                    fmt::format("--launch={}", values["launch"].as<int>()),
                    "--patterns=" + patterns,
                    "--command=" + command};
-  if (!html.empty()) {
-    // After its run, rank 0 becomes `rubato fit`, which draws.
-    request.words.push_back("--html=" + html);
-    request.words.push_back("--rubato=" + std::filesystem::read_symlink("/proc/self/exe").string());
-  }
+  request.fit = {csv, "--output=" + toml, "--name=" + name};
+  if (!html.empty()) request.fit.push_back("--html=" + html);
+  if (values.count("force")) request.fit.push_back("--force");
+  request.words.push_back("--then=" + std::filesystem::read_symlink("/proc/self/exe").string());
+  request.words.push_back("--then=fit");
+  for (const std::string& word : request.fit) request.words.push_back("--then=" + word);
   for (std::string& option : options_of_pace(values)) request.words.push_back(std::move(option));
   if (values.count("force")) request.words.push_back("--force");
   if (values.count("levels"))
@@ -345,10 +298,9 @@ Request read_request(const Arguments& arguments) {
     request.words.push_back("--lengths=" + values["lengths"].as<std::string>());
   request.plan = launch_plan(values, launcher);
   if (!request.plan.launcher.empty()) {
-    request.plan.toml = toml;
     request.plan.csv = csv;
-    request.plan.html = html;
-    request.plan.name = name;
+    request.plan.made_of_it = {toml};
+    if (!html.empty()) request.plan.made_of_it.push_back(html);
     request.plan.command = command;
     if (!values.count("force")) refuse_existing({toml, csv});
   }
@@ -377,7 +329,10 @@ int command_calibrate(const Arguments& arguments) {
   try {
     const Request request = read_request(arguments);
     if (request.help) return 0;
-    if (!request.plan.launcher.empty()) return calibrate_in_launches(request.plan);
+    if (!request.plan.launcher.empty()) {
+      calibrate_in_launches(request.plan);
+      return command_fit(request.fit);
+    }
     const Flavour flavour = calibrator_flavour(request.mpi);
     if (flavour == Flavour::kUnknown) {
       throw InputError("calibrate needs at least 2 ranks: mpirun -n 2 rubato calibrate ...");

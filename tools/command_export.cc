@@ -44,10 +44,7 @@ int command_export(const Arguments& arguments) {
   const int nodes = values["nodes"].as<int>();
   if (nodes < 1) throw UsageError("--nodes: a whole number above 0");
   const std::string output = values["simgrid"].as<std::string>();
-  if (!values.count("force") && std::filesystem::is_regular_file(output)) {
-    throw InputError(
-        fmt::format("{} exists; choose another name, or --force to replace it", output));
-  }
+  if (!values.count("force")) refuse_existing({output});
   const std::string preset =
       std::filesystem::exists(names[0]) ? "" : preset_path(platforms_dir(), names[0]);
   if (preset.empty() && !std::filesystem::exists(names[0])) {

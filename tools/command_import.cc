@@ -102,10 +102,8 @@ int command_import(const Arguments& arguments) {
   const std::string csv = values.count("csv") ? values["csv"].as<std::string>() : "";
   if (output == "-") throw UsageError("-o: a platform file needs a name");
   keep_apart(output, csv);
+  if (!values.count("force")) refuse_existing({output, csv});
   for (const std::string& file : {output, csv}) {
-    if (!values.count("force") && fs::is_regular_file(file))
-      throw InputError(
-          fmt::format("{} exists; choose another name, or --force to replace it", file));
     for (const Input& input : inputs) keep_input(input.file, file);
   }
 
@@ -134,7 +132,7 @@ int command_import(const Arguments& arguments) {
   for (const Input& input : inputs) files.push_back(fs::path(input.file).filename().string());
   const std::string name =
       values.count("name") ? values["name"].as<std::string>() : fs::path(output).stem().string();
-  FittedPlatform fitted = fit_platform(samples, inputs[0].file, name, Joints::kFree, page_width());
+  FittedPlatform fitted = fit_platform(samples, inputs[0].file, name, page_width());
   fitted.platform.measured["samples"] = fmt::format("{}", fmt::join(files, ", "));
   if (!csv.empty()) {
     WholeFile file(csv);

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "models/fit/statistics.h"
+#include "models/units.h"
 #include "tools/numbers.h"
 #include "tools/sample_fit.h"
 #include "tools/text_table.h"
@@ -54,9 +55,29 @@ std::string table_of(const std::string& operation, const std::map<double, Cell>&
   return table.format(page_width);
 }
 
+/// One launch: a row per operation.
+std::string table_of_one(const std::vector<std::string>& order,
+                         std::map<std::string, std::map<double, Cell>>& operations,
+                         int page_width) {
+  const std::vector<double> sizes = {0, 8, 512, 4 << 10, 32 << 10, 256 << 10, 4 << 20};
+  std::vector<std::string> header = {"Time"};
+  for (const double bytes : sizes) header.push_back(show_bytes(bytes));
+  TextTable table(header);
+  for (const std::string& operation : order) {
+    std::vector<std::string> row = {operation};
+    for (const double bytes : sizes) {
+      const auto found = operations[operation].find(bytes);
+      const bool is_there = found != operations[operation].end();
+      row.push_back(is_there ? brief_seconds(found->second.begin()->second) : "");
+    }
+    table.add_row(row);
+  }
+  return table.format(page_width) + "\n";
+}
+
 }  // namespace
 
-std::string launch_table(const std::vector<SampleRow>& rows, OfLoops of_loops, int page_width) {
+std::string sample_table(const std::vector<SampleRow>& rows, OfLoops of_loops, int page_width) {
   std::vector<std::string> order;
   std::map<std::string, std::map<double, std::vector<SampleRow>>> rows_of;
   int launches = 0;
@@ -73,6 +94,7 @@ std::string launch_table(const std::vector<SampleRow>& rows, OfLoops of_loops, i
         operations[operation][bytes][row.launch] = seconds_of_launch(row, of_loops);
     }
   }
+  if (launches == 1) return table_of_one(order, operations, page_width);
   std::string text;
   for (const std::string& operation : order)
     text += table_of(operation, operations[operation], launches, page_width) + "\n";

@@ -15,17 +15,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <sstream>
 
-#include "models/cost/platform_file.h"
 #include "models/error.h"
-#include "tools/calibration_report.h"
 #include "tools/child.h"
 #include "tools/flavour.h"
-#include "tools/launch_table.h"
-#include "tools/platform_fit.h"
-#include "tools/text_table.h"
 #include "tools/whole_file.h"
 
 namespace fs = std::filesystem;
@@ -48,9 +42,9 @@ std::string content_of(const std::string& file) {
 /// A directory beside the output that goes with everything in it.
 class WorkDirectory {
  public:
-  explicit WorkDirectory(const std::string& toml) {
-    const fs::path parent = fs::absolute(toml).parent_path();
-    path_ = (parent / ("." + fs::path(toml).stem().string() + "-launches-XXXXXX")).string();
+  explicit WorkDirectory(const std::string& csv) {
+    const fs::path parent = fs::absolute(csv).parent_path();
+    path_ = (parent / ("." + fs::path(csv).stem().string() + "-launches-XXXXXX")).string();
     if (!mkdtemp(path_.data())) {
       throw InputError(fmt::format("{}: no directory can be made there: {}", parent.string(),
                                    std::strerror(errno)));
@@ -83,7 +77,7 @@ void show_line(const std::string& text) {
 /// The launches of one run.
 class Driver {
  public:
-  explicit Driver(const LaunchPlan& plan) : plan_(plan), directory_(plan.toml) {}
+  explicit Driver(const LaunchPlan& plan) : plan_(plan), directory_(plan.csv) {}
 
   void run() {
     int failures = 0;  // one after the other
@@ -112,7 +106,6 @@ class Driver {
   /// Those that are whole; where there are none, what the one that was cut short has.
   const std::vector<std::string>& samples() const { return whole_.empty() ? cut_ : whole_; }
   bool complete() const { return static_cast<int>(whole_.size()) == plan_.launches; }
-  std::string work_file(const std::string& name) const { return directory_.file(name); }
 
  private:
   /// True when there is a whole file of samples more.
@@ -121,8 +114,8 @@ class Driver {
     const std::string csv = directory_.file(stem + ".csv");
     std::vector<std::string> words = plan_.launcher;
     words.push_back(fs::read_symlink("/proc/self/exe").string());
-    words.insert(words.end(), {"calibrate", "-o", directory_.file(stem + ".toml"), "--launch", stem,
-                               "--seed", fmt::format("{}", plan_.seed + launch - 1)});
+    words.insert(words.end(),
+                 {"calibrate", "-o", directory_.file(stem + ".toml"), "--launch", stem});
     words.insert(words.end(), plan_.options.begin(), plan_.options.end());
     if (!whole_.empty() && !plan_.given_lengths) {
       words.insert(words.end(), {"--lengths", whole_.front()});
@@ -184,11 +177,10 @@ std::string complaint_in(const std::string& output) {
   return first;
 }
 
-int calibrate_in_launches(const LaunchPlan& plan) {
+void calibrate_in_launches(const LaunchPlan& plan) {
   find_program(plan.launcher[0]);
-  WholeFile toml(plan.toml);
   WholeFile csv(plan.csv);
-  const auto page = plan.html.empty() ? nullptr : std::make_unique<WholeFile>(plan.html);
+  for (const std::string& file : plan.made_of_it) WholeFile can_be_written(file);
   std::signal(SIGINT, on_stop);
   std::signal(SIGTERM, on_stop);
   Driver driver(plan);
@@ -196,32 +188,15 @@ int calibrate_in_launches(const LaunchPlan& plan) {
 
   std::string text;
   for (const std::string& samples : driver.samples()) text += content_of(samples);
-  // First what was measured: of it all else can be made again.
+  const std::string launches =
+      driver.complete()
+          ? fmt::format("{}", plan.launches)
+          : fmt::format("{} of {} that were asked for", driver.samples().size(), plan.launches);
+  // In front of what the first launch says, which counts where nobody else spoke.
+  text.insert(text.find('\n') + 1,
+              fmt::format("# command: {}\n# launches: {}\n", plan.command, launches));
   csv.write(text);
   csv.commit();
-  const std::string together = driver.work_file("together.csv");
-  std::ofstream(together) << text;
-  const SampleFile samples = read_sample_file(together, "seconds_min");
-  const OfLoops of_loops = counted_of_loops(samples);
-  FittedPlatform fitted = fit_platform(samples, plan.csv, plan.name, Joints::kFree, page_width(),
-                                       {of_loops, plan.of_launches});
-  Provenance& measured = fitted.platform.measured;
-  measured["command"] = plan.command;
-  measured["launches"] = driver.complete() ? fmt::format("{}", plan.launches)
-                                           : fmt::format("{} of {} that were asked for",
-                                                         driver.samples().size(), plan.launches);
-  const std::string written = format_platform(fitted.platform, fitted.comments);
-  toml.write(written);
-  if (page) page->write(calibration_html(fitted));
-  toml.commit();
-  if (page) page->commit();
-  std::string warnings;
-  for (const std::string& line : platform_warnings(written, plan.toml)) warnings += line + "\n";
-  print_to_stdout(
-      fmt::format("{}{}Ranges hold with 95 % confidence.\n{}{}: platform file; {}: samples\n",
-                  launch_table(samples.rows, of_loops, page_width()), fitted.report, warnings,
-                  plan.toml, plan.csv));
-  return 0;
 }
 
 }  // namespace rubato

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <cctype>
 #include <sstream>
 
 #include "models/error.h"
@@ -45,29 +44,6 @@ size_t leading_options(const Arguments& words, const po::options_description& op
   return std::min(i, words.size());
 }
 
-/// `words` with "--stress -1" as "--stress=-1", where the value of an option may be left out: a
-/// number below 0 is a value that is wrong, and not an option.
-Arguments with_numbers_joined(const Arguments& words, const po::options_description& options) {
-  const auto value_is_optional = [&](const std::string& word) {
-    for (const auto& option : options.options()) {
-      if ("--" + option->long_name() == word)
-        return option->semantic()->min_tokens() == 0 && option->semantic()->max_tokens() > 0;
-    }
-    return false;
-  };
-  Arguments joined;
-  for (const std::string& word : words) {
-    const bool number = word.size() > 1 && word[0] == '-' &&
-                        (std::isdigit(static_cast<unsigned char>(word[1])) || word[1] == '.');
-    if (number && !joined.empty() && value_is_optional(joined.back())) {
-      joined.back() += "=" + word;
-    } else {
-      joined.push_back(word);
-    }
-  }
-  return joined;
-}
-
 void print_help(const CommandHelp& help, const po::options_description& visible) {
   std::ostringstream options;
   options << visible;
@@ -99,11 +75,7 @@ bool parse_options(const Arguments& arguments, const CommandHelp& help,
   try {
     using Style = po::command_line_style::style_t;
     const int style = Style::unix_style & ~Style::allow_guessing;
-    po::store(po::command_line_parser(with_numbers_joined(own, visible))
-                  .options(all)
-                  .positional(words)
-                  .style(style)
-                  .run(),
+    po::store(po::command_line_parser(own).options(all).positional(words).style(style).run(),
               values);
     if (values.count("help")) {
       print_help(help, visible);

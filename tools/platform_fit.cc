@@ -32,11 +32,43 @@ std::string level_table(const std::string& name, const SegmentedFit& fit, int pa
   return table.format(page_width);
 }
 
+/// How well a level's curve meets its samples, how these were repeated, and how sends proceed.
+std::string remarks(const std::vector<TimedLength>& timings, const LevelFit& fit,
+                    const std::vector<ProtocolSegment>& protocols) {
+  std::string text =
+      fmt::format("{} lengths, fit error {:.1f} % rms, {:.1f} % at worst", timings.size(),
+                  100 * fit.transfer->rms_error, 100 * fit.transfer->max_error);
+  for (const ProtocolSegment& protocol : protocols) {
+    text += fmt::format("{} {} from {}", &protocol == &protocols.front() ? "; sends are" : ",",
+                        kProtocolNames[static_cast<int>(protocol.protocol)],
+                        format_bytes(protocol.from));
+  }
+  const bool one_launch = timings.front().launches == 1;
+  if (one_launch && fit.repeatable_within > kRepeatable) {
+    text += fmt::format(
+        "\nTwo halves of the run differ by {:.1f} %: the machine was busy, or the ranks share a "
+        "core; calibrate again when it is idle.",
+        100 * fit.repeatable_within);
+  }
+  return text + "\n\n";
+}
+
+/// What other things than messages take, and messages in each other's way.
+std::string disturbances(const Provenance& measured) {
+  std::string text;
+  for (const auto& [key, value] : measured) {
+    if (key == "noise") text += fmt::format("noise: {}\n", value);
+    if (key.ends_with("_degradation"))
+      text += fmt::format("degradation ratio of the {} level: {}\n", key.substr(0, key.find('_')),
+                          value);
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
 }  // namespace
 
 FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
-                            const std::string& name, Joints joints, int page_width,
-                            Counting counting) {
+                            const std::string& name, int page_width, OfLoops of_loops) {
   FittedPlatform fitted;
   Platform& platform = fitted.platform;
   platform.name = name;
@@ -45,11 +77,11 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   choose_preset(platform);
   std::string& report = fitted.report;
   std::string left_out;
-  const std::map<Level, LevelSamples> levels = sampled_levels(samples, file, counting);
+  const std::map<Level, LevelSamples> levels = sampled_levels(samples, file, of_loops);
   for (const Level level : {Level::kSocket, Level::kNode, Level::kNetwork, Level::kSelf}) {
     if (!levels.count(level)) continue;
     const LevelSamples& of_level = levels.at(level);
-    const LevelFit fit = fit_level(of_level, joints);
+    const LevelFit fit = fit_level(of_level);
     if (!fit.transfer) {
       left_out += fmt::format("{}: left out, it has {} of the three lengths that a curve needs\n",
                               kLevelNames[static_cast<int>(level)], of_level.transfer.size());
@@ -59,10 +91,8 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     fitted.comments.levels[static_cast<size_t>(level)] = curve_ranges(fit);
     fitted.comments.memory += copy_ranges(fit);
     fitted.levels.push_back({level, of_level, fit});
-    report += fmt::format(
-        "{}{} lengths, fit error {:.1f} % rms, {:.1f} % at worst\n\n",
-        level_table(kLevelNames[static_cast<int>(level)], *fit.transfer, page_width),
-        of_level.transfer.size(), 100 * fit.transfer->rms_error, 100 * fit.transfer->max_error);
+    report += level_table(kLevelNames[static_cast<int>(level)], *fit.transfer, page_width) +
+              remarks(of_level.transfer, fit, platform.level(level)->protocols);
   }
   report += left_out.empty() || report.empty() ? "" : left_out + "\n";
   if (const size_t unused = rows_of_no_use(samples); unused > 0 && !report.empty())
@@ -71,13 +101,13 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     throw InputError(fmt::format(
         "{}: no level has three lengths or more of the patterns pingpong or sendrecv", file));
   }
-  fitted.comments.contention =
-      note_load(platform.measured, loaded_times(samples, file, counting.of_loops),
-                platform.level(Level::kSocket).has_value());
+  fitted.comments.contention = note_load(platform.measured, loaded_times(samples, file, of_loops),
+                                         platform.level(Level::kSocket).has_value());
+  report += disturbances(platform.measured);
   const MeasuredCollectives measured = sampled_collectives(samples);
   const std::map<CollectiveOp, CollectiveFit> collectives = fit_collectives(measured);
   add_collectives(platform, collectives, measured);
-  fitted.calls = fit_calls(samples, collectives, counting.of_loops);
+  fitted.calls = fit_calls(samples, collectives, of_loops);
   const auto library = samples.measured.find("mpi");
   report += formula_report(fitted.calls, library == samples.measured.end() ? "" : library->second,
                            page_width);

@@ -5,7 +5,6 @@
 
 #include "models/cost/platform.h"
 #include "models/cost/platform_file.h"
-#include "models/fit/fit.h"
 #include "models/fit/level_fit.h"
 #include "tools/call_formulas.h"
 #include "tools/sample_file.h"
@@ -32,7 +31,7 @@ struct FittedPlatform {
 /// Fits everything in the samples of one file; `file` is its name in messages and under [measured].
 /// Errors: InputError if no level has enough samples for a curve.
 FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
-                            const std::string& name, Joints joints, int page_width,
-                            Counting counting = {});
+                            const std::string& name, int page_width,
+                            OfLoops of_loops = OfLoops::kLeast);
 
 }  // namespace rubato

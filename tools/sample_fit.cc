@@ -43,7 +43,7 @@ void count_median(SampleRow& row, const std::string& name) {
 }
 
 /// One length from all its launches.
-TimedLength put_together(const std::vector<SampleRow>& rows, OfLaunches of_launches) {
+TimedLength put_together(const std::vector<SampleRow>& rows) {
   const std::vector<SampleRow> launches = one_per_launch(rows);
   const SampleRow& first = launches.front();
   TimedLength length{first.bytes, first.messages, first.seconds, {first.half[0], first.half[1]}, 1};
@@ -54,18 +54,14 @@ TimedLength put_together(const std::vector<SampleRow>& rows, OfLaunches of_launc
     all.push_back(launches[i].seconds);
     halves[i % 2].push_back(launches[i].seconds);
   }
-  const auto middle = [of_launches](const std::vector<double>& times) {
-    return of_launches == OfLaunches::kMedian ? median(times)
-                                              : *std::min_element(times.begin(), times.end());
-  };
-  length.seconds = middle(all);
+  length.seconds = median(all);
   length.launches = static_cast<int>(launches.size());
-  for (int i = 0; i < 2; ++i) length.half[i] = middle(halves[i]);
+  for (int i = 0; i < 2; ++i) length.half[i] = median(halves[i]);
   // The median of n normally distributed values is sqrt(pi / 2) times less certain than their mean;
   // that of two is their mean.
-  const bool of_two = launches.size() == 2 || of_launches == OfLaunches::kLeast;
-  length.launch_error =
-      of_two ? error_of_halves(length) : std::sqrt(M_PI_2) * standard_error(all) / length.seconds;
+  length.launch_error = launches.size() == 2
+                            ? error_of_halves(length)
+                            : std::sqrt(M_PI_2) * standard_error(all) / length.seconds;
   return length;
 }
 
@@ -97,7 +93,7 @@ OfLoops counted_of_loops(const SampleFile& samples) {
 }
 
 std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name,
-                                             Counting counting) {
+                                             OfLoops of_loops) {
   std::map<Level, LevelSamples> levels;
   // A send that returned early is proof, one that waited may have lost its processor: the launch
   // with the largest eager length is right about the least that waits, too.
@@ -128,7 +124,7 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
     if (!levels[level].series(row.pattern)) continue;
     SampleRow& kept = series[{level, row.pattern}][row.bytes].emplace_back(row);
     // Files of older versions have no medians of waits.
-    if (counting.of_loops == OfLoops::kMedian)
+    if (of_loops == OfLoops::kMedian)
       count_median(kept, name);
     else if (counts_by_median(row.pattern, row.bytes, levels[level].probe.waiting) &&
              row.median > 0)
@@ -136,8 +132,7 @@ std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const st
   }
   for (const auto& [key, lengths] : series) {
     std::vector<TimedLength>& timings = *levels[key.first].series(key.second);
-    for (const auto& [bytes, launches] : lengths)
-      timings.push_back(put_together(launches, counting.of_launches));
+    for (const auto& [bytes, launches] : lengths) timings.push_back(put_together(launches));
   }
   return levels;
 }
@@ -154,8 +149,7 @@ std::map<Level, std::vector<LoadedTime>> loaded_times(const SampleFile& samples,
   std::map<Level, std::vector<LoadedTime>> times;
   for (const auto& [level, of_level] : cells) {
     for (const auto& [key, launches] : of_level)
-      times[level].push_back(
-          {key.first, key.second, put_together(launches, OfLaunches::kMedian).seconds});
+      times[level].push_back({key.first, key.second, put_together(launches).seconds});
   }
   return times;
 }

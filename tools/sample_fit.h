@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,28 +14,17 @@ namespace rubato {
 /// medians, in `seconds`, `median` (if all have one) and the halves.
 std::vector<SampleRow> one_per_launch(const std::vector<SampleRow>& rows);
 
-/// The statistic of several launches that counts.
-enum class OfLaunches : uint8_t {
-  kMedian,  ///< the most likely result of another launch
-  kLeast,   ///< the best of the machine, if other work disturbs some launches
-};
-
-/// The statistics of the loops of a launch, and of several launches.
-struct Counting {
-  OfLoops of_loops = OfLoops::kLeast;
-  OfLaunches of_launches = OfLaunches::kMedian;
-};
-
 /// The statistic of loops used when the samples were taken, from the file itself; older files: the
 /// least.
 OfLoops counted_of_loops(const SampleFile& samples);
 
-/// The samples of each level in a file, ready to be fitted. With several launches the halves are
-/// those of the launches: the first, third, ... and the others. Patterns without a curve are
+/// The samples of each level in a file, ready to be fitted. Of several launches the median counts,
+/// the most likely result of another one, and the halves are those of the launches: the first,
+/// third, ... and the others. Patterns without a curve are
 /// skipped. Errors: InputError that begins with `name` for an unknown level, and for a row without
 /// a median where medians count.
 std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name,
-                                             Counting counting = {});
+                                             OfLoops of_loops = OfLoops::kLeast);
 
 /// The samples of several pairs at once (patterns "pairs_1", "pairs_2", ...), for note_load(). With
 /// several launches the median counts. Errors: as sampled_levels().

@@ -105,6 +105,14 @@ void keep_apart(const std::string& output, const std::string& other) {
     throw UsageError(fmt::format("{}: two outputs cannot be written to one file", other));
 }
 
+void refuse_existing(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (fs::is_regular_file(file))
+      throw InputError(
+          fmt::format("{} exists; choose another name, or --force to replace it", file));
+  }
+}
+
 void keep_input(const std::string& input, const std::string& output) {
   std::error_code ignored;
   if (fs::equivalent(input, output, ignored)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace rubato {
 
@@ -36,6 +37,9 @@ std::string target_of(const std::string& path);
 
 /// Refuses two outputs to one file, under whatever names. Errors: UsageError.
 void keep_apart(const std::string& output, const std::string& other);
+
+/// Refuses regular files that exist. Errors: InputError.
+void refuse_existing(const std::vector<std::string>& files);
 
 /// Refuses an output that is one of the inputs. Errors: InputError.
 void keep_input(const std::string& input, const std::string& output);

@@ -41,7 +41,7 @@
 #include <cmath>
 #include <limits>
 
-#include "models/fit/fit_samples.h"
+#include "models/error.h"
 #include "models/fit/least_squares.h"
 
 namespace rubato {
@@ -52,6 +52,56 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // one and still belong to the 95 % interval: Hansen, "Sample splitting and threshold estimation",
 // Econometrica 68, 2000, table I.
 constexpr double kBreakpointLikelihood = 7.35;
+
+// Liu, Wu and Zidek's recommended constants.
+constexpr double kPrice = 0.299;
+constexpr double kPriceExponent = 2.1;
+
+/// Samples of a curve as arrays, sorted by size, with weights scaled to a mean of 1.
+struct SampleArrays {
+  Eigen::ArrayXd bytes, seconds, weight;
+
+  int count() const { return static_cast<int>(bytes.size()); }
+};
+
+/// Of samples in ascending order. Errors: InputError for fewer than two sizes or a time that is not
+/// greater than 0.
+SampleArrays arrays_of(const std::vector<FitSample>& input) {
+  const int count = static_cast<int>(input.size());
+  SampleArrays samples{Eigen::ArrayXd(count), Eigen::ArrayXd(count), Eigen::ArrayXd(count)};
+  for (int i = 0; i < count; ++i) {
+    const FitSample& sample = input[i];
+    if (!(sample.seconds > 0) || !std::isfinite(sample.seconds)) {
+      throw InputError("a curve cannot be fitted: the time for " +
+                       std::to_string(static_cast<long long>(sample.bytes)) +
+                       " bytes is not greater than 0");
+    }
+    samples.bytes(i) = sample.bytes;
+    samples.seconds(i) = sample.seconds;
+    samples.weight(i) = sample.weight;
+  }
+  if (count < 2 || samples.bytes(0) == samples.bytes(count - 1)) {
+    throw InputError("a curve cannot be fitted: it needs samples of at least two sizes");
+  }
+  samples.weight *= count / samples.weight.sum();
+  return samples;
+}
+
+/// The criterion of a curve with so many parameters and the weighted sum of squared relative
+/// residuals `rss`: the least wins.
+double fit_criterion(double rss, int parameters, int samples, const FitOptions& options) {
+  const double price = parameters * kPrice * std::pow(std::log(samples), kPriceExponent);
+  const double floor = options.noise_floor * options.noise_floor;
+  return options.noise > 0
+             ? rss / std::max(floor, options.noise * options.noise) + price
+             : std::log(rss / std::max(1, samples - parameters) + floor) + price / samples;
+}
+
+/// The relative standard error of a sample for intervals: that of the residuals, but at least the
+/// known one.
+double noise_of_fit(double rss, int parameters, int samples, const FitOptions& options) {
+  return std::max(options.noise, std::sqrt(rss / std::max(1, samples - parameters)));
+}
 
 struct Line {
   double intercept = 0;
@@ -222,7 +272,7 @@ void line_intervals(const SampleArrays& samples, int first, int last, const Line
 }
 
 /// The curve whose segments follow each other freely.
-SegmentedFit fit_free(const SampleArrays& samples, const FitOptions& options) {
+SegmentedFit fit_arrays(const SampleArrays& samples, const FitOptions& options) {
   const int count = samples.count();
   const SegmentTable table(samples, options);
   const std::vector<int> firsts = choose_breakpoints(table, count, options);
@@ -278,11 +328,10 @@ double SegmentedFit::operator()(double bytes) const {
 }
 
 SegmentedFit fit_segments(std::vector<FitSample> input, const FitOptions& options) {
-  std::sort(input.begin(), input.end(),
-            [](const FitSample& a, const FitSample& b) { return a.bytes < b.bytes; });
-  const SampleArrays samples = prepare_samples(input);
-  SegmentedFit fit = options.joints == Joints::kContinuous ? fit_continuous(samples, options)
-                                                           : fit_free(samples, options);
+  std::sort(input.begin(), input.end(), [](const FitSample& a, const FitSample& b) {
+    return a.bytes != b.bytes ? a.bytes < b.bytes : a.seconds < b.seconds;
+  });
+  SegmentedFit fit = fit_arrays(arrays_of(input), options);
   fit.samples = std::move(input);
   return fit;
 }

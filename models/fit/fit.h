@@ -14,14 +14,7 @@ struct FitSample {
   double weight = 1;   ///< relative; 2 counts like two equal samples
 };
 
-/// How one segment may follow another.
-enum class Joints : uint8_t {
-  kFree,        ///< by a kink or a step, as the samples have it
-  kContinuous,  ///< by a kink
-};
-
 struct FitOptions {
-  Joints joints = Joints::kFree;
   /// Samples of a segment: two lie on any line, the third one is evidence. 0 bytes may stand alone.
   int min_samples = 3;
   int max_segments = 20;
@@ -50,8 +43,8 @@ struct SegmentedFit {
   double operator()(double bytes) const;
 };
 
-/// Fits segments `intercept + n * per_byte` to samples in any order; fit.cc and continuous_fit.cc
-/// explain the method. per_byte >= 0, and the curve is nowhere negative. Errors: InputError for
+/// Fits segments `intercept + n * per_byte` to samples in any order; fit.cc
+/// explains the method. per_byte >= 0, and the curve is nowhere negative. Errors: InputError for
 /// fewer than two sizes or a time that is not greater than 0.
 SegmentedFit fit_segments(std::vector<FitSample> samples, const FitOptions& options = {});
 

@@ -49,7 +49,7 @@ double noise_of(const std::vector<TimedLength>& timings) {
   return std::clamp(repeatability(timings), kLeastNoise, kMostNoise);
 }
 
-std::optional<SegmentedFit> fit_transfer(const std::vector<TimedLength>& timings, Joints joints) {
+std::optional<SegmentedFit> fit_transfer(const std::vector<TimedLength>& timings) {
   if (timings.size() < kLeastLengths) return std::nullopt;
   std::vector<FitSample> samples;
   for (const TimedLength& timing : timings) {
@@ -57,7 +57,6 @@ std::optional<SegmentedFit> fit_transfer(const std::vector<TimedLength>& timings
   }
   FitOptions options;
   options.noise = noise_of(timings);
-  options.joints = joints;
   return fit_segments(std::move(samples), options);
 }
 
@@ -260,9 +259,9 @@ std::vector<TimedLength>* LevelSamples::series(const std::string& pattern) {
   return nullptr;
 }
 
-LevelFit fit_level(const LevelSamples& samples, Joints joints) {
+LevelFit fit_level(const LevelSamples& samples) {
   LevelFit fit;
-  fit.transfer = fit_transfer(samples.transfer, joints);
+  fit.transfer = fit_transfer(samples.transfer);
   if (samples.probe.waiting) {
     fit.protocols = find_protocols(*samples.probe.waiting, samples.overlap, samples.transfer,
                                    samples.overheads.receive);
@@ -273,16 +272,12 @@ LevelFit fit_level(const LevelSamples& samples, Joints joints) {
     fit_gaps(samples, fit);
     fit.overheads = fit_overheads(samples.overheads, samples.probe.waiting);
     fit.parts = parts_of(*fit.transfer, fit.overheads);
-    fit_memory(samples, fit);
+    fit.copy = fit_lengths(samples.copies, noise_of(samples.copies));
+    fit.cold_copy = fit_lengths(samples.cold_copies, noise_of(samples.cold_copies));
+    fit.combination = fit_lengths(samples.combinations, noise_of(samples.combinations));
   }
   fit.repeatable_within = repeatability(samples.transfer);
   return fit;
-}
-
-void fit_memory(const LevelSamples& samples, LevelFit& fit) {
-  fit.copy = fit_lengths(samples.copies, noise_of(samples.copies));
-  fit.cold_copy = fit_lengths(samples.cold_copies, noise_of(samples.cold_copies));
-  fit.combination = fit_lengths(samples.combinations, noise_of(samples.combinations));
 }
 
 void add_level(Platform& platform, Level level, const LevelFit& fit, const ProtocolProbe& probe) {

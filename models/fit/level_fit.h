@@ -12,12 +12,6 @@
 
 namespace rubato {
 
-/// The lengths between which sends begin to wait for their receive.
-struct ProtocolProbe {
-  std::optional<double> eager;    ///< the largest length whose send did not wait
-  std::optional<double> waiting;  ///< the least length whose send did
-};
-
 /// The samples that the model of a level is fitted to.
 struct LevelSamples {
   std::vector<TimedLength> transfer;       ///< one way: half a ping-pong
@@ -51,12 +45,8 @@ struct LevelFit {
   double repeatable_within = 0;            ///< repeatability() of the transfer times
 };
 
-/// Fits a level, for `rubato calibrate` and `rubato fit` alike; level_fit.cc explains how. `joints`
-/// are those of the transfer times; gaps may always have steps.
-LevelFit fit_level(const LevelSamples& samples, Joints joints = Joints::kFree);
-
-/// Fits the memory of a rank, which is timed after the level.
-void fit_memory(const LevelSamples& samples, LevelFit& fit);
+/// Fits a level; level_fit.cc explains how.
+LevelFit fit_level(const LevelSamples& samples);
 
 /// Adds a fitted level to a platform, with the memory timed beside it and a note on its
 /// repeatability under [measured]. Levels without a curve are left out.

@@ -114,16 +114,4 @@ std::string note_load(Provenance& measured, const std::map<Level, std::vector<Lo
   return comment;
 }
 
-NoiseSummary summarise_noise(const std::vector<double>& quanta) {
-  NoiseSummary noise;
-  if (quanta.empty()) return noise;
-  const auto [least, most] = std::minmax_element(quanta.begin(), quanta.end());
-  noise.least = *least;
-  noise.most = *most;
-  noise.mean =
-      std::accumulate(quanta.begin(), quanta.end(), 0.0) / static_cast<double>(quanta.size());
-  noise.lost = noise.mean > 0 ? 1 - noise.least / noise.mean : 0;
-  return noise;
-}
-
 }  // namespace rubato

@@ -48,13 +48,4 @@ std::optional<int> pairs_at_once(const std::string& pattern);
 std::string note_load(Provenance& measured, const std::map<Level, std::vector<LoadedTime>>& times,
                       bool tells_sockets);
 
-/// Times of a fixed amount of work, repeated (the Fixed Work Quantum benchmark of Sottile and
-/// Minnich, 2004): disturbances by the system show as longer times.
-struct NoiseSummary {
-  double least = 0, mean = 0, most = 0;  ///< seconds
-  double lost = 0;                       ///< share of the time beyond the least: 1 - least / mean
-};
-
-NoiseSummary summarise_noise(const std::vector<double>& quanta);
-
 }  // namespace rubato

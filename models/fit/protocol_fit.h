@@ -9,6 +9,12 @@
 
 namespace rubato {
 
+/// The lengths between which sends begin to wait for their receive.
+struct ProtocolProbe {
+  std::optional<double> eager;    ///< the largest length whose send did not wait
+  std::optional<double> waiting;  ///< the least length whose send did
+};
+
 /// Progress of a message above the eager limit while its ends compute. Seconds.
 struct OverlapTimes {
   double one_way = 0;  ///< with both ends in MPI all the time

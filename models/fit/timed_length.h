@@ -33,6 +33,9 @@ struct TimedLength {
   double launch_error = 0;
 };
 
+/// Two halves of a launch that differ by more than this (relative) were disturbed.
+inline constexpr double kRepeatable = 0.02;
+
 /// Relative distance of two independent minima of one length, median over the lengths; an upper
 /// bound for the error of the minimum of all. 0 if unknown.
 double repeatability(const std::vector<TimedLength>& timings);

@@ -5,7 +5,7 @@
 # Calibrations, one after the other, --quick unless options are given, until three of them take the same for 8 B within
 # 10 %, at most twelve: some machines are not the same from launch to launch (where two virtual processors have a core
 # each, messages may take three times as long as where they share one); where these are not the first three, those, too.
-# LAUNCHES=N (environment): of N launches each, of which the median counts, or with LEAST=1 the least. For each pair of
+# LAUNCHES=N (environment): of N launches each, of which the median counts. For each pair of
 # the three the difference of one way (o_s + T + o_r) at powers of two from 1 B to 1 MiB: the median over sizes, and at
 # how many sizes it is within twice the standard errors that both state.
 set -euo pipefail
@@ -26,23 +26,21 @@ alike() {
          }
        }' eight.txt
 }
-least=()
-((!${LEAST:-0})) || least=(--least)
 column=seconds_min
 [[ "${options[*]}" != *"--time median"* ]] || column=seconds_median
 chosen=""
 for k in $(seq 12); do
   calibrate=("$build/bin/rubato" calibrate --patterns none --collectives none --max-size 1MiB "${options[@]}"
     -o "$k.toml")
-  if [[ ${LAUNCHES:-1}/${LEAST:-0} == 1/0 ]]; then
+  if ((${LAUNCHES:-1} == 1)); then
     quiet "$k.txt" "${launch[@]}" "${calibrate[@]}"
   else
-    quiet "$k.txt" "${calibrate[@]}" --launches "${LAUNCHES:-1}" "${least[@]}" -- "${launch[@]}"
+    quiet "$k.txt" "${calibrate[@]}" --launches "${LAUNCHES:-1}" -- "${launch[@]}"
   fi
   # In the statistic that the curves are made of: the least hides a slow moment, the median does not.
   awk -F, -v column="$column" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == column) at = i }
       $2 == "pingpong" && $3 == 8 { print $at * 1e9 }' "$k.csv" | sort -n |
-    awk -v least="${LEAST:-0}" '{ ns[NR] = $1 } END { printf "%.0f\n", ns[least ? 1 : int((NR + 1) / 2)] }' >>eight.txt
+    awk '{ ns[NR] = $1 } END { printf "%.0f\n", ns[int((NR + 1) / 2)] }' >>eight.txt
   chosen=$(alike)
   [[ -z $chosen ]] || break
 done

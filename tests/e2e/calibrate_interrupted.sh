@@ -3,25 +3,6 @@
 # none. One that is killed leaves the samples it had. One that is watched tells how long it takes.
 . "$(dirname "$0")/lib.sh"
 
-# Rank 0 stops itself after a while, as a batch system would stop it.
-cat >stop_later.sh <<'END'
-#!/bin/sh
-rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}
-if [ "$rank" = 0 ]; then (sleep "$STOP_AFTER"; kill -TERM $$) & fi
-exec "$@"
-END
-chmod +x stop_later.sh
-# On a busy machine nothing is measured yet after four seconds.
-for STOP_AFTER in 4 8 16 32; do
-  export STOP_AFTER
-  if run 2 ./stop_later.sh "$rubato" calibrate -o cluster.toml >table.txt 2>complaint.txt; then break; fi
-  grep -q 'interrupted before a level ' complaint.txt || fail "$(cat complaint.txt)"
-  [ ! -e cluster.toml ] && [ ! -e cluster.csv ] || fail "a file without levels"
-  rm -f cluster.csv.partial
-done
-grep -q '^interrupted = ' cluster.toml || fail "the file does not tell: $(cat cluster.toml)"
-grep -q '^\[level.node\]' cluster.toml || fail "no node level: $(cat cluster.toml)"
-
 # stop_when.sh COMMAND...: rank 0 is told to stop once the file $WHERE has a line like $WHAT.
 cat >stop_when.sh <<'END'
 #!/bin/sh
@@ -39,13 +20,35 @@ fi
 exec "$@"
 END
 chmod +x stop_when.sh
+# It has what was kept until then, as a whole file.
+WHERE=cluster.csv.partial WHAT='^node,exchange,'
+export WHERE WHAT
+run 2 ./stop_when.sh "$rubato" calibrate -o cluster.toml --quick --seconds 5 >table.txt || fail "$(cat table.txt)"
+grep -q '^interrupted = ' cluster.toml || fail "the file does not tell: $(cat cluster.toml)"
+grep -q '^\[level.node\]' cluster.toml || fail "no node level: $(cat cluster.toml)"
+[ ! -e cluster.csv.partial ] || fail "partial samples remain"
+# So has one whose launcher is told, which kills its ranks a second later.
+"mpirun.$flavour" -n 2 "$rubato" calibrate -o told.toml --quick --seconds 6 --max-size 64KiB --patterns none \
+  --collectives none >table.txt 2>&1 &
+launcher=$!
+for _ in $(seq 600); do
+  ! grep -qs '^node,exchange,' told.csv.partial || break
+  sleep 0.1
+done
+kill -TERM $launcher
+wait $launcher || true
+for _ in $(seq 100); do
+  [ ! -e told.toml ] || break
+  sleep 0.1
+done
+grep -q '^interrupted = ' told.toml || fail "no file, or it does not tell: $(cat told.toml table.txt)"
+
 # What was measured stays, though two lengths make no curve.
 printf 'level,pattern,bytes,seconds_min\nnode,pingpong,8,1\nnode,pingpong,64,1\n' >two.csv
 WHERE=few.csv.partial WHAT='^node,pingpong,'
-export WHERE WHAT
 expect_failure 1 "interrupted before a level had the three lengths that a curve needs; no platform file was written; \
 what messages took before that is in few.csv.partial" \
-  run 2 ./stop_when.sh "$rubato" calibrate -o few.toml --quick --max-size 64KiB --lengths two.csv --patterns none \
+  run 2 ./stop_when.sh "$rubato" calibrate -o few.toml --quick --seconds 6 --max-size 64KiB --lengths two.csv --patterns none \
   --collectives none
 [ ! -e few.csv ] && [ ! -e few.toml ] || fail "half of a run has the name of a whole one"
 [ "$(grep -c '^node,pingpong,' few.csv.partial)" = 2 ] || fail "not what was measured: $(cat few.csv.partial)"
@@ -64,22 +67,10 @@ expect_failure 1 "interrupted before a level was measured; nothing was written" 
 [ -z "$(ls none.* 2>/dev/null)" ] || fail "files without samples: $(ls none.*)"
 
 # Rank 0 is killed as soon as the first level and its bursts are kept.
-cat >kill_later.sh <<'END'
-#!/bin/sh
-rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}
-if [ "$rank" = 0 ]; then
-  (
-    for _ in $(seq 300); do
-      ! grep -qs '^node,exchange,' killed.csv.partial || break
-      sleep 0.2
-    done
-    kill -KILL $$
-  ) &
-fi
-exec "$@"
-END
-chmod +x kill_later.sh
-! run 2 ./kill_later.sh "$rubato" calibrate -o killed.toml --quick --seconds 10 --max-size 64KiB --levels node --patterns none \
+sed 's/kill -TERM/kill -KILL/' stop_when.sh >kill_when.sh
+chmod +x kill_when.sh
+WHERE=killed.csv.partial WHAT='^node,exchange,'
+! run 2 ./kill_when.sh "$rubato" calibrate -o killed.toml --quick --seconds 5 --max-size 64KiB --levels node --patterns none \
   --collectives none >killed.txt 2>&1 || fail "it was not killed: $(cat killed.txt)"
 [ ! -e killed.csv ] && [ ! -e killed.toml ] || fail "half of a run has the name of a whole one"
 [ "$(grep -c '^level,' killed.csv.partial)" = 1 ] || fail "not one launch: $(cat killed.csv.partial)"
@@ -91,7 +82,7 @@ rm killed.toml
 expect_failure 1 "killed.csv.partial is what a run left that was killed or failed" \
   run 2 "$rubato" calibrate -o killed.toml --quick --max-size 1KiB
 grep -q '^node,exchange,' killed.csv.partial || fail "a second start took the samples away"
-run 2 "$rubato" calibrate -o killed.toml --quick --max-size 1KiB --levels self --patterns none --collectives none \
+run 2 "$rubato" calibrate -o killed.toml --quick --seconds 1 --max-size 1KiB --levels self --patterns none --collectives none \
   --force >table.txt || fail "--force: $(cat table.txt)"
 [ -e killed.csv ] && [ ! -e killed.csv.partial ] || fail "--force did not replace them"
 

@@ -12,7 +12,7 @@ with open("most." + rank, "w") as file:
     file.write("%d" % (resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024))
 sys.exit(code)
 END
-run 2 "$python" most.py "$rubato" calibrate -o large.toml --quick --seconds 6 --max-size 16MiB --collectives none \
+run 2 "$python" most.py "$rubato" calibrate -o large.toml --quick --seconds 4 --max-size 16MiB --collectives none \
   --levels node --patterns halo_persistent >out.txt || fail "$(cat out.txt)"
 # Twice 16 MiB, and less than 64 MiB for MPI and the program. (Rank 0 copies through its caches besides.)
 [ "$(cat most.1)" -lt 96 ] || fail "rank 1 had $(cat most.1) MiB"

@@ -28,6 +28,9 @@ echo precious >b.csv
 expect_failure 1 "b.csv exists" run 2 "$rubato" calibrate -o b.toml --quick
 [ "$(cat b.csv)" = precious ] || fail "b.csv was overwritten"
 [ ! -e b.toml ] || fail "b.toml was written"
+expect_failure 2 "there is no pattern 'rign' (did you mean 'ring'" "$rubato" calibrate -o a.toml --patterns rign
+expect_failure 1 "nowhere/page.html cannot be written: No such file or directory" \
+  run 2 "$rubato" calibrate -o a.toml --quick --html nowhere/page.html
 expect_failure 1 "No such file or directory" run 2 "$rubato" calibrate -o nowhere/c.toml --quick
 [ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
 
@@ -39,6 +42,6 @@ if mount -t tmpfs -o size=4k none full 2>/dev/null; then
     run 2 "$rubato" calibrate -o full/d.toml --quick --seconds 3 --max-size 4KiB
   # Messages to itself may have had room.
   left=$(ls full)
-  [ -z "$left" ] || { [ "$left" = d.csv.partial ] && grep -q 'measured before is in full/d.csv.partial' out.txt; } ||
+  [ -z "$left" ] || { [ "$left" = d.csv.partial ] && grep -q 'took before that is in full/d.csv.partial' out.txt; } ||
     fail "left behind: $left"
 fi

@@ -24,7 +24,7 @@ chmod +x bound.sh
 calibrate() { # HOW OPTIONS: four ranks
   how=$1
   shift
-  run 4 ./bound.sh "$how" "$rubato" calibrate --quick --seconds 5 --max-size 1KiB --collectives none --patterns none "$@"
+  run 4 ./bound.sh "$how" "$rubato" calibrate --quick --seconds 2 --max-size 1KiB --collectives none --patterns none "$@"
 }
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 

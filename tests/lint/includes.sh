@@ -49,6 +49,8 @@ version='tools/version\.h'
 must_not tracer "anything but OTF2, MPI and the C and C++ libraries" \
   "$eigen|$printing|toml|models/|replay/|tools/|calibrate/" "$version"
 must_not calibrate "OTF2 or other rooms than models" "$otf2|replay/|tools/|tracer/" "$version"
+must_not calibrate "what fits: it measures" \
+  'models/fit/(collective_fit|curve_ranges|fit|formula_fit|level_fit|load_fit|overheads)\.h|models/cost/platform_file\.h'
 must_not tools "MPI, OTF2, Eigen or other rooms than replay and models" \
   "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover|function_filter)\.h'
 

@@ -39,7 +39,6 @@ expect 2 "write placement=block" replay run.otf2dir --on perfect:placement=cycli
 expect 1 "hosts.txt: cannot be read" replay run.otf2dir --on perfect:placement=file:hosts.txt
 expect 2 "write region=FUNCTION*FACTOR" replay run.otf2dir --on measured:region=solve
 expect 2 "too many words" platforms all
-expect 2 "--stress: seconds greater than 0, not -1" calibrate --stress -1
 expect 1 "calibrate needs at least 2 ranks" calibrate -o a.toml --seconds 1000000
 expect 2 "--seconds: from 1 to a million, not 1000001" calibrate -o a.toml --seconds 1000001
 expect 2 "files of samples and -o FILE" import a.txt

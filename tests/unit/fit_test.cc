@@ -222,96 +222,13 @@ TEST_CASE("the interval of one sample has no slope to tell") {
   CHECK(fit.intervals[1].from.high == 1);
 }
 
-namespace {
-
-// A curve without steps, as memory levels make it:
-//   up to 8 KiB      1 us + n * 0.2 ns
-//   up to 128 KiB    a + n * 0.5 ns, a = 1000 ns - 8192 * 0.3 ns = -1457.6 ns
-//   beyond           b + n * 0.1 ns, b = -1457.6 ns + 131072 * 0.4 ns = 50971.2 ns
-const std::vector<Segment> kKinks = {
-    {0, 1e-6, 0.2e-9, 0}, {8192, -1457.6e-9, 0.5e-9, 0}, {131072, 50971.2e-9, 0.1e-9, 0}};
-
-rubato::FitOptions continuous() {
-  rubato::FitOptions options;
-  options.joints = rubato::Joints::kContinuous;
-  return options;
-}
-
-/// The largest relative step of a curve between its segments.
-double largest_step(const SegmentedFit& fit) {
-  double largest = 0;
-  for (size_t k = 1; k < fit.segments.size(); ++k) {
-    const Segment& left = fit.segments[k - 1];
-    const Segment& right = fit.segments[k];
-    const double before = left.intercept + right.from * left.per_byte;
-    largest = std::max(largest, std::abs(fit(right.from) / before - 1));
-  }
-  return largest;
-}
-
-}  // namespace
-
-TEST_CASE("a continuous curve is given back from exact samples") {
-  const SegmentedFit fit = fit_segments(samples_of(kKinks), continuous());
-  REQUIRE(fit.segments.size() == 3);
-  for (size_t k = 0; k < 3; ++k) {
-    CHECK(fit.segments[k].from == Approx(kKinks[k].from).epsilon(1e-6));
-    CHECK(fit.segments[k].intercept == Approx(kKinks[k].intercept).epsilon(1e-6));
-    CHECK(fit.segments[k].per_byte == Approx(kKinks[k].per_byte).epsilon(1e-6));
-  }
-  CHECK(fit.max_error < 1e-6);
-  CHECK(largest_step(fit) < 1e-12);
-}
-
-TEST_CASE("a continuous curve is recovered from noise, within its intervals", "[many_seeds]") {
-  // 8 numbers (a, 3 slopes, 2 kinks, 2 dependent intercepts) x 20 seeds at 95 %; they are not
-  // independent of each other: a bad seed costs several of them.
-  int within = 0, all = 0, other = 0;
-  for (unsigned seed = 1; seed <= 20; ++seed) {
-    CAPTURE(seed);
-    const SegmentedFit fit = fit_segments(samples_of(kKinks, 0.02, seed), continuous());
-    CHECK(largest_step(fit) < 1e-12);
-    if (fit.segments.size() != 3) {
-      ++other;
-      continue;
-    }
-    // Within one refinement step: the neighbours in the ladder of sizes.
-    CHECK(fit.segments[1].from >= 6144);
-    CHECK(fit.segments[1].from <= 12288);
-    CHECK(fit.segments[2].from >= 98304);
-    CHECK(fit.segments[2].from <= 196608);
-    for (size_t k = 0; k < 3; ++k) {
-      all += k == 0 ? 2 : 3;
-      within += fit.intervals[k].intercept.holds(kKinks[k].intercept);
-      within += fit.intervals[k].per_byte.holds(kKinks[k].per_byte);
-      within += k > 0 && fit.intervals[k].from.holds(kKinks[k].from);
-    }
-  }
-  CHECK(other <= 1);
-  CHECK(within >= 0.88 * all);
-}
-
-TEST_CASE("without steps a step becomes a steep segment") {
-  const SegmentedFit fit = fit_segments(samples_of(kTruth), continuous());
-  CHECK(largest_step(fit) < 1e-12);
-  CHECK(fit.segments.size() > 3);
-  CHECK(fit(4096) == Approx(truth(kTruth, 4096)).epsilon(0.05));
-  CHECK(fit(16384) == Approx(truth(kTruth, 16384)).epsilon(0.05));
-  for (const Segment& segment : fit.segments) CHECK(segment.per_byte >= 0);
-}
-
 TEST_CASE("a fit keeps the samples that it was made of") {
   // In ascending order, whatever order they came in; for a page that draws them beside the curve.
-  for (const rubato::Joints joints : {rubato::Joints::kFree, rubato::Joints::kContinuous}) {
-    rubato::FitOptions options;
-    options.joints = joints;
-    const SegmentedFit fit =
-        fit_segments({{4, 4e-6}, {1, 1e-6}, {3, 3e-6, 2}, {2, 2e-6}, {5, 5e-6}}, options);
-    REQUIRE(fit.samples.size() == 5);
-    for (int i = 0; i < 5; ++i) {
-      CHECK(fit.samples[i].bytes == i + 1);
-      CHECK(fit.samples[i].seconds == Approx((i + 1) * 1e-6));
-    }
-    CHECK(fit.samples[2].weight == 2);
+  const SegmentedFit fit = fit_segments({{4, 4e-6}, {1, 1e-6}, {3, 3e-6, 2}, {2, 2e-6}, {5, 5e-6}});
+  REQUIRE(fit.samples.size() == 5);
+  for (int i = 0; i < 5; ++i) {
+    CHECK(fit.samples[i].bytes == i + 1);
+    CHECK(fit.samples[i].seconds == Approx((i + 1) * 1e-6));
   }
+  CHECK(fit.samples[2].weight == 2);
 }

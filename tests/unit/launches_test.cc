@@ -73,13 +73,26 @@ TEST_CASE("the table of launches has medians, means and each launch") {
       "node pingpong (µs)  Median   Mean       ±      1      2      3\n"
       "8 B                  2.000  3.000  50.9 %  1.000  2.000  6.000\n"
       "100 B                1.500  1.500  33.3 %  1.000  2.000\n\n";
-  CHECK(launch_table(rows, OfLoops::kLeast, 100) == table);
+  CHECK(sample_table(rows, OfLoops::kLeast, 100) == table);
   // Medians of loops, where some launches have them, are not mixed with minima.
   for (SampleRow& row : rows) row.median = row.launch == 2 ? 0 : 10 * row.seconds;
-  CHECK(launch_table(rows, OfLoops::kLeast, 100) == table);
+  CHECK(sample_table(rows, OfLoops::kLeast, 100) == table);
   for (SampleRow& row : rows) {
     row.median = row.seconds;
     row.seconds /= 2;
   }
-  CHECK(launch_table(rows, OfLoops::kMedian, 100) == table);
+  CHECK(sample_table(rows, OfLoops::kMedian, 100) == table);
+}
+
+TEST_CASE("the table of one launch has a row for each operation, and sizes that people know") {
+  std::vector<SampleRow> rows;
+  for (const double bytes : {8., 9., 32768.}) rows.push_back({"node", "pingpong", bytes, 1e-6});
+  rows.back().seconds = 12e-6;
+  rows.push_back({"node", "bcast", 512, 1e-6});
+  rows.back().processes = 4;
+  rows.back().median = 2e-6;  // counts for a collective
+  CHECK(sample_table(rows, OfLoops::kLeast, 100) ==
+        "Time            0 B  8 B  512 B  4.00 KiB  32.0 KiB  256 KiB  4.00 MiB\n"
+        "node pingpong        1us                       12us\n"
+        "node bcast p=4              2us\n\n");
 }

@@ -128,13 +128,3 @@ TEST_CASE("how many pairs a pattern has") {
   for (const char* other : {"pairs_", "pairs_0", "pairs_2x", "pingpong"})
     CHECK(!pairs_at_once(other));
 }
-
-TEST_CASE("noise of a fixed amount of work") {
-  // 1, 1, 1 and 5 ms: 2 ms in the mean, so half of the time is lost.
-  const NoiseSummary noise = summarise_noise({1e-3, 1e-3, 5e-3, 1e-3});
-  CHECK(noise.least == 1e-3);
-  CHECK(noise.most == 5e-3);
-  CHECK(noise.mean == Approx(2e-3));
-  CHECK(noise.lost == Approx(0.5));
-  CHECK(summarise_noise({}).lost == 0);
-}

@@ -1,4 +1,4 @@
-#include "calibrate/payload.h"
+#include "tests/fixture/payload.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

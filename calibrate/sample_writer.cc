@@ -1,0 +1,89 @@
+#include "calibrate/sample_writer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "models/error.h"
+
+namespace rubato {
+namespace {
+
+std::string partial_of(const std::string& path) {
+  return path + ".partial";
+}
+
+bool put(int file, const std::string& text) {
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = write(file, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    done += static_cast<size_t>(count);
+  }
+  return true;
+}
+
+}  // namespace
+
+void refuse_output(const std::string& path, bool force) {
+  if (!force && access(path.c_str(), F_OK) == 0)
+    throw InputError(path + " exists; choose another name, or --force to replace it");
+  const std::string partial = partial_of(path);
+  struct stat there;
+  if (!force && stat(partial.c_str(), &there) == 0 && there.st_size > 0) {
+    throw InputError(partial +
+                     " is what a run left that was killed or failed: 'rubato fit' reads samples; "
+                     "move it away, or --force to replace it");
+  }
+  const int file = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) throw InputError(path + " cannot be written: " + std::strerror(errno));
+  close(file);
+  unlink(partial.c_str());
+}
+
+SampleWriter::SampleWriter(std::string path, bool force)
+    : path_(std::move(path)), partial_(partial_of(path_)) {
+  refuse_output(path_, force);
+}
+
+void SampleWriter::add(const std::string& rows) {
+  pending_ += rows;
+  const int file = open(partial_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) fail(errno);
+  const off_t before = lseek(file, 0, SEEK_END);
+  int error = put(file, pending_) ? 0 : errno;
+  if (error && ftruncate(file, before) != 0) error = errno;
+  if (close(file) != 0 && !error) error = errno;
+  if (error && before == 0) unlink(partial_.c_str());
+  if (error) fail(error);
+  pending_.clear();
+  any_ = true;
+}
+
+void SampleWriter::finish() {
+  if (!pending_.empty()) add("");
+  const int file = open(partial_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) fail(errno);
+  // Some file systems report a full disk only here; some cannot sync, which is no harm.
+  const int error = fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
+  close(file);
+  if (error) fail(error);
+  if (rename(partial_.c_str(), path_.c_str()) != 0) fail(errno);
+  any_ = false;
+}
+
+void SampleWriter::discard() {
+  if (any_) unlink(partial_.c_str());
+  any_ = false;
+}
+
+void SampleWriter::fail(int error) const {
+  throw InputError(path_ + " could not be written: " + std::strerror(error));
+}
+
+}  // namespace rubato
