@@ -7,8 +7,7 @@
 //
 // The pairs are those of HCA3, a binomial tree from its root down: the answering rank knows the
 // global time and answers with it, so each rank learns its line over the global clock at once, in
-// O(log p). (JK compares every rank with rank 0 in turn, in O(p); HCA and HCA2 compose lines from
-// the leaves up.)
+// O(log p). Tests compare it with older methods (tests/fixture/clock_methods.h).
 //
 // Ranks of a node read one clock; only one of them measures, and tells the others.
 #include "calibrate/global_clock.h"
@@ -35,7 +34,35 @@ double monotonic_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-GlobalClock::GlobalClock(MPI_Comm comm, Source source, bool per_rank) : source_(std::move(source)) {
+ClockPoint ask_clock(MPI_Comm comm, int peer, const ClockSource& own) {
+  ClockPoint point;
+  double fastest = 0;
+  for (int i = 0; i < kExchanges; ++i) {
+    char question = 0;
+    double theirs = 0;
+    const double before = own();
+    MPI_Send(&question, 1, MPI_CHAR, peer, kTag, comm);
+    MPI_Recv(&theirs, 1, MPI_DOUBLE, peer, kTag, comm, MPI_STATUS_IGNORE);
+    const double after = own();
+    if (i > 0 && after - before >= fastest) continue;
+    fastest = after - before;
+    point.own = before + fastest / 2;
+    point.offset = theirs - point.own;
+  }
+  return point;
+}
+
+void answer_clock(MPI_Comm comm, int peer, const ClockSource& time) {
+  for (int i = 0; i < kExchanges; ++i) {
+    char question = 0;
+    MPI_Recv(&question, 1, MPI_CHAR, peer, kTag, comm, MPI_STATUS_IGNORE);
+    const double answer = time();
+    MPI_Send(&answer, 1, MPI_DOUBLE, peer, kTag, comm);
+  }
+}
+
+GlobalClock::GlobalClock(MPI_Comm comm, ClockSource source, bool per_rank)
+    : source_(std::move(source)) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   if (per_rank) {
@@ -64,33 +91,6 @@ GlobalClock::~GlobalClock() {
   if (sharers_ != MPI_COMM_NULL) MPI_Comm_free(&sharers_);
 }
 
-ClockPoint GlobalClock::ask(int parent) const {
-  ClockPoint point;
-  double fastest = 0;
-  for (int i = 0; i < kExchanges; ++i) {
-    char question = 0;
-    double theirs = 0;
-    const double before = now();
-    MPI_Send(&question, 1, MPI_CHAR, parent, kTag, leaders_);
-    MPI_Recv(&theirs, 1, MPI_DOUBLE, parent, kTag, leaders_, MPI_STATUS_IGNORE);
-    const double after = now();
-    if (i > 0 && after - before >= fastest) continue;
-    fastest = after - before;
-    point.own = before + fastest / 2;
-    point.offset = theirs - point.own;
-  }
-  return point;
-}
-
-void GlobalClock::answer(int child) const {
-  for (int i = 0; i < kExchanges; ++i) {
-    char question = 0;
-    MPI_Recv(&question, 1, MPI_CHAR, child, kTag, leaders_, MPI_STATUS_IGNORE);
-    const double time = global(now());
-    MPI_Send(&time, 1, MPI_DOUBLE, child, kTag, leaders_);
-  }
-}
-
 /// One point gives the offset alone.
 void GlobalClock::top_down(int points) {
   int bit = 1;
@@ -99,12 +99,13 @@ void GlobalClock::top_down(int points) {
     std::vector<ClockPoint> learnt;
     for (int i = 0; i < points; ++i) {
       if (i > 0) usleep(kPointEvery);
-      learnt.push_back(ask(place_ - bit));
+      learnt.push_back(ask_clock(leaders_, place_ - bit, source_));
     }
     line_ = points == 1 ? line_.through(learnt[0]) : fit_clock(learnt);
   }
   for (bit >>= 1; bit > 0; bit >>= 1) {
-    for (int i = 0; place_ + bit < clocks_ && i < points; ++i) answer(place_ + bit);
+    for (int i = 0; place_ + bit < clocks_ && i < points; ++i)
+      answer_clock(leaders_, place_ + bit, [this] { return global(now()); });
   }
 }
 

@@ -11,16 +11,21 @@ namespace rubato {
 /// Seconds of the system clock that ranks of one node share.
 double monotonic_seconds();
 
+/// Seconds that a rank reads, or answers with.
+using ClockSource = std::function<double()>;
+
+/// Compares clocks with `peer` of `comm`, which calls answer_clock() meanwhile.
+ClockPoint ask_clock(MPI_Comm comm, int peer, const ClockSource& own);
+void answer_clock(MPI_Comm comm, int peer, const ClockSource& time);
+
 /// A clock that all ranks of a communicator share, to a fraction of a message's latency. The
 /// reference is that of rank 0.
 class GlobalClock {
  public:
-  /// Seconds that a rank reads; ranks of one node read the same.
-  using Source = std::function<double()>;
-
-  /// Measures the clocks: a third of a second per level of the tree. Collective. With `per_rank`,
-  /// ranks of one node count as having a clock each.
-  explicit GlobalClock(MPI_Comm comm, Source source = monotonic_seconds, bool per_rank = false);
+  /// Measures the clocks: a third of a second per level of the tree. Collective. Ranks of one node
+  /// read the same from `source`; with `per_rank` each has a clock of its own.
+  explicit GlobalClock(MPI_Comm comm, ClockSource source = monotonic_seconds,
+                       bool per_rank = false);
   ~GlobalClock();
   GlobalClock(const GlobalClock&) = delete;
   GlobalClock& operator=(const GlobalClock&) = delete;
@@ -37,12 +42,10 @@ class GlobalClock {
   void adjust();
 
  private:
-  ClockPoint ask(int parent) const;
-  void answer(int child) const;
   void top_down(int points);
   void share();
 
-  Source source_;
+  ClockSource source_;
   MPI_Comm sharers_ = MPI_COMM_NULL;  ///< the ranks that read this clock; the first is the leader
   MPI_Comm leaders_ = MPI_COMM_NULL;  ///< only on leaders
   bool leader_ = false;

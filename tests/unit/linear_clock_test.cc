@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/fixture/over_parent.h"
+
 using namespace rubato;
 
 TEST_CASE("a clock is a line through its points") {
@@ -17,6 +19,17 @@ TEST_CASE("a clock is a line through its points") {
   CHECK(noisy.reference(11) == Approx(16.001).epsilon(1e-12));
   // One point tells no drift.
   CHECK(fit_clock({{10, 5}}).reference(20) == 25);
+}
+
+TEST_CASE("clocks of a tree are put together") {
+  // Mine to the parent's: + 1 s, + 1e-3; the parent's to the reference: + 10 s, + 2e-3. At 100 s of
+  // mine the parent shows 100 + 1 + 1e-3 (100 - 50) = 101.05, the reference 101.05 + 10 + 2e-3
+  // (101.05 - 51.05) = 111.15; a second of mine is 1.001 x 1.002 of it.
+  const LinearClock own{50, 1, 1e-3}, parent{51.05, 10, 2e-3};
+  const LinearClock both = over_parent(own, parent);
+  CHECK(both.reference(100) == Approx(111.15));
+  CHECK(both.reference(101) - both.reference(100) == Approx(1.001 * 1.002));
+  CHECK(both.own(111.15) == Approx(100));
 }
 
 TEST_CASE("a new offset keeps the drift") {
