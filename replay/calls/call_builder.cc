@@ -49,7 +49,7 @@ void CallBuilder::close_finalize() {
   Action& action = add_action(ActionKind::kCollective);
   action.op = CollectiveOp::kDestroyHandle;
   action.comm = static_cast<uint32_t>(trace_->world);
-  action.peer = kNoRoot;
+  action.collective = {.root = kNoRoot, .order = 0};
 }
 
 void CallBuilder::follow_polls() {
@@ -217,9 +217,7 @@ void CallBuilder::collective_end(uint64_t event, double time, CollectiveOp op, u
     action.flags = part_flag(op, comm, root, sent, received);
     action.op = op;
     action.comm = comm;
-    action.peer = root;
-    action.bytes = sent;
-    action.bytes_received = received;
+    action.collective = {.root = root, .order = 0, .sent = sent, .received = received};
     const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
     if (says_parts && !(action.flags & kGivesNothing)) add_nothing_to(nothing_to_);
   }
@@ -249,12 +247,10 @@ void CallBuilder::add_nothing_to(const std::vector<NothingTo>& nothing_to) {
   if (nothing_to.empty()) return;
   pending_.actions.back().flags |= kSendsToSome;
   for (size_t i = 0; i < nothing_to.size(); ++i) {
-    Action& action = add_action(ActionKind::kNothingTo);
-    action.peer = nothing_to[i].first;
-    action.bytes = nothing_to[i].count;
-    action.tag = static_cast<uint32_t>(nothing_to.size() - 1 - i);
-    action.slot = kNoSlot;
-    action.order = 0;
+    add_action(ActionKind::kNothingTo).nothing_to = {
+        .first = nothing_to[i].first,
+        .members = nothing_to[i].count,
+        .follow = static_cast<uint32_t>(nothing_to.size() - 1 - i)};
   }
 }
 
@@ -263,7 +259,7 @@ void CallBuilder::icollective_request(uint64_t event, double time, uint64_t requ
   ensure_call(event, time);
   note_inside(event, time, false);
   post(ActionKind::kStartCollective, request, book_->collectives);
-  pending_.actions.back().bytes = init_order;
+  pending_.actions.back().start.persistent = init_order;
   const auto prepared = book_->nothing_to.find(request);
   add_nothing_to(prepared == book_->nothing_to.end() ? nothing_to_ : prepared->second);
   if (implicit_) close_call(time);
@@ -285,26 +281,23 @@ void CallBuilder::icollective_complete(uint64_t event, double time, CollectiveOp
     poster.make_void(found->number);
     add_action(ActionKind::kNone);
   } else {
-    Action& start = poster.action_of(found->number);
+    Action& started = poster.action_of(found->number);
     const bool says_parts = op == CollectiveOp::kAlltoallv || op == CollectiveOp::kAlltoallw;
-    start.flags &= says_parts ? kSendsToSome : 0;
+    started.flags &= says_parts ? kSendsToSome : 0;
     const uint8_t flags = part_flag(op, comm, root, sent, received);
     // Whom it gives nothing to is on record already.
-    start.flags |=
-        start.flags & kSendsToSome ? flags & static_cast<uint8_t>(~kGivesNothing) : flags;
-    start.op = op;
-    start.comm = comm;
-    start.peer = root;
-    const uint32_t slot = start.slot;
+    started.flags |=
+        started.flags & kSendsToSome ? flags & static_cast<uint8_t>(~kGivesNothing) : flags;
+    started.op = op;
+    started.comm = comm;
+    started.start.root = root;
+    const uint32_t slot = started.start.slot;
     poster.resolve(found->number);
     Action& wait = add_action(ActionKind::kWaitCollective);
     wait.flags = flags & kTakesNothing;
     wait.op = op;
     wait.comm = comm;
-    wait.peer = root;
-    wait.tag = slot;
-    wait.bytes = sent;
-    wait.bytes_received = received;
+    wait.collective = {.root = root, .slot = slot, .sent = sent, .received = received};
     book_->free_slot(slot);
   }
   if (implicit_) close_call(time);
@@ -343,9 +336,8 @@ void CallBuilder::neighbours_end(uint64_t event, double time, uint64_t request) 
     NeighbourRequest& ended = found->second;
     add_action(ActionKind::kNone);  // there may be none to wait for
     for (const uint32_t slot : ended.slots) {
-      Action& wait = add_action(ActionKind::kWaitReceive);
-      wait.bytes = ended.exchange.received / ended.slots.size();
-      wait.slot = slot;
+      add_action(ActionKind::kWaitReceive).request = {
+          .slot = slot, .bytes = ended.exchange.received / ended.slots.size()};
       book_->free_slot(slot);
     }
     ended.slots.clear();
@@ -361,10 +353,9 @@ void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
   const auto message = [&](ActionKind kind, int32_t peer, uint64_t bytes) -> Action& {
     Action& action = add_action(kind);
     action.comm = exchange.comm;
-    action.peer = peer;
-    action.tag = kNeighbourTag + (request == nullptr ? 0 : request->order);
-    action.bytes = bytes;
-    action.slot = kNoSlot;
+    action.message = {.peer = peer,
+                      .bytes = bytes,
+                      .tag = kNeighbourTag + (request == nullptr ? 0 : request->order)};
     return action;
   };
   const auto& [sources, destinations] = known->second;
@@ -382,8 +373,8 @@ void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
     if (request == nullptr) {
       post.flags = kBlocking;
     } else {
-      post.slot = book_->allocate_slot();
-      request->slots.push_back(post.slot);
+      post.message.slot = book_->allocate_slot();
+      request->slots.push_back(post.message.slot);
     }
   }
 }
@@ -452,7 +443,7 @@ void CallBuilder::add_lost(Call& call) {
     left -= ticks;
     Action& action = add_action(ActionKind::kLost);
     action.flags = flags;
-    set_lost_ticks(action, static_cast<uint64_t>(ticks));
+    action.lost = LostAction::of(static_cast<uint64_t>(ticks));
   };
   add(lost.flushing, 0);
   add(lost.stolen, kStolenInside);

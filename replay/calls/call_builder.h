@@ -525,10 +525,7 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   const MpiCallInfo& info = trace_->calls[pending_.calls.back().name];
   Action& action = add_action(ActionKind::kSend);
   action.comm = comm;
-  action.peer = peer;
-  action.tag = tag;
-  action.bytes = bytes;
-  action.slot = kNoSlot;
+  action.message = {.peer = peer, .bytes = bytes, .tag = tag};
   action.flags = (info.nonblocking ? 0 : kBlocking) | (info.synchronous ? kSynchronous : 0) |
                  (info.buffered ? kBuffered : 0);
   if (peer != trace_->rank_of(timeline_)) {
@@ -557,7 +554,7 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
     action.flags &= static_cast<uint8_t>(~kFollows);
     before.slot = last_send_.slot = kNoSlot;
   }
-  action.slot = *slot;
+  action.message.slot = *slot;
   if (peer != trace_->rank_of(timeline_)) last_send_ = {request, *slot};
   if (flags & kPartitioned) {
     last_send_ = before;
@@ -577,7 +574,8 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   if (const auto slot = book_->send_slots.take(request)) {
     // MPI_Request_free lets go of a send that goes on by itself: it waits for nobody.
     const bool freed = trace_->calls[pending_.calls.back().name].frees_request;
-    add_action(freed ? ActionKind::kNone : ActionKind::kWaitSend).slot = freed ? kNoSlot : *slot;
+    Action& action = add_action(freed ? ActionKind::kNone : ActionKind::kWaitSend);
+    if (!freed) action.request.slot = *slot;
     book_->free_slot(*slot);
   }
   if (implicit_) close_call(time);
@@ -596,7 +594,7 @@ inline void CallBuilder::post(ActionKind kind, uint64_t request,
                               RequestTable<RequestBook::OpenPost>& book) {
   const auto [open, is_new] = book.open(request);
   if (!is_new) open->poster->give_up(open->number);
-  add_action(kind).slot = book_->allocate_slot();
+  add_action(kind).request.slot = book_->allocate_slot();
   *open = {this, note_posted()};
 }
 
@@ -636,10 +634,7 @@ inline size_t CallBuilder::note_posted() {
   Action& action = add_action(ActionKind::kPost);
   action.flags = kBlocking | wildcards;
   action.comm = comm;
-  action.peer = peer;
-  action.tag = tag;
-  action.bytes = bytes;
-  action.slot = kNoSlot;
+  action.message = {.peer = peer, .bytes = bytes, .tag = tag};
   if (!probed_.empty()) ask_as_probed(action);
   if (implicit_) close_call(time);
 }
@@ -657,17 +652,16 @@ inline size_t CallBuilder::note_posted() {
   note_inside(event, time, true);
   CallBuilder& poster = *found->poster;
   Action& action = poster.action_of(found->number);
+  const uint32_t slot = action.message.slot;
   action.comm = comm;
-  action.peer = peer;
-  action.tag = action.flags & kPartitioned ? tag | kPartitionedTag : tag;
+  action.message = {.peer = peer,
+                    .slot = slot,
+                    .bytes = bytes,
+                    .tag = action.flags & kPartitioned ? tag | kPartitionedTag : tag};
   action.flags &= static_cast<uint8_t>(~kPartitioned);
-  action.bytes = bytes;
   if (!poster.probed_.empty()) poster.ask_as_probed(action);
-  const uint32_t slot = action.slot;
   poster.resolve(found->number);
-  Action& wait = add_action(ActionKind::kWaitReceive);
-  wait.bytes = bytes;
-  wait.slot = slot;
+  add_action(ActionKind::kWaitReceive).request = {.slot = slot, .bytes = bytes};
   book_->free_slot(slot);
   if (implicit_) close_call(time);
 }

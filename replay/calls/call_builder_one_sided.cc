@@ -14,16 +14,8 @@ void CallBuilder::one_sided(uint64_t event, double time, uint32_t window, int32_
   Action& action = add_action(ActionKind::kOneSided);
   action.flags = fetches ? kFetches : 0;
   action.comm = window;
-  action.peer = target;
-  action.slot = slot;
-  action.order = 0;
-  action.bytes = sent;
-  if (fetches) {
-    Action& result = add_action(ActionKind::kFetch);
-    result.slot = kNoSlot;
-    result.order = 0;
-    result.bytes = received;
-  }
+  action.one_sided = {.target = target, .slot = slot, .bytes = sent};
+  if (fetches) add_action(ActionKind::kFetch).one_sided = {.bytes = received};
   if (implicit_) close_call(time);
 }
 
@@ -36,8 +28,7 @@ void CallBuilder::one_sided_done(uint64_t event, double time, uint32_t window, u
   if (open) {
     action.flags = remote ? kRemote : 0;
     action.comm = window;
-    action.slot = *open;
-    action.order = 0;
+    action.one_sided = {.slot = *open};
     if (remote) {
       book_->free_slot(*open);
       book_->one_sided_slots.take(number);
@@ -53,10 +44,7 @@ void CallBuilder::epoch(uint64_t event, double time, uint32_t window, uint32_t g
   for (const int32_t peer : trace_->groups[group]) {
     Action& action = add_action(ActionKind::kEpoch);
     action.comm = window;
-    action.peer = peer;
-    action.tag = static_cast<uint32_t>(trace_->calls[pending_.calls.back().name].epoch);
-    action.slot = kNoSlot;
-    action.order = 0;
+    action.epoch = {.peer = peer, .step = trace_->calls[pending_.calls.back().name].epoch};
   }
   if (implicit_) close_call(time);
 }
@@ -68,9 +56,7 @@ void CallBuilder::lock(uint64_t event, double time, uint32_t window, int32_t tar
   Action& action = add_action(ActionKind::kLock);
   action.flags = exclusive ? kExclusive : 0;
   action.comm = window;
-  action.peer = target;
-  action.slot = kNoSlot;
-  action.order = 0;
+  action.one_sided = {.target = target};
   if (implicit_) close_call(time);
 }
 
@@ -79,9 +65,7 @@ void CallBuilder::unlock(uint64_t event, double time, uint32_t window, int32_t t
   note_inside(event, time, true);
   Action& action = add_action(ActionKind::kUnlock);
   action.comm = window;
-  action.peer = target;
-  action.slot = kNoSlot;
-  action.order = 0;
+  action.one_sided = {.target = target};
   if (implicit_) close_call(time);
 }
 

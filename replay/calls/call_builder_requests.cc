@@ -27,19 +27,19 @@ void CallBuilder::partition_ready(uint64_t event, double time, uint64_t request)
 }
 
 void CallBuilder::start_partitioned(uint64_t request) {
-  const Action send = pending_.actions.back();
+  Action send = pending_.actions.back();
   pending_.actions.pop_back();
+  send.flags &= static_cast<uint8_t>(~(kPartitioned | kFollows));
+  send.message.tag |= kPartitionedTag;
   RequestBook::PartitionedSend& message = book_->partitioned[request];
   message.send = send;
-  message.send.flags &= static_cast<uint8_t>(~(kPartitioned | kFollows));
-  message.send.tag |= kPartitionedTag;
   leave_here(message);
 }
 
 void CallBuilder::leave_here(RequestBook::PartitionedSend& message) {
   const auto [before, number] = message.leaves;
   if (before != nullptr) before->resolve(number);
-  add_action(ActionKind::kNone).slot = kNoSlot;
+  add_action(ActionKind::kNone);
   message.leaves = {this, note_posted()};
 }
 
@@ -56,7 +56,7 @@ void CallBuilder::request_test(uint64_t event, double time, uint64_t request) {
   note_inside(event, time, false);
   const RequestBook::OpenPost* open = book_->receives.find(request);
   if (!open_ || !open) return;
-  add_action(ActionKind::kTested).slot = open->poster->action_of(open->number).slot;
+  add_action(ActionKind::kTested).request.slot = open->poster->action_of(open->number).message.slot;
   pending_.calls.back().spinning |= kNamesTests;
 }
 
@@ -67,9 +67,7 @@ void CallBuilder::settle_tests(Call& call) {
   // It completed something: what it found not complete besides counts for nothing.
   call.spinning &= ~kNamesTests;
   for (auto action = first; action != pending_.actions.end(); ++action) {
-    if (!is_test(*action)) continue;
-    action->kind = ActionKind::kNone;
-    action->slot = kNoSlot;
+    if (is_test(*action)) *action = {};
   }
 }
 
@@ -124,7 +122,7 @@ void CallBuilder::cancelled(uint64_t event, double time, uint64_t request) {
 namespace {
 
 bool same_message(const Action& a, const Action& b) {
-  return a.comm == b.comm && a.peer == b.peer && a.tag == b.tag;
+  return a.comm == b.comm && a.message.peer == b.message.peer && a.message.tag == b.message.tag;
 }
 
 }  // namespace
@@ -133,8 +131,7 @@ void CallBuilder::probed(uint64_t, double, uint32_t comm, int32_t peer, uint32_t
                          uint8_t wildcards) {
   Action found;
   found.comm = comm;
-  found.peer = peer;
-  found.tag = tag;
+  found.message = {.peer = peer, .tag = tag};
   found.flags = wildcards;
   // Whoever looks twice finds the same message again.
   std::erase_if(probed_, [&](const Action& each) { return same_message(each, found); });
@@ -157,8 +154,8 @@ void CallBuilder::ask_as_probed(Action& receive) {
 
 void CallBuilder::make_void(size_t number) {
   Action& action = action_of(number);
-  action.kind = ActionKind::kNone;
-  book_->free_slot(action.slot);
+  if (const uint32_t* slot = request_of(action)) book_->free_slot(*slot);
+  action = {};
   resolve(number);
 }
 

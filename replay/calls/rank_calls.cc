@@ -104,15 +104,19 @@ void RankCalls::number(Timeline& timeline) {
   const Call& call = pending.calls[timeline.numbered++];
   for (size_t i = call.first_action; i < call.first_action + call.actions; ++i) {
     Action& action = pending.actions[i];
-    if (action.kind == ActionKind::kCollective || action.kind == ActionKind::kStartCollective) {
-      const bool starts = action.kind == ActionKind::kStartCollective;
-      const auto persistent = static_cast<uint32_t>(starts ? action.bytes : 0);
-      action.tag = ++counts_[{ActionKind::kCollective, 0, action.comm, persistent}].last;
+    if (action.kind == ActionKind::kCollective) {
+      action.collective.order = ++counts_[{ActionKind::kCollective, 0, action.comm, 0}].last;
+    } else if (action.kind == ActionKind::kStartCollective) {
+      const auto persistent = static_cast<uint32_t>(action.start.persistent);
+      action.start.order = ++counts_[{ActionKind::kCollective, 0, action.comm, persistent}].last;
     } else if (action.kind == ActionKind::kEpoch) {
-      action.order = ++counts_[{action.kind, action.peer, action.comm, action.tag}].last;
-    } else if (action.kind == ActionKind::kSend || action.kind == ActionKind::kPost) {
-      Count& count = counts_[{action.kind, action.peer, action.comm, action.tag}];
-      action.order = ++count.last;
+      EpochAction& epoch = action.epoch;
+      const auto step = static_cast<uint32_t>(epoch.step);
+      epoch.order = ++counts_[{action.kind, epoch.peer, action.comm, step}].last;
+    } else if (is_message(action)) {
+      MessageAction& message = action.message;
+      Count& count = counts_[{action.kind, message.peer, action.comm, message.tag}];
+      message.order = ++count.last;
       const bool blocks = action.kind == ActionKind::kPost && action.flags & kBlocking;
       if (blocks && !only_) {
         order_by_end(count, {call.leave, &timeline, timeline.builder.actions_taken() + i},
@@ -132,7 +136,7 @@ void RankCalls::order_by_end(Count& count, const OpenReceive& receive, double en
   const auto order_of = [](const OpenReceive& open) -> uint32_t& {
     return open.timeline->builder.pending()
         .actions[open.action - open.timeline->builder.actions_taken()]
-        .order;
+        .message.order;
   };
   std::vector<uint32_t> orders;
   for (const OpenReceive& open : count.open) orders.push_back(order_of(open));

@@ -19,7 +19,7 @@ void CallBuilder::add_thread_call(uint64_t event, double time, ActionKind kind, 
   pending_.calls.back().role = CallRole::kThread;
   Action& action = add_action(kind);
   action.flags = flags;
-  action.slot = slot;
+  action.thread.step = slot;
 }
 
 void CallBuilder::thread_create(uint64_t event, double time, ThreadName thread) {
@@ -56,7 +56,7 @@ void CallBuilder::thread_begin(uint64_t event, double time, ThreadName thread) {
   begin.actions = 1;
   Action& action = add_action(ActionKind::kAwaitThread);
   action.flags = kBegins;
-  action.slot = created;
+  action.thread.step = created;
 }
 
 void CallBuilder::thread_end(uint64_t event, double time, ThreadName thread) {

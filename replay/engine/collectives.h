@@ -33,7 +33,7 @@ template <class Rules>
                                                        const Action& action) {
   ++outcome_.collectives;
   const Communicator& comm = trace_->comms[action.comm];
-  if (comm.size() <= 1) return put_slot(timelines_[timeline], action.slot, kNoTransfer);
+  if (comm.size() <= 1) return put_slot(timelines_[timeline], action.start.slot, kNoTransfer);
   StartedCollective<K> started;
   started.local = comm.local_rank(timelines_[timeline].rank);
   const auto [number, instance] = arrive(timeline, call, action, started.local);
@@ -41,7 +41,7 @@ template <class Rules>
   started.enter = timelines_[timeline].enter;
   if (action.flags & kNoPart) {
     collectives_.depart(action.comm, number, instance);
-    return put_slot(timelines_[timeline], action.slot, kNoTransfer);
+    return put_slot(timelines_[timeline], action.start.slot, kNoTransfer);
   }
   auto id = static_cast<TransferId>(started_.size());
   if (free_started_.empty()) {
@@ -51,7 +51,7 @@ template <class Rules>
     free_started_.pop_back();
     started_[id] = started;
   }
-  put_slot(timelines_[timeline], action.slot, id);
+  put_slot(timelines_[timeline], action.start.slot, id);
 }
 
 template <class Rules>
@@ -92,9 +92,9 @@ template <class Rules>
   awaited.action = &action;
   if (state.threads) {
     awaited.posted = false;
-    awaited.slot = action.tag;
+    awaited.slot = action.collective.slot;
   } else {
-    awaited.transfer = take_slot(state, action.tag);
+    awaited.transfer = take_slot(state, action.collective.slot);
     if (awaited.transfer == kNoTransfer) return;  // it has one member
     find_instance(awaited);
   }

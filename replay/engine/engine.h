@@ -280,9 +280,9 @@ RUBATO_HOT void Replay<Rules>::perform(TimelineState<K>& state, const Call& call
     case ActionKind::kPost:
       return post(state, call, action);
     case ActionKind::kWaitSend:
-      return await_request(state, call, Awaited::Kind::kSend, action.slot);
+      return await_request(state, call, Awaited::Kind::kSend, action.request.slot);
     case ActionKind::kWaitReceive:
-      return await_request(state, call, Awaited::Kind::kReceive, action.slot);
+      return await_request(state, call, Awaited::Kind::kReceive, action.request.slot);
     case ActionKind::kCollective:
       return collective(timeline, call, action);
     case ActionKind::kStartCollective:

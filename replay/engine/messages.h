@@ -79,13 +79,13 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   TransferId id = kNoTransfer;
   Level level;
   if (matches_by_arrival()) {
-    id = matcher_.apart(rank, action.peer, action);
-    level = rules_->level(rank, action.peer);
+    id = matcher_.apart(rank, action.message.peer, action);
+    level = rules_->level(rank, action.message.peer);
   } else {
     KnownChannel& channel = state.channel_of(action);
-    if (!matcher_.is_up_to_date(channel, action.peer)) {
-      matcher_.look_up(rank, action.peer, action, channel);
-      channel.level = static_cast<uint32_t>(rules_->level(rank, action.peer));
+    if (!matcher_.is_up_to_date(channel, action.message.peer)) {
+      matcher_.look_up(rank, action.message.peer, action, channel);
+      channel.level = static_cast<uint32_t>(rules_->level(rank, action.message.peer));
     }
     id = matcher_.send(action, channel.id);
     level = static_cast<Level>(channel.level);
@@ -98,7 +98,7 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   if (waits_) waits_->send(id, state.enter);
   ++outcome_.messages;
   ++outcome_.level_messages[static_cast<int>(level)];
-  outcome_.level_bytes[static_cast<int>(level)] += action.bytes;
+  outcome_.level_bytes[static_cast<int>(level)] += action.message.bytes;
   rules_->send(state, call, action, transfer);
   if constexpr (kKnowsLostThere<Rules>) {
     if (call.spinning & kLoses) [[unlikely]]
@@ -113,13 +113,13 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
     wake(transfer.waiting_receiver);
   }
   // An eager send is over for its sender; so is one whose completion the archive does not show.
-  const bool watched = action.flags & kBlocking || action.slot != kNoSlot;
+  const bool watched = action.flags & kBlocking || action.message.slot != kNoSlot;
   const bool waits = transfer.sender_waits && watched;
   if (!waits) matcher_.sender_done(id, transfer);
   if (action.flags & kBlocking) {
     if (waits) await(state, Awaited::Kind::kSend, id);
-  } else if (action.slot != kNoSlot) {
-    put_slot(state, action.slot, waits ? id : kNoTransfer);
+  } else if (action.message.slot != kNoSlot) {
+    put_slot(state, action.message.slot, waits ? id : kNoTransfer);
   }
   if constexpr (kTimeOrdered<Rules>) {
     if (matches_by_arrival()) offer(id);
@@ -133,11 +133,11 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   const int rank = state.rank;
   TransferId id = kNoTransfer;
   if (matches_by_arrival()) {
-    id = matcher_.apart(action.peer, rank, action);
+    id = matcher_.apart(action.message.peer, rank, action);
   } else {
     KnownChannel& channel = state.channel_of(action);
     if (!matcher_.is_up_to_date(channel, rank))
-      matcher_.look_up(action.peer, rank, action, channel);
+      matcher_.look_up(action.message.peer, rank, action, channel);
     id = matcher_.post(action, channel.id, skipped_);
   }
   for (const TransferId skipped : skipped_) {
@@ -156,8 +156,8 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
       rules_->lost_in(call, state, id, false);
   }
   // (The sender among neighbours may know another length.)
-  if (may_agree(transfer.bytes) || (is_among_neighbours(action.tag) && may_agree(UINT64_MAX)))
-      [[unlikely]] {
+  if (may_agree(transfer.bytes) ||
+      (is_among_neighbours(action.message.tag) && may_agree(UINT64_MAX))) [[unlikely]] {
     agree_as_receiver(state, action, id, transfer);
   }
   if constexpr (kTimeOrdered<Rules>) rules_->order()[id].receiver = timeline;
@@ -168,7 +168,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   if (action.flags & kBlocking) {
     await(state, Awaited::Kind::kReceive, id);
   } else {
-    put_slot(state, action.slot, id);
+    put_slot(state, action.message.slot, id);
   }
   if constexpr (kTimeOrdered<Rules>) {
     if (matches_by_arrival()) ask(id, action);
@@ -223,7 +223,7 @@ void Replay<Rules>::agree_as_sender(TimelineState<K>& state, const Action& actio
   if constexpr (kMayNeedPresence<Rules>) {
     const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
     if (transfer.abandoned || protocol < Protocol::kPull) return;
-    presence_.send(id, state.number, action.peer, state.enter, protocol);
+    presence_.send(id, state.number, action.message.peer, state.enter, protocol);
     transfer.agrees = presence_.has(id);
   }
 }
@@ -232,11 +232,11 @@ template <class Rules>
 void Replay<Rules>::agree_as_receiver(TimelineState<K>& state, const Action& action, TransferId id,
                                       Transfer<K>& transfer) {
   if constexpr (kMayNeedPresence<Rules>) {
-    const Level level = rules_->level(action.peer, state.rank);
+    const Level level = rules_->level(action.message.peer, state.rank);
     const Protocol protocol = rules_->protocol(level, transfer.bytes);
-    const bool may_change = is_among_neighbours(action.tag) && !transfer.has_send;
+    const bool may_change = is_among_neighbours(action.message.tag) && !transfer.has_send;
     if (protocol < Protocol::kPull && !may_change) return;
-    presence_.post(id, state.number, action.peer, state.enter, protocol);
+    presence_.post(id, state.number, action.message.peer, state.enter, protocol);
     transfer.agrees = true;
   }
 }
@@ -361,7 +361,7 @@ RUBATO_HOT void Replay<Rules>::await_request(TimelineState<K>& state, const Call
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::await_own_request(TimelineState<K>& state, const Call& call,
                                                  const Action& action) {
-  const TransferId id = take_slot(state, action.slot);
+  const TransferId id = take_slot(state, action.request.slot);
   if (id == kNoTransfer) return;
   const bool receives = action.kind == ActionKind::kWaitReceive;
   if (!receives && completes_elsewhere(call)) return move(state, id);

@@ -13,16 +13,17 @@ namespace rubato {
 template <class Rules>
 void Replay<Rules>::begin_one_sided(int timeline, const Action& action) {
   TimelineState<K>& state = timelines_[timeline];
-  const Level level = rules_->level(state.rank, action.peer);
+  const Level level = rules_->level(state.rank, action.one_sided.target);
   const Action* result = action.flags & kFetches ? &action + 1 : nullptr;
   ++outcome_.level_messages[static_cast<int>(level)];
-  outcome_.level_bytes[static_cast<int>(level)] += action.bytes + (result ? result->bytes : 0);
+  outcome_.level_bytes[static_cast<int>(level)] +=
+      action.one_sided.bytes + (result ? result->one_sided.bytes : 0);
   if constexpr (!Rules::kFollowsRecording) {
-    OneSided<K>& operation = windows_.operation(state.rank, action.slot);
-    operation.target = action.peer;
+    OneSided<K>& operation = windows_.operation(state.rank, action.one_sided.slot);
+    operation.target = action.one_sided.target;
     operation.level = level;
     rules_->transfer(state, action, result, operation,
-                     windows_.stream(action.comm, state.rank, action.peer));
+                     windows_.stream(action.comm, state.rank, action.one_sided.target));
   }
 }
 
@@ -41,10 +42,11 @@ void Replay<Rules>::lock(int timeline, const Action& action) {
   Awaited awaited;
   awaited.kind = Awaited::Kind::kLock;
   awaited.action = &action;
-  if (locks_ && action.peer != kNoRoot) {
+  if (locks_ && action.one_sided.target != kNoRoot) {
     auto& count = windows_.lock_counts(action, timeline);
     count.held = true;
-    const LockOrder::Hold hold = locks_->hold(timeline, action.comm, action.peer, count.taken++);
+    const LockOrder::Hold hold =
+        locks_->hold(timeline, action.comm, action.one_sided.target, count.taken++);
     if (hold.turn != LockOrder::kFree && hold.turn > 0) {
       if (hold.waited || !Rules::kFollowsRecording) {
         awaited.instance = hold.turn;  // which is the number of the one before, from 1
@@ -59,20 +61,21 @@ void Replay<Rules>::lock(int timeline, const Action& action) {
 
 template <class Rules>
 void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action) {
+  const int32_t target = action.one_sided.target;
   finish_one_sided(timeline, action);
   if constexpr (!Rules::kFollowsRecording)
-    windows_.end_lock(action.comm, timelines_[timeline].rank, action.peer);
-  if (!locks_ || action.peer == kNoRoot) return;
+    windows_.end_lock(action.comm, timelines_[timeline].rank, target);
+  if (!locks_ || target == kNoRoot) return;
   // As in LockOrder: it gives back the last one, or nothing where records are missing.
   auto& count = windows_.lock_counts(action, timeline);
   if (!std::exchange(count.held, false)) return;
-  const LockOrder::Hold hold = locks_->hold(timeline, action.comm, action.peer, count.taken - 1);
+  const LockOrder::Hold hold = locks_->hold(timeline, action.comm, target, count.taken - 1);
   if (hold.turn == LockOrder::kFree) return;
   TimelineState<K>& state = timelines_[timeline];
   Lanes<K> released = state.enter;
   if constexpr (!Rules::kFollowsRecording) {
-    released = rules_->reaches(state.rank, action.peer, state.busy)
-                   .max(windows_.pair(action.comm, state.rank, action.peer).stream.landed);
+    released = rules_->reaches(state.rank, target, state.busy)
+                   .max(windows_.pair(action.comm, state.rank, target).stream.landed);
   }
   LockTurn<K>& turn = windows_.turn(*locks_, action, hold.turn);
   turn.released = turn.released.max(released);
@@ -102,11 +105,11 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
   awaited.action = &action;
   awaited.instance = windows_.arrive(action, state.rank);
   Epoch<K>& epoch = windows_.epoch(action, state.rank, awaited.instance);
-  switch (windows_.step(action)) {
+  switch (action.epoch.step) {
     case EpochStep::kPost:
       epoch.has_post = true;
       epoch.recorded_post = call.enter;
-      epoch.posted = rules_->tell(state, rules_->level(state.rank, action.peer));
+      epoch.posted = rules_->tell(state, rules_->level(state.rank, action.epoch.peer));
       wake(epoch.waiting_origin);
       return;
     case EpochStep::kStart:
@@ -115,7 +118,7 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
     case EpochStep::kComplete: {
       epoch.has_complete = true;
       epoch.recorded_complete = call.enter;
-      epoch.completed = rules_->tell(state, rules_->level(state.rank, action.peer));
+      epoch.completed = rules_->tell(state, rules_->level(state.rank, action.epoch.peer));
       if constexpr (!Rules::kFollowsRecording) {
         typename Windows<K>::Pair& pair = windows_.pair_of(action, state.rank);
         epoch.stream = std::exchange(pair.stream, {});
@@ -155,11 +158,11 @@ void Replay<Rules>::let_go_one_sided(int timeline, const Awaited& awaited) {
       windows_.pass(*locks_, action, static_cast<uint32_t>(awaited.instance - 1));
   } else if (awaited.kind == Awaited::Kind::kEpoch) {
     if (windows_.epoch(action, rank, awaited.instance).abandoned) ++outcome_.abandoned_epochs;
-    if (windows_.step(action) == EpochStep::kStart) return;
+    if (action.epoch.step == EpochStep::kStart) return;
     if (windows_.is_origin(action)) windows_.pair_of(action, rank).completes = false;
     windows_.depart(action, rank, awaited.instance);
   } else if (action.kind == ActionKind::kOneSidedDone && action.flags & kRemote) {
-    windows_.forget(rank, action.slot);
+    windows_.forget(rank, action.one_sided.slot);
   }
 }
 

@@ -21,7 +21,7 @@ int Replay<Rules>::waits_for(int timeline) {
   if (waits_for_thread(awaited)) return state.rank;
   if (awaited.kind == Awaited::Kind::kReceive) return matcher_.route(awaited.transfer).source;
   if (awaited.kind == Awaited::Kind::kSend) return matcher_.route(awaited.transfer).destination;
-  if (awaited.kind == Awaited::Kind::kEpoch) return awaited.action->peer;
+  if (awaited.kind == Awaited::Kind::kEpoch) return awaited.action->epoch.peer;
   if (awaited.kind == Awaited::Kind::kLock)
     return trace_->rank_of(turn_before(awaited).holders.front());
   return missing_member(awaited);

@@ -21,8 +21,8 @@ namespace rubato {
 template <class Rules>
 RUBATO_RARE void Replay<Rules>::thread_step(TimelineState<K>& state, const Call& call,
                                             const Action& action) {
-  state.threads->steps[action.slot] = {state.enter, call.enter};
-  const auto waiting = state.threads->waiting.find(action.slot);
+  state.threads->steps[action.thread.step] = {state.enter, call.enter};
+  const auto waiting = state.threads->waiting.find(action.thread.step);
   if (waiting == state.threads->waiting.end()) return;
   wake(waiting->second);
   state.threads->waiting.erase(waiting);
@@ -30,7 +30,8 @@ RUBATO_RARE void Replay<Rules>::thread_step(TimelineState<K>& state, const Call&
 
 template <class Rules>
 RUBATO_RARE void Replay<Rules>::await_thread(TimelineState<K>& state, const Action& action) {
-  state.awaited.push_back({.kind = Awaited::Kind::kThread, .slot = action.slot, .action = &action});
+  state.awaited.push_back(
+      {.kind = Awaited::Kind::kThread, .slot = action.thread.step, .action = &action});
 }
 
 template <class Rules>

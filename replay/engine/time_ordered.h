@@ -223,7 +223,7 @@ void Replay<Rules>::offer(TransferId id) requires kTimeOrdered<Rules> {
 
 template <class Rules>
 void Replay<Rules>::ask(TransferId id, const Action& action) requires kTimeOrdered<Rules> {
-  const Envelope asked{action.peer, action.tag, (action.flags & kAnySource) != 0,
+  const Envelope asked{action.message.peer, action.message.tag, (action.flags & kAnySource) != 0,
                        (action.flags & kAnyTag) != 0};
   outcome_.wildcards += asked.any_source || asked.any_tag;
   rules_->order()[id].open = false;

@@ -90,7 +90,7 @@ RUBATO_RARE void Replay<Rules>::add_lock_cause(const TimelineState<K>& state,
   Lanes<K> cause = turn.released;
   // At the target, where the request comes as much later.
   if constexpr (!Rules::kFollowsRecording)
-    cause -= rules_->reaches(state.rank, action.peer, state.enter) - state.enter;
+    cause -= rules_->reaches(state.rank, action.one_sided.target, state.enter) - state.enter;
   causes.add(WaitKind::kOneSided, cause);
 }
 

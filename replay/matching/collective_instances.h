@@ -147,14 +147,16 @@ class CollectiveInstances {
     const double recorded = call.enter;
     const uint32_t comm = action.comm;
     const CollectiveOp op = action.op;
-    const int32_t root = action.peer;
-    const bool persistent = action.kind == ActionKind::kStartCollective && action.bytes > 0;
-    const uint64_t series = persistent ? action.bytes << kSeriesShift : 0;
-    State& state = persistent ? persistent_[{comm, action.bytes}] : comms_[comm];
+    const bool starts = action.kind == ActionKind::kStartCollective;
+    const int32_t root = starts ? action.start.root : action.collective.root;
+    const uint32_t order = starts ? action.start.order : action.collective.order;
+    const uint64_t persistent = starts ? action.start.persistent : 0;
+    const uint64_t series = persistent << kSeriesShift;
+    State& state = persistent > 0 ? persistent_[{comm, persistent}] : comms_[comm];
     const Communicator& communicator = trace_->comms[comm];
     const int size = communicator.size();
     if (state.next.empty()) state.next.assign(size, 0);
-    const uint64_t place = action.tag > 0 ? action.tag - 1 : state.next[local]++;
+    const uint64_t place = order > 0 ? order - 1 : state.next[local]++;
     while (place >= state.first + state.instances.size()) state.instances.emplace_back();
     const uint64_t number = series | place;
     Instance& instance = get(comm, number);
@@ -291,13 +293,15 @@ class CollectiveInstances {
     const int first = local < comm.first_group ? comm.first_group : 0;
     const int peers = comm.peers(local);
     int next = 0;  // the first one after those that get nothing
-    const Action* nothing = &action;
+    const Action* behind = &action;
+    uint32_t follow = 0;
     do {
-      ++nothing;
-      const int end = std::clamp(nothing->peer, next, peers);
+      const NothingToAction& nothing = (++behind)->nothing_to;
+      const int end = std::clamp(nothing.first, next, peers);
       parts.add(comm.size(), first + next, first + end, recorded, enter);
-      next = static_cast<int>(std::min<uint64_t>(end + nothing->bytes, peers));
-    } while (nothing->tag > 0);
+      next = static_cast<int>(std::min<uint64_t>(end + nothing.members, peers));
+      follow = nothing.follow;
+    } while (follow > 0);
     parts.add(comm.size(), first + next, first + peers, recorded, enter);
     // Nobody is done before it has come itself.
     if (comm.first_group == 0) parts.add(comm.size(), local, local + 1, recorded, enter);

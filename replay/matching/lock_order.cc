@@ -25,8 +25,9 @@ LockOrder::LockOrder(EventSource& source) {
       for (const Call& call : block.calls) {
         for (const Action& action : block.actions_of(call)) {
           const bool locks = action.kind == ActionKind::kLock;
-          if ((!locks && action.kind != ActionKind::kUnlock) || action.peer == kNoRoot) continue;
-          const Key key{action.comm, action.peer, 0};
+          if ((!locks && action.kind != ActionKind::kUnlock) || action.one_sided.target == kNoRoot)
+            continue;
+          const Key key{action.comm, action.one_sided.target, 0};
           Open& lock = open[key];
           if (locks) {
             lock = {call.leave, (action.flags & kExclusive) != 0, true, lock.taken + 1};

@@ -124,7 +124,7 @@ class Matcher {
   /// are kept.
   TransferId apart(int source, int destination, const Action& action) {
     const TransferId id = create(action);
-    routes_[id] = {source, destination, action.comm, action.tag};
+    routes_[id] = {source, destination, action.comm, action.message.tag};
     return id;
   }
 
@@ -137,14 +137,14 @@ class Matcher {
   [[gnu::noinline]] void look_up(int source, int destination, const Action& action,
                                  KnownChannel& known) {
     ChannelTable& table = table_[destination];
-    known.id = table.find({source, action.comm, action.tag}, destination, channels_);
+    known.id = table.find({source, action.comm, action.message.tag}, destination, channels_);
     known.generation = generation_[destination] = table.generation();
   }
 
   /// The transfer of a send: with its receive when that was posted before, else a new one.
   [[gnu::always_inline]] TransferId send(const Action& action, ChannelId on) {
     Channel& channel = channels_[on];
-    const TransferId first = next_of(channel, action.order);
+    const TransferId first = next_of(channel, action.message.order);
     if (first == kNoTransfer || !pool_[first].has_post) {
       const TransferId id = create(action, on);
       push(channel, id);
@@ -152,7 +152,7 @@ class Matcher {
     }
     Transfer<K>& posted = pool_[first];
     if (!fits(posted, action)) return skip(action, on);
-    posted.bytes = action.bytes;
+    posted.bytes = action.message.bytes;
     unlink(channel, first, posted);
     return first;
   }
@@ -163,8 +163,8 @@ class Matcher {
   [[gnu::always_inline]] TransferId post(const Action& action, ChannelId on,
                                          std::vector<TransferId>& abandoned) {
     Channel& channel = channels_[on];
-    for (TransferId id = next_of(channel, action.order); id != kNoTransfer;
-         id = next_of(channel, action.order)) {
+    for (TransferId id = next_of(channel, action.message.order); id != kNoTransfer;
+         id = next_of(channel, action.message.order)) {
       Transfer<K>& sent = pool_[id];
       if (!sent.has_send) break;
       unlink(channel, id, sent);
@@ -224,7 +224,7 @@ class Matcher {
 
  private:
   static bool fits(const TransferFacts& transfer, const Action& action) {
-    return transfer.bytes == action.bytes || is_among_neighbours(action.tag);
+    return transfer.bytes == action.message.bytes || is_among_neighbours(action.message.tag);
   }
 
   /// What the next send or post of a channel meets, or has to queue behind: its first entry, or
@@ -262,8 +262,8 @@ class Matcher {
     }
     TransferFacts& transfer = pool_[id];
     transfer = {};
-    transfer.order = action.order;
-    transfer.bytes = action.bytes;
+    transfer.order = action.message.order;
+    transfer.bytes = action.message.bytes;
     return id;
   }
 

@@ -30,7 +30,7 @@
 // of several origins at one target do not slow each other down.
 //
 // The k-th epoch of an origin towards a target on a window meets the k-th exposure of that target
-// to it. The archive says which operations a call completes: they share a number (Action::slot).
+// to it. The archive says which operations a call completes: they share a number (OneSidedAction).
 //
 // In the recording, a call that left before its possible cause did not wait: starts, completes
 // without data, and fences with an assertion need not wait. So an early end of these is no clock
@@ -132,8 +132,8 @@ class Windows {
 
   /// The pair of a kEpoch that `rank` performs.
   Pair& pair_of(const Action& action, int rank) {
-    return is_origin(action) ? pair(action.comm, rank, action.peer)
-                             : pair(action.comm, action.peer, rank);
+    return is_origin(action) ? pair(action.comm, rank, action.epoch.peer)
+                             : pair(action.comm, action.epoch.peer, rank);
   }
   Epoch<K>& epoch(const Action& action, int rank, uint64_t number) {
     return epoch(pair_of(action, rank), number);
@@ -147,12 +147,13 @@ class Windows {
   uint64_t arrive(const Action& action, int rank) {
     Pair& of = pair_of(action, rank);
     // A start belongs to the complete that comes next, however many of either are on record.
-    const bool starts = step(action) == EpochStep::kStart;
-    uint64_t& next = of.next[starts ? complete_ : action.tag];
+    const EpochStep step = action.epoch.step;
+    const bool starts = step == EpochStep::kStart;
+    uint64_t& next = of.next[static_cast<size_t>(starts ? EpochStep::kComplete : step)];
     // An epoch that both sides have left lacks this step: the step belongs to the next epoch.
     next = std::max(next, of.first);
     const uint64_t number =
-        action.order > 0 ? std::max<uint64_t>(action.order - 1, of.first) : next;
+        action.epoch.order > 0 ? std::max<uint64_t>(action.epoch.order - 1, of.first) : next;
     if (!starts) ++next;
     while (number >= of.first + of.epochs.size()) of.epochs.emplace_back();
     return number;
@@ -168,10 +169,9 @@ class Windows {
     }
   }
 
-  static EpochStep step(const Action& action) { return static_cast<EpochStep>(action.tag); }
   /// Else the target.
   static bool is_origin(const Action& action) {
-    return step(action) == EpochStep::kStart || step(action) == EpochStep::kComplete;
+    return action.epoch.step == EpochStep::kStart || action.epoch.step == EpochStep::kComplete;
   }
 
   /// The operations of a number, created if there are none.
@@ -225,14 +225,12 @@ class Windows {
 
   /// A turn of the lock of a window at a target.
   LockTurn<K>& turn(const LockOrder& order, const Action& lock, uint32_t number) {
-    LockTurn<K>& turn = turns_[{lock.comm, lock.peer, static_cast<int32_t>(number)}];
-    if (!turn.begun) turn.holders = order.holders(lock.comm, lock.peer, number);
+    LockTurn<K>& turn = turns_[key_of(lock, number)];
+    if (!turn.begun) turn.holders = order.holders(lock.comm, lock.one_sided.target, number);
     turn.begun = true;
     return turn;
   }
-  LockTurn<K>& turn(const Action& lock, uint32_t number) {
-    return turns_.at({lock.comm, lock.peer, static_cast<int32_t>(number)});
-  }
+  LockTurn<K>& turn(const Action& lock, uint32_t number) { return turns_.at(key_of(lock, number)); }
   /// A holder of turn `number + 1` no longer needs turn `number`.
   void pass(const LockOrder& order, const Action& lock, uint32_t number) {
     ++turn(order, lock, number).passed;
@@ -241,9 +239,10 @@ class Windows {
   /// Forgets a turn that is over and no longer needed.
   void forget_turn(const LockOrder& order, const Action& lock, uint32_t number) {
     const LockTurn<K>& turn = this->turn(lock, number);
-    if (!turn.holders.empty() || number + 1 >= order.turns(lock.comm, lock.peer)) return;
-    if (turn.passed == order.holders(lock.comm, lock.peer, number + 1).size())
-      turns_.erase({lock.comm, lock.peer, static_cast<int32_t>(number)});
+    if (!turn.holders.empty() || number + 1 >= order.turns(lock.comm, lock.one_sided.target))
+      return;
+    if (turn.passed == order.holders(lock.comm, lock.one_sided.target, number + 1).size())
+      turns_.erase(key_of(lock, number));
   }
   /// How often a timeline took the lock of a window at a target, and whether it holds it.
   struct LockCounts {
@@ -251,12 +250,10 @@ class Windows {
     bool held = false;
   };
   LockCounts& lock_counts(const Action& lock, int timeline) {
-    return lock_counts_[{lock.comm, timeline, lock.peer}];
+    return lock_counts_[{lock.comm, timeline, lock.one_sided.target}];
   }
 
  private:
-  static constexpr auto complete_ = static_cast<size_t>(EpochStep::kComplete);
-
   struct Key {
     uint32_t window;
     int32_t origin;
@@ -272,6 +269,10 @@ class Windows {
       return h ^ h >> 32;
     }
   };
+
+  static Key key_of(const Action& lock, uint32_t turn) {
+    return {lock.comm, lock.one_sided.target, static_cast<int32_t>(turn)};
+  }
 
   std::unordered_map<Key, Pair, Hash> pairs_;
   Epoch<K> over_;

@@ -91,13 +91,17 @@ void CallLog::describe(LoggedCall& logged, int rank, const Call& call,
     switch (action.kind) {
       case ActionKind::kSend:
       case ActionKind::kPost:
+        describe_message(logged, rank, action, action.message);
+        farthest(static_cast<uint8_t>(placement_.level(rank, action.message.peer)));
+        break;
       case ActionKind::kOneSided:
-        describe_message(logged, rank, action);
-        farthest(static_cast<uint8_t>(placement_.level(rank, action.peer)));
+        describe_message(logged, rank, action,
+                         {.peer = action.one_sided.target, .bytes = action.one_sided.bytes});
+        farthest(static_cast<uint8_t>(placement_.level(rank, action.one_sided.target)));
         break;
       case ActionKind::kWaitSend:
       case ActionKind::kWaitReceive: {
-        const auto target = targets_[rank].find(action.slot);
+        const auto target = targets_[rank].find(action.request.slot);
         if (target == targets_[rank].end()) break;
         farthest(target->second.level);
         if (logged.peer_kind != PeerKind::kNone) break;
@@ -106,47 +110,51 @@ void CallLog::describe(LoggedCall& logged, int rank, const Call& call,
         break;
       }
       case ActionKind::kCollective:
-      case ActionKind::kStartCollective:
+      case ActionKind::kStartCollective: {
+        const bool starts = action.kind == ActionKind::kStartCollective;
+        const int32_t root = starts ? action.start.root : action.collective.root;
         logged.what = mix(logged.what, static_cast<uint64_t>(action.op));
-        logged.what = mix(logged.what, static_cast<uint64_t>(action.peer));
+        logged.what = mix(logged.what, static_cast<uint64_t>(root));
         logged.what = mix(logged.what, comm_hashes_[action.comm]);
-        if (action.kind == ActionKind::kCollective) {
-          logged.bytes += action.bytes;
-          logged.what = mix(mix(logged.what, action.bytes), action.bytes_received);
+        if (!starts) {
+          logged.bytes += action.collective.sent;
+          logged.what = mix(mix(logged.what, action.collective.sent), action.collective.received);
         }
-        if (action.peer >= 0 && logged.peer_kind == PeerKind::kNone) {
-          logged.peer = action.peer;
+        if (root >= 0 && logged.peer_kind == PeerKind::kNone) {
+          logged.peer = root;
           logged.peer_kind = PeerKind::kRoot;
         }
         farthest(comm_levels_[action.comm]);
         break;
+      }
       default:
         break;
     }
   }
 }
 
-void CallLog::describe_message(LoggedCall& logged, int rank, const Action& action) {
+void CallLog::describe_message(LoggedCall& logged, int rank, const Action& action,
+                               const MessageAction& message) {
   const bool receives = action.kind == ActionKind::kPost;
   const bool is_first = logged.peer_kind == PeerKind::kNone;
   const PeerKind kind = receives ? PeerKind::kFrom : PeerKind::kTo;
   if (is_first) {
-    logged.peer = action.peer;
-    logged.tag = action.tag;
+    logged.peer = message.peer;
+    logged.tag = message.tag;
     logged.peer_kind = kind;
   }
-  logged.bytes += action.bytes;
+  logged.bytes += message.bytes;
   const bool any_peer = receives && (action.flags & kAnySource) != 0;
   const bool any_tag = receives && (action.flags & kAnyTag) != 0;
   logged.what = mix(logged.what, static_cast<uint64_t>(action.kind));
-  logged.what = mix(logged.what, any_peer ? UINT64_MAX : static_cast<uint64_t>(action.peer));
-  logged.what = mix(logged.what, any_tag ? UINT64_MAX : action.tag);
+  logged.what = mix(logged.what, any_peer ? UINT64_MAX : static_cast<uint64_t>(message.peer));
+  logged.what = mix(logged.what, any_tag ? UINT64_MAX : message.tag);
   logged.what = mix(logged.what, comm_hashes_[action.comm]);
-  if (!any_peer && !any_tag) logged.what = mix(logged.what, action.bytes);
-  const bool completes_later = (action.flags & kBlocking) == 0 && action.slot != kNoSlot;
-  if (action.kind != ActionKind::kOneSided && completes_later) {
-    const auto level = static_cast<uint8_t>(placement_.level(rank, action.peer));
-    targets_[rank].insert_or_assign(action.slot, Target{action.peer, level, kind});
+  if (!any_peer && !any_tag) logged.what = mix(logged.what, message.bytes);
+  const bool completes_later = (action.flags & kBlocking) == 0 && message.slot != kNoSlot;
+  if (completes_later) {
+    const auto level = static_cast<uint8_t>(placement_.level(rank, message.peer));
+    targets_[rank].insert_or_assign(message.slot, Target{message.peer, level, kind});
   }
 }
 

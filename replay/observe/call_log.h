@@ -88,7 +88,9 @@ class CallLog : public Observer<1> {
   };
 
   void describe(LoggedCall& logged, int rank, const Call& call, std::span<const Action> actions);
-  void describe_message(LoggedCall& logged, int rank, const Action& action);
+  /// `message`: what `action` sends or receives.
+  void describe_message(LoggedCall& logged, int rank, const Action& action,
+                        const MessageAction& message);
   uint8_t level_of(const Communicator& comm) const;
 
   const TraceDefinitions* trace_;

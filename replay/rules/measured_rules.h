@@ -55,7 +55,7 @@ inline RecordedAction recorded_action(const Action& action) {
   switch (action.kind) {
     case ActionKind::kSend:
     case ActionKind::kPost:
-      return action.slot == kNoSlot ? RecordedAction::kMessage : RecordedAction::kRequest;
+      return action.message.slot == kNoSlot ? RecordedAction::kMessage : RecordedAction::kRequest;
     case ActionKind::kCollective:
       return RecordedAction::kCollective;
     case ActionKind::kNothingTo:
@@ -298,8 +298,7 @@ class MeasuredRules {
                                                 cause.recorded, cause.replayed)) {
       return;
     }
-    const double bytes = payload_bytes(context.trace->sizes, action.op, comm.peers(awaited.local),
-                                       awaited.local, action.bytes, action.bytes_received);
+    const double bytes = payload_bytes(*context.trace, action, awaited.local);
     const auto table =
         minima_->collective.find(RecordedMinima::collective_key(action.op, comm.size()));
     cause.least = table == minima_->collective.end() ? std::numeric_limits<double>::infinity()
@@ -315,7 +314,7 @@ class MeasuredRules {
     CauseOf cause{};
     const double leave = timeline.block.calls[timeline.next_call].leave;
     if (!epoch_cause(epoch, action, leave, cause.recorded, cause.replayed)) return;
-    const int distance = surveyed_level(level(timeline.rank, action.peer));
+    const int distance = surveyed_level(level(timeline.rank, action.epoch.peer));
     cause.least = minima_->epoch[distance].at(0);
     causes_.push_back(cause);
     own_.add(0, distance, cause.recorded);
@@ -328,7 +327,7 @@ class MeasuredRules {
         context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
     // A turn that never ends (records are missing) delays nobody.
     if (!std::isfinite(turn.recorded_release)) return;
-    const int distance = surveyed_level(level(timeline.rank, action.peer));
+    const int distance = surveyed_level(level(timeline.rank, action.one_sided.target));
     causes_.push_back({turn.recorded_release, turn.released, minima_->epoch[distance].at(0)});
     own_.add(0, distance, turn.recorded_release);
   }

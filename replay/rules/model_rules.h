@@ -174,7 +174,7 @@ class ModelRules {
   void transfer(TimelineState<K>& timeline, const Action& action, const Action* result,
                 OneSided<K>& operation, Stream<K>& aimed) {
     // By value: the next question may change what a reference means.
-    const LaneMessageCost<K> there = message_cost(operation.level, action.bytes);
+    const LaneMessageCost<K> there = message_cost(operation.level, action.one_sided.bytes);
     timeline.busy += there.send_overhead;
     const Lanes<K> start = timeline.busy.max(timeline.out_port);
     timeline.out_port = start + there.gap;
@@ -182,7 +182,7 @@ class ModelRules {
     operation.stores.add(start, there.gap, there.transfer);
     aimed.add(start, there.gap, there.transfer);
     if (!result) return;
-    const LaneMessageCost<K>& back = message_cost(operation.level, result->bytes);
+    const LaneMessageCost<K>& back = message_cost(operation.level, result->one_sided.bytes);
     operation.fetches = true;
     const Lanes<K> way = there.transfer + back.transfer;
     // They drain one behind the other: the last is there no earlier than all behind the first.
@@ -288,11 +288,9 @@ class ModelRules {
   /// Whom member `local` waits for in a collective. The same in all lanes.
   Synchronisation synchronisation(const Action& action, int local,
                                   const TraceDefinitions& trace) const {
-    if (!is_rooted(action.op) || action.peer == kRootInOwnGroup)
+    if (!is_rooted(action.op) || action.collective.root == kRootInOwnGroup)
       return rubato::synchronisation(action.op);
-    const double bytes =
-        payload_bytes(trace.sizes, action.op, trace.comms[action.comm].peers(local), local,
-                      action.bytes, action.bytes_received);
+    const double bytes = payload_bytes(trace, action, local);
     return machines_->interconnects[0].collectives().synchronisation(action.op, bytes);
   }
 
@@ -322,8 +320,8 @@ class ModelRules {
                                              const LaneMessageCost<K>& cost) {
     timeline.busy += cost.send_overhead;
     // What a call among neighbours sends is called buffered, too.
-    if (action.flags & kBuffered && !is_among_neighbours(action.tag))
-      timeline.busy += copy_cost(action.bytes);
+    if (action.flags & kBuffered && !is_among_neighbours(action.message.tag))
+      timeline.busy += copy_cost(action.message.bytes);
     Lanes<K> start = timeline.busy.max(timeline.out_port);
     if (cost.slows_bursts && action.flags & kFollows)
       start = start.max(timeline.out_port + cost.burst_delay);
@@ -347,8 +345,7 @@ class ModelRules {
   /// message_cost().
   const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
                                         bool is_root, const TraceDefinitions& trace) {
-    const double bytes = payload_bytes(trace.sizes, action.op, comm.peers(local), local,
-                                       action.bytes, action.bytes_received);
+    const double bytes = payload_bytes(trace, action, local);
     const Level level = comm_level_[action.comm];
     const CollectiveKey key{bytes, comm.size(), action.op, level, is_root};
     if (last_collective_ && last_key_ == key) return *last_collective_;
@@ -374,11 +371,11 @@ class ModelRules {
  private:
   /// False when it does not matter when a receive was posted.
   bool looks_at_posts(int rank, const Action& action) {
-    if (machines_->looks_at_posts || is_among_neighbours(action.tag)) return true;
-    const Level between = level(action.peer, rank);
+    if (machines_->looks_at_posts || is_among_neighbours(action.message.tag)) return true;
+    const Level between = level(action.message.peer, rank);
     // A receive that nothing is sent to has no cost to be refused.
     if (!all_have_[static_cast<int>(between)]) return true;
-    const LaneMessageCost<K>& cost = message_cost(between, action.bytes);
+    const LaneMessageCost<K>& cost = message_cost(between, action.message.bytes);
     return cost.protocol != Protocol::kEager || cost.tells_unexpected;
   }
 
@@ -475,8 +472,8 @@ class ModelRules {
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
     if (instance.abandoned) return timeline.enter + (call.leave - call.enter);
     const Lanes<K>& arrival = context.arrival(timeline, awaited);
-    if (action.peer == kRootInOwnGroup) return arrival;
-    const bool is_root = awaited.local == action.peer;
+    if (action.collective.root == kRootInOwnGroup) return arrival;
+    const bool is_root = awaited.local == action.collective.root;
     const CollectiveCost& cost =
         collective_cost(action, comm, awaited.local, is_root, *context.trace);
     switch (awaited.waits_for) {
@@ -509,8 +506,9 @@ class ModelRules {
     const Action& action = *awaited.action;
     if (action.kind == ActionKind::kUnlock) return timeline.busy;
     if (action.kind == ActionKind::kLock) {
-      const Level level = action.peer == kNoRoot ? comm_level_[action.comm]
-                                                 : this->level(timeline.rank, action.peer);
+      const Level level = action.one_sided.target == kNoRoot
+                              ? comm_level_[action.comm]
+                              : this->level(timeline.rank, action.one_sided.target);
       Lanes<K> there = timeline.busy;
       if (level != Level::kSelf) there += message_cost(level, 0).latency;
       if (awaited.instance > 0) {
@@ -519,7 +517,7 @@ class ModelRules {
       }
       return level == Level::kSelf ? there : Lanes<K>(there + message_cost(level, 0).latency);
     }
-    OneSided<K>* operation = context.windows->find(timeline.rank, action.slot);
+    OneSided<K>* operation = context.windows->find(timeline.rank, action.one_sided.slot);
     if (!operation) return timeline.busy;
     auto& pair = context.windows->pair(action.comm, timeline.rank, operation->target);
     Lanes<K> ready = Stream<K>::never();
@@ -548,7 +546,7 @@ class ModelRules {
     const Action& action = *awaited.action;
     const Epoch<K>& epoch = context.windows->epoch(action, timeline.rank, awaited.instance);
     if (epoch.abandoned) return timeline.enter + (call.leave - call.enter);
-    const LaneMessageCost<K>& word = message_cost(level(timeline.rank, action.peer), 0);
+    const LaneMessageCost<K>& word = message_cost(level(timeline.rank, action.epoch.peer), 0);
     const Lanes<K> ready = epoch.posted + word.latency;
     if (Windows<K>::is_origin(action)) return ready;
     return (epoch.completed + word.latency).max(epoch.stream.from(ready)) + word.receive_overhead;

@@ -76,18 +76,18 @@ class OrderedRules : public ModelRules<1> {
     const Communicator& comm = trace.comms[action.comm];
     const Level level = level_of(action.comm);
     if (!order_.is_shared(level)) return nullptr;
-    const double total = collective_cost(action, comm, local, local == action.peer, trace).total[0];
+    const double total =
+        collective_cost(action, comm, local, local == action.collective.root, trace).total[0];
     if (!(total > 0)) return nullptr;
-    const double bytes = payload_bytes(trace.sizes, action.op, comm.peers(local), local,
-                                       action.bytes, action.bytes_received);
+    const double bytes = payload_bytes(trace, action, local);
     if (plans_.size() > kMostPlans) plans_.clear();
-    const auto key = std::tuple(action.op, action.comm, bytes, action.peer);
+    const auto key = std::tuple(action.op, action.comm, bytes, action.collective.root);
     const auto [entry, is_new] = plans_.try_emplace(key);
     auto& plan = entry->second;
     if (!is_new) return plan;
     const Interconnect& net = machines_->interconnects[0];
-    auto schedule =
-        collective_schedule(action.op, net.collectives(), comm.size(), bytes, action.peer);
+    auto schedule = collective_schedule(action.op, net.collectives(), comm.size(), bytes,
+                                        action.collective.root);
     // Its flows would take minutes: such a collective is replayed without contention.
     if (schedule.size() > kMostScheduled) return nullptr;
     plan = std::make_shared<CollectivePlan>(

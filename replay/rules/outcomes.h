@@ -149,7 +149,7 @@ class Outcomes {
     if (timeline.threads) return;
     for (const Action& action : timeline.block.actions_of(call)) {
       if (action.kind != ActionKind::kTested) continue;
-      const uint32_t slot = action.slot;
+      const uint32_t slot = action.request.slot;
       if (slot >= timeline.slots.size() || timeline.slots[slot] == kNoTransfer) continue;
       note(tests_[timeline.slots[slot]], timeline.enter);
     }

@@ -31,8 +31,7 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
       if (instance.abandoned ||
           !collective_cause(instance, action, awaited.local, comm, call.leave, cause, unused))
         continue;
-      const double bytes = payload_bytes(context.trace->sizes, action.op, comm.peers(awaited.local),
-                                         awaited.local, action.bytes, action.bytes_received);
+      const double bytes = payload_bytes(*context.trace, action, awaited.local);
       minima_->collective[RecordedMinima::collective_key(action.op, comm.size())].add(
           bytes, call.enter, call.leave, cause);
       own.add_collective(bytes, comm.size(), cause);
@@ -43,7 +42,7 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
       const Action& action = *awaited.action;
       const auto& turn = context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
       if (!std::isfinite(turn.recorded_release)) continue;
-      const int distance = surveyed_level(level(timeline.rank, action.peer));
+      const int distance = surveyed_level(level(timeline.rank, action.one_sided.target));
       add(minima_->epoch[distance], 0, call.leave - turn.recorded_release);
       own.add(0, distance, turn.recorded_release);
       depends = true;
@@ -56,7 +55,7 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
       if (!epoch_cause(context.windows->epoch(action, timeline.rank, awaited.instance), action,
                        call.leave, cause, unused))
         continue;
-      const int distance = surveyed_level(level(timeline.rank, action.peer));
+      const int distance = surveyed_level(level(timeline.rank, action.epoch.peer));
       add(minima_->epoch[distance], 0, call.leave - cause);
       own.add(0, distance, cause);
       depends = true;

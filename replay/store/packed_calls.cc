@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <cassert>
+#include <cstddef>
 #include <cstring>
 
 #include "replay/store/call_file.h"
@@ -18,38 +19,35 @@ constexpr size_t kTable = 2048;   ///< a power of two, far above what shapes a p
 
 constexpr int kMostAlike = 4;  ///< shapes that differ in their slots alone
 
-/// An action as words: kind, flags, op, comm | peer, tag | bytes | slot, order or bytes_received.
+/// An action as words: kind, flags, op, comm | peer, slot | bytes | tag, order. A collective has
+/// its order in place of the slot, and another number of bytes in the last word.
 struct ActionWords {
   uint64_t word[4];
   explicit ActionWords(const Action& action) { std::memcpy(word, &action, sizeof word); }
 };
-static_assert(sizeof(ActionWords) == sizeof(Action));
+static_assert(sizeof(ActionWords) == sizeof(Action) && offsetof(Action, message) == 8 &&
+              offsetof(MessageAction, slot) == 4 && offsetof(MessageAction, bytes) == 8 &&
+              offsetof(MessageAction, tag) == 16 && offsetof(MessageAction, order) == 20);
 
-/// What of the second and fourth word belongs to the shape, by kind: neither slots nor orders.
-struct ShapeMasks {
-  uint64_t second;
-  uint64_t fourth;
-};
-
-constexpr std::array<ShapeMasks, kActionKinds> shape_masks() {
-  constexpr uint64_t kPeer = 0xFFFFFFFFu, kAll = UINT64_MAX;
-  std::array<ShapeMasks, kActionKinds> masks{};
-  masks.fill({kAll, 0});
-  masks[static_cast<size_t>(ActionKind::kCollective)] = {kPeer, kAll};
-  masks[static_cast<size_t>(ActionKind::kWaitCollective)] = {kPeer, kAll};
-  masks[static_cast<size_t>(ActionKind::kStartCollective)] = {kPeer, 0};
+// What of the second and fourth word belongs to the shape, by kind: neither slots nor orders.
+constexpr uint64_t kSecondMask = UINT32_MAX;
+constexpr std::array<uint64_t, kActionKinds> fourth_masks() {
+  std::array<uint64_t, kActionKinds> masks{};
+  masks.fill(UINT32_MAX);
+  masks[static_cast<size_t>(ActionKind::kCollective)] = UINT64_MAX;
+  masks[static_cast<size_t>(ActionKind::kWaitCollective)] = UINT64_MAX;
   return masks;
 }
-constexpr std::array<ShapeMasks, kActionKinds> kShapeMasks = shape_masks();
+constexpr std::array<uint64_t, kActionKinds> kFourthMasks = fourth_masks();
 
 /// True when two actions differ in nothing but slot and order.
 inline bool same_but_requests(const Action& a, const Action& b) {
   const ActionWords x(a), y(b);
-  const ShapeMasks& mask = kShapeMasks[static_cast<size_t>(a.kind)];
-  const uint64_t differs = (x.word[0] ^ y.word[0]) | ((x.word[1] ^ y.word[1]) & mask.second) |
-                           (x.word[2] ^ y.word[2]) | ((x.word[3] ^ y.word[3]) & mask.fourth);
-  // Where there is no slot, the fourth word is compared as a whole.
-  return differs == 0 && (a.slot == kNoSlot) == (b.slot == kNoSlot);
+  const uint64_t fourth_mask = kFourthMasks[static_cast<size_t>(a.kind)];
+  const uint64_t differs = (x.word[0] ^ y.word[0]) | ((x.word[1] ^ y.word[1]) & kSecondMask) |
+                           (x.word[2] ^ y.word[2]) | ((x.word[3] ^ y.word[3]) & fourth_mask);
+  // An order is never kNoSlot.
+  return differs == 0 && (a.request.slot == kNoSlot) == (b.request.slot == kNoSlot);
 }
 
 bool numbered(const Call& call, const Action* actions) {
@@ -64,9 +62,9 @@ size_t hash(const Call& call, const Action* actions) {
   uint64_t h = call.name * 0x9E3779B97F4A7C15u + call.actions;
   for (uint32_t i = 0; i < call.actions; ++i) {
     const ActionWords action(actions[i]);
-    const uint64_t second =
-        action.word[1] & kShapeMasks[static_cast<size_t>(actions[i].kind)].second;
-    h = (h ^ action.word[0] ^ second ^ action.word[2]) * 0xC2B2AE3D27D4EB4Fu;
+    const uint64_t fourth = action.word[3] & kFourthMasks[static_cast<size_t>(actions[i].kind)];
+    const uint64_t peer_and_tag = (action.word[1] & kSecondMask) ^ fourth << 32;
+    h = (h ^ action.word[0] ^ peer_and_tag ^ action.word[2]) * 0xC2B2AE3D27D4EB4Fu;
     h ^= h >> 29;
   }
   return h ^ h >> 32;
@@ -285,7 +283,10 @@ SharedShapes::Shapes SharedShapes::find(std::span<const CallShape> shapes,
     } else {
       shape.first_action = static_cast<uint32_t>(wanted_.actions.size()) | kCommonActions;
       wanted_.actions.insert(wanted_.actions.end(), does.begin(), does.end());
-      for (const Action& action : does) h = mix(h ^ action.slot ^ action.bytes << 32);
+      for (const Action& action : does) {
+        const ActionWords words(action);
+        h = mix(h ^ words.word[1] >> 32 ^ words.word[2] << 32);
+      }
     }
     shape.note_kind(does);
   }
@@ -372,7 +373,7 @@ void CallUnpacker::read_requests(Call& call, Block& block) {
   }
   const Action* first = block.actions.data() + shape.action_index();
   for (const Action* action = first; action != first + shape.actions; ++action) {
-    if (action->request != RequestField::kNone) block.requests.push_back(get_slot());
+    if (action->has_request) block.requests.push_back(get_slot());
     if (order_of(*action)) block.requests.push_back(shape.numbered ? get2() : 0);
   }
 }
@@ -417,11 +418,8 @@ void CallUnpacker::share_actions(Block& block) const {
     Action* own = block.actions.data() + shapes_[i].action_index();
     if (does.size() > 1) block.traffic[shapes_[i].action_index()] = traffic_of(does);
     for (const Action& action : does) {
-      const uint32_t* request = request_of(action);
       *own = action;
-      own->request = !request                  ? RequestField::kNone
-                     : request == &action.slot ? RequestField::kSlot
-                                               : RequestField::kTag;
+      own->has_request = request_of(action) != nullptr;
       ++own;
     }
   }

@@ -15,11 +15,12 @@ double share(uint64_t total, int members) {
 
 }  // namespace
 
-double payload_bytes(SizeConvention convention, CollectiveOp op, int members, int me, uint64_t sent,
-                     uint64_t received) {
+double payload_bytes(const TraceDefinitions& trace, const Action& action, int me) {
+  const uint64_t sent = action.collective.sent, received = action.collective.received;
   const uint64_t larger = std::max(sent, received);
-  if (convention == SizeConvention::kPerRank) return static_cast<double>(larger);
-  switch (op) {
+  if (trace.sizes == SizeConvention::kPerRank) return static_cast<double>(larger);
+  const int members = trace.comms[action.comm].peers(me);
+  switch (action.op) {
     case CollectiveOp::kBarrier:
     case CollectiveOp::kCreateHandle:
     case CollectiveOp::kDestroyHandle:

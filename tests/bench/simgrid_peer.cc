@@ -54,13 +54,12 @@ class RankLines {
     switch (action.kind) {
       case ActionKind::kSend:
       case ActionKind::kPost:
-        line() << prefix << (action.kind == ActionKind::kSend ? "send " : "recv ") << action.peer
-               << ' ' << action.tag << ' ' << action.bytes << '\n';
+        line() << prefix << (action.kind == ActionKind::kSend ? "send " : "recv ")
+               << action.message.peer << ' ' << action.message.tag << ' ' << action.message.bytes
+               << '\n';
         return;
       case ActionKind::kCollective: {
-        const double bytes =
-            payload_bytes(trace_.sizes, action.op, trace_.comms[action.comm].size(), rank_,
-                          action.bytes, action.bytes_received);
+        const double bytes = payload_bytes(trace_, action, rank_);
         if (action.op == CollectiveOp::kAllreduce)
           line() << "allreduce " << bytes << " 0\n";
         else if (action.op == CollectiveOp::kAlltoall)

@@ -192,9 +192,9 @@ TEST_CASE("a receive that stays open holds back little, however much comes behin
   std::copy_n(calls[1].begin() + 8, 4, words.begin());
   const auto post = std::bit_cast<Action>(words);
   CHECK(post.kind == ActionKind::kPost);
-  CHECK(post.peer == 3);
-  CHECK(post.tag == 9);
-  CHECK(post.bytes == 64);
+  CHECK(post.message.peer == 3);
+  CHECK(post.message.tag == 9);
+  CHECK(post.message.bytes == 64);
 }
 
 TEST_CASE("a receive that completes soon is never let go") {

@@ -52,34 +52,48 @@ class Program {
   Action action() {
     Action action;
     action.comm = below(2);
-    action.peer = static_cast<int32_t>(below(4));
-    action.bytes = rarely() ? uint64_t{1} << 40 : below(3);
+    const auto peer = static_cast<int32_t>(below(4));
+    const uint64_t bytes = rarely() ? uint64_t{1} << 40 : below(3);
     if (below(5) == 0) {
       action.kind = ActionKind::kCollective;
-      action.bytes_received = 8;
-      action.tag = rarely() ? 70000 : 0;
+      action.collective = {
+          .root = peer, .order = rarely() ? 70000u : 0u, .sent = bytes, .received = 8};
       return action;
     }
     if (below(8) == 0) {
-      const bool start = below(2);
-      action.kind = start ? ActionKind::kStartCollective : ActionKind::kWaitCollective;
-      action.tag = rarely() ? 70000 : start ? 0 : below(9);
-      if (start) {
-        action.slot = below(9);
-        action.order = 0;
+      const uint32_t number = rarely() ? 70000 : below(9);
+      if (below(2)) {
+        action.kind = ActionKind::kStartCollective;
+        action.start = {.root = peer,
+                        .slot = below(9),
+                        .persistent = bytes,
+                        .order = number == 70000 ? number : 0};
       } else {
-        action.bytes_received = rarely() ? uint64_t{1} << 40 : 8;
+        action.kind = ActionKind::kWaitCollective;
+        action.collective = {.root = peer,
+                             .slot = number,
+                             .sent = bytes,
+                             .received = rarely() ? uint64_t{1} << 40 : 8};
       }
       return action;
     }
-    action.kind = below(2)   ? ActionKind::kSend
-                  : below(4) ? ActionKind::kWaitReceive
-                  : below(2) ? ActionKind::kOneSided
-                             : ActionKind::kEpoch;
     action.flags = static_cast<uint8_t>((below(2) ? kBlocking : 0) | (below(4) ? 0 : kFollows));
-    action.tag = below(2);
-    action.slot = rarely() ? 1000000 + below(5) : below(3) ? below(12) : kNoSlot;
-    action.order = rarely() ? 90000 : 0;
+    const uint32_t slot = rarely() ? 1000000 + below(5) : below(3) ? below(12) : kNoSlot;
+    const uint32_t order = rarely() ? 90000 : 0;
+    if (below(2)) {
+      action.kind = ActionKind::kSend;
+      action.message = {
+          .peer = peer, .slot = slot, .bytes = bytes, .tag = below(2), .order = order};
+    } else if (below(4)) {
+      action.kind = ActionKind::kWaitReceive;
+      action.request = {.slot = slot, .bytes = bytes};
+    } else if (below(2)) {
+      action.kind = ActionKind::kOneSided;
+      action.one_sided = {.target = peer, .slot = slot, .bytes = bytes};
+    } else {
+      action.kind = ActionKind::kEpoch;
+      action.epoch = {.peer = peer, .step = static_cast<EpochStep>(below(4)), .order = order};
+    }
     return action;
   }
 
@@ -96,14 +110,14 @@ bool same(const T& a, const T& b) {
 }
 
 /// Compares everything but the places of actions and records in their blocks, and the field in
-/// which actions that are shared say where their request is.
+/// which actions that are shared say whether they have a request.
 void require_same(const Block& in, size_t call, Block& out, size_t other) {
   const Call& a = in.calls[call];
   const Call& b = out.calls[other];
   out.take_up(b);
   for (uint32_t i = 0; i < a.actions && i < b.actions; ++i) {
     Action action = out.actions_of(b)[i];
-    action.request = RequestField::kNone;
+    action.has_request = false;
     REQUIRE(same(in.actions[a.first_action + i], action));
   }
   const auto end_of_records = [](const Block& block, size_t n) {
@@ -191,7 +205,7 @@ TEST_CASE("a loop takes six bytes a call, eight where requests have other slots 
     call.name = static_cast<uint16_t>(i % 2);
     Action action;
     action.kind = i % 2 ? ActionKind::kSend : ActionKind::kPost;
-    action.slot = static_cast<uint32_t>(i % slots);
+    action.message.slot = static_cast<uint32_t>(i % slots);
     block.calls.push_back(call);
     block.actions.push_back(action);
   }
@@ -215,8 +229,10 @@ TEST_CASE("what all ranks wait for alike is there once, what they send is their 
       action.kind = i % 3 == 0   ? ActionKind::kSend
                     : i % 3 == 1 ? ActionKind::kWaitSend
                                  : ActionKind::kCollective;
-      if (i % 3 == 0) action.peer = timeline + 1;
-      if (i % 3 < 2) action.slot = timeline == 2 ? 5 : 4;
+      const uint32_t slot = timeline == 2 ? 5 : 4;
+      if (i % 3 == 0) action.message = {.peer = timeline + 1, .slot = slot};
+      if (i % 3 == 1) action.request = {.slot = slot};
+      if (i % 3 == 2) action.collective = {.root = kNoRoot, .order = 0};
       block.calls.push_back(call);
     }
     store.append(timeline, block);
@@ -229,8 +245,8 @@ TEST_CASE("what all ranks wait for alike is there once, what they send is their 
     REQUIRE(store.read(timeline, block));
     REQUIRE(block.calls.size() > 3);
     for (const Call& call : block.calls) CHECK(call.has_common_actions() == (call.name != 0));
-    CHECK(block.actions_of(block.calls[0])[0].peer == timeline + 1);
-    CHECK(block.actions_of(block.calls[1])[0].slot == (timeline == 2 ? 5 : 4));
+    CHECK(block.actions_of(block.calls[0])[0].message.peer == timeline + 1);
+    CHECK(block.actions_of(block.calls[1])[0].request.slot == (timeline == 2 ? 5 : 4));
     CHECK(block.actions_of(block.calls[2])[0].kind == ActionKind::kCollective);
   }
   CHECK(blocks[0].common == blocks[1].common);

@@ -34,7 +34,7 @@ inline std::vector<uint64_t> words_of(Block& block, const Call& call) {
                                  call.spinning};
   for (const double time : {call.enter, call.leave}) words.push_back(std::bit_cast<uint64_t>(time));
   for (Action action : block.actions_of(call)) {
-    action.request = RequestField::kNone;
+    action.has_request = false;
     uint64_t bits[4];
     std::memcpy(bits, &action, sizeof bits);
     words.insert(words.end(), bits, bits + 4);

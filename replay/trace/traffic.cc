@@ -1,4 +1,4 @@
-#include "replay/trace/operation.h"
+#include "replay/trace/traffic.h"
 
 namespace rubato {
 
