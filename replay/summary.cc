@@ -156,8 +156,8 @@ void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
   result.own_machine = is_own_machine(scenario, played.trace);
   result.overhead_unknown = scenario.basis == Basis::kUndisturbed && !played.overhead_known;
   if (scenario.basis != Basis::kMeasured) {
-    result.clipped_overheads = played.clipped.count;
-    result.clipped_time = played.clipped.ticks / played.trace.ticks_per_second;
+    result.clipped_overheads = played.clipped.count();
+    result.clipped_time = played.clipped.ticks() / played.trace.ticks_per_second;
   }
   result.sockets_unused = unused_sockets(played, result);
   result.changes_nothing = changes_nothing(scenario, played.outcome);

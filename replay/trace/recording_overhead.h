@@ -25,14 +25,21 @@ struct RecordingOverhead {
 
 /// Overhead that was not subtracted: a gap or call recorded shorter than its overhead never becomes
 /// negative.
-struct ClippedOverhead {
-  uint64_t count = 0;  ///< of such gaps and calls
-  double ticks = 0;    ///< that were left in
-
-  void add(double too_much) {
-    ++count;
-    ticks += too_much;
+class ClippedOverhead {
+ public:
+  /// One gap or call more, in which so many ticks were left.
+  void add(double ticks) {
+    ++count_;
+    parts_ += static_cast<uint64_t>(ticks * kPartsOfTick);
   }
+  uint64_t count() const { return count_; }
+  double ticks() const { return static_cast<double>(parts_) / kPartsOfTick; }
+
+ private:
+  /// Whole numbers, so that the sum does not depend on the order in which timelines run.
+  static constexpr double kPartsOfTick = 1024;
+  uint64_t count_ = 0;
+  uint64_t parts_ = 0;
 };
 
 }  // namespace rubato
