@@ -90,7 +90,7 @@ struct RecordedCollective {
   bool kept;  ///< the rank is no member: its call keeps its time
 };
 
-/// Whether a receive or probe named MPI_ANY_SOURCE or MPI_ANY_TAG: ActionFlags.
+/// Whether a receive or probe named MPI_ANY_SOURCE or MPI_ANY_TAG: MessageFlags.
 uint8_t wildcards(const EventLocation& l, const OTF2_AttributeList* attributes) {
   const ArchiveIndex& index = l.archive->index;
   if (index.posted_source == kUndefined && index.posted_tag == kUndefined) return 0;

@@ -1,7 +1,6 @@
 #pragma once
 
-// What calls do: actions, each 32 bytes. Kinds of actions have a struct each that names what they
-// say.
+// What calls do: actions of 32 bytes. A struct per kind, or for a few kinds, names what they say.
 
 #include <algorithm>
 #include <cstddef>
@@ -42,7 +41,7 @@ enum class ActionKind : uint8_t {
 inline constexpr int kActionKinds = static_cast<int>(ActionKind::kLost) + 1;
 
 /// Flags of a send or a post.
-enum ActionFlags : uint8_t {
+enum MessageFlags : uint8_t {
   kBlocking = 1,     ///< the call itself completes it
   kSynchronous = 2,  ///< Ssend, Issend: completes only once the receive is there
   kBuffered = 4,     ///< Bsend, Ibsend: completes at once
@@ -108,8 +107,9 @@ inline constexpr int32_t kNoRoot = -1;
 inline constexpr int32_t kRootInOwnGroup = -2;
 
 // Slots, bytes and orders stand at the same places in all structs, but for the order of a
-// CollectiveAction. As actions are hashed and compared as bytes, there is no padding: `no_...` is
-// what a kind does not have. Ranks are those in the world.
+// CollectiveAction: where kinds are treated alike, a member of one stands for all. Actions are
+// hashed and compared as bytes, so there is no padding: `no_...` is what a kind does not have.
+// Ranks are those in the world.
 
 /// kWaitSend, kWaitReceive, kTested; of a kNone nothing but the absence of a slot.
 struct RequestAction {
@@ -133,7 +133,7 @@ struct MessageAction {
 
 /// kCollective, kWaitCollective.
 struct CollectiveAction {
-  int32_t root = 0;  ///< its rank in the communicator
+  int32_t root = 0;  ///< its rank in the communicator, kNoRoot or kRootInOwnGroup
   union {
     uint32_t order = 0;  ///< of a kCollective: its number on its communicator, from 1
     uint32_t slot;       ///< of a kWaitCollective: that of the start
@@ -198,7 +198,7 @@ struct LostAction {
   uint64_t no_order = 0;
 };
 
-/// An action of any kind. Whoever sets the kind sets the struct of that kind.
+/// An action of any kind. Who sets the kind also sets the struct of that kind.
 struct Action {
   constexpr Action() : request{} {}
 
