@@ -13,13 +13,6 @@
 namespace rubato {
 namespace {
 
-const ScenarioResult* scenario_named(const Results& results, const std::string& name) {
-  for (const ScenarioResult& scenario : results.scenarios) {
-    if (scenario.name == name && scenario.deadlock.empty()) return &scenario;
-  }
-  return nullptr;
-}
-
 std::string counted(uint64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", show_count(count), count == 1 ? one : many);
 }
@@ -139,6 +132,16 @@ const ScenarioResult* own_machine(const Results& results) {
   return nullptr;
 }
 
+/// True of a model of the archive's own machine that misses the recorded time.
+bool misses(const ScenarioResult* own, const ScenarioResult& measured) {
+  return own && std::abs(own->elapsed / measured.elapsed - 1) > kMostUnexplained;
+}
+
+bool lacked_cores(const Results& results, const ScenarioResult& measured) {
+  const double lost = mean(measured.ranks, &RankResult::lost_core);
+  return results.trace.shared_cores || lost > kMostLostCore * mean_window(measured.ranks);
+}
+
 std::string closure_line(const ScenarioResult& own, const ScenarioResult& measured) {
   return fmt::format("On its own machine the model ({}) gives {} of the recorded {} ({:+.1f} %).",
                      own.name, show_seconds(own.elapsed), show_seconds(measured.elapsed),
@@ -242,6 +245,11 @@ std::vector<std::string> caveats(const Results& results) {
   return lines;
 }
 
+bool is_unexplained(const Results& results) {
+  const ScenarioResult* measured = scenario_named(results, "measured");
+  return measured && (misses(own_machine(results), *measured) || lacked_cores(results, *measured));
+}
+
 std::string headline(const Results& results) {
   const ScenarioResult* measured = scenario_named(results, "measured");
   const ScenarioResult* perfect = scenario_named(results, "perfect");
@@ -249,7 +257,7 @@ std::string headline(const Results& results) {
   const ScenarioResult* own = own_machine(results);
   std::string text = own ? closure_line(*own, *measured) : "";
   const std::string why = doubts(results.trace, *measured);
-  if (own && std::abs(own->elapsed / measured->elapsed - 1) > kMostUnexplained) {
+  if (misses(own, *measured)) {
     text += fmt::format(" {} are not explained{}: nothing is said of better networks.",
                         show_seconds(std::abs(measured->elapsed - own->elapsed)),
                         why.empty() ? "" : "; there are " + why);
@@ -257,8 +265,7 @@ std::string headline(const Results& results) {
   }
   if (!perfect) return text;
   if (own) text += " ";
-  const double lost = mean(measured->ranks, &RankResult::lost_core);
-  if (results.trace.shared_cores || lost > kMostLostCore * mean_window(measured->ranks)) {
+  if (lacked_cores(results, *measured)) {
     return text + fmt::format(
                       "Ranks waited for cores, and others for them ({}): the difference between "
                       "measured and perfect is not the network's.",
@@ -307,6 +314,13 @@ std::string identity_line(const IdentityResult& identity) {
 
 bool outside_elapsed(const std::string& call) {
   return call == "MPI_Init" || call == "MPI_Init_thread" || call == "MPI_Finalize";
+}
+
+const ScenarioResult* scenario_named(const Results& results, const std::string& name) {
+  for (const ScenarioResult& scenario : results.scenarios) {
+    if (scenario.name == name && scenario.deadlock.empty()) return &scenario;
+  }
+  return nullptr;
 }
 
 const ScenarioResult* reference_scenario(const std::vector<ScenarioResult>& scenarios) {

@@ -39,9 +39,15 @@ std::string identity_line(const IdentityResult& identity);
 /// "undisturbed" was asked for.
 std::string headline(const Results& results);
 
+/// True where that headline makes no statement about a perfect interconnect.
+bool is_unexplained(const Results& results);
+
 /// True for MPI_Init, MPI_Init_thread and MPI_Finalize: their time is reported, but part of neither
 /// elapsed nor RankResult::mpi.
 bool outside_elapsed(const std::string& call);
+
+/// The scenario of that name, unless it deadlocks; nullptr where there is none.
+const ScenarioResult* scenario_named(const Results& results, const std::string& name);
 
 /// The scenario that others are compared with: the one called "measured", else the first.
 const ScenarioResult* reference_scenario(const std::vector<ScenarioResult>& scenarios);

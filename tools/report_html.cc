@@ -11,6 +11,7 @@
 
 #include "models/error.h"
 #include "tools/caveats.h"
+#include "tools/efficiency.h"
 #include "tools/install_paths.h"
 #include "tools/interval_report.h"
 #include "tools/other_rows.h"
@@ -178,6 +179,7 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
   const ScenarioResult* reference = reference_scenario(results.scenarios);
   Json data = {{"rubato", kVersion},
                {"headline", headline(results)},
+               {"efficiency", efficiency_line(results)},
                {"reference", reference ? reference->name : ""},
                {"kept_line", kept_calls_line(results.trace)},
                {"caveats", caveats(results)},

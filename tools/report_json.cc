@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/efficiency.h"
 #include "tools/interval_report.h"
 #include "tools/other_rows.h"
 #include "tools/version.h"
@@ -108,6 +109,16 @@ std::string dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// null where there is none.
+Json efficiency_to_json(const std::optional<Efficiency>& e) {
+  if (!e) return nullptr;
+  return {{"parallel", number(e->parallel())},
+          {"load_balance", number(e->load_balance)},
+          {"serialisation", number(e->serialisation)},
+          {"transfer", number(e->transfer)},
+          {"busiest", e->busiest}};
+}
+
 /// null where nothing was repaired.
 Json repair_to_json(const TraceSummary& trace) {
   if (!trace.clock_repair) return nullptr;
@@ -173,6 +184,7 @@ Json results_to_json(const Results& results, const Intervals& intervals) {
   json["scenarios"] = Json::array();
   for (size_t i = 0; i < results.scenarios.size(); ++i) {
     Json scenario = scenario_to_json(results.scenarios[i], results.calls);
+    scenario["efficiency"] = efficiency_to_json(efficiency(results, results.scenarios[i]));
     scenario["interval"] = nullptr;
     if (const ElapsedInterval* interval = interval_of(intervals, i))
       scenario["interval"] = {{"low", number(interval->low)}, {"high", number(interval->high)}};

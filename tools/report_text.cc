@@ -10,6 +10,7 @@
 
 #include "tools/call_columns.h"
 #include "tools/caveats.h"
+#include "tools/efficiency.h"
 #include "tools/interval_report.h"
 #include "tools/numbers.h"
 #include "tools/other_rows.h"
@@ -305,7 +306,9 @@ std::string report_text(const Results& results, const TextReportOptions& options
   out += "\n" + scenario_table(results.scenarios, options.intervals, options.width);
   out += waits_table(results.scenarios, options.width);
   const std::string answer = headline(results);
+  const std::string factors = efficiency_line(results);
   if (!answer.empty()) out += "\n" + wrap(answer, options.width, 0);
+  if (!factors.empty()) out += (answer.empty() ? "\n" : "") + wrap(factors, options.width, 0);
   const std::vector<std::string> notes = caveats(results.scenarios);
   const std::vector<std::string> pairs = not_told_apart(results.scenarios, options.intervals);
   if (!notes.empty() || !pairs.empty()) out += "\n";

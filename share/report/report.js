@@ -63,6 +63,8 @@ function writeHead() {
   byId("version").textContent = byId("version-again").textContent = data.rubato;
   byId("archive").textContent = trace.path;
   byId("headline").textContent = data.headline || `${trace.path} on other machines`;
+  byId("efficiency").textContent = data.efficiency;
+  byId("efficiency").hidden = !data.efficiency;
   byId("reference-name").textContent = `“${data.reference}”`;
   const plural = (count, word) => `${showCount(count)} ${word}${count === 1 ? "" : "s"}`;
   byId("what-was-run").textContent = `${trace.command ? `“${trace.command}”, ` : ""}${plural(trace.ranks, "rank")} on ${plural(trace.nodes, "node")}, ` +

@@ -1,0 +1,106 @@
+// POP's efficiencies of small programs, worked out by hand. One tick is one nanosecond.
+
+#include "tools/efficiency.h"
+
+#include <catch2/catch.hpp>
+
+#include "replay/archive/text_source.h"
+#include "replay/driver.h"
+
+using namespace rubato;
+
+namespace {
+
+Results replayed(const std::string& text,
+                 std::vector<std::string> scenarios = {"measured", "perfect"}) {
+  std::vector<Scenario> parsed;
+  for (const std::string& scenario : scenarios) parsed.push_back(parse_scenario(scenario));
+  return run_replay(*parse_text_trace(text), parsed, {});
+}
+
+}  // namespace
+
+// Both start at 0. Rank 1 computes 3000, rank 0 1000: mean 2000, load balance 2/3. Perfect ends
+// when the last one is there, at 3000: serialisation 1. The recording ends at 3600: transfer 5/6.
+// Parallel 2000 / 3600. Rank 1 computes 3000 / 2000 - 1 = 50 % more than the mean.
+TEST_CASE("unequal work is named with its rank") {
+  const Results results = replayed(R"(
+    0: 0..0 local MPI_Comm_rank
+    1: 0..0 local MPI_Comm_rank
+    0: 1000..3600 barrier
+    1: 3000..3600 barrier
+    0: 3600 end
+    1: 3600 end
+  )");
+  const auto e = efficiency(results, results.scenarios[0]);
+  REQUIRE(e);
+  CHECK(e->load_balance == Approx(2. / 3));
+  CHECK(e->serialisation == Approx(1));
+  CHECK(e->transfer == Approx(5. / 6));
+  CHECK(e->parallel() == Approx(2000. / 3600));
+  CHECK(e->busiest == 1);
+  CHECK(
+      efficiency_line(results) ==
+      "Parallel efficiency 56 % = load balance 67 % × serialisation 100 % × transfer 83 %: rank 1 "
+      "computes 50 % longer than the mean rank.");
+  // Perfect beside itself: nothing is lost in transfer.
+  CHECK(efficiency(results, results.scenarios[1])->transfer == 1);
+}
+
+// Rank 1 computes 1000 behind the message that rank 0 sends after its own 1000. Both compute 1000,
+// one after the other: perfect takes 2000, so serialisation is 1/2. The recording takes 2100.
+TEST_CASE("work that goes from rank to rank is serialised") {
+  const Results results = replayed(R"(
+    0: 0..0 local MPI_Comm_rank
+    0: 1000..1000 send 1 8B
+    0: 1000 end
+    1: 0..1100 recv 0 8B
+    1: 2100 end
+  )");
+  const auto e = efficiency(results, results.scenarios[0]);
+  REQUIRE(e);
+  CHECK(e->load_balance == Approx(1));
+  CHECK(e->serialisation == Approx(0.5));
+  CHECK(e->transfer == Approx(2000. / 2100));
+  CHECK(efficiency_line(results) ==
+        "Parallel efficiency 48 % = load balance 100 % × serialisation 50 % × transfer 95 %: ranks "
+        "wait for each other in turn, on a perfect interconnect as well.");
+}
+
+// Both compute 1000, then a barrier takes 1000 more: perfect ends at 1000.
+TEST_CASE("messages that take time lower the transfer efficiency") {
+  const std::string text = R"(
+    0: 0..0 local MPI_Comm_rank
+    1: 0..0 local MPI_Comm_rank
+    0: 1000..2000 barrier
+    1: 1000..2000 barrier
+    0: 2000 end
+    1: 2000 end
+  )";
+  CHECK(efficiency_line(replayed(text)) ==
+        "Parallel efficiency 50 % = load balance 100 % × serialisation 100 % × transfer 50 %: "
+        "messages and recording them take 1.000 µs.");
+  CHECK(efficiency_line(replayed(text, {"undisturbed", "perfect"})) ==
+        "Parallel efficiency 50 % = load balance 100 % × serialisation 100 % × transfer 50 %: "
+        "messages take 1.000 µs.");
+  // Other compute than on perfect has no factors, nor has anything without perfect.
+  const Results faster = replayed(text, {"measured:cpu*2,name=faster", "perfect"});
+  CHECK_FALSE(efficiency(faster, faster.scenarios[0]));
+  const Results alone = replayed(text, {"measured"});
+  CHECK_FALSE(efficiency(alone, alone.scenarios[0]));
+  CHECK(efficiency_line(alone).empty());
+}
+
+TEST_CASE("a run that computes nearly all the time has little to gain") {
+  CHECK(
+      efficiency_line(replayed(R"(
+    0: 0..0 local MPI_Comm_rank
+    1: 0..0 local MPI_Comm_rank
+    0: 1000..1020 barrier
+    1: 1000..1020 barrier
+    0: 1020 end
+    1: 1020 end
+  )")) ==
+      "Parallel efficiency 98 % = load balance 100 % × serialisation 100 % × transfer 98 %: there "
+      "is little to gain.");
+}

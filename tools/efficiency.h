@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "replay/observe/results.h"
+
+namespace rubato {
+
+/// Where the time of a run goes, as factors between 0 and 1: POP's efficiencies (Rosas, Gimenez,
+/// Labarta: Scalability prediction for fundamental performance factors, 2014). With the compute c
+/// of each rank, T of the scenario and T_p on a perfect interconnect,
+///
+///     parallel = mean c / T = load balance × serialisation × transfer
+///     load balance = mean c / max c,  serialisation = max c / T_p,  transfer = T_p / T
+///
+/// Serialisation is what waiting for each other costs beyond unequal work; transfer what messages
+/// take, and in `measured` what recording took.
+struct Efficiency {
+  double load_balance = 1;
+  double serialisation = 1;
+  double transfer = 1;
+  int busiest = 0;  ///< the rank that computes longest
+
+  double parallel() const { return load_balance * serialisation * transfer; }
+};
+
+/// The efficiency of a scenario beside `perfect`. None without `perfect`, without compute, where
+/// several threads of a rank call MPI or part of the run was not recorded, in a deadlock, and in a
+/// scenario that changes compute.
+std::optional<Efficiency> efficiency(const Results& results, const ScenarioResult& scenario);
+
+/// "Parallel efficiency 36 % = load balance 74 % × serialisation 97 % × transfer 51 %: ..." of
+/// `undisturbed`, else of `measured`, with what lowers it most. "" where there is none, or where
+/// the headline cannot be trusted either (is_unexplained()).
+std::string efficiency_line(const Results& results);
+
+}  // namespace rubato
