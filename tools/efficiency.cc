@@ -20,7 +20,7 @@ bool follows_recording(const ScenarioResult& scenario) {
 }
 
 std::string percent(double factor) {
-  return fmt::format("{:.0f} %", 100 * factor);
+  return fmt::format("{:.{}f} %", 100 * factor, factor < 0.01 ? 1 : 0);
 }
 
 /// What lowers the efficiency most.
