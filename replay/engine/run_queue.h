@@ -55,7 +55,7 @@ class RunQueue {
   static constexpr size_t kMostWoken = 3 * kBatch;  ///< behind it; there are more by a collective
   static constexpr size_t kFewWoken = 16;           ///< sorted as they are, without bits of all
 
-  /// Appends the next batch, and those woken since the one before.
+  /// Puts together the next batch: those next in line, and those woken since the one before.
   [[gnu::noinline]] void go_on() {
     batch_.clear();
     next_ = 0;

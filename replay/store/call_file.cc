@@ -1,7 +1,6 @@
 #include "replay/store/call_file.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "models/error.h"
 #include "replay/store/positioned_io.h"
@@ -17,7 +15,6 @@
 namespace rubato {
 namespace {
 
-constexpr size_t kLargePage = 2 << 20;
 constexpr size_t kBuffer = 1 << 20;  ///< bytes that are written at once
 
 }  // namespace
@@ -46,20 +43,11 @@ uint64_t CallFile::append(std::span<const std::byte> bytes) {
 bool CallFile::keep(std::span<const std::byte> bytes, uint64_t& offset) {
   const size_t begin = (kept_bytes_ + 7) / 8 * 8;
   if (begin + bytes.size() > room_) return false;
-  if (!kept_) make_room();
+  if (!kept_) kept_.reset(new std::byte[room_]);  // what is not touched takes no memory
   std::copy(bytes.begin(), bytes.end(), kept_.get() + begin);
   kept_bytes_ = begin + bytes.size();
   offset = begin;
   return true;
-}
-
-/// Memory that is not touched yet takes none. In large pages what many ranks read side by side is
-/// found faster.
-void CallFile::make_room() {
-  const size_t whole_pages = (room_ + kLargePage - 1) / kLargePage * kLargePage;
-  kept_.reset(static_cast<std::byte*>(std::aligned_alloc(kLargePage, whole_pages)));
-  if (!kept_) throw std::bad_alloc();
-  if (room_ >= kLargePage) ::madvise(kept_.get(), whole_pages, MADV_HUGEPAGE);
 }
 
 void CallFile::write_out() {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,18 +36,13 @@ class CallFile {
 
  private:
   bool keep(std::span<const std::byte> bytes, uint64_t& offset);
-  void make_room();
   void write_out();
   void open();
   [[noreturn]] void fail(const char* what) const;
 
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-
   std::string directory_;
-  size_t room_;  ///< bytes in memory; offsets in the file begin behind them
-  std::unique_ptr<std::byte, Free> kept_;  ///< those, once there are some
+  size_t room_;                        ///< bytes in memory; offsets in the file begin behind them
+  std::unique_ptr<std::byte[]> kept_;  ///< those, once there are some
   size_t kept_bytes_ = 0;
   int file_ = -1;
   uint64_t written_ = 0;           ///< bytes in the file

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace rubato {
@@ -30,7 +31,7 @@ class ClippedOverhead {
   /// One gap or call more, in which so many ticks were left.
   void add(double ticks) {
     ++count_;
-    parts_ += static_cast<uint64_t>(ticks * kPartsOfTick);
+    parts_ += static_cast<uint64_t>(std::min(kMostTicks, ticks) * kPartsOfTick);
   }
   uint64_t count() const { return count_; }
   double ticks() const { return static_cast<double>(parts_) / kPartsOfTick; }
@@ -38,6 +39,7 @@ class ClippedOverhead {
  private:
   /// Whole numbers, so that the sum does not depend on the order in which timelines run.
   static constexpr double kPartsOfTick = 1024;
+  static constexpr double kMostTicks = 1e12;  ///< of one; a damaged archive may ask for any
   uint64_t count_ = 0;
   uint64_t parts_ = 0;
 };
