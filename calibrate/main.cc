@@ -207,8 +207,8 @@ bool open_files(int rank, const Options& options, const Placement& places, Kept&
     try {
       if (!lack.empty()) throw InputError(lack);
       if (!options.lengths.empty()) effort.lengths = read_length_list(options.lengths);
-      refuse_output(options.toml, options.force);
-      if (!options.html.empty()) refuse_output(options.html, true);
+      if (!options.then.empty()) refuse_unwritable(options.toml, options.force);
+      if (!options.html.empty()) refuse_unwritable(options.html, true);
       kept.csv = std::make_unique<SampleWriter>(options.csv, options.force);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s\n", error.what());
@@ -356,10 +356,17 @@ void print_ranks(const Options& options, const Placement& places) {
   }
 }
 
-/// Runs the command that makes a platform file of the samples; its exit code. In a process group of
-/// its own: launchers that were told to stop kill their ranks a second later. Errors: InputError
-/// when it cannot be started.
+/// Runs the command that makes a platform file of the samples, if there is one; its exit code. In a
+/// process group of its own: launchers that were told to stop kill their ranks a second later.
+/// Errors: InputError when it cannot be started, or is killed.
 int make_platform(const Options& options) {
+  if (options.then.empty()) return 0;
+  const auto complain = [&](const std::string& reason) {
+    return InputError(options.toml + " was not made of " + options.csv + ": " + reason +
+                      "; 'rubato fit " + options.csv + " -o " + options.toml + "' makes it");
+  };
+  // An old one would look as if it belonged to the new samples.
+  if (options.force) std::remove(options.toml.c_str());
   std::vector<char*> words;
   for (const std::string& word : options.then) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -368,17 +375,17 @@ int make_platform(const Options& options) {
   posix_spawnattr_init(&own_group);
   posix_spawnattr_setflags(&own_group, POSIX_SPAWN_SETPGROUP);
   pid_t child = 0;
+  std::signal(SIGCHLD, SIG_DFL);  // else nobody can wait for it
   // No fork(): networks may have registered the memory of this process.
   const int error = posix_spawn(&child, words[0], nullptr, &own_group, words.data(), environ);
   posix_spawnattr_destroy(&own_group);
-  if (error) {
-    throw InputError(options.toml + " was not made of " + options.csv + ": " + words[0] +
-                     " cannot be started: " + std::strerror(error));
-  }
+  if (error) throw complain(std::string(words[0]) + " cannot be started: " + std::strerror(error));
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) throw complain(std::strerror(errno));
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  if (WIFSIGNALED(status)) throw complain(fmt::format("ended by signal {}", WTERMSIG(status)));
+  return WEXITSTATUS(status);
 }
 
 int run(int argc, char** argv) {
@@ -447,6 +454,8 @@ int run(int argc, char** argv) {
       exit_code = 1;
     }
   }
+  // MPI_Finalize polls, and with one rank coming late it may hang (MPICH 4.0 over UCX).
+  sleep_until_all_are_here(MPI_COMM_WORLD);
   MPI_Finalize();
   return exit_code;
 }

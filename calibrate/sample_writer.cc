@@ -30,9 +30,17 @@ bool put(int file, const std::string& text) {
 
 }  // namespace
 
-void refuse_output(const std::string& path, bool force) {
+void refuse_unwritable(const std::string& path, bool force) {
   if (!force && access(path.c_str(), F_OK) == 0)
     throw InputError(path + " exists; choose another name, or --force to replace it");
+  const size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (access(directory.c_str(), W_OK | X_OK) != 0)
+    throw InputError(path + " cannot be written: " + std::strerror(errno));
+}
+
+void refuse_output(const std::string& path, bool force) {
+  refuse_unwritable(path, force);
   const std::string partial = partial_of(path);
   struct stat there;
   if (!force && stat(partial.c_str(), &there) == 0 && there.st_size > 0) {

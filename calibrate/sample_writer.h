@@ -16,7 +16,7 @@ class SampleWriter {
   void begin(const std::string& head) { pending_ = head; }
   /// Adds whole rows. Those that cannot be written now (a full disk) are written before the next.
   void add(const std::string& rows);
-  /// Gives the file its name. If that fails, all is in NAME.partial.
+  /// Gives the file its name. If that fails, all that could be written is in NAME.partial.
   void finish();
   /// Removes NAME.partial.
   void discard();
@@ -34,5 +34,9 @@ class SampleWriter {
 /// Refuses, unless `force`, an existing file and the samples of a run that failed (NAME.partial);
 /// and a directory that cannot be written. Errors: InputError.
 void refuse_output(const std::string& path, bool force);
+
+/// Refuses a file whose directory cannot be written and, unless `force`, an existing one. Errors:
+/// InputError.
+void refuse_unwritable(const std::string& path, bool force);
 
 }  // namespace rubato

@@ -230,8 +230,9 @@ po::options_description visible_options() {
        "openmpi or mpich, where the launcher does not tell: 'srun --mpi=pmi2' is taken for "
        "MPICH's, other kinds for Open MPI's")  //
       ("html", po::value<std::string>()->value_name("FILE"),
-       "write a page with every curve and formula, its samples and residuals")  //
-      ("force", "replace existing files")                                       //
+       "write a page with every curve and formula, its samples and residuals")            //
+      ("samples-only", "write the samples, and leave the platform file to 'rubato fit'")  //
+      ("force", "replace existing files")                                                 //
       ("help,h", "show this help");
   return visible;
 }
@@ -287,9 +288,11 @@ Request read_request(const Arguments& arguments) {
   request.fit = {csv, "--output=" + toml, "--name=" + name};
   if (!html.empty()) request.fit.push_back("--html=" + html);
   if (values.count("force")) request.fit.push_back("--force");
-  request.words.push_back("--then=" + std::filesystem::read_symlink("/proc/self/exe").string());
-  request.words.push_back("--then=fit");
-  for (const std::string& word : request.fit) request.words.push_back("--then=" + word);
+  if (!values.count("samples-only")) {
+    request.words.push_back("--then=" + std::filesystem::read_symlink("/proc/self/exe").string());
+    request.words.push_back("--then=fit");
+    for (const std::string& word : request.fit) request.words.push_back("--then=" + word);
+  }
   for (std::string& option : options_of_pace(values)) request.words.push_back(std::move(option));
   if (values.count("force")) request.words.push_back("--force");
   if (values.count("levels"))

@@ -22,7 +22,8 @@ namespace {
 
 const CommandHelp kHelp = {
     "rubato fit SAMPLES.csv -o FILE [--html FILE] [options]",
-    "Makes a platform file of the samples that 'rubato calibrate' wrote, as that has it done: on\n"
+    "Makes a platform file of the samples that 'rubato calibrate' wrote, as it does at its end: "
+    "on\n"
     "another machine, by another version, or of several launches strung together, of which the\n"
     "median of each message counts.",
     ""};

@@ -114,8 +114,8 @@ class Driver {
     const std::string csv = directory_.file(stem + ".csv");
     std::vector<std::string> words = plan_.launcher;
     words.push_back(fs::read_symlink("/proc/self/exe").string());
-    words.insert(words.end(),
-                 {"calibrate", "-o", directory_.file(stem + ".toml"), "--launch", stem});
+    words.insert(words.end(), {"calibrate", "-o", directory_.file(stem + ".toml"), "--launch", stem,
+                               "--samples-only"});
     words.insert(words.end(), plan_.options.begin(), plan_.options.end());
     if (!whole_.empty() && !plan_.given_lengths) {
       words.insert(words.end(), {"--lengths", whole_.front()});

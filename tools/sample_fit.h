@@ -20,9 +20,8 @@ OfLoops counted_of_loops(const SampleFile& samples);
 
 /// The samples of each level in a file, ready to be fitted. Of several launches the median counts,
 /// the most likely result of another one, and the halves are those of the launches: the first,
-/// third, ... and the others. Patterns without a curve are
-/// skipped. Errors: InputError that begins with `name` for an unknown level, and for a row without
-/// a median where medians count.
+/// third, ... and the others. Patterns without a curve are skipped. Errors: InputError that begins
+/// with `name` for an unknown level, and for a row without a median where medians count.
 std::map<Level, LevelSamples> sampled_levels(const SampleFile& samples, const std::string& name,
                                              OfLoops of_loops = OfLoops::kLeast);
 

@@ -107,7 +107,8 @@ void keep_apart(const std::string& output, const std::string& other) {
 
 void refuse_existing(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
-    if (fs::is_regular_file(file))
+    std::error_code ignored;  // what cannot be looked at cannot be written either
+    if (fs::is_regular_file(file, ignored))
       throw InputError(
           fmt::format("{} exists; choose another name, or --force to replace it", file));
   }

@@ -43,8 +43,8 @@ struct SegmentedFit {
   double operator()(double bytes) const;
 };
 
-/// Fits segments `intercept + n * per_byte` to samples in any order; fit.cc
-/// explains the method. per_byte >= 0, and the curve is nowhere negative. Errors: InputError for
+/// Fits segments `intercept + n * per_byte` to samples in any order; fit.cc explains the method.
+/// per_byte >= 0, and the curve is nowhere negative. Errors: InputError for
 /// fewer than two sizes or a time that is not greater than 0.
 SegmentedFit fit_segments(std::vector<FitSample> samples, const FitOptions& options = {});
 

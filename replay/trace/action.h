@@ -107,7 +107,8 @@ inline constexpr int32_t kNoRoot = -1;
 inline constexpr int32_t kRootInOwnGroup = -2;
 
 // Slots, bytes and orders stand at the same places in all structs, but for the order of a
-// CollectiveAction: where kinds are treated alike, a member of one stands for all. Actions are
+// CollectiveAction: where kinds are treated alike, a member of one stands for all (as
+// compilers allow; asserts below hold the places). Actions are
 // hashed and compared as bytes, so there is no padding: `no_...` is what a kind does not have.
 // Ranks are those in the world.
 

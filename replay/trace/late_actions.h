@@ -13,12 +13,12 @@
 //                                                           ▲ written over in its place
 //
 // So the builder holds back no more than CallBuilder::kMostHeld bytes, and a little for each open
-// action. Beyond that it lets the
-// oldest open actions go, with a number. The packer gives their calls shapes of their own
-// (packed_calls.h), the store remembers where these lie, and writes the actions over once they are
-// settled, in memory or in its file. Then the store is the same as if nothing had been late, but
-// for a shape that others could have shared; what is remembered is what is open. The same goes for
-// starts of collectives, messages in partitions and sends that are held back.
+// action. Beyond that it lets the oldest open actions go, with a number. The packer gives their
+// calls shapes of their own (packed_calls.h), the store remembers where these lie, and writes the
+// actions over once they are settled, in memory or in its file. Then the store is the same as if
+// nothing had been late, but for a shape that others could have shared; what is remembered is what
+// is open. The same goes for starts of collectives, messages in partitions and sends that are held
+// back.
 //
 // Ranks of archives with threads hold back all: their sends and posts are numbered by channel, and
 // an open receive may belong to any.

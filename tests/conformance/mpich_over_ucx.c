@@ -1,4 +1,4 @@
-/* Preloaded by mpich_suite_mpiexec.sh and by the laboratory, for MPICH above UCX. Two things that it cannot be told:
+/* Preloaded by mpich_suite_mpiexec.sh, the laboratory and tests on several nodes, for MPICH above UCX. Two things that it cannot be told:
 
    Ranks yield. They wait for messages without ever giving up their core; with more processes than cores most of the
    time is then spent waiting for those that do not run. Here they yield when UCX has found nothing to do a few times.

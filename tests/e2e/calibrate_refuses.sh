@@ -34,6 +34,16 @@ expect_failure 1 "nowhere/page.html cannot be written: No such file or directory
 expect_failure 1 "No such file or directory" run 2 "$rubato" calibrate -o nowhere/c.toml --quick
 [ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
 
+# The fit fails: its exit code, and the samples are whole.
+mkdir page.html
+expect_failure 1 "page.html" run 2 "$rubato" calibrate -o e.toml --quick --seconds 2 --max-size 4KiB --patterns none \
+  --collectives none --html page.html
+grep -q '^node,pingpong,' e.csv || fail "no samples: $(ls)"
+[ ! -e e.csv.partial ] || fail "the samples have no name of their own"
+run 2 "$rubato" calibrate -o f.toml --quick --seconds 2 --max-size 4KiB --patterns none --collectives none --samples-only \
+  >out.txt || fail "$(cat out.txt)"
+[ -e f.csv ] && [ ! -e f.toml ] || fail "--samples-only left $(ls f.*)"
+
 # A full disk: one line, exit 1, nothing that looks whole. Needs a file system of its own.
 mkdir full
 if mount -t tmpfs -o size=4k none full 2>/dev/null; then
