@@ -32,7 +32,6 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "models/cost/interconnect.h"
@@ -40,6 +39,7 @@
 #include "models/error.h"
 #include "replay/matching/timeline_state.h"
 #include "replay/rules/collective_uses.h"
+#include "replay/rules/cost_table.h"
 #include "replay/rules/handshake.h"
 #include "replay/rules/outcomes.h"
 #include "replay/trace/collective_sizes.h"
@@ -173,8 +173,7 @@ class ModelRules {
   /// An operation begins; `result`, where there is one, says what it brings back.
   void transfer(TimelineState<K>& timeline, const Action& action, const Action* result,
                 OneSided<K>& operation, Stream<K>& aimed) {
-    // By value: the next question may change what a reference means.
-    const LaneMessageCost<K> there = message_cost(operation.level, action.one_sided.bytes);
+    const LaneMessageCost<K>& there = message_cost(operation.level, action.one_sided.bytes);
     timeline.busy += there.send_overhead;
     const Lanes<K> start = timeline.busy.max(timeline.out_port);
     timeline.out_port = start + there.gap;
@@ -332,7 +331,7 @@ class ModelRules {
     return start;
   }
 
-  /// The reference holds until the next question, which may clear the table.
+  /// The reference holds longer than a call (cost_table.h).
   [[gnu::always_inline]] const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
     if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
     return new_message_cost(level, bytes);
@@ -341,17 +340,15 @@ class ModelRules {
   /// The distance of the most distant members.
   Level level_of(uint32_t comm) const { return comm_level_[comm]; }
 
-  /// The price of a collective for its member `local`; the reference holds as that of
-  /// message_cost().
+  /// The price of a collective for its member `local`; likewise.
   const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
                                         bool is_root, const TraceDefinitions& trace) {
     const double bytes = payload_bytes(trace, action, local);
     const Level level = comm_level_[action.comm];
     const CollectiveKey key{bytes, comm.size(), action.op, level, is_root};
     if (last_collective_ && last_key_ == key) return *last_collective_;
-    if (collective_costs_.size() >= kMostCosts) collective_costs_.clear();
-    const auto [entry, is_new] = collective_costs_.try_emplace(key);
-    CollectiveCost& cost = entry->second;
+    const auto [found, is_new] = collective_costs_.find(key);
+    CollectiveCost& cost = *found;
     if (is_new) {
       const double ticks = machines_->ticks_per_second;
       for (int lane = 0; lane < K; ++lane) {
@@ -364,7 +361,7 @@ class ModelRules {
       }
     }
     last_key_ = key;
-    last_collective_ = &cost;  // likewise
+    last_collective_ = &cost;
     return cost;
   }
 
@@ -553,11 +550,8 @@ class ModelRules {
   }
 
   const LaneMessageCost<K>& new_message_cost(Level level, uint64_t bytes) {
-    auto& costs = message_costs_[static_cast<int>(level)];
-    if (costs.size() >= kMostCosts)
-      costs.clear();  // every size another one: no use in keeping them
-    const auto [entry, is_new] = costs.try_emplace(bytes);
-    LaneMessageCost<K>& cost = entry->second;
+    const auto [found, is_new] = message_costs_[static_cast<int>(level)].find(bytes);
+    LaneMessageCost<K>& cost = *found;
     if (is_new) {
       const double ticks = machines_->ticks_per_second;
       const auto size = static_cast<double>(bytes);
@@ -582,7 +576,7 @@ class ModelRules {
     }
     last_level_ = level;
     last_bytes_ = bytes;
-    last_cost_ = &cost;  // unordered_map keeps its elements in place
+    last_cost_ = &cost;
     return cost;
   }
 
@@ -631,16 +625,14 @@ class ModelRules {
     }
   };
 
-  static constexpr size_t kMostCosts = 1 << 14;
-
   const LaneMachines* machines_;
   Lanes<K> inverse_cpu_;
   bool takes_overhead_out_ = false;  ///< of compute
   std::vector<Level> comm_level_;
   std::array<bool, kLevels> all_have_;  ///< by level: no lane's platform lacks it
   double presence_from_ = std::numeric_limits<double>::infinity();
-  std::array<std::unordered_map<uint64_t, LaneMessageCost<K>>, kLevels> message_costs_;
-  std::unordered_map<CollectiveKey, CollectiveCost, CollectiveHash> collective_costs_;
+  std::array<CostTable<uint64_t, LaneMessageCost<K>>, kLevels> message_costs_;
+  CostTable<CollectiveKey, CollectiveCost, CollectiveHash> collective_costs_;
   std::array<CollectiveUses, K> collective_uses_;
   Level last_level_ = Level::kSelf;
   uint64_t last_bytes_ = 0;

@@ -55,8 +55,7 @@ class OrderedRules : public ModelRules<1> {
     if (cost.protocol == Protocol::kEager) return;
     message.envelope = transfer.sent[0] + cost.latency[0];
     const double after_request = cost.transfer[0] - cost.latency[0];
-    const HandshakeTimes<1> handshake =
-        this->handshake_times(transfer);  // asks, too: no word of `cost` from here on
+    const HandshakeTimes<1> handshake = this->handshake_times(transfer);
     message.handshake = handshake;
     // The third trip of the handshake is the latency of the data.
     const double grows =

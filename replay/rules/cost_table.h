@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+
+namespace rubato {
+
+/// Costs that were worked out once, by what they are of. A table of limited size: of two halves,
+/// the older one goes when the younger one is full. So a reference holds until as many other costs
+/// as a half takes were worked out, which is longer than any call lasts.
+template <typename Key, typename Cost, typename Hash = std::hash<Key>>
+class CostTable {
+ public:
+  /// A half takes so many.
+  static constexpr size_t kHalf = 1 << 13;
+
+  /// The cost of `key`; true when it is new, and still to be filled in.
+  std::pair<Cost*, bool> find(const Key& key) {
+    const auto found = young_.find(key);
+    if (found != young_.end()) return {&found->second, false};
+    auto known = old_.extract(key);
+    if (young_.size() >= kHalf) {
+      old_.swap(young_);
+      young_.clear();
+    }
+    // Nodes keep their place in memory wherever they are.
+    if (known) return {&young_.insert(std::move(known)).position->second, false};
+    return {&young_.try_emplace(key).first->second, true};
+  }
+
+ private:
+  std::unordered_map<Key, Cost, Hash> young_, old_;
+};
+
+}  // namespace rubato
