@@ -31,7 +31,7 @@ class ClippedOverhead {
   /// One gap or call more, in which so many ticks were left.
   void add(double ticks) {
     ++count_;
-    parts_ += static_cast<uint64_t>(std::min(kMostTicks, ticks) * kPartsOfTick);
+    parts_ += static_cast<uint64_t>(std::min(kMostTicks, ticks) * kPartsOfTick + 0.5);
   }
   uint64_t count() const { return count_; }
   double ticks() const { return static_cast<double>(parts_) / kPartsOfTick; }
