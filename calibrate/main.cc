@@ -360,13 +360,16 @@ void print_ranks(const Options& options, const Placement& places) {
 /// process group of its own: launchers that were told to stop kill their ranks a second later.
 /// Errors: InputError when it cannot be started, or is killed.
 int make_platform(const Options& options) {
-  if (options.then.empty()) return 0;
+  if (options.then.empty()) {
+    fmt::print("{}: samples\n", options.csv);
+    return 0;
+  }
   const auto complain = [&](const std::string& reason) {
-    return InputError(options.toml + " was not made of " + options.csv + ": " + reason +
-                      "; 'rubato fit " + options.csv + " -o " + options.toml + "' makes it");
+    std::string command = "rubato";
+    for (size_t i = 1; i < options.then.size(); ++i) command += " " + options.then[i];
+    return InputError(options.toml + " was not made of " + options.csv + ": " + reason + "; '" +
+                      command + "' makes it");
   };
-  // An old one would look as if it belonged to the new samples.
-  if (options.force) std::remove(options.toml.c_str());
   std::vector<char*> words;
   for (const std::string& word : options.then) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);

@@ -33,6 +33,9 @@ bool put(int file, const std::string& text) {
 void refuse_unwritable(const std::string& path, bool force) {
   if (!force && access(path.c_str(), F_OK) == 0)
     throw InputError(path + " exists; choose another name, or --force to replace it");
+  struct stat there;
+  if (stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
+    throw InputError(path + " cannot be written: it is a directory");
   const size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   if (access(directory.c_str(), W_OK | X_OK) != 0)

@@ -35,8 +35,8 @@ class SampleWriter {
 /// and a directory that cannot be written. Errors: InputError.
 void refuse_output(const std::string& path, bool force);
 
-/// Refuses a file whose directory cannot be written and, unless `force`, an existing one. Errors:
-/// InputError.
+/// Refuses a directory, a file whose directory cannot be written and, unless `force`, an existing
+/// one. Errors: InputError.
 void refuse_unwritable(const std::string& path, bool force);
 
 }  // namespace rubato

@@ -160,6 +160,8 @@ void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
     result.clipped_time = played.clipped.ticks() / played.trace.ticks_per_second;
   }
   result.sockets_unused = unused_sockets(played, result);
+  result.changes_compute =
+      scenario.cpu != 1 || !scenario.processors.empty() || !scenario.functions.empty();
   result.changes_nothing = changes_nothing(scenario, played.outcome);
   for (const CollectiveOp op : scenario.changed_collectives) {
     const auto is_this = [&](const CollectiveUse& use) { return use.operation == name_of(op); };

@@ -285,10 +285,15 @@ Request read_request(const Arguments& arguments) {
                    fmt::format("--launch={}", values["launch"].as<int>()),
                    "--patterns=" + patterns,
                    "--command=" + command};
-  request.fit = {csv, "--output=" + toml, "--name=" + name};
-  if (!html.empty()) request.fit.push_back("--html=" + html);
-  if (values.count("force")) request.fit.push_back("--force");
-  if (!values.count("samples-only")) {
+  if (values.count("samples-only")) {
+    for (const char* of_fit : {"name", "html"}) {
+      if (values.count(of_fit))
+        throw UsageError(fmt::format("--samples-only leaves --{} to 'rubato fit'", of_fit));
+    }
+  } else {
+    request.fit = {csv, "--output=" + toml, "--name=" + name};
+    if (!html.empty()) request.fit.push_back("--html=" + html);
+    if (values.count("force")) request.fit.push_back("--force");
     request.words.push_back("--then=" + std::filesystem::read_symlink("/proc/self/exe").string());
     request.words.push_back("--then=fit");
     for (const std::string& word : request.fit) request.words.push_back("--then=" + word);
@@ -302,10 +307,11 @@ Request read_request(const Arguments& arguments) {
   request.plan = launch_plan(values, launcher);
   if (!request.plan.launcher.empty()) {
     request.plan.csv = csv;
-    request.plan.made_of_it = {toml};
+    if (!request.fit.empty()) request.plan.made_of_it = {toml};
     if (!html.empty()) request.plan.made_of_it.push_back(html);
     request.plan.command = command;
-    if (!values.count("force")) refuse_existing({toml, csv});
+    if (!values.count("force")) refuse_existing({csv});
+    if (!values.count("force") && !request.fit.empty()) refuse_existing({toml});
   }
   return request;
 }
@@ -334,7 +340,9 @@ int command_calibrate(const Arguments& arguments) {
     if (request.help) return 0;
     if (!request.plan.launcher.empty()) {
       calibrate_in_launches(request.plan);
-      return command_fit(request.fit);
+      if (!request.fit.empty()) return command_fit(request.fit);
+      fmt::print("{}: samples\n", request.plan.csv);
+      return 0;
     }
     const Flavour flavour = calibrator_flavour(request.mpi);
     if (flavour == Flavour::kUnknown) {

@@ -14,8 +14,9 @@ namespace rubato {
 ///     parallel = mean c / T = load balance × serialisation × transfer
 ///     load balance = mean c / max c,  serialisation = max c / T_p,  transfer = T_p / T
 ///
-/// Serialisation is what waiting for each other costs beyond unequal work; transfer what messages
-/// take, and in `measured` what recording took.
+/// Serialisation is what waiting for each other costs beyond unequal work, and what no network
+/// changes: calls that keep their recorded time, ranks that begin or end apart. Transfer is what
+/// messages take, and in `measured` what recording took.
 struct Efficiency {
   double load_balance = 1;
   double serialisation = 1;
@@ -25,14 +26,14 @@ struct Efficiency {
   double parallel() const { return load_balance * serialisation * transfer; }
 };
 
-/// The efficiency of a scenario beside `perfect`. None without `perfect`, without compute, where
-/// several threads of a rank call MPI or part of the run was not recorded, in a deadlock, and in a
-/// scenario that changes compute.
+/// The efficiency of a scenario beside `perfect`. None without `perfect`, in a deadlock, where
+/// either changes compute, without compute, where several threads of a rank call MPI, part of the
+/// run was not recorded, ranks shared or lost their cores, or the headline cannot be trusted either
+/// (is_unexplained()).
 std::optional<Efficiency> efficiency(const Results& results, const ScenarioResult& scenario);
 
 /// "Parallel efficiency 36 % = load balance 74 % × serialisation 97 % × transfer 51 %: ..." of
-/// `undisturbed`, else of `measured`, with what lowers it most. "" where there is none, or where
-/// the headline cannot be trusted either (is_unexplained()).
+/// `undisturbed`, else of `measured`, with what lowers it most. "" where there is none.
 std::string efficiency_line(const Results& results);
 
 }  // namespace rubato

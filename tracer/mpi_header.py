@@ -62,10 +62,16 @@ class Table:
 
     def __init__(self, path):
         self.exact, self.patterns, self.kinds = {}, [], {}
-        for number, line in enumerate(open(path), 1):
+        try:
+            lines = open(path, encoding='utf-8').read().splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            fail(f'{path} cannot be read: {error}')
+        for number, line in enumerate(lines, 1):
             line = line.split('#')[0].strip()
             if line:
                 self._add(line, f'{path}:{number}')
+        if not self.exact:
+            fail(f'{path} has no line for a call')
 
     def _add(self, line, where):
         if line.split()[0] == 'kind':

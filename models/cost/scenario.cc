@@ -401,6 +401,9 @@ void apply(Scenario& scenario, const std::string& text, const Change& change) {
   }
   if (change.key == "name") {
     if (change.operation != '=') refuse(text, "write name=TEXT");
+    // Reports go by these names.
+    if (change.value == "measured" || change.value == "undisturbed" || change.value == "perfect")
+      refuse(text, "the name " + change.value + " belongs to the scenario without changes");
     scenario.name = change.value;
   } else if (change.key == "cpu") {
     Change factor = change;

@@ -117,6 +117,7 @@ struct ScenarioResult {
   double clipped_time = 0;
   bool overhead_unknown = false;  ///< to be taken out, and the archive does not say how much
   SocketsUnused sockets_unused = SocketsUnused::kNo;
+  bool changes_compute = false;  ///< of ranks, nodes or functions
   /// It changes levels that no message or collective of the run uses.
   bool changes_nothing = false;
   /// Collectives that it changes and the run does not have.

@@ -9,7 +9,7 @@ namespace rubato {
 
 /// Costs that were worked out once, by what they are of. A table of limited size: of two halves,
 /// the older one goes when the younger one is full. So a reference holds until as many other costs
-/// as a half takes were worked out, which is longer than any call lasts.
+/// as a half takes were worked out: longer than one action is worked on.
 template <typename Key, typename Cost, typename Hash = std::hash<Key>>
 class CostTable {
  public:

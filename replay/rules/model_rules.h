@@ -252,29 +252,26 @@ class ModelRules {
         if (is_receive) latest = latest.max(timeline.enter + recorded);
         continue;
       }
-      const LaneMessageCost<K>* cost = &message_cost(transfer.level, transfer.bytes);
+      const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
       if (is_receive) {
         Lanes<K> drained = transfer.arrival();
-        if (cost->crosses) {
-          drained += crossing(timeline, transfer, *context.matcher, flows);
-          cost = &message_cost(transfer.level, transfer.bytes);  // it asked for others
-        }
-        drained = drained.max(timeline.in_port + cost->gap);
+        if (cost.crosses) drained += crossing(timeline, transfer, *context.matcher, flows);
+        drained = drained.max(timeline.in_port + cost.gap);
         timeline.in_port = drained;
         const auto take = [&](const Lanes<K>& overhead) __attribute__((always_inline)) {
           leave += overhead;
           latest = latest.max(drained + overhead);
         };
-        if (transfer.handshake || !cost->tells_unexpected) {
-          take(cost->receive_overhead);
+        if (transfer.handshake || !cost.tells_unexpected) {
+          take(cost.receive_overhead);
         } else {
           take((transfer.arrival() < transfer.posted)
-                   .select(cost->unexpected_overhead, cost->receive_overhead));
+                   .select(cost.unexpected_overhead, cost.receive_overhead));
         }
       } else if (transfer.handshake) {
         latest = latest.max(transfer.arrival());
       } else {
-        latest = latest.max(acknowledged(transfer, *cost));
+        latest = latest.max(acknowledged(transfer, cost));
       }
     }
     return timeline.busy = leave.max(latest);
@@ -331,7 +328,7 @@ class ModelRules {
     return start;
   }
 
-  /// The reference holds longer than a call (cost_table.h).
+  /// The reference holds longer than one action is worked on (cost_table.h).
   [[gnu::always_inline]] const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
     if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
     return new_message_cost(level, bytes);

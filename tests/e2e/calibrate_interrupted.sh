@@ -28,19 +28,8 @@ grep -q '^interrupted = ' cluster.toml || fail "the file does not tell: $(cat cl
 grep -q '^\[level.node\]' cluster.toml || fail "no node level: $(cat cluster.toml)"
 [ ! -e cluster.csv.partial ] || fail "partial samples remain"
 # So has one whose launcher is told, which kills its ranks a second later, though 'rubato fit' then takes longer.
-cat >slow.c <<'C'
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-__attribute__((constructor)) static void slow(void) {
-  char words[4096] = "";
-  const int file = open("/proc/self/cmdline", O_RDONLY);
-  if (read(file, words, sizeof words - 1) > 0 && !strcmp(words + strlen(words) + 1, "fit")) sleep(3);
-  close(file);
-}
-C
-cc -shared -fPIC -o slow.so slow.c
-LD_PRELOAD=$work/slow.so "mpirun.$flavour" -n 2 "$rubato" calibrate -o told.toml --quick --seconds 6 --max-size 64KiB \
+preload_into_fit 'sleep(3);'
+LD_PRELOAD=$work/into_fit.so "mpirun.$flavour" -n 2 "$rubato" calibrate -o told.toml --quick --seconds 6 --max-size 64KiB \
   --patterns none --collectives none >table.txt 2>&1 &
 launcher=$!
 for _ in $(seq 600); do

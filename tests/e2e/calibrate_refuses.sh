@@ -34,14 +34,24 @@ expect_failure 1 "nowhere/page.html cannot be written: No such file or directory
 expect_failure 1 "No such file or directory" run 2 "$rubato" calibrate -o nowhere/c.toml --quick
 [ -z "$(ls ./*.partial 2>/dev/null)" ] || fail "partial files remain"
 
-# The fit fails: its exit code, and the samples are whole.
+echo precious >c.toml
+expect_failure 1 "c.toml exists" run 2 "$rubato" calibrate -o c.toml --quick
+[ "$(cat c.toml)" = precious ] || fail "c.toml was overwritten"
 mkdir page.html
-expect_failure 1 "page.html" run 2 "$rubato" calibrate -o e.toml --quick --seconds 2 --max-size 4KiB --patterns none \
-  --collectives none --html page.html
+expect_failure 1 "page.html cannot be written: it is a directory" \
+  run 2 "$rubato" calibrate -o a.toml --quick --html page.html
+
+# The fit is killed: it is said, and the samples are whole.
+preload_into_fit 'raise(SIGKILL);'
+expect_failure 1 "e.toml was not made of e.csv: ended by signal 9; 'rubato fit e.csv" \
+  env "LD_PRELOAD=$work/into_fit.so" "mpirun.$flavour" -n 2 "$rubato" calibrate -o e.toml --quick --seconds 2 --max-size 4KiB \
+  --patterns none --collectives none
 grep -q '^node,pingpong,' e.csv || fail "no samples: $(ls)"
 [ ! -e e.csv.partial ] || fail "the samples have no name of their own"
 run 2 "$rubato" calibrate -o f.toml --quick --seconds 2 --max-size 4KiB --patterns none --collectives none --samples-only \
   >out.txt || fail "$(cat out.txt)"
+grep -q '^f.csv: samples$' out.txt || fail "nothing is said: $(cat out.txt)"
+expect_failure 2 "leaves --html to 'rubato fit'" "$rubato" calibrate -o g.toml --samples-only --html g.html
 [ -e f.csv ] && [ ! -e f.toml ] || fail "--samples-only left $(ls f.*)"
 
 # A full disk: one line, exit 1, nothing that looks whole. Needs a file system of its own.

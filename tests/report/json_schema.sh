@@ -30,6 +30,7 @@ def refused(change):
 
 assert refused(lambda d: d.pop("scenarios"))
 assert refused(lambda d: d["scenarios"][0].update(elapsed="1 s"))
+assert refused(lambda d: d["scenarios"][0].pop("efficiency"))
 assert refused(lambda d: d["scenarios"][0]["ranks"][0].pop("compute"))
 END
 done

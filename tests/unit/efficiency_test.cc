@@ -3,9 +3,11 @@
 #include "tools/efficiency.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "replay/archive/text_source.h"
 #include "replay/driver.h"
+#include "tools/report_json.h"
 
 using namespace rubato;
 
@@ -89,6 +91,57 @@ TEST_CASE("messages that take time lower the transfer efficiency") {
   const Results alone = replayed(text, {"measured"});
   CHECK_FALSE(efficiency(alone, alone.scenarios[0]));
   CHECK(efficiency_line(alone).empty());
+}
+
+// Both compute 100 and are then 900 in a call of which nothing says what it waits for: perfect
+// keeps it.
+TEST_CASE("time that calls keep is no waiting") {
+  const Results results = replayed(R"(
+    0: 0..0 local MPI_Comm_rank
+    1: 0..0 local MPI_Comm_rank
+    0: 100..1000 local MPI_File_write_all
+    1: 100..1000 local MPI_File_write_all
+    0: 1000 end
+    1: 1000 end
+  )");
+  CHECK(
+      efficiency_line(results) ==
+      "Parallel efficiency 10 % = load balance 100 % × serialisation 10 % × transfer 100 %: calls "
+      "that keep their recorded time take 900.0 ns of the mean rank.");
+}
+
+// Rank 0 computes from 0 to 1000, rank 1 from 9000 to 10000: each is 9000 outside of its window.
+TEST_CASE("ranks that begin apart do not wait") {
+  const Results results = replayed(R"(
+    0: 0..0 local MPI_Comm_rank
+    0: 1000 end
+    1: 9000..9000 local MPI_Comm_rank
+    1: 10000 end
+  )");
+  CHECK(
+      efficiency_line(results) ==
+      "Parallel efficiency 10 % = load balance 100 % × serialisation 10 % × transfer 100 %: ranks "
+      "begin or end apart: the mean one has 9.000 µs before and after.");
+}
+
+// The numbers of "unequal work": 2/3, 1 and 5/6.
+TEST_CASE("JSON has the factors, and none where ranks shared cores") {
+  Results results = replayed(R"(
+    0: 0..0 local MPI_Comm_rank
+    1: 0..0 local MPI_Comm_rank
+    0: 1000..3600 barrier
+    1: 3000..3600 barrier
+    0: 3600 end
+    1: 3600 end
+  )");
+  const auto json = nlohmann::json::parse(report_json(results))["scenarios"][0]["efficiency"];
+  CHECK(json["load_balance"].get<double>() == Approx(2. / 3));
+  CHECK(json["serialisation"].get<double>() == Approx(1));
+  CHECK(json["transfer"].get<double>() == Approx(5. / 6));
+  CHECK(json["parallel"].get<double>() == Approx(5. / 9));
+  CHECK(json["busiest"] == 1);
+  results.trace.shared_cores = true;
+  CHECK(nlohmann::json::parse(report_json(results))["scenarios"][0]["efficiency"].is_null());
 }
 
 TEST_CASE("a run that computes nearly all the time has little to gain") {

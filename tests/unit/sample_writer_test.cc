@@ -123,6 +123,8 @@ TEST_CASE("what is of no use can be taken away, and what cannot be written is sa
   file.discard();
   CHECK(in.files() == 0);
   CHECK(file.kept().empty());
+  CHECK_THROWS_WITH(rubato::refuse_unwritable(in("."), true),
+                    Catch::Contains("cannot be written: it is a directory"));
   CHECK_THROWS_WITH(rubato::refuse_output(in("nowhere/b.toml"), true),
                     Catch::Contains("b.toml cannot be written: No such file or directory"));
 }

@@ -161,6 +161,15 @@ TEST_CASE("bad scenarios are refused with what would be right") {
   CHECK_THROWS_AS(parse_scenario("nothere.toml"), InputError);
 }
 
+TEST_CASE("no other scenario goes by the name of what was recorded, or of the perfect one") {
+  for (const char* text : {"measured:cpu*2,name=measured", "bandela:name=perfect",
+                           "perfect:name=perfect", "measured:name=undisturbed"}) {
+    CHECK_THROWS_WITH(parse_scenario(text),
+                      Catch::Contains("belongs to the scenario without changes"));
+  }
+  CHECK(parse_scenario("measured:name=Measured").name == "Measured");
+}
+
 TEST_CASE("a scenario chooses algorithms of collectives") {
   const PlatformFile file;
   const auto algorithm = [](const Scenario& s, CollectiveOp op) {
