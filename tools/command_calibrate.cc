@@ -310,8 +310,9 @@ Request read_request(const Arguments& arguments) {
     if (!request.fit.empty()) request.plan.made_of_it = {toml};
     if (!html.empty()) request.plan.made_of_it.push_back(html);
     request.plan.command = command;
-    if (!values.count("force")) refuse_existing({csv});
-    if (!values.count("force") && !request.fit.empty()) refuse_existing({toml});
+    // The file of -o comes first: the name that the user gave.
+    if (!values.count("force"))
+      refuse_existing(request.fit.empty() ? std::vector{csv} : std::vector{toml, csv});
   }
   return request;
 }
