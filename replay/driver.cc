@@ -104,7 +104,7 @@ class Driver {
   template <int K>
   std::vector<Observer<K>*> observers() const {
     if constexpr (K == 1) {
-      if (options_->observer) return {options_->observer};
+      return options_->observers;
     }
     return {};
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "models/lanes.h"
+#include "replay/observe/waited.h"
 #include "replay/trace/operation.h"
 
 namespace rubato {
@@ -17,6 +18,12 @@ class Observer {
   virtual void call(int timeline, const Call& call, const Block& block,
                     const Lanes<K>& clock_before, double recorded_before, const Lanes<K>& enter,
                     const Lanes<K>& leave) = 0;
+
+  /// Before that: what the call waited for, where there was something and wait states are summed up
+  /// (ReplayOptions::wait_states). With one scenario only.
+  virtual void waited(int timeline, const Call& call, const Waited& waited) {
+    (void)timeline, (void)call, (void)waited;
+  }
 };
 
 }  // namespace rubato
