@@ -48,13 +48,15 @@ class Driver {
   Results run() {
     const std::vector<ScenarioGroup> groups =
         group_scenarios(*scenarios_, placement_, options_->fallback_level, by_arrival_);
-    functions_ = functions_to_time(*scenarios_, source_->functions(), trace_->path);
+    const std::vector<FunctionName> names = source_->functions();
+    functions_ = functions_to_time(*scenarios_, names, trace_->path);
     for (const std::string& function : options_->functions) {
       const bool is_new =
           std::find(functions_.begin(), functions_.end(), function) == functions_.end();
       if (is_new && functions_.size() < kMostFunctions) functions_.push_back(function);
     }
     if (!functions_.empty()) source_->time_functions(functions_);
+    if (options_->total_functions && !names.empty()) source_->total_functions();
     // What stands in the archive is told by a pass that matches as recorded.
     const bool needs_minima =
         options_->verify || groups.empty() || by_arrival_ ||
@@ -66,6 +68,7 @@ class Driver {
     if (options_->verify) source_->keep_records(true);
     source_->load([this](double share) { report_progress(share); });
     function_times_ = source_->function_times();
+    if (source_->function_totals()) total_functions(names, *source_->function_totals());
     ++passes_done_;
     if (needs_minima) find_minima();
     if (options_->verify) verify();  // against what the archive says, not what is made of it
@@ -420,6 +423,21 @@ class Driver {
     coverage_.fill(summary);
     for (const int name : coverage_.calls_by_time())
       results_.calls.push_back(trace_->calls[name].name);
+  }
+
+  /// Fills Results::functions.
+  void total_functions(const std::vector<FunctionName>& names, const FunctionTotals& totals) {
+    for (size_t number = 0; number < names.size(); ++number) {
+      FunctionResult function{names[number].name, names[number].place(), {}};
+      function.compute.resize(trace_->ranks());
+      double all = 0;
+      for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+        const double seconds = totals[timeline][number] / trace_->ticks_per_second;
+        function.compute[trace_->rank_of(timeline)] += seconds;
+        all += seconds;
+      }
+      if (all > 0) results_.functions.push_back(std::move(function));
+    }
   }
 
   EventSource* source_;

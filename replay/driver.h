@@ -35,6 +35,7 @@ struct ReplayOptions {
   std::vector<Observer<1>*> observers{};  ///< see every call, where there is one scenario
   /// Functions whose time between calls is measured besides those that scenarios change.
   std::vector<std::string> functions;
+  bool total_functions = false;          ///< also add up the recorded compute of each function
   std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
 };
 

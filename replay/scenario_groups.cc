@@ -107,20 +107,22 @@ std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenario
 }
 
 std::vector<std::string> functions_to_time(const std::vector<Scenario>& scenarios,
-                                           const std::vector<std::string>& known,
+                                           const std::vector<FunctionName>& known,
                                            const std::string& path) {
   std::vector<std::string> functions;
   for (const Scenario& scenario : scenarios) {
     for (const FunctionChange& change : scenario.functions) {
       if (std::find(functions.begin(), functions.end(), change.name) != functions.end()) continue;
-      const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& function) {
-        return is_function(function, change.name);
+      const bool found = std::any_of(known.begin(), known.end(), [&](const FunctionName& function) {
+        return is_function(function.name, change.name);
       });
       if (!found) {
+        std::vector<std::string> names;
+        for (const FunctionName& function : known) names.push_back(function.name);
         throw InputError("scenario '" + scenario.name + "': " + path + " has no function '" +
                          change.name + "' on record" +
                          (known.empty() ? ", nor any other; 'rubato trace --functions' records them"
-                                        : did_you_mean(change.name, known)));
+                                        : did_you_mean(change.name, names)));
       }
       functions.push_back(change.name);
     }

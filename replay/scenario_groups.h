@@ -38,7 +38,7 @@ std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenario
 /// The functions that scenarios change, each once. Errors: InputError for one that is none of the
 /// `known` ones of the archive at `path`, and for too many.
 std::vector<std::string> functions_to_time(const std::vector<Scenario>& scenarios,
-                                           const std::vector<std::string>& known,
+                                           const std::vector<FunctionName>& known,
                                            const std::string& path);
 
 }  // namespace rubato

@@ -250,6 +250,11 @@ bool is_unexplained(const Results& results) {
   return measured && (misses(own_machine(results), *measured) || lacked_cores(results, *measured));
 }
 
+bool lacks_cores(const Results& results) {
+  const ScenarioResult* measured = scenario_named(results, "measured");
+  return measured && lacked_cores(results, *measured);
+}
+
 std::string headline(const Results& results) {
   const ScenarioResult* measured = scenario_named(results, "measured");
   const ScenarioResult* perfect = scenario_named(results, "perfect");

@@ -42,6 +42,9 @@ std::string headline(const Results& results);
 /// True where that headline makes no statement about a perfect interconnect.
 bool is_unexplained(const Results& results);
 
+/// True where ranks waited for cores so long that the recording says nothing about the network.
+bool lacks_cores(const Results& results);
+
 /// True for MPI_Init, MPI_Init_thread and MPI_Finalize: their time is reported, but part of neither
 /// elapsed nor RankResult::mpi.
 bool outside_elapsed(const std::string& call);

@@ -93,9 +93,10 @@ struct ReplayedSide {
 /// scenarios change: the driver's order.
 std::vector<std::string> measured_functions(const EventSource& source, const Scenario& scenario) {
   std::vector<std::string> functions = functions_to_time({scenario}, source.functions(), "");
-  for (const std::string& function : source.functions()) {
-    const bool is_new = std::find(functions.begin(), functions.end(), function) == functions.end();
-    if (is_new && functions.size() < kMostFunctions) functions.push_back(function);
+  for (const FunctionName& function : source.functions()) {
+    const bool is_new =
+        std::find(functions.begin(), functions.end(), function.name) == functions.end();
+    if (is_new && functions.size() < kMostFunctions) functions.push_back(function.name);
   }
   return functions;
 }

@@ -196,6 +196,7 @@ ReplayOptions engine_options(const po::variables_map& values) {
       throw UsageError(fmt::format("--wildcards: '{}' is neither recorded nor arrival", wildcards));
     options.wildcards_by_arrival = wildcards == "arrival";
   }
+  options.total_functions = true;
   options.fit_degradation = values.count("fit-dr") > 0;
   if (isatty(STDERR_FILENO)) {
     options.progress = [shown = -1](double share) mutable {

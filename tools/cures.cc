@@ -99,7 +99,10 @@ std::vector<std::string> next_commands(const Results& results) {
 
 std::vector<std::string> verdict(const Results& results) {
   std::vector<std::string> lines;
-  for (const std::string& line : {efficiency_line(results), headline(results)}) {
+  // The line of factors refers to the headline where ranks lacked cores.
+  std::vector<std::string> both = {efficiency_line(results), headline(results)};
+  if (lacks_cores(results)) std::swap(both[0], both[1]);
+  for (const std::string& line : both) {
     if (!line.empty()) lines.push_back(line);
   }
   return lines;

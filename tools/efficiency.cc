@@ -18,20 +18,63 @@ std::string percent(double factor) {
   return fmt::format("{:.{}f} %", 100 * factor, factor < 0.01 ? 1 : 0);
 }
 
+/// ", in solve (app.c:41)" where one function holds most of what a rank computes more than the mean
+/// one; "" where none does, or none is on record.
+std::string excess_function(const Results& results, int rank) {
+  const FunctionResult* most = nullptr;
+  double all = 0, largest = 0;
+  for (const FunctionResult& function : results.functions) {
+    double sum = 0;
+    for (const double seconds : function.compute) sum += seconds;
+    const double excess =
+        function.compute[rank] - sum / static_cast<double>(function.compute.size());
+    all += excess;
+    if (excess <= largest) continue;
+    largest = excess;
+    most = &function;
+  }
+  return most && largest > kMostOfIt * all ? ", in " + most->place : "";
+}
+
+/// ", most in MPI_Allreduce" where one call holds most of what a scenario takes longer than
+/// `perfect`.
+std::string slowest_call(const Results& results, const ScenarioResult& scenario,
+                         const ScenarioResult& perfect) {
+  double all = 0, largest = 0;
+  size_t most = 0;
+  uint64_t calls = 0;
+  for (size_t call = 0; call < results.calls.size(); ++call) {
+    if (outside_elapsed(results.calls[call])) continue;
+    double longer = 0;
+    uint64_t count = 0;
+    for (size_t rank = 0; rank < scenario.ranks.size(); ++rank) {
+      longer += scenario.ranks[rank].calls[call].time - perfect.ranks[rank].calls[call].time;
+      count += scenario.ranks[rank].calls[call].calls;
+    }
+    all += longer;
+    if (longer <= largest) continue;
+    largest = longer;
+    most = call;
+    calls = count;
+  }
+  if (!(largest > kMostOfIt * all)) return "";
+  return fmt::format(", most of it in {} ({} calls)", results.calls[most], show_count(calls));
+}
+
 /// What lowers the efficiency most.
-std::string cause(const Efficiency& e, const TraceSummary& trace, const ScenarioResult& scenario,
+std::string cause(const Efficiency& e, const Results& results, const ScenarioResult& scenario,
                   const ScenarioResult& perfect) {
   const double worst = std::min({e.load_balance, e.serialisation, e.transfer});
   if (worst >= kGood) return "there is little to gain";
   if (worst == e.load_balance) {
-    return fmt::format("rank {} computes {} longer than the mean rank", e.busiest,
-                       percent(1 / e.load_balance - 1));
+    return fmt::format("rank {} computes {} longer than the mean rank{}", e.busiest,
+                       percent(1 / e.load_balance - 1), excess_function(results, e.busiest));
   }
   if (worst == e.serialisation) {
     // What perfect takes beyond the longest compute need not be waiting.
     const double beyond = (1 - e.serialisation) * perfect.elapsed;
     double kept = 0;
-    for (const KeptCall& call : trace.kept) kept += call.time;
+    for (const KeptCall& call : results.trace.kept) kept += call.time;
     kept /= static_cast<double>(perfect.ranks.size());
     if (kept > kMostOfIt * beyond) {
       return fmt::format("calls that keep their recorded time take {} of the mean rank",
@@ -45,17 +88,20 @@ std::string cause(const Efficiency& e, const TraceSummary& trace, const Scenario
     }
     return "ranks wait for each other in turn, on a perfect interconnect as well";
   }
-  return fmt::format("messages{} take {}", scenario.name == "measured" ? " and recording them" : "",
-                     show_seconds(scenario.elapsed - perfect.elapsed));
+  return fmt::format(
+      "messages{} take {}{}", scenario.name == "measured" ? " and recording them" : "",
+      show_seconds(scenario.elapsed - perfect.elapsed), slowest_call(results, scenario, perfect));
 }
 
 }  // namespace
 
-std::optional<Efficiency> efficiency(const Results& results, const ScenarioResult& scenario) {
+namespace {
+
+/// The factors, whether the recording can be trusted or not.
+std::optional<Efficiency> factors(const Results& results, const ScenarioResult& scenario) {
   const ScenarioResult* perfect = scenario_named(results, "perfect");
   if (!perfect || !scenario.deadlock.empty() || perfect->ranks.empty()) return {};
   if (scenario.changes_compute || perfect->changes_compute) return {};
-  if (results.trace.shared_cores || is_unexplained(results)) return {};
   if (results.trace.calling_threads > 0 || !(scenario.elapsed > 0)) return {};
   const auto by_compute = [](const RankResult& a, const RankResult& b) {
     return a.compute < b.compute;
@@ -71,6 +117,24 @@ std::optional<Efficiency> efficiency(const Results& results, const ScenarioResul
   return e;
 }
 
+/// What `perfect` says where ranks lacked cores: it does without the time that they lost.
+std::string line_of_perfect(const Results& results, const ScenarioResult& perfect) {
+  const ScenarioResult* measured = scenario_named(results, "measured");
+  if (!measured || !(mean(measured->ranks, &RankResult::lost_core) > 0)) return "";
+  const std::optional<Efficiency> e = factors(results, perfect);
+  if (!e) return "";
+  return fmt::format(
+      "Without that, on a perfect interconnect: load balance {} × serialisation {}: {}.",
+      percent(e->load_balance), percent(e->serialisation), cause(*e, results, perfect, perfect));
+}
+
+}  // namespace
+
+std::optional<Efficiency> efficiency(const Results& results, const ScenarioResult& scenario) {
+  if (results.trace.shared_cores || is_unexplained(results)) return {};
+  return factors(results, scenario);
+}
+
 const ScenarioResult* run_of_interest(const Results& results) {
   const ScenarioResult* undisturbed = scenario_named(results, "undisturbed");
   return undisturbed ? undisturbed : scenario_named(results, "measured");
@@ -81,11 +145,11 @@ std::string efficiency_line(const Results& results) {
   const ScenarioResult* perfect = scenario_named(results, "perfect");
   if (!scenario || !perfect) return "";
   const std::optional<Efficiency> e = efficiency(results, *scenario);
-  if (!e) return "";
+  if (!e) return lacks_cores(results) ? line_of_perfect(results, *perfect) : "";
   return fmt::format(
       "Parallel efficiency {} = load balance {} × serialisation {} × transfer {}: {}.",
       percent(e->parallel()), percent(e->load_balance), percent(e->serialisation),
-      percent(e->transfer), cause(*e, results.trace, *scenario, *perfect));
+      percent(e->transfer), cause(*e, results, *scenario, *perfect));
 }
 
 }  // namespace rubato

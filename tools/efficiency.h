@@ -36,7 +36,10 @@ std::optional<Efficiency> efficiency(const Results& results, const ScenarioResul
 const ScenarioResult* run_of_interest(const Results& results);
 
 /// "Parallel efficiency 36 % = load balance 74 % × serialisation 97 % × transfer 51 %: ..." of
-/// `undisturbed`, else of `measured`, with what lowers it most. "" where there is none.
+/// `undisturbed`, else of `measured`, with what lowers it most. Where ranks lacked cores, and the
+/// archive says how long: load balance and serialisation of `perfect`, which does without that
+/// time.
+/// "" where there is neither.
 std::string efficiency_line(const Results& results);
 
 }  // namespace rubato

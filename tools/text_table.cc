@@ -37,9 +37,17 @@ int page_width() {
 }
 
 std::string wrap(const std::string& text, int width, int indent) {
-  std::istringstream words(text);
-  std::string out, line, word;
-  while (words >> word) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) {
+    if (word.starts_with('%') && !words.empty()) {  // it stays with its number
+      words.back() += " " + word;
+    } else {
+      words.push_back(std::move(word));
+    }
+  }
+  std::string out, line;
+  for (const std::string& word : words) {
     if (!line.empty() && display_width(line) + 1 + display_width(word) > width) {
       append_line(out, line);
       line = std::string(indent, ' ') + word;

@@ -39,10 +39,11 @@ struct ArchiveIndex {
   std::unordered_map<uint32_t, uint32_t>
       both_groups;  ///< of intercommunicators: the communicator that stands for both
   uint64_t global_offset = 0;
-  std::vector<std::pair<uint32_t, std::string>> functions;  ///< regions that are not MPI's: names
-  std::vector<std::pair<uint32_t, std::string>> joins;      ///< those that wait for a thread
-  ReferenceTable<uint64_t> chosen_functions;                ///< of those to be timed: their bits
-  bool has_attributes = false;                              ///< any of those below
+  std::vector<std::pair<uint32_t, FunctionName>> functions;  ///< regions that are not MPI's
+  ReferenceTable<uint32_t> number_of_function;               ///< index into functions
+  std::vector<std::pair<uint32_t, std::string>> joins;       ///< those that wait for a thread
+  ReferenceTable<uint64_t> chosen_functions;                 ///< of those to be timed: their bits
+  bool has_attributes = false;                               ///< any of those below
   // Our attributes and parameters (tracer/schema.h).
   uint32_t posted_source = UINT32_MAX, posted_tag = UINT32_MAX, send_mode = UINT32_MAX;
   uint32_t comm = UINT32_MAX, bytes_sent = UINT32_MAX, bytes_received = UINT32_MAX,

@@ -41,8 +41,8 @@ OTF2_CallbackCode on_clock(void* user, uint64_t resolution, uint64_t offset, uin
 
 OTF2_CallbackCode on_region(void* user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef,
                             OTF2_StringRef, OTF2_RegionRole role, OTF2_Paradigm, OTF2_RegionFlag,
-                            OTF2_StringRef, uint32_t, uint32_t) {
-  collected(user).regions.push_back({self, name});
+                            OTF2_StringRef file, uint32_t line, uint32_t) {
+  collected(user).regions.push_back({self, name, file, line});
   if (role == OTF2_REGION_ROLE_THREAD_WAIT) collected(user).joins.push_back(self);
   return OTF2_CALLBACK_SUCCESS;
 }

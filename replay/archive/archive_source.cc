@@ -62,14 +62,18 @@ class ArchiveSource : public EventSource {
     const std::vector<int> shares = shares_of_ranks();
     const int helpers = static_cast<int>(shares.size()) - 2;
     if (!timed_functions_.empty()) function_times_.emplace(trace.timelines());
-    FunctionTimes* times = function_times_ ? &*function_times_ : nullptr;
+    if (function_totals_)
+      function_totals_->assign(trace.timelines(),
+                               std::vector<double>(archive_.index.functions.size()));
+    const FunctionWatch watch = {function_times_ ? &*function_times_ : nullptr,
+                                 function_totals_ ? &*function_totals_ : nullptr};
     std::vector<Counts> counts(helpers + 1);
     std::vector<std::exception_ptr> errors(helpers + 1);
     std::atomic<int> ranks_done = 0;
     std::atomic<int> failed = helpers + 1;  // the first share that did
     const auto work = [&](int share, EventFiles& files) {
       for (int rank = shares[share]; rank < shares[share + 1] && share < failed; ++rank) {
-        files.load_rank(rank, keep_records_, *store, counts[share], times);
+        files.load_rank(rank, keep_records_, *store, counts[share], watch);
         ++ranks_done;
         if (share == 0 && progress) progress(static_cast<double>(ranks_done) / trace.ranks());
       }
@@ -148,8 +152,8 @@ class ArchiveSource : public EventSource {
                        [&](uint16_t name) { return archive_.definitions.calls[name].takes_some; });
   }
 
-  std::vector<std::string> functions() const override {
-    std::vector<std::string> names;
+  std::vector<FunctionName> functions() const override {
+    std::vector<FunctionName> names;
     for (const auto& [region, name] : archive_.index.functions) names.push_back(name);
     return names;
   }
@@ -162,7 +166,7 @@ class ArchiveSource : public EventSource {
     for (const auto& [region, function] : archive_.index.functions) {
       uint64_t bits = 0;
       for (size_t i = 0; i < names.size(); ++i) {
-        if (is_function(function, names[i])) bits |= uint64_t{1} << i;
+        if (is_function(function.name, names[i])) bits |= uint64_t{1} << i;
       }
       if (bits != 0) archive_.index.chosen_functions.set(region, bits);
     }
@@ -170,6 +174,16 @@ class ArchiveSource : public EventSource {
 
   const FunctionTimes* function_times() const override {
     return function_times_ ? &*function_times_ : nullptr;
+  }
+
+  void total_functions() override {
+    if (function_totals_) return;
+    store_.reset();
+    function_totals_.emplace();
+  }
+
+  const FunctionTotals* function_totals() const override {
+    return function_totals_ ? &*function_totals_ : nullptr;
   }
 
  private:
@@ -237,6 +251,7 @@ class ArchiveSource : public EventSource {
   std::unique_ptr<CallStore> store_;  ///< once it is filled
   Counts counts_;
   std::optional<FunctionTimes> function_times_;  ///< where some are asked for
+  std::optional<FunctionTotals> function_totals_;
   bool keep_records_ = false;
   std::vector<std::string> timed_functions_;
 };

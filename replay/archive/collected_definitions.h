@@ -58,7 +58,10 @@ struct CollectedText {
 /// All of an archive.
 struct Collected {
   std::unordered_map<uint32_t, std::string> strings;
-  std::vector<std::pair<uint32_t, uint32_t>> regions;   // ref, name
+  struct Region {
+    uint32_t ref, name, file, line;
+  };
+  std::vector<Region> regions;
   std::vector<uint32_t> joins;                          // those that wait for a thread
   std::unordered_map<uint32_t, CollectedGroup> groups;  // COMM_GROUP and the like
   std::vector<CollectedGroup> mpi_locations;            // type COMM_LOCATIONS, paradigm MPI

@@ -112,13 +112,15 @@ bool EventFiles::moves_clocks() const {
 }
 
 void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
-                           EventSource::Counts& counts, FunctionTimes* times) {
-  if (decode_rank(rank, keep_records, false, store, counts, times)) return;
+                           EventSource::Counts& counts, FunctionWatch watch) {
+  if (decode_rank(rank, keep_records, false, store, counts, watch)) return;
   for (const int timeline : decoding_->archive->definitions.timelines_of(rank)) {
     store.forget(timeline);
-    if (times) times->of(timeline).clear();
+    if (watch.times) watch.times->of(timeline).clear();
+    if (watch.totals)
+      std::fill((*watch.totals)[timeline].begin(), (*watch.totals)[timeline].end(), 0.0);
   }
-  if (decode_rank(rank, keep_records, true, store, counts, times)) return;
+  if (decode_rank(rank, keep_records, true, store, counts, watch)) return;
   // The last calls are not in the store: the rank would be replayed without them.
   throw std::logic_error(decoding_->archive->anchor + ": rank " + std::to_string(rank) +
                          ": sends were held back, and yet one that was handed out is cancelled; " +
@@ -126,7 +128,7 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
 }
 
 bool EventFiles::decode_rank(int rank, bool keep_records, bool hold_sends, CallStore& store,
-                             EventSource::Counts& counts, FunctionTimes* times) {
+                             EventSource::Counts& counts, FunctionWatch watch) {
   const TraceDefinitions& trace = decoding_->archive->definitions;
   const std::vector<int> timelines = trace.timelines_of(rank);
   RankCalls calls(trace, timelines);
@@ -137,10 +139,10 @@ bool EventFiles::decode_rank(int rank, bool keep_records, bool hold_sends, CallS
   for (int thread = 0; thread < calls.threads(); ++thread) {
     const uint64_t id = trace.location_of(timelines[thread]);
     locations.emplace_back(*decoding_->archive, id, rank, thread, calls);
-    if (times) locations.back().functions.emplace(times->of(timelines[thread]));
+    if (watch.any()) locations.back().functions.emplace(watch, timelines[thread]);
   }
   // Functions are timed where records are handed on one by one.
-  if (!keep_records && !times && trace.threads.empty()) {
+  if (!keep_records && !watch.any() && trace.threads.empty()) {
     EventLocation& only = locations[0];
     only.loop_cache.emplace(calls.builder(0), store, timelines[0],
                             decoding_->archive->index.global_offset,

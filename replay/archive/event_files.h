@@ -36,9 +36,9 @@ class EventFiles {
 
   /// Decodes all locations of a rank into `store`; adds to `counts` what it read. Errors:
   /// InputError with location and event.
-  /// `times`, where it is not null, gets the time in the chosen functions.
+  /// `watch` gets the time in functions, as far as asked for.
   void load_rank(int rank, bool keep_records, CallStore& store, EventSource::Counts& counts,
-                 FunctionTimes* times);
+                 FunctionWatch watch);
 
   /// Reads a side location on its own, to its end or until `look`, which gets its calls and
   /// records, returns false. Errors: InputError.
@@ -50,7 +50,7 @@ class EventFiles {
   /// False when it turned out that sends have to be held back (CallBuilder::hold_sends): what is in
   /// `store` and `times` is wrong.
   bool decode_rank(int rank, bool keep_records, bool hold_sends, CallStore& store,
-                   EventSource::Counts& counts, FunctionTimes* times);
+                   EventSource::Counts& counts, FunctionWatch watch);
 
   std::unique_ptr<Decoding> decoding_;
 };

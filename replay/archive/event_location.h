@@ -69,15 +69,19 @@ struct EventLocation {
   /// For the functions that are to be timed: the program enters a region.
   [[gnu::noinline]] void time_enter(uint64_t event, double now, OTF2_RegionRef region, bool mpi) {
     if (!mpi)
-      functions->enter_function(archive->index.chosen_functions.get(region).value_or(0), now);
+      functions->enter_function(function_of(region), now);
     else if (calls_open++ == 0)
       functions->stop(event, now);
   }
   [[gnu::noinline]] void time_leave(double now, OTF2_RegionRef region, bool mpi) {
-    if (!mpi)
-      functions->leave_function(archive->index.chosen_functions.get(region).value_or(0), now);
-    else if (calls_open > 0 && --calls_open == 0)
-      functions->go(now);
+    if (!mpi) return functions->leave_function(function_of(region), now);
+    if (calls_open > 0 && --calls_open == 0) functions->go(now);
+    const auto call = archive->index.call_of_region.get(region);
+    if (call && archive->definitions.calls[*call].init) functions->begin_window();
+  }
+  FunctionClock::Function function_of(OTF2_RegionRef region) const {
+    return {archive->index.chosen_functions.get(region).value_or(0),
+            archive->index.number_of_function.get(region).value_or(0)};
   }
   /// A record of MPI that stands in no call is one.
   [[gnu::noinline]] void time_bare_record(uint64_t event, double now) {

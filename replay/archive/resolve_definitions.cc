@@ -310,10 +310,13 @@ void resolve_neighbours(const Collected& data, Archive& archive) {
 
 void resolve_regions(const Collected& data, Archive& archive) {
   std::unordered_map<std::string, int32_t> known;
-  for (const auto& [ref, name_ref] : data.regions) {
+  for (const auto& [ref, name_ref, file, line] : data.regions) {
     const std::string name = mpi_call_name(data.text(name_ref));
     if (name.empty()) {
-      archive.index.functions.emplace_back(ref, data.text(name_ref));
+      const auto number = static_cast<uint32_t>(archive.index.functions.size());
+      archive.index.functions.emplace_back(
+          ref, FunctionName{data.text(name_ref), data.text(file), line});
+      archive.index.number_of_function.set(ref, number);
       if (std::find(data.joins.begin(), data.joins.end(), ref) != data.joins.end())
         archive.index.joins.emplace_back(ref, data.text(name_ref));
       continue;

@@ -104,10 +104,14 @@ class TextSource : public EventSource {
 
   std::vector<double> side_records(const SideLocation&) override { return {}; }
 
-  std::vector<std::string> functions() const override {
-    std::vector<std::string> names;
+  std::vector<FunctionName> functions() const override {
+    std::vector<FunctionName> names;
     for (const TextLine& line : text_.lines) {
-      if (line.words.size() > 2 && line.words[1] == "function") names.push_back(line.words[2]);
+      if (line.words.size() <= 2 || line.words[1] != "function") continue;
+      const bool is_known = std::any_of(names.begin(), names.end(), [&](const FunctionName& known) {
+        return known.name == line.words[2];
+      });
+      if (!is_known) names.push_back({line.words[2], "", 0});
     }
     return names;
   }
@@ -117,6 +121,13 @@ class TextSource : public EventSource {
   }
   const FunctionTimes* function_times() const override {
     return chosen_functions_.empty() ? nullptr : &function_times_;
+  }
+  void total_functions() override {
+    totals_functions_ = true;
+    rewind();
+  }
+  const FunctionTotals* function_totals() const override {
+    return totals_functions_ ? &function_totals_ : nullptr;
   }
 
   bool looks_at_posts() const override {
@@ -154,9 +165,13 @@ class TextSource : public EventSource {
     prepared_among_neighbours_.clear();
     events_.assign(text_.trace.timelines(), 0);
     function_times_ = FunctionTimes(text_.trace.timelines());
+    function_names_ = functions();
+    function_totals_.assign(text_.trace.timelines(), std::vector<double>(function_names_.size()));
     clocks_.clear();
     for (int timeline = 0; timeline < text_.trace.timelines(); ++timeline)
-      clocks_.emplace_back(function_times_.of(timeline));
+      clocks_.emplace_back(
+          FunctionWatch{&function_times_, totals_functions_ ? &function_totals_ : nullptr},
+          timeline);
     for (int rank = 0; rank < text_.trace.ranks(); ++rank) {
       calls_.push_back(std::make_unique<RankCalls>(text_.trace, text_.trace.timelines_of(rank)));
       calls_.back()->keep_records(keep_records_);
@@ -209,12 +224,13 @@ class TextSource : public EventSource {
     return parts;
   }
 
-  uint64_t bits_of_function(const std::string& name) const {
-    uint64_t bits = 0;
+  FunctionClock::Function function_named(const std::string& name) const {
+    FunctionClock::Function function;
     for (size_t i = 0; i < chosen_functions_.size(); ++i) {
-      if (is_function(name, chosen_functions_[i])) bits |= uint64_t{1} << i;
+      if (is_function(name, chosen_functions_[i])) function.chosen |= uint64_t{1} << i;
     }
-    return bits;
+    while (function_names_[function.number].name != name) ++function.number;
+    return function;
   }
 
   void build(TextLine line) {
@@ -247,9 +263,11 @@ class TextSource : public EventSource {
     };
     FunctionClock& clock = clocks_[text_.trace.timelines_of(line.rank)[line.thread]];
     if (what == "function") {
-      const uint64_t bits = line.words.size() > 2 ? bits_of_function(line.words[2]) : 0;
-      clock.enter_function(bits, enter);
-      clock.leave_function(bits, leave);
+      if (line.words.size() > 2) {
+        const FunctionClock::Function function = function_named(line.words[2]);
+        clock.enter_function(function, enter);
+        clock.leave_function(function, leave);
+      }
       record(enter, &CallBuilder::enter, int32_t{-1});
       return record(leave, &CallBuilder::leave, int32_t{-1});
     }
@@ -517,6 +535,9 @@ class TextSource : public EventSource {
   std::vector<uint64_t> events_;                   ///< by timeline: how many there are
   std::vector<std::string> chosen_functions_;      ///< to be timed
   FunctionTimes function_times_{0};
+  bool totals_functions_ = false;
+  std::vector<FunctionName> function_names_;
+  FunctionTotals function_totals_;
   std::vector<FunctionClock> clocks_;  ///< by timeline
   std::map<Request, PostedText> receives_;
   std::map<Request, CollectiveText> collectives_;

@@ -50,6 +50,13 @@ struct RankResult {
   int threads = 0;
 };
 
+/// Recorded compute in one function of the program, without the functions that it calls.
+struct FunctionResult {
+  std::string name;
+  std::string place;            ///< "solve (app.c:41)"
+  std::vector<double> compute;  ///< seconds by rank, of all its threads, with recording's overhead
+};
+
 /// Messages and bytes that went over one level.
 struct LevelTraffic {
   uint64_t messages = 0;
@@ -215,6 +222,7 @@ struct Results {
   TraceSummary trace;
   std::vector<std::string> calls;  ///< names of the MPI calls that occur, most recorded time first
   std::vector<ScenarioResult> scenarios;
+  std::vector<FunctionResult> functions;   ///< with compute, where asked for and on record
   std::optional<IdentityResult> identity;  ///< where it was asked for
 };
 

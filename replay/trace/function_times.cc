@@ -1,8 +1,7 @@
 #include "replay/trace/function_times.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
+#include <sstream>
 
 namespace rubato {
 
@@ -14,32 +13,49 @@ std::span<const FunctionTime> FunctionTimes::before(int timeline, uint64_t event
   return {first, last};
 }
 
+std::string FunctionName::place() const {
+  if (file.empty()) return name;
+  std::ostringstream text;
+  text << name << " (" << file.substr(file.find_last_of('/') + 1);
+  if (line > 0) text << ':' << line;
+  text << ')';
+  return text.str();
+}
+
 void FunctionClock::take_time(double time) {
-  const uint64_t functions =
-      std::accumulate(open_.begin(), open_.end(), uint64_t{0}, std::bit_or<>());
-  if (stopped_ == 0 && functions != 0 && time > since_) {
+  if (stopped_ == 0 && time > since_ && !open_.empty()) {
+    if (totals_) (*totals_)[open_.back().number] += time - since_;
+    uint64_t functions = 0;
+    for (const Function& function : open_) functions |= function.chosen;
     const auto same = std::find_if(gap_.begin(), gap_.end(), [&](const FunctionTime& part) {
       return part.functions == functions;
     });
-    if (same == gap_.end())
+    if (functions == 0) {
+      // nobody asks
+    } else if (same == gap_.end()) {
       gap_.push_back({0, functions, time - since_});
-    else
+    } else {
       same->ticks += time - since_;
+    }
   }
   since_ = time;
 }
 
-void FunctionClock::enter_function(uint64_t functions, double time) {
-  if (functions == 0) return;
+void FunctionClock::enter_function(Function function, double time) {
+  if (!matters(function)) return;
   take_time(time);
-  open_.push_back(functions);
+  open_.push_back(function);
 }
 
-void FunctionClock::leave_function(uint64_t functions, double time) {
-  const auto found = std::find(open_.rbegin(), open_.rend(), functions);
-  if (functions == 0 || found == open_.rend()) return;  // its enter is not on record
+void FunctionClock::leave_function(Function function, double time) {
+  const auto found = std::find(open_.rbegin(), open_.rend(), function);
+  if (!matters(function) || found == open_.rend()) return;  // its enter is not on record
   take_time(time);
   open_.erase(std::next(found).base());
+}
+
+void FunctionClock::begin_window() {
+  if (totals_) std::fill(totals_->begin(), totals_->end(), 0.0);
 }
 
 void FunctionClock::stop(uint64_t event, double time) {
@@ -47,7 +63,7 @@ void FunctionClock::stop(uint64_t event, double time) {
   if (stopped_++ > 0) return;
   for (FunctionTime& part : gap_) {
     part.event = event;
-    times_->push_back(part);
+    if (times_) times_->push_back(part);
   }
   gap_.clear();
 }
@@ -63,6 +79,10 @@ void FunctionClock::lose(double ticks, double time) {
   if (time <= began_) return;
   const double left = std::max(0.0, 1 - ticks / (time - began_));
   for (FunctionTime& part : gap_) part.ticks *= left;
+  if (totals_ && !open_.empty()) {  // of the innermost, as far as it was there
+    double& total = (*totals_)[open_.back().number];
+    total -= std::min(total, ticks);
+  }
 }
 
 bool is_function(const std::string& name, const std::string& wanted) {

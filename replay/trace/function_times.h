@@ -1,7 +1,8 @@
 #pragma once
 
-// The time in chosen functions between MPI calls, for scenarios that make these functions faster or
-// slower. If no scenario asks, the cost is one look at a pointer.
+// The time in functions of the program between MPI calls: of chosen ones gap by gap, for scenarios
+// that make these functions faster or slower, and of all in total, for reports. If nobody asks, the
+// cost is one look at a pointer.
 
 #include <cstdint>
 #include <span>
@@ -37,14 +38,44 @@ class FunctionTimes {
   std::vector<std::vector<FunctionTime>> timelines_;
 };
 
+/// A function of the program on record.
+struct FunctionName {
+  std::string name;
+  std::string file;   ///< "" where the archive does not say
+  uint32_t line = 0;  ///< 0: likewise
+
+  std::string place() const;  ///< "solve (app.c:41)": the file without its directories
+};
+
+/// Recorded compute by timeline and function, without that of the functions it calls: ticks, since
+/// MPI_Init.
+using FunctionTotals = std::vector<std::vector<double>>;
+
+/// What is asked for of functions; either may be null.
+struct FunctionWatch {
+  FunctionTimes* times = nullptr;
+  FunctionTotals* totals = nullptr;  ///< with an entry for each timeline and function
+
+  bool any() const { return times || totals; }
+};
+
 /// Follows the records of one timeline.
 class FunctionClock {
  public:
-  explicit FunctionClock(std::vector<FunctionTime>& times) : times_(&times) {}
+  FunctionClock(FunctionWatch watch, int timeline)
+      : times_(watch.times ? &watch.times->of(timeline) : nullptr),
+        totals_(watch.totals ? &(*watch.totals)[timeline] : nullptr) {}
 
-  // `functions`: the bits of a function, 0 for one that was not chosen. Times in ticks.
-  void enter_function(uint64_t functions, double time);
-  void leave_function(uint64_t functions, double time);
+  /// A function as it is called here.
+  struct Function {
+    uint64_t chosen = 0;  ///< its bits, 0 for one that was not chosen
+    uint32_t number = 0;  ///< among all
+    bool operator==(const Function&) const = default;
+  };
+
+  // Times in ticks.
+  void enter_function(Function function, double time);
+  void leave_function(Function function, double time);
   /// The program enters a call, or the tracer stops: what was until now stands before `event`.
   void stop(uint64_t event, double time);
   /// And goes on.
@@ -52,12 +83,17 @@ class FunctionClock {
   /// The thread had no core for `ticks` since go(), at an unknown place: each function loses its
   /// share.
   void lose(double ticks, double time);
+  /// MPI_Init is over: what was before does not count in total.
+  void begin_window();
 
  private:
   void take_time(double time);
 
+  bool matters(Function function) const { return totals_ || function.chosen != 0; }
+
   std::vector<FunctionTime>* times_;
-  std::vector<uint64_t> open_;     ///< chosen functions it is in, the innermost last
+  std::vector<double>* totals_;
+  std::vector<Function> open_;     ///< functions it is in, as far as asked for, the innermost last
   std::vector<FunctionTime> gap_;  ///< since the last call
   int stopped_ = 0;                ///< calls it is in
   double since_ = 0;

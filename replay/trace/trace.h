@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/network/placement.h"
+#include "replay/trace/function_times.h"
 #include "replay/trace/mpi_calls.h"
 #include "replay/trace/oddity.h"
 #include "replay/trace/operation.h"
@@ -125,7 +126,6 @@ struct TraceDefinitions {
 };
 
 class CallUnpacker;
-class FunctionTimes;
 
 /// A source of calls: an OTF2 archive, a text, a generator. Each timeline is read by itself,
 /// forwards, block by block, so no user holds a whole trace in memory.
@@ -176,13 +176,17 @@ class EventSource {
   /// and no call that takes some of several requests. Known after load().
   virtual bool looks_at_posts() const { return true; }
 
-  /// Names of the program's functions on record.
-  virtual std::vector<std::string> functions() const { return {}; }
+  /// The program's functions on record.
+  virtual std::vector<FunctionName> functions() const { return {}; }
   /// Measures the time in these functions between calls (matched by is_function()); at most
   /// kMostFunctions. After the first read() this reads everything again.
   virtual void time_functions(const std::vector<std::string>& names) { (void)names; }
   /// Once calls were read; null when nobody asked.
   virtual const FunctionTimes* function_times() const { return nullptr; }
+  /// Adds up the compute of all functions. After the first read() this reads everything again.
+  virtual void total_functions() {}
+  /// Once calls were read; null when nobody asked.
+  virtual const FunctionTotals* function_totals() const { return nullptr; }
 };
 
 }  // namespace rubato

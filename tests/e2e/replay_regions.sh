@@ -64,3 +64,34 @@ assert b"error" not in run.stderr, run.stderr
 assert [name for name in os.listdir(".") if "unread" in name] == ["unread.csv"], os.listdir(".")
 assert open("unread.csv").read().startswith("scenario,rank,kind"), "half of it"
 END
+
+# The first lines name the rank and the function that hold all others up, with its place.
+cat >app.c <<'C'
+#include <mpi.h>
+#include <time.h>
+__attribute__((noinline)) static void spin(double seconds) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  const double end = now.tv_sec + 1e-9 * now.tv_nsec + seconds;
+  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while (now.tv_sec + 1e-9 * now.tv_nsec < end);
+}
+__attribute__((noinline)) static void smooth(void) { spin(0.01); }
+__attribute__((noinline)) static void assemble(void) { spin(0.05); }
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  smooth();
+  if (rank == 1) assemble();
+  MPI_Barrier(MPI_COMM_WORLD);
+  return MPI_Finalize();
+}
+C
+build_program app -g -finstrument-functions -finstrument-functions-exclude-function-list=spin
+rm -rf run.otf2dir
+trace 2 --functions ./app || fail "exit code $?"
+"$rubato" replay run.otf2dir >verdict.txt || fail "replay"
+# 60 of a mean of 35 ms: some 70 % more.
+head -n 6 verdict.txt | tr '\n' ' ' | grep -Eq 'rank 1 computes (6|7|8).? % longer than the mean rank, in assemble \(app.c:11\)' ||
+  fail "the slow function is not named: $(cat verdict.txt)"

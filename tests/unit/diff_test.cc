@@ -23,12 +23,14 @@ struct Logged {
         trace, scenario.placement.place(Placement(trace.node_of_rank, trace.socket_of_rank)));
     ReplayOptions options;
     options.observers = {log.get()};
-    options.functions = source->functions();
+    for (const FunctionName& function : source->functions()) functions.push_back(function.name);
+    options.functions = functions;
     elapsed = run_replay(*source, {scenario}, options).scenarios[0].elapsed;
   }
-  LoggedRun run() const { return {log.get(), source->functions(), source->function_times()}; }
+  LoggedRun run() const { return {log.get(), functions, source->function_times()}; }
 
   std::unique_ptr<EventSource> source;
+  std::vector<std::string> functions;
   std::unique_ptr<CallLog> log;
   double elapsed = 0;
 };

@@ -83,10 +83,10 @@ TEST_CASE("messages that take time lower the transfer efficiency") {
   )";
   CHECK(efficiency_line(replayed(text)) ==
         "Parallel efficiency 50 % = load balance 100 % × serialisation 100 % × transfer 50 %: "
-        "messages and recording them take 1.000 µs.");
+        "messages and recording them take 1.000 µs, most of it in MPI_Barrier (2 calls).");
   CHECK(efficiency_line(replayed(text, {"undisturbed", "perfect"})) ==
         "Parallel efficiency 50 % = load balance 100 % × serialisation 100 % × transfer 50 %: "
-        "messages take 1.000 µs.");
+        "messages take 1.000 µs, most of it in MPI_Barrier (2 calls).");
   // Other compute than on perfect has no factors, nor has anything without perfect.
   const Results faster = replayed(text, {"measured:cpu*2,name=faster", "perfect"});
   CHECK_FALSE(efficiency(faster, faster.scenarios[0]));
@@ -193,4 +193,77 @@ TEST_CASE("cures say what they save at most, the largest first, with the questio
   // Without `perfect` nobody knows.
   results.scenarios.pop_back();
   CHECK(cures(results).empty());
+}
+
+// Rank 1 computes 3000, 2500 of it in solve and 100 in other; rank 0 1000, 800 of it in solve. The
+// mean of solve is 1650: rank 1 has 850 more there, and 50 more in other.
+TEST_CASE("unequal work is named with its function") {
+  const auto source = parse_text_trace(R"(
+    0: 0..0 local MPI_Comm_rank
+    1: 0..0 local MPI_Comm_rank
+    0: 100..900 function solve
+    0: 1000..3000 barrier
+    1: 200..2700 function solve
+    1: 2700..2800 function other
+    1: 3000..3000 barrier
+    0: 3000 end
+    1: 3000 end
+  )");
+  ReplayOptions options;
+  options.total_functions = true;
+  Results results =
+      run_replay(*source, {parse_scenario("measured"), parse_scenario("perfect")}, options);
+  REQUIRE(results.functions.size() == 2);
+  CHECK(results.functions[0].name == "solve");
+  CHECK(results.functions[0].compute[0] == Approx(800e-9));
+  CHECK(results.functions[0].compute[1] == Approx(2500e-9));
+  CHECK(results.functions[1].compute[1] == Approx(100e-9));
+  results.functions[0].place = "solve (app.c:41)";
+  CHECK(efficiency_line(results).ends_with(
+      "rank 1 computes 50 % longer than the mean rank, in solve (app.c:41)."));
+  // Of 950 more in functions, 850 are still most.
+  results.functions[1].compute[1] = 1900e-9;  // 950 more than the mean there, of 1800 in all
+  CHECK(efficiency_line(results).ends_with("than the mean rank, in other."));
+  results.functions.clear();
+  CHECK(efficiency_line(results).ends_with("than the mean rank."));
+}
+
+TEST_CASE("a total of a function is without the functions that it calls, and without MPI") {
+  FunctionTotals totals(1, std::vector<double>(2));
+  FunctionClock clock({nullptr, &totals}, 0);
+  clock.enter_function({0, 1}, 0);
+  clock.begin_window();  // nothing of it counts from before
+  clock.enter_function({0, 0}, 10);
+  clock.enter_function({0, 1}, 20);
+  clock.leave_function({0, 1}, 50);
+  clock.stop(1, 60);
+  clock.go(90);
+  clock.leave_function({0, 0}, 95);
+  clock.leave_function({0, 1}, 100);
+  CHECK(totals[0][0] == 10 + 10 + 5);
+  CHECK(totals[0][1] == 10 + 30 + 5);
+  // 4 of the 8 since the last call were somebody else's.
+  clock.enter_function({0, 0}, 100);
+  clock.lose(4, 108);
+  CHECK(totals[0][0] == 25 + 4);
+}
+
+// Rank 0 computes 1000, rank 1 3000, and rank 1 had no core for 2000 of its 5000: perfect takes
+// 3000. Load balance 2000 / 3000.
+TEST_CASE("where cores were lacking, perfect still tells who computes longer") {
+  Results results = replayed(R"(
+    0: 0..0 local MPI_Comm_rank
+    1: 0..0 local MPI_Comm_rank
+    0: 1000..6000 barrier
+    1: 5000..6000 barrier stolen 2000
+    0: 6000 end
+    1: 6000 end
+  )");
+  CHECK_FALSE(efficiency(results, results.scenarios[0]));
+  const std::vector<std::string> lines = verdict(results);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].starts_with("Ranks waited for cores"));
+  CHECK(lines[1] ==
+        "Without that, on a perfect interconnect: load balance 67 % × serialisation 100 %: rank 1 "
+        "computes 50 % longer than the mean rank.");
 }

@@ -384,20 +384,21 @@ TEST_CASE("what if this routine were twice as fast: region=NAME*0.5") {
 }
 
 TEST_CASE("time in functions counts outside of calls only, and nested functions together") {
-  std::vector<FunctionTime> times;
-  FunctionClock clock(times);
-  clock.enter_function(1, 10);
-  clock.enter_function(0, 12);  // not chosen: what it takes is its caller's
-  clock.enter_function(2, 20);
-  clock.leave_function(2, 25);
-  clock.stop(7, 30);            // a call: 15 in the first alone, 5 in both
-  clock.enter_function(2, 31);  // a function that runs inside the call
-  clock.leave_function(2, 32);
+  FunctionTimes all(1);
+  const std::vector<FunctionTime>& times = all.of(0);
+  FunctionClock clock({&all, nullptr}, 0);
+  clock.enter_function({1}, 10);
+  clock.enter_function({0}, 12);  // not chosen: what it takes is its caller's
+  clock.enter_function({2}, 20);
+  clock.leave_function({2}, 25);
+  clock.stop(7, 30);              // a call: 15 in the first alone, 5 in both
+  clock.enter_function({2}, 31);  // a function that runs inside the call
+  clock.leave_function({2}, 32);
   clock.stop(8, 33);  // a flush in it
   clock.go(34);
   clock.go(40);
-  clock.leave_function(1, 44);
-  clock.leave_function(1, 50);  // its enter is not on record
+  clock.leave_function({1}, 44);
+  clock.leave_function({1}, 50);  // its enter is not on record
   clock.stop(9, 60);
   REQUIRE(times.size() == 3);
   CHECK((times[0].event == 7 && times[0].functions == 1 && times[0].ticks == 15));
