@@ -251,7 +251,7 @@ template <PlainRecord::Request kRole>
 [[gnu::noinline]] OTF2_CallbackCode take_unexpected(void* user, uint64_t event, OTF2_TimeStamp time,
                                                     uint64_t request) {
   return guarded(user, [&](EventLocation& l) {
-    const PlainRecord record = l.unexpected;
+    const PlainRecord& record = l.unexpected;
     if (l.loop_cache) {
       l.loop_cache->record(record, kRole, event, time, request);
     } else {

@@ -45,6 +45,8 @@ namespace rubato {
 class CallBuilder {
  public:
   static constexpr size_t kMostProbed = 64;
+  /// Nobody spins as long and then gives up.
+  static constexpr size_t kMostPolls = 1 << 16;
   static constexpr uint32_t kReceivesAfterProbe = 1000;
   /// Bytes of calls, actions and records that are held back, and how many more for each open
   /// action: where thousands of receives are open at once, hardly any of them is let go.
@@ -155,8 +157,19 @@ class CallBuilder {
     return begun_ && !open_ && polls_ == 0 && function_records_ == 0 && parts_ == 0 && !prepared_ &&
            probed_.empty() && book_->slots.in_use() == 0;
   }
-  /// True when the last calls may turn out to have been spinning.
-  bool may_be_spinning() const { return polls_ > 0; }
+  /// How many of the last calls may turn out to have been spinning.
+  size_t polls() const { return polls_; }
+  /// True when the last record ended a poll in a run of them, whose Enter, at `event`, was the
+  /// record before, and when `count` more like that would only make the run longer.
+  bool may_poll_again(uint64_t event, size_t count) const {
+    if (open_ || polls_ < 2 || polls_ + count > kMostPolls || keep_records_) return false;
+    const Call& last = pending_.calls.back();
+    return last.event == event && last_event_ == event + 1 && is_a_poll(last);
+  }
+  /// So many polls like the last call follow: their Enters and Leaves are the records from `event`
+  /// on, at `ticks(0)`, `ticks(1)`, ..., none earlier than the one before.
+  template <typename Ticks>
+  void poll_again(size_t count, uint64_t event, Ticks ticks);
   /// How many calls are pending, less the open one.
   size_t closed_calls() const { return pending_.calls.size() - (open_ ? 1 : 0); }
   /// Records up to `event` became calls without this builder, which was quiet and still is.
@@ -342,7 +355,7 @@ class CallBuilder {
 [[gnu::always_inline]] inline void CallBuilder::open_call(uint64_t event, double time,
                                                           uint16_t name, CallRole role) {
   if (!begun_) begin(event, time);
-  Call call;
+  Call& call = pending_.calls.emplace_back();
   call.enter = call.leave = time;
   call.event = event;
   call.first_record = static_cast<uint32_t>(gap_start_);
@@ -350,7 +363,6 @@ class CallBuilder {
   call.name = name;
   call.role = role;
   call.first_action = static_cast<uint32_t>(pending_.actions.size());
-  pending_.calls.push_back(call);
   open_ = true;
   tail_ = false;
   nested_ = 0;
@@ -559,6 +571,28 @@ inline size_t CallBuilder::note_posted() {
   add_action(ActionKind::kWaitReceive).request = {.slot = slot, .bytes = bytes};
   book_->free_slot(slot);
   if (implicit_) close_call(time);
+}
+
+template <typename Ticks>
+void CallBuilder::poll_again(size_t count, uint64_t event, Ticks ticks) {
+  if (count == 0) return;
+  const size_t before = pending_.calls.size();
+  const uint16_t name = pending_.calls.back().name;
+  const auto first_action = static_cast<uint32_t>(pending_.actions.size());
+  const auto first_record = static_cast<uint32_t>(gap_start_);
+  pending_.calls.resize(before + count);
+  Call* call = pending_.calls.data() + before;
+  for (size_t i = 0; i < count; ++i, ++call) {
+    call->name = name;
+    call->first_action = first_action;
+    call->first_record = first_record;
+    call->enter = static_cast<double>(ticks(2 * i));
+    call->leave = static_cast<double>(ticks(2 * i + 1));
+    call->event = event + 2 * i;
+  }
+  polls_ += count;
+  last_time_ = last_leave_ = pending_.calls.back().leave;
+  last_event_ = event + 2 * count - 1;
 }
 
 [[gnu::always_inline]] inline void CallBuilder::other(uint64_t event, double time) {
