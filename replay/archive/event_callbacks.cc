@@ -90,16 +90,32 @@ struct RecordedCollective {
   bool kept;  ///< the rank is no member: its call keeps its time
 };
 
-/// Whether a receive or probe named MPI_ANY_SOURCE or MPI_ANY_TAG: MessageFlags.
-uint8_t wildcards(const EventLocation& l, const OTF2_AttributeList* attributes) {
+/// What attributes say of a receive or probe: whether it named MPI_ANY_SOURCE or MPI_ANY_TAG, and
+/// whether it is in partitions. MessageFlags. (All in one go: libotf2 takes long to say that there
+/// is no such attribute.)
+uint8_t flags_of_receive(const EventLocation& l, const OTF2_AttributeList* attributes) {
   const ArchiveIndex& index = l.archive->index;
-  if (index.posted_source == kUndefined && index.posted_tag == kUndefined) return 0;
-  if (OTF2_AttributeList_GetNumberOfElements(attributes) == 0) return 0;
-  int32_t source = 0;
-  int32_t tag = 0;
-  OTF2_AttributeList_GetInt32(attributes, index.posted_source, &source);
-  OTF2_AttributeList_GetInt32(attributes, index.posted_tag, &tag);
-  return (source < 0 ? kAnySource : 0) | (tag < 0 ? kAnyTag : 0);
+  uint8_t flags = 0;
+  const uint32_t count = OTF2_AttributeList_GetNumberOfElements(attributes);
+  for (uint32_t i = 0; i < count; ++i) {
+    OTF2_AttributeRef attribute = kUndefined;
+    OTF2_Type type = OTF2_TYPE_NONE;
+    OTF2_AttributeValue value;
+    OTF2_AttributeList_GetAttributeByIndex(attributes, i, &attribute, &type, &value);
+    if (attribute == kUndefined) continue;
+    if (type == OTF2_TYPE_INT32 && value.int32 < 0) {
+      if (attribute == index.posted_source) flags |= kAnySource;
+      if (attribute == index.posted_tag) flags |= kAnyTag;
+    } else if (type == OTF2_TYPE_UINT8 && value.uint8 == 4) {
+      if (attribute == index.send_mode) flags |= kPartitioned;
+    }
+  }
+  return flags;
+}
+
+/// Of one that is not in partitions.
+uint8_t wildcards(const EventLocation& l, const OTF2_AttributeList* attributes) {
+  return flags_of_receive(l, attributes) & (kAnySource | kAnyTag);
 }
 
 /// What our tracer says of a probe that named one of them; true when it does.
@@ -251,7 +267,7 @@ template <PlainRecord::Request kRole>
 [[gnu::noinline]] OTF2_CallbackCode take_unexpected(void* user, uint64_t event, OTF2_TimeStamp time,
                                                     uint64_t request) {
   return guarded(user, [&](EventLocation& l) {
-    const PlainRecord record = l.unexpected;
+    const PlainRecord& record = l.unexpected;
     if (l.loop_cache) {
       l.loop_cache->record(record, kRole, event, time, request);
     } else {
@@ -317,7 +333,7 @@ OTF2_CallbackCode on_send(RUBATO_RECORD, uint32_t receiver, OTF2_CommRef comm, u
   return take(user, event, time, plain(RecordKind::kSend, comm, 0, receiver, tag, bytes));
 }
 
-/// How a send is made; a receive in partitions has it, too. 0 for a standard one.
+/// How a send is made; 0 for a standard one.
 uint8_t send_mode(void* user, const OTF2_AttributeList* attributes) {
   uint8_t mode = 0;
   const uint32_t attribute = static_cast<EventLocation*>(user)->archive->index.send_mode;
@@ -347,10 +363,9 @@ OTF2_CallbackCode on_isend_complete(RUBATO_RECORD, uint64_t request) {
 template <bool kAttributes>
 OTF2_CallbackCode on_irecv_request(RUBATO_RECORD, uint64_t request) {
   uint8_t flags = 0;
-  if constexpr (kAttributes) {
-    const uint8_t asked = wildcards(*static_cast<EventLocation*>(user), attributes);
-    flags = send_mode(user, attributes) == 4 ? uint8_t{kPartitioned} : asked;
-  }
+  if constexpr (kAttributes)
+    flags = flags_of_receive(*static_cast<EventLocation*>(user), attributes);
+  if (flags & kPartitioned) flags = kPartitioned;
   return take<PlainRecord::Request::kOpens>(user, event, time,
                                             plain(RecordKind::kIrecvRequest, 0, flags), request);
 }

@@ -69,8 +69,7 @@ void CallBuilder::follow_polls() {
   const bool is_poll = call.is_kept() && (info.tests || info.probes);
   const bool is_probe = call.is_kept() && awaits_message(info.name);
   if (polls_ > 0) {
-    // Nobody spins as long and then gives up; nor looks, does so much else, and goes on looking.
-    constexpr size_t kMostPolls = 1 << 16;
+    // Nobody looks, does so much else, and goes on looking.
     constexpr size_t kMostLocalCalls = 16;
     const bool is_local =
         call.is_kept() && !is_poll && !is_probe && info.without_records == CallClass::kLocal;

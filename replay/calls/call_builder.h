@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,115 +9,12 @@
 #include <vector>
 
 #include "replay/calls/polling.h"
-#include "replay/calls/reference_tables.h"
+#include "replay/calls/request_book.h"
 #include "replay/trace/late_actions.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
-
-class CallBuilder;
-
-/// What a rank moves in a collective among neighbours.
-struct NeighbourExchange {
-  uint32_t comm;
-  uint64_t sent;  ///< bytes to all of them
-  uint64_t received;
-};
-
-/// One that is nonblocking or persistent.
-struct NeighbourRequest {
-  NeighbourExchange exchange;
-  uint32_t order;               ///< of a persistent one among those of its communicator, from 1
-  std::vector<uint32_t> slots;  ///< of its receives, where it was started
-};
-
-/// Members, from `first` on, that get nothing from a member of a vector collective.
-struct NothingTo {
-  int32_t first;
-  uint32_t count;
-};
-
-/// Numbers for requests, small and used again: the lowest one that is free. So a program that does
-/// the same again gets the same ones again, and its calls look alike (packed_calls.h).
-class SlotNumbers {
- public:
-  uint32_t allocate() {
-    while (first_ < free_.size() && free_[first_] == 0) ++first_;
-    if (first_ == free_.size()) free_.push_back(UINT64_MAX);
-    uint64_t& word = free_[first_];
-    const auto slot = static_cast<uint32_t>(64 * first_) + std::countr_zero(word);
-    word &= word - 1;
-    ++in_use_;
-    return slot;
-  }
-  void free(uint32_t slot) {
-    --in_use_;
-    free_[slot / 64] |= uint64_t{1} << slot % 64;
-    first_ = std::min(first_, size_t{slot / 64});
-  }
-  size_t in_use() const { return in_use_; }
-
- private:
-  std::vector<uint64_t> free_;  ///< a bit each
-  size_t first_ = 0;            ///< none is free in the words before
-  size_t in_use_ = 0;
-};
-
-/// A thread as records name it: its contingent (a reference of the archive) and its number in that.
-using ThreadName = std::pair<uint32_t, uint64_t>;
-
-/// What the timelines of one rank share: its open requests, and its threads.
-struct RequestBook {
-  explicit RequestBook(bool may_reuse_slots = true) : reuse_slots(may_reuse_slots) {}
-
-  /// Of a posted receive or a started collective.
-  struct OpenPost {
-    CallBuilder* poster;
-    size_t number;  ///< among the posts of the poster
-  };
-
-  uint32_t allocate_slot() { return reuse_slots ? slots.allocate() : used_slots++; }
-  void free_slot(uint32_t slot) {
-    if (reuse_slots) slots.free(slot);
-  }
-
-  /// A partitioned message from its start to its completion.
-  struct PartitionedSend {
-    Action send;  ///< what it is
-    /// Where it leaves, as far as is known: in the last call that made a partition of it ready.
-    OpenPost leaves = {nullptr, 0};
-  };
-
-  /// A thread of which a creation or a begin was seen.
-  struct Thread {
-    uint32_t created = UINT32_MAX;   ///< slot of its creation
-    uint32_t ended = UINT32_MAX;     ///< of its end, once it has begun
-    CallBuilder* builder = nullptr;  ///< likewise: of its timeline, until it was waited for
-    bool is_over = false;
-    /// A join that was recorded to leave before the thread ended, and how many calls there were.
-    std::optional<OpenPost> early_join = {};
-    size_t calls_then = 0;
-  };
-  /// What threads of a rank with one timeline do to each other is nobody's business.
-  bool has_threads() const { return !reuse_slots; }
-
-  std::map<ThreadName, Thread> threads;
-  RequestTable<OpenPost> receives;
-  RequestTable<OpenPost> collectives;
-  RequestTable<OpenPost> held_sends;  ///< where sends are held back
-  std::map<uint64_t, NeighbourRequest> among_neighbours;
-  std::map<uint32_t, uint32_t> neighbour_inits;     ///< by communicator: how many persistent ones
-  std::map<uint64_t, PartitionedSend> partitioned;  ///< by request
-  std::map<uint64_t, std::vector<NothingTo>> nothing_to;  ///< by persistent request
-  RequestTable<uint32_t> send_slots;
-  RequestTable<uint32_t> one_sided_slots;  ///< by the number that operations share
-  /// Threads are not replayed in the order in which they came here, so that a slot which was freed
-  /// and used again would be mistaken for what it was before.
-  bool reuse_slots;
-  SlotNumbers slots;
-  uint32_t used_slots = 0;  ///< where they are not used again
-};
 
 /// Turns the records of one location, in order, into calls with actions.
 ///
@@ -150,6 +45,8 @@ struct RequestBook {
 class CallBuilder {
  public:
   static constexpr size_t kMostProbed = 64;
+  /// Nobody spins as long and then gives up.
+  static constexpr size_t kMostPolls = 1 << 16;
   static constexpr uint32_t kReceivesAfterProbe = 1000;
   /// Bytes of calls, actions and records that are held back, and how many more for each open
   /// action: where thousands of receives are open at once, hardly any of them is let go.
@@ -260,8 +157,19 @@ class CallBuilder {
     return begun_ && !open_ && polls_ == 0 && function_records_ == 0 && parts_ == 0 && !prepared_ &&
            probed_.empty() && book_->slots.in_use() == 0;
   }
-  /// True when the last calls may turn out to have been spinning.
-  bool may_be_spinning() const { return polls_ > 0; }
+  /// How many of the last calls may turn out to have been spinning.
+  size_t polls() const { return polls_; }
+  /// True when the last record ended a poll in a run of them, whose Enter, at `event`, was the
+  /// record before, and when `count` more like that would only make the run longer.
+  bool may_poll_again(uint64_t event, size_t count) const {
+    if (open_ || polls_ < 2 || polls_ + count > kMostPolls || keep_records_) return false;
+    const Call& last = pending_.calls.back();
+    return last.event == event && last_event_ == event + 1 && is_a_poll(last);
+  }
+  /// So many polls like the last call follow: their Enters and Leaves are the records from `event`
+  /// on, at `ticks(0)`, `ticks(1)`, ..., none earlier than the one before.
+  template <typename Ticks>
+  void poll_again(size_t count, uint64_t event, Ticks ticks);
   /// How many calls are pending, less the open one.
   size_t closed_calls() const { return pending_.calls.size() - (open_ ? 1 : 0); }
   /// Records up to `event` became calls without this builder, which was quiet and still is.
@@ -447,7 +355,7 @@ class CallBuilder {
 [[gnu::always_inline]] inline void CallBuilder::open_call(uint64_t event, double time,
                                                           uint16_t name, CallRole role) {
   if (!begun_) begin(event, time);
-  Call call;
+  Call& call = pending_.calls.emplace_back();
   call.enter = call.leave = time;
   call.event = event;
   call.first_record = static_cast<uint32_t>(gap_start_);
@@ -455,7 +363,6 @@ class CallBuilder {
   call.name = name;
   call.role = role;
   call.first_action = static_cast<uint32_t>(pending_.actions.size());
-  pending_.calls.push_back(call);
   open_ = true;
   tail_ = false;
   nested_ = 0;
@@ -664,6 +571,28 @@ inline size_t CallBuilder::note_posted() {
   add_action(ActionKind::kWaitReceive).request = {.slot = slot, .bytes = bytes};
   book_->free_slot(slot);
   if (implicit_) close_call(time);
+}
+
+template <typename Ticks>
+void CallBuilder::poll_again(size_t count, uint64_t event, Ticks ticks) {
+  if (count == 0) return;
+  const size_t before = pending_.calls.size();
+  const uint16_t name = pending_.calls.back().name;
+  const auto first_action = static_cast<uint32_t>(pending_.actions.size());
+  const auto first_record = static_cast<uint32_t>(gap_start_);
+  pending_.calls.resize(before + count);
+  Call* call = pending_.calls.data() + before;
+  for (size_t i = 0; i < count; ++i, ++call) {
+    call->name = name;
+    call->first_action = first_action;
+    call->first_record = first_record;
+    call->enter = static_cast<double>(ticks(2 * i));
+    call->leave = static_cast<double>(ticks(2 * i + 1));
+    call->event = event + 2 * i;
+  }
+  polls_ += count;
+  last_time_ = last_leave_ = pending_.calls.back().leave;
+  last_event_ = event + 2 * count - 1;
 }
 
 [[gnu::always_inline]] inline void CallBuilder::other(uint64_t event, double time) {

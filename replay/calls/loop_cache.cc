@@ -16,6 +16,7 @@ LoopCache::LoopCache(CallBuilder& builder, CallStore& store, int timeline, uint6
       give_(std::move(give)) {}
 
 void LoopCache::interrupt() {
+  if (mode_ == Mode::kPolling) give_polls();
   if (mode_ == Mode::kFollowing) give_up_expectation();
   if (mode_ == Mode::kLearning) rest();
 }
@@ -25,8 +26,16 @@ void LoopCache::record(const PlainRecord& record, Request role, uint64_t event, 
   if (mode_ == Mode::kFollowing && next_ == end_) return end_as_expected();
   if (mode_ == Mode::kFollowing) give_up_expectation();
   if (mode_ == Mode::kLearning) return learn(record, role, event, time, request);
+  if (mode_ == Mode::kPolling) {
+    const bool is_last = next_ == end_;
+    give_polls();
+    if (is_last && builder_->may_poll_again(event - 1, kPollsAtOnce))
+      return expect_polls_behind(event, time);
+    if (is_last) return;
+  }
   give_(record, event, time, request);
   if (pause_ > 0) --pause_;
+  if (builder_->polls() >= kFewPolls) return expect_polls(record, event, time);
   if (pause_ > 0 || !builder_->is_quiet()) return;
   // From here on the builder's calls are taken here.
   if (builder_->take(block_)) store_->append(timeline_, block_, builder_->late());
@@ -105,6 +114,50 @@ void LoopCache::give_up_expectation() {
     learn(known.record, known.role, event++, time(known.seen), known.seen.request);
 }
 
+void LoopCache::expect_polls(const PlainRecord& leave, uint64_t event, uint64_t time) {
+  if (event_before_ + 1 == event && builder_->may_poll_again(event_before_, kPollsAtOnce)) {
+    if (polls_.empty() || polls_[0].record != record_before_ || polls_[1].record != leave) {
+      polls_.resize(2 * kPollsAtOnce);
+      for (size_t i = 0; i < polls_.size(); i += 2) {
+        polls_[i].record = record_before_;
+        polls_[i + 1].record = leave;
+      }
+    }
+    return expect_polls_behind(event, time);
+  }
+  record_before_ = leave;
+  event_before_ = event;
+}
+
+void LoopCache::expect_polls_behind(uint64_t event, uint64_t time) {
+  mode_ = Mode::kPolling;
+  next_ = polls_.data();
+  end_ = next_ + polls_.size();
+  expected_event_ = event + 1;
+  before_this_ = ticks(time);
+  backwards_ = false;
+}
+
+void LoopCache::give_polls() {
+  const auto records = static_cast<size_t>(next_ - polls_.data());
+  const uint64_t first = expected_event_ - records;
+  size_t given = 0;
+  if (!backwards_) {
+    given = records / 2 * 2;
+    builder_->poll_again(given / 2, first,
+                         [&](size_t record) { return polls_[record].seen.ticks; });
+  }
+  for (; given < records; ++given) {
+    const Known& known = polls_[given];
+    give_(known.record, first + given, time(known.seen), 0);
+  }
+  mode_ = Mode::kIdle;
+  expected_event_ = kNoEvent;
+  if (records == 0) return;
+  record_before_ = polls_[records - 1].record;
+  event_before_ = first + records - 1;
+}
+
 void LoopCache::learn(const PlainRecord& record, Request role, uint64_t event, uint64_t time,
                       uint64_t request) {
   const auto index = static_cast<uint32_t>(learned_.records.size());
@@ -127,7 +180,7 @@ void LoopCache::learn(const PlainRecord& record, Request role, uint64_t event, u
   const size_t closed_before = builder_->closed_calls();
   give_(record, event, time, request);
   // Whether polls are a wait depends on their times.
-  can_be_known_ = can_be_known_ && !builder_->may_be_spinning();
+  can_be_known_ = can_be_known_ && builder_->polls() == 0;
   if (builder_->closed_calls() > closed_before) {
     const uint64_t enter = builder_->pending().calls[closed_before].event;
     learned_.calls.push_back({static_cast<uint32_t>(index - (event - enter)), index, 0});

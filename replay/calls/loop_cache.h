@@ -14,6 +14,10 @@
 //
 // If stretches do not repeat, or never end (a request that never completes), the cache pauses and
 // tries again later. The calls are the same in any case.
+//
+// A run of polls needs no quiet moment: one more poll (polling.h) of no records but its Enter and
+// its Leave depends on nothing before it. So behind a few of them the cache expects more of the
+// same, and hands them to the builder by the dozen.
 
 #include <cstdint>
 #include <functional>
@@ -93,13 +97,13 @@ class LoopCache {
   void interrupt();
 
   /// True when others may take calls from the builder.
-  bool is_idle() const { return mode_ == Mode::kIdle; }
+  bool is_idle() const { return mode_ == Mode::kIdle || mode_ == Mode::kPolling; }
 
   /// End of the records: the builder gets the outstanding ones.
   void finish() { interrupt(); }
 
  private:
-  enum class Mode : uint8_t { kIdle, kLearning, kFollowing };
+  enum class Mode : uint8_t { kIdle, kLearning, kFollowing, kPolling };
 
   /// When a record came the last time, and with which request.
   struct Seen {
@@ -109,8 +113,8 @@ class LoopCache {
   struct Known {
     PlainRecord record;
     Seen seen = {};
-    uint32_t opened_before;  ///< how far before it that was which it completes; else 0
-    Request role;
+    uint32_t opened_before = 0;  ///< how far before it that was which it completes; else 0
+    Request role = Request::kNone;
     bool operator==(const Known& o) const {
       return record == o.record && opened_before == o.opened_before && role == o.role;
     }
@@ -125,10 +129,18 @@ class LoopCache {
   static constexpr uint64_t kNoEvent = UINT64_MAX;
   static constexpr size_t kMostRecords = 1024;  ///< of a stretch
   static constexpr int kMostCredit = 256;
-  static constexpr int kPause = 4096;  ///< records in which nothing is expected
+  static constexpr int kPause = 4096;     ///< records in which nothing is expected
+  static constexpr size_t kFewPolls = 4;  ///< more may follow
+  static constexpr size_t kPollsAtOnce = 64;
 
   void end_as_expected();
   void give_up_expectation();
+  /// The builder got `last` just now: expects more polls like the last call, if that ended one.
+  void expect_polls(const PlainRecord& last, uint64_t event, uint64_t time);
+  /// Expects polls_ behind this record.
+  void expect_polls_behind(uint64_t event, uint64_t time);
+  /// Gives the polls that came as expected to the builder, which has them then.
+  void give_polls();
   void learn(const PlainRecord& record, Request role, uint64_t event, uint64_t time,
              uint64_t request);
   void end_of_learning();
@@ -148,7 +160,7 @@ class LoopCache {
   uint64_t origin_;
   Give give_;
 
-  // While following: which of the records of a stretch come next.
+  // While following: which of the records of a stretch come next. While polling: of polls_.
   Known* next_ = nullptr;
   Known* end_ = nullptr;
   uint64_t expected_event_ = kNoEvent;  ///< number of the next one; kNoEvent while not following
@@ -157,6 +169,9 @@ class LoopCache {
   bool backwards_ = false;   ///< the clock ran backwards: the builder counts that
 
   Mode mode_ = Mode::kIdle;
+  std::vector<Known> polls_;   ///< Enter and Leave by turns
+  PlainRecord record_before_;  ///< the last one that came while nothing was expected
+  uint64_t event_before_ = kNoEvent;
   std::vector<Stretch> stretches_;  ///< of the current piece
   std::unordered_multimap<uint64_t, size_t> by_hash_;
   size_t current_ = kNone;

@@ -1,6 +1,7 @@
 #include "replay/calls/polling.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace rubato {
@@ -67,14 +68,21 @@ std::span<Call> tested_before(std::span<Call> polls, uint16_t name) {
 void GivenUp::count(std::span<const Call> polls, uint16_t ended_by, const IsPoll& is_test) {
   if (polls.size() <= kFewPolls) return;
   bool waits = false;
-  for (const Call& call : polls) {
+  for (auto first = polls.begin(); first != polls.end();) {
+    // Most are like the one before.
+    const auto end = std::find_if(first, polls.end(), [&](const Call& call) {
+      return call.name != first->name || call.role != first->role ||
+             call.actions != first->actions || call.spinning != first->spinning;
+    });
+    const auto alike = static_cast<uint64_t>(end - first);
+    const Call& call = *std::exchange(first, end);
     if (!is_test(call)) continue;
     waits = waits || call.name == ended_by;
     auto tests = std::find_if(tests_.begin(), tests_.end(),
                               [&](const Tests& each) { return each.name == call.name; });
     if (tests == tests_.end()) tests = tests_.insert(tests_.end(), {call.name, 0, 0});
-    ++tests->all;
-    tests->given_up += !waits;
+    tests->all += alike;
+    if (!waits) tests->given_up += alike;
   }
 }
 

@@ -63,19 +63,36 @@ bool RankCalls::take(int thread, Block& block) {
 
 void RankCalls::merge() {
   while (missing() < 0) {
-    Timeline* first = nullptr;
-    for (auto& thread : threads_) {
-      if (thread->queue.empty()) continue;
-      if (!first || thread->queue.front().time < first->queue.front().time) first = thread.get();
-    }
-    if (!first) break;
-    merged_until_ = first->queue.front().time;
-    first->queue.front().give_to(first->builder);
-    first->queue.pop_front();
-    if (first->ended && first->queue.empty()) first->builder.end();
+    if (give_first()) continue;
+    for (auto& thread : threads_) thread->builder.finish();
+    return;
   }
-  if (missing() >= 0) return;
-  for (auto& thread : threads_) thread->builder.finish();
+}
+
+bool RankCalls::give_first() {
+  Timeline* first = nullptr;
+  // At the same time the thread with the lower number is first.
+  double before = std::numeric_limits<double>::infinity();  // the others with lower numbers
+  double behind = std::numeric_limits<double>::infinity();  // with higher ones
+  for (auto& thread : threads_) {
+    if (thread->queue.empty()) continue;
+    const double time = thread->queue.time();
+    if (!first || time < first->queue.time()) {
+      if (first) before = std::min(before, first->queue.time());
+      behind = std::numeric_limits<double>::infinity();
+      first = thread.get();
+    } else {
+      behind = std::min(behind, time);
+    }
+  }
+  if (!first) return false;
+  RecordQueue& queue = first->queue;
+  do {
+    merged_until_ = queue.time();
+    queue.give_next(first->builder);
+  } while (!queue.empty() && queue.time() < before && queue.time() <= behind);
+  if (first->ended && queue.empty()) first->builder.end();
+  return true;
 }
 
 void RankCalls::number() {

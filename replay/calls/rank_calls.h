@@ -14,14 +14,13 @@
 // blocking receives that were open at once on one channel are numbered in the order of their
 // leaves: nothing else shows which of the two MPI saw first.
 
-#include <deque>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "replay/calls/call_builder.h"
+#include "replay/calls/record_queue.h"
 
 namespace rubato {
 
@@ -71,21 +70,16 @@ class RankCalls {
   template <typename Method, typename... Arguments>
   [[gnu::noinline]] void keep_record(int thread, uint64_t event, double time, Method method,
                                      Arguments... arguments) {
-    threads_[thread]->queue.push_back(
-        {time, [=](CallBuilder& builder) { (builder.*method)(event, time, arguments...); }});
+    threads_[thread]->queue.push(event, time, method, arguments...);
   }
 
-  struct Waiting {
-    double time;
-    std::function<void(CallBuilder&)> give_to;
-  };
   struct Timeline {
     Timeline(const TraceDefinitions& trace, int timeline, std::shared_ptr<RequestBook> book)
         : builder(trace, timeline, std::move(book)) {}
     CallBuilder builder;
-    std::deque<Waiting> queue;  ///< records that the builder did not get yet
-    bool ended = false;         ///< the last record is in the queue, or was
-    size_t numbered = 0;        ///< calls of the builder that have their numbers
+    RecordQueue queue;    ///< records that the builder did not get yet
+    bool ended = false;   ///< the last record is in the queue, or was
+    size_t numbered = 0;  ///< calls of the builder that have their numbers
   };
   /// Where things are counted: sends to, posts from a rank with a tag; collectives.
   struct Channel {
@@ -111,6 +105,9 @@ class RankCalls {
 
   /// Gives the builders their records in the order of time, as far as it is known.
   void merge();
+  /// Gives the thread whose next record is first all that are before those of the others. (None may
+  /// be missing.) False when there are no more.
+  bool give_first();
   /// Numbers the actions of all calls before the first one that is not known yet.
   void number();
   void number(Timeline& timeline);

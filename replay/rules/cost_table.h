@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <unordered_map>
@@ -17,21 +18,38 @@ class CostTable {
   static constexpr size_t kHalf = 1 << 13;
 
   /// The cost of `key`; true when it is new, and still to be filled in.
-  std::pair<Cost*, bool> find(const Key& key) {
+  [[gnu::always_inline]] std::pair<Cost*, bool> find(const Key& key) {
+    Recent& recent = recent_[Hash()(key) * 0x9E3779B97F4A7C15u >> (64 - kRecentBits)];
+    if (recent.cost && recent.key == key) return {recent.cost, false};
+    const auto found = find_in_halves(key);
+    recent = {key, found.first};
+    return found;
+  }
+
+ private:
+  static constexpr int kRecentBits = 8;
+  /// A cost of the younger half.
+  struct Recent {
+    Key key;
+    Cost* cost = nullptr;
+  };
+
+  [[gnu::noinline]] std::pair<Cost*, bool> find_in_halves(const Key& key) {
     const auto found = young_.find(key);
     if (found != young_.end()) return {&found->second, false};
     auto known = old_.extract(key);
     if (young_.size() >= kHalf) {
       old_.swap(young_);
       young_.clear();
+      recent_ = {};
     }
     // Nodes keep their place in memory wherever they are.
     if (known) return {&young_.insert(std::move(known)).position->second, false};
     return {&young_.try_emplace(key).first->second, true};
   }
 
- private:
   std::unordered_map<Key, Cost, Hash> young_, old_;
+  std::array<Recent, 1 << kRecentBits> recent_{};  ///< some that were asked for lately, by hash
 };
 
 }  // namespace rubato

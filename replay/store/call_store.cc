@@ -26,6 +26,7 @@ void CallStore::append(int timeline, const Block& block, const LateActions& late
     const uint32_t end = call.first_action + call.actions;
     if (open == late.open.end() || open->action >= end) {
       packer.add(block, i);
+      if (call.actions == 0) i += packer.add_alike(block, i);
     } else {
       const uint32_t first = packer.add_alone(block, i);
       for (; open != late.open.end() && open->action < end; ++open)

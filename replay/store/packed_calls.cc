@@ -166,6 +166,23 @@ uint16_t CallPacker::add(const Block& block, size_t number) {
   return shape;
 }
 
+size_t CallPacker::add_alike(const Block& block, size_t number) {
+  const CallShape& shape = shapes_[last_];
+  if (with_records_ || shape.actions > 0) return 0;
+  const Call* const first = block.calls.data() + number;
+  const Call* const end = block.calls.data() + block.calls.size();
+  const Call* next = first + 1;
+  for (; next != end && used_ < kUnits; ++next) {
+    if (!same_head(shape, *next, next->event - event_)) break;
+    event_ = next->event;
+    make_room(kMostTimes);
+    add_times(next->enter, next->leave, last_);
+  }
+  const auto alike = static_cast<size_t>(next - first - 1);
+  if (alike > 0) follower_[last_] = last_;
+  return alike;
+}
+
 uint32_t CallPacker::add_alone(const Block& block, size_t number) {
   if (taken_) start_piece();
   const Call& call = block.calls[number];

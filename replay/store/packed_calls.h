@@ -98,6 +98,9 @@ class CallPacker {
 
   /// The next call of `block`: the `number`-th. Returns the number of its shape in this piece.
   uint16_t add(const Block& block, size_t number);
+  /// Behind the `number`-th call, which was added last and does nothing: adds those that are like
+  /// it, until the piece is full. Returns how many.
+  size_t add_alike(const Block& block, size_t number);
   /// Likewise, but of an action more will be known later: no other call shares its shape. Returns
   /// the number of its first action in this piece.
   uint32_t add_alone(const Block& block, size_t number);

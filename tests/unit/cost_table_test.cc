@@ -40,3 +40,19 @@ TEST_CASE("costs that nobody asks for go") {
   for (int key = 1; key <= 2 * kHalf; ++key) table.find(key);
   CHECK(table.find(0).second);
 }
+
+// Key 0 is asked for behind each of the others, so that it is among the recent ones all the time;
+// it goes along from half to half.
+TEST_CASE("a cost that is asked for all the time stays") {
+  constexpr int kHalf = static_cast<int>(Table::kHalf);
+  Table table;
+  int* const first = table.find(0).first;
+  *first = 42;
+  for (int key = 1; key <= 4 * kHalf; ++key) {
+    *table.find(key).first = key;
+    const auto [found, is_new] = table.find(0);
+    REQUIRE_FALSE(is_new);
+    REQUIRE(found == first);
+    REQUIRE(*found == 42);
+  }
+}

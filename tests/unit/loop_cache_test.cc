@@ -9,7 +9,17 @@ using namespace rubato;
 
 namespace {
 
-enum Name : int32_t { kIrecv, kIsend, kWaitall, kSend, kRecv, kAllreduce, kTest, kFunction };
+enum Name : int32_t {
+  kIrecv,
+  kIsend,
+  kWaitall,
+  kSend,
+  kRecv,
+  kAllreduce,
+  kTest,
+  kTestany,
+  kFunction
+};
 
 enum Kind : uint64_t {
   kEnter,
@@ -35,7 +45,7 @@ struct Recorded {
 
 TraceDefinitions definitions() {
   return four_ranks_with({"MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Send", "MPI_Recv",
-                          "MPI_Allreduce", "MPI_Test"});
+                          "MPI_Allreduce", "MPI_Test", "MPI_Testany"});
 }
 
 /// Records of a program that goes round in a loop, of `kinds` different turns; where `odd`, now and
@@ -49,7 +59,54 @@ class Program {
     return std::move(records_);
   }
 
+  /// Under one receive that is open all along: so many sends, each with 100 tests in vain and one
+  /// that completes it; where `odd`, up to 300.
+  std::vector<Recorded> polls(int sends) {
+    post_receive();
+    const uint64_t receive = last_request_;
+    for (int i = 0; i < sends; ++i) {
+      enter(kIsend);
+      const uint64_t send = request();
+      add({kIsendRecord, 1, 8}, PlainRecord::Request::kOpens, send);
+      leave(kIsend);
+      for (uint32_t left = odd_ ? below(300) : 100; left > 0; --left) poll();
+      enter(kTest);
+      add({kIsendDone}, PlainRecord::Request::kCompletes, send);
+      leave(kTest);
+    }
+    enter(kWaitall);
+    add({kIrecvDone, 1, 8}, PlainRecord::Request::kCompletes, receive);
+    leave(kWaitall);
+    return std::move(records_);
+  }
+
  private:
+  void post_receive() {
+    enter(kIrecv);
+    add({kIrecvPosted}, PlainRecord::Request::kOpens, request());
+    leave(kIrecv);
+  }
+
+  void poll() {
+    const Name name = rarely() ? kTestany : kTest;
+    enter(name);
+    if (rarely()) add({kMetric});
+    leave(name);
+    if (!rarely()) return;
+    const uint32_t what = below(4);
+    if (what == 0) {
+      add({kSwitch, 0});
+      add({kSwitch, 1});
+    } else if (what == 1) {
+      enter(kFunction);
+      leave(kFunction);
+    } else if (what == 2) {
+      post_receive();
+    } else {
+      leave(kTest);  // of nothing
+    }
+  }
+
   uint32_t below(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
   bool rarely() { return odd_ && below(40) == 0; }
 
@@ -271,6 +328,40 @@ TEST_CASE("a clock that runs backwards in a loop is told of") {
   CHECK_THAT(outcome.first_backwards,
              Catch::Contains("event " + std::to_string(records[at].event)));
   CHECK(outcome.built < records.size() / 4);
+}
+
+TEST_CASE("polls are expected while a receive is open") {
+  // The builder gets the receive's post (3 records) and completion (3); of each send its post (3),
+  // the first 5 polls (10), as it expects more behind 4, and the test that completes it (3).
+  const std::vector<Recorded> records = Program(1, 0, false).polls(40);
+  REQUIRE(records.size() == 3 + 40 * (3 + 200 + 3) + 3);
+  const Outcome outcome = in_stretches(records);
+  require_same(directly(records), outcome);
+  CHECK(outcome.built == 3 + 40 * (3 + 10 + 3) + 3);
+}
+
+TEST_CASE("what is odd among polls becomes the same calls, too") {
+  const unsigned seed = GENERATE(range(1u, 21u));
+  CAPTURE(seed);
+  const std::vector<Recorded> records = Program(seed, 0, true).polls(60);
+  const Outcome outcome = in_stretches(records);
+  require_same(directly(records), outcome);
+  CHECK(outcome.built < records.size());
+}
+
+TEST_CASE("a run of polls that is no wait ends where it would have without the cache") {
+  // 65536 polls are spinning, whatever comes behind them; the next one begins another run.
+  std::vector<Recorded> records;
+  for (uint64_t event = 1; event <= 2 * 70000; ++event) {
+    const PlainRecord record{event % 2 ? uint64_t{kEnter} : uint64_t{kLeave}, kTest};
+    records.push_back({record, PlainRecord::Request::kNone, event, 2000 + 10 * event});
+  }
+  const Outcome outcome = in_stretches(records);
+  require_same(directly(records), outcome);
+  // Behind the begin of the records; the sixth word of a call has its flags.
+  CHECK((outcome.calls[1 + 65535][5] & kSpinning) == kSpinning);
+  CHECK((outcome.calls[1 + 65537][5] & kSpinning) == 0);
+  CHECK(outcome.built < records.size() / 8);
 }
 
 TEST_CASE("a request that is used again before it completed is no loop") {

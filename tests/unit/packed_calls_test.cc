@@ -21,7 +21,12 @@ class Program {
 
   Block block(size_t calls) {
     Block block;
-    for (size_t i = 0; i < calls; ++i) add(block);
+    while (block.calls.size() < calls) {
+      add(block);
+      const bool repeats = block.calls.back().actions == 0;
+      for (uint32_t i = repeats ? below(4) : 0; i > 0 && block.calls.size() < calls; --i)
+        add_alike(block);
+    }
     return block;
   }
 
@@ -35,6 +40,7 @@ class Program {
     call.enter = time_;
     time_ += rarely() ? 5e9 : below(70000);
     call.leave = time_;
+    event_before_ = event_;
     event_ += rarely() ? 1000 : 3;
     call.event = event_;
     call.first_action = static_cast<uint32_t>(block.actions.size());
@@ -46,6 +52,18 @@ class Program {
     for (uint32_t i = 0; i < call.actions; ++i) block.actions.push_back(action());
     for (uint32_t i = with_records_ ? below(4) : 0; i > 0; --i)
       block.records.push_back({time_, static_cast<RecordPhase>(below(3))});
+    block.calls.push_back(call);
+  }
+
+  /// A call that does nothing, like the last one; with more records before it, where odd.
+  void add_alike(Block& block) {
+    Call call = block.calls.back();
+    const uint64_t records = event_ - event_before_;
+    event_before_ = event_;
+    call.event = event_ += rarely() ? 1000 : records;
+    call.enter = time_ += below(900);
+    call.leave = time_ += below(70000);
+    call.first_record = static_cast<uint32_t>(block.records.size());
     block.calls.push_back(call);
   }
 
@@ -102,6 +120,7 @@ class Program {
   bool with_records_;
   double time_ = -1e6;
   uint64_t event_ = 0;
+  uint64_t event_before_ = 0;  ///< of the call before
 };
 
 template <typename T>

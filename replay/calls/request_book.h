@@ -1,0 +1,121 @@
+#pragma once
+
+// What the timelines of one rank share while their records become calls.
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "replay/calls/reference_tables.h"
+#include "replay/trace/action.h"
+
+namespace rubato {
+
+class CallBuilder;
+
+/// What a rank moves in a collective among neighbours.
+struct NeighbourExchange {
+  uint32_t comm;
+  uint64_t sent;  ///< bytes to all of them
+  uint64_t received;
+};
+
+/// One that is nonblocking or persistent.
+struct NeighbourRequest {
+  NeighbourExchange exchange;
+  uint32_t order;               ///< of a persistent one among those of its communicator, from 1
+  std::vector<uint32_t> slots;  ///< of its receives, where it was started
+};
+
+/// Members, from `first` on, that get nothing from a member of a vector collective.
+struct NothingTo {
+  int32_t first;
+  uint32_t count;
+};
+
+/// Numbers for requests, small and used again: the lowest one that is free. So a program that does
+/// the same again gets the same ones again, and its calls look alike (packed_calls.h).
+class SlotNumbers {
+ public:
+  uint32_t allocate() {
+    while (first_ < free_.size() && free_[first_] == 0) ++first_;
+    if (first_ == free_.size()) free_.push_back(UINT64_MAX);
+    uint64_t& word = free_[first_];
+    const auto slot = static_cast<uint32_t>(64 * first_) + std::countr_zero(word);
+    word &= word - 1;
+    ++in_use_;
+    return slot;
+  }
+  void free(uint32_t slot) {
+    --in_use_;
+    free_[slot / 64] |= uint64_t{1} << slot % 64;
+    first_ = std::min(first_, size_t{slot / 64});
+  }
+  size_t in_use() const { return in_use_; }
+
+ private:
+  std::vector<uint64_t> free_;  ///< a bit each
+  size_t first_ = 0;            ///< none is free in the words before
+  size_t in_use_ = 0;
+};
+
+/// A thread as records name it: its contingent (a reference of the archive) and its number in that.
+using ThreadName = std::pair<uint32_t, uint64_t>;
+
+/// What the timelines of one rank share: its open requests, and its threads.
+struct RequestBook {
+  explicit RequestBook(bool may_reuse_slots = true) : reuse_slots(may_reuse_slots) {}
+
+  /// Of a posted receive or a started collective.
+  struct OpenPost {
+    CallBuilder* poster;
+    size_t number;  ///< among the posts of the poster
+  };
+
+  uint32_t allocate_slot() { return reuse_slots ? slots.allocate() : used_slots++; }
+  void free_slot(uint32_t slot) {
+    if (reuse_slots) slots.free(slot);
+  }
+
+  /// A partitioned message from its start to its completion.
+  struct PartitionedSend {
+    Action send;  ///< what it is
+    /// Where it leaves, as far as is known: in the last call that made a partition of it ready.
+    OpenPost leaves = {nullptr, 0};
+  };
+
+  /// A thread of which a creation or a begin was seen.
+  struct Thread {
+    uint32_t created = UINT32_MAX;   ///< slot of its creation
+    uint32_t ended = UINT32_MAX;     ///< of its end, once it has begun
+    CallBuilder* builder = nullptr;  ///< likewise: of its timeline, until it was waited for
+    bool is_over = false;
+    /// A join that was recorded to leave before the thread ended, and how many calls there were.
+    std::optional<OpenPost> early_join = {};
+    size_t calls_then = 0;
+  };
+  /// What threads of a rank with one timeline do to each other is nobody's business.
+  bool has_threads() const { return !reuse_slots; }
+
+  std::map<ThreadName, Thread> threads;
+  RequestTable<OpenPost> receives;
+  RequestTable<OpenPost> collectives;
+  RequestTable<OpenPost> held_sends;  ///< where sends are held back
+  std::map<uint64_t, NeighbourRequest> among_neighbours;
+  std::map<uint32_t, uint32_t> neighbour_inits;     ///< by communicator: how many persistent ones
+  std::map<uint64_t, PartitionedSend> partitioned;  ///< by request
+  std::map<uint64_t, std::vector<NothingTo>> nothing_to;  ///< by persistent request
+  RequestTable<uint32_t> send_slots;
+  RequestTable<uint32_t> one_sided_slots;  ///< by the number that operations share
+  /// Threads are not replayed in the order in which they came here, so that a slot which was freed
+  /// and used again would be mistaken for what it was before.
+  bool reuse_slots;
+  SlotNumbers slots;
+  uint32_t used_slots = 0;  ///< where they are not used again
+};
+
+}  // namespace rubato
