@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/csv_text.h"
 #include "tools/efficiency.h"
 #include "tools/interval_report.h"
 #include "tools/other_rows.h"
@@ -130,13 +131,6 @@ Json repair_to_json(const TraceSummary& trace) {
           {"first_after", text_or_null(repair.after.first)},
           {"largest_shift", number(repair.largest_shift)},
           {"ranks", repair.ranks}};
-}
-
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
 }
 
 }  // namespace
