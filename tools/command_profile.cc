@@ -25,10 +25,10 @@ using Words = std::vector<std::string>;
 
 const CommandHelp kHelp = {
     "rubato profile ARCHIVE [--on SCENARIO]... [options]",
-    "Says how long each rank is in which MPI call, how much it sends and receives there,\n"
-    "in which sizes, and to and from whom: the tables and matrices of MPInside.",
-    "Without --on: what was measured; no platform file is needed. share/doc/profile.md\n"
-    "explains the tables, and has examples for pandas and jq.\n"
+    "Says how long each rank is in which MPI call, how much it sends and receives\n"
+    "there, in which sizes, to and from whom: the tables and matrices of MPInside.",
+    "Without --on: what was measured; no platform file is needed.\n"
+    "share/doc/profile.md explains the tables, with examples for pandas and jq.\n"
     "  rubato profile run.otf2dir\n"
     "  rubato profile run.otf2dir --on measured --on perfect --csv run.csv\n"
     "Files that exist are replaced; they appear only when complete."};
@@ -71,8 +71,9 @@ std::vector<Scenario> scenarios_of(const po::variables_map& values) {
 std::string opening(const Results& results, bool first, int width) {
   std::string out;
   if (first) {
-    out += wrap(fmt::format("{}: {} ranks on {} nodes", results.trace.path, results.trace.ranks,
-                            results.trace.nodes),
+    const TraceSummary& trace = results.trace;
+    out += wrap(fmt::format("{}: {} rank{} on {} node{}", trace.path, trace.ranks,
+                            trace.ranks == 1 ? "" : "s", trace.nodes, trace.nodes == 1 ? "" : "s"),
                 width, 2);
     out += wrap(kept_calls_line(results.trace), width, 2);
     for (const std::string& line : caveats(results)) out += wrap("Note: " + line, width, 2);

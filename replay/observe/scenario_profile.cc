@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace rubato {
 namespace {
@@ -38,9 +39,11 @@ std::vector<NodeTraffic> traffic_of_nodes(const std::vector<RankProfile>& ranks,
     if (node >= nodes.size()) nodes.resize(node + 1);
     ++nodes[node].ranks;
   }
+  const std::set<std::string> names(trace.nodes.begin(), trace.nodes.end());
+  const bool tells_apart = named && names.size() == trace.nodes.size();
   for (size_t node = 0; node < nodes.size(); ++node) {
-    const bool has_name = named && node < trace.nodes.size();
-    nodes[node].name = has_name ? trace.nodes[node] : "node " + std::to_string(node);
+    nodes[node].name = tells_apart && node < trace.nodes.size() ? trace.nodes[node]
+                                                                : "node " + std::to_string(node);
   }
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     const auto from = static_cast<size_t>(placement.node_of(static_cast<int>(rank)));

@@ -49,7 +49,8 @@ struct ScenarioProfile {
 };
 
 /// Takes what `seen` collected while the only scenario of `results` was replayed; `results` has to
-/// outlive it. `placement`: of the scenario; `named`: its nodes are those of the archive.
+/// outlive it. `placement`: of the scenario; `named`: its nodes are those of the archive, which
+/// names them (if no two alike).
 ScenarioProfile profile_of(const Results& results, CallProfile& seen, const TraceDefinitions& trace,
                            const Placement& placement, bool named);
 
