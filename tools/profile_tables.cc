@@ -75,7 +75,8 @@ std::vector<CallGroup> call_groups(const ScenarioProfile& profile, bool all) {
   for (const CallSum& sum : sums) whole += sum.time;
   std::vector<size_t> largest;
   for (size_t call = 0; call < sums.size(); ++call) {
-    if (sums[call].time > 0) largest.push_back(call);
+    const CallSum& sum = sums[call];
+    if (sum.time > 0 || sum.sent.count + sum.received.count > 0) largest.push_back(call);
   }
   const std::vector<size_t> made = largest;
   std::stable_sort(largest.begin(), largest.end(),
