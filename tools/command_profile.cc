@@ -159,6 +159,7 @@ int command_profile(const Arguments& arguments) {
   options.compensate = !values.count("no-compensation");
   options.repair = !values.count("no-repair");
   options.ignore_offsets = values.count("ignore-offsets") > 0;
+  options.wait_states = true;
   options.progress = progress_line("profiling");
   const auto source = open_trace(archives[0], {options.ignore_offsets, options.threads});
   Profiler profiler(*source, options, files, values.count("per-rank") > 0);

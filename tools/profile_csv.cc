@@ -3,6 +3,7 @@
 #include "tools/csv_text.h"
 #include "tools/other_rows.h"
 #include "tools/profile_report.h"
+#include "tools/profile_tables.h"
 
 namespace rubato {
 namespace {
@@ -54,6 +55,10 @@ void add_calls(Rows& rows, const ScenarioProfile& profile, size_t number) {
     const std::string name = csv_text((*profile.calls)[call]);
     if (row.time != 0) rows.add("time", name, rank, row.time);
     if (row.outside != 0) rows.add("outside", name, rank, row.outside);
+    for (int kind = 0; kind < kWaitKinds; ++kind) {
+      const double wait = row.traffic.waits[kind];
+      if (wait != 0) rows.add(wait_key(kind).c_str(), name, rank, wait);
+    }
     rows.add("calls", name, rank, row.calls);
     add_sizes(rows, "sends", "bytes_sent", name, rank, row.traffic.sent);
     add_sizes(rows, "receives", "bytes_received", name, rank, row.traffic.received);

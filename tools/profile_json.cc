@@ -2,6 +2,7 @@
 
 #include "tools/other_rows.h"
 #include "tools/profile_report.h"
+#include "tools/profile_tables.h"
 #include "tools/report_json.h"
 #include "tools/version.h"
 
@@ -35,10 +36,19 @@ Json sizes_to_json(const CallTraffic& traffic) {
   return sizes;
 }
 
-Json call_to_json(const CallRow& row) {
+/// null where the scenario has none.
+Json waits_to_json(const std::array<double, kWaitKinds>& waits, bool has_waits) {
+  if (!has_waits) return nullptr;
+  Json json = Json::object();
+  for (int kind = 0; kind < kWaitKinds; ++kind) json[wait_key(kind)] = number(waits[kind]);
+  return json;
+}
+
+Json call_to_json(const CallRow& row, bool has_waits) {
   const Requests sent = row.traffic.sent.total(), received = row.traffic.received.total();
   return {{"calls", row.calls},
           {"time", number(row.time)},
+          {"waits", waits_to_json(row.traffic.waits, has_waits)},
           {"outside", number(row.outside)},
           {"sends", sent.count},
           {"bytes_sent", sent.bytes},
@@ -60,7 +70,8 @@ Json rank_to_json(const ScenarioProfile& profile, size_t at) {
   json["calls"] = Json::object();
   for (size_t call = 0; call < rank.calls.size(); ++call) {
     if (rank.calls[call].calls > 0)
-      json["calls"][(*profile.calls)[call]] = call_to_json(rank.calls[call]);
+      json["calls"][(*profile.calls)[call]] =
+          call_to_json(rank.calls[call], profile.result->has_waits);
   }
   json["peers"] = Json::array();
   for (const PeerTraffic& entry : rank.peers) {
@@ -78,16 +89,19 @@ Json sums_to_json(const ScenarioProfile& profile) {
   for (size_t call = 0; call < sums.size(); ++call) {
     const CallSum& sum = sums[call];
     if (sum.calls == 0) continue;
-    const double bandwidth = sum.effective_bandwidth();
+    const double effective = sum.effective_bandwidth();
+    const double raw = profile.result->has_waits ? sum.raw_bandwidth() : 0;
     calls[(*profile.calls)[call]] = {
         {"calls", sum.calls},
         {"time", number(sum.time)},
+        {"waits", waits_to_json(sum.waits, profile.result->has_waits)},
         {"sends", sum.sent.count},
         {"bytes_sent", sum.sent.bytes},
         {"receives", sum.received.count},
         {"bytes_received", sum.received.bytes},
         {"bytes_completed", sum.bytes_completed},
-        {"effective_bandwidth", bandwidth > 0 ? number(bandwidth) : Json(nullptr)}};
+        {"effective_bandwidth", effective > 0 ? number(effective) : Json(nullptr)},
+        {"raw_bandwidth", raw > 0 ? number(raw) : Json(nullptr)}};
   }
   return calls;
 }

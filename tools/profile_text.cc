@@ -78,15 +78,19 @@ std::string layout(const RankTable& table, const std::string& scenario,
 std::string call_table(const ScenarioProfile& profile, const std::vector<CallGroup>& groups,
                        const ProfileTextOptions& options) {
   const std::vector<CallSum> sums = sums_of(profile);
-  TextTable table({"Call", "Calls", "Time", "Mean", "Bytes completed", "Effective bandwidth"});
+  const bool has_waits = profile.result->has_waits;
+  TextTable table(
+      {"Call", "Calls", "Time", "Waits", "Mean", "Bytes completed", "Effective bandwidth", "Raw"});
   for (const CallGroup& group : groups) {
     CallSum sum;
     for (const size_t call : group.calls) sum += sums[call];
     const bool one = group.calls.size() == 1;
     table.add_row({group.name, show_count(sum.calls), show_seconds(sum.time),
+                   has_waits ? show_share(sum.waited(), sum.time) : "-",
                    show_seconds(sum.time / static_cast<double>(sum.calls)),
                    show_bytes_or_dash(static_cast<double>(sum.bytes_completed)),
-                   one ? show_rate(sum.effective_bandwidth()) : "-"});
+                   one ? show_rate(sum.effective_bandwidth()) : "-",
+                   one && has_waits ? show_rate(sum.raw_bandwidth()) : "-"});
   }
   return "\n" +
          wrap(fmt::format("{}: calls of all ranks", profile.result->name), options.width, 2) +
@@ -237,7 +241,9 @@ std::string profile_text(const ScenarioProfile& profile, const ProfileTextOption
   const std::string& name = profile.result->name;
   std::string out = fmt::format("\n{}: elapsed {}\n", name, show_seconds(profile.result->elapsed));
   const std::vector<CallGroup> groups = call_groups(profile, options.per_rank);
-  for (const RankTable& table : rank_tables(profile, groups)) out += layout(table, name, options);
+  std::vector<RankTable> tables = rank_tables(profile, groups);
+  if (profile.result->has_waits) tables.insert(tables.begin() + 1, wait_table(profile));
+  for (const RankTable& table : tables) out += layout(table, name, options);
   out += call_table(profile, groups, options);
   out += size_table(profile, options);
   out += node_table(profile, options);

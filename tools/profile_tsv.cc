@@ -48,7 +48,9 @@ void write_sizes(const ScenarioProfile& profile, const TextSink& write) {
 }  // namespace
 
 void profile_tsv(const ScenarioProfile& profile, const TextSink& write) {
-  for (const RankTable& table : rank_tables(profile, call_groups(profile, true))) {
+  std::vector<RankTable> tables = rank_tables(profile, call_groups(profile, true));
+  if (profile.result->has_waits) tables.insert(tables.begin() + 1, split_time_table(profile));
+  for (const RankTable& table : tables) {
     write(title_of(profile,
                    table.quantity == Quantity::kSeconds ? table.title + " (s)" : table.title));
     Cells header = {"Rank"};

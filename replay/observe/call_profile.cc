@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replay/observe/collective_share.h"
+#include "replay/observe/wait_states.h"
 
 namespace rubato {
 
@@ -12,6 +13,7 @@ CallTraffic& CallTraffic::operator+=(const CallTraffic& other) {
   received += other.received;
   bytes_completed += other.bytes_completed;
   outside += other.outside;
+  for (int kind = 0; kind < kWaitKinds; ++kind) waits[kind] += other.waits[kind];
   return *this;
 }
 
@@ -69,6 +71,19 @@ void CallProfile::note_window(Timeline& timeline, const Call& call, double gap, 
   }
 }
 
+void CallProfile::note_waits(int number, const Call& call, double inside) {
+  Timeline& timeline = timelines_[number];
+  const auto& sums = waits_->sums(number);
+  for (int kind = 0; kind < kWaitKinds; ++kind) {
+    const double before = std::exchange(timeline.waited[kind], sums[kind][0]);
+    if (timeline.waited[kind] == before || call.role != CallRole::kMpi) continue;
+    // What the call lost while it waited is no part of its time.
+    const double wait = std::min(timeline.waited[kind] - before, inside);
+    timeline.calls[call.name].waits[kind] += wait;
+    inside -= wait;
+  }
+}
+
 void CallProfile::add_collective(CallTraffic& started, CallTraffic& completed, int rank,
                                  const Action& action) {
   const int me = trace_->comms[action.comm].local_rank(rank);
@@ -88,6 +103,7 @@ void CallProfile::call(int number, const Call& call, const Block& block,
     inside = std::max(0.0, inside - lost.flushing - lost.stolen);
   }
   note_window(timeline, call, enter[0] - clock_before[0], inside);
+  if (waits_) note_waits(number, call, inside);
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
   if (!is_mpi) return;
@@ -156,6 +172,7 @@ std::vector<CallTraffic> CallProfile::take_calls(int rank) {
     for (size_t name = 0; name < calls.size(); ++name) {
       CallTraffic& one = timeline.calls[name];
       one.outside = timeline.begun ? one.outside / ticks_per_second_ : 0;
+      for (double& wait : one.waits) wait /= ticks_per_second_;
       calls[name] += one;
     }
     timeline.calls = {};

@@ -13,12 +13,14 @@
 // become known in MPI_Wait (Profile books them there). A call that completes receives from several
 // ranks divides its time evenly among these messages.
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
 #include "replay/observe/observer.h"
 #include "replay/observe/peer_table.h"
+#include "replay/observe/results.h"
 #include "replay/observe/size_histogram.h"
 #include "replay/trace/recording_overhead.h"
 #include "replay/trace/trace.h"
@@ -32,6 +34,8 @@ struct CallTraffic {
   /// collectives.
   uint64_t bytes_completed = 0;
   double outside = 0;  ///< seconds in the call before the rank's window and behind it
+  /// Seconds in the call until what it waited for was there (wait_states.h); 0 where nobody asked.
+  std::array<double, kWaitKinds> waits{};
 
   CallTraffic& operator+=(const CallTraffic& other);
 };
@@ -48,6 +52,7 @@ class CallProfile : public Observer<1> {
 
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
+  void watch_waits(const WaitStates<1>* waits) override { waits_ = waits; }
 
   // The results of a rank, all its threads together, each to be taken once.
 
@@ -61,7 +66,8 @@ class CallProfile : public Observer<1> {
 
  private:
   struct Timeline {
-    std::vector<CallTraffic> calls;  ///< by name; `outside` in ticks
+    std::vector<CallTraffic> calls;           ///< by name; `outside` and `waits` in ticks
+    std::array<double, kWaitKinds> waited{};  ///< as WaitStates has it behind the last call
     PeerTable peers;
     double overhead = 0;  ///< ticks
     bool begun = false;   ///< MPI_Init has left; without one `outside` is none
@@ -82,10 +88,13 @@ class CallProfile : public Observer<1> {
     std::unordered_map<uint32_t, uint32_t> others_;
   };
 
+  /// Adds what `call` waited, of the ticks that it took.
+  void note_waits(int number, const Call& call, double inside);
   void note_window(Timeline& timeline, const Call& call, double gap, double inside);
   void add_collective(CallTraffic& started, CallTraffic& completed, int rank, const Action& action);
 
   const TraceDefinitions* trace_;
+  const WaitStates<1>* waits_ = nullptr;
   double ticks_per_second_;
   bool keeps_lost_;
   double outside_ticks_, function_ticks_;  ///< overhead of a call, and of a record

@@ -102,6 +102,7 @@ CallSum& CallSum::operator+=(const CallSum& other) {
   sent += other.sent;
   received += other.received;
   bytes_completed += other.bytes_completed;
+  for (int kind = 0; kind < kWaitKinds; ++kind) waits[kind] += other.waits[kind];
   return *this;
 }
 
@@ -115,6 +116,8 @@ std::vector<CallSum> sums_of(const ScenarioProfile& profile) {
       sums[call].sent += row.traffic.sent.total();
       sums[call].received += row.traffic.received.total();
       sums[call].bytes_completed += row.traffic.bytes_completed;
+      for (int kind = 0; kind < kWaitKinds; ++kind)
+        sums[call].waits[kind] += row.traffic.waits[kind];
     }
   }
   return sums;

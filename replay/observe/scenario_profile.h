@@ -3,7 +3,9 @@
 // MPInside's tables and matrices for one scenario: the times of Profile joined with the messages of
 // CallProfile. tools/ writes them as text, CSV and JSON.
 
+#include <array>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -63,12 +65,20 @@ struct CallSum {
   double time = 0;  ///< seconds
   Requests sent, received;
   uint64_t bytes_completed = 0;
+  std::array<double, kWaitKinds> waits{};  ///< of `time`
 
+  double waited() const { return std::accumulate(waits.begin(), waits.end(), 0.0); }
   CallSum& operator+=(const CallSum& other);
   /// Bytes received per second of the call, MPInside's BW_eff (paper, section 3.4.1); 0 where it
   /// receives nothing.
   double effective_bandwidth() const {
     return time > 0 ? static_cast<double>(bytes_completed) / time : 0;
+  }
+  /// The same without the time that it waited: MPInside's BW_raw; 0 also where it only waits.
+  double raw_bandwidth() const {
+    // (What rounding leaves of nothing is nothing.)
+    const double transfer = time - waited();
+    return transfer > 1e-9 * time ? static_cast<double>(bytes_completed) / transfer : 0;
   }
 };
 /// Index: ScenarioProfile::calls.

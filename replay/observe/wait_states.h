@@ -92,6 +92,9 @@ class WaitStates {
     if (role == CallRole::kFinalize) timeline.over = true;
   }
 
+  /// Of a timeline, up to now, by WaitKind. Ticks.
+  const std::array<Lanes<K>, kWaitKinds>& sums(int number) const { return timelines_[number].sums; }
+
   /// RankResult::waits of one lane.
   void fill(ScenarioResult& result, int lane, double ticks_per_second) const {
     result.has_waits = true;

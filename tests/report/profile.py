@@ -60,6 +60,9 @@ def same_in_all(archive, *words):
                 for key in ("calls", "time", "outside", "sends", "bytes_sent", "receives", "bytes_received",
                             "bytes_completed"):
                     assert close(total(own, key, rank=number, name=name), call[key]), (archive, number, name, key)
+                for kind, seconds in (call["waits"] or {}).items():
+                    assert close(total(own, kind, rank=number, name=name), seconds)
+                assert sum((call["waits"] or {}).values()) <= call["time"] * (1 + 1e-9) + 1e-15
                 for key in ("sends", "bytes_sent", "receives", "bytes_received"):
                     assert sum(size[key] for size in call["sizes"]) == call[key]
             for key, kind in (("size", "matrix_size"), ("requests", "matrix_request"), ("time", "matrix_time")):
@@ -67,6 +70,12 @@ def same_in_all(archive, *words):
         for name, call in scenario["calls"].items():
             for key in ("calls", "sends", "bytes_sent", "receives", "bytes_received", "bytes_completed", "time"):
                 assert close(call[key], sum(rank["calls"].get(name, {key: 0})[key] for rank in scenario["ranks"]))
+        # With waits apart, cells but those outside add up to Elapsed, too.
+        split = tabs.split(f"{scenario['name']}: time, waits apart (s)\n")[1].split("\n\n")[0].splitlines()
+        inside = [not name.endswith("(outside)") for name in split[0].split("\t")]
+        for rank, line in zip(scenario["ranks"], split[1:], strict=True):
+            cells = [float(cell) for cell, counts in zip(line.split("\t")[1:], inside[1:]) if counts]
+            assert close(math.fsum(cells), rank["threads"] * scenario["elapsed"]), (archive, line)
         sent = [line.split("\t") for line in
                 tabs.split(f"{scenario['name']}: bytes sent\n")[1].split("\n\n")[0].splitlines()]
         names, *cells = sent

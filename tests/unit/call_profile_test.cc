@@ -25,6 +25,7 @@ struct Profiled {
     CallProfile seen(trace, kept);
     ReplayOptions options;
     options.observer = &seen;
+    options.wait_states = true;
     results = run_replay(*source, {scenario}, options);
     INFO(results.scenarios[0].deadlock);
     REQUIRE(results.scenarios[0].deadlock.empty());
@@ -43,8 +44,13 @@ struct Profiled {
       for (const CallRow& call : row.calls) sum += call.time;
       for (const OtherRow& other : kOtherRows)
         sum += results.scenarios[0].ranks[rank].*other.seconds;
-      CHECK(ns(sum) ==
-            Approx(ns(results.scenarios[0].elapsed) * results.scenarios[0].ranks[rank].threads));
+      const RankResult& result = results.scenarios[0].ranks[rank];
+      CHECK(ns(sum) == Approx(ns(results.scenarios[0].elapsed) * result.threads));
+      for (int kind = 0; kind < kWaitKinds; ++kind) {
+        double waits = 0;
+        for (const CallRow& call : row.calls) waits += call.traffic.waits[kind];
+        CHECK(ns(waits) == Approx(ns(result.waits[kind])).margin(1e-3));
+      }
     }
   }
 
@@ -70,6 +76,9 @@ struct Profiled {
       if (entry.peer == peer) return {entry.sent.bytes, entry.sent.count};
     }
     return {0, 0};
+  }
+  double wait(int rank, const std::string& call, WaitKind kind) const {
+    return ns(row(rank, call).traffic.waits[static_cast<size_t>(kind)]);
   }
   double time_from(int rank, int peer) const { return ns(time_receiving(profile, rank, peer)); }
 
@@ -344,6 +353,41 @@ TEST_CASE("threads of a rank add up, and may complete each other's requests") {
   CHECK(p.pair(1, 0) == Moved{8, 1});
 }
 
+// Rank 0 sends at 50 and at 130, rank 1 waits for it from 10 and from 100: 40 of 60 in MPI_Recv, 30
+// of 40 in MPI_Wait. Ssend waits from 200 for the receive at 215. The allreduce at 240 is complete
+// at 250.
+TEST_CASE("waits are told call by call") {
+  const Profiled p(R"(
+    0: 0..0 init
+    0: 50..60 send 1 120B
+    0: 130..140 send 1 40B
+    0: 200..230 ssend 1 8B
+    0: 250..260 allreduce 16B 16B
+    0: 300..300 finalize
+    1: 0..0 init
+    1: 10..70 recv 0 120B
+    1: 80..80 irecv 0 40B req 1
+    1: 100..140 wait 1
+    1: 215..230 recv 0 8B
+    1: 240..260 allreduce 16B 16B
+    1: 300..300 finalize
+  )");
+  CHECK(p.wait(1, "MPI_Recv", WaitKind::kLateSender) == Approx(40));
+  CHECK(p.wait(1, "MPI_Wait", WaitKind::kLateSender) == Approx(30));
+  CHECK(p.wait(1, "MPI_Irecv", WaitKind::kLateSender) == 0);
+  CHECK(p.wait(1, "MPI_Allreduce", WaitKind::kCollective) == Approx(10));
+  CHECK(p.wait(0, "MPI_Allreduce", WaitKind::kCollective) == 0);
+  CHECK(p.wait(0, "MPI_Ssend", WaitKind::kLateReceiver) == Approx(15));
+  CHECK(p.wait(0, "MPI_Send", WaitKind::kLateReceiver) == 0);
+  // BW_raw of MPI_Wait is 40 bytes / 10 ns, where BW_eff is 40 bytes / 40 ns.
+  const std::vector<CallSum> sums = sums_of(p.profile);
+  for (size_t call = 0; call < sums.size(); ++call) {
+    if (p.results.calls[call] != "MPI_Wait") continue;
+    CHECK(sums[call].raw_bandwidth() == Approx(4e9));
+    CHECK(sums[call].effective_bandwidth() == Approx(1e9));
+  }
+}
+
 // On `perfect` rank 1 receives what rank 0 sends at 100 and again at 200, at once: MPI_Recv is
 // entered at 0 and leaves at 100, MPI_Wait is entered at 105 and leaves at 200.
 TEST_CASE("times are those of the scenario") {
@@ -360,6 +404,9 @@ TEST_CASE("times are those of the scenario") {
   CHECK(p.time(1, "MPI_Recv") == Approx(100));
   CHECK(p.time(1, "MPI_Wait") == Approx(95));
   CHECK(p.time_from(1, 0) == Approx(195));
+  // Nothing but waiting is left: there is no raw bandwidth.
+  CHECK(p.wait(1, "MPI_Wait", WaitKind::kLateSender) == Approx(95));
+  for (const CallSum& sum : sums_of(p.profile)) CHECK(sum.raw_bandwidth() == 0);
 }
 
 TEST_CASE("many peers and many requests are kept apart") {
