@@ -104,7 +104,7 @@ class Driver {
   template <int K>
   std::vector<Observer<K>*> observers() const {
     if constexpr (K == 1) {
-      if (options_->observer) return {options_->observer};
+      return options_->observers;
     }
     return {};
   }
@@ -249,7 +249,6 @@ class Driver {
     // Local compensation has no order of cause and effect from which waiting could be told.
     if (options_->wait_states && !group.local) kept_waits.emplace(*trace_);
     WaitStates<K>* const waits = kept_waits ? &*kept_waits : nullptr;
-    for (Observer<K>* observer : observers<K>()) observer->watch_waits(waits);
     const bool by_arrival = by_arrival_ && !group.measured && !by_arrival_failed;
     ReplayOutcome outcome;
     Outcomes<K> outcomes;

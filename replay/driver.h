@@ -32,7 +32,7 @@ struct ReplayOptions {
   int threads = 0;     ///< that decode the archive; 0: as many as there are processors
   bool wait_states = false;  ///< also sum up what ranks wait for (wait_states.h)
   bool verify = false;       ///< also compare `measured` with the recording, record by record
-  Observer<1>* observer = nullptr;  ///< sees every call, where there is one scenario
+  std::vector<Observer<1>*> observers{};  ///< see every call, where there is one scenario
   /// Functions whose time between calls is measured besides those that scenarios change.
   std::vector<std::string> functions;
   std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1

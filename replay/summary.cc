@@ -144,6 +144,9 @@ void summarize_trace(const TraceDefinitions& trace, const Placement& placement,
 
 void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
   const Scenario& scenario = played.scenario;
+  result.base = scenario.base;
+  result.changes = scenario.changes;
+  result.from_recording = scenario.basis != Basis::kModel;
   for (int i = 0; i < kLevels; ++i) {
     // Messages inside a socket are those of a node where no scenario tells the two apart.
     const auto level = static_cast<Level>(i);

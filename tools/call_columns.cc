@@ -3,13 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "tools/caveats.h"
 
 namespace rubato {
 namespace {
 
-constexpr size_t kMostColumns = 12;
 constexpr double kLeastShare = 0.001;
 
 /// A call's part of all ranks' time, in the scenario where it is largest; negative when no rank
@@ -38,7 +38,7 @@ double CallColumn::time(const RankResult& rank) const {
   return sum;
 }
 
-std::vector<CallColumn> choose_call_columns(const Results& results, bool all) {
+std::vector<CallColumn> choose_call_columns(const Results& results, size_t most) {
   std::vector<double> shares;
   std::vector<size_t> inside;
   std::vector<CallColumn> outside;
@@ -56,9 +56,9 @@ std::vector<CallColumn> choose_call_columns(const Results& results, bool all) {
   std::stable_sort(by_share.begin(), by_share.end(),
                    [&](size_t a, size_t b) { return shares[a] > shares[b]; });
   size_t own = by_share.size();
-  if (!all) {
+  if (most != SIZE_MAX) {
     while (own > 0 && shares[by_share[own - 1]] < kLeastShare) --own;
-    own = std::min(own, kMostColumns);
+    own = std::min(own, most);
     if (own + 1 == by_share.size()) ++own;  // nothing is gained by hiding a single one
   }
   std::vector<bool> is_small(results.calls.size(), false);

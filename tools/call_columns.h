@@ -18,8 +18,8 @@ struct CallColumn {
 
 /// The columns of a report, equal for all scenarios so that their tables compare: calls in the
 /// order of Results::calls, then one column for small calls (less than a thousandth of the time in
-/// every scenario, or beyond the dozen largest), then MPI_Init and MPI_Finalize, which do not add
-/// up with the others. With `all` nothing is combined.
-std::vector<CallColumn> choose_call_columns(const Results& results, bool all);
+/// every scenario, or beyond the `most` largest), then MPI_Init and MPI_Finalize, which do not add
+/// up with the others. With SIZE_MAX nothing is combined.
+std::vector<CallColumn> choose_call_columns(const Results& results, size_t most);
 
 }  // namespace rubato

@@ -266,10 +266,11 @@ std::string headline(const Results& results) {
   if (!perfect) return text;
   if (own) text += " ";
   if (lacked_cores(results, *measured)) {
-    return text + fmt::format(
-                      "Ranks waited for cores, and others for them ({}): the difference between "
-                      "measured and perfect is not the network's.",
-                      why.empty() ? "others ran there" : why);
+    return text +
+           fmt::format(
+               "Ranks waited for cores, and others for them ({}): the difference between "
+               "measured and perfect is not the network's. Record it with a core for each rank.",
+               why.empty() ? "others ran there" : why);
   }
   const double off = mean(measured->ranks, &RankResult::not_recorded);
   const double recorded = measured->elapsed - off;

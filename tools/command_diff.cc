@@ -107,7 +107,7 @@ ReplayedSide replay_side(const Side& side, ReplayOptions options, bool functions
   const TraceDefinitions& trace = replayed.source->definitions();
   const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
   replayed.log = std::make_unique<CallLog>(trace, scenario.placement.place(recorded));
-  options.observer = replayed.log.get();
+  options.observers = {replayed.log.get()};
   if (functions) {
     replayed.functions = measured_functions(*replayed.source, scenario);
     options.functions = replayed.functions;

@@ -95,7 +95,7 @@ class Profiler {
     if (measured && options_.compensate) kept.overhead = trace.overhead;
     kept.lost = measured;
     CallProfile seen(trace, kept);
-    options_.observer = &seen;
+    options_.observers = {&seen};
     const Results results = run_replay(*source_, {scenario}, options_);
     const bool ended = results.scenarios[0].deadlock.empty();
     ScenarioProfile tables;

@@ -34,7 +34,7 @@ const CommandHelp kHelp = {
     "rubato replay ARCHIVE [--on SCENARIO]... [options]",
     "Plays the archive (a directory or its .otf2 file) back on other machines and prints how long "
     "the\n"
-    "run would take there. Without --on: measured and perfect.",
+    "run would take there. measured and perfect are always among them, unless --only is given.",
     "A scenario is a machine, with or without changes:\n"
     "  measured                     what was recorded\n"
     "  undisturbed                  the same without the tracer's own overhead\n"
@@ -57,6 +57,7 @@ po::options_description replay_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("on", po::value<Words>()->value_name("SCENARIO"), "replay on this machine; may be repeated");
+  add("only", "replay nothing but --on: neither measured nor perfect beside it");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write all results as JSON (share/doc/json.md); '-': to standard output instead of the "
       "tables");
@@ -64,7 +65,7 @@ po::options_description replay_options() {
       "write a row per scenario, rank and call; '-' as above");
   add("html", po::value<std::string>()->value_name("FILE"),
       "write a page with charts; one file that needs no network");
-  add("per-rank", "tables of every rank and every call, however many");
+  add("per-rank", "tables of every rank and every call");
   add("collectives", "a table of the algorithms that collectives were priced by");
   add("strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
   add("verify",
@@ -198,16 +199,28 @@ ReplayOptions engine_options(const po::variables_map& values) {
   return options;
 }
 
-std::vector<Scenario> parse_scenarios(const Words& texts) {
+bool has(const std::vector<Scenario>& scenarios, const std::string& name) {
+  return std::any_of(scenarios.begin(), scenarios.end(),
+                     [&](const Scenario& scenario) { return scenario.name == name; });
+}
+
+/// What was asked for, between `measured` and `perfect`, which a verdict needs.
+std::vector<Scenario> parse_scenarios(const po::variables_map& values) {
+  const Words texts = values.count("on") ? values["on"].as<Words>() : Words{};
+  const bool only = values.count("only") > 0;
+  if (only && texts.empty()) throw UsageError("--only: of what? Name it with --on SCENARIO");
   std::vector<Scenario> scenarios;
-  std::set<std::string> names;
   for (const std::string& text : texts) {
-    scenarios.push_back(parse_scenario(text, platforms_dir()));
-    if (!names.insert(scenarios.back().name).second) {
-      throw UsageError(fmt::format("--on: two scenarios are called '{}'; give one a name=",
-                                   scenarios.back().name));
+    Scenario scenario = parse_scenario(text, platforms_dir());
+    if (has(scenarios, scenario.name)) {
+      throw UsageError(
+          fmt::format("--on: two scenarios are called '{}'; give one a name=", scenario.name));
     }
+    scenarios.push_back(std::move(scenario));
   }
+  if (!only && !has(scenarios, "measured"))
+    scenarios.insert(scenarios.begin(), parse_scenario("measured"));
+  if (!only && !has(scenarios, "perfect")) scenarios.push_back(parse_scenario("perfect"));
   return scenarios;
 }
 
@@ -231,8 +244,7 @@ int command_replay(const Arguments& arguments) {
     throw UsageError(fmt::format("one archive, please; usage: {}", kHelp.usage));
   }
   const ReplayOptions options = engine_options(values);
-  const std::vector<Scenario> scenarios =
-      parse_scenarios(values.count("on") ? values["on"].as<Words>() : Words{"measured", "perfect"});
+  const std::vector<Scenario> scenarios = parse_scenarios(values);
   const bool degrades = std::any_of(
       scenarios.begin(), scenarios.end(),
       [](const Scenario& scenario) { return scenario.platform.contention.is("degradation"); });
@@ -261,6 +273,7 @@ int command_replay(const Arguments& arguments) {
     text.width = page_width();
     text.intervals = intervals;
     text.per_rank = values.count("per-rank") > 0;
+    text.verdict_last = isatty(STDOUT_FILENO) != 0;
     text.collectives = values.count("collectives") > 0;
     print_to_stdout(report_text(results, text));
   }

@@ -71,9 +71,13 @@ std::optional<Efficiency> efficiency(const Results& results, const ScenarioResul
   return e;
 }
 
+const ScenarioResult* run_of_interest(const Results& results) {
+  const ScenarioResult* undisturbed = scenario_named(results, "undisturbed");
+  return undisturbed ? undisturbed : scenario_named(results, "measured");
+}
+
 std::string efficiency_line(const Results& results) {
-  const ScenarioResult* scenario = scenario_named(results, "undisturbed");
-  if (!scenario) scenario = scenario_named(results, "measured");
+  const ScenarioResult* scenario = run_of_interest(results);
   const ScenarioResult* perfect = scenario_named(results, "perfect");
   if (!scenario || !perfect) return "";
   const std::optional<Efficiency> e = efficiency(results, *scenario);

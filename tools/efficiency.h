@@ -32,6 +32,9 @@ struct Efficiency {
 /// (is_unexplained()).
 std::optional<Efficiency> efficiency(const Results& results, const ScenarioResult& scenario);
 
+/// The run that a report judges: `undisturbed`, else `measured`; nullptr without either.
+const ScenarioResult* run_of_interest(const Results& results);
+
 /// "Parallel efficiency 36 % = load balance 74 % × serialisation 97 % × transfer 51 %: ..." of
 /// `undisturbed`, else of `measured`, with what lowers it most. "" where there is none.
 std::string efficiency_line(const Results& results);

@@ -45,7 +45,7 @@ void print_help(FILE* out) {
              "\nTypical use:\n"
              "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
              "  mpirun -n 2 rubato calibrate -o cluster.toml\n"
-             "  rubato replay run.otf2dir --on measured --on perfect --on cluster.toml\n\n"
+             "  rubato replay run.otf2dir --on cluster.toml\n\n"
              "'rubato COMMAND --help' explains each command.\n");
 }
 

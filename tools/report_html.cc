@@ -11,6 +11,7 @@
 
 #include "models/error.h"
 #include "tools/caveats.h"
+#include "tools/cures.h"
 #include "tools/efficiency.h"
 #include "tools/install_paths.h"
 #include "tools/interval_report.h"
@@ -177,9 +178,12 @@ std::string fill_page(const std::string& template_name, const std::string& scrip
 std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
                         const Intervals& intervals) {
   const ScenarioResult* reference = reference_scenario(results.scenarios);
+  const ScenarioResult* judged = run_of_interest(results);
   Json data = {{"rubato", kVersion},
-               {"headline", headline(results)},
-               {"efficiency", efficiency_line(results)},
+               {"verdict", verdict(results)},
+               {"cures", cures_to_json(results)},
+               {"judged", judged ? judged->name : ""},
+               {"judged_elapsed", judged ? rounded(judged->elapsed) : Json(nullptr)},
                {"reference", reference ? reference->name : ""},
                {"kept_line", kept_calls_line(results.trace)},
                {"caveats", caveats(results)},

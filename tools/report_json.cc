@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/caveats.h"
 #include "tools/csv_text.h"
+#include "tools/cures.h"
 #include "tools/efficiency.h"
 #include "tools/interval_report.h"
 #include "tools/other_rows.h"
@@ -83,6 +85,8 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
         rank_to_json(static_cast<int>(rank), scenario.ranks[rank], scenario.has_waits, names));
   }
   return {{"name", scenario.name},
+          {"base", scenario.base},
+          {"changes", scenario.changes},
           {"elapsed", ended ? number(scenario.elapsed) : Json(nullptr)},
           {"elapsed_with_init", ended ? number(scenario.elapsed_with_init) : Json(nullptr)},
           {"deadlock", text_or_null(scenario.deadlock)},
@@ -171,9 +175,21 @@ Json trace_to_json(const TraceSummary& trace) {
           {"warnings", warnings_about(trace)}};
 }
 
+Json cures_to_json(const Results& results) {
+  Json list = Json::array();
+  for (const Cure& cure : cures(results)) {
+    list.push_back({{"what", cure.what},
+                    {"seconds", number(cure.seconds)},
+                    {"command", text_or_null(cure.command)}});
+  }
+  return list;
+}
+
 Json results_to_json(const Results& results, const Intervals& intervals) {
   Json json = head();
   json["trace"] = trace_to_json(results.trace);
+  json["verdict"] = verdict(results);
+  json["cures"] = cures_to_json(results);
   json["calls"] = results.calls;
   json["scenarios"] = Json::array();
   for (size_t i = 0; i < results.scenarios.size(); ++i) {
@@ -205,24 +221,28 @@ std::string info_json(const TraceSummary& trace) {
 }
 
 std::string report_csv(const Results& results) {
-  std::string out = "scenario,rank,call,calls,time_s,bytes_sent,bytes_received\n";
+  std::string out = "scenario,rank,kind,name,calls,time_s,bytes_sent,bytes_received\n";
   for (const ScenarioResult& scenario : results.scenarios) {
     if (!scenario.deadlock.empty()) continue;
     const std::string name = csv_text(scenario.name);
     for (size_t rank = 0; rank < scenario.ranks.size(); ++rank) {
       const RankResult& result = scenario.ranks[rank];
-      out += fmt::format("{},{},compute,,{},,\n", name, rank, result.compute);
+      const auto row = [&](const char* kind, const std::string& what, double seconds) {
+        out += fmt::format("{},{},{},{},,{},,\n", name, rank, kind, what, seconds);
+      };
+      row("compute", "compute", result.compute);
       for (const OtherRow& other : kOtherRows) {
-        if (result.*other.seconds != 0)
-          out += fmt::format("{},{},{},,{},,\n", name, rank, other.key, result.*other.seconds);
+        if (result.*other.seconds != 0) row("other", other.key, result.*other.seconds);
       }
       for (int kind = 0; scenario.has_waits && kind < kWaitKinds; ++kind)
-        out += fmt::format("{},{},{},,{},,\n", name, rank, kWaitNames[kind], result.waits[kind]);
+        row("wait", wait_key(kind), result.waits[kind]);
       for (size_t call = 0; call < result.calls.size(); ++call) {
         const CallTotals& totals = result.calls[call];
         if (totals.calls == 0) continue;
-        out += fmt::format("{},{},{},{},{},{},{}\n", name, rank, csv_text(results.calls[call]),
-                           totals.calls, totals.time, totals.bytes_sent, totals.bytes_received);
+        out += fmt::format("{},{},{},{},{},{},{},{}\n", name, rank,
+                           outside_elapsed(results.calls[call]) ? "outside" : "mpi",
+                           csv_text(results.calls[call]), totals.calls, totals.time,
+                           totals.bytes_sent, totals.bytes_received);
       }
     }
   }

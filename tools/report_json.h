@@ -13,6 +13,8 @@ namespace rubato {
 inline constexpr int kJsonFormat = 1;
 
 nlohmann::ordered_json results_to_json(const Results& results, const Intervals& intervals = {});
+/// The cures of cures.h: what, seconds, command or null.
+nlohmann::ordered_json cures_to_json(const Results& results);
 nlohmann::ordered_json trace_to_json(const TraceSummary& trace);
 
 /// The text of the file `--json` writes.
@@ -21,7 +23,9 @@ std::string report_json(const Results& results, const Intervals& intervals = {})
 /// What `rubato info --json` prints: the head of report_json with the object "trace" alone.
 std::string info_json(const TraceSummary& trace);
 
-/// The file `--csv` writes: a row per scenario, rank and call.
+/// The file `--csv` writes: a row per scenario, rank and what the time went to. Of `kind` compute,
+/// mpi and other add up to Elapsed, once for each thread of a rank that calls MPI; wait is a part
+/// of mpi.
 std::string report_csv(const Results& results);
 
 }  // namespace rubato

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
-#include <numeric>
 
 #include "tools/call_columns.h"
 #include "tools/caveats.h"
+#include "tools/cures.h"
 #include "tools/efficiency.h"
 #include "tools/interval_report.h"
 #include "tools/numbers.h"
@@ -19,7 +18,7 @@
 namespace rubato {
 namespace {
 
-constexpr int kRanksShown = 16;  // more are folded into minimum, median, maximum
+constexpr size_t kCallsShown = 5;  ///< of their own, without --per-rank
 
 std::string plural(uint64_t count, const std::string& word) {
   return show_count(count) + " " + word + (count == 1 ? "" : "s");
@@ -143,8 +142,10 @@ struct TimeColumn {
   std::vector<double> times;
 };
 
-double sum(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
+double mean_time(const CallColumn& call, const ScenarioResult& scenario) {
+  double all = 0;
+  for (const RankResult& rank : scenario.ranks) all += call.time(rank);
+  return scenario.ranks.empty() ? 0 : all / static_cast<double>(scenario.ranks.size());
 }
 
 /// Compute, MPI in total, what else adds up to Elapsed, then the chosen calls.
@@ -181,28 +182,6 @@ std::vector<OtherRow> other_columns(const std::vector<ScenarioResult>& scenarios
   return chosen;
 }
 
-/// The rows "minimum", "median", "maximum", each column for itself.
-void add_folded_rows(TextTable& table, const std::vector<TimeColumn>& columns,
-                     const TimeUnit& unit) {
-  std::vector<std::vector<double>> sorted;
-  for (const TimeColumn& column : columns) {
-    sorted.push_back(column.times);
-    std::sort(sorted.back().begin(), sorted.back().end());
-  }
-  const auto add = [&](const char* name,
-                       const std::function<double(const std::vector<double>&)>& pick) {
-    std::vector<std::string> row = {name};
-    for (const auto& times : sorted) row.push_back(unit.show(pick(times)));
-    table.add_row(std::move(row));
-  };
-  add("minimum", [](const auto& times) { return times.front(); });
-  add("median", [](const auto& times) {
-    return (times[(times.size() - 1) / 2] + times[times.size() / 2]) / 2;
-  });
-  add("maximum", [](const auto& times) { return times.back(); });
-  add("mean", [](const auto& times) { return sum(times) / static_cast<double>(times.size()); });
-}
-
 /// One unit for the tables of all scenarios: the one in which the longest time reads well, with one
 /// digit more than it needs, so that small calls still show.
 TimeUnit rank_table_unit(const std::vector<ScenarioResult>& scenarios) {
@@ -219,26 +198,66 @@ TimeUnit rank_table_unit(const std::vector<ScenarioResult>& scenarios) {
 }
 
 std::string rank_table(const std::vector<OtherRow>& others, const std::vector<CallColumn>& calls,
-                       const ScenarioResult& scenario, const TimeUnit& unit,
-                       const TextReportOptions& options) {
+                       const ScenarioResult& scenario, const TimeUnit& unit, int width) {
   const std::vector<TimeColumn> columns = time_columns(others, calls, scenario);
-  const bool fold = !options.per_rank && scenario.ranks.size() > kRanksShown;
-  std::vector<std::string> header = {fold ? fmt::format("{} ranks", scenario.ranks.size())
-                                          : "Rank"};
+  std::vector<std::string> header = {"Rank"};
   for (const TimeColumn& column : columns) header.push_back(column.name);
   TextTable table(header);
-  if (fold) {
-    add_folded_rows(table, columns, unit);
-  } else {
-    for (size_t rank = 0; rank < scenario.ranks.size(); ++rank) {
-      std::vector<std::string> row = {std::to_string(rank)};
-      for (const TimeColumn& column : columns) row.push_back(unit.show(column.times[rank]));
-      table.add_row(std::move(row));
-    }
+  for (size_t rank = 0; rank < scenario.ranks.size(); ++rank) {
+    std::vector<std::string> row = {std::to_string(rank)};
+    for (const TimeColumn& column : columns) row.push_back(unit.show(column.times[rank]));
+    table.add_row(std::move(row));
   }
   return wrap(fmt::format("{}: compute and time per MPI call, in {}", scenario.name, unit.name),
-              options.width, 2) +
-         "\n" + table.format(options.width);
+              width, 2) +
+         "\n" + table.format(width);
+}
+
+/// The tables of --per-rank.
+std::string rank_tables(const Results& results, int width) {
+  std::string out;
+  const TimeUnit unit = rank_table_unit(results.scenarios);
+  const std::vector<OtherRow> others = other_columns(results.scenarios, unit);
+  const std::vector<CallColumn> calls = choose_call_columns(results, SIZE_MAX);
+  for (const ScenarioResult& scenario : results.scenarios) {
+    if (!scenario.deadlock.empty() || scenario.ranks.empty()) continue;
+    out += "\n" + rank_table(others, calls, scenario, unit, width);
+  }
+  if (!others.empty()) {
+    std::string names;
+    for (const OtherRow& other : others) names += std::string(", ") + other.name;
+    out += "\n" + wrap("Compute, All MPI" + names +
+                           " add up to Elapsed, once for each thread of a rank that calls MPI. "
+                           "Before and After: of the run, outside of the rank's own window.",
+                       width, 0);
+  }
+  if (std::any_of(results.calls.begin(), results.calls.end(), outside_elapsed))
+    out += "\n" + wrap("MPI_Init and MPI_Finalize are not part of Elapsed and All MPI.", width, 0);
+  return out;
+}
+
+/// Time of the mean rank in the calls that take most of it, a row per scenario.
+std::string calls_table(const Results& results, int width) {
+  std::vector<CallColumn> calls = choose_call_columns(results, kCallsShown);
+  std::erase_if(calls, [&](const CallColumn& call) {
+    return call.calls.size() == 1 && outside_elapsed(results.calls[call.calls[0]]);
+  });
+  std::vector<double> times;
+  for (const ScenarioResult& scenario : results.scenarios) {
+    for (const CallColumn& call : calls) times.push_back(mean_time(call, scenario));
+  }
+  if (times.empty()) return "";
+  TimeUnit unit = common_unit({*std::max_element(times.begin(), times.end())});
+  std::vector<std::string> header = {fmt::format("Mean rank ({})", unit.name)};
+  for (const CallColumn& call : calls) header.push_back(call.name);
+  TextTable table(header);
+  for (const ScenarioResult& scenario : results.scenarios) {
+    std::vector<std::string> row = {scenario.name};
+    for (const CallColumn& call : calls)
+      row.push_back(scenario.deadlock.empty() ? unit.show(mean_time(call, scenario)) : "-");
+    table.add_row(std::move(row));
+  }
+  return "\n" + table.format(width);
 }
 
 /// Share of waiting in MPI time, by kind; "" if not asked for.
@@ -280,6 +299,39 @@ std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width)
   return "\n" + table.format(width);
 }
 
+/// A command to be copied: where the page ends, its options go on in the next line.
+std::string continued(const std::string& command, int width) {
+  std::string out = "  ";
+  int column = 2;
+  for (size_t begin = 0; begin < command.size();) {
+    const size_t end = std::min(command.find(" --", begin + 1), command.size());
+    const std::string part = command.substr(begin, end - begin);
+    if (begin > 0 && column + display_width(part) + 2 > width) {
+      out += " \\\n   ";
+      column = 3;
+    }
+    out += part;
+    column += display_width(part);
+    begin = end;
+  }
+  return out + "\n";
+}
+
+/// What would help, and what to ask next; "" where nothing would.
+std::string cures_table(const Results& results, int width) {
+  const std::vector<Cure> found = cures(results);
+  if (found.empty()) return "";
+  const ScenarioResult& run = *run_of_interest(results);
+  TextTable table({"What would help", "Saves at most", "of " + run.name});
+  for (const Cure& cure : found)
+    table.add_row({cure.what, show_seconds(cure.seconds), show_share(cure.seconds, run.elapsed)});
+  std::string out = "\n" + table.format(width);
+  const std::vector<std::string> commands = next_commands(results);
+  if (!commands.empty()) out += "\nAsk next:\n";
+  for (const std::string& command : commands) out += continued(command, width);
+  return out;
+}
+
 /// "" for a scenario that prices no collective.
 std::string collectives_table(const ScenarioResult& scenario, int width) {
   if (scenario.collectives.empty()) return "";
@@ -297,48 +349,31 @@ std::string collectives_table(const ScenarioResult& scenario, int width) {
 }  // namespace
 
 std::string report_text(const Results& results, const TextReportOptions& options) {
-  std::string out = wrap(trace_line(results.trace), options.width, 2);
-  out += wrap(kept_calls_line(results.trace), options.width, 2);
-  for (const std::string& line : caveats(results)) out += wrap("Note: " + line, options.width, 2);
-  if (results.identity) out += wrap(identity_line(*results.identity), options.width, 2);
-  if (results.scenarios.empty()) return out;
-
-  out += "\n" + scenario_table(results.scenarios, options.intervals, options.width);
-  out += waits_table(results.scenarios, options.width);
-  const std::string answer = headline(results);
-  const std::string factors = efficiency_line(results);
-  if (!answer.empty()) out += "\n" + wrap(answer, options.width, 0);
-  if (!factors.empty()) out += (answer.empty() ? "\n" : "") + wrap(factors, options.width, 0);
-  const std::vector<std::string> notes = caveats(results.scenarios);
-  const std::vector<std::string> pairs = not_told_apart(results.scenarios, options.intervals);
-  if (!notes.empty() || !pairs.empty()) out += "\n";
-  for (const std::string& line : pairs) out += wrap("Note: " + line, options.width, 2);
-  for (const std::string& line : notes) out += wrap("Note: " + line, options.width, 2);
-
-  const TimeUnit unit = rank_table_unit(results.scenarios);
-  const std::vector<OtherRow> others = other_columns(results.scenarios, unit);
-  const std::vector<CallColumn> calls = choose_call_columns(results, options.per_rank);
-  bool folded = std::any_of(calls.begin(), calls.end(),
-                            [](const CallColumn& call) { return call.calls.size() > 1; });
-  for (const ScenarioResult& scenario : results.scenarios) {
-    if (!scenario.deadlock.empty() || scenario.ranks.empty()) continue;
-    out += "\n" + rank_table(others, calls, scenario, unit, options);
-    folded = folded || scenario.ranks.size() > kRanksShown;
-    if (options.collectives) out += collectives_table(scenario, options.width);
+  const int width = options.width;
+  std::string answer;
+  for (const std::string& line : verdict(results)) answer += wrap(line, width, 0);
+  std::string out;
+  if (!results.scenarios.empty()) {
+    if (!answer.empty()) out += answer + "\n";
+    out += scenario_table(results.scenarios, options.intervals, width);
+    out += calls_table(results, width) + waits_table(results.scenarios, width);
+    out += cures_table(results, width) + "\n";
   }
-  if (!others.empty()) {
-    std::string names;
-    for (const OtherRow& other : others) names += std::string(", ") + other.name;
-    out += "\n" + wrap("Compute, All MPI" + names +
-                           " add up to Elapsed, once for each thread of a rank that calls MPI. "
-                           "Before and After: of the run, outside of the rank's own window.",
-                       options.width, 0);
+  out += wrap(trace_line(results.trace), width, 2);
+  out += wrap(kept_calls_line(results.trace), width, 2);
+  if (results.identity) out += wrap(identity_line(*results.identity), width, 2);
+  std::vector<std::string> notes = caveats(results);
+  for (const auto& more :
+       {not_told_apart(results.scenarios, options.intervals), caveats(results.scenarios)})
+    notes.insert(notes.end(), more.begin(), more.end());
+  for (const std::string& line : notes) out += wrap("Note: " + line, width, 2);
+  if (options.collectives) {
+    for (const ScenarioResult& scenario : results.scenarios) {
+      if (scenario.deadlock.empty()) out += collectives_table(scenario, width);
+    }
   }
-  if (std::any_of(results.calls.begin(), results.calls.end(), outside_elapsed)) {
-    out += "\n" +
-           wrap("MPI_Init and MPI_Finalize are not part of Elapsed and All MPI.", options.width, 0);
-  }
-  if (folded && !options.per_rank) out += "\n--per-rank shows every rank and every call.\n";
+  if (options.per_rank) out += rank_tables(results, width);
+  if (options.verdict_last && !answer.empty()) out += "\n" + answer;
   return out;
 }
 

@@ -8,14 +8,16 @@
 namespace rubato {
 
 struct TextReportOptions {
-  int width = 100;           ///< columns of the page
-  bool per_rank = false;     ///< every rank and every call, however many
-  bool collectives = false;  ///< which algorithms collectives were priced by
-  Intervals intervals{};     ///< of elapsed times; may be empty
+  int width = 100;            ///< columns of the page
+  bool per_rank = false;      ///< tables of every rank and every call
+  bool collectives = false;   ///< which algorithms collectives were priced by
+  Intervals intervals{};      ///< of elapsed times; may be empty
+  bool verdict_last = false;  ///< once more: on a terminal the end is what one sees
 };
 
-/// The report for a terminal: caveats, elapsed per scenario, then for each scenario the first table
-/// of MPInside, compute and time per MPI call of each rank.
+/// The report for a terminal: the verdict, elapsed per scenario, waits, cures and what to ask next,
+/// then what the numbers rest on. On request for each scenario the first table of MPInside: compute
+/// and time per MPI call of each rank.
 std::string report_text(const Results& results, const TextReportOptions& options = {});
 
 /// What `rubato info` prints.

@@ -53,7 +53,7 @@ std::string report_line(const RunReport& report, const std::string& directory) {
   line += "wrote " + name + " (" + in_thousands(static_cast<uint64_t>(report.ranks)) +
           (report.ranks == 1 ? " rank, " : " ranks, ") + seconds_text(report.seconds) + ", " +
           in_thousands(report.calls) + " MPI calls, " + size_text(report.bytes) + ")";
-  return line + "; next: rubato replay " + name + " --on measured --on perfect";
+  return line + "; next: rubato replay " + name;
 }
 
 }  // namespace rubato

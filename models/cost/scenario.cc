@@ -478,7 +478,9 @@ Scenario parse_scenario(const std::string& text, const std::string& presets) {
   const auto [base, words] = split_base(text);
   std::vector<Change> changes;
   Scenario scenario;
-  for (const std::string& word : split_words(words)) {
+  scenario.base = base;
+  scenario.changes = split_words(words);
+  for (const std::string& word : scenario.changes) {
     if (base == "undisturbed" && word == "local") {
       scenario.local = true;
     } else {

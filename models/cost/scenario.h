@@ -33,6 +33,8 @@ struct FunctionChange {
 /// One question: a machine, plus changes. `--on` makes one of each.
 struct Scenario {
   std::string name;
+  std::string base;                  ///< what stands before the changes: "measured", a file
+  std::vector<std::string> changes;  ///< as they were written
   Basis basis = Basis::kModel;
   /// For Basis::kUndisturbed: each rank loses only its own overhead, and waits for others as long
   /// as recorded.

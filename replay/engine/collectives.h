@@ -67,7 +67,7 @@ template <class Rules>
 auto Replay<Rules>::arrive(int timeline, const Call& call, const Action& action, int local) ->
     typename CollectiveInstances<K>::Arrived {
   TimelineState<K>& state = timelines_[timeline];
-  const auto arrived = collectives_.arrive(action, local, state.rank, call, state.enter);
+  const auto arrived = collectives_.arrive(action, local, state.rank, timeline, call, state.enter);
   CollectiveInstance<K>& instance = arrived.instance;
   if (collectives_.take_mismatch()) {
     throw InputError(trace_->path + ": " + place(timeline, call) +

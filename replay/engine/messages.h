@@ -95,7 +95,7 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   transfer.synchronous = action.flags & kSynchronous;
   transfer.recorded_send = call.enter;
   transfer.level = level;
-  if (waits_) waits_->send(id, state.enter);
+  if (waits_) waits_->send(id, state.enter, state.number);
   ++outcome_.messages;
   ++outcome_.level_messages[static_cast<int>(level)];
   outcome_.level_bytes[static_cast<int>(level)] += action.message.bytes;
@@ -150,6 +150,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   Transfer<K>& transfer = matcher_[id];
   transfer.has_post = true;
   transfer.recorded_post = call.enter;
+  if (waits_) waits_->post(id, timeline);
   rules_->post(state, action, transfer);
   if constexpr (kKnowsLostThere<Rules>) {
     if (call.spinning & kLoses) [[unlikely]]

@@ -78,6 +78,7 @@ void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action)
                    .max(windows_.pair(action.comm, state.rank, target).stream.landed);
   }
   LockTurn<K>& turn = windows_.turn(*locks_, action, hold.turn);
+  if (released[0] > turn.released[0]) turn.releaser = timeline;
   turn.released = turn.released.max(released);
   turn.recorded_release = std::max(turn.recorded_release, call.enter);
   const auto holder = std::find(turn.holders.begin(), turn.holders.end(), timeline);

@@ -223,6 +223,11 @@ class Replay {
   /// Adds when that happened which `awaited` waits for, if it is somebody.
   void add_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
                  typename WaitStates<K>::Causes& causes);
+  void bind(const TimelineState<K>& state, const Call& call, Waited& waited);
+  static WaitPattern pattern_of(const CollectiveInstance<K>& instance, Synchronisation how);
+  /// Whom a member of a collective waited for; in the first lane.
+  static int latest_member(const CollectiveInstance<K>& instance, const Awaited& awaited,
+                           const Communicator& comm);
   void add_collective_cause(const Call& call, const Awaited& awaited,
                             typename WaitStates<K>::Causes& causes);
   void add_epoch_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,

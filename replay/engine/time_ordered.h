@@ -268,7 +268,7 @@ void Replay<Rules>::pair(TransferId send, TransferId receive) requires kTimeOrde
   post.handshake = message.handshake;
   post.arrival() = message.arrival();
   post.sender_done = true;  // its sender has the other one
-  if (waits_) waits_->send(receive, Lanes<K>(waits_->send_of(send)));
+  if (waits_) waits_->join(send, receive);
   const bool under_way = time[send].open;
   const int receiver = time[receive].receiver;
   time[receive].open = under_way;

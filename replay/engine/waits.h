@@ -19,6 +19,68 @@ RUBATO_RARE void Replay<Rules>::note_wait(const TimelineState<K>& state, const C
   typename WaitStates<K>::Causes causes;
   for (const Awaited& awaited : state.awaited) add_cause(state, call, awaited, causes);
   waits_->call(state.number, state.enter, leave, causes);
+  if constexpr (K == 1) {
+    if (observers_.empty()) return;
+    Waited waited = causes.waited(state.enter[0], leave[0]);
+    bind(state, call, waited);
+    for (Observer<K>* observer : observers_) observer->waited(state.number, call, waited);
+  }
+}
+
+// What the end of a call follows from. By the recording nobody knows when a message was there, so
+// there a call follows from its cause if that came later than the call.
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::bind(const TimelineState<K>& state,
+                                     [[maybe_unused]] const Call& call, Waited& waited) {
+  if constexpr (Rules::kFollowsRecording) {
+    if (waited.wait > 0 && waited.timeline != state.number) {
+      waited.bound_to = waited.timeline;
+      waited.bound_at = waited.cause;
+    }
+  } else {
+    double latest = waited.enter;
+    const auto bind_to = [&](double ready, int timeline, double at) {
+      if (ready <= latest || timeline < 0 || (timeline == state.number && at >= waited.enter))
+        return;
+      latest = ready;
+      waited.bound_to = timeline;
+      waited.bound_at = at;
+    };
+    for (const Awaited& awaited : state.awaited) {
+      if (awaited.kind == Awaited::Kind::kSend || awaited.kind == Awaited::Kind::kReceive) {
+        if (awaited.transfer == kNoTransfer) continue;
+        const Transfer<K>& transfer = matcher_[awaited.transfer];
+        const bool receives = awaited.kind == Awaited::Kind::kReceive;
+        if (transfer.abandoned || (!receives && !transfer.sender_waits)) continue;
+        const auto& sides = waits_->sides_of(awaited.transfer);
+        const int from = trace_->rank_of(sides.sender), to = trace_->rank_of(sides.receiver);
+        // Behind a handshake, from whoever was ready last.
+        const bool meets = transfer.handshake || transfer.synchronous;
+        const bool by_receiver = meets && (!receives || transfer.handshake) &&
+                                 transfer.posted[0] > rules_->reaches(from, to, sides.send)[0];
+        const double ready = receives ? transfer.arrival()[0] : rules_->completion(transfer)[0];
+        if (by_receiver) {
+          bind_to(ready, sides.receiver, transfer.posted[0]);
+        } else {
+          bind_to(ready, sides.sender, sides.send[0]);
+        }
+      } else if (awaited.kind == Awaited::Kind::kCollective) {
+        const Communicator& comm = trace_->comms[awaited.action->comm];
+        if (comm.size() <= 1) continue;
+        const auto& instance = collectives_.get(awaited.action->comm, awaited.instance);
+        double recorded = 0;
+        Lanes<K> cause;
+        if (instance.abandoned ||
+            !collective_cause(instance, awaited.waits_for, awaited.local, comm, recorded, cause) ||
+            !rules_->follows_from_others(state, awaited, context_))
+          continue;
+        bind_to(rules_->completion(state, call, awaited, context_)[0],
+                latest_member(instance, awaited, comm), cause[0]);
+      } else if (waited.wait > 0) {
+        bind_to(waited.cause, waited.timeline, waited.cause);
+      }
+    }
+  }
 }
 
 template <class Rules>
@@ -31,10 +93,15 @@ RUBATO_HOT void Replay<Rules>::add_cause(const TimelineState<K>& state, const Ca
       if (awaited.transfer == kNoTransfer) return;
       const Transfer<K>& transfer = matcher_[awaited.transfer];
       if (transfer.abandoned) return;
+      const auto& sides = waits_->sides_of(awaited.transfer);
       if (awaited.kind == Awaited::Kind::kReceive) {
-        causes.add(WaitKind::kLateSender, waits_->send_of(awaited.transfer));
+        // By the recording nobody knows when a message was there.
+        const Lanes<K>& ready = Rules::kFollowsRecording ? sides.send : transfer.arrival();
+        causes.add(WaitKind::kLateSender, sides.send, WaitPattern::kLateSender, sides.sender,
+                   ready[0]);
       } else if (transfer.sender_waits) {
-        causes.add(WaitKind::kLateReceiver, transfer.posted);
+        causes.add(WaitKind::kLateReceiver, transfer.posted, WaitPattern::kLateReceiver,
+                   sides.receiver, transfer.posted[0]);
       }
       return;
     }
@@ -62,7 +129,42 @@ RUBATO_RARE void Replay<Rules>::add_collective_cause(const Call& call, const Awa
   Lanes<K> cause;
   if (!collective_cause(instance, awaited.waits_for, awaited.local, comm, recorded, cause)) return;
   const bool left_before = awaited.action->flags & kTakesNothing && call.leave < recorded;
-  if (!(Rules::kFollowsRecording && left_before)) causes.add(WaitKind::kCollective, cause);
+  if (Rules::kFollowsRecording && left_before) return;
+  causes.add(WaitKind::kCollective, cause, pattern_of(instance, awaited.waits_for),
+             latest_member(instance, awaited, comm), cause[0]);
+}
+
+template <class Rules>
+WaitPattern Replay<Rules>::pattern_of(const CollectiveInstance<K>& instance, Synchronisation how) {
+  if (instance.window) return WaitPattern::kFence;
+  if (instance.op == CollectiveOp::kBarrier) return WaitPattern::kBarrier;
+  switch (how) {
+    case Synchronisation::kAllToAll:
+      return WaitPattern::kAllToAll;
+    case Synchronisation::kAllToOne:
+      return WaitPattern::kEarlyReduce;
+    case Synchronisation::kOneToAll:
+      return WaitPattern::kLateBroadcast;
+    case Synchronisation::kPrefix:
+      return WaitPattern::kEarlyScan;
+  }
+  return WaitPattern::kAllToAll;
+}
+
+template <class Rules>
+int Replay<Rules>::latest_member(const CollectiveInstance<K>& instance, const Awaited& awaited,
+                                 const Communicator& comm) {
+  if (awaited.waits_for == Synchronisation::kOneToAll) return instance.root_timeline;
+  if (awaited.waits_for == Synchronisation::kPrefix) {
+    int member = awaited.local;  // enters hold the latest so far
+    while (member > 0 && instance.enters[member - 1][0] == instance.enters[awaited.local][0])
+      --member;
+    return comm.members[member];
+  }
+  const Arrivals<K>& all = instance.awaited_by(awaited.local, comm);
+  if (instance.parts.empty()) return all.latest;
+  const auto [time, sender] = instance.parts.latest_in_first_lane(awaited.local);
+  return time > all.last[0] ? sender : all.latest;
 }
 
 template <class Rules>
@@ -76,7 +178,10 @@ RUBATO_RARE void Replay<Rules>::add_epoch_cause(const TimelineState<K>& state, c
   const double leave =
       Rules::kFollowsRecording ? call.leave : std::numeric_limits<double>::infinity();
   if (epoch_cause(epoch, *awaited.action, leave, recorded, cause))
-    causes.add(WaitKind::kOneSided, cause);
+    causes.add(
+        WaitKind::kOneSided, cause,
+        windows_.is_origin(*awaited.action) ? WaitPattern::kLatePost : WaitPattern::kEarlyWait,
+        awaited.action->epoch.peer, cause[0]);
 }
 
 template <class Rules>
@@ -91,7 +196,7 @@ RUBATO_RARE void Replay<Rules>::add_lock_cause(const TimelineState<K>& state,
   // At the target, where the request comes as much later.
   if constexpr (!Rules::kFollowsRecording)
     cause -= rules_->reaches(state.rank, action.one_sided.target, state.enter) - state.enter;
-  causes.add(WaitKind::kOneSided, cause);
+  causes.add(WaitKind::kOneSided, cause, WaitPattern::kLock, turn.releaser, cause[0]);
 }
 
 }  // namespace rubato

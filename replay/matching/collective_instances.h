@@ -39,8 +39,10 @@ struct Arrivals {
   /// Latest enter of the members that take part.
   Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
   double recorded_last = -std::numeric_limits<double>::infinity();
+  int32_t latest = -1;  ///< timeline of the one that entered last, in the first lane
 
-  void add(double recorded, const Lanes<K>& enter) {
+  void add(double recorded, const Lanes<K>& enter, int timeline) {
+    if (enter[0] > last[0]) latest = timeline;
     last = last.max(enter);
     recorded_last = std::max(recorded_last, recorded);
     ++count;
@@ -55,14 +57,14 @@ class PartArrivals {
 
   /// A member that entered at `enter` sends something to the members from `first` to before `end`,
   /// out of `members`.
-  void add(int members, int first, int end, double recorded, const Lanes<K>& enter) {
+  void add(int members, int first, int end, double recorded, const Lanes<K>& enter, int timeline) {
     if (nodes_.empty()) nodes_.resize(2 * static_cast<size_t>(members));
     // A tree over the members: 2 i and 2 i + 1 are below i, the members at the bottom.
     first += members;
     end += members;
     for (; first < end; first /= 2, end /= 2) {
-      if (first % 2) nodes_[first++].add(recorded, enter);
-      if (end % 2) nodes_[--end].add(recorded, enter);
+      if (first % 2) nodes_[first++].add(recorded, enter, timeline);
+      if (end % 2) nodes_[--end].add(recorded, enter, timeline);
     }
   }
 
@@ -72,6 +74,14 @@ class PartArrivals {
       recorded = std::max(recorded, nodes_[node].recorded_last);
       enter = enter.max(nodes_[node].last);
     }
+  }
+
+  /// The same in the first lane: when, and in which timeline (-1: nobody).
+  std::pair<double, int32_t> latest_in_first_lane(int member) const {
+    std::pair<double, int32_t> found = {-std::numeric_limits<double>::infinity(), -1};
+    for (size_t node = nodes_.size() / 2 + member; node > 0; node /= 2)
+      found = std::max(found, {nodes_[node].last[0], nodes_[node].latest});
+    return found;
   }
 
  private:
@@ -92,6 +102,7 @@ struct CollectiveInstance {
   bool abandoned = false;  ///< a member will never come: waiting members keep their recorded time
   Lanes<K> root_enter = Lanes<K>::Zero();
   double recorded_root_enter = 0;
+  int32_t root_timeline = -1;
   double recorded_first_leave = 0;
   int first_rank = 0;      ///< world rank of the first that came, for messages
   std::vector<char> here;  ///< by local rank
@@ -140,9 +151,9 @@ class CollectiveInstances {
     Instance& instance;
   };
 
-  /// Member `local` of a communicator enters a collective: the one that `action` names, else its
-  /// next.
-  Arrived arrive(const Action& action, int local, int world_rank, const Call& call,
+  /// Member `local` of a communicator enters a collective in `timeline`: the one that `action`
+  /// names, else its next.
+  Arrived arrive(const Action& action, int local, int world_rank, int timeline, const Call& call,
                  const Lanes<K>& enter) {
     const double recorded = call.enter;
     const uint32_t comm = action.comm;
@@ -176,27 +187,28 @@ class CollectiveInstances {
     const bool sends_to_some = action.flags & (kSendsToSome | kGivesNothing);
     const bool no_part = action.flags & kNoPart || root == kRootInOwnGroup;
     if (action.flags & kSendsToSome) {
-      add_parts(action, local, communicator, recorded, enter, instance.parts);
+      add_parts(action, local, communicator, recorded, enter, timeline, instance.parts);
     } else if (action.flags & kGivesNothing) {
-      instance.parts.add(size, local, local + 1, recorded, enter);  // itself alone
+      instance.parts.add(size, local, local + 1, recorded, enter, timeline);  // itself alone
     }
     if (no_part || sends_to_some) {
       ++instance.arrived.count;
     } else {
-      instance.arrived.add(recorded, enter);
+      instance.arrived.add(recorded, enter, timeline);
     }
     if (!instance.groups.empty()) {
       Arrivals<K>& group = instance.groups[local < communicator.first_group ? 0 : 1];
       if (no_part || sends_to_some) {
         ++group.count;
       } else {
-        group.add(recorded, enter);
+        group.add(recorded, enter, timeline);
       }
     }
     instance.here[local] = 1;
     if (local == root) {
       instance.root_arrived = true;
       instance.root_enter = enter;
+      instance.root_timeline = timeline;
       instance.recorded_root_enter = recorded;
     }
     if (instance.how == Synchronisation::kPrefix)
@@ -288,7 +300,7 @@ class CollectiveInstances {
 
   /// The actions behind `action` name the members that get nothing.
   static void add_parts(const Action& action, int local, const Communicator& comm, double recorded,
-                        const Lanes<K>& enter, PartArrivals<K>& parts) {
+                        const Lanes<K>& enter, int timeline, PartArrivals<K>& parts) {
     // Between groups peers are those of the other one.
     const int first = local < comm.first_group ? comm.first_group : 0;
     const int peers = comm.peers(local);
@@ -298,13 +310,13 @@ class CollectiveInstances {
     do {
       const NothingToAction& nothing = (++behind)->nothing_to;
       const int end = std::clamp(nothing.first, next, peers);
-      parts.add(comm.size(), first + next, first + end, recorded, enter);
+      parts.add(comm.size(), first + next, first + end, recorded, enter, timeline);
       next = static_cast<int>(std::min<uint64_t>(end + nothing.members, peers));
       follow = nothing.follow;
     } while (follow > 0);
-    parts.add(comm.size(), first + next, first + peers, recorded, enter);
+    parts.add(comm.size(), first + next, first + peers, recorded, enter, timeline);
     // Nobody is done before it has come itself.
-    if (comm.first_group == 0) parts.add(comm.size(), local, local + 1, recorded, enter);
+    if (comm.first_group == 0) parts.add(comm.size(), local, local + 1, recorded, enter, timeline);
   }
 
   void arrive_prefix(Instance& instance, int size, int local, double recorded,

@@ -109,6 +109,7 @@ struct LockTurn {
   double recorded_release = -std::numeric_limits<double>::infinity();  ///< enter of the last unlock
   /// When the lock was free again at the target (model), or the last unlock was entered (measured).
   Lanes<K> released = Stream<K>::never();
+  int32_t releaser = -1;         ///< timeline whose unlock that was, in the first lane
   std::vector<int32_t> waiting;  ///< timelines to wake
 };
 

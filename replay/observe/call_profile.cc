@@ -4,9 +4,27 @@
 #include <utility>
 
 #include "replay/observe/collective_share.h"
-#include "replay/observe/wait_states.h"
 
 namespace rubato {
+namespace {
+
+WaitKind kind_of(WaitPattern pattern) {
+  switch (pattern) {
+    case WaitPattern::kLateSender:
+    case WaitPattern::kWrongOrder:
+      return WaitKind::kLateSender;
+    case WaitPattern::kLateReceiver:
+      return WaitKind::kLateReceiver;
+    case WaitPattern::kLatePost:
+    case WaitPattern::kEarlyWait:
+    case WaitPattern::kLock:
+      return WaitKind::kOneSided;
+    default:
+      return WaitKind::kCollective;
+  }
+}
+
+}  // namespace
 
 CallTraffic& CallTraffic::operator+=(const CallTraffic& other) {
   sent += other.sent;
@@ -68,20 +86,25 @@ void CallProfile::note_window(Timeline& timeline, const Call& call, double gap, 
   if (call.role == CallRole::kInit) {
     timeline.begun = true;
     timeline.overhead = 0;
+    for (CallTraffic& each : timeline.calls) each.waits = {};
   }
 }
 
-void CallProfile::note_waits(int number, const Call& call, double inside) {
-  Timeline& timeline = timelines_[number];
-  const auto& sums = waits_->sums(number);
-  for (int kind = 0; kind < kWaitKinds; ++kind) {
-    const double before = std::exchange(timeline.waited[kind], sums[kind][0]);
-    if (timeline.waited[kind] == before || call.role != CallRole::kMpi) continue;
-    // What the call lost while it waited is no part of its time.
-    const double wait = std::min(timeline.waited[kind] - before, inside);
-    timeline.calls[call.name].waits[kind] += wait;
-    inside -= wait;
+void CallProfile::waited(int number, const Call&, const Waited& waited) {
+  const int rank = waited.timeline < 0 ? -1 : trace_->rank_of(waited.timeline);
+  timelines_[number].wait = {waited.wait, kind_of(waited.pattern), rank};
+}
+
+void CallProfile::add_receiving(Timeline& timeline, const Wait& wait, double inside) {
+  if (from_.empty()) return;
+  const bool is_late = wait.kind == WaitKind::kLateSender && wait.ticks > 0 &&
+                       std::find(from_.begin(), from_.end(), wait.rank) != from_.end();
+  if (is_late) {
+    timeline.peers[wait.rank].time += wait.ticks;
+    inside -= wait.ticks;
   }
+  const double part = inside / static_cast<double>(from_.size());
+  for (const int32_t peer : from_) timeline.peers[peer].time += part;
 }
 
 void CallProfile::add_collective(CallTraffic& started, CallTraffic& completed, int rank,
@@ -103,12 +126,15 @@ void CallProfile::call(int number, const Call& call, const Block& block,
     inside = std::max(0.0, inside - lost.flushing - lost.stolen);
   }
   note_window(timeline, call, enter[0] - clock_before[0], inside);
-  if (waits_) note_waits(number, call, inside);
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
   if (!is_mpi) return;
   const int rank = trace_->rank_of(number);
   CallTraffic& traffic = timeline.calls[call.name];
+  Wait wait = std::exchange(timeline.wait, {});
+  // What the call lost while it waited is no part of its time.
+  wait.ticks = std::min(wait.ticks, inside);
+  if (!timeline.over) traffic.waits[static_cast<size_t>(wait.kind)] += wait.ticks;
   OpenRequests& open = open_[rank];
   from_.clear();
   int32_t target = 0;  // of the last one-sided operation
@@ -161,8 +187,7 @@ void CallProfile::call(int number, const Call& call, const Block& block,
         break;
     }
   }
-  const double part = inside / static_cast<double>(from_.size());
-  for (const int32_t peer : from_) timeline.peers[peer].time += part;
+  add_receiving(timeline, wait, inside);
 }
 
 std::vector<CallTraffic> CallProfile::take_calls(int rank) {

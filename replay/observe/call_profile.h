@@ -10,8 +10,8 @@
 //   MPI_Iallreduce, MPI_Wait                 a send and a receive of MPI_Iallreduce
 //
 // As in MPInside's Figure 2 the bytes of a nonblocking receive are those of MPI_Irecv, though they
-// become known in MPI_Wait (Profile books them there). A call that completes receives from several
-// ranks divides its time evenly among these messages.
+// become known in MPI_Wait (Profile books them there). If a call completes receives from several
+// ranks, its wait is time with the late sender, and the rest is divided evenly among the messages.
 
 #include <array>
 #include <cstdint>
@@ -52,7 +52,7 @@ class CallProfile : public Observer<1> {
 
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
-  void watch_waits(const WaitStates<1>* waits) override { waits_ = waits; }
+  void waited(int timeline, const Call& call, const Waited& waited) override;
 
   // The results of a rank, all its threads together, each to be taken once.
 
@@ -65,9 +65,14 @@ class CallProfile : public Observer<1> {
   double overhead(int rank) const;
 
  private:
+  struct Wait {
+    double ticks = 0;
+    WaitKind kind = WaitKind::kLateSender;
+    int rank = -1;  ///< that it was for; -1: not known
+  };
   struct Timeline {
-    std::vector<CallTraffic> calls;           ///< by name; `outside` and `waits` in ticks
-    std::array<double, kWaitKinds> waited{};  ///< as WaitStates has it behind the last call
+    std::vector<CallTraffic> calls;  ///< by name; `outside` and `waits` in ticks
+    Wait wait;                       ///< of the call that call() hears of next
     PeerTable peers;
     double overhead = 0;  ///< ticks
     bool begun = false;   ///< MPI_Init has left; without one `outside` is none
@@ -88,13 +93,12 @@ class CallProfile : public Observer<1> {
     std::unordered_map<uint32_t, uint32_t> others_;
   };
 
-  /// Adds what `call` waited, of the ticks that it took.
-  void note_waits(int number, const Call& call, double inside);
+  /// Divides the ticks of a call among the ranks in from_.
+  void add_receiving(Timeline& timeline, const Wait& wait, double inside);
   void note_window(Timeline& timeline, const Call& call, double gap, double inside);
   void add_collective(CallTraffic& started, CallTraffic& completed, int rank, const Action& action);
 
   const TraceDefinitions* trace_;
-  const WaitStates<1>* waits_ = nullptr;
   double ticks_per_second_;
   bool keeps_lost_;
   double outside_ticks_, function_ticks_;  ///< overhead of a call, and of a record

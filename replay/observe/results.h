@@ -91,8 +91,11 @@ enum class WildcardMatching : uint8_t {
 
 struct ScenarioResult {
   std::string name;
-  double elapsed = 0;            ///< seconds; latest end minus earliest start over ranks
-  double elapsed_with_init = 0;  ///< seconds; last record minus first record over ranks
+  std::string base;                  ///< Scenario::base
+  std::vector<std::string> changes;  ///< Scenario::changes
+  bool from_recording = false;       ///< durations come from the archive, not from a model
+  double elapsed = 0;                ///< seconds; latest end minus earliest start over ranks
+  double elapsed_with_init = 0;      ///< seconds; last record minus first record over ranks
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other
   std::vector<RankResult> ranks;
   bool has_waits = false;       ///< wait states were asked for

@@ -30,6 +30,7 @@
 #include "models/lanes.h"
 #include "replay/matching/channel_table.h"
 #include "replay/observe/results.h"
+#include "replay/observe/waited.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 
@@ -47,6 +48,29 @@ class WaitStates {
       latest_[i] = has(i) ? Lanes<K>(latest_[i].max(time)) : time;
       kinds_ |= 1u << i;
     }
+    /// The same, and who it was: `timeline` at `time`. `ready` is when the call could go on (the
+    /// message is there), in the first lane.
+    void add(WaitKind kind, const Lanes<K>& time, WaitPattern pattern, int timeline, double ready) {
+      add(kind, time);
+      if (latest_timeline_ != kNobody && ready <= ready_) return;
+      pattern_ = pattern;
+      latest_timeline_ = timeline;
+      time_ = time[0];
+      ready_ = ready;
+    }
+
+    /// In the first lane, of a call from `enter` to `leave`.
+    Waited waited(double enter, double leave) const {
+      Waited waited;
+      waited.enter = enter;
+      waited.leave = leave;
+      if (latest_timeline_ == kNobody) return waited;
+      waited.pattern = pattern_;
+      waited.timeline = latest_timeline_;
+      waited.cause = time_;
+      waited.wait = std::max(0.0, std::min(time_, leave) - enter);
+      return waited;
+    }
 
    private:
     friend class WaitStates;
@@ -54,6 +78,12 @@ class WaitStates {
 
     std::array<Lanes<K>, kWaitKinds> latest_;
     unsigned kinds_ = 0;  ///< a bit for each that there is
+    // Of the one that was ready last:
+    static constexpr int kNobody = -2;
+    WaitPattern pattern_ = WaitPattern::kLateSender;
+    int latest_timeline_ = kNobody;
+    double time_ = 0;
+    double ready_ = 0;
   };
 
   explicit WaitStates(const TraceDefinitions& trace)
@@ -61,12 +91,26 @@ class WaitStates {
     for (Timeline& timeline : timelines_) timeline.clear();
   }
 
-  // When the send of a message was entered; for as long as the message lives.
-  void send(TransferId id, const Lanes<K>& enter) {
-    if (id >= sends_.size()) sends_.resize(std::max<size_t>(id + 1, 2 * sends_.size()));
-    sends_[id] = enter;
+  // Who sends and receives a message, and when its send was entered; for as long as it lives.
+  struct Sides {
+    Lanes<K> send;
+    int32_t sender = -1;  ///< timelines
+    int32_t receiver = -1;
+  };
+  void send(TransferId id, const Lanes<K>& enter, int timeline) {
+    Sides& sides = at(id);
+    sides.send = enter;
+    sides.sender = timeline;
   }
-  const Lanes<K>& send_of(TransferId id) const { return sends_[id]; }
+  void post(TransferId id, int timeline) { at(id).receiver = timeline; }
+  /// The receive takes the message: in the order of arrival they were apart.
+  void join(TransferId send, TransferId receive) {
+    at(std::max(send, receive));
+    sides_[receive].send = sides_[send].send;
+    sides_[receive].sender = sides_[send].sender;
+    sides_[send].receiver = sides_[receive].receiver;
+  }
+  const Sides& sides_of(TransferId id) const { return sides_[id]; }
 
   /// An MPI call of a timeline left; it waited for `causes`.
   void call(int number, const Lanes<K>& enter, const Lanes<K>& leave, const Causes& causes) {
@@ -92,9 +136,6 @@ class WaitStates {
     if (role == CallRole::kFinalize) timeline.over = true;
   }
 
-  /// Of a timeline, up to now, by WaitKind. Ticks.
-  const std::array<Lanes<K>, kWaitKinds>& sums(int number) const { return timelines_[number].sums; }
-
   /// RankResult::waits of one lane.
   void fill(ScenarioResult& result, int lane, double ticks_per_second) const {
     result.has_waits = true;
@@ -113,9 +154,14 @@ class WaitStates {
     void clear() { sums.fill(Lanes<K>::Zero()); }
   };
 
+  Sides& at(TransferId id) {
+    if (id >= sides_.size()) sides_.resize(std::max<size_t>(id + 1, 2 * sides_.size()));
+    return sides_[id];
+  }
+
   const TraceDefinitions* trace_;
   std::vector<Timeline> timelines_;
-  std::vector<Lanes<K>> sends_;
+  std::vector<Sides> sides_;
 };
 
 }  // namespace rubato

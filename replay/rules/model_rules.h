@@ -204,6 +204,33 @@ class ModelRules {
     return level == Level::kSelf ? time : Lanes<K>(time + message_cost(level, 0).latency);
   }
 
+  /// True if a member leaves a collective when it does because of the others' enters, and not
+  /// because of its own (with a root: one that comes long after it). With one lane.
+  bool follows_from_others(const TimelineState<K>& timeline, const Awaited& awaited,
+                           const RuleContext<K>& context) {
+    if (awaited.waits_for != Synchronisation::kOneToAll) return true;
+    const Action& action = *awaited.action;
+    const Communicator& comm = context.trace->comms[action.comm];
+    const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
+    if (!instance.waits_for_root(awaited.local, comm)) return false;
+    const CollectiveCost& cost =
+        collective_cost(action, comm, awaited.local, false, *context.trace);
+    return instance.root_enter[0] + cost.total[0] + instance.late >=
+           context.arrival(timeline, awaited)[0] + cost.departure[0];
+  }
+
+  /// When a send is complete whose sender waits.
+  Lanes<K> completion(const Transfer<K>& transfer) {
+    return transfer.handshake
+               ? transfer.arrival()
+               : acknowledged(transfer, message_cost(transfer.level, transfer.bytes));
+  }
+  /// When a collective is complete for a member of it that waits in the current call.
+  Lanes<K> completion(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
+                      const RuleContext<K>& context) {
+    return collective_leave(timeline, call, awaited, context);
+  }
+
   /// When a call leaves that waits for nothing.
   const Lanes<K>& leave_at_once(const TimelineState<K>& timeline) const { return timeline.busy; }
 
@@ -293,10 +320,7 @@ class ModelRules {
   /// A send that was complete at `since` when recorded ends in the current call (outcomes.h).
   void end_moved(const Transfer<K>& transfer, const Lanes<K>& since) {
     if (transfer.abandoned || !transfer.sender_waits) return;
-    const Lanes<K> completion =
-        transfer.handshake ? transfer.arrival()
-                           : acknowledged(transfer, message_cost(transfer.level, transfer.bytes));
-    outcomes_.add(completion - since);
+    outcomes_.add(completion(transfer) - since);
   }
 
   /// How the collectives of one lane were priced.

@@ -62,9 +62,9 @@ function writeHead() {
   const trace = data.trace;
   byId("version").textContent = byId("version-again").textContent = data.rubato;
   byId("archive").textContent = trace.path;
-  byId("headline").textContent = data.headline || `${trace.path} on other machines`;
-  byId("efficiency").textContent = data.efficiency;
-  byId("efficiency").hidden = !data.efficiency;
+  byId("headline").textContent = data.verdict[0] || `${trace.path} on other machines`;
+  byId("finding").textContent = data.verdict[1] || "";
+  byId("finding").hidden = data.verdict.length < 2;
   byId("reference-name").textContent = `“${data.reference}”`;
   const plural = (count, word) => `${showCount(count)} ${word}${count === 1 ? "" : "s"}`;
   byId("what-was-run").textContent = `${trace.command ? `“${trace.command}”, ` : ""}${plural(trace.ranks, "rank")} on ${plural(trace.nodes, "node")}, ` +
@@ -74,6 +74,18 @@ function writeHead() {
   const doubts = [...data.caveats, ...data.scenario_notes];
   [data.kept_line, ...doubts].forEach((line) => byId("trust-lines").append(element("li", line)));
   byId("trust").className = doubts.length || trace.kept.length ? "doubt" : "quiet";
+}
+
+// --- What would help ------------------------------------------------------------------------------
+
+function writeCures() {
+  if (data.cures.length === 0) {
+    byId("cures").remove();
+    return;
+  }
+  fillTable(byId("cure-table"), ["What would help", "Saves at most", `of ${data.judged}`],
+    data.cures.map((cure) => [cure.what, showSeconds(cure.seconds), showShare(cure.seconds, data.judged_elapsed)]));
+  byId("commands").textContent = data.cures.filter((cure) => cure.command).map((cure) => cure.command).join("\n");
 }
 
 // --- Elapsed per scenario -------------------------------------------------------------------------
@@ -432,6 +444,7 @@ function drawPlatforms() {
 }
 
 writeHead();
+writeCures();
 drawScenarios();
 writeScenarioTable();
 setUpDivision();

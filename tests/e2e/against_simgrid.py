@@ -114,7 +114,7 @@ def simgrid_elapsed(calls, options, directory):
 def rubato_elapsed(calls, machine, directory):
     archive = directory / "archive"
     write_archive(calls, archive)
-    run = subprocess.run([rubato, "replay", archive, "--on", machine, "--json", "-"], capture_output=True,
+    run = subprocess.run([rubato, "replay", archive, "--only", "--on", machine, "--json", "-"], capture_output=True,
                          text=True)
     assert run.returncode == 0, run.stderr
     results = json.loads(run.stdout)

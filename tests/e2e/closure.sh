@@ -50,7 +50,7 @@ attempt() {
     rm -rf run.otf2dir
     exchange "$1" "$2" "$rubato" trace -o run.otf2dir || fail "$1 of $2 B traced"
     # shellcheck disable=SC2086
-    "$rubato" replay run.otf2dir --on cluster.toml $stand_in --json replay$launch.json >/dev/null || fail "replay"
+    "$rubato" replay run.otf2dir --only --on cluster.toml $stand_in --json replay$launch.json >/dev/null || fail "replay"
   done >traced.txt
   (exchange pingpong "$2" >>around.txt) || fail "pingpong of $2 B" # $times stays that of the pattern
   "$python" - "$1" "$2" "$times" "$loops" <<'END'

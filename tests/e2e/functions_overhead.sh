@@ -25,7 +25,7 @@ build_program app -finstrument-functions
 seconds() {
   scenario=$1
   shift
-  "$rubato" replay run.otf2dir --on "$scenario" --json replay.json "$@" >/dev/null 2>err.txt || fail "$(cat err.txt)"
+  "$rubato" replay run.otf2dir --only --on "$scenario" --json replay.json "$@" >/dev/null 2>err.txt || fail "$(cat err.txt)"
   "$python" -c 'import json; print(json.load(open("replay.json"))["scenarios"][0]["ranks"][0]["compute"])'
 }
 # The machine may have other work: the least that each kind took counts, of as many runs as it takes to see it.

@@ -22,6 +22,6 @@ T
 "$work/build/backplane" "$work/two.txt" 0.5GB/s >"$work/out.txt"
 grep -q ' 1001.000 us$' "$work/out.txt" && grep -q ' 4001.000 us$' "$work/out.txt" || { cat "$work/out.txt"; exit 1; }
 # The installed command finds its parts, and reads text, too.
-"$work/prefix/bin/rubato" replay "$work/two.txt" --on bandela:latency=1us,bandwidth=1GB/s >"$work/replay.txt" 2>&1 ||
+"$work/prefix/bin/rubato" replay "$work/two.txt" --only --on bandela:latency=1us,bandwidth=1GB/s >"$work/replay.txt" 2>&1 ||
   { cat "$work/replay.txt"; exit 1; }
 grep -q '^bandela:[^ ]* *1\.001 ' "$work/replay.txt" || { cat "$work/replay.txt"; exit 1; }

@@ -41,7 +41,7 @@ grep -q '^Ranks  *2 on 1 node' info.txt || fail "info says: $(cat info.txt)"
 # A busy machine may have measured that longer messages are faster, which replay mentions.
 ! grep -v '^rubato: warning: cluster.toml:[0-9]*: level' err.txt || fail "replay complains: $(cat err.txt)"
 /usr/bin/python3 - <<'PYTHON' || fail "the numbers"
-import csv, json
+import collections, csv, json
 data = json.load(open("out.json"))
 elapsed = {s["name"]: s["elapsed"] for s in data["scenarios"]}
 print(elapsed)
@@ -70,13 +70,19 @@ rows = list(csv.DictReader(open("out.csv")))
 for row in rows:
     scenario = next(s for s in data["scenarios"] if s["name"] == row["scenario"])
     rank = scenario["ranks"][int(row["rank"])]
-    if row["call"] in rank:
-        time = rank[row["call"]]
-    elif row["call"] in rank["calls"]:
-        time = rank["calls"][row["call"]]["time"]
-    else:
-        time = rank["waits"][row["call"].replace(" ", "_").replace("-", "_")]
+    kind, name = row["kind"], row["name"]
+    time = (rank["waits"][name] if kind == "wait" else
+            rank["calls"][name]["time"] if kind in ("mpi", "outside") else rank[name])
     assert abs(float(row["time_s"]) - time) < 1e-12
+    assert (kind == "outside") == (name in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize"))
+# A group-by adds up: one thread of each rank calls MPI.
+sums = collections.Counter()
+for row in rows:
+    if row["kind"] in ("compute", "mpi", "other"):
+        sums[row["scenario"], row["rank"]] += float(row["time_s"])
+for scenario in data["scenarios"]:
+    for rank in scenario["ranks"]:
+        assert abs(sums[scenario["name"], str(rank["rank"])] - scenario["elapsed"]) < 1e-9
 PYTHON
 grep -q 'On a perfect interconnect\|Even a perfect interconnect\|On its own machine the model' table.txt || fail "no answer: $(cat table.txt)"
 grep -q '"level":"node"' out.html || fail "the report has no calibration curve"

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
 }
 C
 trace 2 ./tested
-"$rubato" replay run.otf2dir --on "$rendezvous" --on infiniband-hdr:ppn=1 --json tested.json >tested.txt
+"$rubato" replay run.otf2dir --only --on "$rendezvous" --on infiniband-hdr:ppn=1 --json tested.json >tested.txt
 
 # Rank 0 lets go of its send and is done at 0.1 s; rank 1 receives at 0.3 s.
 build_program freed <<'C'

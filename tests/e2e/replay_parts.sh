@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
 C
 trace 4 ./app
 check_replay
-"$rubato" replay run.otf2dir --on perfect --on 'bandela:latency=1us,bandwidth=1GB/s' --json out.json >/dev/null
+"$rubato" replay run.otf2dir --only --on perfect --on 'bandela:latency=1us,bandwidth=1GB/s' --json out.json >/dev/null
 "$python" - <<'PYTHON' || fail "ranks wait for one that sends them nothing"
 import json
 for scenario in json.load(open('out.json'))['scenarios']:

@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
 C
 build_program app -finstrument-functions
 trace 2 --functions ./app || fail "exit code $?"
-"$rubato" replay run.otf2dir --on perfect --on "perfect:region=busy*0.5" --on "perfect:region=busy*0.25" \
+"$rubato" replay run.otf2dir --only --on perfect --on "perfect:region=busy*0.5" --on "perfect:region=busy*0.25" \
   --on "perfect:region=inner*0.5" --on "perfect:rank1.cpu*2" --json results.json >replay.txt ||
   fail "replay: $(cat replay.txt)"
 "$python" - <<'END' || fail "elapsed times"
@@ -62,5 +62,5 @@ run = subprocess.run([sys.argv[1], "replay", "run.otf2dir", "--csv", "unread.csv
 assert run.returncode == -signal.SIGPIPE, run
 assert b"error" not in run.stderr, run.stderr
 assert [name for name in os.listdir(".") if "unread" in name] == ["unread.csv"], os.listdir(".")
-assert open("unread.csv").read().startswith("scenario,rank,call"), "half of it"
+assert open("unread.csv").read().startswith("scenario,rank,kind"), "half of it"
 END

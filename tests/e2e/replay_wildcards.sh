@@ -53,7 +53,7 @@ expect 1 'RUBATO_FOUND_SOURCE[^;]*; INT32; 2)'
 
 # rematched WILDCARDS EXPECTED
 rematched() {
-  "$rubato" replay run.otf2dir --on bandela:node.latency=1us,network.latency=1s,ppn=2 --wildcards "$1" \
+  "$rubato" replay run.otf2dir --only --on bandela:node.latency=1us,network.latency=1s,ppn=2 --wildcards "$1" \
     --json - >replay.json 2>replay.txt || fail "replay: $(cat replay.txt)"
   "$python" -c '
 import json

@@ -24,7 +24,7 @@ struct Profiled {
     const Scenario scenario = parse_scenario(scenario_text);
     CallProfile seen(trace, kept);
     ReplayOptions options;
-    options.observer = &seen;
+    options.observers = {&seen};
     options.wait_states = true;
     results = run_replay(*source, {scenario}, options);
     INFO(results.scenarios[0].deadlock);
@@ -165,9 +165,10 @@ TEST_CASE("MPInside's tables of a message and a broadcast") {
   }
 }
 
-TEST_CASE("the time of a call with several receives is divided evenly among them") {
-  // MPI_Waitall from 20 to 80 completes two receives from 1 and one from 2, and a send: 60 / 3
-  // each. MPI_Sendrecv from 100 to 110 receives from 1.
+TEST_CASE("the time of a call with several receives is the late sender's, then everybody's") {
+  // MPI_Waitall from 20 to 80 completes two receives from 1, one from 2, and a send. Rank 2 sends
+  // at 50: 30 are its, and 30 / 3 are those of each message. MPI_Sendrecv from 100 to 110 receives
+  // from 1.
   const Profiled p(R"(
     0: 0..1 irecv 1 8B req 1
     0: 1..2 irecv 1 16B req 2
@@ -180,14 +181,15 @@ TEST_CASE("the time of a call with several receives is divided evenly among them
     1: 5..10 send 0 16B
     1: 10..15 send 0 2B
     1: 120 end
-    2: 0..5 send 0 32B
-    2: 5..10 recv 0 64B
-    2: 10..101 recv 0 1B
+    2: 0..10 recv 0 64B
+    2: 50..55 send 0 32B
+    2: 60..101 recv 0 1B
     2: 120 end
   )");
-  CHECK(p.time_from(0, 1) == Approx(20 + 20 + 10));
-  CHECK(p.time_from(0, 2) == Approx(20));
-  CHECK(p.time_from(2, 0) == Approx(5 + 91));
+  CHECK(p.time_from(0, 1) == Approx(10 + 10 + 10));
+  CHECK(p.time_from(0, 2) == Approx(30 + 10));
+  CHECK(p.time_from(2, 0) == Approx(10 + 41));
+  CHECK(p.wait(0, "MPI_Wait", WaitKind::kLateSender) == Approx(30));
   CHECK(p.pair(1, 0) == Moved{8 + 16 + 2, 3});
   CHECK(p.pair(0, 2) == Moved{64 + 1, 2});
   CHECK(p.row(0, "MPI_Wait").traffic.bytes_completed == 8 + 16 + 32);

@@ -22,7 +22,7 @@ struct Logged {
     log = std::make_unique<CallLog>(
         trace, scenario.placement.place(Placement(trace.node_of_rank, trace.socket_of_rank)));
     ReplayOptions options;
-    options.observer = log.get();
+    options.observers = {log.get()};
     options.functions = source->functions();
     elapsed = run_replay(*source, {scenario}, options).scenarios[0].elapsed;
   }

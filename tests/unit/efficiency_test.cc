@@ -7,7 +7,9 @@
 
 #include "replay/archive/text_source.h"
 #include "replay/driver.h"
+#include "tools/cures.h"
 #include "tools/report_json.h"
+#include "tools/report_text.h"
 
 using namespace rubato;
 
@@ -156,4 +158,39 @@ TEST_CASE("a run that computes nearly all the time has little to gain") {
   )")) ==
       "Parallel efficiency 98 % = load balance 100 % × serialisation 100 % × transfer 98 %: there "
       "is little to gain.");
+}
+
+// As in the first test: T = 3600, transfer 5/6, load balance 2/3. Equal work saves a third, 1200;
+// free messages a sixth, 600. Serialisation 1 saves nothing.
+TEST_CASE("cures say what they save at most, the largest first, with the question that follows") {
+  Results results = replayed(R"(
+    0: 0..0 local MPI_Comm_rank
+    1: 0..0 local MPI_Comm_rank
+    0: 1000..3600 barrier
+    1: 3000..3600 barrier
+    0: 3600 end
+    1: 3600 end
+  )",
+                             {"measured", "bandela:latency=1us,ppn=1", "perfect"});
+  results.trace.path = "it's/traces.otf2";
+  const std::vector<Cure> found = cures(results);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].what == "equal work on all ranks");
+  CHECK(found[0].seconds == Approx(1200e-9));
+  // Rank 1 computes 1.5 times as long as the mean rank.
+  CHECK(found[0].command == "rubato replay 'it'\\''s' --on 'measured:rank1.cpu*1.50'");
+  CHECK(found[1].what == "messages that cost nothing");
+  CHECK(found[1].seconds == Approx(600e-9));
+  CHECK(found[1].command ==
+        "rubato replay 'it'\\''s' --on bandela:latency=1us,ppn=1,latency/2 --on "
+        "'bandela:latency=1us,ppn=1,bandwidth*2'");
+  const std::string text = report_text(results);
+  CHECK(text.starts_with("Parallel efficiency 56 %"));
+  CHECK(text.find("equal work on all ranks          1.200 µs       33.3 %\n") != std::string::npos);
+  TextReportOptions terminal;
+  terminal.verdict_last = true;
+  CHECK(report_text(results, terminal).ends_with("\n\n" + text.substr(0, text.find("\n\n") + 1)));
+  // Without `perfect` nobody knows.
+  results.scenarios.pop_back();
+  CHECK(cures(results).empty());
 }

@@ -163,7 +163,7 @@ TEST_CASE("the latest arrival for each member is the latest of those that send t
       const int first = sender * 7 % members;
       const int end = first + sender * 5 % (members - first + 1);
       const double time = sender * 37 % 101;
-      parts.add(members, first, end, time, Lanes<1>(2 * time));
+      parts.add(members, first, end, time, Lanes<1>(2 * time), sender);
       for (int i = first; i < end; ++i) expected[i] = std::max(expected[i], time);
     }
     for (int i = 0; i < members; ++i) {
@@ -173,6 +173,13 @@ TEST_CASE("the latest arrival for each member is the latest of those that send t
       INFO(members << " members, member " << i);
       CHECK(recorded == expected[i]);
       CHECK(replayed[0] == 2 * expected[i]);
+      const auto [time, sender] = parts.latest_in_first_lane(i);
+      if (sender < 0) {
+        CHECK(expected[i] == -1);
+      } else {
+        CHECK(time == replayed[0]);
+        CHECK(sender * 37 % 101 == expected[i]);
+      }
     }
   }
 }

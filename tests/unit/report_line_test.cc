@@ -9,7 +9,7 @@ TEST_CASE("the line at the end of a run names the archive and what to do next") 
   const RunReport report{"/home/me/run.otf2dir", 4, 12.3, 1234567, 12582912, ""};
   CHECK(report_line(report, "/home/me") ==
         "wrote run.otf2dir (4 ranks, 12.3 s, 1,234,567 MPI calls, 12 MiB); next: rubato replay "
-        "run.otf2dir --on measured --on perfect");
+        "run.otf2dir");
   CHECK(report_line(report, "/home/m").find("wrote /home/me/run.otf2dir (") == 0);
   CHECK(report_line(report, "").find("wrote /home/me/run.otf2dir (") == 0);
 }
@@ -19,5 +19,5 @@ TEST_CASE("the line at the end of a run counts one rank, and says why recording 
   const RunReport report{"/data/my run", 1, 0.0123, 999, 1536, "the memory limit"};
   CHECK(report_line(report, "/data") ==
         "the trace stops early: the memory limit; wrote 'my run' (1 rank, 0.0123 s, 999 MPI calls, "
-        "1.5 KiB); next: rubato replay 'my run' --on measured --on perfect");
+        "1.5 KiB); next: rubato replay 'my run'");
 }

@@ -1,0 +1,156 @@
+#include "replay/observe/critical_path.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace rubato {
+namespace {
+
+constexpr size_t kRoom = 1 << 20;  ///< bytes of notes that stay in memory
+
+}  // namespace
+
+CriticalPath::CriticalPath(const TraceDefinitions& trace)
+    : trace_(&trace), timelines_(trace.timelines()), file_(kRoom) {
+  for (Timeline& timeline : timelines_) timeline.open.reserve(kChunk);
+}
+
+void CriticalPath::waited(int timeline, const Call& /*call*/, const Waited& waited) {
+  timelines_[timeline].waited = waited;
+}
+
+void CriticalPath::call(int number, const Call& call, const Block& /*block*/,
+                        const Lanes<1>& /*clock_before*/, double /*recorded_before*/,
+                        const Lanes<1>& enter, const Lanes<1>& leave) {
+  Timeline& timeline = timelines_[number];
+  const Waited waited = std::exchange(timeline.waited, {});
+  if (timeline.over) return;
+  switch (call.role) {
+    case CallRole::kBegin:
+      timeline.begin = timeline.end = enter[0];
+      timeline.has_begun = true;
+      return;
+    case CallRole::kEnd:
+      if (number < trace_->ranks()) timeline.end = leave[0];
+      return;
+    case CallRole::kFinalize:
+      timeline.end = enter[0];
+      timeline.over = true;
+      return;
+    case CallRole::kInit:
+      timeline.begin = timeline.end = leave[0];
+      timeline.open.clear();
+      timeline.chunks.clear();
+      return;
+    case CallRole::kMpi:
+      break;
+    default:
+      return;  // compute, as far as the path is concerned
+  }
+  timeline.end = leave[0];
+  if (waited.bound_to < 0 && enter[0] == leave[0]) return;
+  timeline.open.push_back({enter[0], leave[0], waited.bound_at, waited.bound_to, call.name});
+  if (timeline.open.size() < kChunk) return;
+  timeline.chunks.push_back(file_.append(std::as_bytes(std::span(timeline.open))));
+  timeline.open.clear();
+}
+
+/// Reads the notes of a timeline, the last first.
+class CriticalPath::Backwards {
+ public:
+  Backwards(const CriticalPath& path, int timeline)
+      : path_(&path),
+        log_(&path.timelines_[timeline]),
+        left_(log_->chunks.size() * kChunk + log_->open.size()) {}
+
+  /// The last note that is not passed; nullptr if there is none.
+  const Noted* last() {
+    if (left_ == 0) return nullptr;
+    const uint64_t at = left_ - 1, number = at / kChunk;
+    if (number >= log_->chunks.size()) return &log_->open[at % kChunk];
+    if (number != chunk_number_) {
+      chunk_.resize(kChunk);
+      const std::span<std::byte> to = std::as_writable_bytes(std::span(chunk_));
+      const std::byte* kept = path_->file_.kept_at(log_->chunks[number]);
+      if (kept) {
+        std::copy_n(kept, to.size(), to.begin());
+      } else {
+        path_->file_.read(log_->chunks[number], to);
+      }
+      chunk_number_ = number;
+    }
+    return &chunk_[at % kChunk];
+  }
+  void pass() { --left_; }
+
+ private:
+  const CriticalPath* path_;
+  const Timeline* log_;
+  uint64_t left_;
+  std::vector<Noted> chunk_;
+  uint64_t chunk_number_ = UINT64_MAX;
+};
+
+FoundPath CriticalPath::find(size_t most_pieces) const {
+  FoundPath found;
+  PathSums& sums = found.sums;
+  sums.compute.resize(trace_->ranks());
+  int number = -1;  // the timeline that ends last
+  double begin = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < trace_->timelines(); ++i) {
+    const Timeline& timeline = timelines_[i];
+    if (!timeline.has_begun) continue;
+    if (number < 0 || timeline.end > timelines_[number].end) number = i;
+    // As in Profile: the run starts with a main thread.
+    if (i < trace_->ranks()) begin = std::min(begin, timeline.begin);
+  }
+  if (number < 0) return found;
+
+  std::vector<std::optional<Backwards>> readers(timelines_.size());
+  double now = timelines_[number].end;
+  sums.elapsed = now - begin;
+  while (true) {
+    const Timeline& timeline = timelines_[number];
+    auto& reader = readers[number];
+    if (!reader) reader.emplace(*this, number);
+    const double piece_end = now;
+    double in_calls = 0;
+    const Noted* noted = reader->last();
+    for (; noted; noted = reader->last()) {
+      if (noted->leave > now) {  // behind the cause, or the cause's own call
+        reader->pass();
+        continue;
+      }
+      if (noted->timeline >= 0) break;
+      const double inside = noted->leave - std::max(noted->enter, timeline.begin);
+      if (inside > 0) {
+        sums.calls[noted->call] += inside;
+        in_calls += inside;
+      }
+      reader->pass();
+    }
+    const double piece_begin = noted ? noted->leave : std::min(timeline.begin, now);
+    sums.compute[trace_->rank_of(number)] += piece_end - piece_begin - in_calls;
+    if (found.pieces.size() < most_pieces) found.pieces.push_back({number, piece_begin, piece_end});
+    if (!noted && number >= trace_->ranks()) {  // its rank's main thread began it
+      number = trace_->rank_of(number);
+      now = piece_begin;
+      continue;
+    }
+    if (!noted) {
+      sums.late_start = piece_begin - begin;
+      return found;
+    }
+    const Noted crossing = *noted;
+    reader->pass();
+    sums.crossings[crossing.call] += crossing.leave - crossing.cause;
+    ++sums.hops;
+    now = crossing.cause;
+    number = crossing.timeline;
+  }
+}
+
+}  // namespace rubato

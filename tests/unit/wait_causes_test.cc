@@ -1,0 +1,233 @@
+// Who makes others wait, and the critical path, on hand-made traces worked out by hand. One tick is
+// one nanosecond.
+
+#include "replay/observe/wait_causes.h"
+
+#include <catch2/catch.hpp>
+#include <numeric>
+
+#include "replay/observe/critical_path.h"
+#include "tests/unit/random_programs.h"
+#include "tests/unit/reference_simulation.h"
+#include "tests/unit/seeds.h"
+#include "tests/unit/toy.h"
+
+using namespace rubato;
+
+namespace {
+
+struct Watched {
+  std::unique_ptr<EventSource> source;
+  std::unique_ptr<WaitCauses> causes;
+  FoundPath path;
+  ScenarioResult result;
+
+  /// "MPI_Recv wrong order" of a rank, in ns; -1: no such wait.
+  double wait(int rank, const std::string& call, const std::string& pattern) const {
+    for (const auto& [key, sum] : causes->waits()) {
+      if (key.rank == rank && source->definitions().calls[key.call].name == call &&
+          kWaitPatternNames[static_cast<int>(key.pattern)] == pattern)
+        return sum.ticks;
+    }
+    return -1;
+  }
+  double crossing(const std::string& call) const {
+    for (const auto& [name, ticks] : path.sums.crossings) {
+      if (source->definitions().calls[name].name == call) return ticks;
+    }
+    return 0;
+  }
+};
+
+Watched watch(const std::string& text, const Scenario& scenario) {
+  Watched watched;
+  watched.source = parse_text_trace(text);
+  watched.causes = std::make_unique<WaitCauses>(watched.source->definitions());
+  CriticalPath path(watched.source->definitions());
+  ReplayOptions options;
+  options.wait_states = true;
+  options.observers = {watched.causes.get(), &path};
+  watched.result = run_replay(*watched.source, {scenario}, options).scenarios[0];
+  REQUIRE(watched.result.deadlock.empty());
+  watched.path = path.find(SIZE_MAX);
+  return watched;
+}
+
+const Scenario kPerfect = parse_scenario("perfect");
+
+double sum_of(const PathSums& sums) {
+  double all = sums.late_start + std::accumulate(sums.compute.begin(), sums.compute.end(), 0.0);
+  for (const auto& [call, ticks] : sums.calls) all += ticks;
+  for (const auto& [call, ticks] : sums.crossings) all += ticks;
+  return all;
+}
+
+}  // namespace
+
+// Rank 2 computes 40 and sends; rank 1 receives from 10 on (waits 30), computes 20 and sends at 60;
+// rank 0 receives from 0 on (waits 60). Of these 60, rank 1 itself waited for rank 2 from 10 to 40.
+TEST_CASE("the root of a wait is who did not wait meanwhile") {
+  const char* text = R"(
+    0: 0..60 recv 1 8B
+    0: 60 end
+    1: 0..10 local MPI_Comm_rank
+    1: 10..40 recv 2 8B
+    1: 60..60 send 0 8B
+    1: 60 end
+    2: 0..0 init
+    2: 40..40 send 1 8B
+    2: 60 end
+  )";
+  for (const char* scenario : {"perfect", "measured"}) {
+    INFO(scenario);
+    const Watched watched = watch(text, parse_scenario(scenario));
+    CHECK(watched.wait(0, "MPI_Recv", "late sender") == Approx(60));
+    CHECK(watched.wait(1, "MPI_Recv", "late sender") == Approx(30));
+    CHECK(watched.causes->direct().at({0, 1}) == Approx(60));
+    CHECK(watched.causes->direct().at({1, 2}) == Approx(30));
+    CHECK(watched.causes->direct().size() == 2);
+    // Rank 1: 0 to 10 and 40 to 60 of rank 0's wait. Rank 2: the other 30, and those of rank 1.
+    CHECK(watched.causes->roots()[0] == 0);
+    CHECK(watched.causes->roots()[1] == Approx(30));
+    CHECK(watched.causes->roots()[2] == Approx(60));
+    // Back from the end at 60: rank 2 goes on until then by itself, as do all; the first timeline
+    // that ends last is rank 0's. Rank 0 <- rank 1 (20 of compute) <- rank 2 (40).
+    CHECK(watched.path.sums.hops == 2);
+    CHECK(watched.path.sums.compute == std::vector<double>{0, 20, 40});
+    CHECK(sum_of(watched.path.sums) == Approx(60));
+  }
+}
+
+// Tag 1 is sent at 10, tag 2 at 50. Rank 1 receives tag 2 first, from 0 on: it waits 50 while tag 1
+// lies there.
+TEST_CASE("a message received behind a later one makes its wait one of the wrong order") {
+  const char* text = R"(
+    0: 10..10 send 1 8B tag 1
+    0: 50..50 send 1 8B tag 2
+    0: 60 end
+    1: 0..50 recv 0 8B tag 2
+    1: 50..51 recv 0 8B tag 1
+    1: 60 end
+  )";
+  const Watched watched = watch(text, kPerfect);
+  CHECK(watched.wait(1, "MPI_Recv", "wrong order") == Approx(50));
+  CHECK(watched.wait(1, "MPI_Recv", "late sender") == -1);
+  CHECK(watched.causes->roots()[0] == Approx(50));
+}
+
+// One wait of 30 each (rank 1 is there at 10, rank 0 at 40, or the other way round), by operation.
+TEST_CASE("collective waits have the name of their pattern, and their last member") {
+  const auto late = [](int rank, const std::string& call) {
+    const int other = 1 - rank;
+    return "0: 0..0 init\n1: 0..0 init\n" + std::to_string(rank) + ": 40..41 " + call + "\n" +
+           std::to_string(other) + ": 10..41 " + call + "\n0: 50 end\n1: 50 end\n";
+  };
+  const auto check = [&](int latest, const std::string& call, const std::string& name,
+                         const std::string& pattern) {
+    INFO(call);
+    const Watched watched = watch(late(latest, call), kPerfect);
+    CHECK(watched.wait(1 - latest, name, pattern) == Approx(30));
+    CHECK(watched.causes->waits().size() == 1);
+    CHECK(watched.causes->direct().at({1 - latest, latest}) == Approx(30));
+    // Latest: 40 and then the end at 50, by itself or through the operation.
+    CHECK(sum_of(watched.path.sums) == Approx(watched.path.sums.elapsed));
+    CHECK(watched.path.sums.compute[latest] >= 40);
+  };
+  check(0, "barrier", "MPI_Barrier", "wait at barrier");
+  check(0, "allreduce 8B 8B", "MPI_Allreduce", "wait at N x N");
+  check(1, "reduce root 0 8B 8B", "MPI_Reduce", "early reduce");
+  check(0, "bcast root 0 8B 8B", "MPI_Bcast", "late broadcast");
+  check(0, "scan 8B 8B", "MPI_Scan", "early scan");
+}
+
+TEST_CASE("one-sided waits have the name of their pattern") {
+  // The origin completes at 20 what the target posts at 40; the target waits from 45 on for the
+  // complete of the second epoch, at 90.
+  const Watched watched = watch(R"(
+    window 1
+    0: 0..0 init
+    1: 0..0 init
+    0: 10..10 win_start 1
+    0: 20..40 win_complete
+    0: 50..50 win_start 1
+    0: 90..90 win_complete
+    0: 100 end
+    1: 40..40 win_post 0
+    1: 41..41 win_wait
+    1: 42..42 win_post 0
+    1: 45..90 win_wait
+    1: 100 end
+  )",
+                                kPerfect);
+  CHECK(watched.wait(0, "MPI_Win_complete", "late post") == Approx(20));
+  CHECK(watched.wait(1, "MPI_Win_wait", "early wait") == Approx(45));
+  CHECK(watched.causes->direct().at({0, 1}) == Approx(20));
+  CHECK(watched.causes->direct().at({1, 0}) == Approx(45));
+}
+
+// Toy: o_s = 10, T = 100 + n, o_r = 20. Rank 0 enters the send at 1000; the message of 8 bytes is
+// there at 1000 + 10 + 108 = 1118, rank 1 leaves at 1138 and computes 500. It posted at 1050,
+// behind the send: nobody was late, but its end follows from the send all the same.
+TEST_CASE("the path goes over to the sender of a message that is still under way") {
+  const Watched watched = watch(R"(
+    0: 0..0 init
+    1: 0..0 init
+    0: 1000..1001 send 1 8B
+    0: 1010 end
+    1: 1050..1051 recv 0 8B
+    1: 1551 end
+  )",
+                                toy());
+  CHECK(watched.wait(1, "MPI_Recv", "late sender") == -1);
+  CHECK(watched.path.sums.elapsed == Approx(1638));
+  CHECK(watched.path.sums.compute == std::vector<double>{1000, 500});
+  CHECK(watched.crossing("MPI_Recv") == Approx(138));
+  CHECK(watched.path.sums.hops == 1);
+  REQUIRE(watched.path.pieces.size() == 2);
+  CHECK(watched.path.pieces[0].timeline == 1);
+  CHECK(watched.path.pieces[0].begin == Approx(1138));
+  CHECK(watched.path.pieces[0].end == Approx(1638));
+  CHECK(watched.path.pieces[1].end == Approx(1000));
+}
+
+// What lies on the path is what a faster or slower rank changes: for a rank that computes e longer,
+// T grows by e times its compute on the path, and falls by as much if it computes less, unless
+// there are several paths. So that lies between the two difference quotients (T is convex in the
+// factor).
+TEST_CASE("the compute on the path is the derivative of the elapsed time, whatever the program") {
+  using namespace rubato::property;
+  int unique = 0;
+  for (unsigned seed = 1; seed <= seeds(40); ++seed) {
+    Program program = Generator(seed, true).make();
+    const std::vector<double> recorded = Reference(program, recorder()).run(&program);
+    const std::string text = as_text(program, recorded);
+    for (const char* machine :
+         {"perfect", "bandela:latency=700ns,bandwidth=2GB/s", "loggps:L=700ns,G=0.5ns,S=1KiB"}) {
+      INFO("seed " << seed << ", " << machine);
+      const Watched watched = watch(text, parse_scenario(machine));
+      const PathSums& sums = watched.path.sums;
+      CHECK(sums.elapsed == Approx(watched.result.elapsed * 1e9).epsilon(1e-12));
+      CHECK(sum_of(sums) == Approx(sums.elapsed).epsilon(1e-9));
+      // Its messages wait for ports, which the path does not follow.
+      if (machine[0] == 'l') continue;
+      for (size_t rank = 0; rank < sums.compute.size(); ++rank) {
+        const double step = 1e-6;
+        const auto elapsed = [&](double longer) {
+          Scenario scenario = parse_scenario(machine);
+          scenario.processors.push_back({.first = static_cast<int>(rank),
+                                         .last = static_cast<int>(rank),
+                                         .factor = 1 / (1 + longer)});
+          return replay(text, {scenario}).scenarios[0].elapsed * 1e9;
+        };
+        const double now = elapsed(0);
+        const double slower = (elapsed(step) - now) / step, faster = (now - elapsed(-step)) / step;
+        INFO("rank " << rank << ": " << faster << " to " << slower);
+        const double rounding = 1e-9 * now / step;
+        CHECK(sums.compute[rank] >= faster - rounding);
+        CHECK(sums.compute[rank] <= slower + rounding);
+        unique += slower - faster < rounding;
+      }
+    }
+  }
+  CHECK(unique > 40);  // in most cases the two are one
+}
