@@ -16,6 +16,7 @@ example_packages=(lammps)
 test_packages=(
   catch2 clang-format shellcheck
   otf2-tools python3-otf2 python3-six python3-jsonschema # python3-otf2 forgets that it needs six
+  jq python3-pandas # examples of share/doc/profile.md
   lammps hpcc netpipe-openmpi
   libsimgrid-dev # smpirun: another replay to compare with
   gfortran

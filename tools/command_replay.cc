@@ -3,27 +3,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <set>
 
-#include "models/cost/platform_file.h"
 #include "models/cost/scenario.h"
 #include "models/error.h"
 #include "models/units.h"
 #include "replay/archive/input_format.h"
 #include "replay/driver.h"
 #include "replay/intervals.h"
-#include "tools/archive_guard.h"
 #include "tools/caveats.h"
 #include "tools/commands.h"
 #include "tools/install_paths.h"
 #include "tools/options.h"
+#include "tools/replay_notices.h"
+#include "tools/report_files.h"
 #include "tools/report_html.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
 #include "tools/text_table.h"
-#include "tools/whole_file.h"
 
 namespace po = boost::program_options;
 
@@ -198,14 +196,7 @@ ReplayOptions engine_options(const po::variables_map& values) {
   }
   options.total_functions = true;
   options.fit_degradation = values.count("fit-dr") > 0;
-  if (isatty(STDERR_FILENO)) {
-    options.progress = [shown = -1](double share) mutable {
-      const int percent = static_cast<int>(100 * share);
-      if (percent == shown) return;
-      shown = percent;
-      fmt::print(stderr, "\rreplaying: {:3} %{}", percent, share >= 1 ? "\r\033[K" : "");
-    };
-  }
+  options.progress = progress_line("replaying");
   return options;
 }
 
@@ -244,61 +235,6 @@ std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
   return platforms;
 }
 
-/// Prints warnings about the platforms, except presets.
-void warn_of_platforms(const std::vector<Scenario>& scenarios) {
-  std::set<std::string> files;
-  for (const Scenario& scenario : scenarios) {
-    const std::string& file = scenario.platform_file;
-    if (file.empty() || file.starts_with(platforms_dir() + "/") || !files.insert(file).second)
-      continue;
-    for (const std::string& line : load_platform_warnings(file))
-      fmt::print(stderr, "rubato: warning: {}\n", line);
-  }
-}
-
-/// The files a run is asked to write. They are created before the replay, so that a directory that
-/// does not exist is not noticed after an hour.
-class Outputs {
- public:
-  Outputs(const po::variables_map& values, const std::string& archive) {
-    std::set<std::string> names;
-    for (const char* option : {"json", "csv", "html"}) {
-      const std::string path = text_of(values, option);
-      if (path.empty() && values.count(option)) {
-        throw UsageError(fmt::format("--{}: the name of the file is empty", option));
-      }
-      if (path.empty()) continue;
-      if (!names.insert(path).second) {
-        throw UsageError(fmt::format("{}: two reports cannot be written to one file", path));
-      }
-      if (path == "-") {
-        to_stdout_ = option;
-        continue;
-      }
-      refuse_archive_part(path, archive);
-      files_.push_back({option, std::make_unique<WholeFile>(path)});
-    }
-  }
-
-  bool tables_wanted() const { return to_stdout_.empty(); }
-
-  void write(const Results& results, const std::vector<PlatformPicture>& platforms,
-             const Intervals& intervals) {
-    const auto text_for = [&](const std::string& option) {
-      if (option == "json") return report_json(results, intervals);
-      if (option == "csv") return report_csv(results);
-      return report_html(results, platforms, intervals);
-    };
-    if (!to_stdout_.empty()) print_to_stdout(text_for(to_stdout_));
-    for (auto& [option, file] : files_) file->write(text_for(option));
-    for (auto& [option, file] : files_) file->commit();
-  }
-
- private:
-  std::string to_stdout_;  // the option whose value is "-"
-  std::vector<std::pair<std::string, std::unique_ptr<WholeFile>>> files_;
-};
-
 }  // namespace
 
 int command_replay(const Arguments& arguments) {
@@ -320,7 +256,7 @@ int command_replay(const Arguments& arguments) {
   }
   warn_of_platforms(scenarios);
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
-  Outputs outputs(values, archives[0]);
+  ReportFiles files(values, {"json", "csv", "html"}, archives[0]);
 
   const auto source = open_trace(archives[0], {options.ignore_offsets, options.threads});
   // A ratio that is fitted would be fitted anew in the scenarios beside the asked ones.
@@ -333,7 +269,7 @@ int command_replay(const Arguments& arguments) {
                                          : RecordingOverhead{};
   const Intervals intervals = plan ? plan->settle(results, overhead) : Intervals{};
 
-  if (outputs.tables_wanted()) {
+  if (files.tables_wanted()) {
     TextReportOptions text;
     text.width = page_width();
     text.intervals = intervals;
@@ -342,7 +278,10 @@ int command_replay(const Arguments& arguments) {
     text.collectives = values.count("collectives") > 0;
     print_to_stdout(report_text(results, text));
   }
-  outputs.write(results, platforms, intervals);
+  if (files.wants("json")) files.write("json", report_json(results, intervals));
+  if (files.wants("csv")) files.write("csv", report_csv(results));
+  if (files.wants("html")) files.write("html", report_html(results, platforms, intervals));
+  files.commit();
   if (results.identity && results.identity->differing > 0) {
     throw InputError(fmt::format("{}: {}", archives[0], identity_line(*results.identity)));
   }

@@ -30,6 +30,7 @@ constexpr Command kCommands[] = {
     {"info", "what stands in an archive, and what can be replayed", command_info},
     {"platforms", "the platform files of common networks that are here", command_platforms},
     {"replay", "play an archive back on other machines", command_replay},
+    {"profile", "who spends how long in which call, and sends how much to whom", command_profile},
     {"diff", "say where a prediction and a measured run part, call by call", command_diff},
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tools/caveats.h"
+#include "tools/csv_text.h"
 #include "tools/cures.h"
 #include "tools/efficiency.h"
 #include "tools/interval_report.h"
@@ -134,13 +135,6 @@ Json repair_to_json(const TraceSummary& trace) {
           {"first_after", text_or_null(repair.after.first)},
           {"largest_shift", number(repair.largest_shift)},
           {"ranks", repair.ranks}};
-}
-
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
 }
 
 }  // namespace

@@ -29,6 +29,15 @@ expect 2 "did you mean '--json'" info run.otf2dir --jso
 expect 2 "usage: rubato replay ARCHIVE" replay
 expect 2 "usage: rubato info ARCHIVE" info
 expect 2 "one archive" replay a b
+expect 2 "usage: rubato profile ARCHIVE" profile
+expect 2 "one archive, please" profile a b
+expect 2 "did you mean '--csv'" profile a --cvs b
+expect 2 "--tsv: the name of the file is empty" profile a --tsv ''
+expect 2 "two reports cannot be written to one file" profile run.otf2dir --csv a --tsv a
+expect 2 "not written into an archive" profile run.otf2dir --csv run.otf2dir/a.csv
+expect 2 "two scenarios are called 'perfect'" profile run.otf2dir --on perfect --on perfect
+expect 1 "nothing.otf2dir" profile nothing.otf2dir --json a.json
+expect 1 "missing/a.csv: cannot be written: No such file" profile run.otf2dir --csv missing/a.csv
 expect 2 "two archives, please" diff run.otf2dir
 expect 2 "two archives, please" diff a b c
 expect 2 "one scenario for each archive" diff a --on perfect --on bandela b
@@ -87,7 +96,7 @@ expect 1 "run.otf2dir: cannot be written: Is a directory" replay no.otf2dir --js
 expect 1 "nothing.otf2dir" replay nothing.otf2dir --json a.json
 expect 1 "nothing.otf2dir" info nothing.otf2dir
 
-for words in "" "--help" "replay --help" "info --help" "compare --help" "fit --help" "help trace" "platforms --help" "import --help" "export --help"; do
+for words in "" "--help" "replay --help" "info --help" "profile --help" "compare --help" "fit --help" "help trace" "platforms --help" "import --help" "export --help"; do
   # shellcheck disable=SC2086  # words on purpose
   "$rubato" $words >out 2>&1 </dev/null || {
     echo "rubato $words fails"

@@ -1,0 +1,110 @@
+#pragma once
+
+// What MPInside's tables hold beside the times of calls (profile.h): sends and receives with their
+// bytes, by rank, call and size; who exchanges how much with whom; and what recording cost between
+// calls. In one scenario.
+//
+//   MPI_Isend   to 3, 8 KiB                  a send of MPI_Isend, and of the pair
+//   MPI_Irecv   from 2, 4 KiB, slot 0        a receive of MPI_Irecv, and of the pair
+//   MPI_Wait    slot 0                       its time is time with rank 2; it completes 4 KiB
+//   MPI_Iallreduce, MPI_Wait                 a send and a receive of MPI_Iallreduce
+//
+// As in MPInside's Figure 2 the bytes of a nonblocking receive are those of MPI_Irecv, though they
+// become known in MPI_Wait (Profile books them there). If a call completes receives from several
+// ranks, its wait is time with the late sender, and the rest is divided evenly among the messages.
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/observe/observer.h"
+#include "replay/observe/peer_table.h"
+#include "replay/observe/results.h"
+#include "replay/observe/size_histogram.h"
+#include "replay/trace/recording_overhead.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// What one rank moved with the calls of one name.
+struct CallTraffic {
+  SizeHistogram sent, received;  ///< with MPInside's attribution of collectives
+  /// Bytes that arrived in the call itself: of blocking receives, of requests that it completed, of
+  /// collectives.
+  uint64_t bytes_completed = 0;
+  double outside = 0;  ///< seconds in the call before the rank's window and behind it
+  /// Seconds in the call until what it waited for was there (wait_states.h); 0 where nobody asked.
+  std::array<double, kWaitKinds> waits{};
+
+  CallTraffic& operator+=(const CallTraffic& other);
+};
+
+/// What of the recording a scenario keeps: nothing, unless it is `measured`.
+struct KeptInScenario {
+  RecordingOverhead overhead;  ///< that compute holds
+  bool lost = false;           ///< calls hold what they lost (kLoses); it is no part of their time
+};
+
+class CallProfile : public Observer<1> {
+ public:
+  CallProfile(const TraceDefinitions& trace, const KeptInScenario& kept);
+
+  void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
+            double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
+  void waited(int timeline, const Call& call, const Waited& waited) override;
+
+  // The results of a rank, all its threads together, each to be taken once.
+
+  /// By index into TraceDefinitions::calls.
+  std::vector<CallTraffic> take_calls(int rank);
+  /// By peer.
+  std::vector<PeerTraffic> take_peers(int rank);
+  /// Seconds of compute that are recording overhead: what calls cost outside of their records, and
+  /// records of functions.
+  double overhead(int rank) const;
+
+ private:
+  struct Wait {
+    double ticks = 0;
+    WaitKind kind = WaitKind::kLateSender;
+    int rank = -1;  ///< that it was for; -1: not known
+  };
+  struct Timeline {
+    std::vector<CallTraffic> calls;  ///< by name; `outside` and `waits` in ticks
+    Wait wait;                       ///< of the call that call() hears of next
+    PeerTable peers;
+    double overhead = 0;  ///< ticks
+    bool begun = false;   ///< MPI_Init has left; without one `outside` is none
+    bool over = false;    ///< MPI_Finalize was entered
+  };
+  /// What the open requests of a rank are, by slot: the peer of a receive, the name of the call
+  /// that started a collective.
+  class OpenRequests {
+   public:
+    void put(uint32_t slot, uint32_t what);
+    /// kNothing where there is none.
+    uint32_t take(uint32_t slot);
+    static constexpr uint32_t kNothing = UINT32_MAX;
+
+   private:
+    static constexpr uint32_t kDense = 1 << 16;  ///< slots of ranks without threads are small
+    std::vector<uint32_t> dense_;
+    std::unordered_map<uint32_t, uint32_t> others_;
+  };
+
+  /// Divides the ticks of a call among the ranks in from_.
+  void add_receiving(Timeline& timeline, const Wait& wait, double inside);
+  void note_window(Timeline& timeline, const Call& call, double gap, double inside);
+  void add_collective(CallTraffic& started, CallTraffic& completed, int rank, const Action& action);
+
+  const TraceDefinitions* trace_;
+  double ticks_per_second_;
+  bool keeps_lost_;
+  double outside_ticks_, function_ticks_;  ///< overhead of a call, and of a record
+  std::vector<Timeline> timelines_;
+  std::vector<OpenRequests> open_;  ///< by rank
+  std::vector<int32_t> from_;       ///< of the receives that the present call completes
+};
+
+}  // namespace rubato

@@ -1,0 +1,187 @@
+#!/usr/bin/python3
+"""rubato profile: its formats say the same, sums add up, the examples of share/doc/profile.md print what stands there,
+and JSON satisfies share/doc/profile.schema.json.
+
+    profile.py RUBATO
+"""
+import csv
+import io
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+rubato = pathlib.Path(sys.argv[1]).resolve()
+documents = pathlib.Path(__file__).resolve().parents[2] / "share" / "doc"
+page = (documents / "profile.md").read_text()
+directory = tempfile.TemporaryDirectory()
+here = pathlib.Path(directory.name)
+
+
+def profile(*words, code=0):
+    run = subprocess.run([rubato, "profile", *words], cwd=here, capture_output=True, text=True)
+    assert run.returncode == code, (words, run.returncode, run.stderr)
+    return run.stderr if code else run.stdout
+
+
+def blocks(kind):
+    return re.findall(rf"^```{kind}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def total(rows, kind, **cells):
+    values = [float(row["value"]) for row in rows
+              if row["kind"] == kind and all(row[key] == str(cell) for key, cell in cells.items())]
+    return math.fsum(values)
+
+
+def close(a, b):
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-15)
+
+
+def same_in_all(archive, *words):
+    """CSV, JSON and tab-separated text of an archive say the same; sums add up."""
+    rows = rows_of(profile(archive, *words, "--csv", "-"))
+    data = json.loads(profile(archive, *words, "--json", "-"))
+    tabs = profile(archive, *words, "--tsv", "-")
+    for scenario in data["scenarios"]:
+        own = [row for row in rows if row["scenario"] == scenario["name"]]
+        assert close(total(own, "elapsed"), scenario["elapsed"])
+        for rank in scenario["ranks"]:
+            number = rank["rank"]
+            assert close(total(own, "time", rank=number), rank["threads"] * scenario["elapsed"]), (archive, number)
+            for name, call in rank["calls"].items():
+                for key in ("calls", "time", "outside", "sends", "bytes_sent", "receives", "bytes_received",
+                            "bytes_completed"):
+                    assert close(total(own, key, rank=number, name=name), call[key]), (archive, number, name, key)
+                for kind, seconds in (call["waits"] or {}).items():
+                    assert close(total(own, kind, rank=number, name=name), seconds)
+                assert sum((call["waits"] or {}).values()) <= call["time"] * (1 + 1e-9) + 1e-15
+                for key in ("sends", "bytes_sent", "receives", "bytes_received"):
+                    assert sum(size[key] for size in call["sizes"]) == call[key]
+            for key, kind in (("size", "matrix_size"), ("requests", "matrix_request"), ("time", "matrix_time")):
+                assert close(total(own, kind, rank=number), sum(peer[key] for peer in rank["peers"]))
+        for name, call in scenario["calls"].items():
+            for key in ("calls", "sends", "bytes_sent", "receives", "bytes_received", "bytes_completed", "time"):
+                assert close(call[key], sum(rank["calls"].get(name, {key: 0})[key] for rank in scenario["ranks"]))
+        # With waits apart, cells but those outside add up to Elapsed, too.
+        split = tabs.split(f"{scenario['name']}: time, waits apart (s)\n")[1].split("\n\n")[0].splitlines()
+        inside = [not name.endswith("(outside)") for name in split[0].split("\t")]
+        for rank, line in zip(scenario["ranks"], split[1:], strict=True):
+            cells = [float(cell) for cell, counts in zip(line.split("\t")[1:], inside[1:]) if counts]
+            assert close(math.fsum(cells), rank["threads"] * scenario["elapsed"]), (archive, line)
+        sent = [line.split("\t") for line in
+                tabs.split(f"{scenario['name']}: bytes sent\n")[1].split("\n\n")[0].splitlines()]
+        names, *cells = sent
+        for row in cells:
+            for name, value in zip(names[1:], row[1:]):
+                assert total(own, "bytes_sent", rank=row[0], name=name) == float(value)
+    return data
+
+
+def examples():
+    (here / "run.txt").write_text(blocks("trace")[0])
+    profile("run.txt", "--csv", "run.csv", "--json", "run.json")
+    outputs = blocks("output")
+    *python_outputs, jq_output = outputs
+    for tool, kind, expected in (("jq", "jq", [jq_output]), ("pandas", "python", python_outputs)):
+        code = blocks(kind)
+        if tool == "jq":
+            command = ["bash", "-euo", "pipefail", "-c", code[0]]
+            known = subprocess.run(["bash", "-c", "type jq"], capture_output=True).returncode == 0
+        else:
+            command = ["/usr/bin/python3", "-c", "".join(code)]
+            known = subprocess.run(["/usr/bin/python3", "-c", "import pandas"], capture_output=True).returncode == 0
+        if not known:
+            print(f"{tool} is not installed: its examples were not run")
+            continue
+        run = subprocess.run(command, cwd=here, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        assert run.stdout == "".join(expected), f"{tool} prints\n{run.stdout}instead of\n{''.join(expected)}"
+        print(f"the examples for {tool} print what stands in profile.md")
+
+
+def schema(data, break_it=True):
+    try:
+        import jsonschema
+    except ImportError:
+        print("python3-jsonschema is not installed: no schema was checked")
+        return
+    rules = json.loads((documents / "profile.schema.json").read_text())
+    jsonschema.Draft7Validator.check_schema(rules)
+    jsonschema.validate(data, rules)
+    if not break_it:
+        return
+    # It has teeth.
+    for change in (lambda d: d.pop("scenarios"), lambda d: d["scenarios"][0]["ranks"][0].pop("peers"),
+                   lambda d: d["scenarios"][0]["ranks"][0]["calls"]["MPI_Send"].pop("bytes_sent"),
+                   lambda d: d["scenarios"][0]["nodes"][0].update(receives="1")):
+        changed = json.loads(json.dumps(data))
+        change(changed)
+        try:
+            jsonschema.validate(changed, rules)
+        except jsonschema.ValidationError:
+            continue
+        raise AssertionError("the schema lets through what it must refuse")
+
+
+def many_ranks():
+    """A ring of 40 ranks: folded in text, whole with --per-rank."""
+    text = ""
+    for rank in range(40):
+        text += (f"{rank}: 0..0 init\n{rank}: 10..11 isend {(rank + 1) % 40} {rank + 1}B req 1\n"
+                 f"{rank}: 11..20 recv {(rank - 1) % 40} {(rank - 1) % 40 + 1}B\n{rank}: 20..21 wait 1\n"
+                 f"{rank}: 30..31 finalize\n")
+    (here / "ring.txt").write_text(text)
+    folded = profile("ring.txt")
+    assert re.search(r"^40 ranks +Compute", folded, re.MULTILINE)
+    assert re.search(r"^maximum +40 B$", folded, re.MULTILINE), folded
+    assert "16 of 40 pairs" in folded
+    # The pair with most bytes is named first.
+    assert re.search(r"Time of receiver\n39 +0 +40 B +1 +9.000 ns$", folded, re.MULTILINE), folded
+    whole = profile("ring.txt", "--per-rank")
+    assert "40 ranks" not in whole.split("\n", 1)[1]
+    assert re.search(r"^39 +40 B$", whole, re.MULTILINE)
+    assert len(re.findall(r"^\d+ +\d+ +\d+ B +1 +9.000 ns$", whole, re.MULTILINE)) == 40
+    return same_in_all("ring.txt", "--on", "measured", "--on", "perfect")
+
+
+def deadlock():
+    """Two synchronous sends to each other, which the recording survived as they were eager."""
+    (here / "stuck.txt").write_text("0: 0..1 send 1 1MiB\n0: 1..2 recv 1 1MiB\n1: 0..1 send 0 1MiB\n1: 1..2 recv 0 1MiB\n")
+    (here / "rendezvous.toml").write_text(
+        'format = 1\n[level.node]\ntransfer = [ { from = "0B", latency = "1us", bandwidth = "1GB/s" } ]\n'
+        'protocol = [ { from = "0B", kind = "eager" }, { from = "1KiB", kind = "async" } ]\n')
+    words = ["stuck.txt", "--on", "rendezvous.toml", "--on", "measured"]
+    text = profile(*words)
+    assert "deadlock" in text and "measured: bytes sent" in text, text
+    data = json.loads(profile(*words, "--json", "-"))
+    assert data["scenarios"][0]["deadlock"] and data["scenarios"][0]["ranks"] == []
+    assert {row["scenario"] for row in rows_of(profile(*words, "--csv", "-"))} == {"measured"}
+    schema(data, break_it=False)
+
+
+def names():
+    """Names with quotation marks; a file is whole or not there."""
+    rows = rows_of(profile("run.txt", "--on", 'perfect:name=a "free" net', "--csv", "-"))
+    assert {row["scenario"] for row in rows} == {'a "free" net'}, rows[0]
+    assert "nowhere.otf2dir" in profile("nowhere.otf2dir", "--csv", "new.csv", code=1)
+    assert not (here / "new.csv").exists()
+
+
+def main():
+    examples()
+    schema(same_in_all("run.txt"))
+    many_ranks()
+    deadlock()
+    names()
+    print("text, CSV, JSON and tabs say the same")
+
+
+main()

@@ -1,0 +1,172 @@
+#include <fmt/core.h>
+
+#include <set>
+
+#include "models/cost/scenario.h"
+#include "models/error.h"
+#include "replay/archive/input_format.h"
+#include "replay/driver.h"
+#include "replay/observe/scenario_profile.h"
+#include "tools/caveats.h"
+#include "tools/commands.h"
+#include "tools/install_paths.h"
+#include "tools/options.h"
+#include "tools/profile_report.h"
+#include "tools/replay_notices.h"
+#include "tools/report_files.h"
+#include "tools/text_table.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const CommandHelp kHelp = {
+    "rubato profile ARCHIVE [--on SCENARIO]... [options]",
+    "Says how long each rank is in which MPI call, how much it sends and receives\n"
+    "there, in which sizes, to and from whom: the tables and matrices of MPInside.",
+    "Without --on: what was measured; no platform file is needed.\n"
+    "share/doc/profile.md explains the tables, with examples for pandas and jq.\n"
+    "  rubato profile run.otf2dir\n"
+    "  rubato profile run.otf2dir --on measured --on perfect --csv run.csv\n"
+    "Files that exist are replaced; they appear only when complete."};
+
+po::options_description profile_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("on", po::value<Words>()->value_name("SCENARIO"),
+      "the machine, as for 'rubato replay'; may be repeated");
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "write a number a row, with its kind, name, rank, peer and size; '-': to standard output "
+      "instead of the tables");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write all of it as JSON; '-' as above");
+  add("tsv", po::value<std::string>()->value_name("FILE"),
+      "write the tables with tabs, every rank and call, to paste into a spreadsheet; '-' as above");
+  add("per-rank", "tables of every rank, call and pair, however many");
+  add("no-compensation", "do not tell from compute, or subtract, what recording itself cost");
+  add("ignore-offsets", "do not apply the clock offsets of the archive");
+  add("no-repair", "leave calls where the clocks of the archive put them");
+  add("help,h", "show this help");
+  return options;
+}
+
+std::vector<Scenario> scenarios_of(const po::variables_map& values) {
+  if (!values.count("on")) return {parse_scenario("measured")};
+  std::vector<Scenario> scenarios;
+  std::set<std::string> names;
+  for (const std::string& text : values["on"].as<Words>()) {
+    scenarios.push_back(parse_scenario(text, platforms_dir()));
+    if (!names.insert(scenarios.back().name).second) {
+      throw UsageError(fmt::format("--on: two scenarios are called '{}'; give one a name=",
+                                   scenarios.back().name));
+    }
+  }
+  return scenarios;
+}
+
+/// The caveats of an archive and of the scenario, in front of its tables.
+std::string opening(const Results& results, bool first, int width) {
+  std::string out;
+  if (first) {
+    const TraceSummary& trace = results.trace;
+    out += wrap(fmt::format("{}: {} rank{} on {} node{}", trace.path, trace.ranks,
+                            trace.ranks == 1 ? "" : "s", trace.nodes, trace.nodes == 1 ? "" : "s"),
+                width, 2);
+    out += wrap(kept_calls_line(results.trace), width, 2);
+    for (const std::string& line : caveats(results)) out += wrap("Note: " + line, width, 2);
+  }
+  for (const std::string& line : caveats(results.scenarios)) out += wrap("Note: " + line, width, 2);
+  return out;
+}
+
+/// Replays scenario by scenario and writes what each gives.
+class Profiler {
+ public:
+  Profiler(EventSource& source, const ReplayOptions& options, ReportFiles& files, bool per_rank)
+      : source_(&source), options_(options), files_(&files), per_rank_(per_rank) {}
+
+  void profile(const Scenario& scenario) {
+    const TraceDefinitions& trace = source_->definitions();
+    const bool measured = scenario.basis == Basis::kMeasured;
+    KeptInScenario kept;
+    if (measured && options_.compensate) kept.overhead = trace.overhead;
+    kept.lost = measured;
+    CallProfile seen(trace, kept);
+    options_.observers = {&seen};
+    const Results results = run_replay(*source_, {scenario}, options_);
+    const bool ended = results.scenarios[0].deadlock.empty();
+    ScenarioProfile tables;
+    if (ended) {
+      const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
+      tables = profile_of(results, seen, trace, scenario.placement.place(recorded),
+                          scenario.placement.kind == PlacementRule::Kind::kRecorded);
+    }
+    write(results, ended ? &tables : nullptr);
+    first_ = false;
+  }
+
+  void end() {
+    if (files_->wants("json")) profile_json_end(sink("json"));
+  }
+
+ private:
+  TextSink sink(const char* option) {
+    return [this, option](const std::string& text) { files_->write(option, text); };
+  }
+
+  /// `tables`: null where the scenario deadlocks.
+  void write(const Results& results, const ScenarioProfile* tables) {
+    if (files_->tables_wanted()) {
+      const int width = page_width();
+      std::string text = opening(results, first_, width);
+      if (tables) text += profile_text(*tables, {width, per_rank_});
+      print_to_stdout((first_ ? "" : "\n") + text);
+    }
+    if (files_->wants("csv")) {
+      if (first_) files_->write("csv", kProfileCsvHeader);
+      if (tables) profile_csv(*tables, sink("csv"));
+    }
+    if (files_->wants("tsv") && tables) profile_tsv(*tables, sink("tsv"));
+    if (files_->wants("json")) {
+      if (first_) profile_json_head(results.trace, sink("json"));
+      profile_json_scenario(results.scenarios[0], tables, first_, sink("json"));
+    }
+  }
+
+  EventSource* source_;
+  ReplayOptions options_;
+  ReportFiles* files_;
+  bool per_rank_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+int command_profile(const Arguments& arguments) {
+  po::variables_map values;
+  if (!parse_options(arguments, kHelp, profile_options(), "archive", false, values)) return 0;
+  const Words archives = values.count("archive") ? values["archive"].as<Words>() : Words{};
+  if (archives.size() != 1)
+    throw UsageError(fmt::format("one archive, please; usage: {}", kHelp.usage));
+  const std::vector<Scenario> scenarios = scenarios_of(values);
+  warn_of_platforms(scenarios);
+  ReportFiles files(values, {"csv", "json", "tsv"}, archives[0]);
+
+  ReplayOptions options;
+  options.compensate = !values.count("no-compensation");
+  options.repair = !values.count("no-repair");
+  options.ignore_offsets = values.count("ignore-offsets") > 0;
+  options.wait_states = true;
+  options.progress = progress_line("profiling");
+  const auto source = open_trace(archives[0], {options.ignore_offsets, options.threads});
+  Profiler profiler(*source, options, files, values.count("per-rank") > 0);
+  for (const Scenario& scenario : scenarios) profiler.profile(scenario);
+  profiler.end();
+  files.commit();
+  return 0;
+}
+
+}  // namespace rubato

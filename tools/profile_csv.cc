@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include "tools/csv_text.h"
+#include "tools/other_rows.h"
+#include "tools/profile_report.h"
+#include "tools/profile_tables.h"
+
+namespace rubato {
+namespace {
+
+/// Rows of one scenario.
+class Rows {
+ public:
+  Rows(const std::string& scenario, const TextSink& write)
+      : scenario_(csv_text(scenario)), write_(&write) {}
+  ~Rows() { flush(0); }
+
+  /// A value of a rank; "" for what it is not of.
+  template <typename Number>
+  void add(const char* kind, const std::string& name, const std::string& rank, Number value,
+           const std::string& peer = "", const std::string& size = "") {
+    fmt::format_to(std::back_inserter(text_), "{},{},{},{},{},{},{}\n", scenario_, kind, name, rank,
+                   peer, size, value);
+    flush(1 << 16);
+  }
+
+ private:
+  void flush(size_t room) {
+    if (text_.size() <= room) return;
+    (*write_)(text_);
+    text_.clear();
+  }
+
+  std::string scenario_;
+  const TextSink* write_;
+  std::string text_;
+};
+
+void add_sizes(Rows& rows, const char* count_kind, const char* bytes_kind, const std::string& name,
+               const std::string& rank, const SizeHistogram& histogram) {
+  for (size_t at = 0; at < histogram.size(); ++at) {
+    const Requests each = histogram[at];
+    if (each.count == 0) continue;
+    const std::string size = std::to_string(SizeHistogram::least(at));
+    rows.add(count_kind, name, rank, each.count, "", size);
+    rows.add(bytes_kind, name, rank, each.bytes, "", size);
+  }
+}
+
+void add_calls(Rows& rows, const ScenarioProfile& profile, size_t number) {
+  const std::string rank = std::to_string(number);
+  for (size_t call = 0; call < profile.calls->size(); ++call) {
+    const CallRow& row = profile.ranks[number].calls[call];
+    if (row.calls == 0) continue;
+    const std::string name = csv_text((*profile.calls)[call]);
+    if (row.time != 0) rows.add("time", name, rank, row.time);
+    if (row.outside != 0) rows.add("outside", name, rank, row.outside);
+    for (int kind = 0; kind < kWaitKinds; ++kind) {
+      const double wait = row.traffic.waits[kind];
+      if (wait != 0) rows.add(wait_key(kind).c_str(), name, rank, wait);
+    }
+    rows.add("calls", name, rank, row.calls);
+    add_sizes(rows, "sends", "bytes_sent", name, rank, row.traffic.sent);
+    add_sizes(rows, "receives", "bytes_received", name, rank, row.traffic.received);
+    if (row.traffic.bytes_completed > 0)
+      rows.add("bytes_completed", name, rank, row.traffic.bytes_completed);
+  }
+}
+
+void add_peers(Rows& rows, const RankProfile& profile, const std::string& rank) {
+  for (const PeerTraffic& entry : profile.peers) {
+    const std::string peer = std::to_string(entry.peer);
+    if (entry.time != 0) rows.add("matrix_time", "", rank, entry.time, peer);
+    if (entry.sent.count == 0) continue;
+    rows.add("matrix_size", "", rank, entry.sent.bytes, peer);
+    rows.add("matrix_request", "", rank, entry.sent.count, peer);
+  }
+}
+
+}  // namespace
+
+void profile_csv(const ScenarioProfile& profile, const TextSink& write) {
+  Rows rows(profile.result->name, write);
+  rows.add("elapsed", "", "", profile.result->elapsed);
+  for (size_t number = 0; number < profile.ranks.size(); ++number) {
+    const RankProfile& row = profile.ranks[number];
+    const RankResult& result = profile.result->ranks[number];
+    const std::string rank = std::to_string(number);
+    rows.add("time", "compute", rank, row.compute);
+    rows.add("time", "overhead", rank, row.overhead);
+    for (const OtherRow& other : kOtherRows) {
+      if (result.*other.seconds != 0) rows.add("time", other.key, rank, result.*other.seconds);
+    }
+    add_calls(rows, profile, number);
+    add_peers(rows, row, rank);
+  }
+  for (const NodeTraffic& node : profile.nodes) {
+    const std::string name = csv_text(node.name);
+    rows.add("node_bytes_received", name, "", node.received.bytes);
+    rows.add("node_receives", name, "", node.received.count);
+    rows.add("node_bytes_sent", name, "", node.sent.bytes);
+    rows.add("node_sends", name, "", node.sent.count);
+  }
+}
+
+}  // namespace rubato
