@@ -95,7 +95,9 @@ class Profiler {
     if (measured && options_.compensate) kept.overhead = trace.overhead;
     kept.lost = measured;
     CallProfile seen(trace, kept);
-    options_.observers = {&seen};
+    WaitCauses causes(trace);
+    CriticalPath path(trace);
+    options_.observers = {&seen, &causes, &path};
     const Results results = run_replay(*source_, {scenario}, options_);
     const bool ended = results.scenarios[0].deadlock.empty();
     ScenarioProfile tables;
@@ -103,6 +105,7 @@ class Profiler {
       const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
       tables = profile_of(results, seen, trace, scenario.placement.place(recorded),
                           scenario.placement.kind == PlacementRule::Kind::kRecorded);
+      if (results.scenarios[0].has_waits) tables.causes = cause_summary(causes, path, trace);
     }
     write(results, ended ? &tables : nullptr);
     first_ = false;

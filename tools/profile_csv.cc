@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "tools/cause_tables.h"
 #include "tools/csv_text.h"
 #include "tools/other_rows.h"
 #include "tools/profile_report.h"
@@ -77,6 +78,25 @@ void add_peers(Rows& rows, const RankProfile& profile, const std::string& rank) 
   }
 }
 
+void add_causes(Rows& rows, const CauseSummary& causes) {
+  for (const CauseSummary::Wait& wait : causes.waits) {
+    rows.add(("pattern_" + pattern_key(wait.pattern)).c_str(), csv_text(wait.call),
+             std::to_string(wait.rank), wait.seconds);
+  }
+  for (const CauseSummary::Pair& pair : causes.direct)
+    rows.add("caused", "", std::to_string(pair.waiting), pair.seconds,
+             std::to_string(pair.causing));
+  for (size_t rank = 0; rank < causes.roots.size(); ++rank) {
+    if (causes.roots[rank] != 0) rows.add("root", "", std::to_string(rank), causes.roots[rank]);
+    if (causes.compute[rank] != 0)
+      rows.add("path", "compute", std::to_string(rank), causes.compute[rank]);
+  }
+  if (causes.late_start != 0) rows.add("path", "late_start", "", causes.late_start);
+  for (const auto& [call, seconds] : causes.calls) rows.add("path", csv_text(call), "", seconds);
+  for (const auto& [call, seconds] : causes.crossings)
+    rows.add("path", csv_text("crossing " + call), "", seconds);
+}
+
 }  // namespace
 
 void profile_csv(const ScenarioProfile& profile, const TextSink& write) {
@@ -94,6 +114,7 @@ void profile_csv(const ScenarioProfile& profile, const TextSink& write) {
     add_calls(rows, profile, number);
     add_peers(rows, row, rank);
   }
+  if (profile.causes) add_causes(rows, *profile.causes);
   for (const NodeTraffic& node : profile.nodes) {
     const std::string name = csv_text(node.name);
     rows.add("node_bytes_received", name, "", node.received.bytes);

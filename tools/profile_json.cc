@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "tools/cause_tables.h"
 #include "tools/other_rows.h"
 #include "tools/profile_report.h"
 #include "tools/profile_tables.h"
@@ -131,11 +132,13 @@ void profile_json_head(const TraceSummary& trace, const TextSink& write) {
 
 void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile* profile,
                            bool is_first, const TextSink& write) {
-  Json head = {{"name", scenario.name},
-               {"elapsed", profile ? number(scenario.elapsed) : Json(nullptr)},
-               {"deadlock", profile ? Json(nullptr) : Json(scenario.deadlock)},
-               {"calls", profile ? sums_to_json(*profile) : Json::object()},
-               {"nodes", profile ? nodes_to_json(*profile) : Json::array()}};
+  Json head = {
+      {"name", scenario.name},
+      {"elapsed", profile ? number(scenario.elapsed) : Json(nullptr)},
+      {"deadlock", profile ? Json(nullptr) : Json(scenario.deadlock)},
+      {"calls", profile ? sums_to_json(*profile) : Json::object()},
+      {"nodes", profile ? nodes_to_json(*profile) : Json::array()},
+      {"causes", profile && profile->causes ? causes_to_json(*profile->causes) : Json(nullptr)}};
   std::string text = dump(head);
   text.pop_back();
   write((is_first ? "\n  " : ",\n  ") + text + ", \"ranks\": [");

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tools/cause_tables.h"
 #include "tools/numbers.h"
 #include "tools/profile_report.h"
 #include "tools/profile_tables.h"
@@ -240,6 +241,7 @@ std::string matrices(const ScenarioProfile& profile, const ProfileTextOptions& o
 std::string profile_text(const ScenarioProfile& profile, const ProfileTextOptions& options) {
   const std::string& name = profile.result->name;
   std::string out = fmt::format("\n{}: elapsed {}\n", name, show_seconds(profile.result->elapsed));
+  if (profile.causes) out += causes_text(*profile.causes, options);
   const std::vector<CallGroup> groups = call_groups(profile, options.per_rank);
   std::vector<RankTable> tables = rank_tables(profile, groups);
   if (profile.result->has_waits) tables.insert(tables.begin() + 1, wait_table(profile));

@@ -6,11 +6,13 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/network/placement.h"
 #include "replay/observe/call_profile.h"
+#include "replay/observe/cause_summary.h"
 #include "replay/observe/results.h"
 
 namespace rubato {
@@ -47,7 +49,8 @@ struct ScenarioProfile {
   const ScenarioResult* result = nullptr;
   const std::vector<std::string>* calls = nullptr;  ///< names, as Results::calls
   std::vector<RankProfile> ranks;
-  std::vector<NodeTraffic> nodes;  ///< by number
+  std::vector<NodeTraffic> nodes;      ///< by number
+  std::optional<CauseSummary> causes;  ///< where waits are known
 };
 
 /// Takes what `seen` collected while the only scenario of `results` was replayed; `results` has to

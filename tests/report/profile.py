@@ -53,6 +53,12 @@ def same_in_all(archive, *words):
     for scenario in data["scenarios"]:
         own = [row for row in rows if row["scenario"] == scenario["name"]]
         assert close(total(own, "elapsed"), scenario["elapsed"])
+        if scenario["causes"]:
+            path = scenario["causes"]["path"]
+            assert close(path["elapsed"], scenario["elapsed"])
+            assert close(total(own, "path"), scenario["elapsed"])
+            # Every wait that somebody is known to have caused has one direct cause, and its roots.
+            assert close(total(own, "caused"), total(own, "root"))
         for rank in scenario["ranks"]:
             number = rank["rank"]
             assert close(total(own, "time", rank=number), rank["threads"] * scenario["elapsed"]), (archive, number)

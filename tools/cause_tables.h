@@ -1,0 +1,21 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "replay/observe/cause_summary.h"
+#include "tools/profile_report.h"
+
+namespace rubato {
+
+/// The critical path in a sentence, waits by pattern and call, and who makes others wait: for a
+/// terminal.
+std::string causes_text(const CauseSummary& causes, const ProfileTextOptions& options);
+
+/// The keys "waits", "direct", "roots" and "path" (share/doc/profile.md).
+nlohmann::ordered_json causes_to_json(const CauseSummary& causes);
+
+/// "late_sender" and so on.
+std::string pattern_key(WaitPattern pattern);
+
+}  // namespace rubato
