@@ -41,13 +41,17 @@ void WaitCauses::waited(int timeline, const Call& call, const Waited& waited) {
   const double end = waited.enter + waited.wait;
   double done = waited.enter;
   // What the cause waited for itself is not its own doing.
-  for (const Segment& segment : timelines_[waited.timeline].segments) {
-    if (segment.end <= done || waited.timeline == timeline) continue;
-    if (segment.begin >= end) break;
-    const double begin = std::max(segment.begin, done);
-    add_segment(own, done, begin, causing);
-    done = std::min(segment.end, end);
-    add_segment(own, begin, done, segment.root);
+  if (waited.timeline != timeline) {
+    const std::deque<Segment>& theirs = timelines_[waited.timeline].segments;
+    auto segment = std::partition_point(theirs.begin(), theirs.end(), [&](const Segment& before) {
+      return before.end <= waited.enter;
+    });
+    for (; segment != theirs.end() && segment->begin < end; ++segment) {
+      const double begin = std::max(segment->begin, done);
+      add_segment(own, done, begin, causing);
+      done = std::min(segment->end, end);
+      add_segment(own, begin, done, segment->root);
+    }
   }
   add_segment(own, done, end, causing);
 }
@@ -64,8 +68,11 @@ void WaitCauses::add_segment(Timeline& to, double begin, double end, int root) {
 }
 
 void WaitCauses::find_wrong_order(int timeline, const Waited& received) {
+  std::deque<LateSend>& sends = timelines_[timeline].late;
+  // Their causes are in the order of time: each lies behind the call before.
+  if (sends.empty() || received.cause >= sends.back().cause) return;
   const int rank = trace_->rank_of(timeline);
-  std::erase_if(timelines_[timeline].late, [&](const LateSend& late) {
+  std::erase_if(sends, [&](const LateSend& late) {
     // Not a message of the same call: received.enter lies behind the wait.
     if (!(received.cause < late.cause) || received.enter < late.cause) return false;
     const auto from = waits_.find({rank, late.call, WaitPattern::kLateSender});
