@@ -152,7 +152,7 @@ std::string calibration_html(const FittedPlatform& fitted) {
                      {"measured", fitted.platform.measured},
                      {"levels", std::move(levels)},
                      {"calls", std::move(calls)}};
-  return fill_page("calibration.html", "calibration.js", "Rubato: " + fitted.platform.name,
+  return fill_page("calibration.html", {"calibration.js"}, "Rubato: " + fitted.platform.name,
                    data.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

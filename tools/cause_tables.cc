@@ -35,29 +35,6 @@ std::string shares(const CauseSummary::Parts& parts, double whole) {
   return text;
 }
 
-std::string path_line(const CauseSummary& causes) {
-  CauseSummary::Parts ranks;
-  for (size_t rank = 0; rank < causes.compute.size(); ++rank)
-    ranks.emplace_back(fmt::format("rank {}", rank), causes.compute[rank]);
-  std::stable_sort(ranks.begin(), ranks.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  const double compute = std::accumulate(causes.compute.begin(), causes.compute.end(), 0.0);
-  std::string line = fmt::format("Critical path: compute {}", show_share(compute, causes.elapsed));
-  const std::string of_ranks = shares(ranks, causes.elapsed);
-  if (!of_ranks.empty()) line += " (" + of_ranks + ")";
-  const auto add = [&](const std::string& what, const CauseSummary::Parts& parts) {
-    const std::string text = shares(parts, causes.elapsed);
-    if (!text.empty()) line += "; " + what + text;
-  };
-  add("calls that wait for nobody ", causes.calls);
-  add(fmt::format("{} messages and collectives, with their transfer, received in ",
-                  show_count(causes.hops)),
-      causes.crossings);
-  if (causes.late_start > kLeastShown * causes.elapsed)
-    line += fmt::format("; late start {}", show_share(causes.late_start, causes.elapsed));
-  return line + ".";
-}
-
 std::string wait_table(const CauseSummary& causes, int width) {
   std::map<std::pair<std::string, WaitPattern>, WaitSum> sums;
   for (const CauseSummary::Wait& wait : causes.waits) {
@@ -110,6 +87,29 @@ Json parts_to_json(const CauseSummary::Parts& parts) {
 }
 
 }  // namespace
+
+std::string path_line(const CauseSummary& causes) {
+  CauseSummary::Parts ranks;
+  for (size_t rank = 0; rank < causes.compute.size(); ++rank)
+    ranks.emplace_back(fmt::format("rank {}", rank), causes.compute[rank]);
+  std::stable_sort(ranks.begin(), ranks.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  const double compute = std::accumulate(causes.compute.begin(), causes.compute.end(), 0.0);
+  std::string line = fmt::format("Critical path: compute {}", show_share(compute, causes.elapsed));
+  const std::string of_ranks = shares(ranks, causes.elapsed);
+  if (!of_ranks.empty()) line += " (" + of_ranks + ")";
+  const auto add = [&](const std::string& what, const CauseSummary::Parts& parts) {
+    const std::string text = shares(parts, causes.elapsed);
+    if (!text.empty()) line += "; " + what + text;
+  };
+  add("calls that wait for nobody ", causes.calls);
+  add(fmt::format("{} messages and collectives, with their transfer, received in ",
+                  show_count(causes.hops)),
+      causes.crossings);
+  if (causes.late_start > kLeastShown * causes.elapsed)
+    line += fmt::format("; late start {}", show_share(causes.late_start, causes.elapsed));
+  return line + ".";
+}
 
 std::string pattern_key(WaitPattern pattern) {
   std::string key = kWaitPatternNames[static_cast<int>(pattern)];

@@ -8,7 +8,10 @@
 
 namespace rubato {
 
-/// The critical path in a sentence, waits by pattern and call, and who makes others wait: for a
+/// The critical path in a sentence.
+std::string path_line(const CauseSummary& causes);
+
+/// That, waits by pattern and call, and who makes others wait: for a
 /// terminal.
 std::string causes_text(const CauseSummary& causes, const ProfileTextOptions& options);
 

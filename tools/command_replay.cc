@@ -21,6 +21,7 @@
 #include "tools/report_html.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
+#include "tools/scenario_pictures.h"
 #include "tools/text_table.h"
 
 namespace po = boost::program_options;
@@ -280,7 +281,13 @@ int command_replay(const Arguments& arguments) {
   }
   if (files.wants("json")) files.write("json", report_json(results, intervals));
   if (files.wants("csv")) files.write("csv", report_csv(results));
-  if (files.wants("html")) files.write("html", report_html(results, platforms, intervals));
+  if (files.wants("html")) {
+    // (A fitted ratio would be fitted anew.)
+    const std::vector<ScenarioPicture> timelines =
+        options.fit_degradation ? std::vector<ScenarioPicture>{}
+                                : draw_scenarios(*source, scenarios, results, options);
+    files.write("html", report_html(results, platforms, intervals, timelines));
+  }
   files.commit();
   if (results.identity && results.identity->differing > 0) {
     throw InputError(fmt::format("{}: {}", archives[0], identity_line(*results.identity)));

@@ -158,8 +158,8 @@ std::string comparison_json(const ComparedFiles& files) {
 std::string comparison_html(const ComparedFiles& files) {
   Json data = comparison_data(files);
   data["notes"] = comparison_notes(files);
-  return fill_page("compare.html", "compare.js", fmt::format("Rubato: {} and {}", files.a, files.b),
-                   dump(data, -1));
+  return fill_page("compare.html", {"compare.js"},
+                   fmt::format("Rubato: {} and {}", files.a, files.b), dump(data, -1));
 }
 
 }  // namespace rubato

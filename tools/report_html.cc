@@ -142,16 +142,27 @@ Json platform_data(const PlatformPicture& platform) {
           {"levels", std::move(levels)}};
 }
 
+Json timeline_data(const ScenarioPicture& picture) {
+  return {{"rows", picture.rows},
+          {"columns", picture.columns},
+          {"ranks_per_row", picture.ranks_per_row},
+          {"cells", picture.cells},
+          {"path_rows", picture.path_rows},
+          {"path", picture.path}};
+}
+
 }  // namespace
 
-std::string fill_page(const std::string& template_name, const std::string& script_name,
+std::string fill_page(const std::string& template_name, const std::vector<std::string>& scripts,
                       const std::string& title, const std::string& data_json) {
+  std::string script = read_part("page.js");
+  for (const std::string& name : scripts) script += read_part(name);
   const std::string page = read_part(template_name);
   const std::array<std::pair<std::string, std::string>, 5> parts = {{
       {"@TITLE@", escape_html(title)},
       {"@CSS@", read_part("report.css")},
       {"@CHART@", read_part("chart.min.js")},
-      {"@JS@", read_part("page.js") + read_part(script_name)},
+      {"@JS@", script},
       {"@DATA@", escape_script(data_json)},
   }};
   // One pass over the template: inserted text is never searched for marks.
@@ -176,7 +187,7 @@ std::string fill_page(const std::string& template_name, const std::string& scrip
 }
 
 std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
-                        const Intervals& intervals) {
+                        const Intervals& intervals, const std::vector<ScenarioPicture>& pictures) {
   const ScenarioResult* reference = reference_scenario(results.scenarios);
   const ScenarioResult* judged = run_of_interest(results);
   Json data = {{"rubato", kVersion},
@@ -206,13 +217,18 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
     columns["interval"] = nullptr;
     if (const ElapsedInterval* interval = interval_of(intervals, i))
       columns["interval"] = {rounded(interval->low), rounded(interval->high)};
+    columns["timeline"] = nullptr;
+    for (const ScenarioPicture& picture : pictures) {
+      if (picture.scenario == i) columns["timeline"] = timeline_data(picture);
+    }
     data["scenarios"].push_back(std::move(columns));
   }
   for (const PlatformPicture& platform : platforms) {
     data["platforms"].push_back(platform_data(platform));
   }
   const std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return fill_page("report.html", "report.js", "Rubato: " + results.trace.path, text);
+  return fill_page("report.html", {"timeline.js", "report.js"}, "Rubato: " + results.trace.path,
+                   text);
 }
 
 }  // namespace rubato

@@ -6,19 +6,22 @@
 #include "replay/intervals.h"
 #include "replay/observe/results.h"
 #include "tools/platform_picture.h"
+#include "tools/scenario_pictures.h"
 
 namespace rubato {
 
 /// A report as one self-contained HTML file: the page, its style and script (share/report/),
 /// Chart.js and the data. `platforms` are drawn with the samples they were fitted to; `intervals`
-/// are those of elapsed times. Errors: InputError when the parts of the page are not installed.
+/// are those of elapsed times; `pictures` are timelines. Errors: InputError when the parts of the
+/// page are not installed.
 std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
-                        const Intervals& intervals = {});
+                        const Intervals& intervals = {},
+                        const std::vector<ScenarioPicture>& pictures = {});
 
 /// The page `template_name` of share/report with "@TITLE@", "@CSS@", "@CHART@", "@JS@" (page.js,
-/// then `script_name`) and "@DATA@" filled in; `data_json` is read by the script. Other pages
+/// then `scripts`) and "@DATA@" filled in; `data_json` is read by the script. Other pages
 /// (comparison) are made with it too.
-std::string fill_page(const std::string& template_name, const std::string& script_name,
+std::string fill_page(const std::string& template_name, const std::vector<std::string>& scripts,
                       const std::string& title, const std::string& data_json);
 
 }  // namespace rubato

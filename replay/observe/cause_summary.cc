@@ -22,7 +22,7 @@ CauseSummary cause_summary(const WaitCauses& causes, const CriticalPath& path,
   for (const auto& [pair, ticks] : causes.direct())
     summary.direct.push_back({pair.waiting, pair.causing, seconds(ticks)});
   for (const double ticks : causes.roots()) summary.roots.push_back(seconds(ticks));
-  const PathSums sums = path.find(0).sums;
+  const PathSums sums = path.find();
   summary.elapsed = seconds(sums.elapsed);
   summary.late_start = seconds(sums.late_start);
   for (const double ticks : sums.compute) summary.compute.push_back(seconds(ticks));

@@ -94,9 +94,8 @@ class CriticalPath::Backwards {
   uint64_t chunk_number_ = UINT64_MAX;
 };
 
-FoundPath CriticalPath::find(size_t most_pieces) const {
-  FoundPath found;
-  PathSums& sums = found.sums;
+PathSums CriticalPath::find(const std::function<void(const PathPiece&)>& each) const {
+  PathSums sums;
   sums.compute.resize(trace_->ranks());
   int number = -1;  // the timeline that ends last
   double begin = std::numeric_limits<double>::infinity();
@@ -107,7 +106,7 @@ FoundPath CriticalPath::find(size_t most_pieces) const {
     // As in Profile: the run starts with a main thread.
     if (i < trace_->ranks()) begin = std::min(begin, timeline.begin);
   }
-  if (number < 0) return found;
+  if (number < 0) return sums;
 
   std::vector<std::optional<Backwards>> readers(timelines_.size());
   double now = timelines_[number].end;
@@ -134,7 +133,7 @@ FoundPath CriticalPath::find(size_t most_pieces) const {
     }
     const double piece_begin = noted ? noted->leave : std::min(timeline.begin, now);
     sums.compute[trace_->rank_of(number)] += piece_end - piece_begin - in_calls;
-    if (found.pieces.size() < most_pieces) found.pieces.push_back({number, piece_begin, piece_end});
+    if (each) each({number, piece_begin, piece_end});
     if (!noted && number >= trace_->ranks()) {  // its rank's main thread began it
       number = trace_->rank_of(number);
       now = piece_begin;
@@ -142,7 +141,7 @@ FoundPath CriticalPath::find(size_t most_pieces) const {
     }
     if (!noted) {
       sums.late_start = piece_begin - begin;
-      return found;
+      return sums;
     }
     const Noted crossing = *noted;
     reader->pass();

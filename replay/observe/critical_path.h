@@ -24,6 +24,7 @@
 // presence that lets it go on.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -50,11 +51,6 @@ struct PathPiece {
   double end = 0;
 };
 
-struct FoundPath {
-  PathSums sums;
-  std::vector<PathPiece> pieces;  ///< the last first
-};
-
 /// Notes the calls of a scenario and finds its path afterwards. 32 bytes of temporary file a call,
 /// 4 KiB of memory a timeline. Errors: as CallFile's.
 class CriticalPath : public Observer<1> {
@@ -65,8 +61,8 @@ class CriticalPath : public Observer<1> {
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;
 
-  /// Once the replay is over. At most `most_pieces` pieces are listed, the last ones.
-  FoundPath find(size_t most_pieces) const;
+  /// Once the replay is over. `each`, where it is set, gets the pieces, the last first.
+  PathSums find(const std::function<void(const PathPiece&)>& each = {}) const;
 
  private:
   static constexpr size_t kChunk = 64;  ///< calls that are written at once

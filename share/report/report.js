@@ -445,6 +445,7 @@ function drawPlatforms() {
 
 writeHead();
 writeCures();
+setUpTimelines();
 drawScenarios();
 writeScenarioTable();
 setUpDivision();

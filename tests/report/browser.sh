@@ -48,6 +48,12 @@ for ranks in 1 2 1500; do
     }
   done
   all_drawn "$ranks ranks"
+  # Two timelines are drawn (a canvas of 300 x 150 has not been), and the page stays below 5 MB.
+  timelines=$(grep -o '<canvas role="img" aria-label="Timeline of[^>]*>' "$dir/page.html" | grep -vc 'width="300"')
+  if ((timelines != 2 || $(stat -c %s "$dir/report.html") > 5000000)); then
+    echo "$ranks ranks: $timelines timelines in $(stat -c %s "$dir/report.html") bytes"
+    exit 1
+  fi
 done
 
 # The reader asks for bars by what is waited for.

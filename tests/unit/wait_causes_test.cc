@@ -19,7 +19,8 @@ namespace {
 struct Watched {
   std::unique_ptr<EventSource> source;
   std::unique_ptr<WaitCauses> causes;
-  FoundPath path;
+  PathSums path;
+  std::vector<PathPiece> pieces;  // the last first
   ScenarioResult result;
 
   /// "MPI_Recv wrong order" of a rank, in ns; -1: no such wait.
@@ -32,7 +33,7 @@ struct Watched {
     return -1;
   }
   double crossing(const std::string& call) const {
-    for (const auto& [name, ticks] : path.sums.crossings) {
+    for (const auto& [name, ticks] : path.crossings) {
       if (source->definitions().calls[name].name == call) return ticks;
     }
     return 0;
@@ -49,7 +50,7 @@ Watched watch(const std::string& text, const Scenario& scenario) {
   options.observers = {watched.causes.get(), &path};
   watched.result = run_replay(*watched.source, {scenario}, options).scenarios[0];
   REQUIRE(watched.result.deadlock.empty());
-  watched.path = path.find(SIZE_MAX);
+  watched.path = path.find([&](const PathPiece& piece) { watched.pieces.push_back(piece); });
   return watched;
 }
 
@@ -92,9 +93,9 @@ TEST_CASE("the root of a wait is who did not wait meanwhile") {
     CHECK(watched.causes->roots()[2] == Approx(60));
     // Back from the end at 60: rank 2 goes on until then by itself, as do all; the first timeline
     // that ends last is rank 0's. Rank 0 <- rank 1 (20 of compute) <- rank 2 (40).
-    CHECK(watched.path.sums.hops == 2);
-    CHECK(watched.path.sums.compute == std::vector<double>{0, 20, 40});
-    CHECK(sum_of(watched.path.sums) == Approx(60));
+    CHECK(watched.path.hops == 2);
+    CHECK(watched.path.compute == std::vector<double>{0, 20, 40});
+    CHECK(sum_of(watched.path) == Approx(60));
   }
 }
 
@@ -130,8 +131,8 @@ TEST_CASE("collective waits have the name of their pattern, and their last membe
     CHECK(watched.causes->waits().size() == 1);
     CHECK(watched.causes->direct().at({1 - latest, latest}) == Approx(30));
     // Latest: 40 and then the end at 50, by itself or through the operation.
-    CHECK(sum_of(watched.path.sums) == Approx(watched.path.sums.elapsed));
-    CHECK(watched.path.sums.compute[latest] >= 40);
+    CHECK(sum_of(watched.path) == Approx(watched.path.elapsed));
+    CHECK(watched.path.compute[latest] >= 40);
   };
   check(0, "barrier", "MPI_Barrier", "wait at barrier");
   check(0, "allreduce 8B 8B", "MPI_Allreduce", "wait at N x N");
@@ -179,15 +180,15 @@ TEST_CASE("the path goes over to the sender of a message that is still under way
   )",
                                 toy());
   CHECK(watched.wait(1, "MPI_Recv", "late sender") == -1);
-  CHECK(watched.path.sums.elapsed == Approx(1638));
-  CHECK(watched.path.sums.compute == std::vector<double>{1000, 500});
+  CHECK(watched.path.elapsed == Approx(1638));
+  CHECK(watched.path.compute == std::vector<double>{1000, 500});
   CHECK(watched.crossing("MPI_Recv") == Approx(138));
-  CHECK(watched.path.sums.hops == 1);
-  REQUIRE(watched.path.pieces.size() == 2);
-  CHECK(watched.path.pieces[0].timeline == 1);
-  CHECK(watched.path.pieces[0].begin == Approx(1138));
-  CHECK(watched.path.pieces[0].end == Approx(1638));
-  CHECK(watched.path.pieces[1].end == Approx(1000));
+  CHECK(watched.path.hops == 1);
+  REQUIRE(watched.pieces.size() == 2);
+  CHECK(watched.pieces[0].timeline == 1);
+  CHECK(watched.pieces[0].begin == Approx(1138));
+  CHECK(watched.pieces[0].end == Approx(1638));
+  CHECK(watched.pieces[1].end == Approx(1000));
 }
 
 // What lies on the path is what a faster or slower rank changes: for a rank that computes e longer,
@@ -205,7 +206,7 @@ TEST_CASE("the compute on the path is the derivative of the elapsed time, whatev
          {"perfect", "bandela:latency=700ns,bandwidth=2GB/s", "loggps:L=700ns,G=0.5ns,S=1KiB"}) {
       INFO("seed " << seed << ", " << machine);
       const Watched watched = watch(text, parse_scenario(machine));
-      const PathSums& sums = watched.path.sums;
+      const PathSums& sums = watched.path;
       CHECK(sums.elapsed == Approx(watched.result.elapsed * 1e9).epsilon(1e-12));
       CHECK(sum_of(sums) == Approx(sums.elapsed).epsilon(1e-9));
       // Its messages wait for ports, which the path does not follow.

@@ -1,0 +1,140 @@
+#include "replay/observe/timeline_picture.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rubato {
+namespace {
+
+constexpr int kMostRows = 512;
+constexpr int kMostColumns = 2000;
+
+Activity activity_of(WaitPattern pattern) {
+  switch (pattern) {
+    case WaitPattern::kLateSender:
+    case WaitPattern::kWrongOrder:
+      return Activity::kLateSender;
+    case WaitPattern::kLateReceiver:
+      return Activity::kLateReceiver;
+    case WaitPattern::kLatePost:
+    case WaitPattern::kEarlyWait:
+    case WaitPattern::kLock:
+      return Activity::kOneSided;
+    default:
+      return Activity::kCollective;
+  }
+}
+
+}  // namespace
+
+TimelinePicture::TimelinePicture(const TraceDefinitions& trace, double begin, double elapsed,
+                                 size_t cells, bool keeps_lost)
+    : trace_(&trace),
+      begin_(begin),
+      keeps_lost_(keeps_lost),
+      wait_(trace.timelines()),
+      what_(trace.timelines()) {
+  ranks_per_row_ = (trace.ranks() + kMostRows - 1) / kMostRows;
+  ranks_per_row_ = std::max(1, ranks_per_row_);
+  rows_ = (trace.ranks() + ranks_per_row_ - 1) / ranks_per_row_;
+  columns_ = static_cast<int>(
+      std::clamp<size_t>(cells / std::max(1, rows_), 1, static_cast<size_t>(kMostColumns)));
+  ticks_per_column_ = std::max(elapsed, 1.0) / columns_;
+  ticks_.resize(static_cast<size_t>(rows_) * columns_ * kActivities);
+}
+
+void TimelinePicture::add(int rank, double from, double to, Activity activity) {
+  const double first = std::max((from - begin_) / ticks_per_column_, 0.0);
+  const double last = std::min((to - begin_) / ticks_per_column_, static_cast<double>(columns_));
+  const size_t row = static_cast<size_t>(rank / ranks_per_row_) * columns_;
+  for (auto column = static_cast<int>(first); column < last; ++column) {
+    const double part = std::min(last, column + 1.0) - std::max(first, static_cast<double>(column));
+    ticks_[(row + column) * kActivities + static_cast<size_t>(activity)] +=
+        static_cast<float>(part);
+  }
+}
+
+void TimelinePicture::waited(int timeline, const Call& /*call*/, const Waited& waited) {
+  wait_[timeline] = waited.wait;
+  what_[timeline] = activity_of(waited.pattern);
+}
+
+void TimelinePicture::call(int timeline, const Call& call, const Block& block,
+                           const Lanes<1>& clock_before, double /*recorded_before*/,
+                           const Lanes<1>& enter, const Lanes<1>& leave) {
+  const int rank = trace_->rank_of(timeline);
+  if (call.role == CallRole::kBegin) return;
+  if (call.role == CallRole::kInit) {
+    wait_[timeline] = 0;
+    return;
+  }
+  add(rank, clock_before[0], enter[0], Activity::kCompute);
+  if (call.role == CallRole::kMpi || call.role == CallRole::kFinalize) {
+    double lost = 0;  // somewhere in the call: drawn at its end
+    if (keeps_lost_ && call.spinning & kLoses) {
+      const Lost parts = lost_in(block.actions_of(call));
+      lost = std::min(parts.flushing + parts.stolen, leave[0] - enter[0]);
+    }
+    const double own = leave[0] - lost, until = std::min(enter[0] + wait_[timeline], own);
+    add(rank, enter[0], until, what_[timeline]);
+    add(rank, until, own, Activity::kMpi);
+    add(rank, own, leave[0], Activity::kOther);
+  } else if (call.role == CallRole::kThread) {
+    add(rank, enter[0], leave[0], Activity::kCompute);
+  } else {
+    add(rank, enter[0], leave[0], Activity::kOther);
+  }
+  wait_[timeline] = 0;
+}
+
+std::vector<Activity> TimelinePicture::cells() const {
+  std::vector<Activity> cells;
+  cells.reserve(static_cast<size_t>(rows_) * columns_);
+  for (size_t cell = 0; cell < static_cast<size_t>(rows_) * columns_; ++cell) {
+    const auto first = ticks_.begin() + static_cast<ptrdiff_t>(cell * kActivities);
+    const auto most = std::max_element(first, first + kActivities);
+    cells.push_back(*most > 0 ? static_cast<Activity>(most - first) : Activity::kNone);
+  }
+  return cells;
+}
+
+std::vector<int> TimelinePicture::path_rows(const CriticalPath& path) const {
+  std::vector<int> rows(columns_, -1);
+  std::vector<double> most(columns_, 0.0);
+  // Pieces come from the end on: those of a column one behind the other.
+  std::vector<double> in_row(rows_);
+  std::vector<int> touched;
+  int current = columns_;
+  const auto close = [&] {
+    for (const int row : touched) {
+      if (in_row[row] > most[current]) {
+        most[current] = in_row[row];
+        rows[current] = row;
+      }
+      in_row[row] = 0;
+    }
+    touched.clear();
+  };
+  path.find([&](const PathPiece& piece) {
+    const int row = trace_->rank_of(piece.timeline) / ranks_per_row_;
+    const double first = std::max((piece.begin - begin_) / ticks_per_column_, 0.0);
+    const double last =
+        std::min((piece.end - begin_) / ticks_per_column_, static_cast<double>(columns_));
+    for (int column = static_cast<int>(std::ceil(last)) - 1; column >= 0 && column + 1 > first;
+         --column) {
+      const double part =
+          std::min(last, column + 1.0) - std::max(first, static_cast<double>(column));
+      if (part <= 0) continue;
+      if (column != current) {
+        if (current < columns_) close();
+        current = column;
+      }
+      if (in_row[row] == 0) touched.push_back(row);
+      in_row[row] += part;
+    }
+  });
+  if (current < columns_) close();
+  return rows;
+}
+
+}  // namespace rubato

@@ -1,0 +1,62 @@
+#pragma once
+
+// The picture of a scenario: ranks down, time to the right, in each cell what most of its time went
+// to. Its size does not depend on the length of the run: cells are added up while the replay runs.
+
+#include <cstdint>
+#include <vector>
+
+#include "replay/observe/critical_path.h"
+#include "replay/observe/observer.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// What a cell shows. The four waits are those of WaitKind, in its order.
+enum class Activity : uint8_t {
+  kNone,
+  kCompute,
+  kMpi,
+  kLateSender,
+  kLateReceiver,
+  kCollective,
+  kOneSided,
+  kOther
+};
+inline constexpr int kActivities = 8;
+
+class TimelinePicture : public Observer<1> {
+ public:
+  /// The run begins at `begin` and takes `elapsed`, ticks. At most `cells` cells. `keeps_lost`:
+  /// calls hold what they lost (kLoses), as on `measured`.
+  TimelinePicture(const TraceDefinitions& trace, double begin, double elapsed, size_t cells,
+                  bool keeps_lost);
+
+  void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
+            double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
+  void waited(int timeline, const Call& call, const Waited& waited) override;
+
+  int rows() const { return rows_; }
+  int columns() const { return columns_; }
+  int ranks_per_row() const { return ranks_per_row_; }
+  /// Row by row, the first rank first.
+  std::vector<Activity> cells() const;
+  /// By column the row that the critical path spends most of it in; -1: it crosses there.
+  std::vector<int> path_rows(const CriticalPath& path) const;
+
+ private:
+  void add(int rank, double from, double to, Activity activity);
+
+  const TraceDefinitions* trace_;
+  double begin_;
+  double ticks_per_column_;
+  bool keeps_lost_;
+  int ranks_per_row_;
+  int rows_;
+  int columns_;
+  std::vector<float> ticks_;    ///< by row, column and activity
+  std::vector<double> wait_;    ///< by timeline: of the call that call() hears of next
+  std::vector<Activity> what_;  ///< likewise
+};
+
+}  // namespace rubato

@@ -1,0 +1,168 @@
+// Timelines of scenarios: a cell for some ranks and some time, coloured by what it went to, and the critical path over
+// it. The recording stands above the chosen scenario; both show the same stretch of time. Waits have the colours of
+// the bars (kCallColours). Comes before report.js.
+
+/** By Activity (replay/observe/timeline_picture.h). */
+const kActivities = [
+  ["outside of the run", kIdleColour], ["Compute", kComputeColour], ["MPI without waiting", kOthersColour],
+  ["Late sender", kCallColours[0]], ["Late receiver", kCallColours[1]], ["Collective wait", kCallColours[2]],
+  ["One-sided wait", kCallColours[3]], ["Not recorded, flushing, lost core", "#7a3b8f"],
+];
+const kPathColour = dark ? "#ff6b6b" : "#c1121f";
+const kAxisHeight = 22;
+
+const drawn = data.scenarios.filter((scenario) => scenario.timeline);
+const timelineEnd = Math.max(0, ...drawn.map((scenario) => scenario.elapsed));
+let shownTime = [0, timelineEnd];  // seconds
+
+const colourParts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+
+/** The cells of a timeline as an image, a pixel each. */
+function cellImage(timeline) {
+  const image = new ImageData(timeline.columns, timeline.rows);
+  const colours = kActivities.map(([, colour]) => colourParts(colour));
+  for (let cell = 0; cell < timeline.cells.length; ++cell) {
+    const [red, green, blue] = colours[timeline.cells.charCodeAt(cell) - 48];
+    image.data.set([red, green, blue, 255], 4 * cell);
+  }
+  const canvas = document.createElement("canvas");
+  canvas.width = timeline.columns;
+  canvas.height = timeline.rows;
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  return canvas;
+}
+
+function drawAxis(context, width, top) {
+  const [from, to] = shownTime;
+  context.fillStyle = kText;
+  context.font = Chart.helpers.toFont({size: 12}).string;
+  context.textBaseline = "top";
+  const rough = (to - from) / (width / 110);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+    const x = (at - from) / (to - from) * width;
+    context.fillRect(x, top, 1, 4);
+    context.textAlign = x < 30 ? "left" : x > width - 40 ? "right" : "center";
+    context.fillText(showTick(Math.abs(at) < step / 1e6 ? 0 : at), x, top + 6);
+  }
+}
+
+/** A canvas with the timeline of a scenario. */
+class TimelineView {
+  constructor(scenario) {
+    this.scenario = scenario;
+    this.image = cellImage(scenario.timeline);
+    this.canvas = element("canvas");
+    this.box = element("div", undefined, {className: "timeline"});
+    this.box.append(element("h3", `${scenario.name}: ${showSeconds(scenario.elapsed)}`), this.canvas);
+    if (scenario.timeline.path) this.box.append(element("p", scenario.timeline.path, {className: "explain"}));
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", `Timeline of ${scenario.name}. ${scenario.timeline.path}`);
+    this.dragFrom = null;
+    this.canvas.addEventListener("pointerdown", (event) => { this.dragFrom = this.timeAt(event); });
+    this.canvas.addEventListener("pointermove", (event) => this.tell(event));
+    this.canvas.addEventListener("pointerup", (event) => this.zoom(event));
+    this.canvas.addEventListener("dblclick", () => showTime([0, timelineEnd]));
+  }
+
+  timeAt(event) {
+    const share = event.offsetX / this.canvas.clientWidth;
+    return shownTime[0] + share * (shownTime[1] - shownTime[0]);
+  }
+
+  zoom(event) {
+    const ends = [this.dragFrom, this.timeAt(event)].sort((a, b) => a - b);
+    const wide = Math.abs(ends[1] - ends[0]) / (shownTime[1] - shownTime[0]) > 0.01;
+    if (this.dragFrom !== null && wide) showTime(ends);
+    this.dragFrom = null;
+  }
+
+  /** What lies under the pointer, in words. */
+  tell(event) {
+    const {rows, columns, ranks_per_row, cells} = this.scenario.timeline;
+    const time = this.timeAt(event);
+    const row = Math.floor(event.offsetY / this.rowHeight);
+    const column = Math.floor(time / this.scenario.elapsed * columns);
+    if (row < 0 || row >= rows || column < 0 || column >= columns) return;
+    const first = row * ranks_per_row;
+    const last = Math.min(data.trace.ranks, first + ranks_per_row) - 1;
+    byId("timeline-at").textContent = `${this.scenario.name}, ${first === last ? `rank ${first}` : `ranks ${first} to ${last}`}, ` +
+      `${showSeconds(time)}: ${kActivities[cells.charCodeAt(row * columns + column) - 48][0]}`;
+  }
+
+  draw() {
+    const {rows, columns, path_rows} = this.scenario.timeline;
+    const width = this.canvas.clientWidth || 600;
+    this.rowHeight = Math.max(1, Math.min(28, Math.floor(420 / rows)));
+    const height = Math.ceil(rows * this.rowHeight);
+    const scale = window.devicePixelRatio || 1;
+    this.canvas.width = width * scale;
+    this.canvas.height = (height + kAxisHeight) * scale;
+    this.canvas.style.height = `${height + kAxisHeight}px`;
+    const context = this.canvas.getContext("2d");
+    context.scale(scale, scale);
+    context.imageSmoothingEnabled = false;
+    const [from, to] = shownTime;
+    const perSecond = width / (to - from);
+    const left = -from * perSecond;
+    const whole = this.scenario.elapsed * perSecond;
+    context.drawImage(this.image, 0, 0, columns, rows, left, 0, whole, height);
+    context.strokeStyle = kPathColour;
+    context.lineWidth = Math.min(2.5, Math.max(1, this.rowHeight / 4));
+    context.beginPath();
+    // From rank to rank only where that does not hide the cells.
+    const connected = whole / columns > 6;
+    let before = -1;
+    path_rows.forEach((row, column) => {
+      if (row < 0) return;
+      const x = left + column / columns * whole;
+      const y = (row + 0.5) * this.rowHeight;
+      if (before === row || (connected && before >= 0)) context.lineTo(x, y);
+      else context.moveTo(x, y);
+      context.lineTo(left + (column + 1) / columns * whole, y);
+      before = row;
+    });
+    context.stroke();
+    drawAxis(context, width, height);
+  }
+}
+
+let timelineViews = [];
+
+function showTime(range) {
+  shownTime = range;
+  timelineViews.forEach((view) => view.draw());
+}
+
+function chooseTimeline(index) {
+  const reference = drawn.find((scenario) => scenario.name === data.reference);
+  const chosen = drawn[index];
+  timelineViews = (reference && reference !== chosen ? [reference, chosen] : [chosen])
+    .map((scenario) => new TimelineView(scenario));
+  byId("timeline-pictures").replaceChildren(...timelineViews.map((view) => view.box));
+  showTime(shownTime);
+}
+
+function setUpTimelines() {
+  if (drawn.length === 0) {
+    byId("timeline").remove();
+    return;
+  }
+  const used = new Set(drawn.flatMap((scenario) => [...new Set(scenario.timeline.cells)].map(Number)));
+  const legend = kActivities.map(([name, colour]) => [name, colour]).filter((_, number) => number > 0 && used.has(number));
+  if (drawn.some((scenario) => scenario.timeline.path)) legend.push(["Critical path", kPathColour]);
+  legend.forEach(([name, colour]) => {
+    const item = element("li");
+    const patch = element("i");
+    patch.style.background = colour;
+    item.append(patch, name);
+    byId("timeline-legend").append(item);
+  });
+  drawn.forEach((scenario, index) => byId("timeline-choice").append(element("option", scenario.name, {value: index})));
+  // At first what the run could be: the last one, perfect.
+  byId("timeline-choice").value = drawn.length - 1;
+  byId("timeline-choice").addEventListener("change", () => chooseTimeline(Number(byId("timeline-choice").value)));
+  addEventListener("resize", () => showTime(shownTime));
+  chooseTimeline(drawn.length - 1);
+}

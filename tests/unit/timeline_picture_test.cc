@@ -1,0 +1,88 @@
+// Timelines in cells, worked out by hand. One tick is one nanosecond.
+
+#include "replay/observe/timeline_picture.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/toy.h"
+
+using namespace rubato;
+
+namespace {
+
+/// Row by row in letters: compute, mpi, late sender, late receiver, collective wait, one-sided,
+/// other.
+std::string letters(const TimelinePicture& picture) {
+  std::string text;
+  const std::vector<Activity> cells = picture.cells();
+  for (size_t cell = 0; cell < cells.size(); ++cell) {
+    if (cell > 0 && cell % picture.columns() == 0) text += ' ';
+    text += ".cmsrwoO"[static_cast<size_t>(cells[cell])];
+  }
+  return text;
+}
+
+struct Drawn {
+  std::string cells;
+  std::vector<int> path_rows;
+  int rows;
+};
+
+Drawn draw(const std::string& text, const std::string& scenario, double elapsed, size_t cells) {
+  const auto source = parse_text_trace(text);
+  TimelinePicture picture(source->definitions(), 0, elapsed, cells, scenario == "measured");
+  CriticalPath path(source->definitions());
+  ReplayOptions options;
+  options.wait_states = true;
+  options.observers = {&picture, &path};
+  run_replay(*source, {parse_scenario(scenario)}, options);
+  return {letters(picture), picture.path_rows(path), picture.rows()};
+}
+
+}  // namespace
+
+// Cells of 10 ns. Rank 0 computes 40, sends until 50, computes until 80. Rank 1 receives from 10
+// on, until 60: it waits 30 for the send at 40, 20 more are transfer. It computes until 100.
+TEST_CASE("a cell shows what most of its time went to") {
+  const char* text = R"(
+    0: 0..0 init
+    1: 0..0 init
+    0: 40..50 send 1 8B
+    0: 80 end
+    1: 10..60 recv 0 8B
+    1: 100 end
+  )";
+  const Drawn measured = draw(text, "measured", 100, 20);
+  CHECK(measured.rows == 2);
+  CHECK(measured.cells == "ccccmccc.. csssmmcccc");
+  // Back from rank 1's end at 100 to 60, over to rank 0's send at 40, and from there to 0.
+  CHECK(measured.path_rows == std::vector<int>{0, 0, 0, 0, -1, -1, 1, 1, 1, 1});
+  // Perfect: the message is there at 40. Rank 0 is done at 70, rank 1 at 80.
+  CHECK(draw(text, "perfect", 100, 20).cells == "ccccccc... cssscccc..");
+  // Two cells a rank: of the first 50, rank 0 computes 40; rank 1 waits 30 of them.
+  CHECK(draw(text, "measured", 100, 4).cells == "cc sc");
+}
+
+TEST_CASE("waits and losses have their own colours") {
+  // Rank 1 comes to the barrier at 60; rank 0, there at 20, had no core for 20 ticks of its call.
+  const char* text = R"(
+    0: 0..0 init
+    1: 0..0 init
+    0: 20..100 barrier lost 20
+    1: 60..80 barrier
+    1: 90..100 flush
+    0: 100 end
+    1: 100 end
+  )";
+  CHECK(draw(text, "measured", 100, 20).cells == "ccwwwwmmOO ccccccmmcO");
+}
+
+TEST_CASE("ranks of a large run share rows") {
+  std::string text;
+  for (int rank = 0; rank < 1025; ++rank)
+    text += std::to_string(rank) + ": 0..100 local MPI_Comm_rank\n";
+  // 3 to a row: 342 rows, for which 700 cells have room for 2 columns.
+  const Drawn drawn = draw(text, "perfect", 100, 700);
+  CHECK(drawn.rows == 342);
+  CHECK(drawn.cells.substr(0, 5) == "mm mm");
+}

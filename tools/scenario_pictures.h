@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/cost/scenario.h"
+#include "replay/driver.h"
+#include "replay/observe/results.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// The timeline of one scenario as the page draws it.
+struct ScenarioPicture {
+  size_t scenario = 0;  ///< index into Results::scenarios
+  int rows = 0;
+  int columns = 0;
+  int ranks_per_row = 1;
+  std::string cells;           ///< row by row, the number of each cell's Activity as a digit
+  std::vector<int> path_rows;  ///< TimelinePicture::path_rows()
+  std::string path;            ///< the critical path in a sentence
+};
+
+/// Replays the first scenarios that came to their end once more, one by one, and draws them: at
+/// most kMostPictures, of kPictureCells cells each, so that a page stays below 5 MB. `results` are
+/// those of `scenarios`. Errors: as run_replay().
+inline constexpr size_t kMostPictures = 8;
+inline constexpr size_t kPictureCells = 200000;
+std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
+                                            const std::vector<Scenario>& scenarios,
+                                            const Results& results, ReplayOptions options);
+
+}  // namespace rubato
