@@ -373,11 +373,15 @@ RUBATO_HOT bool Replay<Rules>::others_are_there(int timeline, const Awaited& awa
       CollectiveInstance<K>& instance = collectives_.get(number, awaited.instance);
       if (collectives_.ready(instance, comm, awaited.local, awaited.waits_for) &&
           !is_flowing(instance, comm, awaited)) {
+        if constexpr (kTimeOrdered<Rules>) return has_landed(timeline, instance, awaited.local);
         return true;
       }
       instance.waiting.push_back(timeline);
       return false;
     }
+    case Awaited::Kind::kOneSided:
+      if constexpr (kTimeOrdered<Rules>) return is_done(timeline, awaited);
+      return true;
     default:
       return true;
   }

@@ -192,6 +192,8 @@ class Replay {
   bool other_side_is_there(int timeline, const Awaited& awaited);
   void lock(int timeline, const Action& action);
   void unlock(int timeline, const Call& call, const Action& action);
+  /// A lock that `timeline` holds in that turn is free again at the target.
+  void give_back(int timeline, const Action& action, uint32_t turn, const Lanes<K>& released);
   LockTurn<K>& turn_before(const Awaited& awaited);
   void let_go_one_sided(int timeline, const Awaited& awaited);
 
@@ -303,6 +305,29 @@ class Replay {
     if constexpr (kTimeOrdered<Rules>) return rules_->by_arrival();
     return false;
   }
+
+  // One-sided operations on a network that is shared: engine/one_sided_flows.h
+  void begin_operation(TimelineState<K>& state, const Action& action, const Action* result,
+                       OneSided<K>& operation) requires kTimeOrdered<Rules>;
+  /// What waits for the target of `epoch` begins: the target is ready, or never will be.
+  void begin_unready(Epoch<K>& epoch) requires kTimeOrdered<Rules>;
+  void begin_operation(uint32_t number, double ready) requires kTimeOrdered<Rules>;
+  void flow_operation(uint32_t number) requires kTimeOrdered<Rules>;
+  void operation_arrived(uint32_t number) requires kTimeOrdered<Rules>;
+  void operation_left(uint32_t number) requires kTimeOrdered<Rules>;
+  void land(Landing& landing, double time) requires kTimeOrdered<Rules>;
+  /// The fence `instance` will show what `rank` aimed at others.
+  void end_flows(uint32_t window, int rank,
+                 CollectiveInstance<K>& instance) requires kTimeOrdered<Rules>;
+  /// True when all that is aimed at member `local` of a fence has landed; else `timeline` is woken
+  /// then. So below.
+  bool has_landed(int timeline, CollectiveInstance<K>& instance,
+                  int local) requires kTimeOrdered<Rules>;
+  /// True when no flow holds up a complete or wait.
+  bool has_flowed(int timeline, const Awaited& awaited,
+                  Epoch<K>& epoch) requires kTimeOrdered<Rules>;
+  /// True when those of a kOneSidedDone are.
+  bool is_done(int timeline, const Awaited& awaited) requires kTimeOrdered<Rules>;
 
   // --- Requests ---
 

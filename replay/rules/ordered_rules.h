@@ -58,12 +58,59 @@ class OrderedRules : public ModelRules<1> {
     const HandshakeTimes<1> handshake = this->handshake_times(transfer);
     message.handshake = handshake;
     // The third trip of the handshake is the latency of the data.
-    const double grows =
-        machines_->interconnects[0].growing(transfer.level, static_cast<double>(transfer.bytes));
-    message.data = std::min(handshake.data[0], grows * machines_->ticks_per_second);
+    message.data = std::min(handshake.data[0], growing(transfer.level, transfer.bytes));
     const bool pushes = message.protocol == Protocol::kPush;
     message.lead = pushes ? 0 : handshake.answer[0];
     message.length = message.rest = pushes ? handshake.data[0] : after_request;
+  }
+
+  // --- One-sided operations: one_sided_flows.h ---
+
+  /// As ModelRules::transfer(), but for the arrivals, which are up to the order of time.
+  OneSidedFlow one_sided_flow(TimelineState<1>& timeline, const Action& action,
+                              const Action* result, OneSided<1>& operation, Stream<1>& aimed) {
+    const LaneMessageCost<1>& there = message_cost(operation.level, action.one_sided.bytes);
+    timeline.busy += there.send_overhead;
+    const Lanes<1> start = timeline.busy.max(timeline.out_port);
+    timeline.out_port = start + there.gap;
+    operation.left = operation.left.max(timeline.out_port);
+    OneSidedFlow flow;
+    flow.origin = timeline.rank;
+    flow.target = operation.target;
+    flow.level = operation.level;
+    flow.there = way(operation.level, action.one_sided.bytes);
+    flow.start = start[0];
+    flow.gap = there.gap[0];
+    flow.gaps = flow.aimed_gaps = aimed.gaps[0];
+    flow.slot_gaps = operation.stores.gaps[0];
+    operation.stores.gaps += there.gap;
+    aimed.gaps += there.gap;
+    if (!result) return flow;
+    flow.fetches = operation.fetches = true;
+    flow.back = way(operation.level, result->one_sided.bytes);
+    flow.gaps = operation.results.gaps[0];
+    operation.results.gaps += there.gap;
+    const Lanes<1>& in_gap = message_cost(operation.level, result->one_sided.bytes).gap;
+    operation.in_gaps += in_gap;
+    flow.result = operation.flows->results.size();
+    operation.flows->results.push_back({in_gap[0], 0});
+    return flow;
+  }
+
+  /// When the origin of an epoch can know that its target is ready.
+  double ready(const Epoch<1>& epoch, Level level) {
+    return epoch.posted[0] + message_cost(level, 0).latency[0];
+  }
+
+  /// Nothing that the current call waits for is under way any more: tells ModelRules when it came.
+  static void settle(OneSided<1>& operation) {
+    SlotFlows& flows = *operation.flows;
+    operation.left = operation.left.max(flows.left);
+    operation.stores.landed = operation.stores.landed.max(flows.landed);
+    operation.late = operation.late.max(flows.late);
+    for (const SlotFlows::Result& result : flows.results)
+      operation.results.landed = (operation.results.landed + result.gap).max(result.arrival);
+    flows.results.clear();
   }
 
   // --- Collectives whose messages share the network: collective_flows.h ---
@@ -99,13 +146,30 @@ class OrderedRules : public ModelRules<1> {
 
   // What the engine keeps of the order of time (engine/time_ordered.h), for one run.
   TimeOrder& order() { return order_; }
+  OneSidedFlows& operations() { return operations_; }
   ArrivalMatcher& arrivals() { return arrivals_; }
 
  private:
   static constexpr size_t kMostPlans = 64;
 
+  /// The data of a one-sided operation. (The trips of a handshake that T may hold are latency.)
+  OneSidedFlow::Way way(Level level, uint64_t bytes) {
+    const LaneMessageCost<1>& cost = message_cost(level, bytes);
+    OneSidedFlow::Way way{static_cast<double>(bytes), cost.transfer[0],
+                          cost.transfer[0] - cost.latency[0]};
+    if (cost.protocol != Protocol::kEager) way.data = std::min(way.data, growing(level, bytes));
+    return way;
+  }
+
+  /// The part of T that grows with the size.
+  double growing(Level level, uint64_t bytes) const {
+    return machines_->interconnects[0].growing(level, static_cast<double>(bytes)) *
+           machines_->ticks_per_second;
+  }
+
   const LaneMachines* machines_;
   TimeOrder order_;
+  OneSidedFlows operations_;
   ArrivalMatcher arrivals_;
   bool by_arrival_;
   /// By operation, communicator, payload and root.
