@@ -86,7 +86,6 @@ void Replay<Rules>::operation_left(uint32_t number) requires kTimeOrdered<Rules>
 
 template <class Rules>
 void Replay<Rules>::operation_arrived(uint32_t number) requires kTimeOrdered<Rules> {
-  constexpr double kRounding = 1e-3;  // ticks: less than that is not late
   OneSidedFlow& flow = rules_->operations()[number];
   TimeOrder& time = rules_->order();
   SlotFlows& slot = *flow.slot;
@@ -99,7 +98,6 @@ void Replay<Rules>::operation_arrived(uint32_t number) requires kTimeOrdered<Rul
       const double alone = now == flow.arrival ? flow.returned : now + flow.back.length;
       return time.flow(number, flow.target, flow.origin, flow.level, flow.back, alone);
     }
-    if (now > flow.arrival + kRounding) slot.late = std::max(slot.late, now);
     if (!flow.has_left) slot.left = std::max(slot.left, now);
   } else {
     slot.results[flow.result].arrival = now;

@@ -39,7 +39,6 @@ struct SlotFlows {
   int under_way = 0;            ///< those that are not over
   double left = kNever;         ///< local end of the latest that others had held up when it was due
   double landed = kNever;       ///< arrival of the latest at the target
-  double late = kNever;         ///< the same of those that fetch nothing, and are late
   std::vector<Result> results;  ///< what is fetched, in the order of the calls
   std::vector<int32_t> waiting;  ///< timelines
 };

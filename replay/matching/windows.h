@@ -85,7 +85,6 @@ struct OneSided {
   Stream<K> stores;                     ///< what is put
   Stream<K> results;                    ///< what is fetched
   Lanes<K> in_gaps = Lanes<K>::Zero();  ///< for how long results occupy the in-port
-  Lanes<K> late = Stream<K>::never();   ///< arrival of what is put and late on a shared network
   std::shared_ptr<SlotFlows> flows;     ///< in the order of time
 };
 

@@ -522,14 +522,13 @@ class ModelRules {
     }
     // The local end alone ends an epoch: what is at the target is the target's to wait for.
     const bool remotely = action.flags & kRemote && !pair.completes;
-    const Lanes<K> word = message_cost(operation->level, 0).latency;
-    Lanes<K> leave = remotely ? Lanes<K>(operation->stores.landed + word)
+    Lanes<K> leave = remotely ? Lanes<K>(operation->stores.landed)
                               : Lanes<K>(operation->left.max(ready + operation->stores.gaps));
+    if (remotely) leave += message_cost(operation->level, 0).latency;
     if (operation->fetches) {
       timeline.in_port =
           (timeline.in_port + operation->in_gaps).max(operation->results.from(ready));
-      const Lanes<K> others = remotely ? Lanes<K>(operation->late + word) : leave;
-      leave = others.max(timeline.in_port);
+      leave = remotely ? timeline.in_port : Lanes<K>(leave.max(timeline.in_port));
       operation->fetches = false;
       operation->in_gaps.setZero();
     }

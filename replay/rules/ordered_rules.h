@@ -107,7 +107,6 @@ class OrderedRules : public ModelRules<1> {
     SlotFlows& flows = *operation.flows;
     operation.left = operation.left.max(flows.left);
     operation.stores.landed = operation.stores.landed.max(flows.landed);
-    operation.late = operation.late.max(flows.late);
     for (const SlotFlows::Result& result : flows.results)
       operation.results.landed = (operation.results.landed + result.gap).max(result.arrival);
     flows.results.clear();

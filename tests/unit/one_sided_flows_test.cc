@@ -110,6 +110,15 @@ TEST_CASE("a get flows from its target to its origin") {
   }
 }
 
+// The message has the only bus until 1000. The request, at the target at 300, needs none; its
+// result flows then, until 2000, and is there at 2100.
+TEST_CASE("the request of a get waits for no bus") {
+  const std::string text =
+      kNodes + "0: 0..0 win_lock 2\n0: 0..0 get 2 1000B\n0: 0..0 win_flush 2\n" +
+      "1: 0..0 send 3 1000B\n2: 0..1 local MPI_Comm_rank\n" + "3: 0..10 recv 1 1000B\n";
+  check(ends(text, buses("network = 1")), {2100, 0, 1, 1100});
+}
+
 // One bus. Rank 0's 1000 bytes have it from 200 to 1200, rank 1's until 2200. Rank 0's 500, which
 // come back, are ready at 1300: from 2200 to 2700, there at 2800. Rank 1's are ready at 2300: from
 // 2700 on, 3300. Alone: 200 + 1100 + 600.
@@ -159,15 +168,15 @@ TEST_CASE("what is put in an epoch flows when its target is ready") {
   check(ends(text, buses("out = 1")), {2650, 550, 2650, 1650});
 }
 
-// Rank 2's records end before its post: rank 0 is let go, with the recorded 10 of its complete,
-// and what it put goes out then. Nobody waits forever.
-TEST_CASE("an epoch without a post ends, and so does what was put in it") {
+// Rank 2's records end before its post: rank 0 is let go, with the recorded 10 of its complete, and
+// what it put goes out then. It has the link until 1000, so the message of 10 is there at 2100.
+TEST_CASE("an epoch without a post ends, and what was put in it goes out") {
   const std::string text = kNodes +
                            "0: 0..0 win_start 2\n0: 0..0 put 2 1000B\n0: 0..10 win_complete\n"
-                           "0: 10 end\n1: 0..1 local MPI_Comm_rank\n" +
-                           kIdle;
-  check(ends(text, contended("")), {10, 1, 1, 1});
-  check(ends(text, buses("out = 1")), {10, 1, 1, 1});
+                           "0: 10..10 send 3 1000B\n1: 0..0 local MPI_Comm_rank\n"
+                           "2: 0..0 local MPI_Comm_rank\n3: 0..20 recv 0 1000B\n";
+  check(ends(text, contended("")), {10, 0, 0, 1110});
+  check(ends(text, buses("out = 1")), {10, 0, 0, 2100});
 }
 
 namespace {
