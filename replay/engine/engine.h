@@ -55,6 +55,11 @@ ReplayOutcome Replay<Rules>::run() {
     }
   }
   matcher_.list_unmatched(outcome_.unmatched_sends, outcome_.unmatched_receives);
+  for (int number = 0; number < PairClass::kMost; ++number) {
+    const auto level = static_cast<size_t>(PairClass::from_number(number).level());
+    outcome_.level_messages[level] += pair_traffic_[number].messages;
+    outcome_.level_bytes[level] += pair_traffic_[number].bytes;
+  }
   return outcome_;
 }
 

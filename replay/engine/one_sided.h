@@ -13,15 +13,15 @@ namespace rubato {
 template <class Rules>
 void Replay<Rules>::begin_one_sided(int timeline, const Action& action) {
   TimelineState<K>& state = timelines_[timeline];
-  const Level level = rules_->level(state.rank, action.one_sided.target);
+  const PairClass pair = pair_of(state.rank, action.one_sided.target);
   const Action* result = action.flags & kFetches ? &action + 1 : nullptr;
-  ++outcome_.level_messages[static_cast<int>(level)];
-  outcome_.level_bytes[static_cast<int>(level)] +=
+  ++pair_traffic_[pair.number()].messages;
+  pair_traffic_[pair.number()].bytes +=
       action.one_sided.bytes + (result ? result->one_sided.bytes : 0);
   if constexpr (!Rules::kFollowsRecording) {
     OneSided<K>& operation = windows_.operation(state.rank, action.one_sided.slot);
     operation.target = action.one_sided.target;
-    operation.level = level;
+    operation.pair = pair;
     if constexpr (kTimeOrdered<Rules>) {
       begin_operation(state, action, result, operation);
     } else {
@@ -129,7 +129,7 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
     case EpochStep::kPost:
       epoch.has_post = true;
       epoch.recorded_post = call.enter;
-      epoch.posted = rules_->tell(state, rules_->level(state.rank, action.epoch.peer));
+      epoch.posted = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
       wake(epoch.waiting_origin);
       if constexpr (kTimeOrdered<Rules>) begin_unready(epoch);
       return;
@@ -144,7 +144,7 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
     case EpochStep::kComplete: {
       epoch.has_complete = true;
       epoch.recorded_complete = call.enter;
-      epoch.completed = rules_->tell(state, rules_->level(state.rank, action.epoch.peer));
+      epoch.completed = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
       if constexpr (!Rules::kFollowsRecording) {
         typename Windows<K>::Pair& pair = windows_.pair_of(action, state.rank);
         epoch.stream = std::exchange(pair.stream, {});

@@ -36,7 +36,7 @@ void Replay<Rules>::begin_operation(TimelineState<K>& state, const Action& actio
       epoch.unready.push_back(number);
       return;
     }
-    if (epoch.has_post) ready = rules_->ready(epoch, operation.level);
+    if (epoch.has_post) ready = rules_->ready(epoch, operation.pair);
   }
   begin_operation(number, ready);
 }
@@ -44,8 +44,8 @@ void Replay<Rules>::begin_operation(TimelineState<K>& state, const Action& actio
 template <class Rules>
 void Replay<Rules>::begin_unready(Epoch<K>& epoch) requires kTimeOrdered<Rules> {
   for (const uint32_t number : std::exchange(epoch.unready, {})) {
-    const Level level = rules_->operations()[number].level;
-    begin_operation(number, epoch.has_post ? rules_->ready(epoch, level)
+    const PairClass pair = rules_->operations()[number].pair;
+    begin_operation(number, epoch.has_post ? rules_->ready(epoch, pair)
                                            : -std::numeric_limits<double>::infinity());
   }
 }
@@ -67,7 +67,7 @@ void Replay<Rules>::flow_operation(uint32_t number) requires kTimeOrdered<Rules>
   if (flow.fetches && flow.there.bytes == 0) {
     time.push(flow.arrival, TimedEvent::Kind::kThere, flow.origin, number);
   } else {
-    time.flow(number, flow.origin, flow.target, flow.level, flow.there, flow.arrival);
+    time.flow(number, flow.origin, flow.target, flow.pair.level(), flow.there, flow.arrival);
   }
 }
 
@@ -96,7 +96,7 @@ void Replay<Rules>::operation_arrived(uint32_t number) requires kTimeOrdered<Rul
     if (flow.fetches) {
       flow.is_back = true;
       const double alone = now == flow.arrival ? flow.returned : now + flow.back.length;
-      return time.flow(number, flow.target, flow.origin, flow.level, flow.back, alone);
+      return time.flow(number, flow.target, flow.origin, flow.pair.level(), flow.back, alone);
     }
     if (!flow.has_left) slot.left = std::max(slot.left, now);
   } else {

@@ -13,6 +13,7 @@
 // Rules (recorded_minima.h, measured_rules.h, model_rules.h) say how long things take; who waits
 // for whom is decided here and in matcher.h and collective_instances.h, once for all of them.
 
+#include <array>
 #include <functional>
 #include <limits>
 #include <map>
@@ -181,6 +182,14 @@ class Replay {
   /// Whom member `local` waits for in a collective.
   Synchronisation synchronisation_of(const Action& action, int local) const;
   void await(TimelineState<K>& state, Awaited::Kind kind, TransferId id);
+  /// What messages between two ranks have in common.
+  [[gnu::always_inline]] PairClass pair_of(int from, int to) const {
+    if constexpr (Rules::kFollowsRecording) {
+      return rules_->level(from, to);
+    } else {
+      return rules_->pair(from, to);
+    }
+  }
 
   // One-sided communication: windows.h.
   void begin_one_sided(int timeline, const Action& action);
@@ -425,6 +434,11 @@ class Replay {
   const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};
   std::vector<TransferId> skipped_;
   int finished_ = 0;
+  struct PairTraffic {
+    uint64_t messages = 0;
+    uint64_t bytes = 0;
+  };
+  std::array<PairTraffic, PairClass::kMost> pair_traffic_{};  ///< by number of the class
   ReplayOutcome outcome_;
 };
 

@@ -97,7 +97,7 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
       break;
   }
   const Route& route = matcher_.route(id);
-  time.flow(id, route.source, route.destination, matcher_[id].level,
+  time.flow(id, route.source, route.destination, matcher_[id].pair.level(),
             static_cast<double>(matcher_[id].bytes));
 }
 
@@ -270,7 +270,7 @@ void Replay<Rules>::pair(TransferId send, TransferId receive) requires kTimeOrde
   message.recorded_post = post.recorded_post;
   post.has_send = true;
   post.bytes = message.bytes;
-  post.level = message.level;
+  post.pair = message.pair;
   post.recorded_send = message.recorded_send;
   post.synchronous = message.synchronous;
   post.handshake = message.handshake;

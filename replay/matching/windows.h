@@ -79,7 +79,7 @@ struct Stream {
 template <int K>
 struct OneSided {
   int32_t target = 0;
-  Level level = Level::kSelf;
+  PairClass pair;
   bool fetches = false;                 ///< results are to come
   Lanes<K> left = Stream<K>::never();   ///< when the out-port was free again
   Stream<K> stores;                     ///< what is put

@@ -34,7 +34,7 @@ struct OneSidedFlow {
 
   int origin = 0;  ///< ranks
   int target = 0;
-  Level level = Level::kSelf;
+  PairClass pair;
   bool fetches = false;
   Way there, back;
   double start = 0;  ///< when the out-port takes it

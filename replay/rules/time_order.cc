@@ -9,8 +9,7 @@ namespace rubato {
 TimeOrder::TimeOrder(int timelines, Placement placement, const ContentionSetting& contention,
                      double ticks_per_second)
     : placement_(std::move(placement)),
-      shared_(contention.model ? contention.model->make(contention, placement_, ticks_per_second)
-                               : nullptr),
+      shared_(contention.make_network(placement_, ticks_per_second)),
       now_(-std::numeric_limits<double>::infinity()),
       presence_(timelines) {
   if (shared_) contended_ = contention.levels;
