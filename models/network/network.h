@@ -16,7 +16,7 @@
 
 namespace rubato {
 
-/// The data of one message. Times in ticks.
+/// The data of one message, or of a one-sided operation in one direction. Times in ticks.
 struct Flow {
   int rank = 0;         ///< its sender
   int destination = 0;  ///< its receiver, a rank
