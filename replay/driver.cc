@@ -287,13 +287,15 @@ class Driver {
     }
     if (!group.measured) {
       LaneMachines machines;
+      const std::shared_ptr<const Distances> distances =
+          scenario_of(0).platform.contention.make_distances(group.placement);
       for (int lane = 0; lane < K; ++lane) {
         const Scenario& scenario = scenario_of(lane);
-        machines.interconnects.emplace_back(scenario.platform, options_->fallback_level);
+        machines.interconnects.emplace_back(scenario.platform, options_->fallback_level, distances);
         machines.names.push_back(scenario.name);
         machines.cpu.push_back(scenario.cpu);
       }
-      machines.placement = group.placement;
+      machines.pairs = Pairs(group.placement, distances);
       machines.ticks_per_second = trace_->ticks_per_second;
       machines.keep_stolen = options_->keep_stolen;
       machines.spinning_waits = options_->spinning_waits;

@@ -46,6 +46,22 @@ Placement place(const Scenario& scenario, const Placement& recorded) {
   }
 }
 
+/// Refuses a [contention] that does not fit the placement; true if flows share something there.
+bool shares_network(const Scenario& scenario, const Placement& placement) {
+  try {
+    scenario.platform.contention.make_distances(placement);
+    return scenario.platform.contention.make_network(placement, 1) != nullptr;
+  } catch (const InputError& error) {
+    throw InputError("scenario '" + scenario.name + "': " + error.what());
+  }
+}
+
+/// What tells distances between nodes apart; by default where nothing does.
+ContentionSetting distances(const Platform& platform) {
+  const NetworkModel* model = platform.contention.model;
+  return model && model->distances ? platform.contention : ContentionSetting();
+}
+
 /// Refuses processors of ranks and nodes that there are not.
 void check_processors(const Scenario& scenario, const Placement& placement) {
   int nodes = 0;
@@ -79,25 +95,29 @@ std::vector<ScenarioGroup> group_scenarios(const std::vector<Scenario>& scenario
   std::vector<ScenarioGroup> groups;
   std::vector<LevelProtocols> keys;
   std::vector<PlacementRule> placements;
+  std::vector<ContentionSetting> apart;
   std::vector<std::vector<std::optional<double>>> limits;
   for (size_t i = 0; i < scenarios.size(); ++i) {
     const Scenario& scenario = scenarios[i];
     const bool measured = scenario.basis != Basis::kModel;
     const auto key = protocols(scenario.platform, fallback);
     const auto limit = sync_limits(scenario.platform);
-    const bool contended = scenario.platform.contention.model != nullptr;
+    const ContentionSetting& contention = scenario.platform.contention;
+    const ContentionSetting distance = distances(scenario.platform);
+    const bool contended = contention.model && shares_network(scenario, place(scenario, recorded));
     const bool needs_order = !measured && (contended || by_arrival);
     size_t g = 0;
     while (g < groups.size() &&
            !(groups[g].measured == measured && groups[g].local == scenario.local &&
              keys[g] == key && groups[g].needs_order == needs_order &&
-             placements[g] == scenario.placement && limits[g] == limit)) {
+             placements[g] == scenario.placement && limits[g] == limit && apart[g] == distance)) {
       ++g;
     }
     if (g == groups.size()) {
       groups.push_back({measured, scenario.local, needs_order, place(scenario, recorded), {}});
       keys.push_back(key);
       placements.push_back(scenario.placement);
+      apart.push_back(distance);
       limits.push_back(limit);
     }
     check_processors(scenario, groups[g].placement);

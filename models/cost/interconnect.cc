@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <utility>
 
 namespace rubato {
 namespace {
@@ -17,16 +18,17 @@ double growing_part(const TransferCurve& transfer, double bytes) {
 
 }  // namespace
 
-Interconnect::Interconnect(const Platform& platform, std::optional<Level> fallback)
-    : platform_(platform), fallback_(fallback) {}
+Interconnect::Interconnect(const Platform& platform, std::optional<Level> fallback,
+                           std::shared_ptr<const Distances> distances)
+    : platform_(platform), fallback_(fallback), distances_(std::move(distances)) {}
 
 const LevelModel* Interconnect::model_of(Level level) const {
   const auto& model = platform_.priced_by(level, fallback_);
   return model ? &*model : nullptr;
 }
 
-MessageCost Interconnect::message(Level level, double bytes) const {
-  const LevelModel* model = model_of(level);
+MessageCost Interconnect::message(PairClass pair, double bytes) const {
+  const LevelModel* model = model_of(pair.level());
   assert(model);
   MessageCost cost;
   cost.send_overhead = model->send_overhead(bytes);
@@ -37,6 +39,11 @@ MessageCost Interconnect::message(Level level, double bytes) const {
   cost.gap = model->gap ? (*model->gap)(bytes) : growing_part(model->transfer, bytes);
   cost.burst_gap = model->burst_gap ? std::max((*model->burst_gap)(bytes), cost.gap) : cost.gap;
   cost.latency = std::min(model->transfer(0), cost.transfer);
+  if (distances_ && pair.distance() >= 0) {
+    const double trip = distances_->latency(pair.distance());
+    cost.transfer += model->trips(bytes) * trip;
+    cost.latency += trip;
+  }
   cost.answer = model->send_overhead(0) + cost.latency + model->receive_overhead(0);
   cost.crossing_delay = model->crossing_delay(bytes);
   return cost;
@@ -63,26 +70,26 @@ double Interconnect::growing(Level level, double bytes) const {
   return growing_part(model->transfer, bytes);
 }
 
-RoundCost Interconnect::round_cost(Level level) const {
-  const auto move = [this, level](double n) {
-    const MessageCost message = this->message(level, n);
+RoundCost Interconnect::round_cost(PairClass pair) const {
+  const auto move = [this, pair](double n) {
+    const MessageCost message = this->message(pair, n);
     return message.send_overhead + message.transfer + message.receive_overhead;
   };
   RoundCost cost;
   cost.move = move;
-  cost.gap = [this, level, move](double n) {
-    const MessageCost message = this->message(level, n);
+  cost.gap = [this, pair, move](double n) {
+    const MessageCost message = this->message(pair, n);
     const double gap = std::max({message.gap, message.send_overhead, message.receive_overhead});
     return std::min(gap, move(n));
   };
-  cost.send = [this, level](double n) {
-    const MessageCost message = this->message(level, n);
+  cost.send = [this, pair](double n) {
+    const MessageCost message = this->message(pair, n);
     return message.send_overhead + message.gap;
   };
-  cost.receive = [this, level](double n) {
-    const MessageCost message = this->message(level, n);
+  cost.receive = [this, pair](double n) {
+    const MessageCost message = this->message(pair, n);
     // A rendezvous waits for its receiver with the data.
-    const bool is_there = protocol(level, n) == Protocol::kEager;
+    const bool is_there = protocol(pair.level(), n) == Protocol::kEager;
     return message.receive_overhead + (is_there ? 0 : message.transfer - message.latency);
   };
   cost.combine = [this](double n) {
@@ -91,13 +98,14 @@ RoundCost Interconnect::round_cost(Level level) const {
   return cost;
 }
 
-double Interconnect::collective(CollectiveOp op, int members, double bytes, Level level) const {
-  return platform_.collectives.seconds(op, members, bytes, round_cost(level));
+double Interconnect::collective(CollectiveOp op, int members, double bytes,
+                                PairClass widest) const {
+  return platform_.collectives.seconds(op, members, bytes, round_cost(widest));
 }
 
-double Interconnect::collective_departure(CollectiveOp op, int members, double bytes, Level level,
-                                          bool is_root) const {
-  return platform_.collectives.departure(op, members, bytes, is_root, round_cost(level));
+double Interconnect::collective_departure(CollectiveOp op, int members, double bytes,
+                                          PairClass widest, bool is_root) const {
+  return platform_.collectives.departure(op, members, bytes, is_root, round_cost(widest));
 }
 
 }  // namespace rubato

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "models/cost/platform.h"
+#include "models/network/distances.h"
 
 namespace rubato {
 
@@ -22,17 +24,21 @@ struct MessageCost {
   double crossing_delay = 0;  ///< x: extra time when its receiver sends at the same time
 };
 
-/// The prices of one platform. Pure: the same question always gets the same answer.
+/// The prices of one platform, by classes of pairs of ranks (models/network/pairs.h). Pure: the
+/// same question always gets the same answer.
 class Interconnect {
  public:
-  /// `fallback` stands in for levels that the platform lacks.
-  explicit Interconnect(const Platform& platform, std::optional<Level> fallback = {});
+  /// `fallback` stands in for levels that the platform lacks. `distances`: those of the classes
+  /// that are asked for, if any; pairs of a distance cost what those of the level network do, and
+  /// its latency for each one-way trip.
+  explicit Interconnect(const Platform& platform, std::optional<Level> fallback = {},
+                        std::shared_ptr<const Distances> distances = nullptr);
 
   /// True when messages of this level have a price.
   bool has(Level level) const { return model_of(level) != nullptr; }
 
-  /// The level must be there (has()).
-  MessageCost message(Level level, double bytes) const;
+  /// The level of the pair must be there (has()).
+  MessageCost message(PairClass pair, double bytes) const;
   Protocol protocol(Level level, double bytes) const;
   /// The fewest bytes of a message of this level that go by pull or push; infinity where none do.
   double needs_presence_from(Level level) const;
@@ -43,13 +49,13 @@ class Interconnect {
   double copy(double bytes) const { return platform_.copy ? (*platform_.copy)(bytes) : 0; }
 
   /// Seconds of a collective over members of at most this distance; see algorithm_seconds().
-  double collective(CollectiveOp op, int members, double bytes, Level level) const;
+  double collective(CollectiveOp op, int members, double bytes, PairClass widest) const;
   /// Seconds after which a member that waits for nobody leaves (root of a Bcast, leaf of a Reduce).
-  double collective_departure(CollectiveOp op, int members, double bytes, Level level,
+  double collective_departure(CollectiveOp op, int members, double bytes, PairClass widest,
                               bool is_root) const;
 
-  /// What messages of this level cost the members of a collective.
-  RoundCost round_cost(Level level) const;
+  /// What messages between such pairs cost the members of a collective.
+  RoundCost round_cost(PairClass pair) const;
 
   /// Algorithms of collectives, and their synchronisation.
   const CollectiveModel& collectives() const { return platform_.collectives; }
@@ -59,6 +65,7 @@ class Interconnect {
 
   Platform platform_;
   std::optional<Level> fallback_;
+  std::shared_ptr<const Distances> distances_;
 };
 
 }  // namespace rubato

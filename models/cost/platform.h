@@ -46,6 +46,8 @@ struct LevelModel {
   std::vector<ProtocolSegment> protocols;  ///< by size; empty = eager
 
   Protocol protocol_at(double bytes) const;
+  /// One-way trips of latency inside T(n): of a handshake request, answer and data.
+  int trips(double bytes) const { return protocol_at(bytes) == Protocol::kEager ? 1 : 3; }
 };
 
 /// How the numbers were obtained; written by `rubato calibrate`, kept and shown, never used in

@@ -16,8 +16,6 @@
 namespace rubato {
 namespace {
 
-constexpr double kHandshakeTrips = 3;  // request to send, clear to send, data
-
 /// "latency*0.5" taken apart.
 struct Change {
   std::string key;
@@ -88,11 +86,6 @@ std::vector<std::string> split_words(const std::string& text) {
   return words;
 }
 
-/// One-way trips of latency inside T at `bytes`.
-double trips(const LevelModel& level, double bytes) {
-  return level.protocol_at(bytes) == Protocol::kEager ? 1 : kHandshakeTrips;
-}
-
 /// The segments of T, cut where the protocol changes, so that each has one number of trips.
 std::vector<Segment> cut_at_protocols(const LevelModel& level) {
   std::vector<Segment> segments = level.transfer.segments();
@@ -116,7 +109,7 @@ void keep_positive(Segment& segment) {
 void add_latency(LevelModel& level, double seconds_per_trip) {
   std::vector<Segment> segments = cut_at_protocols(level);
   for (Segment& segment : segments) {
-    segment.intercept += seconds_per_trip * trips(level, segment.from);
+    segment.intercept += seconds_per_trip * level.trips(segment.from);
     keep_positive(segment);
   }
   level.transfer = TransferCurve(std::move(segments));

@@ -22,6 +22,7 @@ class Buses : public Network {
 
   void start(uint32_t number, const Flow& flow, double now) override;
   bool over(const Timer& timer) override;
+  bool held_up(uint32_t number, double) const override { return flows_[number].waits; }
 
  private:
   enum Version : uint32_t { kReleases, kArrives };
@@ -43,12 +44,16 @@ class Buses : public Network {
     }
   };
 
+  struct State : Flow {
+    bool waits = true;  ///< or has waited
+  };
+
   /// Starts the flows that can start.
   void serve(double now);
 
   std::vector<Links> out_, in_;
   Links network_;
-  std::vector<Flow> flows_;                                        ///< by number
+  std::vector<State> flows_;                                       ///< by number
   std::set<std::tuple<double, int, uint64_t, uint32_t>> waiting_;  ///< since, rank, which, number
   uint64_t came_ = 0;
   uint64_t round_ = 0;
@@ -56,7 +61,7 @@ class Buses : public Network {
 
 void Buses::start(uint32_t number, const Flow& flow, double now) {
   if (number >= flows_.size()) flows_.resize(number + 1);
-  flows_[number] = flow;
+  flows_[number] = {flow};
   waiting_.insert({now, flow.rank, ++came_, number});
   serve(now);
 }
@@ -75,7 +80,7 @@ void Buses::serve(double now) {
   ++round_;
   for (auto at = waiting_.begin(); at != waiting_.end() && network_.free(round_);) {
     const uint32_t number = std::get<uint32_t>(*at);
-    const Flow& flow = flows_[number];
+    State& flow = flows_[number];
     Links& out = out_[flow.from];
     Links& in = in_[flow.to];
     if (!out.free(round_) || !in.free(round_)) {
@@ -88,8 +93,8 @@ void Buses::serve(double now) {
     ++in.used;
     ++network_.used;
     ask(now + flow.data, number, kReleases);
-    const bool waited = now > std::get<double>(*at);
-    ask(waited ? now + flow.length : flow.alone, number, kArrives);
+    flow.waits = now > std::get<double>(*at);
+    ask(flow.waits ? now + flow.length : flow.alone, number, kArrives);
     at = waiting_.erase(at);
   }
 }

@@ -19,10 +19,12 @@ class Degradation : public Network {
 
   void start(uint32_t number, const Flow& flow, double now) override;
   bool over(const Timer& timer) override;
+  bool held_up(uint32_t number, double now) const override;
 
  private:
   struct State {
     Flow flow;
+    double begin = 0;     ///< of its data
     bool moving = false;  ///< the latency is over
     double left = 0;      ///< of the data, in ticks alone
     double since = 0;     ///< time at which `left` was true
@@ -47,10 +49,11 @@ class Degradation : public Network {
 void Degradation::start(uint32_t number, const Flow& flow, double now) {
   if (number >= states_.size()) states_.resize(number + 1);
   State& state = states_[number];
-  state = {flow, false, flow.data, now, 0, state.version + 1};
+  const double latency = flow.length - flow.data;
+  state = {flow, now + latency, false, flow.data, now, 0, state.version + 1};
   live_[flow.from].push_back(number);
   if (flow.to != flow.from) live_[flow.to].push_back(number);
-  ask(now + (flow.length - flow.data), number, state.version);
+  ask(state.begin, number, state.version);
   change_pace(flow, now);
   plan();
 }
@@ -74,6 +77,14 @@ bool Degradation::over(const Timer& timer) {
   change_pace(flow, timer.time);
   plan();
   return true;
+}
+
+bool Degradation::held_up(uint32_t number, double now) const {
+  const State& state = states_[number];
+  if (!state.moving) return false;
+  constexpr double kRounding = 1e-3;  // ticks
+  const double moved = state.flow.data - state.left + (now - state.since) / state.pace;
+  return moved < now - state.begin - kRounding;
 }
 
 void Degradation::plan() {

@@ -16,7 +16,7 @@
 
 namespace rubato {
 
-/// The data of one message. Times in ticks.
+/// The data of one message, or of a one-sided operation in one direction. Times in ticks.
 struct Flow {
   int rank = 0;         ///< its sender
   int destination = 0;  ///< its receiver, a rank
@@ -45,6 +45,12 @@ class Network {
   virtual void start(uint32_t number, const Flow& flow, double now) = 0;
   /// A timer has expired; true if its flow has arrived.
   virtual bool over(const Timer& timer) = 0;
+  /// True when others have held up a flow that is under way, by `now`. Asked in the order of time
+  /// when the sender of one-sided data would have its buffer back: if so, only with the arrival.
+  virtual bool held_up(uint32_t number, double now) const {
+    static_cast<void>(number), static_cast<void>(now);
+    return false;
+  }
 
   /// The timers requested since the last call.
   std::vector<Timer> take_timers() { return std::exchange(timers_, {}); }

@@ -43,6 +43,22 @@ std::optional<double> ContentionSetting::number(const std::string& key) const {
   return known_key ? known_key->usual : std::nullopt;
 }
 
+std::unique_ptr<Network> ContentionSetting::make_network(const Placement& placement,
+                                                         double ticks_per_second) const {
+  return model && model->make ? model->make(*this, placement, ticks_per_second) : nullptr;
+}
+
+std::unique_ptr<Distances> ContentionSetting::make_distances(const Placement& placement) const {
+  std::unique_ptr<Distances> made;
+  if (model && model->distances) made = model->distances(*this, placement);
+  if (made && made->count() > PairClass::kMostDistances) {
+    throw InputError(std::string("contention.model \"") + model->name + "\" has " +
+                     std::to_string(made->count()) + " distances between nodes; at most " +
+                     std::to_string(PairClass::kMostDistances) + " can be told apart");
+  }
+  return made;
+}
+
 const std::vector<const NetworkModel*>& network_models() {
   return known();
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-// The kinds of networks that a platform file can ask for under [contention]. Each is one file of
-// this folder that defines a NetworkModel, and one word in CMakeLists.txt; keys of platform files,
-// parameters of `--on` and their documentation follow from it. Programs built on the library add
+// The kinds of networks that a platform file can ask for under [contention]: how far apart nodes
+// are, and what flows do to each other. Each is one file of this folder that defines a
+// NetworkModel, and one word in CMakeLists.txt; keys of platform files, parameters of `--on` and
+// their documentation follow from it. Programs built on the library add
 // their own with add_network_model(): share/examples/ has one.
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "models/network/distances.h"
 #include "models/network/network.h"
 #include "models/network/placement.h"
 
@@ -39,9 +41,14 @@ struct NetworkModel {
   const char* name;  ///< `model = "NAME"`
   const char* doc;   ///< a line
   std::vector<NetworkKey> keys;
-  /// A network at rest. `ticks_per_second` converts seconds to the times of flows.
+  /// A network at rest. `ticks_per_second` converts seconds to the times of flows. Without it, or
+  /// where it returns nullptr, flows share nothing; then nothing needs the order of time.
   std::unique_ptr<Network> (*make)(const ContentionSetting& setting, const Placement& placement,
                                    double ticks_per_second);
+  /// What pairs of ranks cost beyond their level, with and without contention; nullptr: nothing.
+  /// Errors (also of `make`): InputError where the setting does not fit the placement.
+  std::unique_ptr<Distances> (*distances)(const ContentionSetting& setting,
+                                          const Placement& placement) = nullptr;
 
   /// The key of this name or short name; nullptr if there is none.
   const NetworkKey* key(const std::string& name) const;
@@ -56,6 +63,9 @@ struct ContentionSetting {
   /// The value of a key of the model, or its usual one; none: no limit.
   std::optional<double> number(const std::string& key) const;
   bool is(const char* name) const { return model && std::string(model->name) == name; }
+  /// See NetworkModel; nullptr without a model.
+  std::unique_ptr<Network> make_network(const Placement& placement, double ticks_per_second) const;
+  std::unique_ptr<Distances> make_distances(const Placement& placement) const;
 
   bool operator==(const ContentionSetting&) const = default;
 };

@@ -13,6 +13,36 @@ enum class Level : uint8_t { kSelf, kSocket, kNode, kNetwork };
 inline constexpr int kLevels = 4;
 inline constexpr std::array<const char*, kLevels> kLevelNames = {"self", "socket", "node",
                                                                  "network"};
+/// A class of pairs of ranks that cost the same: those of a level, or on different nodes those of
+/// one distance, where a network model tells distances apart (models/network/distances.h).
+class PairClass {
+ public:
+  static constexpr int kMost = 256;  ///< classes, with the levels
+  static constexpr int kMostDistances = kMost - kLevels;
+
+  constexpr PairClass(Level level = Level::kSelf)  // NOLINT(google-explicit-constructor)
+      : number_(static_cast<uint8_t>(level)) {}
+  /// Pairs of this distance, below kMostDistances.
+  static constexpr PairClass of_distance(int distance) { return from_number(kLevels + distance); }
+  static constexpr PairClass from_number(int number) {
+    PairClass pair;
+    pair.number_ = static_cast<uint8_t>(number);
+    return pair;
+  }
+
+  /// Below kMost; of a level, the level's.
+  constexpr int number() const { return number_; }
+  constexpr Level level() const {
+    return number_ < kLevels ? static_cast<Level>(number_) : Level::kNetwork;
+  }
+  /// Below 0: none is told.
+  constexpr int distance() const { return number_ - kLevels; }
+  bool operator==(const PairClass&) const = default;
+
+ private:
+  uint8_t number_;
+};
+
 /// The socket of a rank that may run on several sockets, or whose socket is unknown.
 inline constexpr int kNoSocket = -1;
 

@@ -55,6 +55,11 @@ ReplayOutcome Replay<Rules>::run() {
     }
   }
   matcher_.list_unmatched(outcome_.unmatched_sends, outcome_.unmatched_receives);
+  for (int number = 0; number < PairClass::kMost; ++number) {
+    const auto level = static_cast<size_t>(PairClass::from_number(number).level());
+    outcome_.level_messages[level] += pair_traffic_[number].messages;
+    outcome_.level_bytes[level] += pair_traffic_[number].bytes;
+  }
   return outcome_;
 }
 
@@ -373,11 +378,15 @@ RUBATO_HOT bool Replay<Rules>::others_are_there(int timeline, const Awaited& awa
       CollectiveInstance<K>& instance = collectives_.get(number, awaited.instance);
       if (collectives_.ready(instance, comm, awaited.local, awaited.waits_for) &&
           !is_flowing(instance, comm, awaited)) {
+        if constexpr (kTimeOrdered<Rules>) return has_landed(timeline, instance, awaited.local);
         return true;
       }
       instance.waiting.push_back(timeline);
       return false;
     }
+    case Awaited::Kind::kOneSided:
+      if constexpr (kTimeOrdered<Rules>) return is_done(timeline, awaited);
+      return true;
     default:
       return true;
   }

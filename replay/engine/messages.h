@@ -77,28 +77,28 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   const int timeline = state.number;
   const int rank = state.rank;
   TransferId id = kNoTransfer;
-  Level level;
+  PairClass pair;
   if (matches_by_arrival()) {
     id = matcher_.apart(rank, action.message.peer, action);
-    level = rules_->level(rank, action.message.peer);
+    pair = pair_of(rank, action.message.peer);
   } else {
     KnownChannel& channel = state.channel_of(action);
     if (!matcher_.is_up_to_date(channel, action.message.peer)) {
       matcher_.look_up(rank, action.message.peer, action, channel);
-      channel.level = static_cast<uint32_t>(rules_->level(rank, action.message.peer));
+      channel.pair = static_cast<uint32_t>(pair_of(rank, action.message.peer).number());
     }
     id = matcher_.send(action, channel.id);
-    level = static_cast<Level>(channel.level);
+    pair = PairClass::from_number(channel.pair);
   }
   Transfer<K>& transfer = matcher_[id];
   transfer.has_send = true;
   transfer.synchronous = action.flags & kSynchronous;
   transfer.recorded_send = call.enter;
-  transfer.level = level;
+  transfer.pair = pair;
   if (waits_) waits_->send(id, state.enter, state.number);
   ++outcome_.messages;
-  ++outcome_.level_messages[static_cast<int>(level)];
-  outcome_.level_bytes[static_cast<int>(level)] += action.message.bytes;
+  ++pair_traffic_[pair.number()].messages;
+  pair_traffic_[pair.number()].bytes += action.message.bytes;
   rules_->send(state, call, action, transfer);
   if constexpr (kKnowsLostThere<Rules>) {
     if (call.spinning & kLoses) [[unlikely]]
@@ -191,7 +191,7 @@ RUBATO_HOT void Replay<Rules>::match(TransferId id, Transfer<K>& transfer) {
   if constexpr (kTimeOrdered<Rules>) return request(id);
   if constexpr (kMayNeedPresence<Rules>) {
     if (transfer.agrees) {
-      if (rules_->protocol(transfer.level, transfer.bytes) >= Protocol::kPull) {
+      if (rules_->protocol(transfer.pair, transfer.bytes) >= Protocol::kPull) {
         presence_.match(id, rules_->handshake_times(transfer));  // which will know when it arrives
         take_arrivals();
         return;
@@ -222,7 +222,7 @@ template <class Rules>
 void Replay<Rules>::agree_as_sender(TimelineState<K>& state, const Action& action, TransferId id,
                                     Transfer<K>& transfer) {
   if constexpr (kMayNeedPresence<Rules>) {
-    const Protocol protocol = rules_->protocol(transfer.level, transfer.bytes);
+    const Protocol protocol = rules_->protocol(transfer.pair, transfer.bytes);
     if (transfer.abandoned || protocol < Protocol::kPull) return;
     presence_.send(id, state.number, action.message.peer, state.enter, protocol);
     transfer.agrees = presence_.has(id);
@@ -233,8 +233,8 @@ template <class Rules>
 void Replay<Rules>::agree_as_receiver(TimelineState<K>& state, const Action& action, TransferId id,
                                       Transfer<K>& transfer) {
   if constexpr (kMayNeedPresence<Rules>) {
-    const Level level = rules_->level(action.message.peer, state.rank);
-    const Protocol protocol = rules_->protocol(level, transfer.bytes);
+    const PairClass pair = pair_of(action.message.peer, state.rank);
+    const Protocol protocol = rules_->protocol(pair, transfer.bytes);
     const bool may_change = is_among_neighbours(action.message.tag) && !transfer.has_send;
     if (protocol < Protocol::kPull && !may_change) return;
     presence_.post(id, state.number, action.message.peer, state.enter, protocol);

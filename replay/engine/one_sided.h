@@ -13,17 +13,21 @@ namespace rubato {
 template <class Rules>
 void Replay<Rules>::begin_one_sided(int timeline, const Action& action) {
   TimelineState<K>& state = timelines_[timeline];
-  const Level level = rules_->level(state.rank, action.one_sided.target);
+  const PairClass pair = pair_of(state.rank, action.one_sided.target);
   const Action* result = action.flags & kFetches ? &action + 1 : nullptr;
-  ++outcome_.level_messages[static_cast<int>(level)];
-  outcome_.level_bytes[static_cast<int>(level)] +=
+  ++pair_traffic_[pair.number()].messages;
+  pair_traffic_[pair.number()].bytes +=
       action.one_sided.bytes + (result ? result->one_sided.bytes : 0);
   if constexpr (!Rules::kFollowsRecording) {
     OneSided<K>& operation = windows_.operation(state.rank, action.one_sided.slot);
     operation.target = action.one_sided.target;
-    operation.level = level;
-    rules_->transfer(state, action, result, operation,
-                     windows_.stream(action.comm, state.rank, action.one_sided.target));
+    operation.pair = pair;
+    if constexpr (kTimeOrdered<Rules>) {
+      begin_operation(state, action, result, operation);
+    } else {
+      rules_->transfer(state, action, result, operation,
+                       windows_.stream(action.comm, state.rank, action.one_sided.target));
+    }
   }
 }
 
@@ -78,19 +82,35 @@ void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action)
                    .max(windows_.pair(action.comm, state.rank, target).stream.landed);
   }
   LockTurn<K>& turn = windows_.turn(*locks_, action, hold.turn);
+  turn.recorded_release = std::max(turn.recorded_release, call.enter);
+  if constexpr (kTimeOrdered<Rules>) {
+    Landing* landing = windows_.pair(action.comm, state.rank, target).stream.flows.get();
+    if (landing && landing->under_way > 0) {
+      landing->releases.push_back({action, hold.turn, timeline, released[0]});
+      return;
+    }
+    if (landing) released = released.max(landing->last);
+  }
+  give_back(timeline, action, hold.turn, released);
+}
+
+template <class Rules>
+void Replay<Rules>::give_back(int timeline, const Action& action, uint32_t number,
+                              const Lanes<K>& released) {
+  LockTurn<K>& turn = windows_.turn(*locks_, action, number);
   if (released[0] > turn.released[0]) turn.releaser = timeline;
   turn.released = turn.released.max(released);
-  turn.recorded_release = std::max(turn.recorded_release, call.enter);
   const auto holder = std::find(turn.holders.begin(), turn.holders.end(), timeline);
   if (holder != turn.holders.end()) turn.holders.erase(holder);
   if (!turn.holders.empty()) return;
   for (const int32_t waiting : std::exchange(turn.waiting, {})) wake(waiting);
-  windows_.forget_turn(*locks_, action, hold.turn);
+  windows_.forget_turn(*locks_, action, number);
 }
 
 template <class Rules>
 void Replay<Rules>::end_streams(uint32_t window, int rank, CollectiveInstance<K>& instance) {
   const Communicator& comm = trace_->comms[window];
+  if constexpr (kTimeOrdered<Rules>) end_flows(window, rank, instance);
   windows_.end_streams(window, rank, [&](int32_t target, const Stream<K>& stream) {
     if (instance.arrivals.empty()) instance.arrivals.resize(comm.size(), Stream<K>::never());
     Lanes<K>& arrival = instance.arrivals[comm.local_rank(target)];
@@ -110,20 +130,27 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
     case EpochStep::kPost:
       epoch.has_post = true;
       epoch.recorded_post = call.enter;
-      epoch.posted = rules_->tell(state, rules_->level(state.rank, action.epoch.peer));
+      epoch.posted = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
       wake(epoch.waiting_origin);
+      if constexpr (kTimeOrdered<Rules>) begin_unready(epoch);
       return;
     case EpochStep::kStart:
+      if constexpr (kTimeOrdered<Rules>) {
+        typename Windows<K>::Pair& pair = windows_.pair_of(action, state.rank);
+        pair.accesses = true;
+        pair.accessed = awaited.instance;
+      }
       if (!Rules::kFollowsRecording) return;  // the complete will wait
       break;
     case EpochStep::kComplete: {
       epoch.has_complete = true;
       epoch.recorded_complete = call.enter;
-      epoch.completed = rules_->tell(state, rules_->level(state.rank, action.epoch.peer));
+      epoch.completed = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
       if constexpr (!Rules::kFollowsRecording) {
         typename Windows<K>::Pair& pair = windows_.pair_of(action, state.rank);
         epoch.stream = std::exchange(pair.stream, {});
         pair.completes = true;
+        pair.accesses = false;
         pair.completing = awaited.instance;
       }
       wake(epoch.waiting_target);
@@ -140,7 +167,11 @@ bool Replay<Rules>::other_side_is_there(int timeline, const Awaited& awaited) {
   const int rank = timelines_[timeline].rank;
   Epoch<K>& epoch = windows_.epoch(*awaited.action, rank, awaited.instance);
   const bool is_origin = windows_.is_origin(*awaited.action);
-  if (epoch.abandoned || (is_origin ? epoch.has_post : epoch.has_complete)) return true;
+  if (epoch.abandoned || (is_origin ? epoch.has_post : epoch.has_complete)) {
+    if constexpr (kTimeOrdered<Rules>)
+      return epoch.abandoned || has_flowed(timeline, awaited, epoch);
+    return true;
+  }
   (is_origin ? epoch.waiting_origin : epoch.waiting_target) = timeline;
   return false;
 }

@@ -13,6 +13,7 @@
 // Rules (recorded_minima.h, measured_rules.h, model_rules.h) say how long things take; who waits
 // for whom is decided here and in matcher.h and collective_instances.h, once for all of them.
 
+#include <array>
 #include <functional>
 #include <limits>
 #include <map>
@@ -181,6 +182,14 @@ class Replay {
   /// Whom member `local` waits for in a collective.
   Synchronisation synchronisation_of(const Action& action, int local) const;
   void await(TimelineState<K>& state, Awaited::Kind kind, TransferId id);
+  /// What messages between two ranks have in common.
+  [[gnu::always_inline]] PairClass pair_of(int from, int to) const {
+    if constexpr (Rules::kFollowsRecording) {
+      return rules_->level(from, to);
+    } else {
+      return rules_->pair(from, to);
+    }
+  }
 
   // One-sided communication: windows.h.
   void begin_one_sided(int timeline, const Action& action);
@@ -192,6 +201,8 @@ class Replay {
   bool other_side_is_there(int timeline, const Awaited& awaited);
   void lock(int timeline, const Action& action);
   void unlock(int timeline, const Call& call, const Action& action);
+  /// A lock that `timeline` holds in that turn is free again at the target.
+  void give_back(int timeline, const Action& action, uint32_t turn, const Lanes<K>& released);
   LockTurn<K>& turn_before(const Awaited& awaited);
   void let_go_one_sided(int timeline, const Awaited& awaited);
 
@@ -309,6 +320,29 @@ class Replay {
     return false;
   }
 
+  // One-sided operations on a network that is shared: engine/one_sided_flows.h
+  void begin_operation(TimelineState<K>& state, const Action& action, const Action* result,
+                       OneSided<K>& operation) requires kTimeOrdered<Rules>;
+  /// What waits for the target of `epoch` begins: the target is ready, or never will be.
+  void begin_unready(Epoch<K>& epoch) requires kTimeOrdered<Rules>;
+  void begin_operation(uint32_t number, double ready) requires kTimeOrdered<Rules>;
+  void flow_operation(uint32_t number) requires kTimeOrdered<Rules>;
+  void operation_arrived(uint32_t number) requires kTimeOrdered<Rules>;
+  void operation_left(uint32_t number) requires kTimeOrdered<Rules>;
+  void land(Landing& landing, double time) requires kTimeOrdered<Rules>;
+  /// The fence `instance` will show what `rank` aimed at others.
+  void end_flows(uint32_t window, int rank,
+                 CollectiveInstance<K>& instance) requires kTimeOrdered<Rules>;
+  /// True when all that is aimed at member `local` of a fence has landed; else `timeline` is woken
+  /// then. So below.
+  bool has_landed(int timeline, CollectiveInstance<K>& instance,
+                  int local) requires kTimeOrdered<Rules>;
+  /// True when no flow holds up a complete or wait.
+  bool has_flowed(int timeline, const Awaited& awaited,
+                  Epoch<K>& epoch) requires kTimeOrdered<Rules>;
+  /// True when those of a kOneSidedDone are.
+  bool is_done(int timeline, const Awaited& awaited) requires kTimeOrdered<Rules>;
+
   // --- Requests ---
 
   void put_slot(TimelineState<K>& state, uint32_t slot, TransferId id);
@@ -405,6 +439,11 @@ class Replay {
   const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};
   std::vector<TransferId> skipped_;
   int finished_ = 0;
+  struct PairTraffic {
+    uint64_t messages = 0;
+    uint64_t bytes = 0;
+  };
+  std::array<PairTraffic, PairClass::kMost> pair_traffic_{};  ///< by number of the class
   ReplayOutcome outcome_;
 };
 

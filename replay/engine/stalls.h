@@ -166,7 +166,9 @@ void Replay<Rules>::release(int timeline) {
     return;
   }
   if (awaited.kind == Awaited::Kind::kEpoch) {
-    windows_.epoch(*awaited.action, timelines_[timeline].rank, awaited.instance).abandoned = true;
+    Epoch<K>& epoch = windows_.epoch(*awaited.action, timelines_[timeline].rank, awaited.instance);
+    epoch.abandoned = true;
+    if constexpr (kTimeOrdered<Rules>) begin_unready(epoch);
   } else if (awaited.kind == Awaited::Kind::kReceive) {
     matcher_.abandon_receive(awaited.transfer);
     if constexpr (kTimeOrdered<Rules>) rules_->order().drop(awaited.transfer);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "replay/engine/one_sided_flows.h"
 #include "replay/engine/replay.h"
 #include "replay/rules/ordered_rules.h"
 
@@ -53,8 +54,15 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
       const TimeOrder::Arrived what = time.over(event);
       if (what.message != kNoTransfer) this->arrived(what.message);
       if (what.collective) end_flows(*what.collective);
+      if (what.operation != TimeOrder::kNone) operation_arrived(what.operation);
       return;
     }
+    case TimedEvent::Kind::kOperation:
+      return flow_operation(event.subject);
+    case TimedEvent::Kind::kThere:
+      return operation_arrived(event.subject);
+    case TimedEvent::Kind::kLeft:
+      return operation_left(event.subject);
     case TimedEvent::Kind::kPart:
       return time.flow_part(event);
     default:
@@ -89,7 +97,7 @@ void Replay<Rules>::happen(const TimedEvent& event) requires kTimeOrdered<Rules>
       break;
   }
   const Route& route = matcher_.route(id);
-  time.flow(id, route.source, route.destination, matcher_[id].level,
+  time.flow(id, route.source, route.destination, matcher_[id].pair.level(),
             static_cast<double>(matcher_[id].bytes));
 }
 
@@ -262,7 +270,7 @@ void Replay<Rules>::pair(TransferId send, TransferId receive) requires kTimeOrde
   message.recorded_post = post.recorded_post;
   post.has_send = true;
   post.bytes = message.bytes;
-  post.level = message.level;
+  post.pair = message.pair;
   post.recorded_send = message.recorded_send;
   post.synchronous = message.synchronous;
   post.handshake = message.handshake;

@@ -33,7 +33,7 @@ struct Channel {
 };
 
 using ChannelId = uint32_t;
-inline constexpr int kGenerationBits = 28;  ///< of ChannelTable::generation()
+inline constexpr int kGenerationBits = 24;  ///< of ChannelTable::generation()
 
 /// All channels of a replay.
 class ChannelPool {

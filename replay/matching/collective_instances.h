@@ -21,12 +21,14 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/cost/collectives.h"
 #include "models/lanes.h"
+#include "replay/matching/landings.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 
@@ -116,6 +118,8 @@ struct CollectiveInstance {
   /// Empty without such operations.
   std::vector<Lanes<K>> arrivals;
   bool window = false;  ///< on a window
+  /// In the order of time: what is aimed at members, by local rank, and may be under way.
+  std::vector<std::vector<std::shared_ptr<Landing>>> landings;
   // Whose messages share the network (rules/collective_flows.h):
   bool began = false;    ///< if it has any
   bool flowing = false;  ///< members that wait do so until its messages have arrived

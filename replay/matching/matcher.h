@@ -39,7 +39,7 @@ struct TransferFacts {
   ChannelId channel = 0;          ///< where it is until its other side comes
   int32_t waiting_receiver = -1;  ///< timeline to wake when the send comes
   int32_t waiting_sender = -1;    ///< timeline to wake when the receive comes
-  Level level = Level::kSelf;
+  PairClass pair;                 ///< of its ranks
   bool has_send : 1 = false;
   bool has_post : 1 = false;
   /// Completes only when the receive is there (rendezvous, synchronous).
@@ -76,9 +76,10 @@ static_assert(sizeof(Transfer<1>) == kCacheLine);
 struct KnownChannel {
   ChannelId id = 0;
   uint32_t generation : kGenerationBits = 0;  ///< of the table it is in
-  /// Of a send: between which parts of the machine it goes, a Level.
-  uint32_t level : 32 - kGenerationBits = 0;
+  uint32_t pair : 32 - kGenerationBits = 0;   ///< of a send: the number of its PairClass
 };
+
+static_assert(PairClass::kMost <= 1 << (32 - kGenerationBits));
 
 /// Messages of which one side is not on record.
 struct Unmatched {

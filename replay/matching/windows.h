@@ -27,7 +27,8 @@
 //                     after its enter
 //
 // The processor of a target takes no part, and its ports carry messages only: concurrent operations
-// of several origins at one target do not slow each other down.
+// of several origins at one target do not slow each other down. On a network that is shared they
+// do: rules/one_sided_flows.h.
 //
 // The k-th epoch of an origin towards a target on a window meets the k-th exposure of that target
 // to it. The archive says which operations a call completes: they share a number (OneSidedAction).
@@ -41,12 +42,14 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "models/lanes.h"
 #include "models/network/placement.h"
+#include "replay/matching/landings.h"
 #include "replay/matching/lock_order.h"
 #include "replay/trace/operation.h"
 
@@ -59,6 +62,7 @@ struct Stream {
   Lanes<K> gaps = Lanes<K>::Zero();  ///< for how long they occupy the out-port
   Lanes<K> behind =
       never();  ///< arrival of the last transfer, after the earliest start of the first
+  std::shared_ptr<Landing> flows;  ///< in the order of time, instead of the two arrivals
 
   static Lanes<K> never() { return Lanes<K>::Constant(-std::numeric_limits<double>::infinity()); }
 
@@ -75,12 +79,13 @@ struct Stream {
 template <int K>
 struct OneSided {
   int32_t target = 0;
-  Level level = Level::kSelf;
+  PairClass pair;
   bool fetches = false;                 ///< results are to come
   Lanes<K> left = Stream<K>::never();   ///< when the out-port was free again
   Stream<K> stores;                     ///< what is put
   Stream<K> results;                    ///< what is fetched
   Lanes<K> in_gaps = Lanes<K>::Zero();  ///< for how long results occupy the in-port
+  std::shared_ptr<SlotFlows> flows;     ///< in the order of time
 };
 
 /// One epoch of an origin and the exposure of its target.
@@ -98,6 +103,7 @@ struct Epoch {
   Lanes<K> posted = Stream<K>::never();
   Lanes<K> completed = Stream<K>::never();  ///< likewise
   Stream<K> stream;                         ///< what the origin aimed at the target
+  std::vector<uint32_t> unready;  ///< in the order of time: operations that wait for the post
 };
 
 /// A turn of a lock (lock_order.h).
@@ -125,6 +131,8 @@ class Windows {
     bool touched = false;    ///< in `touched_` of its origin
     bool completes = false;  ///< the current call of the origin ends the epoch `completing`
     uint64_t completing = 0;
+    bool accesses = false;  ///< in the order of time: the epoch `accessed` has started
+    uint64_t accessed = 0;
   };
 
   Windows() { over_.abandoned = true; }
@@ -209,6 +217,14 @@ class Windows {
       of.touched = false;
     }
     found->second.clear();
+  }
+
+  /// `visit(target, pair)` for each target of the streams of an origin.
+  template <typename Visit>
+  void visit_streams(uint32_t window, int origin, Visit visit) {
+    const auto found = touched_.find({window, origin, 0});
+    if (found == touched_.end()) return;
+    for (const int32_t target : found->second) visit(target, pair(window, origin, target));
   }
 
   /// An origin releases its lock of a target (kNoRoot: of all): its next operations queue behind

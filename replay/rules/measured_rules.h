@@ -129,7 +129,7 @@ class MeasuredRules {
 
   void send(TimelineState<K>& timeline, const Call&, const Action& action, Transfer<K>& transfer) {
     transfer.sent = timeline.enter;
-    const double limit = limits_->bytes[static_cast<int>(transfer.level)];
+    const double limit = limits_->bytes[transfer.pair.number()];
     transfer.sender_waits =
         (action.flags & kSynchronous) ||
         (!(action.flags & kBuffered) && static_cast<double>(transfer.bytes) > limit);
@@ -145,7 +145,7 @@ class MeasuredRules {
     (sends ? lost_in_send_ : lost_in_post_)[transfer] = {call.enter, dropped(lost)};
   }
   /// When the notification of a post or complete goes out.
-  Lanes<K> tell(TimelineState<K>& timeline, Level) { return timeline.enter; }
+  Lanes<K> tell(TimelineState<K>& timeline, PairClass) { return timeline.enter; }
 
   Lanes<K> leave(TimelineState<K>& timeline, const Call& call, const RuleContext<K>& context) {
     const double recorded = call.leave - call.enter;
@@ -272,7 +272,7 @@ class MeasuredRules {
       const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
       if (transfer.abandoned) continue;
       const auto bytes = static_cast<double>(transfer.bytes);
-      const int level = surveyed_level(transfer.level);
+      const int level = surveyed_level(transfer.pair);
       if (awaited.kind == Awaited::Kind::kReceive) {
         causes_.push_back({transfer.recorded_send, transfer.sent, minima_->receive[level].at(bytes),
                            lost_there(lost_in_send_, awaited.transfer, transfer.recorded_send)});
@@ -357,7 +357,7 @@ class MeasuredRules {
   }
 
   /// The `recorded` ticks of a call less its overhead.
-  Lanes<K> left_of(double recorded, const Lanes<K>& overhead) {
+  [[gnu::always_inline]] Lanes<K> left_of(double recorded, const Lanes<K>& overhead) {
     const Lanes<K> left = recorded - overhead;
     if (recorded >= 0 && left.minCoeff() < 0) clipped_.add(-left.minCoeff());
     return left.max(std::min(recorded, 0.0));

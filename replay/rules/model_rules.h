@@ -37,6 +37,7 @@
 #include "models/cost/interconnect.h"
 #include "models/cost/scenario.h"
 #include "models/error.h"
+#include "models/network/pairs.h"
 #include "replay/matching/timeline_state.h"
 #include "replay/rules/collective_uses.h"
 #include "replay/rules/cost_table.h"
@@ -66,7 +67,7 @@ struct LaneMachines {
   std::vector<Interconnect> interconnects;  ///< one per lane
   std::vector<std::string> names;           ///< of the scenarios, for messages; one per lane
   std::vector<double> cpu;                  ///< one per lane
-  Placement placement;                      ///< the same in all lanes
+  Pairs pairs;                              ///< the same in all lanes
   double ticks_per_second = 1e9;
   double outside_ticks = 0;    ///< tracing overhead to take out of each gap of compute
   double function_ticks = 0;   ///< and for each record of a function in it
@@ -82,7 +83,8 @@ class ModelRules {
   static constexpr int kLanes = K;
   static constexpr bool kFollowsRecording = false;  ///< rendezvous may block where nothing did
 
-  ModelRules(const LaneMachines& machines, const TraceDefinitions& trace) : machines_(&machines) {
+  ModelRules(const LaneMachines& machines, const TraceDefinitions& trace)
+      : machines_(&machines), message_costs_(machines.pairs.classes()) {
     for (int lane = 0; lane < K; ++lane) inverse_cpu_[lane] = 1 / machines.cpu[lane];
     takes_overhead_out_ = machines.function_ticks != 0 || machines.outside_ticks != 0;
     for (int level = 0; level < kLevels; ++level) {
@@ -90,10 +92,11 @@ class ModelRules {
       for (const Interconnect& net : machines.interconnects)
         all_have_[level] = all_have_[level] && net.has(static_cast<Level>(level));
     }
-    for (const Communicator& comm : trace.comms) comm_level_.push_back(widest_level(comm));
+    for (const Communicator& comm : trace.comms)
+      widest_.push_back(machines.pairs.widest(comm.members));
     for (int i = 0; i < kLevels; ++i) {
       const auto level = static_cast<Level>(i);
-      if (!all_have_[i] || !machines.placement.has(level)) continue;
+      if (!all_have_[i] || !machines.pairs.placement().has(level)) continue;
       presence_from_ =
           std::min(presence_from_, machines.interconnects[0].needs_presence_from(level));
     }
@@ -125,7 +128,7 @@ class ModelRules {
 
   [[gnu::always_inline]] void send(TimelineState<K>& timeline, const Call&, const Action& action,
                                    Transfer<K>& transfer) {
-    const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+    const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
     const Lanes<K> start = start_send(timeline, action, transfer, cost);
     if (transfer.handshake) {
       transfer.sent = start;
@@ -143,7 +146,7 @@ class ModelRules {
   /// Both ends are known.
   void matched(Transfer<K>& transfer) {
     if (!transfer.handshake) return;
-    const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+    const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
     transfer.arrival() =
         (transfer.sent + cost.latency).max(transfer.posted) + (cost.transfer - cost.latency);
   }
@@ -153,11 +156,11 @@ class ModelRules {
   /// Messages of fewer bytes do not; infinity where none does.
   double needs_presence_from() const { return presence_from_; }
 
-  Protocol protocol(Level level, uint64_t bytes) { return message_cost(level, bytes).protocol; }
+  Protocol protocol(PairClass pair, uint64_t bytes) { return message_cost(pair, bytes).protocol; }
 
   /// Both ends of a message are known, which goes by pull or push.
   HandshakeTimes<K> handshake_times(const Transfer<K>& transfer) {
-    const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+    const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
     const Lanes<K> after_request = cost.transfer - cost.latency;
     const Lanes<K>& answer = cost.protocol == Protocol::kPush ? cost.answer : cost.latency;
     HandshakeTimes<K> times;
@@ -173,7 +176,7 @@ class ModelRules {
   /// An operation begins; `result`, where there is one, says what it brings back.
   void transfer(TimelineState<K>& timeline, const Action& action, const Action* result,
                 OneSided<K>& operation, Stream<K>& aimed) {
-    const LaneMessageCost<K>& there = message_cost(operation.level, action.one_sided.bytes);
+    const LaneMessageCost<K>& there = message_cost(operation.pair, action.one_sided.bytes);
     timeline.busy += there.send_overhead;
     const Lanes<K> start = timeline.busy.max(timeline.out_port);
     timeline.out_port = start + there.gap;
@@ -181,7 +184,7 @@ class ModelRules {
     operation.stores.add(start, there.gap, there.transfer);
     aimed.add(start, there.gap, there.transfer);
     if (!result) return;
-    const LaneMessageCost<K>& back = message_cost(operation.level, result->one_sided.bytes);
+    const LaneMessageCost<K>& back = message_cost(operation.pair, result->one_sided.bytes);
     operation.fetches = true;
     const Lanes<K> way = there.transfer + back.transfer;
     // They drain one behind the other: the last is there no earlier than all behind the first.
@@ -193,15 +196,15 @@ class ModelRules {
   }
 
   /// When the word that a post or complete is goes out.
-  Lanes<K> tell(TimelineState<K>& timeline, Level level) {
-    timeline.busy += message_cost(level, 0).send_overhead;
+  Lanes<K> tell(TimelineState<K>& timeline, PairClass pair) {
+    timeline.busy += message_cost(pair, 0).send_overhead;
     return timeline.busy;
   }
 
   /// When a word that goes out at `time` is at the other rank.
   Lanes<K> reaches(int from, int to, const Lanes<K>& time) {
-    const Level level = this->level(from, to);
-    return level == Level::kSelf ? time : Lanes<K>(time + message_cost(level, 0).latency);
+    const PairClass pair = this->pair(from, to);
+    return pair == Level::kSelf ? time : Lanes<K>(time + message_cost(pair, 0).latency);
   }
 
   /// True if a member leaves a collective when it does because of the others' enters, and not
@@ -221,9 +224,8 @@ class ModelRules {
 
   /// When a send is complete whose sender waits.
   Lanes<K> completion(const Transfer<K>& transfer) {
-    return transfer.handshake
-               ? transfer.arrival()
-               : acknowledged(transfer, message_cost(transfer.level, transfer.bytes));
+    return transfer.handshake ? transfer.arrival()
+                              : acknowledged(transfer, message_cost(transfer.pair, transfer.bytes));
   }
   /// When a collective is complete for a member of it that waits in the current call.
   Lanes<K> completion(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
@@ -279,7 +281,7 @@ class ModelRules {
         if (is_receive) latest = latest.max(timeline.enter + recorded);
         continue;
       }
-      const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+      const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
       if (is_receive) {
         Lanes<K> drained = transfer.arrival();
         if (cost.crosses) drained += crossing(timeline, transfer, *context.matcher, flows);
@@ -304,8 +306,8 @@ class ModelRules {
     return timeline.busy = leave.max(latest);
   }
 
-  [[gnu::always_inline]] Level level(int a, int b) const {
-    return machines_->placement.level(a, b);
+  [[gnu::always_inline]] PairClass pair(int from, int to) const {
+    return machines_->pairs.of(from, to);
   }
 
   /// Whom member `local` waits for in a collective. The same in all lanes.
@@ -353,31 +355,31 @@ class ModelRules {
   }
 
   /// The reference holds longer than one action is worked on (cost_table.h).
-  [[gnu::always_inline]] const LaneMessageCost<K>& message_cost(Level level, uint64_t bytes) {
-    if (last_cost_ && last_level_ == level && last_bytes_ == bytes) return *last_cost_;
-    return new_message_cost(level, bytes);
+  [[gnu::always_inline]] const LaneMessageCost<K>& message_cost(PairClass pair, uint64_t bytes) {
+    if (last_cost_ && last_pair_ == pair && last_bytes_ == bytes) return *last_cost_;
+    return new_message_cost(pair, bytes);
   }
 
-  /// The distance of the most distant members.
-  Level level_of(uint32_t comm) const { return comm_level_[comm]; }
+  /// The most distant members of a communicator.
+  PairClass widest_of(uint32_t comm) const { return widest_[comm]; }
 
   /// The price of a collective for its member `local`; likewise.
   const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
                                         bool is_root, const TraceDefinitions& trace) {
     const double bytes = payload_bytes(trace, action, local);
-    const Level level = comm_level_[action.comm];
-    const CollectiveKey key{bytes, comm.size(), action.op, level, is_root};
+    const PairClass widest = widest_[action.comm];
+    const CollectiveKey key{bytes, comm.size(), action.op, widest, is_root};
     if (last_collective_ && last_key_ == key) return *last_collective_;
     const auto [found, is_new] = collective_costs_.find(key);
     CollectiveCost& cost = *found;
     if (is_new) {
       const double ticks = machines_->ticks_per_second;
       for (int lane = 0; lane < K; ++lane) {
-        require(lane, level);
+        require(lane, widest.level());
         const Interconnect& net = machines_->interconnects[lane];
-        cost.total[lane] = net.collective(action.op, comm.size(), bytes, level) * ticks;
+        cost.total[lane] = net.collective(action.op, comm.size(), bytes, widest) * ticks;
         cost.departure[lane] =
-            net.collective_departure(action.op, comm.size(), bytes, level, is_root) * ticks;
+            net.collective_departure(action.op, comm.size(), bytes, widest, is_root) * ticks;
         collective_uses_[lane].add(action.op, comm.size(), bytes, net.collectives());
       }
     }
@@ -390,9 +392,9 @@ class ModelRules {
   /// False when it does not matter when a receive was posted.
   bool looks_at_posts(int rank, const Action& action) {
     if (machines_->looks_at_posts || is_among_neighbours(action.message.tag)) return true;
-    const Level between = level(action.message.peer, rank);
+    const PairClass between = pair(action.message.peer, rank);
     // A receive that nothing is sent to has no cost to be refused.
-    if (!all_have_[static_cast<int>(between)]) return true;
+    if (!all_have_[static_cast<int>(between.level())]) return true;
     const LaneMessageCost<K>& cost = message_cost(between, action.message.bytes);
     return cost.protocol != Protocol::kEager || cost.tells_unexpected;
   }
@@ -440,7 +442,7 @@ class ModelRules {
       // Written, then: see EventSource::looks_at_posts.
       if (context.trace->calls[call.name].takes_some) completion.open_since = transfer.posted;
     } else if (!transfer.handshake) {
-      completion.time = acknowledged(transfer, message_cost(transfer.level, transfer.bytes));
+      completion.time = acknowledged(transfer, message_cost(transfer.pair, transfer.bytes));
     }
     return completion;
   }
@@ -453,7 +455,7 @@ class ModelRules {
       if (awaited.kind != Awaited::Kind::kSend || awaited.transfer == kNoTransfer) continue;
       const Transfer<K>& own = matcher[awaited.transfer];
       if (!own.handshake || !own.sender_waits || own.abandoned) continue;
-      started = started.max(own.arrival() - message_cost(own.level, own.bytes).transfer);
+      started = started.max(own.arrival() - message_cost(own.pair, own.bytes).transfer);
     }
     return started;
   }
@@ -463,7 +465,7 @@ class ModelRules {
   [[gnu::noinline]] Lanes<K> crossing(const TimelineState<K>& timeline, const Transfer<K>& transfer,
                                       Matcher<K>& matcher, std::optional<Lanes<K>>& flows) {
     if (!flows) flows = latest_flow(timeline, matcher);
-    const LaneMessageCost<K>& cost = message_cost(transfer.level, transfer.bytes);
+    const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
     const Lanes<K> started = flows->max(timeline.out_port - cost.gap);
     return (started + cost.crossing_window - transfer.arrival()).max(0).min(cost.crossing_delay);
   }
@@ -524,16 +526,16 @@ class ModelRules {
     const Action& action = *awaited.action;
     if (action.kind == ActionKind::kUnlock) return timeline.busy;
     if (action.kind == ActionKind::kLock) {
-      const Level level = action.one_sided.target == kNoRoot
-                              ? comm_level_[action.comm]
-                              : this->level(timeline.rank, action.one_sided.target);
+      const PairClass pair = action.one_sided.target == kNoRoot
+                                 ? widest_[action.comm]
+                                 : this->pair(timeline.rank, action.one_sided.target);
       Lanes<K> there = timeline.busy;
-      if (level != Level::kSelf) there += message_cost(level, 0).latency;
+      if (pair != Level::kSelf) there += message_cost(pair, 0).latency;
       if (awaited.instance > 0) {
         const auto before = static_cast<uint32_t>(awaited.instance - 1);
         there = there.max(context.windows->turn(action, before).released);
       }
-      return level == Level::kSelf ? there : Lanes<K>(there + message_cost(level, 0).latency);
+      return pair == Level::kSelf ? there : Lanes<K>(there + message_cost(pair, 0).latency);
     }
     OneSided<K>* operation = context.windows->find(timeline.rank, action.one_sided.slot);
     if (!operation) return timeline.busy;
@@ -542,13 +544,13 @@ class ModelRules {
     if (pair.completes) {
       const Epoch<K>& epoch = context.windows->epoch(pair, pair.completing);
       if (epoch.abandoned) return timeline.busy;  // as epoch_leave() says
-      ready = epoch.posted + message_cost(operation->level, 0).latency;
+      ready = epoch.posted + message_cost(operation->pair, 0).latency;
     }
     // The local end alone ends an epoch: what is at the target is the target's to wait for.
     const bool remotely = action.flags & kRemote && !pair.completes;
     Lanes<K> leave = remotely ? Lanes<K>(operation->stores.landed)
                               : Lanes<K>(operation->left.max(ready + operation->stores.gaps));
-    if (remotely) leave += message_cost(operation->level, 0).latency;
+    if (remotely) leave += message_cost(operation->pair, 0).latency;
     if (operation->fetches) {
       timeline.in_port =
           (timeline.in_port + operation->in_gaps).max(operation->results.from(ready));
@@ -564,21 +566,21 @@ class ModelRules {
     const Action& action = *awaited.action;
     const Epoch<K>& epoch = context.windows->epoch(action, timeline.rank, awaited.instance);
     if (epoch.abandoned) return timeline.enter + (call.leave - call.enter);
-    const LaneMessageCost<K>& word = message_cost(level(timeline.rank, action.epoch.peer), 0);
+    const LaneMessageCost<K>& word = message_cost(pair(timeline.rank, action.epoch.peer), 0);
     const Lanes<K> ready = epoch.posted + word.latency;
     if (Windows<K>::is_origin(action)) return ready;
     return (epoch.completed + word.latency).max(epoch.stream.from(ready)) + word.receive_overhead;
   }
 
-  const LaneMessageCost<K>& new_message_cost(Level level, uint64_t bytes) {
-    const auto [found, is_new] = message_costs_[static_cast<int>(level)].find(bytes);
+  const LaneMessageCost<K>& new_message_cost(PairClass pair, uint64_t bytes) {
+    const auto [found, is_new] = message_costs_[pair.number()].find(bytes);
     LaneMessageCost<K>& cost = *found;
     if (is_new) {
       const double ticks = machines_->ticks_per_second;
       const auto size = static_cast<double>(bytes);
       for (int lane = 0; lane < K; ++lane) {
-        require(lane, level);
-        const MessageCost seconds = machines_->interconnects[lane].message(level, size);
+        require(lane, pair.level());
+        const MessageCost seconds = machines_->interconnects[lane].message(pair, size);
         cost.send_overhead[lane] = seconds.send_overhead * ticks;
         cost.receive_overhead[lane] = seconds.receive_overhead * ticks;
         cost.unexpected_overhead[lane] = seconds.unexpected_overhead * ticks;
@@ -592,10 +594,10 @@ class ModelRules {
       cost.crossing_window = cost.send_overhead + 2 * cost.transfer + cost.receive_overhead;
       cost.crosses = (cost.crossing_delay > 0).any();
       cost.slows_bursts = (cost.burst_delay > 0).any();
-      cost.protocol = machines_->interconnects[0].protocol(level, size);
+      cost.protocol = machines_->interconnects[0].protocol(pair.level(), size);
       cost.tells_unexpected = (cost.unexpected_overhead != cost.receive_overhead).any();
     }
-    last_level_ = level;
+    last_pair_ = pair;
     last_bytes_ = bytes;
     last_cost_ = &cost;
     return cost;
@@ -620,42 +622,33 @@ class ModelRules {
                      "]; add it, or let another level stand in with --fallback-level");
   }
 
-  /// The most distant pair sets the pace. Where all members are on the node (or socket) of one,
-  /// they are on that of each other.
-  Level widest_level(const Communicator& comm) const {
-    Level widest = Level::kSelf;
-    for (const int32_t member : comm.members)
-      widest = std::max(widest, level(comm.members[0], member));
-    return widest;
-  }
-
   struct CollectiveKey {
     double bytes;
     int members;
     CollectiveOp op;
-    Level level;
+    PairClass widest;  ///< the most distant pair sets the pace
     bool is_root;
     bool operator==(const CollectiveKey&) const = default;
   };
   struct CollectiveHash {
     size_t operator()(const CollectiveKey& key) const {
       const size_t small = static_cast<size_t>(key.members) << 8 |
-                           static_cast<size_t>(key.op) << 3 | static_cast<size_t>(key.level) << 1 |
-                           (key.is_root ? 1 : 0);
+                           static_cast<size_t>(key.op) << 3 |
+                           static_cast<size_t>(key.widest.number()) << 1 | (key.is_root ? 1 : 0);
       return std::hash<double>()(key.bytes) * 0x9E3779B97F4A7C15u ^ small * 0xC2B2AE3D27D4EB4Fu;
     }
   };
 
   const LaneMachines* machines_;
   Lanes<K> inverse_cpu_;
-  bool takes_overhead_out_ = false;  ///< of compute
-  std::vector<Level> comm_level_;
+  bool takes_overhead_out_ = false;     ///< of compute
+  std::vector<PairClass> widest_;       ///< by communicator
   std::array<bool, kLevels> all_have_;  ///< by level: no lane's platform lacks it
   double presence_from_ = std::numeric_limits<double>::infinity();
-  std::array<CostTable<uint64_t, LaneMessageCost<K>>, kLevels> message_costs_;
+  std::vector<CostTable<uint64_t, LaneMessageCost<K>>> message_costs_;  ///< by PairClass
   CostTable<CollectiveKey, CollectiveCost, CollectiveHash> collective_costs_;
   std::array<CollectiveUses, K> collective_uses_;
-  Level last_level_ = Level::kSelf;
+  PairClass last_pair_;
   uint64_t last_bytes_ = 0;
   const LaneMessageCost<K>* last_cost_ = nullptr;
   CollectiveKey last_key_{};

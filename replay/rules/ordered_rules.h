@@ -23,14 +23,15 @@ class OrderedRules : public ModelRules<1> {
                const ContentionSetting& contention, bool by_arrival)
       : ModelRules<1>(machines, trace),
         machines_(&machines),
-        order_(trace.timelines(), machines.placement, contention, machines.ticks_per_second),
+        order_(trace.timelines(), machines.pairs.placement(), contention,
+               machines.ticks_per_second),
         by_arrival_(by_arrival) {}
 
   /// Arrivals are up to the order of time, and so is the port; `sent` is when the message, or its
   /// request to send, comes there.
   void send(TimelineState<1>& timeline, const Call&, const Action& action, Transfer<1>& transfer) {
     const Lanes<1> port = timeline.out_port;
-    start_send(timeline, action, transfer, message_cost(transfer.level, transfer.bytes));
+    start_send(timeline, action, transfer, message_cost(transfer.pair, transfer.bytes));
     transfer.sent = timeline.busy;
     transfer.follows = action.flags & kFollows;
     timeline.out_port = port;
@@ -38,7 +39,7 @@ class OrderedRules : public ModelRules<1> {
 
   /// A message comes to the port of its sender at `time`; when its data flows.
   double take_port(TimelineState<1>& sender, const Transfer<1>& transfer, double time) {
-    const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
+    const LaneMessageCost<1>& cost = message_cost(transfer.pair, transfer.bytes);
     const double delay = transfer.follows ? cost.burst_delay[0] : 0;
     const double start = std::max(time, sender.out_port[0] + delay);
     sender.out_port[0] = start + cost.gap[0];
@@ -47,7 +48,7 @@ class OrderedRules : public ModelRules<1> {
 
   /// Fills in what the order of time has to know of a message that was sent.
   void describe(const Transfer<1>& transfer, TimeOrder::Message& message) {
-    const LaneMessageCost<1>& cost = message_cost(transfer.level, transfer.bytes);
+    const LaneMessageCost<1>& cost = message_cost(transfer.pair, transfer.bytes);
     message.protocol = cost.protocol;
     message.lead = 0;
     message.length = message.rest = cost.transfer[0];
@@ -58,12 +59,58 @@ class OrderedRules : public ModelRules<1> {
     const HandshakeTimes<1> handshake = this->handshake_times(transfer);
     message.handshake = handshake;
     // The third trip of the handshake is the latency of the data.
-    const double grows =
-        machines_->interconnects[0].growing(transfer.level, static_cast<double>(transfer.bytes));
-    message.data = std::min(handshake.data[0], grows * machines_->ticks_per_second);
+    message.data = std::min(handshake.data[0], growing(transfer.pair, transfer.bytes));
     const bool pushes = message.protocol == Protocol::kPush;
     message.lead = pushes ? 0 : handshake.answer[0];
     message.length = message.rest = pushes ? handshake.data[0] : after_request;
+  }
+
+  // --- One-sided operations: one_sided_flows.h ---
+
+  /// As ModelRules::transfer(), but for the arrivals, which are up to the order of time.
+  OneSidedFlow one_sided_flow(TimelineState<1>& timeline, const Action& action,
+                              const Action* result, OneSided<1>& operation, Stream<1>& aimed) {
+    const LaneMessageCost<1>& there = message_cost(operation.pair, action.one_sided.bytes);
+    timeline.busy += there.send_overhead;
+    const Lanes<1> start = timeline.busy.max(timeline.out_port);
+    timeline.out_port = start + there.gap;
+    operation.left = operation.left.max(timeline.out_port);
+    OneSidedFlow flow;
+    flow.origin = timeline.rank;
+    flow.target = operation.target;
+    flow.pair = operation.pair;
+    flow.there = way(operation.pair, action.one_sided.bytes);
+    flow.start = start[0];
+    flow.gap = there.gap[0];
+    flow.gaps = flow.aimed_gaps = aimed.gaps[0];
+    flow.slot_gaps = operation.stores.gaps[0];
+    operation.stores.gaps += there.gap;
+    aimed.gaps += there.gap;
+    if (!result) return flow;
+    flow.fetches = operation.fetches = true;
+    flow.back = way(operation.pair, result->one_sided.bytes);
+    flow.gaps = operation.results.gaps[0];
+    operation.results.gaps += there.gap;
+    const Lanes<1>& in_gap = message_cost(operation.pair, result->one_sided.bytes).gap;
+    operation.in_gaps += in_gap;
+    flow.result = operation.flows->results.size();
+    operation.flows->results.push_back({in_gap[0], 0});
+    return flow;
+  }
+
+  /// When the origin of an epoch can know that its target is ready.
+  double ready(const Epoch<1>& epoch, PairClass pair) {
+    return epoch.posted[0] + message_cost(pair, 0).latency[0];
+  }
+
+  /// Nothing that the current call waits for is under way any more: tells ModelRules when it came.
+  static void settle(OneSided<1>& operation) {
+    SlotFlows& flows = *operation.flows;
+    operation.left = operation.left.max(flows.left);
+    operation.stores.landed = operation.stores.landed.max(flows.landed);
+    for (const SlotFlows::Result& result : flows.results)
+      operation.results.landed = (operation.results.landed + result.gap).max(result.arrival);
+    flows.results.clear();
   }
 
   // --- Collectives whose messages share the network: collective_flows.h ---
@@ -73,8 +120,8 @@ class OrderedRules : public ModelRules<1> {
   std::shared_ptr<const CollectivePlan> plan(const Action& action, int local,
                                              const TraceDefinitions& trace) {
     const Communicator& comm = trace.comms[action.comm];
-    const Level level = level_of(action.comm);
-    if (!order_.is_shared(level)) return nullptr;
+    const PairClass widest = widest_of(action.comm);
+    if (!order_.is_shared(widest.level())) return nullptr;
     const double total =
         collective_cost(action, comm, local, local == action.collective.root, trace).total[0];
     if (!(total > 0)) return nullptr;
@@ -90,8 +137,8 @@ class OrderedRules : public ModelRules<1> {
     // Its flows would take minutes: such a collective is replayed without contention.
     if (schedule.size() > kMostScheduled) return nullptr;
     plan = std::make_shared<CollectivePlan>(
-        std::move(schedule), comm.size(), net.round_cost(level),
-        [&](double n) { return net.growing(level, n); }, total);
+        std::move(schedule), comm.size(), net.round_cost(widest),
+        [&](double n) { return net.growing(widest.level(), n); }, total);
     return plan;
   }
 
@@ -99,13 +146,30 @@ class OrderedRules : public ModelRules<1> {
 
   // What the engine keeps of the order of time (engine/time_ordered.h), for one run.
   TimeOrder& order() { return order_; }
+  OneSidedFlows& operations() { return operations_; }
   ArrivalMatcher& arrivals() { return arrivals_; }
 
  private:
   static constexpr size_t kMostPlans = 64;
 
+  /// The data of a one-sided operation. (The trips of a handshake that T may hold are latency.)
+  OneSidedFlow::Way way(PairClass pair, uint64_t bytes) {
+    const LaneMessageCost<1>& cost = message_cost(pair, bytes);
+    OneSidedFlow::Way way{static_cast<double>(bytes), cost.transfer[0],
+                          cost.transfer[0] - cost.latency[0]};
+    if (cost.protocol != Protocol::kEager) way.data = std::min(way.data, growing(pair, bytes));
+    return way;
+  }
+
+  /// The part of T that grows with the size.
+  double growing(PairClass pair, uint64_t bytes) const {
+    return machines_->interconnects[0].growing(pair.level(), static_cast<double>(bytes)) *
+           machines_->ticks_per_second;
+  }
+
   const LaneMachines* machines_;
   TimeOrder order_;
+  OneSidedFlows operations_;
   ArrivalMatcher arrivals_;
   bool by_arrival_;
   /// By operation, communicator, payload and root.

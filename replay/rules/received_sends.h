@@ -50,7 +50,7 @@ class ReceiverRules {
 
   Lanes<1> compute(double recorded, bool, uint32_t) { return Lanes<1>(recorded); }
   void begin_call(TimelineState<1>&) {}
-  Lanes<1> tell(TimelineState<1>& timeline, Level) { return timeline.enter; }
+  Lanes<1> tell(TimelineState<1>& timeline, PairClass) { return timeline.enter; }
   void send(TimelineState<1>&, const Call&, const Action&, Transfer<1>&) {}
   void post(TimelineState<1>&, const Action&, Transfer<1>&) {}
   Lanes<1> leave(TimelineState<1>&, const Call& call, const RuleContext<1>&) {

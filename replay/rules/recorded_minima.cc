@@ -69,7 +69,7 @@ Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
     }
     if (transfer.abandoned) continue;
     const auto bytes = static_cast<double>(transfer.bytes);
-    const int level = surveyed_level(transfer.level);
+    const int level = surveyed_level(transfer.pair);
     if (awaited.kind == Awaited::Kind::kReceive) {
       add(minima_->receive[level], bytes, call.leave - transfer.recorded_send);
       own.add(bytes, level, transfer.recorded_send);

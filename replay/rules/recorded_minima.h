@@ -24,9 +24,9 @@
 namespace rubato {
 
 /// Index of a level in the tables: all ranks of a node share one entry, since not every archive
-/// knows sockets.
-inline int surveyed_level(Level level) {
-  return static_cast<int>(level == Level::kSocket ? Level::kNode : level);
+/// knows sockets. The recording tells no distances.
+inline int surveyed_level(PairClass pair) {
+  return pair == Level::kSocket ? static_cast<int>(Level::kNode) : pair.number();
 }
 
 /// Key of calls with the same own time, and their cause.
@@ -178,7 +178,7 @@ class MinimaRules {
 
   Lanes<1> compute(double recorded, bool, uint32_t) { return Lanes<1>(recorded); }
   void begin_call(TimelineState<1>&) {}
-  Lanes<1> tell(TimelineState<1>& timeline, Level) { return timeline.enter; }
+  Lanes<1> tell(TimelineState<1>& timeline, PairClass) { return timeline.enter; }
 
   void send(TimelineState<1>&, const Call& call, const Action& action, Transfer<1>& transfer) {
     // Here: the time by which the sender was done with the message.
@@ -194,7 +194,7 @@ class MinimaRules {
   void matched(Transfer<1>& transfer) {
     // A send that was done before its receive was posted did not wait for it.
     if (transfer.arrival()[0] < transfer.recorded_post) {
-      double& evidence = minima_->eager_evidence[static_cast<int>(transfer.level)];
+      double& evidence = minima_->eager_evidence[transfer.pair.number()];
       evidence = std::max(evidence, static_cast<double>(transfer.bytes));
     }
   }
@@ -207,7 +207,7 @@ class MinimaRules {
   bool waits(const Action& action, const Transfer<1>& transfer) const {
     if (action.flags & kSynchronous) return true;
     if (action.flags & kBuffered) return false;
-    return static_cast<double>(transfer.bytes) > limits_->bytes[static_cast<int>(transfer.level)];
+    return static_cast<double>(transfer.bytes) > limits_->bytes[transfer.pair.number()];
   }
 
   /// A call that ends before its cause shows how wrong clocks are, not how fast calls are.

@@ -9,8 +9,7 @@ namespace rubato {
 TimeOrder::TimeOrder(int timelines, Placement placement, const ContentionSetting& contention,
                      double ticks_per_second)
     : placement_(std::move(placement)),
-      shared_(contention.model ? contention.model->make(contention, placement_, ticks_per_second)
-                               : nullptr),
+      shared_(contention.make_network(placement_, ticks_per_second)),
       now_(-std::numeric_limits<double>::infinity()),
       presence_(timelines) {
   if (shared_) contended_ = contention.levels;
@@ -53,16 +52,37 @@ uint32_t TimeOrder::new_flow() {
 }
 
 void TimeOrder::flow(TransferId id, int source, int destination, Level level, double bytes) {
-  const uint32_t number = new_flow();
   const Message& message = messages_[id];
   const double length = message.rest - message.lead;
+  begin({.message = id, .version = message.version}, source, destination, level, bytes, length,
+        std::min(message.data, length), message.alone);
+}
+
+void TimeOrder::flow(uint32_t operation, int source, int destination, Level level,
+                     const OneSidedFlow::Way& way, double alone) {
+  if (operation >= flow_of_.size()) flow_of_.resize(operation + 1);
+  flow_of_[operation] = begin({.operation = operation}, source, destination, level, way.bytes,
+                              way.length, way.data, alone);
+}
+
+bool TimeOrder::held_up(uint32_t operation) const {
+  const uint32_t number = flow_of_[operation];
+  return flows_[number].network->held_up(number, now_);
+}
+
+uint32_t TimeOrder::begin(UnderWay what, int source, int destination, Level level, double bytes,
+                          double length, double data, double alone) {
+  const uint32_t number = new_flow();
   Network& network = contended_[static_cast<int>(level)] ? *shared_ : unlimited_;
-  flows_[number] = {id, message.version, source, &network, 0, kNone};
+  what.rank = source;
+  what.network = &network;
+  flows_[number] = what;
   network.start(number,
                 {source, destination, placement_.node_of(source), placement_.node_of(destination),
-                 bytes, length, std::min(message.data, length), message.alone},
+                 bytes, length, data, alone},
                 now_);
   take_timers(network);
+  return number;
 }
 
 void TimeOrder::take_timers(Network& network) {
@@ -80,19 +100,19 @@ TimeOrder::Arrived TimeOrder::over(const Event& timer) {
   const UnderWay flow = flows_[number];
   if (arrives) {
     flows_[number].message = kNoTransfer;
-    flows_[number].collective = kNone;
+    flows_[number].collective = flows_[number].operation = kNone;
   }
   take_timers(network);
-  const UnderWay& now = flows_[number];
-  if (now.message == kNoTransfer && now.collective == kNone && now.timers == 0)
-    free_flows_.push_back(number);
+  if (flows_[number].is_over() && flows_[number].timers == 0) free_flows_.push_back(number);
   if (!arrives) return {};
+  if (flow.operation != kNone) return {kNoTransfer, {}, flow.operation};
   if (flow.collective == kNone)
-    return {messages_[flow.message].version == flow.version ? flow.message : kNoTransfer, {}};
+    return {
+        messages_[flow.message].version == flow.version ? flow.message : kNoTransfer, {}, kNone};
   std::optional<Collective>& collective = collectives_[flow.collective];
   push_parts(flow.collective, collective->flows.arrive(flow.version, now_));
   if (!collective->flows.over()) return {};
-  Arrived last{kNoTransfer, std::move(collective->flows)};
+  Arrived last{kNoTransfer, std::move(collective->flows), kNone};
   collective.reset();
   free_collectives_.push_back(flow.collective);
   return last;
@@ -133,16 +153,10 @@ void TimeOrder::flow_part(const Event& part) {
   const int source = collective.ranks[message.from];
   const int destination = collective.ranks[message.to];
   const Level level = placement_.level(source, destination);
-  Network& network = contended_[static_cast<int>(level)] ? *shared_ : unlimited_;
-  const uint32_t number = new_flow();
-  flows_[number] = {kNoTransfer, part.version, source, &network, 0, part.subject};
   const MessageTimes& time = plan.times[part.version];
-  network.start(number,
-                {source, destination, placement_.node_of(source), placement_.node_of(destination),
-                 message.bytes, time.arrival - time.start, plan.data[part.version],
-                 collective.flows.alone(part.version, part.time)},
-                now_);
-  take_timers(network);
+  begin({.version = part.version, .collective = part.subject}, source, destination, level,
+        message.bytes, time.arrival - time.start, plan.data[part.version],
+        collective.flows.alone(part.version, part.time));
 }
 
 // --- Who is inside MPI ---

@@ -24,6 +24,8 @@
 //                             inside MPI
 //                             (presence.h has the same rules for when there is no order of time)
 //   kPart                     a message of a collective's algorithm begins to flow
+//   kOperation, kThere, kLeft one-sided: it begins, its request is there, its data has left
+//                             (one_sided_flows.h)
 //   kEnvelope                 the request to send is at the receiver, who may match it
 //   (arrival_matcher.h)
 //
@@ -44,6 +46,7 @@
 #include "replay/matching/channel_table.h"
 #include "replay/rules/collective_flows.h"
 #include "replay/rules/handshake.h"
+#include "replay/rules/one_sided_flows.h"
 
 namespace rubato {
 
@@ -51,6 +54,7 @@ namespace rubato {
 struct TimedEvent {
   enum class Kind : uint8_t {
     kTimer,
+    kThere,
     kEnvelope,
     kRequest,
     kAnswer,
@@ -58,14 +62,17 @@ struct TimedEvent {
     kPort,
     kFlow,
     kPart,
+    kOperation,
+    kLeft,
     kCall
   };
 
   double time = 0;
   Kind kind = Kind::kCall;
-  int rank = 0;  ///< of the message's sender; of a kCall the timeline
+  int rank = 0;  ///< of the sender; of a kCall the timeline
   uint64_t number = 0;
-  uint32_t subject = 0;  ///< the message; of a kTimer the flow, of a kPart the collective
+  uint32_t subject = 0;  ///< the message, or operation; of a kTimer the flow, of a kPart the
+                         ///< collective
   uint32_t version = 0;  ///< of a kPart the message in it
 
   bool operator>(const TimedEvent& other) const {
@@ -124,6 +131,11 @@ class TimeOrder {
 
   /// A message begins to flow between two ranks.
   void flow(TransferId id, int source, int destination, Level level, double bytes);
+  /// The operation of that number in OneSidedFlows begins to flow, from `source` to `destination`.
+  void flow(uint32_t operation, int source, int destination, Level level,
+            const OneSidedFlow::Way& way, double alone);
+  /// True when others have held up its flow, which is under way.
+  bool held_up(uint32_t operation) const;
   /// True if transfers of this level or a nearer one share the network.
   bool is_shared(Level widest) const;
   /// Begins the messages of a collective; `ranks`: of its members, by local rank. It has to stay.
@@ -131,10 +143,12 @@ class TimeOrder {
   /// One of them begins to flow, by a kPart.
   void flow_part(const Event& part);
 
+  static constexpr uint32_t kNone = UINT32_MAX;
   /// What a kTimer brings.
   struct Arrived {
     TransferId message = kNoTransfer;           ///< kNoTransfer: none
     std::optional<CollectiveFlows> collective;  ///< whose last message arrives
+    uint32_t operation = kNone;                 ///< one-sided
   };
   Arrived over(const Event& timer);
 
@@ -167,14 +181,20 @@ class TimeOrder {
     Network* network = nullptr;
     int timers = 0;               ///< that are not over
     uint32_t collective = kNone;  ///< whose message it is, which `version` numbers
+    uint32_t operation = kNone;   ///< one-sided
+    bool is_over() const {
+      return message == kNoTransfer && collective == kNone && operation == kNone;
+    }
   };
   struct Collective {
     CollectiveFlows flows;
     std::span<const int32_t> ranks;
   };
-  static constexpr uint32_t kNone = UINT32_MAX;
 
   uint32_t new_flow();
+  /// Begins a flow between two ranks, with what `what` says of it.
+  uint32_t begin(UnderWay what, int source, int destination, Level level, double bytes,
+                 double length, double data, double alone);
   void push_parts(uint32_t collective, const std::vector<CollectiveFlows::Start>& starts);
 
   void take_timers(Network& network);
@@ -189,6 +209,7 @@ class TimeOrder {
   std::vector<Message> messages_;  ///< by transfer
   std::vector<UnderWay> flows_;
   std::vector<uint32_t> free_flows_;
+  std::vector<uint32_t> flow_of_;  ///< by one-sided operation
   std::vector<std::optional<Collective>> collectives_;
   std::vector<uint32_t> free_collectives_;
   std::vector<Presence> presence_;  ///< by timeline

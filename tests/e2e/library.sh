@@ -21,6 +21,18 @@ nodes 0 1 2 3
 T
 "$work/build/backplane" "$work/two.txt" 0.5GB/s >"$work/out.txt"
 grep -q ' 1001.000 us$' "$work/out.txt" && grep -q ' 4001.000 us$' "$work/out.txt" || { cat "$work/out.txt"; exit 1; }
+# On a ring of four nodes 0 and 3 are neighbours, 1 and 3 two hops apart: 2 us more for the second message.
+cat >"$work/ring.txt" <<'T'
+nodes 0 1 2 3
+0: 0..10 recv 3 1MB
+1: 0..10 send 3 1MB
+2: 0..1 local MPI_Comm_rank
+3: 0..1 isend 0 1MB req 1
+3: 1..10 recv 1 1MB
+3: 10..11 wait 1
+T
+"$work/build/ring" "$work/ring.txt" 2us >"$work/out.txt"
+grep -q ' 1001.000 us$' "$work/out.txt" && grep -q ' 1003.000 us$' "$work/out.txt" || { cat "$work/out.txt"; exit 1; }
 # The installed command finds its parts, and reads text, too.
 "$work/prefix/bin/rubato" replay "$work/two.txt" --only --on bandela:latency=1us,bandwidth=1GB/s >"$work/replay.txt" 2>&1 ||
   { cat "$work/replay.txt"; exit 1; }

@@ -4,39 +4,12 @@
 
 #include "models/error.h"
 #include "models/fit/load_fit.h"
-#include "tests/unit/toy.h"
+#include "tests/unit/contended.h"
 #include "tools/warnings.h"
 
 using namespace rubato;
 
 namespace {
-
-/// Between nodes T(n) = 100 + n ns, within one 10 + n; no overheads, no gap; async from 5000 bytes
-/// on. `contention` is what stands under [contention].
-Scenario machine(const std::string& contention) {
-  Scenario scenario;
-  scenario.name = contention;
-  scenario.platform = parse_platform(R"(
-    format = 1
-    [level.node]
-    transfer = [ { from = "0B", latency = "10ns", bandwidth = "1GB/s" } ]
-    gap = "0ns"
-    [level.network]
-    transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
-    gap = "0ns"
-    protocol = [ { from = "0B", kind = "eager" }, { from = "5000B", kind = "async" } ]
-  )" + (contention.empty() ? "" : "[contention]\n" + contention),
-                                     "cluster.toml");
-  return scenario;
-}
-
-Scenario degraded(double ratio) {
-  return machine("model = \"degradation\"\ndegradation_ratio = " + std::to_string(ratio));
-}
-
-Scenario buses(const std::string& limits) {
-  return machine("model = \"buses\"\n" + limits);
-}
 
 /// Ranks 0 and 1 of one node send 1000 bytes each to 2 and 3 of another, rank 1 at `start`.
 std::string pairs(int start) {
@@ -47,7 +20,7 @@ std::string pairs(int start) {
 
 void check_refused(const std::string& contention, const std::string& why) {
   try {
-    machine(contention);
+    contended(contention);
     FAIL("was accepted: " << contention);
   } catch (const InputError& error) {
     INFO(error.what());
@@ -77,7 +50,7 @@ TEST_CASE("degradation: two live requests on a node, several ratios at once") {
 TEST_CASE("degradation: what calibration measured of several pairs comes back from the replay") {
   const auto replayed = [](Level level, int pairs, double loaded, const std::string& nodes) {
     const double latency = level == Level::kNode ? 10e-9 : 100e-9;
-    const Scenario quiet = machine("");
+    const Scenario quiet = contended("");
     Platform platform = quiet.platform;
     const std::string comment = note_load(
         platform.measured,
@@ -193,7 +166,7 @@ TEST_CASE("buses: one link out of a node, one into it, one bus") {
 }
 
 TEST_CASE("buses: as many as there are messages are as good as any") {
-  const auto alone = ends(pairs(0), machine(""));
+  const auto alone = ends(pairs(0), contended(""));
   check(alone, {0, 0, 1100, 1100});
   CHECK(ends(pairs(0), buses("out = 2\nin = 2\nnetwork = 2")) == alone);
   CHECK(ends(pairs(0), buses("")) == alone);
@@ -297,7 +270,7 @@ TEST_CASE("the data of a rendezvous takes the port when it flows") {
     return scenario;
   };
   check(ends(text, with_port(buses(""))), {1.3e6, 1.1e6, 1.2e6, 1.3e6, 108});
-  check(ends(text, with_port(machine(""))), {1.1e6, 1.1e6, 1.1e6, 1.1e6, 300108});
+  check(ends(text, with_port(contended(""))), {1.1e6, 1.1e6, 1.1e6, 1.1e6, 300108});
 }
 
 TEST_CASE("a push that waits for its port was not under way before") {
@@ -334,7 +307,7 @@ TEST_CASE("broadcasts slow each other down") {
     2: 0..10 bcast root 0 1000B 1000B comm 1
     3: 0..10 bcast root 0 1000B 1000B comm 2
   )";
-  check(ends(text, machine("")), {0, 0, 1100, 1100});
+  check(ends(text, contended("")), {0, 0, 1100, 1100});
   check(ends(text, degraded(1)), {0, 0, 2100, 2100});
   check(ends(text, degraded(2)), {0, 0, 4100, 4100});
 }
@@ -382,9 +355,9 @@ TEST_CASE("collectives with nothing in their way take as long as without content
     3: 4000..4010 bcast root 0 1000B 1000B
   )";
   const std::string chain = "\n[collectives.bcast]\nalgorithm = \"chain\"\n";
-  const std::vector<double> alone = ends(text, machine("model = \"none\"" + chain));
+  const std::vector<double> alone = ends(text, contended("model = \"none\"" + chain));
   CHECK(alone == ends(text, buses("network = 1" + chain)));
-  CHECK(alone == ends(text, machine("model = \"degradation\"" + chain)));
+  CHECK(alone == ends(text, contended("model = \"degradation\"" + chain)));
 }
 
 // Rank 0 gathers before it sends, but rank 1 receives first: records are missing. Somebody is let
@@ -408,7 +381,8 @@ TEST_CASE("a collective begins once, whatever its members think of its size") {
         "nodes 0 1\n0: " + std::string(first == "0" ? "0..10" : "50..60") +
         " scatterv root 0 8B 8B\n1: " + std::string(first == "0" ? "50..60" : "0..10") +
         " scatterv root 0 4kB 4kB\n";
-    CHECK(ends(text, machine("model = \"none\"" + limit)) == ends(text, buses("out = 9" + limit)));
+    CHECK(ends(text, contended("model = \"none\"" + limit)) ==
+          ends(text, buses("out = 9" + limit)));
   }
 }
 
@@ -434,7 +408,7 @@ TEST_CASE("[contention] is written as it was read") {
   for (const char* text :
        {"model = \"degradation\"\ndegradation_ratio = 2.5\nlevels = [\"node\", \"network\"]",
         "model = \"buses\"\nout = 2\nin = 1\nnetwork = 16"}) {
-    const Platform platform = machine(text).platform;
+    const Platform platform = contended(text).platform;
     CHECK(parse_platform(format_platform(platform), "again").contention == platform.contention);
   }
 }

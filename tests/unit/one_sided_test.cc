@@ -7,6 +7,7 @@
 #include "models/error.h"
 #include "replay/archive/text_source.h"
 #include "replay/driver.h"
+#include "tests/unit/all_buses.h"
 #include "tests/unit/ends.h"
 
 using namespace rubato;
@@ -43,9 +44,11 @@ Scenario toy() {
   return scenario;
 }
 
-/// When each rank ends, in ns.
+/// When each rank ends, in ns; on a model also in the order of time, where operations are flows.
 void check(const std::string& text, const Scenario& scenario, const Ends& expected) {
   check_ends(replay(text, {scenario}).scenarios[0], expected);
+  if (scenario.basis == Basis::kModel)
+    check_ends(replay(text, {with_all_buses(scenario)}).scenarios[0], expected);
 }
 
 const Scenario kPerfect = parse_scenario("perfect");

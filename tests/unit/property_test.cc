@@ -10,6 +10,7 @@
 #include "models/cost/platform_file.h"
 #include "replay/archive/text_source.h"
 #include "replay/driver.h"
+#include "tests/unit/all_buses.h"
 #include "tests/unit/each_width.h"
 #include "tests/unit/ends.h"
 #include "tests/unit/random_programs.h"
@@ -57,14 +58,6 @@ Scenario platform(const Machine& machine) {
   scenario.name = "platform";
   scenario.platform = parse_platform(text.str(), "platform");
   scenario.platform.collectives = machine.collectives;
-  return scenario;
-}
-
-/// As many of them as like: nobody is in anybody's way, but what happens is in the order of time.
-Scenario with_all_buses(Scenario scenario) {
-  scenario.name = "buses";
-  scenario.platform.contention.model = network_model("buses");
-  scenario.platform.contention.levels.fill(true);
   return scenario;
 }
 

@@ -108,7 +108,7 @@ TEST_CASE("random programs: timelines may be run in any order") {
     const TraceDefinitions& trace = source->definitions();
     const auto machine_with = [&](const char* protocol) {
       LaneMachines machine;
-      machine.placement = Placement(trace.node_of_rank);
+      machine.pairs = Pairs(Placement(trace.node_of_rank));
       machine.interconnects.emplace_back(parse_platform(machine_text(protocol), "machine"),
                                          std::nullopt);
       machine.names = {"machine"};
@@ -118,18 +118,19 @@ TEST_CASE("random programs: timelines may be run in any order") {
     const LaneMachines machine = machine_with("async");
     const LaneMachines pushes = machine_with("push");
     const EagerLimits limits;
-    const RecordedMinima minima = minima_of(*source, machine.placement, limits);
+    const RecordedMinima minima = minima_of(*source, machine.pairs.placement(), limits);
     const std::vector<MeasuredLane> lane = {MeasuredLane{}};
     const Outcome model = replay(*source, ModelRules<1>(machine, trace));
     const Outcome pushed = replay(*source, ModelRules<1>(pushes, trace));
     const Outcome measured =
-        replay(*source, MeasuredRules<1>(lane, minima, machine.placement, limits));
+        replay(*source, MeasuredRules<1>(lane, minima, machine.pairs.placement(), limits));
     for (unsigned draw = 0; draw < 4; ++draw) {
       Lottery::random.seed(7 * seed + draw);
       check_same(replay(*source, Drawn<ModelRules<1>>(machine, trace)), model);
       check_same(replay(*source, Drawn<ModelRules<1>>(pushes, trace)), pushed);
-      check_same(replay(*source, Drawn<MeasuredRules<1>>(lane, minima, machine.placement, limits)),
-                 measured);
+      check_same(
+          replay(*source, Drawn<MeasuredRules<1>>(lane, minima, machine.pairs.placement(), limits)),
+          measured);
     }
     stopped += !model.said.deadlock.empty() || model.said.asks_for_receivers;
     unmatched += measured.said.unmatched_sends.count + measured.said.unmatched_receives.count > 0;

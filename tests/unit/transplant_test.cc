@@ -404,14 +404,14 @@ TEST_CASE("every kind of operation: timelines may be run in any order") {
     const auto source = parse_text_trace(Recorder(seed, -1, 0).make());
     const TraceDefinitions& trace = source->definitions();
     LaneMachines machine;
-    machine.placement = Placement(trace.node_of_rank);
+    machine.pairs = Pairs(Placement(trace.node_of_rank));
     machine.interconnects.emplace_back(
         parse_scenario("bandela:latency=200ns,bandwidth=1GB/s").platform, std::nullopt);
     machine.names = {"machine"};
     machine.cpu = {1};
     const LockOrder locks(*source);
     const EagerLimits limits;
-    const RecordedMinima minima = minima_of(*source, machine.placement, limits, &locks);
+    const RecordedMinima minima = minima_of(*source, machine.pairs.placement(), limits, &locks);
     const auto leaves = [&](auto rules) {
       Leaves observer(trace.ranks());
       const ReplayOutcome outcome =
@@ -421,11 +421,12 @@ TEST_CASE("every kind of operation: timelines may be run in any order") {
     };
     const std::vector<MeasuredLane> lane = {MeasuredLane{}};
     const auto model = leaves(ModelRules<1>(machine, trace));
-    const auto measured = leaves(MeasuredRules<1>(lane, minima, machine.placement, limits));
+    const auto measured = leaves(MeasuredRules<1>(lane, minima, machine.pairs.placement(), limits));
     for (unsigned draw = 0; draw < 4; ++draw) {
       Lottery::random.seed(7 * seed + draw);
       CHECK(leaves(Drawn<ModelRules<1>>(machine, trace)) == model);
-      CHECK(leaves(Drawn<MeasuredRules<1>>(lane, minima, machine.placement, limits)) == measured);
+      CHECK(leaves(Drawn<MeasuredRules<1>>(lane, minima, machine.pairs.placement(), limits)) ==
+            measured);
     }
   }
 }
