@@ -22,5 +22,6 @@ int command_info(const Arguments& arguments);
 int command_platforms(const Arguments& arguments);
 int command_profile(const Arguments& arguments);
 int command_replay(const Arguments& arguments);
+int command_tolerance(const Arguments& arguments);
 
 }  // namespace rubato

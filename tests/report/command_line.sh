@@ -66,6 +66,9 @@ expect 2 "two reports cannot be written to one file" replay run.otf2dir --json a
 expect 2 "not written into an archive" replay run.otf2dir --json run.otf2dir/a.json
 expect 2 "not written into an archive" replay run.otf2dir --json old.otf2
 expect 2 "--eager-limit: '5' is not" replay run.otf2dir --eager-limit 5
+expect 2 "of which machine" tolerance run.otf2dir
+expect 2 "--percent: 'x' is no number above 0" tolerance run.otf2dir --on perfect --percent 1,x
+expect 2 "--only: of what?" replay run.otf2dir --only
 expect 2 "--polling: 'spin' is neither wait nor keep" replay run.otf2dir --polling spin
 expect 2 "--wildcards: 'first' is neither recorded nor arrival" replay run.otf2dir --wildcards first
 expect 2 "--fit-dr: no scenario has contention" replay run.otf2dir --on bandela --fit-dr

@@ -1,0 +1,50 @@
+#pragma once
+
+// How much slower a part of a machine may become before a run takes 1 % longer: latency tolerance,
+// as LLAMP has it (Shen et al., LLAMP: assessing network latency tolerance of HPC applications with
+// linear programming, SC 2024), of any number of a scenario, and by replay instead of a linear
+// program: factors are lanes of common passes.
+//
+//   T │                          ╱     T(f) does not fall and is piecewise linear in f: other paths
+//     │                    ╱           become critical. A first pass brackets each threshold
+//     between │ 1 % ─ ─ ─ ─ ─ ╱ ─              two of 16 factors, three more put 7 factors into
+//     each bracket, │________╱      │                the rest is a straight line.
+//     └───────────────┴────── f
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/cost/scenario.h"
+#include "replay/driver.h"
+
+namespace rubato {
+
+/// A number of a scenario, made `factor` times worse: 1 is the scenario itself.
+struct ToleranceAxis {
+  std::string name;
+  std::function<Scenario(double factor)> worse;
+};
+
+/// The largest factor that is tried.
+inline constexpr double kMostWorse = 1e6;
+
+struct Tolerance {
+  std::string name;
+  /// dT/df / T at 1: the part of the elapsed time that is due to this number, on the critical path.
+  double share = 0;
+  /// By percent asked for: the factor at which the run takes so much longer; none up to kMostWorse.
+  std::vector<std::optional<double>> factors;
+};
+
+struct Tolerances {
+  double elapsed = 0;  ///< seconds, of the scenario itself
+  std::vector<Tolerance> axes;
+};
+
+/// Errors: InputError, also where the program deadlocks on the machine.
+Tolerances find_tolerances(EventSource& source, const std::vector<ToleranceAxis>& axes,
+                           const std::vector<double>& percents, const ReplayOptions& options);
+
+}  // namespace rubato

@@ -1,0 +1,129 @@
+// How much worse a machine may become, worked out by hand and against replays. One tick is one
+// nanosecond.
+
+#include "replay/tolerance.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "models/error.h"
+#include "tests/unit/random_programs.h"
+#include "tests/unit/reference_simulation.h"
+#include "tests/unit/seeds.h"
+#include "tests/unit/toy.h"
+#include "tools/tolerance_report.h"
+
+using namespace rubato;
+
+namespace {
+
+const std::string kMachine = "bandela:latency=100ns,bandwidth=1GB/s";
+
+std::vector<ToleranceAxis> axes(const std::string& machine) {
+  const auto axis = [&](const std::string& key, char worse) {
+    return ToleranceAxis{key, [=](double factor) {
+                           std::ostringstream text;
+                           text.precision(17);
+                           text << machine << ',' << key << worse << factor;
+                           return parse_scenario(text.str());
+                         }};
+  };
+  return {axis("latency", '*'), axis("bandwidth", '/'), axis("cpu", '/')};
+}
+
+}  // namespace
+
+// Rank 1 computes 2000; the message of rank 0, who computes 1000, is there at 1000 + 100 + 8. With
+// latency x f: T = max(2000, 1008 + 100 f), so 2020 at 10.12 and 2100 at 10.92. With bandwidth / f:
+// max(2000, 1100 + 8 f), so 2020 at 115 and 2100 at 125. With processors / f all of it: 2000 f, as
+// the message stays in the shade.
+TEST_CASE("a message in the shade of compute tolerates latency") {
+  const auto source = parse_text_trace(R"(
+    0: 0..0 init
+    1: 0..0 init
+    0: 1000..1001 send 1 8B
+    0: 1010 end
+    1: 2000..2001 recv 0 8B
+    1: 2001 end
+  )");
+  const Tolerances found = find_tolerances(*source, axes(kMachine), {1, 5}, {});
+  CHECK(found.elapsed * 1e9 == Approx(2000));
+  REQUIRE(found.axes.size() == 3);
+  CHECK(found.axes[0].share == Approx(0).margin(1e-9));
+  CHECK(found.axes[0].factors[0].value() == Approx(10.12).epsilon(1e-4));
+  CHECK(found.axes[0].factors[1].value() == Approx(10.92).epsilon(1e-4));
+  CHECK(found.axes[1].factors[0].value() == Approx(115).epsilon(1e-4));
+  CHECK(found.axes[1].factors[1].value() == Approx(125).epsilon(1e-4));
+  CHECK(found.axes[2].share == Approx(1).epsilon(1e-4));
+  CHECK(found.axes[2].factors[0].value() == Approx(1.01).epsilon(1e-6));
+}
+
+// There and back: T = 2 (100 + 8) = 216. Of that 200 are latency and 16 bandwidth. 1 % more, 2.16,
+// is a latency of 101.08 or bandwidth / 1.135.
+TEST_CASE("what a number is due for is its share") {
+  const auto source = parse_text_trace(R"(
+    0: 0..0 init
+    1: 0..0 init
+    0: 0..1 send 1 8B
+    0: 1..300 recv 1 8B
+    0: 300 end
+    1: 0..200 recv 0 8B
+    1: 200..201 send 0 8B
+    1: 201 end
+  )");
+  const Tolerances found = find_tolerances(*source, axes(kMachine), {1}, {});
+  CHECK(found.axes[0].share == Approx(200. / 216).epsilon(1e-4));
+  CHECK(found.axes[0].factors[0].value() == Approx(1.0108).epsilon(1e-6));
+  CHECK(found.axes[1].share == Approx(16. / 216).epsilon(1e-4));
+  CHECK(found.axes[1].factors[0].value() == Approx(1.135).epsilon(1e-6));
+  CHECK_FALSE(found.axes[2].factors[0].has_value());  // nobody computes
+
+  const Scenario scenario = parse_scenario(kMachine);
+  const std::string text = tolerance_text(found, scenario, {1}, 1000);
+  CHECK(text.starts_with(kMachine + ": 216.0 ns elapsed; 1 % longer with latency × 1.0108, or "));
+  CHECK(text.find("cpu hardly matters (not up to a factor of a million).\n") != std::string::npos);
+  const auto json = nlohmann::json::parse(tolerance_json(found, scenario, {1}));
+  CHECK(json["numbers"][0]["name"] == "latency");
+  CHECK(json["numbers"][0]["thresholds"][0]["factor"].get<double>() == Approx(1.0108));
+  CHECK(json["numbers"][2]["thresholds"][0]["factor"].is_null());
+}
+
+TEST_CASE("thresholds are right to a thousandth, whatever the program") {
+  using namespace rubato::property;
+  for (unsigned seed = 1; seed <= seeds(20); ++seed) {
+    Program program = Generator(seed, true).make();
+    const std::vector<double> recorded = Reference(program, recorder()).run(&program);
+    const std::string trace = as_text(program, recorded);
+    const auto source = parse_text_trace(trace);
+    const auto worse = axes("loggps:L=700ns,o=30ns,g=50ns,G=0.5ns");
+    const Tolerances found = find_tolerances(*source, worse, {1, 10}, {});
+    for (size_t axis = 0; axis < worse.size(); ++axis) {
+      const auto elapsed = [&](double factor) {
+        return replay(trace, {worse[axis].worse(factor)}).scenarios[0].elapsed;
+      };
+      for (size_t percent = 0; percent < 2; ++percent) {
+        INFO("seed " << seed << ", " << worse[axis].name);
+        const double target = found.elapsed * (percent == 0 ? 1.01 : 1.1);
+        const std::optional<double>& factor = found.axes[axis].factors[percent];
+        if (!factor) {
+          CHECK(elapsed(kMostWorse) < target);
+          continue;
+        }
+        CHECK(elapsed(*factor * 0.999) <= target);
+        CHECK(elapsed(*factor * 1.001) >= target);
+      }
+    }
+  }
+}
+
+TEST_CASE("a deadlock has no tolerance") {
+  const auto source = parse_text_trace(R"(
+    0: 0..1 send 1 2000B
+    0: 1..10 recv 1 2000B
+    1: 0..1 send 0 2000B
+    1: 1..10 recv 0 2000B
+  )");
+  CHECK_THROWS_WITH(
+      find_tolerances(*source, axes("loggps:L=1us,S=1KiB"), {1}, {}),
+      Catch::StartsWith("the program deadlocks on this machine: ") && !Catch::Contains("\n"));
+}

@@ -1,0 +1,117 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/error.h"
+#include "replay/archive/input_format.h"
+#include "replay/tolerance.h"
+#include "tools/caveats.h"
+#include "tools/commands.h"
+#include "tools/install_paths.h"
+#include "tools/options.h"
+#include "tools/replay_notices.h"
+#include "tools/report_files.h"
+#include "tools/text_table.h"
+#include "tools/tolerance_report.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const CommandHelp kHelp = {
+    "rubato tolerance ARCHIVE --on SCENARIO [options]",
+    "Says how much slower latency, bandwidth and processors may become before the run\n"
+    "takes 1 % longer, and what part of its time is due to each.",
+    "  rubato tolerance run.otf2dir --on cluster.toml\n"
+    "  rubato tolerance run.otf2dir --on infiniband-hdr:ppn=1 --percent 1,10\n"
+    "Scenarios are those of 'rubato replay'. With contention each factor is a replay of\n"
+    "its own, which takes long."};
+
+po::options_description tolerance_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("on", po::value<std::string>()->value_name("SCENARIO"), "the machine");
+  add("percent", po::value<std::string>()->value_name("LIST")->default_value("1,2,5"),
+      "by how much longer the run may take");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write the results as JSON (share/doc/json.md); '-': to standard output instead of the text");
+  add("threads", po::value<int>()->value_name("N"), "that decode the archive, at most 64");
+  add("help,h", "show this help");
+  return options;
+}
+
+std::vector<double> parse_percents(const std::string& text) {
+  std::vector<double> percents;
+  for (size_t start = 0; start <= text.size();) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    const std::string word = text.substr(start, end - start);
+    char* rest = nullptr;
+    const double percent = std::strtod(word.c_str(), &rest);
+    if (word.empty() || *rest != '\0' || !(percent > 0) || !std::isfinite(percent))
+      throw UsageError(fmt::format("--percent: '{}' is no number above 0", word));
+    percents.push_back(percent);
+    start = end + 1;
+  }
+  return percents;
+}
+
+/// What can become worse in a scenario: of all levels together and of each, and the processors.
+std::vector<ToleranceAxis> axes_of(const std::string& text, const Scenario& scenario) {
+  std::vector<ToleranceAxis> axes;
+  const char separator = text.find(':') == std::string::npos ? ':' : ',';
+  const auto add = [&](const std::string& key, char worse) {
+    axes.push_back({key, [=](double factor) {
+                      return parse_scenario(
+                          fmt::format("{}{}{}{}{:.17g}", text, separator, key, worse, factor),
+                          platforms_dir());
+                    }});
+  };
+  if (scenario.basis == Basis::kModel) {
+    add("latency", '*');
+    add("bandwidth", '/');
+    for (const Level level : {Level::kSocket, Level::kNode, Level::kNetwork}) {
+      if (!scenario.platform.level(level)) continue;
+      const std::string name = kLevelNames[static_cast<int>(level)];
+      add(name + ".latency", '*');
+      add(name + ".bandwidth", '/');
+    }
+  }
+  add("cpu", '/');
+  return axes;
+}
+
+}  // namespace
+
+int command_tolerance(const Arguments& arguments) {
+  po::variables_map values;
+  if (!parse_options(arguments, kHelp, tolerance_options(), "archive", false, values)) return 0;
+  const Words archives = values.count("archive") ? values["archive"].as<Words>() : Words{};
+  if (archives.size() != 1)
+    throw UsageError(fmt::format("one archive, please; usage: {}", kHelp.usage));
+  if (!values.count("on")) throw UsageError("of which machine? Name it with --on SCENARIO");
+  const std::vector<double> percents = parse_percents(values["percent"].as<std::string>());
+  const std::string text = values["on"].as<std::string>();
+  const Scenario scenario = parse_scenario(text, platforms_dir());
+  warn_of_platforms({scenario});
+  ReportFiles files(values, {"json"}, archives[0]);
+
+  ReplayOptions options;
+  options.progress = progress_line("replaying");
+  if (values.count("threads")) {
+    options.threads = values["threads"].as<int>();
+    if (options.threads < 1 || options.threads > 64) throw UsageError("--threads: from 1 to 64");
+  }
+  const auto source = open_trace(archives[0], {false, options.threads});
+  const Tolerances found = find_tolerances(*source, axes_of(text, scenario), percents, options);
+  if (files.tables_wanted())
+    print_to_stdout(tolerance_text(found, scenario, percents, page_width()));
+  if (files.wants("json")) files.write("json", tolerance_json(found, scenario, percents));
+  files.commit();
+  return 0;
+}
+
+}  // namespace rubato

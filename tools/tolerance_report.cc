@@ -1,0 +1,137 @@
+#include "tools/tolerance_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "models/units.h"
+#include "tools/numbers.h"
+#include "tools/report_json.h"
+#include "tools/text_table.h"
+#include "tools/version.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The number of a scenario that an axis makes worse; none for one of all levels.
+struct Value {
+  enum Kind { kNone, kSeconds, kBandwidth } kind = kNone;
+  double value = 0;
+};
+
+Value value_of(const std::string& axis, const Scenario& scenario) {
+  for (int level = 0; level < kLevels; ++level) {
+    const std::string start = std::string(kLevelNames[level]) + ".";
+    const std::optional<LevelModel>& model = scenario.platform.levels[level];
+    if (!axis.starts_with(start) || !model) continue;
+    if (axis.ends_with("latency")) {
+      return {Value::kSeconds,
+              model->transfer(0) + model->send_overhead(0) + model->receive_overhead(0)};
+    }
+    constexpr double kSize = 1 << 20;
+    const double seconds = model->transfer(2 * kSize) - model->transfer(kSize);
+    if (seconds > 0) return {Value::kBandwidth, kSize / seconds};
+  }
+  return {};
+}
+
+std::string show_value(const Value& value, double factor) {
+  if (value.kind == Value::kSeconds) return show_seconds(value.value * factor);
+  if (value.kind == Value::kBandwidth) return format_bandwidth(value.value / factor, 4);
+  return "";
+}
+
+std::string show_factor(const std::string& axis, double factor) {
+  // Three digits, and never 1 for what is a little more.
+  const double digits = factor < 1.1 ? 4 : factor < 10 ? 2 : factor < 100 ? 1 : 0;
+  return fmt::format("{}{:.{}f}", axis.ends_with("latency") ? "× " : "÷ ", factor,
+                     static_cast<int>(digits));
+}
+
+bool has_effect(const Tolerance& axis) {
+  return std::abs(axis.share) > 1e-6 ||
+         std::any_of(axis.factors.begin(), axis.factors.end(),
+                     [](const auto& factor) { return factor.has_value(); });
+}
+
+/// Those with an effect; levels only where several have one, and all levels only there.
+std::vector<const Tolerance*> rows_of(const Tolerances& found) {
+  std::vector<const Tolerance*> rows;
+  for (const Tolerance& axis : found.axes) {
+    if (has_effect(axis)) rows.push_back(&axis);
+  }
+  for (const std::string what : {"latency", "bandwidth"}) {
+    const auto levels = std::count_if(rows.begin(), rows.end(), [&](const Tolerance* axis) {
+      return axis->name.ends_with("." + what);
+    });
+    if (levels == 1) std::erase_if(rows, [&](const Tolerance* axis) { return axis->name == what; });
+  }
+  return rows;
+}
+
+std::string answer(const Tolerances& found, const Scenario& scenario, double percent) {
+  const auto row = [&](const std::string& what) -> const Tolerance& {
+    return *std::find_if(found.axes.begin(), found.axes.end(),
+                         [&](const Tolerance& axis) { return axis.name == what; });
+  };
+  if (scenario.basis != Basis::kModel) return "";
+  const auto part = [&](const std::string& what) {
+    const std::optional<double>& factor = row(what).factors[0];
+    return factor ? fmt::format("{} {}", what, show_factor(what, *factor))
+                  : fmt::format("{} hardly matters (not up to a factor of a million)", what);
+  };
+  return fmt::format("{}: {} elapsed; {:g} % longer with {}, or {}, or {}.", scenario.name,
+                     show_seconds(found.elapsed), percent, part("latency"), part("bandwidth"),
+                     part("cpu"));
+}
+
+}  // namespace
+
+std::string tolerance_text(const Tolerances& found, const Scenario& scenario,
+                           const std::vector<double>& percents, int width) {
+  std::vector<std::string> header = {"Number", "Now", "Share of elapsed"};
+  for (const double percent : percents) header.push_back(fmt::format("{:g} % longer", percent));
+  TextTable table(header);
+  for (const Tolerance* axis : rows_of(found)) {
+    const Value value = value_of(axis->name, scenario);
+    std::vector<std::string> row = {axis->name, show_value(value, 1),
+                                    show_share(std::max(0.0, axis->share), 1)};
+    for (const std::optional<double>& factor : axis->factors) {
+      std::string cell = factor ? show_factor(axis->name, *factor) : "never";
+      if (factor && value.kind != Value::kNone) cell += " (" + show_value(value, *factor) + ")";
+      row.push_back(std::move(cell));
+    }
+    table.add_row(std::move(row));
+  }
+  const std::string sentence = answer(found, scenario, percents[0]);
+  return (sentence.empty() ? "" : wrap(sentence, width, 2) + "\n") + table.format(width) + "\n" +
+         wrap(
+             "Share: what part of the elapsed time is due to this number, on the critical path. "
+             "never: not up to a factor of a million.",
+             width, 0);
+}
+
+std::string tolerance_json(const Tolerances& found, const Scenario& scenario,
+                           const std::vector<double>& percents) {
+  Json json = {{"format", kJsonFormat},
+               {"rubato", kVersion},
+               {"scenario", scenario.name},
+               {"elapsed", found.elapsed},
+               {"numbers", Json::array()}};
+  for (const Tolerance& axis : found.axes) {
+    Json thresholds = Json::array();
+    for (size_t i = 0; i < percents.size(); ++i) {
+      thresholds.push_back({{"percent", percents[i]},
+                            {"factor", axis.factors[i] ? Json(*axis.factors[i]) : Json(nullptr)}});
+    }
+    json["numbers"].push_back(
+        {{"name", axis.name}, {"share", axis.share}, {"thresholds", std::move(thresholds)}});
+  }
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rubato
