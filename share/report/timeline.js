@@ -160,9 +160,10 @@ function setUpTimelines() {
     byId("timeline-legend").append(item);
   });
   drawn.forEach((scenario, index) => byId("timeline-choice").append(element("option", scenario.name, {value: index})));
-  // At first what the run could be: the last one, perfect.
-  byId("timeline-choice").value = drawn.length - 1;
+  // At first what the run could be.
+  const perfect = drawn.findIndex((scenario) => scenario.name === "perfect");
+  byId("timeline-choice").value = perfect < 0 ? drawn.length - 1 : perfect;
   byId("timeline-choice").addEventListener("change", () => chooseTimeline(Number(byId("timeline-choice").value)));
   addEventListener("resize", () => showTime(shownTime));
-  chooseTimeline(drawn.length - 1);
+  chooseTimeline(Number(byId("timeline-choice").value));
 }
