@@ -21,6 +21,7 @@
 #include "tools/report_html.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
+#include "tools/root_cause.h"
 #include "tools/scenario_pictures.h"
 #include "tools/text_table.h"
 
@@ -269,6 +270,8 @@ int command_replay(const Arguments& arguments) {
                                          ? options.overhead.value_or(source->definitions().overhead)
                                          : RecordingOverhead{};
   const Intervals intervals = plan ? plan->settle(results, overhead) : Intervals{};
+
+  find_root_cause(*source, results, options);
 
   if (files.tables_wanted()) {
     TextReportOptions text;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kGood = 0.95;  ///< a factor from which on there is nothing to gain
 constexpr double kMostOfIt = 0.5;
+constexpr double kMuch = 0.25;
 
 std::string percent(double factor) {
   return fmt::format("{:.{}f} %", 100 * factor, factor < 0.01 ? 1 : 0);
@@ -86,7 +87,16 @@ std::string cause(const Efficiency& e, const Results& results, const ScenarioRes
       return fmt::format("ranks begin or end apart: the mean one has {} before and after",
                          show_seconds(apart));
     }
-    return "ranks wait for each other in turn, on a perfect interconnect as well";
+    const std::string in_turn =
+        "ranks wait for each other in turn, on a perfect interconnect as well";
+    if (!results.root_cause) return in_turn;
+    const RootCause& root = *results.root_cause;
+    const std::string where = in_turn + ", most in " + root.call;
+    // One among many that do the same is nobody's fault.
+    const double much = std::max(kMuch, 1.5 / static_cast<double>(perfect.ranks.size()));
+    if (root.share < much) return where;
+    return fmt::format("{}; rank {} is the root of {} of all waits", where, root.rank,
+                       percent(root.share));
   }
   return fmt::format(
       "messages{} take {}{}", scenario.name == "measured" ? " and recording them" : "",
@@ -138,6 +148,15 @@ std::optional<Efficiency> efficiency(const Results& results, const ScenarioResul
 const ScenarioResult* run_of_interest(const Results& results) {
   const ScenarioResult* undisturbed = scenario_named(results, "undisturbed");
   return undisturbed ? undisturbed : scenario_named(results, "measured");
+}
+
+bool is_serialised(const Results& results) {
+  const ScenarioResult* scenario = run_of_interest(results);
+  const ScenarioResult* perfect = scenario_named(results, "perfect");
+  if (!scenario || !perfect) return false;
+  const std::optional<Efficiency> e = factors(results, lacks_cores(results) ? *perfect : *scenario);
+  return e && e->serialisation < kGood &&
+         e->serialisation <= std::min(e->load_balance, e->transfer);
 }
 
 std::string efficiency_line(const Results& results) {

@@ -32,6 +32,10 @@ struct Efficiency {
 /// (is_unexplained()).
 std::optional<Efficiency> efficiency(const Results& results, const ScenarioResult& scenario);
 
+/// True where serialisation lowers the efficiency of the run that a report judges most, whether the
+/// recording can be trusted or not.
+bool is_serialised(const Results& results);
+
 /// The run that a report judges: `undisturbed`, else `measured`; nullptr without either.
 const ScenarioResult* run_of_interest(const Results& results);
 

@@ -57,6 +57,13 @@ struct FunctionResult {
   std::vector<double> compute;  ///< seconds by rank, of all its threads, with recording's overhead
 };
 
+/// Whom the others wait for on `perfect` (wait_causes.h).
+struct RootCause {
+  int rank = 0;
+  double share = 0;  ///< of all ranks' waits
+  std::string call;  ///< in which ranks wait longest, whoever the root is
+};
+
 /// Messages and bytes that went over one level.
 struct LevelTraffic {
   uint64_t messages = 0;
@@ -223,6 +230,7 @@ struct Results {
   std::vector<std::string> calls;  ///< names of the MPI calls that occur, most recorded time first
   std::vector<ScenarioResult> scenarios;
   std::vector<FunctionResult> functions;   ///< with compute, where asked for and on record
+  std::optional<RootCause> root_cause;     ///< likewise
   std::optional<IdentityResult> identity;  ///< where it was asked for
 };
 

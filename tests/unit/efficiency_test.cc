@@ -10,6 +10,7 @@
 #include "tools/cures.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
+#include "tools/root_cause.h"
 
 using namespace rubato;
 
@@ -54,21 +55,29 @@ TEST_CASE("unequal work is named with its rank") {
 // Rank 1 computes 1000 behind the message that rank 0 sends after its own 1000. Both compute 1000,
 // one after the other: perfect takes 2000, so serialisation is 1/2. The recording takes 2100.
 TEST_CASE("work that goes from rank to rank is serialised") {
-  const Results results = replayed(R"(
+  const auto source = parse_text_trace(R"(
     0: 0..0 local MPI_Comm_rank
     0: 1000..1000 send 1 8B
     0: 1000 end
     1: 0..1100 recv 0 8B
     1: 2100 end
   )");
+  Results results =
+      run_replay(*source, {parse_scenario("measured"), parse_scenario("perfect")}, {});
   const auto e = efficiency(results, results.scenarios[0]);
   REQUIRE(e);
   CHECK(e->load_balance == Approx(1));
   CHECK(e->serialisation == Approx(0.5));
   CHECK(e->transfer == Approx(2000. / 2100));
+  CHECK(is_serialised(results));
   CHECK(efficiency_line(results) ==
         "Parallel efficiency 48 % = load balance 100 % × serialisation 50 % × transfer 95 %: ranks "
         "wait for each other in turn, on a perfect interconnect as well.");
+  // Who waits: rank 1, 1000 in its receive, for rank 0 alone.
+  find_root_cause(*source, results, {});
+  CHECK(efficiency_line(results).ends_with(
+      "on a perfect interconnect as well, most in MPI_Recv; rank 0 is the root of 100 % of all "
+      "waits."));
 }
 
 // Both compute 1000, then a barrier takes 1000 more: perfect ends at 1000.

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "replay/driver.h"
+#include "replay/observe/results.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// Fills Results::root_cause where the verdict will ask for it: ranks wait for each other in turn
+/// on `perfect`, which is replayed once more for that. Errors: as run_replay().
+void find_root_cause(EventSource& source, Results& results, ReplayOptions options);
+
+}  // namespace rubato
