@@ -90,6 +90,7 @@ Tolerances find_tolerances(EventSource& source, const std::vector<ToleranceAxis>
   }
   const std::vector<double> first = points.replay();
   found.elapsed = first[0];
+  if (!(found.elapsed > 0)) throw InputError("the run takes no time on this machine");
   std::vector<Bracket> brackets;
   for (size_t axis = 0; axis < axes.size(); ++axis) {
     const double* elapsed = &first[1 + axis * (1 + kFirstFactors)];

@@ -43,7 +43,7 @@ struct Tolerances {
   std::vector<Tolerance> axes;
 };
 
-/// Errors: InputError, also where the program deadlocks on the machine.
+/// Errors: InputError, also where the program deadlocks on the machine, or takes no time.
 Tolerances find_tolerances(EventSource& source, const std::vector<ToleranceAxis>& axes,
                            const std::vector<double>& percents, const ReplayOptions& options);
 

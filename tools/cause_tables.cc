@@ -31,7 +31,8 @@ std::string shares(const CauseSummary::Parts& parts, double whole) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", parts[i].first,
                         show_share(parts[i].second, whole));
   }
-  if (others >= kLeastShown * whole) text += fmt::format(", others {}", show_share(others, whole));
+  if (others > 0 && others >= kLeastShown * whole)
+    text += fmt::format(", others {}", show_share(others, whole));
   return text;
 }
 
@@ -89,6 +90,7 @@ Json parts_to_json(const CauseSummary::Parts& parts) {
 }  // namespace
 
 std::string path_line(const CauseSummary& causes) {
+  if (!(causes.elapsed > 0)) return "Critical path: none, as the run takes no time.";
   CauseSummary::Parts ranks;
   for (size_t rank = 0; rank < causes.compute.size(); ++rank)
     ranks.emplace_back(fmt::format("rank {}", rank), causes.compute[rank]);

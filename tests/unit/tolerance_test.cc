@@ -127,3 +127,9 @@ TEST_CASE("a deadlock has no tolerance") {
       find_tolerances(*source, axes("loggps:L=1us,S=1KiB"), {1}, {}),
       Catch::StartsWith("the program deadlocks on this machine: ") && !Catch::Contains("\n"));
 }
+
+TEST_CASE("a run that takes no time has none, either") {
+  const auto source = parse_text_trace("0: 0..0 local MPI_Comm_rank\n");
+  CHECK_THROWS_WITH(find_tolerances(*source, axes(kMachine), {1}, {}),
+                    "the run takes no time on this machine");
+}
