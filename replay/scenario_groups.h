@@ -7,6 +7,7 @@
 
 #include "models/cost/scenario.h"
 #include "models/network/placement.h"
+#include "replay/trace/function_times.h"
 
 namespace rubato {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/cost/collectives.h"
+#include "replay/trace/action.h"
 
 /// Random programs without deadlock, and what a tracer would write of them.
 namespace rubato::property {
