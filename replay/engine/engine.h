@@ -24,6 +24,7 @@ namespace rubato {
 template <class Rules>
 ReplayOutcome Replay<Rules>::run() {
   source_->rewind();
+  for (Observer<K>* observer : observers_) observer->begin();
   if constexpr (kTimeOrdered<Rules>) matcher_.keep_routes();
   for (int timeline = trace_->timelines() - 1; timeline >= 0; --timeline) start(timeline);
   while (finished_ < trace_->timelines()) {

@@ -55,14 +55,14 @@ uint8_t CallLog::level_of(const Communicator& comm) const {
   return static_cast<uint8_t>(widest);
 }
 
+void CallLog::begin() {
+  timelines_.assign(trace_->timelines(), {});
+  targets_.assign(trace_->ranks(), {});
+}
+
 void CallLog::call(int timeline, const Call& call, const Block& block, const Lanes<1>&,
                    double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) {
   Timeline& log = timelines_[timeline];
-  if (call.role == CallRole::kBegin) {
-    log.open.clear();
-    log.chunks.clear();
-    log.window_begin = 0;
-  }
   if (call.role == CallRole::kInit) log.window_begin = log.chunks.size() * kChunk + log.open.size();
   LoggedCall logged;
   logged.enter = enter[0] / ticks_per_second_;

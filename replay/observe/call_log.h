@@ -41,13 +41,13 @@ struct LoggedCall {
 };
 static_assert(sizeof(LoggedCall) == 64);
 
-/// Logs every call of one scenario. A replay that begins anew (a timeline's kBegin comes again)
-/// begins its log anew.
+/// Logs every call of one scenario.
 class CallLog : public Observer<1> {
  public:
   /// The ranks of the scenario are at `placement`. Errors, here and below: as CallFile's.
   CallLog(const TraceDefinitions& trace, Placement placement);
 
+  void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
 

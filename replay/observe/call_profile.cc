@@ -61,15 +61,19 @@ CallProfile::CallProfile(const TraceDefinitions& trace, const KeptInScenario& ke
       function_ticks_(kept.overhead.function * trace.ticks_per_second),
       timelines_(trace.timelines()),
       open_(trace.ranks()) {
-  for (Timeline& timeline : timelines_) timeline.calls.resize(trace.calls.size());
+  begin();
+}
+
+void CallProfile::begin() {
+  for (Timeline& timeline : timelines_) {
+    timeline = {};
+    timeline.calls.resize(trace_->calls.size());
+  }
+  open_.assign(trace_->ranks(), {});
 }
 
 void CallProfile::note_window(Timeline& timeline, const Call& call, double gap, double inside) {
-  if (call.role == CallRole::kBegin) {  // also where a replay begins anew
-    timeline = {};
-    timeline.calls.resize(trace_->calls.size());
-    return;
-  }
+  if (call.role == CallRole::kBegin) return;
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
                       call.role == CallRole::kFinalize;
   if (!timeline.over) {

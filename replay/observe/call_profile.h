@@ -50,6 +50,7 @@ class CallProfile : public Observer<1> {
  public:
   CallProfile(const TraceDefinitions& trace, const KeptInScenario& kept);
 
+  void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;

@@ -15,7 +15,14 @@ constexpr size_t kRoom = 1 << 20;  ///< bytes of notes that stay in memory
 
 CriticalPath::CriticalPath(const TraceDefinitions& trace)
     : trace_(&trace), timelines_(trace.timelines()), file_(kRoom) {
-  for (Timeline& timeline : timelines_) timeline.open.reserve(kChunk);
+  begin();
+}
+
+void CriticalPath::begin() {
+  for (Timeline& timeline : timelines_) {
+    timeline = {};
+    timeline.open.reserve(kChunk);
+  }
 }
 
 void CriticalPath::waited(int timeline, const Call& /*call*/, const Waited& waited) {

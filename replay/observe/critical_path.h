@@ -57,6 +57,7 @@ class CriticalPath : public Observer<1> {
  public:
   explicit CriticalPath(const TraceDefinitions& trace);
 
+  void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;
@@ -78,7 +79,7 @@ class CriticalPath : public Observer<1> {
   static_assert(sizeof(Noted) == 32);
 
   struct Timeline {
-    std::vector<Noted> open;       ///< not written yet
+    std::vector<Noted> open;       ///< not written yet; room for kChunk
     std::vector<uint64_t> chunks;  ///< where each is in the file
     Waited waited;                 ///< of the next call
     double begin = 0;              ///< of its window

@@ -13,6 +13,10 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
+  /// A replay begins. One that was given up begins anew (with what it lacked, or with receives
+  /// matched as recorded): nothing of the one before counts.
+  virtual void begin() {}
+
   /// `call` of `timeline` left. `clock_before` and `recorded_before` are the leave of the call
   /// before it, replayed and recorded; `block` holds its actions and records.
   virtual void call(int timeline, const Call& call, const Block& block,

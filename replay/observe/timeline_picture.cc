@@ -43,6 +43,11 @@ TimelinePicture::TimelinePicture(const TraceDefinitions& trace, double begin, do
   ticks_.resize(static_cast<size_t>(rows_) * columns_ * kActivities);
 }
 
+void TimelinePicture::begin() {
+  std::fill(ticks_.begin(), ticks_.end(), 0.0f);
+  std::fill(wait_.begin(), wait_.end(), 0.0);
+}
+
 void TimelinePicture::add(int rank, double from, double to, Activity activity) {
   const double first = std::max((from - begin_) / ticks_per_column_, 0.0);
   const double last = std::min((to - begin_) / ticks_per_column_, static_cast<double>(columns_));

@@ -32,6 +32,7 @@ class TimelinePicture : public Observer<1> {
   TimelinePicture(const TraceDefinitions& trace, double begin, double elapsed, size_t cells,
                   bool keeps_lost);
 
+  void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;

@@ -7,6 +7,13 @@ namespace rubato {
 WaitCauses::WaitCauses(const TraceDefinitions& trace)
     : trace_(&trace), timelines_(trace.timelines()), roots_(trace.ranks()) {}
 
+void WaitCauses::begin() {
+  timelines_.assign(trace_->timelines(), {});
+  waits_.clear();
+  direct_.clear();
+  roots_.assign(trace_->ranks(), 0);
+}
+
 void WaitCauses::call(int timeline, const Call& call, const Block& /*block*/,
                       const Lanes<1>& /*clock_before*/, double /*recorded_before*/,
                       const Lanes<1>& /*enter*/, const Lanes<1>& /*leave*/) {
@@ -15,6 +22,10 @@ void WaitCauses::call(int timeline, const Call& call, const Block& /*block*/,
 }
 
 void WaitCauses::forget(int timeline) {
+  Timeline& own = timelines_[timeline];
+  for (const Segment& each : own.segments) roots_[each.root] -= each.end - each.begin;
+  own.segments.clear();
+  own.late.clear();
   const int rank = trace_->rank_of(timeline);
   std::erase_if(waits_, [&](const auto& entry) { return entry.first.rank == rank; });
   std::erase_if(direct_, [&](const auto& entry) { return entry.first.waiting == rank; });

@@ -53,6 +53,7 @@ class WaitCauses : public Observer<1> {
 
   explicit WaitCauses(const TraceDefinitions& trace);
 
+  void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;

@@ -99,6 +99,30 @@ TEST_CASE("the root of a wait is who did not wait meanwhile") {
   }
 }
 
+// Nobody receives the 2000 bytes, which rank 0 sees only once all wait for each other: the replay
+// begins anew. Rank 2 sends at 5; rank 1 waits for that from 0 on, once.
+TEST_CASE("what a replay saw before it began anew does not count") {
+  const Watched watched = watch(R"(
+    0: 0..1 send 1 2000B tag 1
+    0: 1..2 send 1 8B tag 2
+    0: 10 end
+    1: 0..5 recv 2 8B tag 3
+    1: 5..6 recv 0 8B tag 2
+    1: 10 end
+    2: 5..5 send 1 8B tag 3
+    2: 10 end
+  )",
+                                toy());
+  REQUIRE(watched.causes->waits().size() == 1);
+  CHECK(watched.causes->waits().begin()->second.count == 1);
+  CHECK(watched.wait(1, "MPI_Recv", "late sender") == Approx(5));
+  CHECK(watched.causes->roots() == std::vector<double>{0, 0, 5});
+  // Both sends of rank 0 leave by 20; 2000 bytes keep its port until 2010, then come the 8: at
+  // 2010 + 100 + 8 and 20 of receiving. Then rank 1 computes its last 4.
+  CHECK(watched.path.elapsed == Approx(2142));
+  CHECK(sum_of(watched.path) == Approx(2142));
+}
+
 // Tag 1 is sent at 10, tag 2 at 50. Rank 1 receives tag 2 first, from 0 on: it waits 50 while tag 1
 // lies there.
 TEST_CASE("a message received behind a later one makes its wait one of the wrong order") {
