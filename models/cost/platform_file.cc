@@ -351,17 +351,38 @@ CollectiveModel read_collectives(const Reader& reader, const toml::table& table)
 
 // --- Contention ---
 
-/// The value of a model's key. Quantities stand in quotes, other numbers do not.
-double read_network_number(const Reader& reader, const toml::node& node, const NetworkKey& key) {
+/// Sets a model's key. Quantities and words stand in quotes, other numbers do not.
+void read_network_key(const Reader& reader, const toml::node& node, const NetworkKey& key,
+                      ContentionSetting& setting) {
   const std::string what = std::string("contention.") + key.name;
-  const auto parse = [&](const std::string& text) { return parse_network_number(key, text); };
-  if (key.kind == NetworkKey::Kind::kSeconds || key.kind == NetworkKey::Kind::kBandwidth)
-    return reader.quantity(node, what, parse);
-  std::ostringstream digits;
-  digits.precision(std::numeric_limits<double>::max_digits10);
-  if (const auto number = node.value<double>()) digits << *number;
+  const auto set = [&](const std::string& text) {
+    setting.set(key, text);
+    return 0.0;
+  };
+  const auto digits = [](const toml::node& number) {
+    std::ostringstream text;
+    text.precision(std::numeric_limits<double>::max_digits10);
+    if (const auto value = number.value<double>()) text << *value;
+    return text.str();
+  };
+  std::string text;
+  switch (key.kind) {
+    case NetworkKey::Kind::kSeconds:
+    case NetworkKey::Kind::kBandwidth:
+      reader.quantity(node, what, set);
+      return;
+    case NetworkKey::Kind::kCounts:
+      for (const toml::node& item : reader.array(node, what))
+        text += (text.empty() ? "" : "x") + digits(item);
+      break;
+    case NetworkKey::Kind::kWord:
+      text = key.words[read_word(reader, node, what, key.words)];
+      break;
+    default:
+      text = digits(node);
+  }
   try {
-    return parse(digits.str());
+    set(text);
   } catch (const InputError& error) {
     reader.fail(node, what + " " + error.what());
   }
@@ -384,7 +405,7 @@ ContentionSetting read_contention(const Reader& reader, const toml::table& table
     if (name == "model" || name == "levels") continue;
     const NetworkKey* known = setting.model ? setting.model->key(name) : nullptr;
     if (known) {
-      setting.numbers[name] = read_network_number(reader, node, *known);
+      read_network_key(reader, node, *known, setting);
       continue;
     }
     const auto owner = std::find_if(network_models().begin(), network_models().end(),

@@ -247,8 +247,7 @@ void change_contention(ContentionSetting& setting, const std::string& text, cons
       refuse(text, "write contention=MODEL with one of " + quoted_list(names) +
                        "; contention.KEY=NUMBER sets a key of one");
     }
-    if (setting.model != model) setting.numbers.clear();
-    setting.model = model;
+    setting.set_model(model);
     return;
   }
   const std::string prefix = "contention.";
@@ -268,22 +267,23 @@ void change_contention(ContentionSetting& setting, const std::string& text, cons
                            "=NUMBER");
   }
   const NetworkKey& key = *owner->key(name);
-  if (setting.model != owner) setting.numbers.clear();
-  setting.model = owner;
+  setting.set_model(owner);
   if (change.operation == '=') {
     try {
-      setting.numbers[key.name] = parse_network_number(key, change.value);
+      setting.set(key, change.value);
     } catch (const InputError& error) {
       refuse(text, change.key + ": " + error.what());
     }
     return;
   }
+  if (!key.is_number())
+    refuse(text, change.key + " is no number to change; write " + change.key + "=");
   const auto before = setting.number(key.name);
   if (!before) refuse(text, "there is no limit to change; write " + change.key + "=NUMBER");
   double value = *before * parse_factor(text, change);
   if (key.kind == NetworkKey::Kind::kCount) value = std::max(1.0, std::round(value));
   try {
-    setting.numbers[key.name] = parse_network_number(key, format_network_number(key, value));
+    setting.set(key, format_network_number(key, value));
   } catch (const InputError& error) {
     refuse(text, change.key + ": " + error.what());
   }
