@@ -177,6 +177,7 @@ const std::vector<std::string> kKeys = {"latency",
                                         "network.bandwidth",
                                         "collectives",
                                         "contention",
+                                        "network",
                                         "dr"};
 
 /// Applies latency or bandwidth, for one level or for all but self.
@@ -368,6 +369,23 @@ std::optional<ProcessorChange> parse_processors(const std::string& key) {
   return change;
 }
 
+/// network=FILE or a name of share/networks, which stands beside the `presets`.
+ContentionSetting named_network(const std::string& text, const Change& change,
+                                const std::string& presets) {
+  if (change.operation != '=') refuse(text, "write network=FILE");
+  const std::filesystem::path networks = std::filesystem::path(presets).parent_path() / "networks";
+  std::error_code ignored;
+  std::string path = change.value;
+  if (!std::filesystem::exists(path, ignored)) path = preset_path(networks.string(), change.value);
+  if (!path.empty()) return load_network(path);
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(networks, ignored))
+    names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  refuse(text, "there is no network '" + change.value + "'" + did_you_mean(change.value, names) +
+                   "; write network=FILE, or one of " + quoted_list(names));
+}
+
 /// region=solve*0.5
 void change_function(Scenario& scenario, const std::string& text, const Change& change) {
   // Names of functions may hold such signs: the last one is ours.
@@ -381,7 +399,8 @@ void change_function(Scenario& scenario, const std::string& text, const Change& 
   scenario.functions.push_back({change.value.substr(0, at), parse_factor(text, factor)});
 }
 
-void apply(Scenario& scenario, const std::string& text, const Change& change) {
+void apply(Scenario& scenario, const std::string& text, const Change& change,
+           const std::string& presets) {
   const std::optional<ProcessorChange> processors = parse_processors(change.key);
   const bool is_operation = collective_named(change.key).has_value();
   if (!is_operation && !processors && !changes_contention(change.key) &&
@@ -423,6 +442,8 @@ void apply(Scenario& scenario, const std::string& text, const Change& change) {
     change_collective(scenario, text, change);
   } else if (changes_contention(change.key)) {
     change_contention(scenario.platform.contention, text, change);
+  } else if (change.key == "network") {
+    scenario.platform.contention = named_network(text, change, presets);
   } else if (change.key == "collectives") {
     change_all_collectives(scenario.platform.collectives, text, change);
   } else {
@@ -504,14 +525,15 @@ Scenario parse_scenario(const std::string& text, const std::string& presets) {
     const bool everywhere =
         base == "bandela" && (change.key == "latency" || change.key == "bandwidth");
     try {
-      apply(scenario, text, change);
+      apply(scenario, text, change, presets);
       if (everywhere) {
         change.key = "self." + change.key;
-        apply(scenario, text, change);
+        apply(scenario, text, change, presets);
       }
     } catch (const InputError& error) {
       // A file is bad, not what was typed.
-      if (change.key == "placement") throw InputError("scenario '" + text + "': " + error.what());
+      if (change.key == "placement" || change.key == "network")
+        throw InputError("scenario '" + text + "': " + error.what());
       refuse(text, error.what());
     }
   }
