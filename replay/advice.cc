@@ -172,8 +172,7 @@ Advice find_advice(EventSource& source, const Scenario& scenario, const AdviceSe
                      return std::pair(!a.deadlock.empty(), a.elapsed) <
                             std::pair(!b.deadlock.empty(), b.elapsed);
                    });
-  advice.functions = std::move(results.functions);
-  advice.trace = std::move(results.trace);
+  advice.run = std::move(results);
   return advice;
 }
 

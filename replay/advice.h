@@ -30,11 +30,10 @@ struct TriedCandidate {
 };
 
 struct Advice {
-  TraceSummary trace;
-  double elapsed = 0;                     ///< seconds, of the scenario itself
-  double compute_share = 0;               ///< compute's part of the time of all ranks, 0 to 1
-  std::vector<FunctionResult> functions;  ///< on record, with compute
-  std::vector<TriedCandidate> tried;      ///< the largest saving first, deadlocks last
+  Results run;                        ///< of the scenario itself, with the functions on record
+  double elapsed = 0;                 ///< seconds, of the same
+  double compute_share = 0;           ///< compute's part of the time of all ranks, 0 to 1
+  std::vector<TriedCandidate> tried;  ///< the largest saving first, deadlocks last
   size_t functions_left_out = 0, ranks_left_out = 0;
   std::vector<std::string> hosts;  ///< by rank, of the placement "messages"; empty without one
 };

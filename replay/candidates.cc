@@ -159,8 +159,9 @@ class Finder {
       const std::string factor = balance_factor(first, mean);
       size_t last = first;
       while (last + 1 < run_->ranks.size() && balance_factor(last + 1, mean) == factor) ++last;
-      std::string who = "rank" + std::to_string(first);
-      if (last > first) who += "-" + std::to_string(last);
+      std::string who = "rank";
+      who += std::to_string(first);
+      if (last > first) who.append("-").append(std::to_string(last));
       if (factor != "1") changes.push_back(who + ".cpu*" + factor);
       first = last + 1;
     }

@@ -46,7 +46,7 @@ std::string of_level(const std::string& level) {
 
 /// "solve (app.c:41)"
 std::string place_of(const Advice& advice, const std::string& function) {
-  for (const FunctionResult& result : advice.functions) {
+  for (const FunctionResult& result : advice.run.functions) {
     if (result.name == function) return result.place;
   }
   return function;
@@ -90,6 +90,11 @@ std::string words_for(const Advice& advice, const Candidate& candidate) {
   return name;
 }
 
+/// True for what says nothing here: what waited for cores did not wait for messages.
+bool is_doubtful(const Advice& advice, const Candidate& candidate) {
+  return candidate.kind == Kind::kPerfect && lacks_cores(advice.run);
+}
+
 /// Those that a text shows: what helps, of algorithms the best of each operation, and all
 /// placements.
 std::vector<const TriedCandidate*> rows_of(const Advice& advice) {
@@ -97,7 +102,7 @@ std::vector<const TriedCandidate*> rows_of(const Advice& advice) {
   std::set<std::string> operations;
   for (const TriedCandidate& tried : advice.tried) {
     const Candidate& candidate = tried.candidate;
-    if (!tried.deadlock.empty()) continue;
+    if (!tried.deadlock.empty() || is_doubtful(advice, candidate)) continue;
     if (!helps(advice, tried) && candidate.kind != Kind::kPlacement) continue;
     const std::string operation = candidate.name.substr(0, candidate.name.find('='));
     if (candidate.kind == Kind::kAlgorithm && !operations.insert(operation).second) continue;
@@ -106,15 +111,14 @@ std::vector<const TriedCandidate*> rows_of(const Advice& advice) {
   return rows;
 }
 
-std::string opening(const Advice& advice, const AdviceSubject& subject) {
-  const TriedCandidate* best =
-      advice.tried.empty() || !helps(advice, advice.tried[0]) ? nullptr : &advice.tried[0];
-  std::string text = fmt::format("{}, {}: {} elapsed.", advice.trace.path, subject.scenario->name,
-                                 show_seconds(advice.elapsed));
-  if (!best) return text + " Nothing that was tried saves 1 % of it.";
-  return text + fmt::format(" Most saves: {}, {} ({}).", words_for(advice, best->candidate),
-                            show_seconds(saved(advice, *best)),
-                            percent(saved(advice, *best), advice.elapsed));
+std::string opening(const Advice& advice, const AdviceSubject& subject,
+                    const std::vector<const TriedCandidate*>& rows) {
+  std::string text = fmt::format("{}, {}: {} elapsed.", advice.run.trace.path,
+                                 subject.scenario->name, show_seconds(advice.elapsed));
+  if (rows.empty() || !helps(advice, *rows[0])) return text + " Nothing that was tried saves 1 %.";
+  const double seconds = saved(advice, *rows[0]);
+  return text + fmt::format(" Most is saved by {}: {} ({}).", words_for(advice, rows[0]->candidate),
+                            show_seconds(seconds), percent(seconds, advice.elapsed));
 }
 
 std::string table(const Advice& advice, const std::vector<const TriedCandidate*>& rows, int width) {
@@ -125,7 +129,7 @@ std::string table(const Advice& advice, const std::vector<const TriedCandidate*>
                    fmt::format("Saved ({})", unit.name), "Saved", "Of compute"});
   for (size_t i = 0; i < rows.size(); ++i) {
     const TriedCandidate& tried = *rows[i];
-    table.add_row({fmt::format("{}. {}", i + 1, words_for(advice, tried.candidate)),
+    table.add_row({fmt::format("{:>2}. {}", i + 1, words_for(advice, tried.candidate)),
                    unit.show(tried.elapsed), unit.show(saved(advice, tried)),
                    percent(saved(advice, tried), advice.elapsed),
                    tried.compute_share ? percent(*tried.compute_share, 1) : ""});
@@ -133,15 +137,13 @@ std::string table(const Advice& advice, const std::vector<const TriedCandidate*>
   return table.format(width);
 }
 
-/// The function or rank that promises most and keeps least: nothing where promises are kept. Half
-/// of its part of the compute would be saved if all ranks computed it at the same time, and nobody
-/// waited.
+/// The function that promises most and keeps less than half of it; nothing where promises are
+/// kept. Half of its part of the compute would be saved if all ranks computed it at the same time.
 const TriedCandidate* largest_disappointment(const Advice& advice) {
   const TriedCandidate* found = nullptr;
   double most = 0;
   for (const TriedCandidate& tried : advice.tried) {
-    const Kind kind = tried.candidate.kind;
-    if (kind != Kind::kFunction && kind != Kind::kRank) continue;
+    if (tried.candidate.kind != Kind::kFunction) continue;
     if (!tried.compute_share || *tried.compute_share < kLargePart) continue;
     const double promise = *tried.compute_share / 2 * advice.compute_share * advice.elapsed;
     const double missed = promise - saved(advice, tried);
@@ -155,14 +157,12 @@ const TriedCandidate* largest_disappointment(const Advice& advice) {
 std::string disappointment(const Advice& advice) {
   const TriedCandidate* tried = largest_disappointment(advice);
   if (!tried) return "";
-  const Candidate& candidate = tried->candidate;
-  const std::string who =
-      candidate.kind == Kind::kRank ? "rank " + candidate.name : place_of(advice, candidate.name);
   const double gain = saved(advice, *tried);
   return fmt::format(
-      "{} is {} of all compute, but twice as fast it saves {} end to end: others "
-      "are waited for.",
-      who, percent(*tried->compute_share, 1), gain > 0 ? percent(gain, advice.elapsed) : "nothing");
+      "{} is {} of all compute; twice as fast it saves {} end to end: other compute and waits "
+      "take its place.",
+      place_of(advice, tried->candidate.name), percent(*tried->compute_share, 1),
+      gain > 0 ? percent(gain, advice.elapsed) : "nothing");
 }
 
 bool was_tried(const Advice& advice, Kind kind) {
@@ -188,7 +188,7 @@ std::string non_findings(const Advice& advice) {
     if (was_tried(advice, kind) && !any_helps(advice, kind)) kinds.push_back(name);
   }
   if (was_tried(advice, Kind::kPerfect) && !any_helps(advice, Kind::kPerfect))
-    kinds.push_back("network whatever");
+    kinds.push_back("better network");
   if (kinds.empty()) return "";
   return fmt::format("No {} saves 1 %.", fmt::join(kinds, ", no "));
 }
@@ -218,13 +218,18 @@ std::string left_out(const Advice& advice, const AdviceSubject& subject) {
 /// What one has to do to be told more.
 std::vector<std::string> missing(const Advice& advice, const AdviceSubject& subject) {
   std::vector<std::string> lines;
-  if (advice.functions.empty())
+  if (advice.run.functions.empty())
     lines.push_back("No functions on record: 'rubato trace --functions' records them.");
+  if (lacks_cores(advice.run)) {
+    lines.push_back(
+        "Ranks waited for cores: the difference between measured and perfect is not the "
+        "network's. Record it with a core for each rank.");
+  }
   if (subject.scenario->basis != Basis::kModel || subject.scenario->base == "perfect") {
     lines.push_back(fmt::format(
         "Latency, bandwidth, overheads, algorithms and placements need a platform: rubato advise "
         "{} --on infiniband-hdr{}, or a file of 'rubato calibrate'.",
-        archive_word(advice.trace), advice.trace.nodes == 1 ? ":ppn=1" : ""));
+        archive_word(advice.run.trace), advice.run.trace.nodes == 1 ? ":ppn=1" : ""));
   }
   return lines;
 }
@@ -258,20 +263,21 @@ std::string advice_command(const Advice& advice, const TriedCandidate& tried,
                ? (base == "measured" ? "" : fmt::format("--on {}", base))
                : fmt::format("--on {}", shell_word(tried.candidate.text));
   }
-  std::string command = replay_command(advice.trace, both);
+  std::string command = replay_command(advice.run.trace, both);
   while (command.ends_with(' ')) command.pop_back();
   if (tried.candidate.name == "messages" && tried.candidate.kind == Kind::kPlacement &&
       !subject.hosts_here) {
-    command = fmt::format("rubato advise {} --on {} --hosts {} && {}", archive_word(advice.trace),
-                          base, shell_word(subject.hosts_file), command);
+    command =
+        fmt::format("rubato advise {} --on {} --hosts {} && {}", archive_word(advice.run.trace),
+                    base, shell_word(subject.hosts_file), command);
   }
   return command;
 }
 
 std::string advice_text(const Advice& advice, const AdviceSubject& subject, int width) {
-  std::string text = wrap(opening(advice, subject), width, 2);
-  for (const std::string& line : caveats(advice.trace)) text += wrap("Note: " + line, width, 2);
   const std::vector<const TriedCandidate*> rows = rows_of(advice);
+  std::string text = wrap(opening(advice, subject, rows), width, 2);
+  for (const std::string& line : caveats(advice.run.trace)) text += wrap("Note: " + line, width, 2);
   if (!rows.empty()) text += "\n" + table(advice, rows, width);
   text += "\n";
   std::vector<std::string> lines = {disappointment(advice), non_findings(advice), deadlocks(advice),
@@ -287,9 +293,12 @@ std::string advice_text(const Advice& advice, const AdviceSubject& subject, int 
 }
 
 std::string advice_json(const Advice& advice, const AdviceSubject& subject) {
-  Json json = {{"format", kJsonFormat},        {"rubato", kVersion},
-               {"archive", advice.trace.path}, {"scenario", subject.scenario->name},
-               {"elapsed", advice.elapsed},    {"cures", Json::array()}};
+  Json json = {{"format", kJsonFormat},
+               {"rubato", kVersion},
+               {"archive", advice.run.trace.path},
+               {"scenario", subject.scenario->name},
+               {"elapsed", advice.elapsed},
+               {"cures", Json::array()}};
   for (const TriedCandidate& tried : advice.tried) {
     const bool ends = tried.deadlock.empty();
     json["cures"].push_back({{"kind", kCandidateNames[static_cast<size_t>(tried.candidate.kind)]},
