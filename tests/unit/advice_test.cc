@@ -192,6 +192,7 @@ TEST_CASE("mapping keeps heavy pairs together") {
 // the order of time.
 TEST_CASE("overheads and single operations can be changed") {
   const char* const text = R"(
+    nodes 0 1
     0: 0..0 send 1 0B
     0: 0..900 allreduce 8B 8B
     0: 900 end
@@ -202,9 +203,9 @@ TEST_CASE("overheads and single operations can be changed") {
   const std::string machine = "loggps:L=100ns,o=40ns,allreduce=perfect";
   check(ends(text, on(machine)), {180, 180});
   check(ends(text, on(machine + ",overhead*0.5")), {140, 140});
-  check(ends(text, on(machine + ",node.overhead/2")), {140, 140});
+  check(ends(text, on(machine + ",network.overhead/2")), {140, 140});
   check(ends(text, on("loggps:L=100ns,o=40ns,collectives=perfect")), {180, 180});
-  check(ends(text, on(machine + ",contention.out=1,contention.levels=node")), {180, 180});
+  check(ends(text, on(machine + ",contention.out=1")), {180, 180});
 }
 
 TEST_CASE("names of functions may hold commas") {
