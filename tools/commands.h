@@ -12,6 +12,7 @@ using Arguments = std::vector<std::string>;
 
 int command_trace(const Arguments& arguments);
 int command_recover(const Arguments& arguments);
+int command_advise(const Arguments& arguments);
 int command_calibrate(const Arguments& arguments);
 int command_compare(const Arguments& arguments);
 int command_diff(const Arguments& arguments);

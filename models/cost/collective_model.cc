@@ -47,14 +47,15 @@ const CollectiveFormula* CollectiveModel::formula_for(CollectiveOp op, double by
 }
 
 std::string CollectiveModel::describe(CollectiveOp op, int p, double bytes) const {
-  if (pricing == CollectivePricing::kPerfect) return "perfect";
   const auto [priced, size] = priced_as(op, bytes);
+  if (is_perfect(priced)) return "perfect";
   return formula_for(priced, size) ? "formula" : name_of(choose(priced, p, size).algorithm);
 }
 
 double CollectiveModel::seconds(CollectiveOp op, int p, double bytes, const RoundCost& cost) const {
-  if (pricing == CollectivePricing::kPerfect || p <= 1) return 0;
+  if (p <= 1) return 0;
   const auto [priced, size] = priced_as(op, bytes);
+  if (is_perfect(priced)) return 0;
   if (const CollectiveFormula* formula = formula_for(priced, size)) return (*formula)(p, size);
   return algorithm_seconds(priced, choose(priced, p, size), p, size, cost,
                            [&](CollectiveOp part, double n) { return seconds(part, p, n, cost); });
@@ -62,7 +63,7 @@ double CollectiveModel::seconds(CollectiveOp op, int p, double bytes, const Roun
 
 double CollectiveModel::departure(CollectiveOp op, int p, double bytes, bool is_root,
                                   const RoundCost& cost) const {
-  if (pricing == CollectivePricing::kPerfect || p <= 1 || !is_rooted(op)) return 0;
+  if (p <= 1 || !is_rooted(op) || is_perfect(op)) return 0;
   const double seconds = departure_seconds(op, choose(op, p, bytes), p, bytes, is_root, cost);
   const CollectiveFormula* formula = formula_for(op, bytes);
   return formula ? std::min(seconds, (*formula)(p, bytes)) : seconds;

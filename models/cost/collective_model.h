@@ -51,6 +51,7 @@ struct OperationModel {
   std::vector<AlgorithmRule> rules;
   /// Bytes from which root and children hold each other.
   std::optional<double> sync_limit;
+  bool perfect = false;  ///< costs only its synchronisation, however others are priced
 };
 
 /// How collective operations are priced.
@@ -90,6 +91,9 @@ class CollectiveModel {
   double departure(CollectiveOp op, int p, double bytes, bool is_root, const RoundCost& cost) const;
 
  private:
+  bool is_perfect(CollectiveOp op) const {
+    return pricing == CollectivePricing::kPerfect || of(op).perfect;
+  }
   /// nullptr where the operation is not priced by a formula.
   const CollectiveFormula* formula_for(CollectiveOp op, double bytes) const;
 };

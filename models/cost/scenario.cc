@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include "models/cost/level_changes.h"
 #include "models/cost/loggps.h"
 #include "models/cost/platform_file.h"
 #include "models/cost/platform_presets.h"
@@ -75,61 +76,25 @@ std::pair<std::string, std::string> split_base(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
+/// True for region=NAME of a C++ function, cut at a comma inside of it: its factor is missing.
+bool is_cut_name(const std::string& word) {
+  if (!word.starts_with("region=") || word.find_first_of("(<") == std::string::npos) return false;
+  const size_t last = word.find_last_of("*/");
+  return last == std::string::npos || last + 1 == word.size() ||
+         word.find_first_not_of("0123456789.e+-", last + 1) != std::string::npos;
+}
+
 std::vector<std::string> split_words(const std::string& text) {
   std::vector<std::string> words;
   size_t begin = 0;
   while (begin <= text.size() && !text.empty()) {
-    const size_t comma = std::min(text.find(',', begin), text.size());
+    size_t comma = std::min(text.find(',', begin), text.size());
+    while (comma < text.size() && is_cut_name(text.substr(begin, comma - begin)))
+      comma = std::min(text.find(',', comma + 1), text.size());
     words.push_back(text.substr(begin, comma - begin));
     begin = comma + 1;
   }
   return words;
-}
-
-/// The segments of T, cut where the protocol changes, so that each has one number of trips.
-std::vector<Segment> cut_at_protocols(const LevelModel& level) {
-  std::vector<Segment> segments = level.transfer.segments();
-  for (const ProtocolSegment& protocol : level.protocols) {
-    if (protocol.from == 0) continue;
-    Segment piece = level.transfer.segment_at(protocol.from);
-    if (piece.from == protocol.from) continue;
-    piece.from = protocol.from;
-    segments.push_back(piece);
-  }
-  std::sort(segments.begin(), segments.end(),
-            [](const Segment& a, const Segment& b) { return a.from < b.from; });
-  return segments;
-}
-
-/// Lifts a segment that a change pushed below zero to zero at its start.
-void keep_positive(Segment& segment) {
-  segment.intercept = std::max(segment.intercept, -segment.from * segment.per_byte);
-}
-
-void add_latency(LevelModel& level, double seconds_per_trip) {
-  std::vector<Segment> segments = cut_at_protocols(level);
-  for (Segment& segment : segments) {
-    segment.intercept += seconds_per_trip * level.trips(segment.from);
-    keep_positive(segment);
-  }
-  level.transfer = TransferCurve(std::move(segments));
-}
-
-/// Replaces the slope of every segment by change(slope). A segment whose intercept lies below the
-/// curve's latency grows from the latency on: only what exceeds the latency is scaled.
-TransferCurve with_slopes(const TransferCurve& curve, const std::function<double(double)>& change) {
-  if (curve.empty()) return curve;
-  const double latency = curve(0);
-  std::vector<Segment> segments = curve.segments();
-  for (Segment& segment : segments) {
-    const double slope = change(segment.per_byte);
-    if (segment.intercept < latency && segment.per_byte > 0) {
-      segment.intercept = latency - (latency - segment.intercept) * (slope / segment.per_byte);
-    }
-    segment.per_byte = slope;
-    keep_positive(segment);
-  }
-  return TransferCurve(std::move(segments));
 }
 
 void change_latency(LevelModel& level, const std::string& scenario, const Change& change) {
@@ -150,17 +115,19 @@ void change_bandwidth(LevelModel& level, const std::string& scenario, const Chan
     const double factor = parse_factor(scenario, change);
     slope = [factor](double per_byte) { return per_byte / factor; };
   }
-  if (level.transfer.empty()) level.transfer = TransferCurve({Segment{}});
-  level.transfer = with_slopes(level.transfer, slope);
-  if (level.gap) level.gap = with_slopes(*level.gap, slope);
-  if (level.burst_gap) level.burst_gap = with_slopes(*level.burst_gap, slope);
+  change_slopes(level, slope);
   // A bandwidth that is given is that of either direction, whatever goes on in the other one.
-  level.crossing_delay =
-      change.operation == '=' ? TransferCurve() : with_slopes(level.crossing_delay, slope);
+  if (change.operation == '=') level.crossing_delay = TransferCurve();
+}
+
+void change_overhead(LevelModel& level, const std::string& scenario, const Change& change) {
+  if (change.operation == '=') refuse(scenario, "write " + change.key + "*FACTOR");
+  scale_overheads(level, parse_factor(scenario, change));
 }
 
 const std::vector<std::string> kKeys = {"latency",
                                         "bandwidth",
+                                        "overhead",
                                         "cpu",
                                         "ppn",
                                         "placement",
@@ -169,18 +136,22 @@ const std::vector<std::string> kKeys = {"latency",
                                         "name",
                                         "self.latency",
                                         "self.bandwidth",
+                                        "self.overhead",
                                         "socket.latency",
                                         "socket.bandwidth",
+                                        "socket.overhead",
                                         "node.latency",
                                         "node.bandwidth",
+                                        "node.overhead",
                                         "network.latency",
                                         "network.bandwidth",
+                                        "network.overhead",
                                         "collectives",
                                         "contention",
                                         "network",
                                         "dr"};
 
-/// Applies latency or bandwidth, for one level or for all but self.
+/// Applies latency, bandwidth or overhead, for one level or for all but self.
 void change_network(Scenario& scenario, const std::string& text, const Change& change) {
   const size_t dot = change.key.find('.');
   const std::string what = dot == std::string::npos ? change.key : change.key.substr(dot + 1);
@@ -202,6 +173,7 @@ void change_network(Scenario& scenario, const std::string& text, const Change& c
     LevelModel& level = *scenario.platform.levels[i];
     if (what == "latency") change_latency(level, text, change);
     if (what == "bandwidth") change_bandwidth(level, text, change);
+    if (what == "overhead") change_overhead(level, text, change);
   }
   if (!any) refuse(text, "'" + change.key + "' changes a level that the platform does not have");
 }
@@ -290,11 +262,16 @@ void change_contention(ContentionSetting& setting, const std::string& text, cons
   }
 }
 
-/// allreduce=ring, for all sizes and numbers of processes.
+/// allreduce=ring, for all sizes and numbers of processes; allreduce=perfect.
 void change_collective(Scenario& scenario, const std::string& text, const Change& change) {
   if (change.operation != '=') refuse(text, "write " + change.key + "=ALGORITHM");
   const CollectiveOp op = *collective_named(change.key);
   OperationModel& operation = scenario.platform.collectives.of(op);
+  operation.perfect = change.value == kCollectivePricingNames[2];
+  if (operation.perfect) {
+    scenario.changed_collectives.push_back(op);
+    return;
+  }
   AlgorithmRule everywhere;
   everywhere.choice.algorithm = algorithm_named(op, change.value);
   scenario.changed_collectives.push_back(op);
@@ -465,6 +442,17 @@ LogGps take_loggps(const std::string& text, std::vector<Change>& changes) {
 }
 
 }  // namespace
+
+std::string scenario_text(const std::string& base, const std::vector<std::string>& changes) {
+  std::string text = base;
+  char separator = ':';
+  for (const std::string& change : changes) {
+    if (change.starts_with("name=")) continue;
+    text += separator + change;
+    separator = ',';
+  }
+  return text;
+}
 
 Platform perfect_platform() {
   Platform platform;

@@ -54,8 +54,8 @@ struct Scenario {
 /// is a change: Scenario::local), `perfect`, `bandela`, `loggps` (then L, o, g, G and S of
 /// models/cost/loggps.h are keys, too), a platform file or the name of one in the directory
 /// `presets`; a change is key=value, key*factor or key/factor with the keys latency, bandwidth
-/// (each also as LEVEL.latency; without a level they mean all levels but self), cpu (also as
-/// rank4-7.cpu or node1.cpu), ppn, placement, region and name; contention=MODEL or none,
+/// and overhead (each also as LEVEL.latency; without a level they mean all levels but self), cpu
+/// (also as rank4-7.cpu or node1.cpu), ppn, placement, region and name; contention=MODEL or none,
 /// contention.KEY (models/network/network_model.h) and the short names of such keys (dr, the
 /// degradation ratio); network=FILE, or the name of one in the directory `networks` beside
 /// `presets`. OPERATION=ALGORITHM, as in allreduce=ring, sets the algorithm of a
@@ -67,9 +67,12 @@ struct Scenario {
 ///
 /// latency*f adds (f - 1) times the latency of the smallest messages (overheads included) to every
 /// one-way trip, three of them in a handshake; overheads stay. bandwidth*f divides what grows with
-/// the size in transfer times and gaps. Errors:
+/// the size in transfer times and gaps, overhead*f multiplies processor times. Errors:
 /// UsageError for the text itself, InputError for a bad platform file.
 Scenario parse_scenario(const std::string& text, const std::string& presets = "");
+
+/// "BASE:change,change": what parse_scenario() reads. A change name=TEXT is left out.
+std::string scenario_text(const std::string& base, const std::vector<std::string>& changes);
 
 /// The perfect interconnect: every transfer takes no time and no overhead, nothing is handshaken,
 /// and collectives cost only their synchronisation (MPInside paper, section 4.2).

@@ -68,6 +68,10 @@ expect 2 "not written into an archive" replay run.otf2dir --json old.otf2
 expect 2 "--eager-limit: '5' is not" replay run.otf2dir --eager-limit 5
 expect 2 "of which machine" tolerance run.otf2dir
 expect 2 "--percent: 'x' is no number above 0" tolerance run.otf2dir --on perfect --percent 1,x
+expect 2 "--most: from 1 to 64" advise run.otf2dir --most 0
+expect 2 "nothing can be told" advise run.otf2dir --on undisturbed:local
+expect 2 "has a comma" advise run.otf2dir --hosts a,b
+expect 2 "write overhead*FACTOR" replay run.otf2dir --on bandela:overhead=1us
 expect 2 "--only: of what?" replay run.otf2dir --only
 expect 2 "--polling: 'spin' is neither wait nor keep" replay run.otf2dir --polling spin
 expect 2 "--wildcards: 'first' is neither recorded nor arrival" replay run.otf2dir --wildcards first
@@ -99,7 +103,7 @@ expect 1 "run.otf2dir: cannot be written: Is a directory" replay no.otf2dir --js
 expect 1 "nothing.otf2dir" replay nothing.otf2dir --json a.json
 expect 1 "nothing.otf2dir" info nothing.otf2dir
 
-for words in "" "--help" "replay --help" "info --help" "profile --help" "compare --help" "fit --help" "help trace" "platforms --help" "import --help" "export --help"; do
+for words in "" "--help" "replay --help" "info --help" "profile --help" "advise --help" "compare --help" "fit --help" "help trace" "platforms --help" "import --help" "export --help"; do
   # shellcheck disable=SC2086  # words on purpose
   "$rubato" $words >out 2>&1 </dev/null || {
     echo "rubato $words fails"

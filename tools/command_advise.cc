@@ -1,0 +1,102 @@
+#include <fmt/core.h>
+
+#include "models/error.h"
+#include "replay/advice.h"
+#include "replay/archive/input_format.h"
+#include "tools/advice_report.h"
+#include "tools/commands.h"
+#include "tools/install_paths.h"
+#include "tools/options.h"
+#include "tools/replay_notices.h"
+#include "tools/report_files.h"
+#include "tools/text_table.h"
+
+namespace po = boost::program_options;
+
+namespace rubato {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const CommandHelp kHelp = {
+    "rubato advise ARCHIVE [--on SCENARIO] [options]",
+    "Says what each change would save end to end, the best first: a function, a rank or\n"
+    "all compute in half the time, equal compute on all ranks, free messages; on a\n"
+    "platform also latency, bandwidth, overheads, algorithms and placements.",
+    "  rubato advise run.otf2dir\n"
+    "  rubato advise run.otf2dir --on cluster.toml --hosts hosts.txt\n"
+    "Scenarios are those of 'rubato replay'. With contention each change is a replay of\n"
+    "its own, which takes long. Files that exist are replaced; they appear only when\n"
+    "complete."};
+
+po::options_description advise_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("on", po::value<std::string>()->value_name("SCENARIO")->default_value("measured"),
+      "the machine that changes are tried on");
+  add("most", po::value<int>()->value_name("N")->default_value(10),
+      "functions, and ranks, to try, at most 64: those with most compute on the critical path and "
+      "in all");
+  add("hosts", po::value<std::string>()->value_name("FILE"),
+      "write the host of each rank in the placement that keeps messages on nodes, for "
+      "placement=file:FILE");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write the results as JSON (share/doc/json.md); '-': to standard output instead of the text");
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "write a row for each change, with its kind and name; '-' as above");
+  add("threads", po::value<int>()->value_name("N"), "that decode the archive, at most 64");
+  add("help,h", "show this help");
+  return options;
+}
+
+int number_up_to_64(const po::variables_map& values, const std::string& option) {
+  const int number = values[option].as<int>();
+  if (number < 1 || number > 64) throw UsageError(fmt::format("--{}: from 1 to 64", option));
+  return number;
+}
+
+/// The file as texts of scenarios name it.
+std::string hosts_file(const po::variables_map& values) {
+  if (!values.count("hosts")) return "hosts.txt";
+  const std::string file = values["hosts"].as<std::string>();
+  if (file.find(',') != std::string::npos)
+    throw UsageError(fmt::format("--hosts: '{}' has a comma, which ends a change", file));
+  return file;
+}
+
+}  // namespace
+
+int command_advise(const Arguments& arguments) {
+  po::variables_map values;
+  if (!parse_options(arguments, kHelp, advise_options(), "archive", false, values)) return 0;
+  const Words archives = values.count("archive") ? values["archive"].as<Words>() : Words{};
+  if (archives.size() != 1)
+    throw UsageError(fmt::format("one archive, please; usage: {}", kHelp.usage));
+  const Scenario scenario = parse_scenario(values["on"].as<std::string>(), platforms_dir());
+  if (scenario.local) {
+    throw UsageError(
+        "--on: with undisturbed:local ranks wait as long as recorded, so nothing can be told");
+  }
+  warn_of_platforms({scenario});
+  AdviceSettings settings;
+  settings.most = static_cast<size_t>(number_up_to_64(values, "most"));
+  settings.parse = [](const std::string& text) { return parse_scenario(text, platforms_dir()); };
+  settings.hosts_file = hosts_file(values);
+  ReplayOptions options;
+  if (values.count("threads")) options.threads = number_up_to_64(values, "threads");
+  options.progress = progress_line("trying");
+  ReportFiles files(values, {"json", "csv", "hosts"}, archives[0]);
+
+  const auto source = open_trace(archives[0], {false, options.threads});
+  const Advice advice = find_advice(*source, scenario, settings, options);
+  const AdviceSubject subject{&scenario, settings.most, settings.hosts_file,
+                              values.count("hosts") > 0};
+  if (files.tables_wanted()) print_to_stdout(advice_text(advice, subject, page_width()));
+  if (files.wants("json")) files.write("json", advice_json(advice, subject));
+  if (files.wants("csv")) files.write("csv", advice_csv(advice, subject));
+  if (files.wants("hosts")) files.write("hosts", advice_hosts(advice));
+  files.commit();
+  return 0;
+}
+
+}  // namespace rubato
