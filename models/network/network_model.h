@@ -34,7 +34,7 @@ struct NetworkKey {
   const char* name;
   Kind kind;
   const char* doc;                      ///< half a line
-  std::optional<double> usual = {};        ///< without the key; none: no limit
+  std::optional<double> usual = {};     ///< without the key; none: no limit
   const char* short_name = "";          ///< in `--on`, instead of contention.NAME
   std::vector<std::string> words = {};  ///< of a kWord, the usual one first
 

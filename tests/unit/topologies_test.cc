@@ -33,8 +33,8 @@ std::string traffic(int ranks, const std::vector<Send>& sends) {
   for (const Send& send : sends)
     text += fmt::format("{}: 0..10 recv {} {}B\n", send.to, send.from, send.bytes);
   for (int rank = 0; rank < ranks; ++rank) {
-    const bool receives = std::any_of(sends.begin(), sends.end(),
-                                      [&](const Send& send) { return send.to == rank; });
+    const bool receives =
+        std::any_of(sends.begin(), sends.end(), [&](const Send& send) { return send.to == rank; });
     text += fmt::format("{}: {} end\n", rank, receives ? 10 : 0);
   }
   return text;
