@@ -133,6 +133,12 @@ void write_collectives(std::ostream& out, const Platform& platform) {
     write_operation(out, kCollectiveNames[i], model.operations[i]);
 }
 
+std::string listed(const std::vector<int>& counts) {
+  std::string text;
+  for (const int count : counts) text += (text.empty() ? "[" : ", ") + std::to_string(count);
+  return text + "]";
+}
+
 void write_contention(std::ostream& out, const ContentionSetting& setting) {
   if (!setting.model) return;
   out << "\n[contention]\nmodel = \"" << setting.model->name << "\"\n";
@@ -145,6 +151,13 @@ void write_contention(std::ostream& out, const ContentionSetting& setting) {
   }
   out << "]\n";
   for (const NetworkKey& key : setting.model->keys) {
+    const auto text_value = setting.texts.find(key.name);
+    if (text_value != setting.texts.end()) {
+      const bool is_word = key.kind == NetworkKey::Kind::kWord;
+      out << key.name << " = "
+          << (is_word ? quoted(text_value->second) : listed(setting.counts(key.name))) << "\n";
+      continue;
+    }
     const auto value = setting.number(key.name);
     if (!value) continue;
     const bool is_quantity =

@@ -351,59 +351,84 @@ CollectiveModel read_collectives(const Reader& reader, const toml::table& table)
 
 // --- Contention ---
 
-/// The value of a model's key. Quantities stand in quotes, other numbers do not.
-double read_network_number(const Reader& reader, const toml::node& node, const NetworkKey& key) {
-  const std::string what = std::string("contention.") + key.name;
-  const auto parse = [&](const std::string& text) { return parse_network_number(key, text); };
-  if (key.kind == NetworkKey::Kind::kSeconds || key.kind == NetworkKey::Kind::kBandwidth)
-    return reader.quantity(node, what, parse);
-  std::ostringstream digits;
-  digits.precision(std::numeric_limits<double>::max_digits10);
-  if (const auto number = node.value<double>()) digits << *number;
+/// Sets a model's key. Quantities and words stand in quotes, other numbers do not.
+void read_network_key(const Reader& reader, const toml::node& node, const std::string& section,
+                      const NetworkKey& key, ContentionSetting& setting) {
+  const std::string what = section + "." + key.name;
+  const auto set = [&](const std::string& text) {
+    setting.set(key, text);
+    return 0.0;
+  };
+  const auto digits = [](const toml::node& number) {
+    std::ostringstream text;
+    text.precision(std::numeric_limits<double>::max_digits10);
+    if (const auto value = number.value<double>()) text << *value;
+    return text.str();
+  };
+  std::string text;
+  switch (key.kind) {
+    case NetworkKey::Kind::kSeconds:
+    case NetworkKey::Kind::kBandwidth:
+      reader.quantity(node, what, set);
+      return;
+    case NetworkKey::Kind::kCounts:
+      for (const toml::node& item : reader.array(node, what))
+        text += (text.empty() ? "" : "x") + digits(item);
+      break;
+    case NetworkKey::Kind::kWord:
+      text = key.words[read_word(reader, node, what, key.words)];
+      break;
+    default:
+      text = digits(node);
+  }
   try {
-    return parse(digits.str());
+    set(text);
   } catch (const InputError& error) {
     reader.fail(node, what + " " + error.what());
   }
 }
 
-ContentionSetting read_contention(const Reader& reader, const toml::table& table) {
-  std::vector<std::string> keys = {"model", "levels"};
+/// [contention] with a model, or the same as [network] with a topology.
+ContentionSetting read_contention(const Reader& reader, const toml::table& table,
+                                  const std::string& section) {
+  const std::string model_key = section == "network" ? "topology" : "model";
+  std::vector<std::string> keys = {model_key, "levels"};
   std::vector<std::string> names = {"none"};
   for (const NetworkModel* model : network_models()) {
     names.push_back(model->name);
     for (const NetworkKey& key : model->keys) keys.push_back(key.name);
   }
-  reader.check_keys(table, "[contention]", keys);
-  const toml::node* kind = table.get("model");
-  if (!kind) reader.fail(table, "[contention] lacks 'model'");
+  reader.check_keys(table, "[" + section + "]", keys);
+  const toml::node* kind = table.get(model_key);
+  if (!kind) reader.fail(table, "[" + section + "] lacks '" + model_key + "'");
   ContentionSetting setting;
-  setting.model = network_model(names[read_word(reader, *kind, "contention.model", names)]);
+  setting.model = network_model(names[read_word(reader, *kind, section + "." + model_key, names)]);
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    if (name == "model" || name == "levels") continue;
+    if (name == model_key || name == "levels") continue;
     const NetworkKey* known = setting.model ? setting.model->key(name) : nullptr;
     if (known) {
-      setting.numbers[name] = read_network_number(reader, node, *known);
+      read_network_key(reader, node, section, *known, setting);
       continue;
     }
     const auto owner = std::find_if(network_models().begin(), network_models().end(),
                                     [&](const NetworkModel* model) { return model->key(name); });
-    reader.fail(node, "contention." + name + " is for the model \"" + (*owner)->name + "\"");
+    reader.fail(node, section + "." + name + " is for the model \"" + (*owner)->name + "\"");
   }
   if (const toml::node* node = table.get("levels")) {
     setting.levels.fill(false);
-    for (const toml::node& item : reader.array(*node, "contention.levels")) {
-      setting.levels[read_word(reader, item, "an entry of contention.levels", words(kLevelNames))] =
-          true;
+    for (const toml::node& item : reader.array(*node, section + ".levels")) {
+      setting.levels[read_word(reader, item, "an entry of " + section + ".levels",
+                               words(kLevelNames))] = true;
     }
   }
   return setting;
 }
 
 Platform read_platform(const Reader& reader, const toml::table& root) {
-  reader.check_keys(root, "the file",
-                    {"format", "name", "level", "memory", "collectives", "contention", "measured"});
+  reader.check_keys(
+      root, "the file",
+      {"format", "name", "level", "memory", "collectives", "contention", "network", "measured"});
   const toml::node* format = root.get("format");
   if (!format) reader.fail(root, "'format = 1' is missing; is this a platform file?");
   if (format->value<int>() != 1) reader.fail(*format, "this version reads format 1 only");
@@ -434,8 +459,14 @@ Platform read_platform(const Reader& reader, const toml::table& root) {
           reader.quantity(*bandwidth, "collectives.reduction_bandwidth", parse_bandwidth);
     }
   }
-  if (const auto* node = root.get("contention"))
-    platform.contention = read_contention(reader, reader.table(*node, "[contention]"));
+  for (const std::string section : {"contention", "network"}) {
+    const toml::node* node = root.get(section);
+    if (!node) continue;
+    if (platform.contention.model)
+      reader.fail(*node, "[contention] and [network] say the same thing: one of them, please");
+    platform.contention =
+        read_contention(reader, reader.table(*node, "[" + section + "]"), section);
+  }
   if (const auto* node = root.get("measured")) {
     for (const auto& [key, value] : reader.table(*node, "[measured]")) {
       platform.measured[std::string(key.str())] =
@@ -501,6 +532,15 @@ std::vector<std::string> platform_warnings(const std::string& text, const std::s
 
 std::vector<std::string> load_platform_warnings(const std::string& path) {
   return platform_warnings(text_of_file(path), path);
+}
+
+ContentionSetting load_network(const std::string& path) {
+  const Reader reader(path);
+  const toml::table root = parse_toml(text_of_file(path), path);
+  reader.check_keys(root, "the file", {"name", "network"});
+  const toml::node* node = root.get("network");
+  if (!node) reader.fail(root, "there is no [network]");
+  return read_contention(reader, reader.table(*node, "[network]"), "network");
 }
 
 Platform load_platform(const std::string& path) {

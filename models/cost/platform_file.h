@@ -15,6 +15,10 @@ Platform load_platform(const std::string& path);
 /// The same from text; `origin` stands for the file name in messages.
 Platform parse_platform(const std::string& text, const std::string& origin);
 
+/// Reads a file that holds a [network] alone, as those of share/networks do. Errors: as
+/// load_platform().
+ContentionSetting load_network(const std::string& path);
+
 /// Warnings about a platform file: sizes at which longer messages are faster (curve_falls()), a
 /// line each, with file and line. Errors: as parse_platform().
 std::vector<std::string> platform_warnings(const std::string& text, const std::string& origin);

@@ -148,6 +148,7 @@ const std::vector<std::string> kKeys = {"latency",
                                         "network.overhead",
                                         "collectives",
                                         "contention",
+                                        "network",
                                         "dr"};
 
 /// Applies latency, bandwidth or overhead, for one level or for all but self.
@@ -219,8 +220,7 @@ void change_contention(ContentionSetting& setting, const std::string& text, cons
       refuse(text, "write contention=MODEL with one of " + quoted_list(names) +
                        "; contention.KEY=NUMBER sets a key of one");
     }
-    if (setting.model != model) setting.numbers.clear();
-    setting.model = model;
+    setting.set_model(model);
     return;
   }
   const std::string prefix = "contention.";
@@ -240,22 +240,23 @@ void change_contention(ContentionSetting& setting, const std::string& text, cons
                            "=NUMBER");
   }
   const NetworkKey& key = *owner->key(name);
-  if (setting.model != owner) setting.numbers.clear();
-  setting.model = owner;
+  setting.set_model(owner);
   if (change.operation == '=') {
     try {
-      setting.numbers[key.name] = parse_network_number(key, change.value);
+      setting.set(key, change.value);
     } catch (const InputError& error) {
       refuse(text, change.key + ": " + error.what());
     }
     return;
   }
+  if (!key.is_number())
+    refuse(text, change.key + " is no number to change; write " + change.key + "=");
   const auto before = setting.number(key.name);
   if (!before) refuse(text, "there is no limit to change; write " + change.key + "=NUMBER");
   double value = *before * parse_factor(text, change);
   if (key.kind == NetworkKey::Kind::kCount) value = std::max(1.0, std::round(value));
   try {
-    setting.numbers[key.name] = parse_network_number(key, format_network_number(key, value));
+    setting.set(key, format_network_number(key, value));
   } catch (const InputError& error) {
     refuse(text, change.key + ": " + error.what());
   }
@@ -345,6 +346,23 @@ std::optional<ProcessorChange> parse_processors(const std::string& key) {
   return change;
 }
 
+/// network=FILE or a name of share/networks, which stands beside the `presets`.
+ContentionSetting named_network(const std::string& text, const Change& change,
+                                const std::string& presets) {
+  if (change.operation != '=') refuse(text, "write network=FILE");
+  const std::filesystem::path networks = std::filesystem::path(presets).parent_path() / "networks";
+  std::error_code ignored;
+  std::string path = change.value;
+  if (!std::filesystem::exists(path, ignored)) path = preset_path(networks.string(), change.value);
+  if (!path.empty()) return load_network(path);
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(networks, ignored))
+    names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  refuse(text, "there is no network '" + change.value + "'" + did_you_mean(change.value, names) +
+                   "; write network=FILE, or one of " + quoted_list(names));
+}
+
 /// region=solve*0.5
 void change_function(Scenario& scenario, const std::string& text, const Change& change) {
   // Names of functions may hold such signs: the last one is ours.
@@ -358,7 +376,8 @@ void change_function(Scenario& scenario, const std::string& text, const Change& 
   scenario.functions.push_back({change.value.substr(0, at), parse_factor(text, factor)});
 }
 
-void apply(Scenario& scenario, const std::string& text, const Change& change) {
+void apply(Scenario& scenario, const std::string& text, const Change& change,
+           const std::string& presets) {
   const std::optional<ProcessorChange> processors = parse_processors(change.key);
   const bool is_operation = collective_named(change.key).has_value();
   if (!is_operation && !processors && !changes_contention(change.key) &&
@@ -400,6 +419,8 @@ void apply(Scenario& scenario, const std::string& text, const Change& change) {
     change_collective(scenario, text, change);
   } else if (changes_contention(change.key)) {
     change_contention(scenario.platform.contention, text, change);
+  } else if (change.key == "network") {
+    scenario.platform.contention = named_network(text, change, presets);
   } else if (change.key == "collectives") {
     change_all_collectives(scenario.platform.collectives, text, change);
   } else {
@@ -492,14 +513,15 @@ Scenario parse_scenario(const std::string& text, const std::string& presets) {
     const bool everywhere =
         base == "bandela" && (change.key == "latency" || change.key == "bandwidth");
     try {
-      apply(scenario, text, change);
+      apply(scenario, text, change, presets);
       if (everywhere) {
         change.key = "self." + change.key;
-        apply(scenario, text, change);
+        apply(scenario, text, change, presets);
       }
     } catch (const InputError& error) {
       // A file is bad, not what was typed.
-      if (change.key == "placement") throw InputError("scenario '" + text + "': " + error.what());
+      if (change.key == "placement" || change.key == "network")
+        throw InputError("scenario '" + text + "': " + error.what());
       refuse(text, error.what());
     }
   }

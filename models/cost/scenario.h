@@ -57,7 +57,8 @@ struct Scenario {
 /// and overhead (each also as LEVEL.latency; without a level they mean all levels but self), cpu
 /// (also as rank4-7.cpu or node1.cpu), ppn, placement, region and name; contention=MODEL or none,
 /// contention.KEY (models/network/network_model.h) and the short names of such keys (dr, the
-/// degradation ratio). OPERATION=ALGORITHM, as in allreduce=ring, sets the algorithm of a
+/// degradation ratio); network=FILE, or the name of one in the directory `networks` beside
+/// `presets`. OPERATION=ALGORITHM, as in allreduce=ring, sets the algorithm of a
 /// collective operation, and collectives= a library's choice of them (mpich, openmpi) or a way of
 /// pricing them (algorithm, analytic, perfect).
 ///

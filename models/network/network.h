@@ -45,6 +45,9 @@ class Network {
   virtual void start(uint32_t number, const Flow& flow, double now) = 0;
   /// A timer has expired; true if its flow has arrived.
   virtual bool over(const Timer& timer) = 0;
+  /// All flows that start at `now` did, and all timers until then expired: time goes on. Asked
+  /// before it does; may ask for timers.
+  virtual void settle(double now) { static_cast<void>(now); }
   /// True when others have held up a flow that is under way, by `now`. Asked in the order of time
   /// when the sender of one-sided data would have its buffer back: if so, only with the arrival.
   virtual bool held_up(uint32_t number, double now) const {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "models/error.h"
 #include "models/units.h"
@@ -41,6 +42,35 @@ std::optional<double> ContentionSetting::number(const std::string& key) const {
   if (given != numbers.end()) return given->second;
   const NetworkKey* known_key = model ? model->key(key) : nullptr;
   return known_key ? known_key->usual : std::nullopt;
+}
+
+std::vector<int> ContentionSetting::counts(const std::string& key) const {
+  std::vector<int> counts;
+  const auto given = texts.find(key);
+  if (given == texts.end()) return counts;
+  std::istringstream text(given->second);
+  for (std::string count; std::getline(text, count, 'x');) counts.push_back(std::stoi(count));
+  return counts;
+}
+
+std::string ContentionSetting::word(const std::string& key) const {
+  const auto given = texts.find(key);
+  return given != texts.end() ? given->second : model->key(key)->words.front();
+}
+
+void ContentionSetting::set_model(const NetworkModel* other) {
+  if (model == other) return;
+  model = other;
+  numbers.clear();
+  texts.clear();
+}
+
+void ContentionSetting::set(const NetworkKey& key, const std::string& value) {
+  if (key.is_number()) {
+    numbers[key.name] = parse_network_number(key, value);
+  } else {
+    texts[key.name] = parse_network_text(key, value);
+  }
 }
 
 std::unique_ptr<Network> ContentionSetting::make_network(const Placement& placement,
@@ -88,12 +118,31 @@ double parse_network_number(const NetworkKey& key, const std::string& text) {
         return value;
       throw InputError("must be a whole number above 0");
     }
-    case NetworkKey::Kind::kRatio:
+    default:
       break;
   }
   const double value = plain_number(text);
   if (value > 0 && !std::isinf(value)) return value;
   throw InputError("must be a number above 0");
+}
+
+std::string parse_network_text(const NetworkKey& key, const std::string& text) {
+  if (key.kind == NetworkKey::Kind::kWord) {
+    if (std::find(key.words.begin(), key.words.end(), text) != key.words.end()) return text;
+    std::string all;
+    for (const std::string& word : key.words) all += (all.empty() ? "\"" : ", \"") + word + "\"";
+    throw InputError("must be one of " + all);
+  }
+  constexpr double kMost = 1 << 24;
+  size_t begin = 0;
+  do {
+    const size_t end = std::min(text.find('x', begin), text.size());
+    const double value = plain_number(text.substr(begin, end - begin));
+    if (!(value >= 1 && value <= kMost && value == std::floor(value)))
+      throw InputError("must be whole numbers above 0, as in [4, 2], or 4x2 in a scenario");
+    begin = end + 1;
+  } while (begin <= text.size());
+  return text;
 }
 
 std::string format_network_number(const NetworkKey& key, double value) {

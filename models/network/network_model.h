@@ -28,12 +28,18 @@ struct NetworkKey {
     kCount,      ///< a whole number above 0
     kSeconds,    ///< with its unit; at least 0
     kBandwidth,  ///< with its unit; bytes per second
+    kCounts,     ///< whole numbers above 0: [4, 2] in a file, 4x2 in a scenario
+    kWord,       ///< one of `words`
   };
   const char* name;
   Kind kind;
-  const char* doc;              ///< half a line
-  std::optional<double> usual;  ///< without the key; none: no limit
-  const char* short_name = "";  ///< in `--on`, instead of contention.NAME
+  const char* doc;                      ///< half a line
+  std::optional<double> usual = {};     ///< without the key; none: no limit
+  const char* short_name = "";          ///< in `--on`, instead of contention.NAME
+  std::vector<std::string> words = {};  ///< of a kWord, the usual one first
+
+  /// False of kCounts and kWord, whose values are text.
+  bool is_number() const { return kind < Kind::kCounts; }
 };
 
 /// A kind of network.
@@ -56,12 +62,22 @@ struct NetworkModel {
 
 /// The [contention] of a platform file.
 struct ContentionSetting {
-  const NetworkModel* model = nullptr;    ///< nullptr: transfers share nothing
-  std::map<std::string, double> numbers;  ///< by key, as far as given
+  const NetworkModel* model = nullptr;       ///< nullptr: transfers share nothing
+  std::map<std::string, double> numbers;     ///< by key, as far as given
+  std::map<std::string, std::string> texts;  ///< likewise, of kCounts (4x2) and kWord
   std::array<bool, kLevels> levels = {false, false, false, true};  ///< levels that take part
 
   /// The value of a key of the model, or its usual one; none: no limit.
   std::optional<double> number(const std::string& key) const;
+  /// Of a key of kind kCounts; empty: not given.
+  std::vector<int> counts(const std::string& key) const;
+  /// Of a key of kind kWord.
+  std::string word(const std::string& key) const;
+  /// No model, or another one, without values.
+  void set_model(const NetworkModel* other);
+  /// Sets a key of the model to what parse_network_number() or parse_network_text() takes. Errors:
+  /// theirs.
+  void set(const NetworkKey& key, const std::string& value);
   bool is(const char* name) const { return model && std::string(model->name) == name; }
   /// See NetworkModel; nullptr without a model.
   std::unique_ptr<Network> make_network(const Placement& placement, double ticks_per_second) const;
@@ -80,6 +96,8 @@ void add_network_model(const NetworkModel& model);
 /// The value of a key as platform files and scenarios write it. Errors: InputError that says what
 /// the key takes.
 double parse_network_number(const NetworkKey& key, const std::string& text);
+/// Likewise of a key whose value is text.
+std::string parse_network_text(const NetworkKey& key, const std::string& text);
 std::string format_network_number(const NetworkKey& key, double value);
 
 }  // namespace rubato

@@ -19,7 +19,14 @@ void TimeOrder::push(double time, Kind kind, int rank, uint32_t subject, uint32_
   events_.push({time, kind, rank, ++numbers_, subject, version});
 }
 
+void TimeOrder::settle() {
+  if (!shared_) return;
+  shared_->settle(now_);
+  take_timers(*shared_);
+}
+
 std::optional<TimeOrder::Event> TimeOrder::next() {
+  if (events_.empty() || events_.top().time > now_) settle();
   if (events_.empty()) return {};
   Event event = events_.top();
   events_.pop();
@@ -28,6 +35,8 @@ std::optional<TimeOrder::Event> TimeOrder::next() {
 }
 
 bool TimeOrder::skip_to(double time) {
+  if (!events_.empty() && events_.top().time <= time) return false;
+  if (time > now_) settle();
   if (!events_.empty() && events_.top().time <= time) return false;
   now_ = std::max(now_, time);
   return true;

@@ -198,6 +198,8 @@ class TimeOrder {
   void push_parts(uint32_t collective, const std::vector<CollectiveFlows::Start>& starts);
 
   void take_timers(Network& network);
+  /// Before the clock goes on.
+  void settle();
 
   Placement placement_;
   std::array<bool, kLevels> contended_{};

@@ -111,16 +111,30 @@ void write_for_simgrid(EventSource& source, const std::string& directory) {
   std::ofstream(directory + "/free.xml")
       << head << "bw=\"1e9GBps\" lat=\"0us\" bb_bw=\"1GBps\" bb_lat=\"1us\" "
       << "bb_sharing_policy=\"FATPIPE\"/>\n</platform>\n";
+  const std::string width = std::to_string(below_tree(trace.ranks()));
+  std::ofstream(directory + "/tree.xml")
+      << head << "bw=\"1GBps\" lat=\"0us\" sharing_policy=\"SPLITDUPLEX\" topology=\"FAT_TREE\" "
+      << "topo_parameters=\"2;" << width << "," << width << ";1," << below_tree(trace.ranks()) / 2
+      << ";1,1\"/>\n</platform>\n";
   std::ofstream(directory + "/shared.xml") << head << "bw=\"1GBps\" lat=\"500ns\"/>\n</platform>\n";
+}
+
+int below_tree(int ranks) {
+  int width = 1;
+  while (width * width < ranks) width *= 2;
+  return width;
 }
 
 void become_simgrid(const std::string& directory, int ranks, SimgridNetwork network) {
   const bool shared = network == SimgridNetwork::kShared;
+  const char* const platform = shared                             ? "/shared.xml"
+                               : network == SimgridNetwork::kTree ? "/tree.xml"
+                                                                  : "/free.xml";
   std::vector<std::string> words = {"smpirun",
                                     "-np",
                                     std::to_string(ranks),
                                     "-platform",
-                                    directory + (shared ? "/shared.xml" : "/free.xml"),
+                                    directory + platform,
                                     "-hostfile",
                                     directory + "/hosts",
                                     "-replay",

@@ -10,7 +10,11 @@
 enum class SimgridNetwork {
   kFree,    ///< nobody shares a link (CM02, FATPIPE): what a contention-free replay does
   kShared,  ///< its default: the SMPI model, links shared by all that use them at a time
+  kTree,    ///< CM02 on a fat tree tapered 2:1, as below_tree() describes it
 };
+
+/// Nodes below a switch, and switches, of the tree for so many ranks (an even power of two).
+int below_tree(int ranks);
 
 /// True when there is an smpirun.
 bool simgrid_is_here();

@@ -1,6 +1,11 @@
+#include <fmt/core.h>
+
 #include <cstdio>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "bars.h"
 #include "cost.h"
 #include "replay/archive/archive.h"
 #include "replays.h"
@@ -27,15 +32,56 @@ void measure(const std::string& name, int ranks, uint64_t calls) {
   std::printf("\n");
 }
 
+/// The same on a fat tree that flows share.
+void measure_tree(const std::string& name, const MadeArchive& what) {
+  const TemporaryArchive made(what);
+  cost_of([&] { write_for_simgrid(*rubato::open_archive(made.archive()), made.directory()); });
+  const int width = below_tree(what.ranks);
+  const Machine tree{"fat tree", "bandela",
+                     fmt::format("latency=0us,bandwidth=1GB/s,contention=fat-tree,"
+                                 "contention.down={}x{},contention.up=1x{},"
+                                 "contention.link_bandwidth=1GB/s,latency*",
+                                 width, width, width / 2)};
+  const Cost ours = best_of_three([&] { replay(made.archive(), tree, 1); });
+  const Cost theirs =
+      cost_of([&] { become_simgrid(made.directory(), what.ranks, SimgridNetwork::kTree); });
+  const double mcalls = static_cast<double>(made_calls(what)) / 1e6;
+  const double ratio = theirs.seconds / ours.seconds;
+  std::printf("%-22s %6d %6.2f  %8.3f %8.1f  %8.4f %8.1f  %6.0f\n", name.c_str(), what.ranks,
+              mcalls, mcalls / ours.seconds, ours.megabytes, mcalls / theirs.seconds,
+              theirs.megabytes, ratio);
+  std::fflush(stdout);
+  expect_at_most(name + ", part of SimGrid's time", 1 / ratio, 0.1);
+}
+
+void tree_rows(const std::vector<std::pair<std::string, MadeArchive>>& chosen) {
+  std::printf(
+      "\nOn a fat tree tapered 2:1 whose links are shared max-min fairly, beside SimGrid's replay "
+      "on\nthe same (CM02). Bar: 10 times as fast.\n%-22s %6s %6s  %8s %8s  %8s %8s  %6s\n",
+      "", "ranks", "Mcalls", "Rubato", "MB", "SimGrid", "MB", "times");
+  for (const auto& [name, what] : chosen) measure_tree(name, what);
+}
+
 }  // namespace
 
 void simgrid_rows(const Choice& choice) {
   const bool few = choice.takes("simgrid/64"), many = choice.takes("simgrid/1024");
-  if (choice.quick || (!few && !many)) return;
+  std::vector<std::pair<std::string, MadeArchive>> trees;
+  for (const int ranks : {64, 1024, 4096}) {
+    const uint64_t calls = ranks == 64 ? 112000 : static_cast<uint64_t>(ranks) * 28;
+    for (const uint64_t bytes : {uint64_t{8192}, uint64_t{256} << 10}) {
+      const std::string name = fmt::format("simgrid/tree/{}/{}K", ranks, bytes >> 10);
+      if (choice.takes(name))
+        trees.push_back({name, {.ranks = ranks, .calls = calls, .bytes = bytes}});
+    }
+  }
+  if (choice.quick || (!few && !many && trees.empty())) return;
   if (!simgrid_is_here()) {
     std::printf("\nNot measured beside SimGrid's replay: there is no smpirun (libsimgrid-dev).\n");
     return;
   }
+  if (!trees.empty()) tree_rows(trees);
+  if (!few && !many) return;
   std::printf(
       "\nBeside SimGrid's replay (smpirun -replay) of the same calls as time-independent traces,\n"
       "Mcalls/s and MB: ours with opening and reading the archive; SimGrid's without contention\n"

@@ -1,0 +1,122 @@
+// Dragonflies (Kim, Dally, Scott, Abts: Technology-driven, highly-scalable dragonfly topology,
+// 2008) as in SimGrid and Cray's Aries: groups of chassis of routers, each with nodes.
+//
+//   green   between all routers of a chassis
+//   black   between routers of the same place in all chassis of a group
+//   blue    between two groups: router b of group a to router a of group b (modulo routers)
+//
+//   minimal   node, green and black to the router with the cable, blue, green and black, node
+//   valiant   over a third group, which the pair draws, where there is one
+
+#include "models/error.h"
+#include "models/network/topology.h"
+
+namespace rubato {
+namespace {
+
+class Dragonfly : public Topology {
+ public:
+  struct Shape {
+    int groups, chassis, routers, nodes;  ///< routers of a chassis, nodes of a router
+    int per_group() const { return chassis * routers; }
+  };
+
+  /// `cables`: between groups, chassis, routers.
+  Dragonfly(const Shape& shape, double bandwidth, const std::vector<int>& cables, bool valiant)
+      : Topology(shape.groups * shape.per_group() * shape.nodes), shape_(shape), valiant_(valiant) {
+    const auto add = [&](const char* name, double each, int count) {
+      const auto first = static_cast<uint32_t>(links().size());
+      const int kind = add_kind(name);
+      for (int i = 0; i < count; ++i) add_link(each, kind);
+      return first;
+    };
+    const int routers = shape.groups * shape.per_group();
+    add("node", bandwidth, 2 * nodes());
+    green_ = add("chassis", bandwidth * cables[2], routers * shape.routers);
+    black_ = add("group", bandwidth * cables[1], routers * shape.chassis);
+    blue_ = add("global", bandwidth * cables[0], shape.groups * shape.groups);
+  }
+
+  void route(int from, int to, std::vector<FairShare::Use>& route) const override {
+    route = {{static_cast<uint32_t>(2 * from), 1}, {static_cast<uint32_t>(2 * to + 1), 1}};
+    int router = from / shape_.nodes;
+    const int target = to / shape_.nodes;
+    const int own = router / shape_.per_group(), other = target / shape_.per_group();
+    if (valiant_ && own != other && shape_.groups > 2) {
+      int middle = draw(from, to, shape_.groups - 2);
+      for (const int taken : {std::min(own, other), std::max(own, other)})
+        middle += middle >= taken;
+      router = to_group(router, middle, route);
+    }
+    if (router / shape_.per_group() != other) router = to_group(router, other, route);
+    in_group(router, target, route);
+    merge(route);
+  }
+  int diameter() const override { return valiant_ ? 10 : 7; }
+
+ private:
+  /// Over the cable to another group; the router at its end.
+  int to_group(int router, int group, std::vector<FairShare::Use>& route) const {
+    const int own = router / shape_.per_group();
+    const int gate = own * shape_.per_group() + group % shape_.per_group();
+    in_group(router, gate, route);
+    route.push_back({blue_ + static_cast<uint32_t>(own * shape_.groups + group), 1});
+    return group * shape_.per_group() + own % shape_.per_group();
+  }
+  void in_group(int router, int target, std::vector<FairShare::Use>& route) const {
+    const int place = target % shape_.routers;
+    if (router % shape_.routers != place) {
+      route.push_back({green_ + static_cast<uint32_t>(router * shape_.routers + place), 1});
+      router += place - router % shape_.routers;
+    }
+    if (router == target) return;
+    const int chassis = target / shape_.routers % shape_.chassis;
+    route.push_back({black_ + static_cast<uint32_t>(router * shape_.chassis + chassis), 1});
+  }
+
+  Shape shape_;
+  bool valiant_;
+  uint32_t green_ = 0, black_ = 0, blue_ = 0;  ///< the first link of each
+};
+
+std::shared_ptr<const Topology> make(const ContentionSetting& setting, const Placement& placement) {
+  const std::vector<int> shape = setting.counts("shape");
+  std::vector<int> cables = setting.counts("cables");
+  if (shape.size() != 4) {
+    throw InputError(
+        "a dragonfly needs 'shape': groups, chassis of a group, routers of a chassis, nodes of a "
+        "router");
+  }
+  if (cables.empty()) cables.assign(3, 1);
+  if (cables.size() != 3)
+    throw InputError("'cables' of a dragonfly are those between groups, chassis and routers");
+  const double routers = 1.0 * shape[0] * shape[1] * shape[2];
+  check_nodes("dragonfly", placement, routers * shape[3]);
+  check_links("dragonfly",
+              2 * routers * shape[3] + routers * (shape[1] + shape[2]) + 1.0 * shape[0] * shape[0]);
+  return std::make_shared<Dragonfly>(Dragonfly::Shape{shape[0], shape[1], shape[2], shape[3]},
+                                     link_bandwidth(setting), cables,
+                                     setting.word("routing") == "valiant");
+}
+
+}  // namespace
+
+extern const NetworkModel dragonfly_model;
+const NetworkModel dragonfly_model = {
+    "dragonfly",
+    "groups of routers, all connected with each other, whose links are shared fairly",
+    with_link_keys({{"shape", NetworkKey::Kind::kCounts,
+                     "groups, chassis of a group, routers of a chassis, nodes of a router"},
+                    {"cables", NetworkKey::Kind::kCounts,
+                     "between two groups, two chassis, two routers; without it 1"},
+                    {"routing",
+                     NetworkKey::Kind::kWord,
+                     "minimal, or valiant: over a third group",
+                     {},
+                     "",
+                     {"minimal", "valiant"}}}),
+    make_links<make>,
+    make_hops<make>,
+};
+
+}  // namespace rubato

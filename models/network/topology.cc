@@ -1,0 +1,105 @@
+#include "models/network/topology.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/error.h"
+
+namespace rubato {
+namespace {
+
+/// Distance d: d + 1 links.
+class Hops : public Distances {
+ public:
+  Hops(std::shared_ptr<const Topology> topology, Placement placement, double link_latency)
+      : topology_(std::move(topology)),
+        placement_(std::move(placement)),
+        link_latency_(link_latency) {}
+
+  int between(int from, int to) const override {
+    const int hops = topology_->hops(placement_.node_of(from), placement_.node_of(to));
+    return std::max(1, hops) - 1;
+  }
+  int count() const override { return std::max(1, topology_->diameter()); }
+  double latency(int distance) const override { return (distance + 1) * link_latency_; }
+
+ private:
+  std::shared_ptr<const Topology> topology_;
+  Placement placement_;
+  double link_latency_;
+};
+
+}  // namespace
+
+int Topology::add_kind(const std::string& name) {
+  kinds_.push_back(name);
+  return static_cast<int>(kinds_.size()) - 1;
+}
+
+uint32_t Topology::add_link(double bandwidth, int kind) {
+  links_.push_back({bandwidth, kind});
+  return static_cast<uint32_t>(links_.size() - 1);
+}
+
+int Topology::draw(int from, int to, int count) {
+  uint64_t bits = static_cast<uint64_t>(from) << 32 | static_cast<uint32_t>(to);
+  // SplitMix64 (Steele, Lea, Flood 2014).
+  bits += 0x9E3779B97F4A7C15u;
+  bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;
+  bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
+  return static_cast<int>((bits ^ bits >> 31) % static_cast<uint64_t>(count));
+}
+
+void Topology::merge(std::vector<FairShare::Use>& route) {
+  std::sort(route.begin(), route.end(),
+            [](const FairShare::Use& a, const FairShare::Use& b) { return a.link < b.link; });
+  size_t kept = 0;
+  for (const FairShare::Use& use : route) {
+    if (kept > 0 && route[kept - 1].link == use.link) {
+      route[kept - 1].weight += use.weight;
+    } else {
+      route[kept++] = use;
+    }
+  }
+  route.resize(kept);
+}
+
+int Topology::hops(int from, int to) const {
+  std::vector<FairShare::Use> uses;
+  route(from, to, uses);
+  double sum = 0;
+  for (const FairShare::Use& use : uses) sum += use.weight;
+  return static_cast<int>(std::lround(sum));
+}
+
+std::unique_ptr<Distances> count_links(std::shared_ptr<const Topology> topology,
+                                       const Placement& placement, double link_latency) {
+  return std::make_unique<Hops>(std::move(topology), placement, link_latency);
+}
+
+std::vector<NetworkKey> with_link_keys(std::vector<NetworkKey> keys) {
+  keys.push_back({"link_bandwidth",
+                  NetworkKey::Kind::kBandwidth,
+                  "of a link in each direction; without it flows share nothing",
+                  {}});
+  keys.push_back({"link_latency", NetworkKey::Kind::kSeconds,
+                  "of each link on the way, on top of [level.network]", 0});
+  return keys;
+}
+
+double link_bandwidth(const ContentionSetting& setting) {
+  return setting.number("link_bandwidth").value_or(1);
+}
+
+void check_links(const char* model, double links) {
+  constexpr double kMost = 1 << 26;
+  if (links > kMost) throw InputError(std::string("the ") + model + " has more than 64 M links");
+}
+
+void check_nodes(const char* model, const Placement& placement, double nodes) {
+  if (placement.nodes() <= nodes) return;
+  throw InputError("the run has " + std::to_string(placement.nodes()) + " nodes, the " + model +
+                   " has " + std::to_string(static_cast<long>(nodes)));
+}
+
+}  // namespace rubato

@@ -1,0 +1,86 @@
+#pragma once
+
+// The shape of a network: links between switches and nodes, and the way from node to node. A link
+// has one direction; a cable is two of them.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/network/distances.h"
+#include "models/network/fair_share.h"
+#include "models/network/network_model.h"
+
+namespace rubato {
+
+/// Nodes are numbered from 0, as in a Placement. Routes are pure: the same pair always has the
+/// same.
+class Topology {
+ public:
+  struct Link {
+    double bandwidth = 0;  ///< bytes per second
+    int kind = 0;          ///< index into kinds()
+  };
+
+  virtual ~Topology() = default;
+
+  int nodes() const { return nodes_; }
+  const std::vector<Link>& links() const { return links_; }
+  /// What links of a kind connect, as reports call it: "node", "level 2", "dimension 1".
+  const std::vector<std::string>& kinds() const { return kinds_; }
+
+  /// Replaces `route` by the links between two nodes, which differ, each once, with the part of
+  /// the traffic that goes over it.
+  virtual void route(int from, int to, std::vector<FairShare::Use>& route) const = 0;
+  /// How many links data between two nodes passes. (All parts of one that is split pass as many.)
+  virtual int hops(int from, int to) const;
+  /// The most that there are.
+  virtual int diameter() const = 0;
+
+ protected:
+  explicit Topology(int nodes) : nodes_(nodes) {}
+  int add_kind(const std::string& name);
+  /// Its number.
+  uint32_t add_link(double bandwidth, int kind);
+  /// A number below `count` that looks random and depends on the pair alone.
+  static int draw(int from, int to, int count);
+  /// Makes one use of several of the same link.
+  static void merge(std::vector<FairShare::Use>& route);
+
+ private:
+  int nodes_;
+  std::vector<Link> links_;
+  std::vector<std::string> kinds_;
+};
+
+/// Flows that share the links of a topology fairly (fair_share.h): a flow waits for its latency,
+/// and then moves at the rate that its links leave, at most at that which it has alone.
+std::unique_ptr<Network> share_links(std::shared_ptr<const Topology> topology,
+                                     double ticks_per_second);
+/// Latency that grows with the number of links: `link_latency` seconds each.
+std::unique_ptr<Distances> count_links(std::shared_ptr<const Topology> topology,
+                                       const Placement& placement, double link_latency);
+
+/// Keys that all topologies have: link_bandwidth (none: no limit, flows share nothing) and
+/// link_latency.
+std::vector<NetworkKey> with_link_keys(std::vector<NetworkKey> keys);
+/// NetworkModel::make and NetworkModel::distances of a topology.
+template <auto make_topology>
+std::unique_ptr<Network> make_links(const ContentionSetting& setting, const Placement& placement,
+                                    double ticks_per_second) {
+  if (!setting.number("link_bandwidth")) return nullptr;
+  return share_links(make_topology(setting, placement), ticks_per_second);
+}
+template <auto make_topology>
+std::unique_ptr<Distances> make_hops(const ContentionSetting& setting, const Placement& placement) {
+  const double latency = *setting.number("link_latency");
+  return latency > 0 ? count_links(make_topology(setting, placement), placement, latency) : nullptr;
+}
+/// Of a topology that is asked for its shape alone 1.
+double link_bandwidth(const ContentionSetting& setting);
+/// Errors: InputError where a run has more nodes than the network, or that has too many links.
+void check_nodes(const char* model, const Placement& placement, double nodes);
+void check_links(const char* model, double links);
+
+}  // namespace rubato
