@@ -82,6 +82,9 @@ struct OneSided {
   PairClass pair;
   bool fetches = false;                 ///< results are to come
   Lanes<K> left = Stream<K>::never();   ///< when the out-port was free again
+  /// For how long operations of any number towards the target, up to the last of these, occupy the
+  /// out-port: in an epoch it is free again that long after the target is ready.
+  Lanes<K> through = Lanes<K>::Zero();
   Stream<K> stores;                     ///< what is put
   Stream<K> results;                    ///< what is fetched
   Lanes<K> in_gaps = Lanes<K>::Zero();  ///< for how long results occupy the in-port

@@ -183,6 +183,7 @@ class ModelRules {
     operation.left = operation.left.max(timeline.out_port);
     operation.stores.add(start, there.gap, there.transfer);
     aimed.add(start, there.gap, there.transfer);
+    operation.through = aimed.gaps;
     if (!result) return;
     const LaneMessageCost<K>& back = message_cost(operation.pair, result->one_sided.bytes);
     operation.fetches = true;
@@ -549,7 +550,7 @@ class ModelRules {
     // The local end alone ends an epoch: what is at the target is the target's to wait for.
     const bool remotely = action.flags & kRemote && !pair.completes;
     Lanes<K> leave = remotely ? Lanes<K>(operation->stores.landed)
-                              : Lanes<K>(operation->left.max(ready + operation->stores.gaps));
+                              : Lanes<K>(operation->left.max(ready + operation->through));
     if (remotely) leave += message_cost(operation->pair, 0).latency;
     if (operation->fetches) {
       timeline.in_port =

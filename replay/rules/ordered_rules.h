@@ -83,9 +83,8 @@ class OrderedRules : public ModelRules<1> {
     flow.start = start[0];
     flow.gap = there.gap[0];
     flow.gaps = flow.aimed_gaps = aimed.gaps[0];
-    flow.slot_gaps = operation.stores.gaps[0];
-    operation.stores.gaps += there.gap;
     aimed.gaps += there.gap;
+    operation.through = aimed.gaps;
     if (!result) return flow;
     flow.fetches = operation.fetches = true;
     flow.back = way(operation.pair, result->one_sided.bytes);

@@ -181,6 +181,53 @@ TEST_CASE("an epoch without a post ends, and what was put in it goes out") {
 
 namespace {
 
+/// Between nodes T(n) = 100 + n and a port that takes 40 + n / 2, within one 10 + n; no overheads.
+Scenario ported(const std::string& contention) {
+  Scenario scenario;
+  scenario.name = "ported " + contention;
+  scenario.platform = parse_platform(R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "10ns", bandwidth = "1GB/s" } ]
+    gap = "0ns"
+    [level.network]
+    transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
+    gap = [ { from = "0B", latency = "40ns", bandwidth = "2GB/s" } ]
+  )" + (contention.empty() ? "" : "[contention]\n" + contention),
+                                     "ported.toml");
+  return scenario;
+}
+
+/// Nobody is in anybody's way: the ends are the same with and without the order of time.
+void check_both(const std::string& text, const Ends& expected) {
+  INFO(text);
+  check(ends(text, ported("")), expected);
+  check(ends(text, ported("model = \"buses\"\nnetwork = 100")), expected);
+}
+
+}  // namespace
+
+// Rank 2 posts at 5000; rank 0 knows at 5100, and what it began goes out one behind the other. The
+// first put takes the port for 40 + 2000, the second one for 44: it has left at 7184, and is there
+// at 5100 + 2040 + 108, before the first one, at 5100 + 4100.
+TEST_CASE("a put has left when the port has served all before it, of whatever number") {
+  const std::string epoch =
+      "0: 0..0 win_complete\n1: 0..0 local MPI_Comm_rank\n2: 0..0 local MPI_Comm_rank\n"
+      "2: 5000..5000 win_post 0\n2: 5000..6000 win_wait\n3: 0..0 local MPI_Comm_rank\n";
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 put 2 4000B\n0: 0..0 rput 2 8B req 1\n" + epoch,
+             {7184, 0, 9200, 0});
+  // The requests of three gets take the port for 40 each: the put goes out at 5220 and is there at
+  // 5328. The third result would be there at 5100 + 80 + 100 + 108, but the in-port takes 44 for
+  // each, from 5308 on: 5396.
+  check_both(kNodes +
+                 "0: 0..0 win_start 2\n0: 0..0 get 2 8B\n0: 0..0 get 2 8B\n0: 0..0 get 2 8B\n"
+                 "0: 0..0 rput 2 8B req 1\n" +
+                 epoch,
+             {5396, 0, 5328, 0});
+}
+
+namespace {
+
 /// Programs of four ranks on two nodes: fences, locks, epochs and requests, and messages between.
 class Programs {
  public:
