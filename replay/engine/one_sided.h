@@ -46,6 +46,7 @@ void Replay<Rules>::lock(int timeline, const Action& action) {
   Awaited awaited;
   awaited.kind = Awaited::Kind::kLock;
   awaited.action = &action;
+  end_accesses(action.comm, timelines_[timeline].rank);
   if (locks_ && action.one_sided.target != kNoRoot) {
     auto& count = windows_.lock_counts(action, timeline);
     count.held = true;
@@ -67,6 +68,7 @@ template <class Rules>
 void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action) {
   const int32_t target = action.one_sided.target;
   finish_one_sided(timeline, action);
+  end_accesses(action.comm, timelines_[timeline].rank);
   if constexpr (!Rules::kFollowsRecording)
     windows_.end_lock(action.comm, timelines_[timeline].rank, target);
   if (!locks_ || target == kNoRoot) return;
@@ -110,11 +112,20 @@ void Replay<Rules>::give_back(int timeline, const Action& action, uint32_t numbe
 template <class Rules>
 void Replay<Rules>::end_streams(uint32_t window, int rank, CollectiveInstance<K>& instance) {
   const Communicator& comm = trace_->comms[window];
+  end_accesses(window, rank);
   if constexpr (kTimeOrdered<Rules>) end_flows(window, rank, instance);
   windows_.end_streams(window, rank, [&](int32_t target, const Stream<K>& stream) {
     if (instance.arrivals.empty()) instance.arrivals.resize(comm.size(), Stream<K>::never());
     Lanes<K>& arrival = instance.arrivals[comm.local_rank(target)];
     arrival = arrival.max(stream.landed);
+  });
+}
+
+template <class Rules>
+void Replay<Rules>::end_accesses(uint32_t window, int rank) {
+  if constexpr (Rules::kFollowsRecording) return;
+  windows_.end_accesses(window, rank, [&]([[maybe_unused]] Epoch<K>& epoch) {
+    if constexpr (kTimeOrdered<Rules>) begin_unready(epoch);
   });
 }
 
@@ -135,12 +146,10 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
       if constexpr (kTimeOrdered<Rules>) begin_unready(epoch);
       return;
     case EpochStep::kStart:
-      if constexpr (kTimeOrdered<Rules>) {
-        typename Windows<K>::Pair& pair = windows_.pair_of(action, state.rank);
-        pair.accesses = true;
-        pair.accessed = awaited.instance;
+      if constexpr (!Rules::kFollowsRecording) {
+        windows_.start(action, state.rank, awaited.instance);
+        return;  // the complete will wait
       }
-      if (!Rules::kFollowsRecording) return;  // the complete will wait
       break;
     case EpochStep::kComplete: {
       epoch.has_complete = true;

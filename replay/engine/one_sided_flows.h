@@ -128,8 +128,6 @@ void Replay<Rules>::end_flows(uint32_t window, int rank,
                               CollectiveInstance<K>& instance) requires kTimeOrdered<Rules> {
   const Communicator& comm = trace_->comms[window];
   windows_.visit_streams(window, rank, [&](int32_t target, typename Windows<K>::Pair& pair) {
-    // An epoch that was not completed: nobody waits for its post any more.
-    if (std::exchange(pair.accesses, false)) begin_unready(windows_.epoch(pair, pair.accessed));
     if (!pair.stream.flows) return;
     if (instance.landings.empty()) instance.landings.resize(comm.size());
     instance.landings[comm.local_rank(target)].push_back(pair.stream.flows);

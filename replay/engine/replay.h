@@ -197,6 +197,8 @@ class Replay {
   void finish_one_sided(int timeline, const Action& action);
   /// A fence will show what `rank` aimed at others since the one before.
   void end_streams(uint32_t window, int rank, CollectiveInstance<K>& instance);
+  /// `rank` locks, unlocks or fences a window: operations on it wait for no post any more.
+  void end_accesses(uint32_t window, int rank);
   void enter_epoch(int timeline, const Call& call, const Action& action);
   bool other_side_is_there(int timeline, const Awaited& awaited);
   void lock(int timeline, const Action& action);

@@ -80,8 +80,8 @@ template <int K>
 struct OneSided {
   int32_t target = 0;
   PairClass pair;
-  bool fetches = false;                 ///< results are to come
-  Lanes<K> left = Stream<K>::never();   ///< when the out-port was free again
+  bool fetches = false;                ///< results are to come
+  Lanes<K> left = Stream<K>::never();  ///< when the out-port was free again
   /// For how long operations of any number towards the target, up to the last of these, occupy the
   /// out-port: in an epoch it is free again that long after the target is ready.
   Lanes<K> through = Lanes<K>::Zero();
@@ -134,8 +134,9 @@ class Windows {
     bool touched = false;    ///< in `touched_` of its origin
     bool completes = false;  ///< the current call of the origin ends the epoch `completing`
     uint64_t completing = 0;
-    bool accesses = false;  ///< in the order of time: the epoch `accessed` has started
+    bool accesses = false;  ///< the epoch `accessed` has started, and is not complete
     uint64_t accessed = 0;
+    bool started = false;  ///< in `started_` of its origin
   };
 
   Windows() { over_.abandoned = true; }
@@ -169,6 +170,26 @@ class Windows {
     if (!starts) ++next;
     while (number >= of.first + of.epochs.size()) of.epochs.emplace_back();
     return number;
+  }
+
+  /// `rank` starts the epoch of that number.
+  void start(const Action& action, int rank, uint64_t number) {
+    Pair& of = pair_of(action, rank);
+    if (!of.started) started_[{action.comm, rank, 0}].push_back(action.epoch.peer);
+    of.started = of.accesses = true;
+    of.accessed = number;
+  }
+  /// An origin synchronises otherwise on a window: what it has started is over, though no complete
+  /// is on record. `visit(epoch)` for each.
+  template <typename Visit>
+  void end_accesses(uint32_t window, int origin, Visit visit) {
+    const auto found = started_.find({window, origin, 0});
+    if (found == started_.end()) return;
+    for (const int32_t target : std::exchange(found->second, {})) {
+      Pair& of = pair(window, origin, target);
+      of.started = false;
+      if (std::exchange(of.accesses, false)) visit(epoch(of, of.accessed));
+    }
   }
 
   /// One side leaves the epoch; it is forgotten when both have.
@@ -296,6 +317,7 @@ class Windows {
 
   std::unordered_map<Key, Pair, Hash> pairs_;
   Epoch<K> over_;
+  std::unordered_map<Key, std::vector<int32_t>, Hash> started_;  ///< targets; the key's is 0
   std::unordered_map<Key, std::vector<int32_t>, Hash> touched_;  ///< targets; the key's is 0
   std::unordered_map<Key, LockTurn<K>, Hash> turns_;             ///< by window, target and number
   std::unordered_map<Key, LockCounts, Hash> lock_counts_;        ///< by window, timeline and target

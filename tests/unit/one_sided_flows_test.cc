@@ -226,6 +226,25 @@ TEST_CASE("a put has left when the port has served all before it, of whatever nu
              {5396, 0, 5328, 0});
 }
 
+// Rank 0's complete is not on record, as recording was off until 1. The lock takes a round trip, to
+// 201; the put is there at 201 + 1100 = 1301, heard of at 1401. It waits for no post.
+TEST_CASE("operations under a lock wait for no post of an epoch before") {
+  const std::string others =
+      "1: 0..0 local MPI_Comm_rank\n2: 0..0 local MPI_Comm_rank\n3: 0..0 local MPI_Comm_rank\n";
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..1 off\n0: 1..1 win_lock 2\n" +
+                 "0: 1..1 put 2 1000B\n0: 1..1 win_unlock 2\n" + others,
+             {1401, 0, 0, 0});
+  // What was put in that epoch is out of the way by then.
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 put 2 8B\n0: 0..1 off\n" +
+                 "0: 1..1 win_lock_all\n0: 1..1 put 2 1000B\n0: 1..1 win_unlock_all\n" + others,
+             {1401, 0, 0, 0});
+  // Not even the lock is on record: the put, at 1, is there at 1101. Without flows nobody waits
+  // for a post but the complete; with them the put begins with the unlock at the latest.
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..1 off\n0: 1..1 put 2 1000B\n" +
+                 "0: 1..1 win_unlock 2\n" + others,
+             {1201, 0, 0, 0});
+}
+
 namespace {
 
 /// Programs of four ranks on two nodes: fences, locks, epochs and requests, and messages between.
