@@ -142,7 +142,7 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
       epoch.has_post = true;
       epoch.recorded_post = call.enter;
       epoch.posted = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
-      wake(epoch.waiting_origin);
+      for (const int32_t waiting : std::exchange(epoch.waiting_origin, {})) wake(waiting);
       if constexpr (kTimeOrdered<Rules>) begin_unready(epoch);
       return;
     case EpochStep::kStart:
@@ -181,7 +181,26 @@ bool Replay<Rules>::other_side_is_there(int timeline, const Awaited& awaited) {
       return epoch.abandoned || has_flowed(timeline, awaited, epoch);
     return true;
   }
-  (is_origin ? epoch.waiting_origin : epoch.waiting_target) = timeline;
+  if (is_origin) {
+    epoch.waiting_origin.push_back(timeline);
+  } else {
+    epoch.waiting_target = timeline;
+  }
+  return false;
+}
+
+template <class Rules>
+bool Replay<Rules>::target_is_ready(int timeline, const Awaited& awaited) {
+  const Action& action = *awaited.action;
+  if (action.kind != ActionKind::kOneSidedDone) return true;
+  const int rank = timelines_[timeline].rank;
+  const OneSided<K>* operation = windows_.find(rank, action.one_sided.slot);
+  if (!operation || operation->abandoned) return true;
+  typename Windows<K>::Pair& pair = windows_.pair(action.comm, rank, operation->target);
+  Epoch<K>* const epoch = windows_.accessed(pair);
+  // (A complete waits by itself: other_side_is_there().)
+  if (!epoch || pair.completes || epoch->abandoned || epoch->has_post) return true;
+  epoch->waiting_origin.push_back(timeline);
   return false;
 }
 

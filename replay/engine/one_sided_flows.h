@@ -176,11 +176,10 @@ bool Replay<Rules>::is_done(int timeline, const Awaited& awaited) requires kTime
   OneSided<K>* const operation = windows_.find(rank, action.one_sided.slot);
   if (!operation || !operation->flows) return true;
   typename Windows<K>::Pair& pair = windows_.pair(action.comm, rank, operation->target);
-  if (pair.completes) {
-    // has_flowed() asks again once there is a post.
-    const Epoch<K>& epoch = windows_.epoch(pair, pair.completing);
-    if (epoch.abandoned || !epoch.has_post) return true;
-  }
+  // For a complete, has_flowed() asks again once there is a post.
+  const Epoch<K>* const epoch = windows_.accessed(pair);
+  if (epoch && (epoch->abandoned || !epoch->has_post)) return true;
+  if (operation->abandoned && !pair.completes) return true;
   const bool remotely = action.flags & kRemote && !pair.completes;
   SlotFlows& flows = *operation->flows;
   if ((remotely ? flows.under_way : flows.leaving) > 0) {

@@ -201,6 +201,9 @@ class Replay {
   void end_accesses(uint32_t window, int rank);
   void enter_epoch(int timeline, const Call& call, const Action& action);
   bool other_side_is_there(int timeline, const Awaited& awaited);
+  /// True unless the target of what `awaited` completes has still to post; else `timeline` is woken
+  /// then.
+  bool target_is_ready(int timeline, const Awaited& awaited);
   void lock(int timeline, const Action& action);
   void unlock(int timeline, const Call& call, const Action& action);
   /// A lock that `timeline` holds in that turn is free again at the target.
@@ -243,6 +246,8 @@ class Replay {
                            const Communicator& comm);
   void add_collective_cause(const Call& call, const Awaited& awaited,
                             typename WaitStates<K>::Causes& causes);
+  void add_post_cause(const TimelineState<K>& state, const Awaited& awaited,
+                      typename WaitStates<K>::Causes& causes);
   void add_epoch_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
                        typename WaitStates<K>::Causes& causes);
   void add_lock_cause(const TimelineState<K>& state, const Awaited& awaited,

@@ -111,7 +111,8 @@ RUBATO_HOT void Replay<Rules>::add_cause(const TimelineState<K>& state, const Ca
       return add_epoch_cause(state, call, awaited, causes);
     case Awaited::Kind::kLock:
       return add_lock_cause(state, awaited, causes);
-    case Awaited::Kind::kOneSided:  // its own data
+    case Awaited::Kind::kOneSided:
+      return add_post_cause(state, awaited, causes);
     case Awaited::Kind::kMainThread:
     case Awaited::Kind::kThread:
       return;
@@ -165,6 +166,22 @@ int Replay<Rules>::latest_member(const CollectiveInstance<K>& instance, const Aw
   if (instance.parts.empty()) return all.latest;
   const auto [time, sender] = instance.parts.latest_in_first_lane(awaited.local);
   return time > all.last[0] ? sender : all.latest;
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::add_post_cause(const TimelineState<K>& state,
+                                               const Awaited& awaited,
+                                               typename WaitStates<K>::Causes& causes) {
+  const Action& action = *awaited.action;
+  if (action.kind != ActionKind::kOneSidedDone) return;
+  const OneSided<K>* operation = windows_.find(state.rank, action.one_sided.slot);
+  if (!operation) return;
+  auto& pair = windows_.pair(action.comm, state.rank, operation->target);
+  const Epoch<K>* epoch = windows_.accessed(pair);
+  // (The complete of an epoch has that cause anyway.)
+  if (!epoch || pair.completes || epoch->abandoned || operation->abandoned) return;
+  causes.add(WaitKind::kOneSided, epoch->posted, WaitPattern::kLatePost, operation->target,
+             epoch->posted[0]);
 }
 
 template <class Rules>

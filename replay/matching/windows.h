@@ -11,7 +11,8 @@
 //   get, atomics      start likewise with the bytes they send (a get: none); the result is there at
 //   that fetch        start + T(sent) + T(received), the results of one origin one after the other,
 //                     like messages
-//   flush_local, Wait end when the data has left the origin and the results are there
+//   flush_local, Wait end when the data has left the origin and the results are there; in an epoch
+//                     not before the target has notified
 //   flush, unlock     end when also an acknowledgment has come back: L after the data landed
 //   fence             ends likewise, and when the operations aimed at this rank since the previous
 //                     fence have landed
@@ -85,8 +86,9 @@ struct OneSided {
   /// For how long operations of any number towards the target, up to the last of these, occupy the
   /// out-port: in an epoch it is free again that long after the target is ready.
   Lanes<K> through = Lanes<K>::Zero();
-  Stream<K> stores;                     ///< what is put
-  Stream<K> results;                    ///< what is fetched
+  bool abandoned = false;  ///< the call in an epoch that waits for them keeps its recorded time
+  Stream<K> stores;        ///< what is put
+  Stream<K> results;       ///< what is fetched
   Lanes<K> in_gaps = Lanes<K>::Zero();  ///< for how long results occupy the in-port
   std::shared_ptr<SlotFlows> flows;     ///< in the order of time
 };
@@ -96,11 +98,11 @@ template <int K>
 struct Epoch {
   bool has_post = false;
   bool has_complete = false;
-  bool abandoned = false;       ///< one side never comes: the other keeps its recorded time
-  int departed = 0;             ///< of complete and wait
-  int32_t waiting_origin = -1;  ///< timeline to wake
-  int32_t waiting_target = -1;
-  double recorded_post = 0;  ///< enter of the call, as recorded
+  bool abandoned = false;               ///< one side never comes: the other keeps its recorded time
+  int departed = 0;                     ///< of complete and wait
+  std::vector<int32_t> waiting_origin;  ///< timelines to wake
+  int32_t waiting_target = -1;          ///< likewise
+  double recorded_post = 0;             ///< enter of the call, as recorded
   double recorded_complete = 0;
   /// When the notification went out (model), or the call was entered (measured).
   Lanes<K> posted = Stream<K>::never();
@@ -190,6 +192,13 @@ class Windows {
       of.started = false;
       if (std::exchange(of.accesses, false)) visit(epoch(of, of.accessed));
     }
+  }
+
+  /// The epoch whose post the operations of an origin need: that which its current call completes,
+  /// else that which it has started; nullptr: none.
+  Epoch<K>* accessed(Pair& of) {
+    if (of.completes) return &epoch(of, of.completing);
+    return of.accesses ? &epoch(of, of.accessed) : nullptr;
   }
 
   /// One side leaves the epoch; it is forgotten when both have.

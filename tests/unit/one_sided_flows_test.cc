@@ -245,6 +245,79 @@ TEST_CASE("operations under a lock wait for no post of an epoch before") {
              {1201, 0, 0, 0});
 }
 
+// Rank 2 posts at 5000, rank 0 knows at 5100. A put of 8 bytes has left 44 later, and the message
+// of rank 0 is there 10 + 8 after that. The put is there at 5208, the word of the complete at 5244.
+// What is got is there a round trip after 5100: 5100 + 100 + 108; the word of the complete 100
+// later. Two puts: see above.
+TEST_CASE("a request in an epoch is over when its target has posted") {
+  const std::string post =
+      "2: 0..0 local MPI_Comm_rank\n2: 5000..5000 win_post 0\n2: 5000..6000 win_wait\n"
+      "3: 0..0 local MPI_Comm_rank\n";
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rput 2 8B req 1\n0: 0..0 wait 1\n" +
+                 "0: 0..0 send 1 8B\n0: 0..0 win_complete\n1: 0..10 recv 0 8B\n" + post,
+             {5144, 5162, 5244, 0});
+  const std::string alone = "0: 0..0 wait 1\n0: 0..0 win_complete\n1: 0..0 local MPI_Comm_rank\n";
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rget 2 8B req 1\n" + alone + post,
+             {5308, 0, 5408, 0});
+  check_both(
+      kNodes + "0: 0..0 win_start 2\n0: 0..0 put 2 4000B\n0: 0..0 rput 2 8B req 1\n" + alone + post,
+      {7184, 0, 9200, 0});
+}
+
+// A post that never comes: the wait keeps its 7, the complete its 10.
+TEST_CASE("a request whose target will not post keeps its time") {
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..7 wait 1\n" +
+                 "0: 7..17 win_complete\n1: 0..0 local MPI_Comm_rank\n" +
+                 "2: 0..0 local MPI_Comm_rank\n3: 0..0 local MPI_Comm_rank\n",
+             {17, 0, 0, 0});
+  // When recorded, the wait did not wait for the post, which stands behind a message that was sent
+  // later: it keeps its 5. The message comes to the port behind the put, at 540, and is there at
+  // 648, when rank 2 posts. Rank 0 knows at 748: what it puts has left at 1288, and is there at
+  // 1848.
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..5 wait 1\n" +
+                 "0: 5..5 send 2 8B\n0: 5..200 win_complete\n1: 0..0 local MPI_Comm_rank\n" +
+                 "2: 0..20 recv 0 8B\n2: 20..20 win_post 0\n2: 20..300 win_wait\n" +
+                 "3: 0..0 local MPI_Comm_rank\n",
+             {1288, 0, 1848, 0});
+}
+
+// Rank 2 waits for a message that was never sent, and goes on after its 4000: it posts at 5000,
+// which rank 0 knows at 5100. What it puts has left at 5640, and is there at 6200.
+TEST_CASE("a hole elsewhere while a request waits for a post") {
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..5100 wait 1\n" +
+                 "0: 5100..5200 win_complete\n1: 0..0 local MPI_Comm_rank\n" +
+                 "2: 0..4000 recv 1 8B\n2: 5000..5000 win_post 0\n2: 5000..6000 win_wait\n" +
+                 "3: 0..0 local MPI_Comm_rank\n",
+             {5640, 0, 6200, 0});
+}
+
+TEST_CASE("a deadlock with a request that waits for a post") {
+  const auto deadlock = [](const std::string& text, const Scenario& scenario) {
+    ReplayOptions options;
+    options.repair = false;
+    return replay(kNodes + text, {scenario}, options).scenarios[0].deadlock;
+  };
+  for (const Scenario& handshakes : {contended(""), buses("network = 100")}) {
+    // Ranks 1 and 2 send each other more than goes without a receive.
+    const std::string elsewhere = deadlock(
+        "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..5100 wait 1\n"
+        "0: 5100..5200 win_complete\n1: 0..10 send 2 9000B\n1: 10..20 recv 2 9000B\n"
+        "2: 0..10 send 1 9000B\n2: 10..20 recv 1 9000B\n2: 5000..5000 win_post 0\n"
+        "2: 5000..6000 win_wait\n3: 0..0 local MPI_Comm_rank\n",
+        handshakes);
+    CHECK(elsewhere.find("rank 2") != std::string::npos);
+    CHECK(elsewhere.find("post") == std::string::npos);
+    // Rank 2 posts behind a message that rank 0 sends behind its wait, and neither left first.
+    const std::string of_it = deadlock(
+        "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..10 wait 1\n"
+        "0: 10..20 send 2 8B\n0: 20..30 win_complete\n1: 0..0 local MPI_Comm_rank\n"
+        "2: 0..10 recv 0 8B\n2: 20..20 win_post 0\n2: 20..40 win_wait\n"
+        "3: 0..0 local MPI_Comm_rank\n",
+        handshakes);
+    CHECK(of_it.find("waits for the post of rank 2 on window 'window 1'") != std::string::npos);
+  }
+}
+
 namespace {
 
 /// Programs of four ranks on two nodes: fences, locks, epochs and requests, and messages between.
