@@ -140,6 +140,7 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
   switch (action.epoch.step) {
     case EpochStep::kPost:
       epoch.has_post = true;
+      epoch.poster = timeline;
       epoch.recorded_post = call.enter;
       epoch.posted = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
       for (const int32_t waiting : std::exchange(epoch.waiting_origin, {})) wake(waiting);
@@ -153,6 +154,7 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
       break;
     case EpochStep::kComplete: {
       epoch.has_complete = true;
+      epoch.completer = timeline;
       epoch.recorded_complete = call.enter;
       epoch.completed = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
       if constexpr (!Rules::kFollowsRecording) {

@@ -111,6 +111,7 @@ struct CollectiveInstance {
   // Prefix operations alone: enters by local rank, then, up to `prefix`, the latest so far.
   std::vector<Lanes<K>> enters;
   std::vector<double> recorded_enters;
+  std::vector<int32_t> latest_of;  ///< timelines of those enters, in the first lane
   std::vector<int32_t> waiting;  ///< timelines to wake
   PartArrivals<K>
       parts;  ///< of members that send nothing to some members; they are not in `arrived.last`
@@ -216,7 +217,7 @@ class CollectiveInstances {
       instance.recorded_root_enter = recorded;
     }
     if (instance.how == Synchronisation::kPrefix)
-      arrive_prefix(instance, size, local, recorded, enter);
+      arrive_prefix(instance, size, local, recorded, enter, timeline);
     return {number, instance};
   }
 
@@ -324,16 +325,20 @@ class CollectiveInstances {
   }
 
   void arrive_prefix(Instance& instance, int size, int local, double recorded,
-                     const Lanes<K>& enter) {
+                     const Lanes<K>& enter, int timeline) {
     if (instance.enters.empty()) {
       instance.enters.resize(size);
       instance.recorded_enters.resize(size);
+      instance.latest_of.resize(size);
     }
     instance.enters[local] = enter;
+    instance.latest_of[local] = timeline;
     instance.recorded_enters[local] = recorded;
     while (instance.prefix < size && instance.here[instance.prefix]) {
       const int i = instance.prefix++;
       if (i == 0) continue;
+      if (instance.enters[i - 1][0] >= instance.enters[i][0])
+        instance.latest_of[i] = instance.latest_of[i - 1];
       instance.enters[i] = instance.enters[i].max(instance.enters[i - 1]);
       instance.recorded_enters[i] =
           std::max(instance.recorded_enters[i], instance.recorded_enters[i - 1]);

@@ -102,6 +102,8 @@ struct Epoch {
   int departed = 0;                     ///< of complete and wait
   std::vector<int32_t> waiting_origin;  ///< timelines to wake
   int32_t waiting_target = -1;          ///< likewise
+  int32_t poster = -1;                  ///< timelines
+  int32_t completer = -1;
   double recorded_post = 0;             ///< enter of the call, as recorded
   double recorded_complete = 0;
   /// When the notification went out (model), or the call was entered (measured).
