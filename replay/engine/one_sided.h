@@ -100,7 +100,9 @@ template <class Rules>
 void Replay<Rules>::give_back(int timeline, const Action& action, uint32_t number,
                               const Lanes<K>& released) {
   LockTurn<K>& turn = windows_.turn(*locks_, action, number);
-  if (released[0] > turn.released[0]) turn.releaser = timeline;
+  const bool ties = released[0] == turn.released[0];  // as in Arrivals::add()
+  if (released[0] > turn.released[0] || (ties && timeline < turn.releaser))
+    turn.releaser = timeline;
   turn.released = turn.released.max(released);
   const auto holder = std::find(turn.holders.begin(), turn.holders.end(), timeline);
   if (holder != turn.holders.end()) turn.holders.erase(holder);

@@ -160,6 +160,7 @@ int Replay<Rules>::latest_member(const CollectiveInstance<K>& instance, const Aw
   const Arrivals<K>& all = instance.awaited_by(awaited.local, comm);
   if (instance.parts.empty()) return all.latest;
   const auto [time, sender] = instance.parts.latest_in_first_lane(awaited.local);
+  if (time == all.last[0] && sender >= 0 && all.latest >= 0) return std::min(sender, all.latest);
   return time > all.last[0] ? sender : all.latest;
 }
 

@@ -41,10 +41,12 @@ struct Arrivals {
   /// Latest enter of the members that take part.
   Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
   double recorded_last = -std::numeric_limits<double>::infinity();
-  int32_t latest = -1;  ///< timeline of the one that entered last, in the first lane
+  /// Timeline of the one that entered last, in the first lane; of several the lowest, as who came
+  /// first is up to the run queue.
+  int32_t latest = -1;
 
   void add(double recorded, const Lanes<K>& enter, int timeline) {
-    if (enter[0] > last[0]) latest = timeline;
+    if (enter[0] > last[0] || (enter[0] == last[0] && timeline < latest)) latest = timeline;
     last = last.max(enter);
     recorded_last = std::max(recorded_last, recorded);
     ++count;
@@ -81,8 +83,12 @@ class PartArrivals {
   /// The same in the first lane: when, and in which timeline (-1: nobody).
   std::pair<double, int32_t> latest_in_first_lane(int member) const {
     std::pair<double, int32_t> found = {-std::numeric_limits<double>::infinity(), -1};
-    for (size_t node = nodes_.size() / 2 + member; node > 0; node /= 2)
-      found = std::max(found, {nodes_[node].last[0], nodes_[node].latest});
+    for (size_t node = nodes_.size() / 2 + member; node > 0; node /= 2) {
+      const Arrivals<K>& some = nodes_[node];
+      const bool is_later = some.last[0] > found.first;
+      if (is_later || (some.last[0] == found.first && some.latest < found.second))
+        found = {some.last[0], some.latest};
+    }
     return found;
   }
 

@@ -165,6 +165,30 @@ TEST_CASE("collective waits have the name of their pattern, and their last membe
   check(0, "scan 8B 8B", "MPI_Scan", "early scan");
 }
 
+// Ranks 1 and 2 enter at 40. When recorded, rank 1 was there at 940 only, so it is replayed later.
+TEST_CASE("of several that come last at once it is the lowest, whoever is replayed first") {
+  const std::string text = R"(
+    0: 0..0 init
+    1: 0..0 init
+    2: 0..0 init
+    0: 0..0 send 1 8B
+    0: 10..941 CALL
+    0: 950 end
+    1: 0..900 recv 0 8B
+    1: 940..941 CALL
+    1: 950 end
+    2: 40..941 CALL
+    2: 950 end
+  )";
+  for (const std::string call : {"barrier", "alltoallv 16B 24B parts 8B 0B 8B"}) {
+    std::string with = text;
+    for (size_t at = 0; (at = with.find("CALL")) != std::string::npos;) with.replace(at, 4, call);
+    const Watched watched = watch(with, kPerfect);
+    CHECK(watched.causes->direct().at({0, 1}) == Approx(30));
+    CHECK(watched.causes->direct().count({0, 2}) == 0);
+  }
+}
+
 TEST_CASE("one-sided waits have the name of their pattern") {
   // The origin completes at 20 what the target posts at 40; the target waits from 45 on for the
   // complete of the second epoch, at 90.
