@@ -72,17 +72,19 @@ TEST_CASE("a put that is held up when it should have left has left when it is th
   const std::string flush = under_locks("put 1000B", "win_flush_local");
   check(ends(flush, buses("network = 1")), {200, 2300, 1, 1});
   // With a gap of 1 ns a byte it should have left at 1200. By degradation the latency is over at
-  // 300; at 1200 only 450 of its bytes have moved, not 900: it is there at 300 + 2000. Without
-  // others, at DR = 1, it has left in time.
+  // 300; at 1200 only 450 of its bytes have moved, not 900: it is there at 300 + 2000. At DR = 2
+  // it is 225, where alone it would be 450: 300 + 4000. Without others it has left in time.
   const auto with_gap = [](Scenario scenario) {
     scenario.platform.level(Level::kNetwork)->gap.reset();
     return scenario;
   };
   check(ends(flush, with_gap(contended(""))), {1200, 1200, 1, 1});
   check(ends(flush, with_gap(degraded(1))), {2300, 2300, 1, 1});
+  check(ends(flush, with_gap(degraded(2))), {4300, 4300, 1, 1});
   const std::string one = kNodes + "0: 0..0 win_lock 2\n0: 0..0 put 2 1000B\n" +
                           "0: 0..0 win_flush_local 2\n1: 0..1 local MPI_Comm_rank\n" + kIdle;
-  check(ends(one, with_gap(degraded(1))), {1200, 1, 1, 1});
+  for (const double ratio : {1.0, 1.01, 2.0, 0.5})
+    check(ends(one, with_gap(degraded(ratio))), {1200, 1, 1, 1});
 }
 
 // The message has the bus from 0 to 1000; the put, ready at 200, from then on: 2100, heard of at
