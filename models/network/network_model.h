@@ -63,7 +63,7 @@ struct ContentionSetting {
   /// The value of a key of the model, or its usual one; none: no limit.
   std::optional<double> number(const std::string& key) const;
   bool is(const char* name) const { return model && std::string(model->name) == name; }
-  /// See NetworkModel; nullptr without a model.
+  /// See NetworkModel; nullptr without a model. Distances are checked().
   std::unique_ptr<Network> make_network(const Placement& placement, double ticks_per_second) const;
   std::unique_ptr<Distances> make_distances(const Placement& placement) const;
 
