@@ -192,6 +192,20 @@ TEST_CASE("scenarios of other distances are replayed apart, those of the same to
   CHECK(groups({ring(), ring(",latency*2")}) == 1);
   CHECK(groups({ring(), ring(",contention.hop*2")}) == 2);
   CHECK(groups({ring(), parse_scenario("bandela:latency=1us")}) == 2);
+  // The usual number, given or not. Of a model without distances no number tells pairs apart.
+  Scenario usual = ring();
+  usual.platform.contention.numbers.clear();
+  CHECK(groups({ring(",contention.hop=0ns"), usual}) == 1);
+  CHECK(groups({ring(), usual}) == 2);
+  const auto unlimited = [](double number) {
+    static const NetworkModel kNothing = {
+        "test nothing", "", {{"some", NetworkKey::Kind::kCount, "", {}}}, nullptr};
+    Scenario scenario = parse_scenario("bandela:latency=100ns,bandwidth=1GB/s");
+    scenario.platform.contention.model = &kNothing;
+    scenario.platform.contention.numbers["some"] = number;
+    return scenario;
+  };
+  CHECK(groups({unlimited(1), unlimited(2)}) == 1);
 }
 
 TEST_CASE("a network that does not fit the placement is refused in one line") {
