@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "models/error.h"
 #include "models/units.h"
@@ -82,7 +83,15 @@ std::optional<CollectiveOp> collective_of(const std::string& name, bool& started
 
 class TextSource : public EventSource {
  public:
-  TextSource(const std::string& text, const std::string& origin) : text_(text, origin) { rewind(); }
+  TextSource(const std::string& text, const std::string& origin) : text_(text, origin) {
+    for (const TextLine& line : text_.lines) {
+      if (line.words.size() <= 2 || line.words[1] != "function") continue;
+      const auto number = static_cast<uint32_t>(function_names_.size());
+      if (numbers_of_functions_.emplace(line.words[2], number).second)
+        function_names_.push_back({line.words[2], "", 0});
+    }
+    rewind();
+  }
 
   const TraceDefinitions& definitions() const override { return text_.trace; }
 
@@ -104,17 +113,7 @@ class TextSource : public EventSource {
 
   std::vector<double> side_records(const SideLocation&) override { return {}; }
 
-  std::vector<FunctionName> functions() const override {
-    std::vector<FunctionName> names;
-    for (const TextLine& line : text_.lines) {
-      if (line.words.size() <= 2 || line.words[1] != "function") continue;
-      const bool is_known = std::any_of(names.begin(), names.end(), [&](const FunctionName& known) {
-        return known.name == line.words[2];
-      });
-      if (!is_known) names.push_back({line.words[2], "", 0});
-    }
-    return names;
-  }
+  std::vector<FunctionName> functions() const override { return function_names_; }
   void time_functions(const std::vector<std::string>& names) override {
     chosen_functions_ = names;
     rewind();
@@ -165,7 +164,6 @@ class TextSource : public EventSource {
     prepared_among_neighbours_.clear();
     events_.assign(text_.trace.timelines(), 0);
     function_times_ = FunctionTimes(text_.trace.timelines());
-    function_names_ = functions();
     function_totals_.assign(text_.trace.timelines(), std::vector<double>(function_names_.size()));
     clocks_.clear();
     for (int timeline = 0; timeline < text_.trace.timelines(); ++timeline)
@@ -229,7 +227,7 @@ class TextSource : public EventSource {
     for (size_t i = 0; i < chosen_functions_.size(); ++i) {
       if (is_function(name, chosen_functions_[i])) function.chosen |= uint64_t{1} << i;
     }
-    while (function_names_[function.number].name != name) ++function.number;
+    function.number = numbers_of_functions_.at(name);
     return function;
   }
 
@@ -536,7 +534,8 @@ class TextSource : public EventSource {
   std::vector<std::string> chosen_functions_;      ///< to be timed
   FunctionTimes function_times_{0};
   bool totals_functions_ = false;
-  std::vector<FunctionName> function_names_;
+  std::vector<FunctionName> function_names_;  ///< in the order of the lines
+  std::unordered_map<std::string, uint32_t> numbers_of_functions_;
   FunctionTotals function_totals_;
   std::vector<FunctionClock> clocks_;  ///< by timeline
   std::map<Request, PostedText> receives_;
