@@ -426,8 +426,9 @@ class TextSource : public EventSource {
       const auto receive = receives_.find(id);
       const auto operation = operations_.find(id);
       if (operation != operations_.end()) {
-        const auto [number, win] = operation->second;
+        const auto [number, win, fetches] = operation->second;
         record(leave, &CallBuilder::one_sided_done, win, number, false);
+        if (fetches) record(leave, &CallBuilder::one_sided_done, win, number, true);
         operations_.erase(operation);
       } else if (receive == receives_.end()) {
         if (sends_.erase(id) + partitioned_sends_.erase(id) == 0)
@@ -441,8 +442,9 @@ class TextSource : public EventSource {
     }
   }
 
-  /// A call of one-sided communication. Operations towards a target share a number until they
-  /// complete, as tracers have it; those with a request have their own.
+  /// A call of one-sided communication. What is put at a target shares a number until it completes,
+  /// and what is got from it another one, which is complete at both ends at once, as tracers have
+  /// it; operations with a request have their own.
   template <typename Record, typename Peer>
   void one_sided(const TextLine& line, int number_of_window, double request, double enter,
                  double leave, Record record, Peer peer) {
@@ -453,12 +455,17 @@ class TextSource : public EventSource {
     const std::string& what = line.words[1];
     if (text_.trace.comms[window].local_rank(line.rank) < 0)
       text_.fail(line, "the rank is not in window " + std::to_string(number_of_window));
-    std::map<int32_t, std::vector<uint64_t>>& open = under_way_[{line.rank, window}];
+    std::map<int32_t, UnderWay>& open = under_way_[{line.rank, window}];
+    const auto done = [&](uint64_t id, bool remotely) {
+      if (id == 0) return;
+      record(leave, &CallBuilder::one_sided_done, window, id, false);
+      if (remotely) record(leave, &CallBuilder::one_sided_done, window, id, true);
+    };
     const auto complete = [&](int32_t target, bool remotely) {
-      for (const uint64_t id : open[target]) {
-        record(leave, &CallBuilder::one_sided_done, window, id, false);
-        if (remotely) record(leave, &CallBuilder::one_sided_done, window, id, true);
-      }
+      UnderWay& to = open[target];
+      done(to.puts, remotely);
+      done(std::exchange(to.gets, 0), true);
+      for (const uint64_t id : to.requests) done(id, remotely);
       if (remotely) open.erase(target);
     };
     const auto complete_all = [&] {
@@ -470,12 +477,18 @@ class TextSource : public EventSource {
       case OneSidedCall::kFetch: {
         const bool puts = kOneSidedCalls.at(what) == OneSidedCall::kPut;
         const bool gets = kOneSidedCalls.at(what) == OneSidedCall::kGet;
-        std::vector<uint64_t>& ids = open[peer(2)];
-        if (ids.empty() || request >= 0) ids.push_back(++last_operation_);
-        const uint64_t id = request >= 0 ? ids.back() : ids.front();
+        UnderWay& to = open[peer(2)];
+        uint64_t& shared = puts ? to.puts : to.gets;
+        if (request >= 0 || shared == 0) ++last_operation_;
+        if (request >= 0) {
+          to.requests.push_back(last_operation_);
+        } else if (shared == 0) {
+          shared = last_operation_;
+        }
+        const uint64_t id = request >= 0 ? last_operation_ : shared;
         record(enter, &CallBuilder::one_sided, window, peer(2), gets ? 0 : bytes(line, 3),
                puts ? 0 : bytes(line, gets ? 3 : 4), !puts, id);
-        if (request >= 0) operations_[key(line, request)] = {id, window};
+        if (request >= 0) operations_[key(line, request)] = {id, window, !puts};
         break;
       }
       case OneSidedCall::kCreate:
@@ -521,6 +534,12 @@ class TextSource : public EventSource {
     }
   }
 
+  /// Numbers of operations towards a target; 0: none.
+  struct UnderWay {
+    uint64_t puts = 0;
+    uint64_t gets = 0;
+    std::vector<uint64_t> requests;
+  };
   struct PostedText {
     int32_t source;
     uint32_t tag;
@@ -545,10 +564,10 @@ class TextSource : public EventSource {
   std::set<Request> partitioned_sends_;
   std::set<Request> among_neighbours_;
   std::set<Request> prepared_among_neighbours_;
-  /// By rank and window, then by target: numbers of operations.
-  std::map<std::pair<int, uint32_t>, std::map<int32_t, std::vector<uint64_t>>> under_way_;
-  /// Number and window of what has a request, by rank and request.
-  std::map<Request, std::pair<uint64_t, uint32_t>> operations_;
+  /// By rank and window, then by target.
+  std::map<std::pair<int, uint32_t>, std::map<int32_t, UnderWay>> under_way_;
+  /// Number and window of what has a request, and whether it fetches; by rank and request.
+  std::map<Request, std::tuple<uint64_t, uint32_t, bool>> operations_;
   std::map<std::tuple<int, uint32_t, bool>, uint32_t> groups_;  ///< by rank, window, exposure
   uint64_t last_operation_ = 0;
   bool keep_records_ = false;

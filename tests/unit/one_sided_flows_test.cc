@@ -130,7 +130,7 @@ TEST_CASE("an operation that fetches flows there and back") {
   check(ends(text, buses("network = 1")), {2800, 3300, 1, 1});
 }
 
-// A put behind a get of the same number: the flush waits for both. The request of the get is there
+// A put behind a get: the flush waits for both. The request of the get is there
 // at 300, its 8 bytes need a link out of node 1: back at 408. The put needs the link out of node 0,
 // which a message of rank 1 has until 1000: there at 2100, heard of at 2200.
 TEST_CASE("a flush waits for a late put behind a result that is there") {
@@ -359,6 +359,12 @@ class Programs {
              call + "\n";
   }
   std::string bytes() { return " " + std::to_string(below(2) ? 8 : below(9000)) + "B"; }
+  /// Begins an operation with a request, and waits for it, perhaps only after another one.
+  void request(int rank, int target) {
+    line(rank, (below(2) ? "rput " : "rget ") + std::to_string(target) + bytes() + " req 1");
+    if (below(2)) operation(rank, target);
+    line(rank, "wait 1");
+  }
   /// Begins an operation of `rank` on `target`.
   void operation(int rank, int target) {
     const char* calls[] = {"put", "get", "accumulate", "fetch_and_op"};
@@ -390,7 +396,14 @@ class Programs {
     }
     for (const int origin : {0, 2}) {
       line(origin, "win_start 1 3");
-      for (int i = below(4); i > 0; --i) operation(origin, below(2) * 2 + 1);
+      for (int i = below(6); i > 0; --i) {
+        const int target = below(2) * 2 + 1;
+        if (below(3)) {
+          operation(origin, target);
+        } else {
+          request(origin, target);
+        }
+      }
       line(origin, "win_complete");
     }
   }
@@ -402,9 +415,7 @@ class Programs {
         operation(rank, std::stoi(target));
         if (below(3) == 0) line(rank, "win_flush " + target);
         if (below(3) == 0) line(rank, "win_flush_local " + target);
-        if (below(3)) continue;
-        line(rank, (below(2) ? "rput " : "rget ") + target + bytes() + " req 1");
-        line(rank, "wait 1");
+        if (below(3) == 0) request(rank, std::stoi(target));
       }
       line(rank, "win_unlock_all");
     }
