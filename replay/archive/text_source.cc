@@ -465,8 +465,10 @@ class TextSource : public EventSource {
       UnderWay& to = open[target];
       done(to.puts, remotely);
       done(std::exchange(to.gets, 0), true);
-      for (const uint64_t id : to.requests) done(id, remotely);
-      if (remotely) open.erase(target);
+      if (!remotely) return;
+      for (const uint64_t id : to.requests)
+        record(leave, &CallBuilder::one_sided_done, window, id, true);
+      open.erase(target);
     };
     const auto complete_all = [&] {
       while (!open.empty()) complete(open.begin()->first, true);
@@ -480,9 +482,9 @@ class TextSource : public EventSource {
         UnderWay& to = open[peer(2)];
         uint64_t& shared = puts ? to.puts : to.gets;
         if (request >= 0 || shared == 0) ++last_operation_;
-        if (request >= 0) {
+        if (request >= 0 && puts) {
           to.requests.push_back(last_operation_);
-        } else if (shared == 0) {
+        } else if (request < 0 && shared == 0) {
           shared = last_operation_;
         }
         const uint64_t id = request >= 0 ? last_operation_ : shared;
@@ -538,7 +540,7 @@ class TextSource : public EventSource {
   struct UnderWay {
     uint64_t puts = 0;
     uint64_t gets = 0;
-    std::vector<uint64_t> requests;
+    std::vector<uint64_t> requests;  ///< puts that have one, whose remote end is to come
   };
   struct PostedText {
     int32_t source;

@@ -22,6 +22,7 @@ void Replay<Rules>::begin_one_sided(int timeline, const Action& action) {
     OneSided<K>& operation = windows_.operation(state.rank, action.one_sided.slot);
     operation.target = action.one_sided.target;
     operation.pair = pair;
+    windows_.begin(action.comm, state.rank, action.one_sided.target, action.one_sided.slot);
     if constexpr (kTimeOrdered<Rules>) {
       begin_operation(state, action, result, operation);
     } else {
@@ -223,7 +224,13 @@ void Replay<Rules>::let_go_one_sided(int timeline, const Awaited& awaited) {
   } else if (awaited.kind == Awaited::Kind::kEpoch) {
     if (windows_.epoch(action, rank, awaited.instance).abandoned) ++outcome_.abandoned_epochs;
     if (action.epoch.step == EpochStep::kStart) return;
-    if (windows_.is_origin(action)) windows_.pair_of(action, rank).completes = false;
+    if constexpr (!Rules::kFollowsRecording) {
+      if (windows_.is_origin(action)) {
+        const Epoch<K>& epoch = windows_.epoch(action, rank, awaited.instance);
+        const PairClass pair = pair_of(rank, action.epoch.peer);
+        windows_.end_epoch(windows_.pair_of(action, rank), rank, rules_->ready(epoch, pair));
+      }
+    }
     windows_.depart(action, rank, awaited.instance);
   } else if (action.kind == ActionKind::kOneSidedDone && action.flags & kRemote) {
     windows_.forget(rank, action.one_sided.slot);

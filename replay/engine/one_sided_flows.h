@@ -36,7 +36,7 @@ void Replay<Rules>::begin_operation(TimelineState<K>& state, const Action& actio
       epoch.unready.push_back(number);
       return;
     }
-    if (epoch.has_post) ready = rules_->ready(epoch, operation.pair);
+    if (epoch.has_post) ready = rules_->ready(epoch, operation.pair)[0];
   }
   begin_operation(number, ready);
 }
@@ -45,7 +45,7 @@ template <class Rules>
 void Replay<Rules>::begin_unready(Epoch<K>& epoch) requires kTimeOrdered<Rules> {
   for (const uint32_t number : std::exchange(epoch.unready, {})) {
     const PairClass pair = rules_->operations()[number].pair;
-    begin_operation(number, epoch.has_post ? rules_->ready(epoch, pair)
+    begin_operation(number, epoch.has_post ? rules_->ready(epoch, pair)[0]
                                            : -std::numeric_limits<double>::infinity());
   }
 }

@@ -74,6 +74,11 @@ struct Stream {
   }
   /// Arrival of the last transfer if none may start before `ready`.
   Lanes<K> from(const Lanes<K>& ready) const { return landed.max(ready + behind); }
+  /// None did.
+  void go(const Lanes<K>& ready) {
+    landed = from(ready);
+    behind = never();
+  }
 };
 
 /// The operations of one origin towards one target that share a number.
@@ -91,6 +96,13 @@ struct OneSided {
   Stream<K> results;       ///< what is fetched
   Lanes<K> in_gaps = Lanes<K>::Zero();  ///< for how long results occupy the in-port
   std::shared_ptr<SlotFlows> flows;     ///< in the order of time
+
+  /// They went out once the target was ready.
+  void go(const Lanes<K>& ready) {
+    left = left.max(ready + through);
+    stores.go(ready);
+    results.go(ready);
+  }
 };
 
 /// One epoch of an origin and the exposure of its target.
@@ -141,6 +153,7 @@ class Windows {
     bool accesses = false;  ///< the epoch `accessed` has started, and is not complete
     uint64_t accessed = 0;
     bool started = false;  ///< in `started_` of its origin
+    std::vector<uint32_t> slots;  ///< of what was begun in it
   };
 
   Windows() { over_.abandoned = true; }
@@ -182,6 +195,20 @@ class Windows {
     if (!of.started) started_[{action.comm, rank, 0}].push_back(action.epoch.peer);
     of.started = of.accesses = true;
     of.accessed = number;
+    of.slots.clear();
+  }
+  /// An origin begins operations of that slot; in an epoch they belong to it.
+  void begin(uint32_t window, int origin, int target, uint32_t slot) {
+    Pair& of = pair(window, origin, target);
+    if (of.accesses && (of.slots.empty() || of.slots.back() != slot)) of.slots.push_back(slot);
+  }
+  /// The complete of an epoch, whose target was ready at `ready`, leaves: what was begun in it and
+  /// ends later (a get whose request is waited for behind it) went out then.
+  void end_epoch(Pair& of, int origin, const Lanes<K>& ready) {
+    of.completes = false;
+    for (const uint32_t slot : std::exchange(of.slots, {})) {
+      if (OneSided<K>* operation = find(origin, slot)) operation->go(ready);
+    }
   }
   /// An origin synchronises otherwise on a window: what it has started is over, though no complete
   /// is on record. `visit(epoch)` for each.
@@ -192,6 +219,7 @@ class Windows {
     for (const int32_t target : std::exchange(found->second, {})) {
       Pair& of = pair(window, origin, target);
       of.started = false;
+      of.slots.clear();
       if (std::exchange(of.accesses, false)) visit(epoch(of, of.accessed));
     }
   }

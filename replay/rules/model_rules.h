@@ -202,6 +202,12 @@ class ModelRules {
     return timeline.busy;
   }
 
+  /// When the origin of an epoch can know that its target is ready; never, where that does not
+  /// post.
+  Lanes<K> ready(const Epoch<K>& epoch, PairClass pair) {
+    return epoch.posted + message_cost(pair, 0).latency;
+  }
+
   /// When a word that goes out at `time` is at the other rank.
   Lanes<K> reaches(int from, int to, const Lanes<K>& time) {
     const PairClass pair = this->pair(from, to);
@@ -546,7 +552,7 @@ class ModelRules {
       if (pair.completes && epoch->abandoned) return timeline.busy;  // as epoch_leave() says
       if (!pair.completes && (operation->abandoned || epoch->abandoned))
         return timeline.enter + (call.leave - call.enter);
-      ready = epoch->posted + message_cost(operation->pair, 0).latency;
+      ready = this->ready(*epoch, operation->pair);
     }
     // The local end alone ends an epoch: what is at the target is the target's to wait for.
     const bool remotely = action.flags & kRemote && !pair.completes;

@@ -97,11 +97,6 @@ class OrderedRules : public ModelRules<1> {
     return flow;
   }
 
-  /// When the origin of an epoch can know that its target is ready.
-  double ready(const Epoch<1>& epoch, PairClass pair) {
-    return epoch.posted[0] + message_cost(pair, 0).latency[0];
-  }
-
   /// Nothing that the current call waits for is under way any more: tells ModelRules when it came.
   static void settle(OneSided<1>& operation) {
     SlotFlows& flows = *operation.flows;

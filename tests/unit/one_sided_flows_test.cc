@@ -266,6 +266,16 @@ TEST_CASE("a request in an epoch is over when its target has posted") {
       {7184, 0, 9200, 0});
 }
 
+// The complete waits for the post alone, until 5100. The request is at the target at 5200, and what
+// is got there at 5308, which the wait behind it waits for.
+TEST_CASE("what is got in an epoch is waited for behind it") {
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rget 2 8B req 1\n0: 0..0 win_complete\n" +
+                 "0: 0..0 wait 1\n1: 0..0 local MPI_Comm_rank\n2: 0..0 local MPI_Comm_rank\n" +
+                 "2: 5000..5000 win_post 0\n2: 5000..6000 win_wait\n" +
+                 "3: 0..0 local MPI_Comm_rank\n",
+             {5308, 0, 5200, 0});
+}
+
 // A post that never comes: the wait keeps its 7, the complete its 10.
 TEST_CASE("a request whose target will not post keeps its time") {
   check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..7 wait 1\n" +
@@ -360,8 +370,9 @@ class Programs {
   }
   std::string bytes() { return " " + std::to_string(below(2) ? 8 : below(9000)) + "B"; }
   /// Begins an operation with a request, and waits for it, perhaps only after another one.
-  void request(int rank, int target) {
+  void request(int rank, int target, bool waits = true) {
     line(rank, (below(2) ? "rput " : "rget ") + std::to_string(target) + bytes() + " req 1");
+    if (!waits) return;
     if (below(2)) operation(rank, target);
     line(rank, "wait 1");
   }
@@ -404,7 +415,10 @@ class Programs {
           request(origin, target);
         }
       }
+      const bool waits_behind = below(2);
+      if (waits_behind) request(origin, 3, false);
       line(origin, "win_complete");
+      if (waits_behind) line(origin, "wait 1");
     }
   }
   void flushes() {
