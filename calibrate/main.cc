@@ -41,6 +41,7 @@
 #include "calibrate/terminal.h"
 #include "calibrate/time_plan.h"
 #include "models/error.h"
+#include "models/shell_quoted.h"
 #include "models/units.h"
 
 namespace rubato {
@@ -366,7 +367,7 @@ int make_platform(const Options& options) {
   }
   const auto complain = [&](const std::string& reason) {
     std::string command = "rubato";
-    for (size_t i = 1; i < options.then.size(); ++i) command += " " + options.then[i];
+    for (size_t i = 1; i < options.then.size(); ++i) command += " " + shell_quoted(options.then[i]);
     return InputError(options.toml + " was not made of " + options.csv + ": " + reason + "; '" +
                       command + "' makes it");
   };

@@ -56,10 +56,16 @@ bool shares_network(const Scenario& scenario, const Placement& placement) {
   }
 }
 
-/// What tells distances between nodes apart; by default where nothing does.
+/// What tells distances between nodes apart, with all its numbers, given or usual; by default where
+/// nothing does.
 ContentionSetting distances(const Platform& platform) {
-  const NetworkModel* model = platform.contention.model;
-  return model && model->distances ? platform.contention : ContentionSetting();
+  const ContentionSetting& setting = platform.contention;
+  if (!setting.model || !setting.model->distances) return {};
+  ContentionSetting all = setting;
+  for (const NetworkKey& key : setting.model->keys) {
+    if (const auto number = setting.number(key.name)) all.numbers[key.name] = *number;
+  }
+  return all;
 }
 
 /// Refuses processors of ranks and nodes that there are not.

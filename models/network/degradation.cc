@@ -84,7 +84,7 @@ bool Degradation::held_up(uint32_t number, double now) const {
   if (!state.moving) return false;
   constexpr double kRounding = 1e-3;  // ticks
   const double moved = state.flow.data - state.left + (now - state.since) / state.pace;
-  return moved < now - state.begin - kRounding;
+  return moved < (now - state.begin) / ratio_ - kRounding;  // alone it is one live request
 }
 
 void Degradation::plan() {

@@ -50,6 +50,7 @@ class Network {
   virtual void settle(double now) { static_cast<void>(now); }
   /// True when others have held up a flow that is under way, by `now`. Asked in the order of time
   /// when the sender of one-sided data would have its buffer back: if so, only with the arrival.
+  /// Without it nobody is: buffers are free when the sender's port is, however late the data.
   virtual bool held_up(uint32_t number, double now) const {
     static_cast<void>(number), static_cast<void>(now);
     return false;

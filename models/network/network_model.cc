@@ -79,14 +79,8 @@ std::unique_ptr<Network> ContentionSetting::make_network(const Placement& placem
 }
 
 std::unique_ptr<Distances> ContentionSetting::make_distances(const Placement& placement) const {
-  std::unique_ptr<Distances> made;
-  if (model && model->distances) made = model->distances(*this, placement);
-  if (made && made->count() > PairClass::kMostDistances) {
-    throw InputError(std::string("contention.model \"") + model->name + "\" has " +
-                     std::to_string(made->count()) + " distances between nodes; at most " +
-                     std::to_string(PairClass::kMostDistances) + " can be told apart");
-  }
-  return made;
+  if (!model || !model->distances) return nullptr;
+  return checked(model->distances(*this, placement), model->name);
 }
 
 const std::vector<const NetworkModel*>& network_models() {

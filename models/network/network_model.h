@@ -79,7 +79,7 @@ struct ContentionSetting {
   /// theirs.
   void set(const NetworkKey& key, const std::string& value);
   bool is(const char* name) const { return model && std::string(model->name) == name; }
-  /// See NetworkModel; nullptr without a model.
+  /// See NetworkModel; nullptr without a model. Distances are checked().
   std::unique_ptr<Network> make_network(const Placement& placement, double ticks_per_second) const;
   std::unique_ptr<Distances> make_distances(const Placement& placement) const;
 

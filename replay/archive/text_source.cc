@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "models/error.h"
 #include "models/units.h"
@@ -82,7 +83,15 @@ std::optional<CollectiveOp> collective_of(const std::string& name, bool& started
 
 class TextSource : public EventSource {
  public:
-  TextSource(const std::string& text, const std::string& origin) : text_(text, origin) { rewind(); }
+  TextSource(const std::string& text, const std::string& origin) : text_(text, origin) {
+    for (const TextLine& line : text_.lines) {
+      if (line.words.size() <= 2 || line.words[1] != "function") continue;
+      const auto number = static_cast<uint32_t>(function_names_.size());
+      if (numbers_of_functions_.emplace(line.words[2], number).second)
+        function_names_.push_back({line.words[2], "", 0});
+    }
+    rewind();
+  }
 
   const TraceDefinitions& definitions() const override { return text_.trace; }
 
@@ -104,17 +113,7 @@ class TextSource : public EventSource {
 
   std::vector<double> side_records(const SideLocation&) override { return {}; }
 
-  std::vector<FunctionName> functions() const override {
-    std::vector<FunctionName> names;
-    for (const TextLine& line : text_.lines) {
-      if (line.words.size() <= 2 || line.words[1] != "function") continue;
-      const bool is_known = std::any_of(names.begin(), names.end(), [&](const FunctionName& known) {
-        return known.name == line.words[2];
-      });
-      if (!is_known) names.push_back({line.words[2], "", 0});
-    }
-    return names;
-  }
+  std::vector<FunctionName> functions() const override { return function_names_; }
   void time_functions(const std::vector<std::string>& names) override {
     chosen_functions_ = names;
     rewind();
@@ -165,7 +164,6 @@ class TextSource : public EventSource {
     prepared_among_neighbours_.clear();
     events_.assign(text_.trace.timelines(), 0);
     function_times_ = FunctionTimes(text_.trace.timelines());
-    function_names_ = functions();
     function_totals_.assign(text_.trace.timelines(), std::vector<double>(function_names_.size()));
     clocks_.clear();
     for (int timeline = 0; timeline < text_.trace.timelines(); ++timeline)
@@ -229,7 +227,7 @@ class TextSource : public EventSource {
     for (size_t i = 0; i < chosen_functions_.size(); ++i) {
       if (is_function(name, chosen_functions_[i])) function.chosen |= uint64_t{1} << i;
     }
-    while (function_names_[function.number].name != name) ++function.number;
+    function.number = numbers_of_functions_.at(name);
     return function;
   }
 
@@ -428,8 +426,9 @@ class TextSource : public EventSource {
       const auto receive = receives_.find(id);
       const auto operation = operations_.find(id);
       if (operation != operations_.end()) {
-        const auto [number, win] = operation->second;
+        const auto [number, win, fetches] = operation->second;
         record(leave, &CallBuilder::one_sided_done, win, number, false);
+        if (fetches) record(leave, &CallBuilder::one_sided_done, win, number, true);
         operations_.erase(operation);
       } else if (receive == receives_.end()) {
         if (sends_.erase(id) + partitioned_sends_.erase(id) == 0)
@@ -443,8 +442,9 @@ class TextSource : public EventSource {
     }
   }
 
-  /// A call of one-sided communication. Operations towards a target share a number until they
-  /// complete, as tracers have it; those with a request have their own.
+  /// A call of one-sided communication. What is put at a target shares a number until it completes,
+  /// and what is got from it another one, which is complete at both ends at once, as tracers have
+  /// it; operations with a request have their own.
   template <typename Record, typename Peer>
   void one_sided(const TextLine& line, int number_of_window, double request, double enter,
                  double leave, Record record, Peer peer) {
@@ -455,13 +455,20 @@ class TextSource : public EventSource {
     const std::string& what = line.words[1];
     if (text_.trace.comms[window].local_rank(line.rank) < 0)
       text_.fail(line, "the rank is not in window " + std::to_string(number_of_window));
-    std::map<int32_t, std::vector<uint64_t>>& open = under_way_[{line.rank, window}];
+    std::map<int32_t, UnderWay>& open = under_way_[{line.rank, window}];
+    const auto done = [&](uint64_t id, bool remotely) {
+      if (id == 0) return;
+      record(leave, &CallBuilder::one_sided_done, window, id, false);
+      if (remotely) record(leave, &CallBuilder::one_sided_done, window, id, true);
+    };
     const auto complete = [&](int32_t target, bool remotely) {
-      for (const uint64_t id : open[target]) {
-        record(leave, &CallBuilder::one_sided_done, window, id, false);
-        if (remotely) record(leave, &CallBuilder::one_sided_done, window, id, true);
-      }
-      if (remotely) open.erase(target);
+      UnderWay& to = open[target];
+      done(to.puts, remotely);
+      done(std::exchange(to.gets, 0), true);
+      if (!remotely) return;
+      for (const uint64_t id : to.requests)
+        record(leave, &CallBuilder::one_sided_done, window, id, true);
+      open.erase(target);
     };
     const auto complete_all = [&] {
       while (!open.empty()) complete(open.begin()->first, true);
@@ -472,12 +479,18 @@ class TextSource : public EventSource {
       case OneSidedCall::kFetch: {
         const bool puts = kOneSidedCalls.at(what) == OneSidedCall::kPut;
         const bool gets = kOneSidedCalls.at(what) == OneSidedCall::kGet;
-        std::vector<uint64_t>& ids = open[peer(2)];
-        if (ids.empty() || request >= 0) ids.push_back(++last_operation_);
-        const uint64_t id = request >= 0 ? ids.back() : ids.front();
+        UnderWay& to = open[peer(2)];
+        uint64_t& shared = puts ? to.puts : to.gets;
+        if (request >= 0 || shared == 0) ++last_operation_;
+        if (request >= 0 && puts) {
+          to.requests.push_back(last_operation_);
+        } else if (request < 0 && shared == 0) {
+          shared = last_operation_;
+        }
+        const uint64_t id = request >= 0 ? last_operation_ : shared;
         record(enter, &CallBuilder::one_sided, window, peer(2), gets ? 0 : bytes(line, 3),
                puts ? 0 : bytes(line, gets ? 3 : 4), !puts, id);
-        if (request >= 0) operations_[key(line, request)] = {id, window};
+        if (request >= 0) operations_[key(line, request)] = {id, window, !puts};
         break;
       }
       case OneSidedCall::kCreate:
@@ -523,6 +536,12 @@ class TextSource : public EventSource {
     }
   }
 
+  /// Numbers of operations towards a target; 0: none.
+  struct UnderWay {
+    uint64_t puts = 0;
+    uint64_t gets = 0;
+    std::vector<uint64_t> requests;  ///< puts that have one, whose remote end is to come
+  };
   struct PostedText {
     int32_t source;
     uint32_t tag;
@@ -536,7 +555,8 @@ class TextSource : public EventSource {
   std::vector<std::string> chosen_functions_;      ///< to be timed
   FunctionTimes function_times_{0};
   bool totals_functions_ = false;
-  std::vector<FunctionName> function_names_;
+  std::vector<FunctionName> function_names_;  ///< in the order of the lines
+  std::unordered_map<std::string, uint32_t> numbers_of_functions_;
   FunctionTotals function_totals_;
   std::vector<FunctionClock> clocks_;  ///< by timeline
   std::map<Request, PostedText> receives_;
@@ -546,10 +566,10 @@ class TextSource : public EventSource {
   std::set<Request> partitioned_sends_;
   std::set<Request> among_neighbours_;
   std::set<Request> prepared_among_neighbours_;
-  /// By rank and window, then by target: numbers of operations.
-  std::map<std::pair<int, uint32_t>, std::map<int32_t, std::vector<uint64_t>>> under_way_;
-  /// Number and window of what has a request, by rank and request.
-  std::map<Request, std::pair<uint64_t, uint32_t>> operations_;
+  /// By rank and window, then by target.
+  std::map<std::pair<int, uint32_t>, std::map<int32_t, UnderWay>> under_way_;
+  /// Number and window of what has a request, and whether it fetches; by rank and request.
+  std::map<Request, std::tuple<uint64_t, uint32_t, bool>> operations_;
   std::map<std::tuple<int, uint32_t, bool>, uint32_t> groups_;  ///< by rank, window, exposure
   uint64_t last_operation_ = 0;
   bool keep_records_ = false;

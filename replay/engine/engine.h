@@ -386,6 +386,7 @@ RUBATO_HOT bool Replay<Rules>::others_are_there(int timeline, const Awaited& awa
       return false;
     }
     case Awaited::Kind::kOneSided:
+      if (!target_is_ready(timeline, awaited)) return false;
       if constexpr (kTimeOrdered<Rules>) return is_done(timeline, awaited);
       return true;
     default:

@@ -22,6 +22,7 @@ void Replay<Rules>::begin_one_sided(int timeline, const Action& action) {
     OneSided<K>& operation = windows_.operation(state.rank, action.one_sided.slot);
     operation.target = action.one_sided.target;
     operation.pair = pair;
+    windows_.begin(action.comm, state.rank, action.one_sided.target, action.one_sided.slot);
     if constexpr (kTimeOrdered<Rules>) {
       begin_operation(state, action, result, operation);
     } else {
@@ -46,6 +47,7 @@ void Replay<Rules>::lock(int timeline, const Action& action) {
   Awaited awaited;
   awaited.kind = Awaited::Kind::kLock;
   awaited.action = &action;
+  end_accesses(action.comm, timelines_[timeline].rank);
   if (locks_ && action.one_sided.target != kNoRoot) {
     auto& count = windows_.lock_counts(action, timeline);
     count.held = true;
@@ -67,6 +69,7 @@ template <class Rules>
 void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action) {
   const int32_t target = action.one_sided.target;
   finish_one_sided(timeline, action);
+  end_accesses(action.comm, timelines_[timeline].rank);
   if constexpr (!Rules::kFollowsRecording)
     windows_.end_lock(action.comm, timelines_[timeline].rank, target);
   if (!locks_ || target == kNoRoot) return;
@@ -98,7 +101,9 @@ template <class Rules>
 void Replay<Rules>::give_back(int timeline, const Action& action, uint32_t number,
                               const Lanes<K>& released) {
   LockTurn<K>& turn = windows_.turn(*locks_, action, number);
-  if (released[0] > turn.released[0]) turn.releaser = timeline;
+  const bool ties = released[0] == turn.released[0];  // as in Arrivals::add()
+  if (released[0] > turn.released[0] || (ties && timeline < turn.releaser))
+    turn.releaser = timeline;
   turn.released = turn.released.max(released);
   const auto holder = std::find(turn.holders.begin(), turn.holders.end(), timeline);
   if (holder != turn.holders.end()) turn.holders.erase(holder);
@@ -110,11 +115,20 @@ void Replay<Rules>::give_back(int timeline, const Action& action, uint32_t numbe
 template <class Rules>
 void Replay<Rules>::end_streams(uint32_t window, int rank, CollectiveInstance<K>& instance) {
   const Communicator& comm = trace_->comms[window];
+  end_accesses(window, rank);
   if constexpr (kTimeOrdered<Rules>) end_flows(window, rank, instance);
   windows_.end_streams(window, rank, [&](int32_t target, const Stream<K>& stream) {
     if (instance.arrivals.empty()) instance.arrivals.resize(comm.size(), Stream<K>::never());
     Lanes<K>& arrival = instance.arrivals[comm.local_rank(target)];
     arrival = arrival.max(stream.landed);
+  });
+}
+
+template <class Rules>
+void Replay<Rules>::end_accesses(uint32_t window, int rank) {
+  if constexpr (Rules::kFollowsRecording) return;
+  windows_.end_accesses(window, rank, [&]([[maybe_unused]] Epoch<K>& epoch) {
+    if constexpr (kTimeOrdered<Rules>) begin_unready(epoch);
   });
 }
 
@@ -129,21 +143,21 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
   switch (action.epoch.step) {
     case EpochStep::kPost:
       epoch.has_post = true;
+      epoch.poster = timeline;
       epoch.recorded_post = call.enter;
       epoch.posted = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
-      wake(epoch.waiting_origin);
+      for (const int32_t waiting : std::exchange(epoch.waiting_origin, {})) wake(waiting);
       if constexpr (kTimeOrdered<Rules>) begin_unready(epoch);
       return;
     case EpochStep::kStart:
-      if constexpr (kTimeOrdered<Rules>) {
-        typename Windows<K>::Pair& pair = windows_.pair_of(action, state.rank);
-        pair.accesses = true;
-        pair.accessed = awaited.instance;
+      if constexpr (!Rules::kFollowsRecording) {
+        windows_.start(action, state.rank, awaited.instance);
+        return;  // the complete will wait
       }
-      if (!Rules::kFollowsRecording) return;  // the complete will wait
       break;
     case EpochStep::kComplete: {
       epoch.has_complete = true;
+      epoch.completer = timeline;
       epoch.recorded_complete = call.enter;
       epoch.completed = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
       if constexpr (!Rules::kFollowsRecording) {
@@ -172,7 +186,26 @@ bool Replay<Rules>::other_side_is_there(int timeline, const Awaited& awaited) {
       return epoch.abandoned || has_flowed(timeline, awaited, epoch);
     return true;
   }
-  (is_origin ? epoch.waiting_origin : epoch.waiting_target) = timeline;
+  if (is_origin) {
+    epoch.waiting_origin.push_back(timeline);
+  } else {
+    epoch.waiting_target = timeline;
+  }
+  return false;
+}
+
+template <class Rules>
+bool Replay<Rules>::target_is_ready(int timeline, const Awaited& awaited) {
+  const Action& action = *awaited.action;
+  if (action.kind != ActionKind::kOneSidedDone) return true;
+  const int rank = timelines_[timeline].rank;
+  const OneSided<K>* operation = windows_.find(rank, action.one_sided.slot);
+  if (!operation || operation->abandoned) return true;
+  typename Windows<K>::Pair& pair = windows_.pair(action.comm, rank, operation->target);
+  Epoch<K>* const epoch = windows_.accessed(pair);
+  // (A complete waits by itself: other_side_is_there().)
+  if (!epoch || pair.completes || epoch->abandoned || epoch->has_post) return true;
+  epoch->waiting_origin.push_back(timeline);
   return false;
 }
 
@@ -191,7 +224,13 @@ void Replay<Rules>::let_go_one_sided(int timeline, const Awaited& awaited) {
   } else if (awaited.kind == Awaited::Kind::kEpoch) {
     if (windows_.epoch(action, rank, awaited.instance).abandoned) ++outcome_.abandoned_epochs;
     if (action.epoch.step == EpochStep::kStart) return;
-    if (windows_.is_origin(action)) windows_.pair_of(action, rank).completes = false;
+    if constexpr (!Rules::kFollowsRecording) {
+      if (windows_.is_origin(action)) {
+        const Epoch<K>& epoch = windows_.epoch(action, rank, awaited.instance);
+        const PairClass pair = pair_of(rank, action.epoch.peer);
+        windows_.end_epoch(windows_.pair_of(action, rank), rank, rules_->ready(epoch, pair));
+      }
+    }
     windows_.depart(action, rank, awaited.instance);
   } else if (action.kind == ActionKind::kOneSidedDone && action.flags & kRemote) {
     windows_.forget(rank, action.one_sided.slot);

@@ -36,7 +36,7 @@ void Replay<Rules>::begin_operation(TimelineState<K>& state, const Action& actio
       epoch.unready.push_back(number);
       return;
     }
-    if (epoch.has_post) ready = rules_->ready(epoch, operation.pair);
+    if (epoch.has_post) ready = rules_->ready(epoch, operation.pair)[0];
   }
   begin_operation(number, ready);
 }
@@ -45,7 +45,7 @@ template <class Rules>
 void Replay<Rules>::begin_unready(Epoch<K>& epoch) requires kTimeOrdered<Rules> {
   for (const uint32_t number : std::exchange(epoch.unready, {})) {
     const PairClass pair = rules_->operations()[number].pair;
-    begin_operation(number, epoch.has_post ? rules_->ready(epoch, pair)
+    begin_operation(number, epoch.has_post ? rules_->ready(epoch, pair)[0]
                                            : -std::numeric_limits<double>::infinity());
   }
 }
@@ -128,8 +128,6 @@ void Replay<Rules>::end_flows(uint32_t window, int rank,
                               CollectiveInstance<K>& instance) requires kTimeOrdered<Rules> {
   const Communicator& comm = trace_->comms[window];
   windows_.visit_streams(window, rank, [&](int32_t target, typename Windows<K>::Pair& pair) {
-    // An epoch that was not completed: nobody waits for its post any more.
-    if (std::exchange(pair.accesses, false)) begin_unready(windows_.epoch(pair, pair.accessed));
     if (!pair.stream.flows) return;
     if (instance.landings.empty()) instance.landings.resize(comm.size());
     instance.landings[comm.local_rank(target)].push_back(pair.stream.flows);
@@ -178,11 +176,10 @@ bool Replay<Rules>::is_done(int timeline, const Awaited& awaited) requires kTime
   OneSided<K>* const operation = windows_.find(rank, action.one_sided.slot);
   if (!operation || !operation->flows) return true;
   typename Windows<K>::Pair& pair = windows_.pair(action.comm, rank, operation->target);
-  if (pair.completes) {
-    // has_flowed() asks again once there is a post.
-    const Epoch<K>& epoch = windows_.epoch(pair, pair.completing);
-    if (epoch.abandoned || !epoch.has_post) return true;
-  }
+  // For a complete, has_flowed() asks again once there is a post.
+  const Epoch<K>* const epoch = windows_.accessed(pair);
+  if (epoch && (epoch->abandoned || !epoch->has_post)) return true;
+  if (operation->abandoned && !pair.completes) return true;
   const bool remotely = action.flags & kRemote && !pair.completes;
   SlotFlows& flows = *operation->flows;
   if ((remotely ? flows.under_way : flows.leaving) > 0) {

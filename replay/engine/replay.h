@@ -197,8 +197,13 @@ class Replay {
   void finish_one_sided(int timeline, const Action& action);
   /// A fence will show what `rank` aimed at others since the one before.
   void end_streams(uint32_t window, int rank, CollectiveInstance<K>& instance);
+  /// `rank` locks, unlocks or fences a window: operations on it wait for no post any more.
+  void end_accesses(uint32_t window, int rank);
   void enter_epoch(int timeline, const Call& call, const Action& action);
   bool other_side_is_there(int timeline, const Awaited& awaited);
+  /// True unless the target of what `awaited` completes has still to post; else `timeline` is woken
+  /// then.
+  bool target_is_ready(int timeline, const Awaited& awaited);
   void lock(int timeline, const Action& action);
   void unlock(int timeline, const Call& call, const Action& action);
   /// A lock that `timeline` holds in that turn is free again at the target.
@@ -241,6 +246,8 @@ class Replay {
                            const Communicator& comm);
   void add_collective_cause(const Call& call, const Awaited& awaited,
                             typename WaitStates<K>::Causes& causes);
+  void add_post_cause(const TimelineState<K>& state, const Awaited& awaited,
+                      typename WaitStates<K>::Causes& causes);
   void add_epoch_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
                        typename WaitStates<K>::Causes& causes);
   void add_lock_cause(const TimelineState<K>& state, const Awaited& awaited,

@@ -24,6 +24,8 @@ int Replay<Rules>::waits_for(int timeline) {
   if (awaited.kind == Awaited::Kind::kEpoch) return awaited.action->epoch.peer;
   if (awaited.kind == Awaited::Kind::kLock)
     return trace_->rank_of(turn_before(awaited).holders.front());
+  if (awaited.kind == Awaited::Kind::kOneSided)
+    return windows_.find(state.rank, awaited.action->one_sided.slot)->target;
   return missing_member(awaited);
 }
 
@@ -165,7 +167,10 @@ void Replay<Rules>::release(int timeline) {
     for (const int32_t waiting : std::exchange(turn.waiting, {})) wake(waiting);
     return;
   }
-  if (awaited.kind == Awaited::Kind::kEpoch) {
+  if (awaited.kind == Awaited::Kind::kOneSided) {
+    const uint32_t slot = awaited.action->one_sided.slot;
+    windows_.find(timelines_[timeline].rank, slot)->abandoned = true;
+  } else if (awaited.kind == Awaited::Kind::kEpoch) {
     Epoch<K>& epoch = windows_.epoch(*awaited.action, timelines_[timeline].rank, awaited.instance);
     epoch.abandoned = true;
     if constexpr (kTimeOrdered<Rules>) begin_unready(epoch);
@@ -230,9 +235,10 @@ std::string Replay<Rules>::describe_wait(int timeline) {
     return " waits for a lock that rank " + other + " holds on window '" +
            trace_->comms[awaited.action->comm].name + "'";
   }
-  if (awaited.kind == Awaited::Kind::kEpoch) {
-    return (windows_.is_origin(*awaited.action) ? " waits for the post of rank "
-                                                : " waits for the complete of rank ") +
+  const bool in_epoch = awaited.kind == Awaited::Kind::kOneSided;
+  if (in_epoch || awaited.kind == Awaited::Kind::kEpoch) {
+    return (in_epoch || windows_.is_origin(*awaited.action) ? " waits for the post of rank "
+                                                            : " waits for the complete of rank ") +
            other + " on window '" + trace_->comms[awaited.action->comm].name + "'";
   }
   const Route& route = matcher_.route(awaited.transfer);

@@ -111,7 +111,8 @@ RUBATO_HOT void Replay<Rules>::add_cause(const TimelineState<K>& state, const Ca
       return add_epoch_cause(state, call, awaited, causes);
     case Awaited::Kind::kLock:
       return add_lock_cause(state, awaited, causes);
-    case Awaited::Kind::kOneSided:  // its own data
+    case Awaited::Kind::kOneSided:
+      return add_post_cause(state, awaited, causes);
     case Awaited::Kind::kMainThread:
     case Awaited::Kind::kThread:
       return;
@@ -155,16 +156,28 @@ template <class Rules>
 int Replay<Rules>::latest_member(const CollectiveInstance<K>& instance, const Awaited& awaited,
                                  const Communicator& comm) {
   if (awaited.waits_for == Synchronisation::kOneToAll) return instance.root_timeline;
-  if (awaited.waits_for == Synchronisation::kPrefix) {
-    int member = awaited.local;  // enters hold the latest so far
-    while (member > 0 && instance.enters[member - 1][0] == instance.enters[awaited.local][0])
-      --member;
-    return comm.members[member];
-  }
+  if (awaited.waits_for == Synchronisation::kPrefix) return instance.latest_of[awaited.local];
   const Arrivals<K>& all = instance.awaited_by(awaited.local, comm);
   if (instance.parts.empty()) return all.latest;
   const auto [time, sender] = instance.parts.latest_in_first_lane(awaited.local);
+  if (time == all.last[0] && sender >= 0 && all.latest >= 0) return std::min(sender, all.latest);
   return time > all.last[0] ? sender : all.latest;
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::add_post_cause(const TimelineState<K>& state,
+                                               const Awaited& awaited,
+                                               typename WaitStates<K>::Causes& causes) {
+  const Action& action = *awaited.action;
+  if (action.kind != ActionKind::kOneSidedDone) return;
+  const OneSided<K>* operation = windows_.find(state.rank, action.one_sided.slot);
+  if (!operation) return;
+  auto& pair = windows_.pair(action.comm, state.rank, operation->target);
+  const Epoch<K>* epoch = windows_.accessed(pair);
+  // (The complete of an epoch has that cause anyway.)
+  if (!epoch || pair.completes || epoch->abandoned || operation->abandoned) return;
+  causes.add(WaitKind::kOneSided, epoch->posted, WaitPattern::kLatePost, epoch->poster,
+             epoch->posted[0]);
 }
 
 template <class Rules>
@@ -177,11 +190,11 @@ RUBATO_RARE void Replay<Rules>::add_epoch_cause(const TimelineState<K>& state, c
   // A model waits for posts that came too late to have been waited for when recorded.
   const double leave =
       Rules::kFollowsRecording ? call.leave : std::numeric_limits<double>::infinity();
-  if (epoch_cause(epoch, *awaited.action, leave, recorded, cause))
-    causes.add(
-        WaitKind::kOneSided, cause,
-        windows_.is_origin(*awaited.action) ? WaitPattern::kLatePost : WaitPattern::kEarlyWait,
-        awaited.action->epoch.peer, cause[0]);
+  if (!epoch_cause(epoch, *awaited.action, leave, recorded, cause)) return;
+  const bool is_origin = windows_.is_origin(*awaited.action);
+  causes.add(WaitKind::kOneSided, cause,
+             is_origin ? WaitPattern::kLatePost : WaitPattern::kEarlyWait,
+             is_origin ? epoch.poster : epoch.completer, cause[0]);
 }
 
 template <class Rules>

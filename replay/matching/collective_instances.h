@@ -41,10 +41,12 @@ struct Arrivals {
   /// Latest enter of the members that take part.
   Lanes<K> last = Lanes<K>::Constant(-std::numeric_limits<double>::infinity());
   double recorded_last = -std::numeric_limits<double>::infinity();
-  int32_t latest = -1;  ///< timeline of the one that entered last, in the first lane
+  /// Timeline of the one that entered last, in the first lane; of several the lowest, as who came
+  /// first is up to the run queue.
+  int32_t latest = -1;
 
   void add(double recorded, const Lanes<K>& enter, int timeline) {
-    if (enter[0] > last[0]) latest = timeline;
+    if (enter[0] > last[0] || (enter[0] == last[0] && timeline < latest)) latest = timeline;
     last = last.max(enter);
     recorded_last = std::max(recorded_last, recorded);
     ++count;
@@ -81,8 +83,12 @@ class PartArrivals {
   /// The same in the first lane: when, and in which timeline (-1: nobody).
   std::pair<double, int32_t> latest_in_first_lane(int member) const {
     std::pair<double, int32_t> found = {-std::numeric_limits<double>::infinity(), -1};
-    for (size_t node = nodes_.size() / 2 + member; node > 0; node /= 2)
-      found = std::max(found, {nodes_[node].last[0], nodes_[node].latest});
+    for (size_t node = nodes_.size() / 2 + member; node > 0; node /= 2) {
+      const Arrivals<K>& some = nodes_[node];
+      const bool is_later = some.last[0] > found.first;
+      if (is_later || (some.last[0] == found.first && some.latest < found.second))
+        found = {some.last[0], some.latest};
+    }
     return found;
   }
 
@@ -111,6 +117,7 @@ struct CollectiveInstance {
   // Prefix operations alone: enters by local rank, then, up to `prefix`, the latest so far.
   std::vector<Lanes<K>> enters;
   std::vector<double> recorded_enters;
+  std::vector<int32_t> latest_of;  ///< timelines of those enters, in the first lane
   std::vector<int32_t> waiting;  ///< timelines to wake
   PartArrivals<K>
       parts;  ///< of members that send nothing to some members; they are not in `arrived.last`
@@ -216,7 +223,7 @@ class CollectiveInstances {
       instance.recorded_root_enter = recorded;
     }
     if (instance.how == Synchronisation::kPrefix)
-      arrive_prefix(instance, size, local, recorded, enter);
+      arrive_prefix(instance, size, local, recorded, enter, timeline);
     return {number, instance};
   }
 
@@ -324,16 +331,20 @@ class CollectiveInstances {
   }
 
   void arrive_prefix(Instance& instance, int size, int local, double recorded,
-                     const Lanes<K>& enter) {
+                     const Lanes<K>& enter, int timeline) {
     if (instance.enters.empty()) {
       instance.enters.resize(size);
       instance.recorded_enters.resize(size);
+      instance.latest_of.resize(size);
     }
     instance.enters[local] = enter;
+    instance.latest_of[local] = timeline;
     instance.recorded_enters[local] = recorded;
     while (instance.prefix < size && instance.here[instance.prefix]) {
       const int i = instance.prefix++;
       if (i == 0) continue;
+      if (instance.enters[i - 1][0] >= instance.enters[i][0])
+        instance.latest_of[i] = instance.latest_of[i - 1];
       instance.enters[i] = instance.enters[i].max(instance.enters[i - 1]);
       instance.recorded_enters[i] =
           std::max(instance.recorded_enters[i], instance.recorded_enters[i - 1]);

@@ -11,7 +11,8 @@
 //   get, atomics      start likewise with the bytes they send (a get: none); the result is there at
 //   that fetch        start + T(sent) + T(received), the results of one origin one after the other,
 //                     like messages
-//   flush_local, Wait end when the data has left the origin and the results are there
+//   flush_local, Wait end when the data has left the origin and the results are there; in an epoch
+//                     not before the target has notified
 //   flush, unlock     end when also an acknowledgment has come back: L after the data landed
 //   fence             ends likewise, and when the operations aimed at this rank since the previous
 //                     fence have landed
@@ -73,6 +74,11 @@ struct Stream {
   }
   /// Arrival of the last transfer if none may start before `ready`.
   Lanes<K> from(const Lanes<K>& ready) const { return landed.max(ready + behind); }
+  /// None did.
+  void go(const Lanes<K>& ready) {
+    landed = from(ready);
+    behind = never();
+  }
 };
 
 /// The operations of one origin towards one target that share a number.
@@ -80,12 +86,23 @@ template <int K>
 struct OneSided {
   int32_t target = 0;
   PairClass pair;
-  bool fetches = false;                 ///< results are to come
-  Lanes<K> left = Stream<K>::never();   ///< when the out-port was free again
-  Stream<K> stores;                     ///< what is put
-  Stream<K> results;                    ///< what is fetched
+  bool fetches = false;                ///< results are to come
+  Lanes<K> left = Stream<K>::never();  ///< when the out-port was free again
+  /// For how long operations of any number towards the target, up to the last of these, occupy the
+  /// out-port: in an epoch it is free again that long after the target is ready.
+  Lanes<K> through = Lanes<K>::Zero();
+  bool abandoned = false;  ///< the call in an epoch that waits for them keeps its recorded time
+  Stream<K> stores;        ///< what is put
+  Stream<K> results;       ///< what is fetched
   Lanes<K> in_gaps = Lanes<K>::Zero();  ///< for how long results occupy the in-port
   std::shared_ptr<SlotFlows> flows;     ///< in the order of time
+
+  /// They went out once the target was ready.
+  void go(const Lanes<K>& ready) {
+    left = left.max(ready + through);
+    stores.go(ready);
+    results.go(ready);
+  }
 };
 
 /// One epoch of an origin and the exposure of its target.
@@ -93,11 +110,13 @@ template <int K>
 struct Epoch {
   bool has_post = false;
   bool has_complete = false;
-  bool abandoned = false;       ///< one side never comes: the other keeps its recorded time
-  int departed = 0;             ///< of complete and wait
-  int32_t waiting_origin = -1;  ///< timeline to wake
-  int32_t waiting_target = -1;
-  double recorded_post = 0;  ///< enter of the call, as recorded
+  bool abandoned = false;               ///< one side never comes: the other keeps its recorded time
+  int departed = 0;                     ///< of complete and wait
+  std::vector<int32_t> waiting_origin;  ///< timelines to wake
+  int32_t waiting_target = -1;          ///< likewise
+  int32_t poster = -1;                  ///< timelines
+  int32_t completer = -1;
+  double recorded_post = 0;             ///< enter of the call, as recorded
   double recorded_complete = 0;
   /// When the notification went out (model), or the call was entered (measured).
   Lanes<K> posted = Stream<K>::never();
@@ -131,8 +150,10 @@ class Windows {
     bool touched = false;    ///< in `touched_` of its origin
     bool completes = false;  ///< the current call of the origin ends the epoch `completing`
     uint64_t completing = 0;
-    bool accesses = false;  ///< in the order of time: the epoch `accessed` has started
+    bool accesses = false;  ///< the epoch `accessed` has started, and is not complete
     uint64_t accessed = 0;
+    bool started = false;  ///< in `started_` of its origin
+    std::vector<uint32_t> slots;  ///< of what was begun in it
   };
 
   Windows() { over_.abandoned = true; }
@@ -166,6 +187,48 @@ class Windows {
     if (!starts) ++next;
     while (number >= of.first + of.epochs.size()) of.epochs.emplace_back();
     return number;
+  }
+
+  /// `rank` starts the epoch of that number.
+  void start(const Action& action, int rank, uint64_t number) {
+    Pair& of = pair_of(action, rank);
+    if (!of.started) started_[{action.comm, rank, 0}].push_back(action.epoch.peer);
+    of.started = of.accesses = true;
+    of.accessed = number;
+    of.slots.clear();
+  }
+  /// An origin begins operations of that slot; in an epoch they belong to it.
+  void begin(uint32_t window, int origin, int target, uint32_t slot) {
+    Pair& of = pair(window, origin, target);
+    if (of.accesses && (of.slots.empty() || of.slots.back() != slot)) of.slots.push_back(slot);
+  }
+  /// The complete of an epoch, whose target was ready at `ready`, leaves: what was begun in it and
+  /// ends later (a get whose request is waited for behind it) went out then.
+  void end_epoch(Pair& of, int origin, const Lanes<K>& ready) {
+    of.completes = false;
+    for (const uint32_t slot : std::exchange(of.slots, {})) {
+      if (OneSided<K>* operation = find(origin, slot)) operation->go(ready);
+    }
+  }
+  /// An origin synchronises otherwise on a window: what it has started is over, though no complete
+  /// is on record. `visit(epoch)` for each.
+  template <typename Visit>
+  void end_accesses(uint32_t window, int origin, Visit visit) {
+    const auto found = started_.find({window, origin, 0});
+    if (found == started_.end()) return;
+    for (const int32_t target : std::exchange(found->second, {})) {
+      Pair& of = pair(window, origin, target);
+      of.started = false;
+      of.slots.clear();
+      if (std::exchange(of.accesses, false)) visit(epoch(of, of.accessed));
+    }
+  }
+
+  /// The epoch whose post the operations of an origin need: that which its current call completes,
+  /// else that which it has started; nullptr: none.
+  Epoch<K>* accessed(Pair& of) {
+    if (of.completes) return &epoch(of, of.completing);
+    return of.accesses ? &epoch(of, of.accessed) : nullptr;
   }
 
   /// One side leaves the epoch; it is forgotten when both have.
@@ -293,6 +356,7 @@ class Windows {
 
   std::unordered_map<Key, Pair, Hash> pairs_;
   Epoch<K> over_;
+  std::unordered_map<Key, std::vector<int32_t>, Hash> started_;  ///< targets; the key's is 0
   std::unordered_map<Key, std::vector<int32_t>, Hash> touched_;  ///< targets; the key's is 0
   std::unordered_map<Key, LockTurn<K>, Hash> turns_;             ///< by window, target and number
   std::unordered_map<Key, LockCounts, Hash> lock_counts_;        ///< by window, timeline and target

@@ -183,6 +183,7 @@ class ModelRules {
     operation.left = operation.left.max(timeline.out_port);
     operation.stores.add(start, there.gap, there.transfer);
     aimed.add(start, there.gap, there.transfer);
+    operation.through = aimed.gaps;
     if (!result) return;
     const LaneMessageCost<K>& back = message_cost(operation.pair, result->one_sided.bytes);
     operation.fetches = true;
@@ -199,6 +200,12 @@ class ModelRules {
   Lanes<K> tell(TimelineState<K>& timeline, PairClass pair) {
     timeline.busy += message_cost(pair, 0).send_overhead;
     return timeline.busy;
+  }
+
+  /// When the origin of an epoch can know that its target is ready; never, where that does not
+  /// post.
+  Lanes<K> ready(const Epoch<K>& epoch, PairClass pair) {
+    return epoch.posted + message_cost(pair, 0).latency;
   }
 
   /// When a word that goes out at `time` is at the other rank.
@@ -481,7 +488,7 @@ class ModelRules {
     if (awaited.kind == Awaited::Kind::kCollective)
       return collective_leave(timeline, call, awaited, context);
     if (awaited.kind == Awaited::Kind::kEpoch) return epoch_leave(timeline, call, awaited, context);
-    return one_sided_leave(timeline, awaited, context);
+    return one_sided_leave(timeline, call, awaited, context);
   }
 
   Lanes<K> collective_leave(const TimelineState<K>& timeline, const Call& call,
@@ -521,7 +528,7 @@ class ModelRules {
                                      : Lanes<K>(leave.max(instance.arrivals[awaited.local]));
   }
 
-  Lanes<K> one_sided_leave(TimelineState<K>& timeline, const Awaited& awaited,
+  Lanes<K> one_sided_leave(TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
                            const RuleContext<K>& context) {
     const Action& action = *awaited.action;
     if (action.kind == ActionKind::kUnlock) return timeline.busy;
@@ -541,15 +548,16 @@ class ModelRules {
     if (!operation) return timeline.busy;
     auto& pair = context.windows->pair(action.comm, timeline.rank, operation->target);
     Lanes<K> ready = Stream<K>::never();
-    if (pair.completes) {
-      const Epoch<K>& epoch = context.windows->epoch(pair, pair.completing);
-      if (epoch.abandoned) return timeline.busy;  // as epoch_leave() says
-      ready = epoch.posted + message_cost(operation->pair, 0).latency;
+    if (const Epoch<K>* epoch = context.windows->accessed(pair)) {
+      if (pair.completes && epoch->abandoned) return timeline.busy;  // as epoch_leave() says
+      if (!pair.completes && (operation->abandoned || epoch->abandoned))
+        return timeline.enter + (call.leave - call.enter);
+      ready = this->ready(*epoch, operation->pair);
     }
     // The local end alone ends an epoch: what is at the target is the target's to wait for.
     const bool remotely = action.flags & kRemote && !pair.completes;
-    Lanes<K> leave = remotely ? Lanes<K>(operation->stores.landed)
-                              : Lanes<K>(operation->left.max(ready + operation->stores.gaps));
+    Lanes<K> leave = remotely ? operation->stores.from(ready)
+                              : Lanes<K>(operation->left.max(ready + operation->through));
     if (remotely) leave += message_cost(operation->pair, 0).latency;
     if (operation->fetches) {
       timeline.in_port =

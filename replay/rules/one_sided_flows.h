@@ -43,7 +43,6 @@ struct OneSidedFlow {
   // The port's time that operations before it take, if it begins when its target is ready:
   double gaps = 0;        ///< of its kind, towards the target
   double aimed_gaps = 0;  ///< of any kind, towards the target
-  double slot_gaps = 0;   ///< of its number
   size_t result = 0;      ///< in SlotFlows::results
   std::shared_ptr<SlotFlows> slot;
   std::shared_ptr<Landing> aimed;
@@ -62,7 +61,7 @@ struct OneSidedFlow {
   void plan(double ready) {
     const double both = there.length + back.length;
     begin = std::max(start, ready + gaps);
-    left = std::max(start + gap, ready + (slot_gaps + gap));
+    left = std::max(start + gap, ready + (aimed_gaps + gap));  // of a put: not before it begins
     arrival = std::max(start + there.length, ready + (gaps + there.length));
     landed = std::max(arrival, ready + (aimed_gaps + there.length));
     returned = std::max(start + both, ready + (gaps + both));

@@ -83,9 +83,8 @@ class OrderedRules : public ModelRules<1> {
     flow.start = start[0];
     flow.gap = there.gap[0];
     flow.gaps = flow.aimed_gaps = aimed.gaps[0];
-    flow.slot_gaps = operation.stores.gaps[0];
-    operation.stores.gaps += there.gap;
     aimed.gaps += there.gap;
+    operation.through = aimed.gaps;
     if (!result) return flow;
     flow.fetches = operation.fetches = true;
     flow.back = way(operation.pair, result->one_sided.bytes);
@@ -96,11 +95,6 @@ class OrderedRules : public ModelRules<1> {
     flow.result = operation.flows->results.size();
     operation.flows->results.push_back({in_gap[0], 0});
     return flow;
-  }
-
-  /// When the origin of an epoch can know that its target is ready.
-  double ready(const Epoch<1>& epoch, PairClass pair) {
-    return epoch.posted[0] + message_cost(pair, 0).latency[0];
   }
 
   /// Nothing that the current call waits for is under way any more: tells ModelRules when it came.

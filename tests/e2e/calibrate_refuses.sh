@@ -48,6 +48,9 @@ expect_failure 1 "e.toml was not made of e.csv: ended by signal 9; 'rubato fit e
   --patterns none --collectives none
 grep -q '^node,pingpong,' e.csv || fail "no samples: $(ls)"
 [ ! -e e.csv.partial ] || fail "the samples have no name of their own"
+expect_failure 1 "not made of my e.csv: ended by signal 9; 'rubato fit 'my e.csv'" \
+  env "LD_PRELOAD=$work/into_fit.so" "mpirun.$flavour" -n 2 "$rubato" calibrate -o "my e.toml" --quick --seconds 2 \
+  --max-size 4KiB --patterns none --collectives none
 run 2 "$rubato" calibrate -o f.toml --quick --seconds 2 --max-size 4KiB --patterns none --collectives none --samples-only \
   >out.txt || fail "$(cat out.txt)"
 grep -q '^f.csv: samples$' out.txt || fail "nothing is said: $(cat out.txt)"

@@ -21,6 +21,25 @@ nodes 0 1 2 3
 T
 "$work/build/backplane" "$work/two.txt" 0.5GB/s >"$work/out.txt"
 grep -q ' 1001.000 us$' "$work/out.txt" && grep -q ' 4001.000 us$' "$work/out.txt" || { cat "$work/out.txt"; exit 1; }
+# One-sided, what is put has left when its port is free, 1 ms later, unless others held it up by then: with the other
+# put it has half of the 1 GB/s, and is there 1 us + 1 MB / (0.5 GB/s) = 2001 us after it began, at 2 us (a lock takes
+# a round trip). Over 2 GB/s nobody is held up: 1002 us.
+cat >"$work/put.txt" <<'T'
+nodes 0 1 2 3
+window 1
+0: 0..0 win_lock 1
+0: 0..0 put 1 1MB
+0: 0..10 win_flush_local 1
+1: 0..1 local MPI_Comm_rank
+2: 0..0 win_lock 3
+2: 0..0 put 3 1MB
+2: 0..10 win_flush_local 3
+3: 0..1 local MPI_Comm_rank
+T
+for speed in 1GB/s=2003 2GB/s=1002; do
+  "$work/build/backplane" "$work/put.txt" "${speed%=*}" >"$work/out.txt"
+  grep -q "backplane=.* ${speed#*=}.000 us$" "$work/out.txt" || { cat "$work/out.txt"; exit 1; }
+done
 # On a ring of four nodes 0 and 3 are neighbours, 1 and 3 two hops apart: 2 us more for the second message.
 cat >"$work/ring.txt" <<'T'
 nodes 0 1 2 3

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <limits>
 
 #include "models/cost/interconnect.h"
 #include "models/error.h"
@@ -44,6 +45,20 @@ const NetworkModel kRing = {
       if (placement.nodes() == 3) throw InputError("a ring of three is a triangle");
       return std::make_unique<Ring>(placement, *setting.number("hop"));
     }};
+
+/// Breaks the rules as told.
+class Wrong : public Distances {
+ public:
+  Wrong(int count, int between, double latency)
+      : count_(count), between_(between), latency_(latency) {}
+  int between(int, int) const override { return between_; }
+  int count() const override { return count_; }
+  double latency(int) const override { return latency_; }
+
+ private:
+  int count_, between_;
+  double latency_;
+};
 
 /// T(n) = 100 + n ns at all levels, no overheads, no gap; and 7 ns a hop beyond the first.
 Scenario ring(const std::string& more = "") {
@@ -177,6 +192,20 @@ TEST_CASE("scenarios of other distances are replayed apart, those of the same to
   CHECK(groups({ring(), ring(",latency*2")}) == 1);
   CHECK(groups({ring(), ring(",contention.hop*2")}) == 2);
   CHECK(groups({ring(), parse_scenario("bandela:latency=1us")}) == 2);
+  // The usual number, given or not. Of a model without distances no number tells pairs apart.
+  Scenario usual = ring();
+  usual.platform.contention.numbers.clear();
+  CHECK(groups({ring(",contention.hop=0ns"), usual}) == 1);
+  CHECK(groups({ring(), usual}) == 2);
+  const auto unlimited = [](double number) {
+    static const NetworkModel kNothing = {
+        "test nothing", "", {{"some", NetworkKey::Kind::kCount, "", {}}}, nullptr};
+    Scenario scenario = parse_scenario("bandela:latency=100ns,bandwidth=1GB/s");
+    scenario.platform.contention.model = &kNothing;
+    scenario.platform.contention.numbers["some"] = number;
+    return scenario;
+  };
+  CHECK(groups({unlimited(1), unlimited(2)}) == 1);
 }
 
 TEST_CASE("a network that does not fit the placement is refused in one line") {
@@ -194,4 +223,33 @@ TEST_CASE("a network that does not fit the placement is refused in one line") {
   const ContentionSetting setting = ring().platform.contention;
   CHECK(setting.make_distances(Placement::blocks(504, 1)) != nullptr);
   CHECK_THROWS_AS(setting.make_distances(Placement::blocks(600, 1)), InputError);
+}
+
+TEST_CASE("a network model that breaks the rules of distances is named") {
+  const auto error = [](int count, int between, double latency) -> std::string {
+    try {
+      checked(std::make_unique<Wrong>(count, between, latency), "bent")->between(3, 5);
+    } catch (const InputError& refused) {
+      return refused.what();
+    }
+    return "";
+  };
+  CHECK(error(2, 1, 1e-9).empty());
+  CHECK(error(252, 251, 0).empty());
+  const std::string of_it = "contention.model \"bent\" has ";
+  CHECK(error(253, 0, 0) == of_it + "253 distances between nodes; it must be 1 to 252");
+  CHECK(error(0, 0, 0) == of_it + "0 distances between nodes; it must be 1 to 252");
+  CHECK(error(2, 2, 0) == of_it + "distance 2 between ranks 3 and 5; it must be 0 to 1");
+  CHECK(error(2, -1, 0) == of_it + "distance -1 between ranks 3 and 5; it must be 0 to 1");
+  const std::string latency = " s at distance 0; it must be a number from 0 on";
+  CHECK(error(1, 0, -1) == of_it + "a latency of -1.000000" + latency);
+  CHECK(error(1, 0, std::numeric_limits<double>::quiet_NaN()).ends_with(latency));
+  CHECK(error(1, 0, std::numeric_limits<double>::infinity()).ends_with(latency));
+  // So are those that scenarios make.
+  const NetworkModel model = {"bent", "", {}, nullptr, [](const auto&, const auto&) {
+                                return std::unique_ptr<Distances>(new Wrong(1, 7, 0));
+                              }};
+  ContentionSetting setting;
+  setting.model = &model;
+  CHECK_THROWS_AS(setting.make_distances(Placement::blocks(2, 1))->between(0, 1), InputError);
 }

@@ -72,17 +72,19 @@ TEST_CASE("a put that is held up when it should have left has left when it is th
   const std::string flush = under_locks("put 1000B", "win_flush_local");
   check(ends(flush, buses("network = 1")), {200, 2300, 1, 1});
   // With a gap of 1 ns a byte it should have left at 1200. By degradation the latency is over at
-  // 300; at 1200 only 450 of its bytes have moved, not 900: it is there at 300 + 2000. Without
-  // others, at DR = 1, it has left in time.
+  // 300; at 1200 only 450 of its bytes have moved, not 900: it is there at 300 + 2000. At DR = 2
+  // it is 225, where alone it would be 450: 300 + 4000. Without others it has left in time.
   const auto with_gap = [](Scenario scenario) {
     scenario.platform.level(Level::kNetwork)->gap.reset();
     return scenario;
   };
   check(ends(flush, with_gap(contended(""))), {1200, 1200, 1, 1});
   check(ends(flush, with_gap(degraded(1))), {2300, 2300, 1, 1});
+  check(ends(flush, with_gap(degraded(2))), {4300, 4300, 1, 1});
   const std::string one = kNodes + "0: 0..0 win_lock 2\n0: 0..0 put 2 1000B\n" +
                           "0: 0..0 win_flush_local 2\n1: 0..1 local MPI_Comm_rank\n" + kIdle;
-  check(ends(one, with_gap(degraded(1))), {1200, 1, 1, 1});
+  for (const double ratio : {1.0, 1.01, 2.0, 0.5})
+    check(ends(one, with_gap(degraded(ratio))), {1200, 1, 1, 1});
 }
 
 // The message has the bus from 0 to 1000; the put, ready at 200, from then on: 2100, heard of at
@@ -128,7 +130,7 @@ TEST_CASE("an operation that fetches flows there and back") {
   check(ends(text, buses("network = 1")), {2800, 3300, 1, 1});
 }
 
-// A put behind a get of the same number: the flush waits for both. The request of the get is there
+// A put behind a get: the flush waits for both. The request of the get is there
 // at 300, its 8 bytes need a link out of node 1: back at 408. The put needs the link out of node 0,
 // which a message of rank 1 has until 1000: there at 2100, heard of at 2200.
 TEST_CASE("a flush waits for a late put behind a result that is there") {
@@ -181,6 +183,155 @@ TEST_CASE("an epoch without a post ends, and what was put in it goes out") {
 
 namespace {
 
+/// Between nodes T(n) = 100 + n and a port that takes 40 + n / 2, within one 10 + n; no overheads.
+Scenario ported(const std::string& contention) {
+  Scenario scenario;
+  scenario.name = "ported " + contention;
+  scenario.platform = parse_platform(R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "10ns", bandwidth = "1GB/s" } ]
+    gap = "0ns"
+    [level.network]
+    transfer = [ { from = "0B", latency = "100ns", bandwidth = "1GB/s" } ]
+    gap = [ { from = "0B", latency = "40ns", bandwidth = "2GB/s" } ]
+  )" + (contention.empty() ? "" : "[contention]\n" + contention),
+                                     "ported.toml");
+  return scenario;
+}
+
+/// Nobody is in anybody's way: the ends are the same with and without the order of time.
+void check_both(const std::string& text, const Ends& expected) {
+  INFO(text);
+  check(ends(text, ported("")), expected);
+  check(ends(text, ported("model = \"buses\"\nnetwork = 100")), expected);
+}
+
+}  // namespace
+
+// Rank 2 posts at 5000; rank 0 knows at 5100, and what it began goes out one behind the other. The
+// first put takes the port for 40 + 2000, the second one for 44: it has left at 7184, and is there
+// at 5100 + 2040 + 108, before the first one, at 5100 + 4100.
+TEST_CASE("a put has left when the port has served all before it, of whatever number") {
+  const std::string epoch =
+      "0: 0..0 win_complete\n1: 0..0 local MPI_Comm_rank\n2: 0..0 local MPI_Comm_rank\n"
+      "2: 5000..5000 win_post 0\n2: 5000..6000 win_wait\n3: 0..0 local MPI_Comm_rank\n";
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 put 2 4000B\n0: 0..0 rput 2 8B req 1\n" + epoch,
+             {7184, 0, 9200, 0});
+  // The requests of three gets take the port for 40 each: the put goes out at 5220 and is there at
+  // 5328. The third result would be there at 5100 + 80 + 100 + 108, but the in-port takes 44 for
+  // each, from 5308 on: 5396.
+  check_both(kNodes +
+                 "0: 0..0 win_start 2\n0: 0..0 get 2 8B\n0: 0..0 get 2 8B\n0: 0..0 get 2 8B\n"
+                 "0: 0..0 rput 2 8B req 1\n" +
+                 epoch,
+             {5396, 0, 5328, 0});
+}
+
+// Rank 0's complete is not on record, as recording was off until 1. The lock takes a round trip, to
+// 201; the put is there at 201 + 1100 = 1301, heard of at 1401. It waits for no post.
+TEST_CASE("operations under a lock wait for no post of an epoch before") {
+  const std::string others =
+      "1: 0..0 local MPI_Comm_rank\n2: 0..0 local MPI_Comm_rank\n3: 0..0 local MPI_Comm_rank\n";
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..1 off\n0: 1..1 win_lock 2\n" +
+                 "0: 1..1 put 2 1000B\n0: 1..1 win_unlock 2\n" + others,
+             {1401, 0, 0, 0});
+  // What was put in that epoch is out of the way by then.
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 put 2 8B\n0: 0..1 off\n" +
+                 "0: 1..1 win_lock_all\n0: 1..1 put 2 1000B\n0: 1..1 win_unlock_all\n" + others,
+             {1401, 0, 0, 0});
+  // Not even the lock is on record: the put, at 1, is there at 1101. Without flows nobody waits
+  // for a post but the complete; with them the put begins with the unlock at the latest.
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..1 off\n0: 1..1 put 2 1000B\n" +
+                 "0: 1..1 win_unlock 2\n" + others,
+             {1201, 0, 0, 0});
+}
+
+// Rank 2 posts at 5000, rank 0 knows at 5100. A put of 8 bytes has left 44 later, and the message
+// of rank 0 is there 10 + 8 after that. The put is there at 5208, the word of the complete at 5244.
+// What is got is there a round trip after 5100: 5100 + 100 + 108; the word of the complete 100
+// later. Two puts: see above.
+TEST_CASE("a request in an epoch is over when its target has posted") {
+  const std::string post =
+      "2: 0..0 local MPI_Comm_rank\n2: 5000..5000 win_post 0\n2: 5000..6000 win_wait\n"
+      "3: 0..0 local MPI_Comm_rank\n";
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rput 2 8B req 1\n0: 0..0 wait 1\n" +
+                 "0: 0..0 send 1 8B\n0: 0..0 win_complete\n1: 0..10 recv 0 8B\n" + post,
+             {5144, 5162, 5244, 0});
+  const std::string alone = "0: 0..0 wait 1\n0: 0..0 win_complete\n1: 0..0 local MPI_Comm_rank\n";
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rget 2 8B req 1\n" + alone + post,
+             {5308, 0, 5408, 0});
+  check_both(
+      kNodes + "0: 0..0 win_start 2\n0: 0..0 put 2 4000B\n0: 0..0 rput 2 8B req 1\n" + alone + post,
+      {7184, 0, 9200, 0});
+}
+
+// The complete waits for the post alone, until 5100. The request is at the target at 5200, and what
+// is got there at 5308, which the wait behind it waits for.
+TEST_CASE("what is got in an epoch is waited for behind it") {
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rget 2 8B req 1\n0: 0..0 win_complete\n" +
+                 "0: 0..0 wait 1\n1: 0..0 local MPI_Comm_rank\n2: 0..0 local MPI_Comm_rank\n" +
+                 "2: 5000..5000 win_post 0\n2: 5000..6000 win_wait\n" +
+                 "3: 0..0 local MPI_Comm_rank\n",
+             {5308, 0, 5200, 0});
+}
+
+// A post that never comes: the wait keeps its 7, the complete its 10.
+TEST_CASE("a request whose target will not post keeps its time") {
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..7 wait 1\n" +
+                 "0: 7..17 win_complete\n1: 0..0 local MPI_Comm_rank\n" +
+                 "2: 0..0 local MPI_Comm_rank\n3: 0..0 local MPI_Comm_rank\n",
+             {17, 0, 0, 0});
+  // When recorded, the wait did not wait for the post, which stands behind a message that was sent
+  // later: it keeps its 5. The message comes to the port behind the put, at 540, and is there at
+  // 648, when rank 2 posts. Rank 0 knows at 748: what it puts has left at 1288, and is there at
+  // 1848.
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..5 wait 1\n" +
+                 "0: 5..5 send 2 8B\n0: 5..200 win_complete\n1: 0..0 local MPI_Comm_rank\n" +
+                 "2: 0..20 recv 0 8B\n2: 20..20 win_post 0\n2: 20..300 win_wait\n" +
+                 "3: 0..0 local MPI_Comm_rank\n",
+             {1288, 0, 1848, 0});
+}
+
+// Rank 2 waits for a message that was never sent, and goes on after its 4000: it posts at 5000,
+// which rank 0 knows at 5100. What it puts has left at 5640, and is there at 6200.
+TEST_CASE("a hole elsewhere while a request waits for a post") {
+  check_both(kNodes + "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..5100 wait 1\n" +
+                 "0: 5100..5200 win_complete\n1: 0..0 local MPI_Comm_rank\n" +
+                 "2: 0..4000 recv 1 8B\n2: 5000..5000 win_post 0\n2: 5000..6000 win_wait\n" +
+                 "3: 0..0 local MPI_Comm_rank\n",
+             {5640, 0, 6200, 0});
+}
+
+TEST_CASE("a deadlock with a request that waits for a post") {
+  const auto deadlock = [](const std::string& text, const Scenario& scenario) {
+    ReplayOptions options;
+    options.repair = false;
+    return replay(kNodes + text, {scenario}, options).scenarios[0].deadlock;
+  };
+  for (const Scenario& handshakes : {contended(""), buses("network = 100")}) {
+    // Ranks 1 and 2 send each other more than goes without a receive.
+    const std::string elsewhere = deadlock(
+        "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..5100 wait 1\n"
+        "0: 5100..5200 win_complete\n1: 0..10 send 2 9000B\n1: 10..20 recv 2 9000B\n"
+        "2: 0..10 send 1 9000B\n2: 10..20 recv 1 9000B\n2: 5000..5000 win_post 0\n"
+        "2: 5000..6000 win_wait\n3: 0..0 local MPI_Comm_rank\n",
+        handshakes);
+    CHECK(elsewhere.find("rank 2") != std::string::npos);
+    CHECK(elsewhere.find("post") == std::string::npos);
+    // Rank 2 posts behind a message that rank 0 sends behind its wait, and neither left first.
+    const std::string of_it = deadlock(
+        "0: 0..0 win_start 2\n0: 0..0 rput 2 1000B req 1\n0: 0..10 wait 1\n"
+        "0: 10..20 send 2 8B\n0: 20..30 win_complete\n1: 0..0 local MPI_Comm_rank\n"
+        "2: 0..10 recv 0 8B\n2: 20..20 win_post 0\n2: 20..40 win_wait\n"
+        "3: 0..0 local MPI_Comm_rank\n",
+        handshakes);
+    CHECK(of_it.find("waits for the post of rank 2 on window 'window 1'") != std::string::npos);
+  }
+}
+
+namespace {
+
 /// Programs of four ranks on two nodes: fences, locks, epochs and requests, and messages between.
 class Programs {
  public:
@@ -218,6 +369,13 @@ class Programs {
              call + "\n";
   }
   std::string bytes() { return " " + std::to_string(below(2) ? 8 : below(9000)) + "B"; }
+  /// Begins an operation with a request, and waits for it, perhaps only after another one.
+  void request(int rank, int target, bool waits = true) {
+    line(rank, (below(2) ? "rput " : "rget ") + std::to_string(target) + bytes() + " req 1");
+    if (!waits) return;
+    if (below(2)) operation(rank, target);
+    line(rank, "wait 1");
+  }
   /// Begins an operation of `rank` on `target`.
   void operation(int rank, int target) {
     const char* calls[] = {"put", "get", "accumulate", "fetch_and_op"};
@@ -249,8 +407,18 @@ class Programs {
     }
     for (const int origin : {0, 2}) {
       line(origin, "win_start 1 3");
-      for (int i = below(4); i > 0; --i) operation(origin, below(2) * 2 + 1);
+      for (int i = below(6); i > 0; --i) {
+        const int target = below(2) * 2 + 1;
+        if (below(3)) {
+          operation(origin, target);
+        } else {
+          request(origin, target);
+        }
+      }
+      const bool waits_behind = below(2);
+      if (waits_behind) request(origin, 3, false);
       line(origin, "win_complete");
+      if (waits_behind) line(origin, "wait 1");
     }
   }
   void flushes() {
@@ -261,9 +429,7 @@ class Programs {
         operation(rank, std::stoi(target));
         if (below(3) == 0) line(rank, "win_flush " + target);
         if (below(3) == 0) line(rank, "win_flush_local " + target);
-        if (below(3)) continue;
-        line(rank, (below(2) ? "rput " : "rget ") + target + bytes() + " req 1");
-        line(rank, "wait 1");
+        if (below(3) == 0) request(rank, std::stoi(target));
       }
       line(rank, "win_unlock_all");
     }

@@ -165,6 +165,30 @@ TEST_CASE("collective waits have the name of their pattern, and their last membe
   check(0, "scan 8B 8B", "MPI_Scan", "early scan");
 }
 
+// Ranks 1 and 2 enter at 40. When recorded, rank 1 was there at 940 only, so it is replayed later.
+TEST_CASE("of several that come last at once it is the lowest, whoever is replayed first") {
+  const std::string text = R"(
+    0: 0..0 init
+    1: 0..0 init
+    2: 0..0 init
+    0: 0..0 send 1 8B
+    0: 10..941 CALL
+    0: 950 end
+    1: 0..900 recv 0 8B
+    1: 940..941 CALL
+    1: 950 end
+    2: 40..941 CALL
+    2: 950 end
+  )";
+  for (const std::string call : {"barrier", "alltoallv 16B 24B parts 8B 0B 8B"}) {
+    std::string with = text;
+    for (size_t at = 0; (at = with.find("CALL")) != std::string::npos;) with.replace(at, 4, call);
+    const Watched watched = watch(with, kPerfect);
+    CHECK(watched.causes->direct().at({0, 1}) == Approx(30));
+    CHECK(watched.causes->direct().count({0, 2}) == 0);
+  }
+}
+
 TEST_CASE("one-sided waits have the name of their pattern") {
   // The origin completes at 20 what the target posts at 40; the target waits from 45 on for the
   // complete of the second epoch, at 90.
@@ -188,6 +212,68 @@ TEST_CASE("one-sided waits have the name of their pattern") {
   CHECK(watched.wait(1, "MPI_Win_wait", "early wait") == Approx(45));
   CHECK(watched.causes->direct().at({0, 1}) == Approx(20));
   CHECK(watched.causes->direct().at({1, 0}) == Approx(45));
+}
+
+// Rank 1's main thread waits for rank 2 until 100. Its other thread, which computes, posts at 40
+// what rank 0 completes from 10 on: rank 2 is no root of that. Likewise it enters a scan at 40.
+TEST_CASE("what another thread waits for is no root") {
+  const Watched epoch = watch(R"(
+    window 1
+    0: 0..0 init
+    1: 0..0 init
+    2: 0..0 init
+    0: 10..10 win_start 1
+    0: 10..40 win_complete
+    0: 200 end
+    1: 0..100 recv 2 8B
+    1: 200 end
+    1.1: 1..2 local MPI_Comm_rank
+    1.1: 40..40 win_post 0
+    1.1: 41..45 win_wait
+    2: 100..100 send 1 8B
+    2: 200 end
+  )",
+                              kPerfect);
+  CHECK(epoch.wait(0, "MPI_Win_complete", "late post") == Approx(30));
+  CHECK(epoch.causes->roots() == std::vector<double>{0, 30, 100});
+  const Watched scan = watch(R"(
+    0: 0..0 init
+    1: 0..0 init
+    2: 0..0 init
+    0: 5..6 scan 8B 8B
+    0: 100..100 send 1 8B
+    0: 200 end
+    1: 0..100 recv 0 8B
+    1: 200 end
+    1.1: 1..2 local MPI_Comm_rank
+    1.1: 40..41 scan 8B 8B
+    2: 10..41 scan 8B 8B
+    2: 200 end
+  )",
+                             kPerfect);
+  CHECK(scan.wait(2, "MPI_Scan", "early scan") == Approx(30));
+  CHECK(scan.causes->roots() == std::vector<double>{100, 30, 0});
+}
+
+// A wait inside an epoch, from 10 until the post at 40.
+TEST_CASE("a request in an epoch waits for a late post") {
+  const Watched watched = watch(R"(
+    window 1
+    0: 0..0 init
+    1: 0..0 init
+    0: 10..10 win_start 1
+    0: 10..10 rput 1 8B req 1
+    0: 10..40 wait 1
+    0: 40..40 win_complete
+    0: 50 end
+    1: 40..40 win_post 0
+    1: 40..41 win_wait
+    1: 50 end
+  )",
+                                kPerfect);
+  CHECK(watched.wait(0, "MPI_Wait", "late post") == Approx(30));
+  CHECK(watched.causes->direct().at({0, 1}) == Approx(30));
+  CHECK(watched.causes->waits().size() == 1);
 }
 
 // Toy: o_s = 10, T = 100 + n, o_r = 20. Rank 0 enters the send at 1000; the message of 8 bytes is

@@ -37,6 +37,16 @@ class Backplane : public rubato::Network {
     return true;
   }
 
+  /// True when it has moved less than it would have alone.
+  bool held_up(uint32_t number, double now) const override {
+    const State& state = states_[number];
+    if (now <= state.begin) return false;
+    constexpr double kRounding = 1e-3;  // ticks
+    const double since = std::max(last_, state.begin);
+    const double moved = state.flow.data - state.left + (now - since) / pace(state.flow);
+    return moved < (now - state.begin) / pace(state.flow, 1) - kRounding;
+  }
+
  private:
   struct State {
     rubato::Flow flow;
@@ -45,11 +55,12 @@ class Backplane : public rubato::Network {
     uint32_t version = 0;
   };
 
-  /// How many times as long a flow takes as alone.
-  double pace(const rubato::Flow& flow) const {
-    const double share = bytes_per_tick_ / static_cast<double>(live_.size());
+  /// How many times as long a flow takes as if the backplane were no limit, with so many live.
+  double pace(const rubato::Flow& flow, size_t live) const {
+    const double share = bytes_per_tick_ / static_cast<double>(live);
     return flow.data > 0 ? std::max(1.0, flow.bytes / flow.data / share) : 1;
   }
+  double pace(const rubato::Flow& flow) const { return pace(flow, live_.size()); }
   /// Brings all flows up to `now`.
   void advance(double now) {
     for (const uint32_t number : live_) {
@@ -88,8 +99,11 @@ int main(int argc, char** argv) try {
   if (argc != 3) return std::fprintf(stderr, "usage: backplane TRACE BANDWIDTH\n"), 2;
   rubato::add_network_model(kBackplane);
   const std::string machine = "bandela:latency=1us,bandwidth=1GB/s";
-  const auto alone = rubato::parse_scenario(machine);
-  const auto shared = rubato::parse_scenario(machine + ",contention.backplane=" + argv[2]);
+  auto alone = rubato::parse_scenario(machine);
+  auto shared = rubato::parse_scenario(machine + ",contention.backplane=" + argv[2]);
+  for (auto* scenario : {&alone, &shared})  // a port is busy for as long as its data flows
+    for (auto& level : scenario->platform.levels)
+      if (level) level->gap.reset();
   const auto trace = rubato::open_trace(argv[1]);
   for (const auto& result : rubato::run_replay(*trace, {alone, shared}, {}).scenarios)
     std::printf("%s %.3f us\n", result.name.c_str(), result.elapsed * 1e6);
