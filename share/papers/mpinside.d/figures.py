@@ -184,7 +184,7 @@ def figure9():
         picture = scenario['timeline']
         ranks = [picture['cells'][i * picture['columns']:(i + 1) * picture['columns']] for i in range(2)]
         # The stretch at the beginning that was not recorded is no part of the picture.
-        skip = max(re.match('[^7]{0,99}7*|', cells).end() if '7' in cells[:100] else 0 for cells in ranks)
+        skip = max(re.match('[^7]{0,99}7+|', cells).end() for cells in ranks)
         shown = scenario['elapsed'] * (1 - skip / picture['columns'])
         clocks.append((titles[key], shown, [cells[skip:] for cells in ranks]))
         ends[key] = shown

@@ -187,7 +187,7 @@ def timelines(title, clocks, width=1000):
     for tick in ticks(most * factor, 10):
         drawing.line(x(tick / factor), top - 6, x(tick / factor), top + block * len(clocks))
         drawing.text(x(tick / factor), top + block * len(clocks) + 16, number(tick), 'middle')
-    drawing.text(width - 14, top + block * len(clocks) + 32, f'{unit}', 'end')
+    drawing.text(left - 8, top + block * len(clocks) + 16, unit, 'end')
     drawing.text(left, 20, title, bold=True)
     y, seen = top, set()
     for name, elapsed, ranks in clocks:
