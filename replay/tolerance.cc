@@ -35,7 +35,6 @@ class Points {
 
   void ask(size_t axis, double factor) {
     scenarios_.push_back((*axes_)[axis].worse(factor));
-    scenarios_.back().name = std::to_string(scenarios_.size());
   }
   /// Elapsed of what was asked for, in that order.
   std::vector<double> replay() {

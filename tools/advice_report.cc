@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "tools/caveats.h"
 #include "tools/csv_text.h"
+#include "tools/json_text.h"
 #include "tools/numbers.h"
 #include "tools/replay_command.h"
 #include "tools/report_json.h"
@@ -19,6 +19,7 @@ namespace rubato {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using json_text::number;
 using Kind = CandidateKind;
 
 constexpr double kLeastSaving = 0.01;    ///< of the elapsed time
@@ -246,10 +247,6 @@ std::string commands(const Advice& advice, const AdviceSubject& subject,
   return text;
 }
 
-Json number_or_null(bool known, double value) {
-  return known ? Json(value) : Json(nullptr);
-}
-
 }  // namespace
 
 std::string advice_command(const Advice& advice, const TriedCandidate& tried,
@@ -297,23 +294,23 @@ std::string advice_json(const Advice& advice, const AdviceSubject& subject) {
                {"rubato", kVersion},
                {"archive", advice.run.trace.path},
                {"scenario", subject.scenario->name},
-               {"elapsed", advice.elapsed},
+               {"elapsed", number(advice.elapsed)},
                {"cures", Json::array()}};
   for (const TriedCandidate& tried : advice.tried) {
     const bool ends = tried.deadlock.empty();
-    json["cures"].push_back({{"kind", kCandidateNames[static_cast<size_t>(tried.candidate.kind)]},
-                             {"name", tried.candidate.name},
-                             {"what", words_for(advice, tried.candidate)},
-                             {"scenario", tried.candidate.text},
-                             {"elapsed", number_or_null(ends, tried.elapsed)},
-                             {"saved", number_or_null(ends, saved(advice, tried))},
-                             {"compute_share", number_or_null(tried.compute_share.has_value(),
-                                                              tried.compute_share.value_or(0))},
-                             {"deadlock", ends ? Json(nullptr) : Json(tried.deadlock)},
-                             {"command", advice_command(advice, tried, subject)}});
+    json["cures"].push_back(
+        {{"kind", kCandidateNames[static_cast<size_t>(tried.candidate.kind)]},
+         {"name", tried.candidate.name},
+         {"what", words_for(advice, tried.candidate)},
+         {"scenario", tried.candidate.text},
+         {"elapsed", ends ? number(tried.elapsed) : nullptr},
+         {"saved", ends ? number(saved(advice, tried)) : nullptr},
+         {"compute_share", tried.compute_share ? number(*tried.compute_share) : nullptr},
+         {"deadlock", json_text::text_or_null(tried.deadlock)},
+         {"command", advice_command(advice, tried, subject)}});
   }
   json["not_tried"] = {{"functions", advice.functions_left_out}, {"ranks", advice.ranks_left_out}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text::dump(json, 1) + "\n";
 }
 
 std::string advice_csv(const Advice& advice, const AdviceSubject& subject) {

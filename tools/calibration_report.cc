@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
+#include "tools/json_text.h"
 #include "tools/report_html.h"
 #include "tools/version.h"
 
@@ -153,7 +153,7 @@ std::string calibration_html(const FittedPlatform& fitted) {
                      {"levels", std::move(levels)},
                      {"calls", std::move(calls)}};
   return fill_page("calibration.html", {"calibration.js"}, "Rubato: " + fitted.platform.name,
-                   data.dump(-1, ' ', false, Json::error_handler_t::replace));
+                   json_text::dump(data, -1));
 }
 
 }  // namespace rubato

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "tools/json_text.h"
 #include "tools/numbers.h"
 #include "tools/text_table.h"
 
@@ -13,6 +14,7 @@ namespace rubato {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using json_text::number;
 
 constexpr size_t kPartsShown = 3;
 constexpr size_t kRanksShown = 16;
@@ -83,7 +85,7 @@ std::string root_table(const CauseSummary& causes, const ProfileTextOptions& opt
 
 Json parts_to_json(const CauseSummary::Parts& parts) {
   Json json = Json::object();
-  for (const auto& [name, seconds] : parts) json[name] = seconds;
+  for (const auto& [name, seconds] : parts) json[name] = number(seconds);
   return json;
 }
 
@@ -114,9 +116,7 @@ std::string path_line(const CauseSummary& causes) {
 }
 
 std::string pattern_key(WaitPattern pattern) {
-  std::string key = kWaitPatternNames[static_cast<int>(pattern)];
-  std::replace(key.begin(), key.end(), ' ', '_');
-  return key;
+  return json_text::key_of(kWaitPatternNames[static_cast<int>(pattern)]);
 }
 
 std::string causes_text(const CauseSummary& causes, const ProfileTextOptions& options) {
@@ -131,17 +131,17 @@ Json causes_to_json(const CauseSummary& causes) {
                      {"call", wait.call},
                      {"pattern", pattern_key(wait.pattern)},
                      {"count", wait.count},
-                     {"time", wait.seconds}});
+                     {"time", number(wait.seconds)}});
   }
   for (const CauseSummary::Pair& pair : causes.direct)
     direct.push_back(
-        {{"waiting", pair.waiting}, {"causing", pair.causing}, {"time", pair.seconds}});
+        {{"waiting", pair.waiting}, {"causing", pair.causing}, {"time", number(pair.seconds)}});
   return {{"waits", std::move(waits)},
           {"direct", std::move(direct)},
           {"roots", causes.roots},
           {"path",
-           {{"elapsed", causes.elapsed},
-            {"late_start", causes.late_start},
+           {{"elapsed", number(causes.elapsed)},
+            {"late_start", number(causes.late_start)},
             {"compute", causes.compute},
             {"calls", parts_to_json(causes.calls)},
             {"crossings", parts_to_json(causes.crossings)},

@@ -72,7 +72,7 @@ std::vector<std::string> caveats(const TraceSummary& trace) {
     lines.push_back(
         fmt::format("{} in a loop until something came, or in MPI_Probe ({} inside): on a modelled "
                     "machine that is "
-                    "a wait; --polling keep leaves it as it is.",
+                    "a wait, unless it is replayed with --polling keep.",
                     counted(trace.spinning_calls, "call looked", "calls looked"),
                     show_seconds(trace.spinning_time)));
   }

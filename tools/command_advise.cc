@@ -5,18 +5,16 @@
 #include "replay/archive/input_format.h"
 #include "tools/advice_report.h"
 #include "tools/commands.h"
-#include "tools/install_paths.h"
 #include "tools/options.h"
 #include "tools/replay_notices.h"
 #include "tools/report_files.h"
+#include "tools/scenario_options.h"
 #include "tools/text_table.h"
 
 namespace po = boost::program_options;
 
 namespace rubato {
 namespace {
-
-using Words = std::vector<std::string>;
 
 const CommandHelp kHelp = {
     "rubato advise ARCHIVE [--on SCENARIO] [options]",
@@ -44,15 +42,9 @@ po::options_description advise_options() {
       "write the results as JSON (share/doc/json.md); '-': to standard output instead of the text");
   add("csv", po::value<std::string>()->value_name("FILE"),
       "write a row for each change, with its kind and name; '-' as above");
-  add("threads", po::value<int>()->value_name("N"), "that decode the archive, at most 64");
   add("help,h", "show this help");
+  add_engine_options(options);
   return options;
-}
-
-int number_up_to_64(const po::variables_map& values, const std::string& option) {
-  const int number = values[option].as<int>();
-  if (number < 1 || number > 64) throw UsageError(fmt::format("--{}: from 1 to 64", option));
-  return number;
 }
 
 /// The file as texts of scenarios name it.
@@ -69,25 +61,24 @@ std::string hosts_file(const po::variables_map& values) {
 int command_advise(const Arguments& arguments) {
   po::variables_map values;
   if (!parse_options(arguments, kHelp, advise_options(), "archive", false, values)) return 0;
-  const Words archives = values.count("archive") ? values["archive"].as<Words>() : Words{};
-  if (archives.size() != 1)
-    throw UsageError(fmt::format("one archive, please; usage: {}", kHelp.usage));
-  const Scenario scenario = parse_scenario(values["on"].as<std::string>(), platforms_dir());
+  const std::string archive = one_archive(values, kHelp);
+  const Scenario scenario = named_scenario(text_of(values, "on"));
   if (scenario.local) {
     throw UsageError(
         "--on: with undisturbed:local ranks wait as long as recorded, so nothing can be told");
   }
   warn_of_platforms({scenario});
   AdviceSettings settings;
-  settings.most = static_cast<size_t>(number_up_to_64(values, "most"));
-  settings.parse = [](const std::string& text) { return parse_scenario(text, platforms_dir()); };
+  const int most = values["most"].as<int>();
+  if (most < 1 || most > 64) throw UsageError("--most: from 1 to 64");
+  settings.most = static_cast<size_t>(most);
+  settings.parse = named_scenario;
   settings.hosts_file = hosts_file(values);
-  ReplayOptions options;
-  if (values.count("threads")) options.threads = number_up_to_64(values, "threads");
+  ReplayOptions options = engine_options(values);
   options.progress = progress_line("trying");
-  ReportFiles files(values, {"json", "csv", "hosts"}, archives[0]);
+  ReportFiles files(values, {"json", "csv", "hosts"}, archive);
 
-  const auto source = open_trace(archives[0], {false, options.threads});
+  const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   const Advice advice = find_advice(*source, scenario, settings, options);
   const AdviceSubject subject{&scenario, settings.most, settings.hosts_file,
                               values.count("hosts") > 0};

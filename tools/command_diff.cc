@@ -13,8 +13,8 @@
 #include "tools/archive_guard.h"
 #include "tools/commands.h"
 #include "tools/diff_report.h"
-#include "tools/install_paths.h"
 #include "tools/options.h"
+#include "tools/scenario_options.h"
 #include "tools/text_table.h"
 #include "tools/whole_file.h"
 
@@ -102,7 +102,7 @@ std::vector<std::string> measured_functions(const EventSource& source, const Sce
 }
 
 ReplayedSide replay_side(const Side& side, ReplayOptions options, bool functions) {
-  const Scenario scenario = parse_scenario(side.scenario, platforms_dir());
+  const Scenario scenario = named_scenario(side.scenario);
   ReplayedSide replayed;
   replayed.source = open_trace(side.archive, {options.ignore_offsets, options.threads});
   const TraceDefinitions& trace = replayed.source->definitions();
@@ -137,12 +137,10 @@ int command_diff(const Arguments& arguments) {
       "how many of the operations that differ most to list");
   add("functions",
       "also compare the compute in functions of the program, where archives have them");
-  add("no-compensation", "do not subtract what recording itself cost");
-  add("ignore-offsets", "do not apply the clock offsets of the archives");
-  add("no-repair", "leave calls where the clocks of the archives put them");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write all of it as JSON (share/doc/json.md); '-': to standard output instead of the tables");
   add("help,h", "show this help");
+  add_engine_options(options);
   po::variables_map values;
   if (!parse_options(arguments, kHelp, options, "archive", false, values)) return 0;
   const std::vector<Side> sides = sides_of(arguments, options);
@@ -165,10 +163,7 @@ int command_diff(const Arguments& arguments) {
     file = std::make_unique<WholeFile>(json);
   }
 
-  ReplayOptions replay;
-  replay.compensate = !values.count("no-compensation");
-  replay.repair = !values.count("no-repair");
-  replay.ignore_offsets = values.count("ignore-offsets") > 0;
+  const ReplayOptions replay = engine_options(values);
   const bool functions = values.count("functions") > 0;
   const ReplayedSide predicted = replay_side(sides[0], replay, functions);
   const ReplayedSide measured = replay_side(sides[1], replay, functions);

@@ -7,6 +7,7 @@
 #include "tools/options.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
+#include "tools/scenario_options.h"
 #include "tools/text_table.h"
 #include "tools/whole_file.h"
 
@@ -35,15 +36,11 @@ int command_info(const Arguments& arguments) {
   options.add_options()("help,h", "show this help");
   po::variables_map values;
   if (!parse_options(arguments, kHelp, options, "archive", false, values)) return 0;
-  const auto archives = values.count("archive") ? values["archive"].as<std::vector<std::string>>()
-                                                : std::vector<std::string>{};
-  if (archives.size() != 1) {
-    throw UsageError(fmt::format("one archive, please; usage: {}", kHelp.usage));
-  }
+  const std::string archive = one_archive(values, kHelp);
   ReplayOptions read;
   read.repair = !values.count("no-repair");
   read.ignore_offsets = values.count("ignore-offsets") > 0;
-  const TraceSummary trace = summarize_archive(archives[0], read);
+  const TraceSummary trace = summarize_archive(archive, read);
   print_to_stdout(values.count("json") ? info_json(trace) : describe_trace(trace, page_width()));
   if (values.count("strict")) refuse_kept_calls(trace);
   return 0;

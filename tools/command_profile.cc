@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <set>
-
 #include "models/cost/scenario.h"
 #include "models/error.h"
 #include "replay/archive/input_format.h"
@@ -9,11 +7,11 @@
 #include "replay/observe/scenario_profile.h"
 #include "tools/caveats.h"
 #include "tools/commands.h"
-#include "tools/install_paths.h"
 #include "tools/options.h"
 #include "tools/profile_report.h"
 #include "tools/replay_notices.h"
 #include "tools/report_files.h"
+#include "tools/scenario_options.h"
 #include "tools/text_table.h"
 
 namespace po = boost::program_options;
@@ -46,25 +44,9 @@ po::options_description profile_options() {
   add("tsv", po::value<std::string>()->value_name("FILE"),
       "write the tables with tabs, every rank and call, to paste into a spreadsheet; '-' as above");
   add("per-rank", "tables of every rank, call and pair, however many");
-  add("no-compensation", "do not tell from compute, or subtract, what recording itself cost");
-  add("ignore-offsets", "do not apply the clock offsets of the archive");
-  add("no-repair", "leave calls where the clocks of the archive put them");
   add("help,h", "show this help");
+  add_engine_options(options);
   return options;
-}
-
-std::vector<Scenario> scenarios_of(const po::variables_map& values) {
-  if (!values.count("on")) return {parse_scenario("measured")};
-  std::vector<Scenario> scenarios;
-  std::set<std::string> names;
-  for (const std::string& text : values["on"].as<Words>()) {
-    scenarios.push_back(parse_scenario(text, platforms_dir()));
-    if (!names.insert(scenarios.back().name).second) {
-      throw UsageError(fmt::format("--on: two scenarios are called '{}'; give one a name=",
-                                   scenarios.back().name));
-    }
-  }
-  return scenarios;
 }
 
 /// The caveats of an archive and of the scenario, in front of its tables.
@@ -92,8 +74,9 @@ class Profiler {
     const TraceDefinitions& trace = source_->definitions();
     const bool measured = scenario.basis == Basis::kMeasured;
     KeptInScenario kept;
-    if (measured && options_.compensate) kept.overhead = trace.overhead;
-    kept.lost = measured;
+    if (measured && options_.compensate) kept.overhead = options_.overhead.value_or(trace.overhead);
+    kept.flushes = measured;
+    kept.stolen = measured || (options_.keep_stolen && scenario.basis == Basis::kUndisturbed);
     CallProfile seen(trace, kept);
     WaitCauses causes(trace);
     CriticalPath path(trace);
@@ -151,20 +134,16 @@ class Profiler {
 int command_profile(const Arguments& arguments) {
   po::variables_map values;
   if (!parse_options(arguments, kHelp, profile_options(), "archive", false, values)) return 0;
-  const Words archives = values.count("archive") ? values["archive"].as<Words>() : Words{};
-  if (archives.size() != 1)
-    throw UsageError(fmt::format("one archive, please; usage: {}", kHelp.usage));
-  const std::vector<Scenario> scenarios = scenarios_of(values);
+  const std::string archive = one_archive(values, kHelp);
+  std::vector<Scenario> scenarios = named_scenarios(values);
+  if (scenarios.empty()) scenarios.push_back(parse_scenario("measured"));
   warn_of_platforms(scenarios);
-  ReportFiles files(values, {"csv", "json", "tsv"}, archives[0]);
+  ReportFiles files(values, {"csv", "json", "tsv"}, archive);
 
-  ReplayOptions options;
-  options.compensate = !values.count("no-compensation");
-  options.repair = !values.count("no-repair");
-  options.ignore_offsets = values.count("ignore-offsets") > 0;
+  ReplayOptions options = engine_options(values);
   options.wait_states = true;
   options.progress = progress_line("profiling");
-  const auto source = open_trace(archives[0], {options.ignore_offsets, options.threads});
+  const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   Profiler profiler(*source, options, files, values.count("per-rank") > 0);
   for (const Scenario& scenario : scenarios) profiler.profile(scenario);
   profiler.end();

@@ -2,19 +2,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <set>
 
 #include "models/cost/scenario.h"
 #include "models/error.h"
-#include "models/units.h"
 #include "replay/archive/input_format.h"
 #include "replay/driver.h"
 #include "replay/intervals.h"
 #include "tools/caveats.h"
 #include "tools/commands.h"
-#include "tools/install_paths.h"
 #include "tools/options.h"
 #include "tools/replay_notices.h"
 #include "tools/report_files.h"
@@ -22,6 +19,7 @@
 #include "tools/report_json.h"
 #include "tools/report_text.h"
 #include "tools/root_cause.h"
+#include "tools/scenario_options.h"
 #include "tools/scenario_pictures.h"
 #include "tools/text_table.h"
 
@@ -73,27 +71,6 @@ po::options_description replay_options() {
   add("verify",
       "also compare every record of 'measured' with the recording; exit with 1 unless all are "
       "equal");
-  add("no-compensation", "do not subtract what recording itself cost");
-  add("keep-stolen",
-      "leave in all scenarios the time in which ranks had no core, as others had it; without it, "
-      "only measured keeps that");
-  add("overhead", po::value<std::string>()->value_name("KEY=TIME,..."),
-      "what recording a call cost, for archives that do not say: outside=, before=, after=, "
-      "record= (or message=, request=, completion=, collective=), function=");
-  add("eager-limit", po::value<std::string>()->value_name("SIZE"),
-      "largest message that was sent without waiting for its receiver, for archives that do not "
-      "say");
-  add("fallback-level", po::value<std::string>()->value_name("LEVEL"),
-      "self, socket, node or network: used for levels that a platform file lacks");
-  add("threads", po::value<int>()->value_name("N"),
-      "that decode the archive, at most 64; default: one for each processor, where it is large "
-      "enough");
-  add("polling", po::value<std::string>()->value_name("wait|keep"),
-      "what a loop of MPI_Test or MPI_Iprobe is on a modelled machine: a wait (the default), or as "
-      "many calls as recorded");
-  add("wildcards", po::value<std::string>()->value_name("recorded|arrival"),
-      "what a receive from any source or tag takes on a modelled machine: the message that it took "
-      "when it was recorded (the default), or whichever comes first there");
   add("fit-dr",
       "find the degradation ratio with which the run takes as long as measured, for each scenario "
       "that has one (contention by degradation, as in --on cluster.toml:dr=1)");
@@ -103,99 +80,15 @@ po::options_description replay_options() {
   add("no-intervals",
       "do not say how far predictions may be off; in the order of time that saves two passes a "
       "scenario");
-  add("ignore-offsets", "do not apply the clock offsets of the archive");
-  add("no-repair",
-      "leave calls where the archive's clocks put them, even before what they waited for");
   add("help,h", "show this help");
+  add_engine_options(options);
   return options;
 }
 
-std::string text_of(const po::variables_map& values, const std::string& name) {
-  return values.count(name) ? values[name].as<std::string>() : "";
-}
-
-/// Parses command line values: errors there are usage errors.
-template <typename Parse>
-double quantity(const std::string& option, const std::string& text, Parse parse) {
-  try {
-    return parse(text);
-  } catch (const InputError& error) {
-    throw UsageError(fmt::format("--{}: {}", option, error.what()));
-  }
-}
-
-Level level_named(const std::string& name) {
-  const auto found = std::find(kLevelNames.begin(), kLevelNames.end(), name);
-  if (found == kLevelNames.end()) {
-    throw UsageError(fmt::format("--fallback-level: there is no level '{}'{}", name,
-                                 did_you_mean(name, {kLevelNames.begin(), kLevelNames.end()})));
-  }
-  return static_cast<Level>(found - kLevelNames.begin());
-}
-
-/// "outside=80ns,before=40ns"
-RecordingOverhead parse_overhead(const std::string& text) {
-  RecordingOverhead overhead;
-  size_t start = 0;
-  while (start <= text.size()) {
-    const size_t end = std::min(text.find(',', start), text.size());
-    const std::string part = text.substr(start, end - start);
-    const std::string key = part.substr(0, part.find('='));
-    double* value = key == "outside"      ? &overhead.outside
-                    : key == "before"     ? &overhead.inside_before
-                    : key == "after"      ? &overhead.inside_after
-                    : key == "record"     ? &overhead.message  // and what follows it
-                    : key == "message"    ? &overhead.message
-                    : key == "request"    ? &overhead.request
-                    : key == "completion" ? &overhead.completion
-                    : key == "collective" ? &overhead.collective
-                    : key == "function"   ? &overhead.function
-                                          : nullptr;
-    if (!value || key.size() == part.size()) {
-      throw UsageError(fmt::format(
-          "--overhead: '{}' is none of outside=TIME, before=TIME, after=TIME, record=TIME, "
-          "message=TIME, request=TIME, completion=TIME, collective=TIME, function=TIME",
-          part));
-    }
-    *value = quantity("overhead", part.substr(key.size() + 1), parse_seconds);
-    if (*value < 0) throw UsageError(fmt::format("--overhead: '{}' is negative", part));
-    if (key == "record") overhead.request = overhead.completion = overhead.collective = *value;
-    start = end + 1;
-  }
-  return overhead;
-}
-
-ReplayOptions engine_options(const po::variables_map& values) {
-  ReplayOptions options;
-  options.compensate = !values.count("no-compensation");
-  options.keep_stolen = values.count("keep-stolen") > 0;
+ReplayOptions replay_options_of(const po::variables_map& values) {
+  ReplayOptions options = engine_options(values);
   options.verify = values.count("verify") > 0;
-  options.repair = !values.count("no-repair");
   options.wait_states = !values.count("no-wait-states");
-  options.ignore_offsets = values.count("ignore-offsets") > 0;
-  if (values.count("threads")) {
-    options.threads = values["threads"].as<int>();
-    if (options.threads < 1 || options.threads > 64) throw UsageError("--threads: from 1 to 64");
-  }
-  if (values.count("overhead")) options.overhead = parse_overhead(text_of(values, "overhead"));
-  if (values.count("eager-limit")) {
-    options.eager_limit = quantity("eager-limit", text_of(values, "eager-limit"), parse_bytes);
-  }
-  if (values.count("fallback-level")) {
-    options.fallback_level = level_named(text_of(values, "fallback-level"));
-  }
-  if (values.count("polling")) {
-    const std::string polling = text_of(values, "polling");
-    if (polling != "wait" && polling != "keep")
-      throw UsageError(fmt::format("--polling: '{}' is neither wait nor keep", polling));
-    options.spinning_waits = polling == "wait";
-  }
-  if (values.count("wildcards")) {
-    const std::string wildcards = text_of(values, "wildcards");
-    if (wildcards != "recorded" && wildcards != "arrival")
-      throw UsageError(fmt::format("--wildcards: '{}' is neither recorded nor arrival", wildcards));
-    options.wildcards_by_arrival = wildcards == "arrival";
-  }
   options.total_functions = true;
   options.fit_degradation = values.count("fit-dr") > 0;
   options.progress = progress_line("replaying");
@@ -209,18 +102,9 @@ bool has(const std::vector<Scenario>& scenarios, const std::string& name) {
 
 /// What was asked for, between `measured` and `perfect`, which a verdict needs.
 std::vector<Scenario> parse_scenarios(const po::variables_map& values) {
-  const Words texts = values.count("on") ? values["on"].as<Words>() : Words{};
   const bool only = values.count("only") > 0;
-  if (only && texts.empty()) throw UsageError("--only: of what? Name it with --on SCENARIO");
-  std::vector<Scenario> scenarios;
-  for (const std::string& text : texts) {
-    Scenario scenario = parse_scenario(text, platforms_dir());
-    if (has(scenarios, scenario.name)) {
-      throw UsageError(
-          fmt::format("--on: two scenarios are called '{}'; give one a name=", scenario.name));
-    }
-    scenarios.push_back(std::move(scenario));
-  }
+  std::vector<Scenario> scenarios = named_scenarios(values);
+  if (only && scenarios.empty()) throw UsageError("--only: of what? Name it with --on SCENARIO");
   if (!only && !has(scenarios, "measured"))
     scenarios.insert(scenarios.begin(), parse_scenario("measured"));
   if (!only && !has(scenarios, "perfect")) scenarios.push_back(parse_scenario("perfect"));
@@ -242,11 +126,8 @@ std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
 int command_replay(const Arguments& arguments) {
   po::variables_map values;
   if (!parse_options(arguments, kHelp, replay_options(), "archive", false, values)) return 0;
-  const Words archives = values.count("archive") ? values["archive"].as<Words>() : Words{};
-  if (archives.size() != 1) {
-    throw UsageError(fmt::format("one archive, please; usage: {}", kHelp.usage));
-  }
-  const ReplayOptions options = engine_options(values);
+  const std::string archive = one_archive(values, kHelp);
+  const ReplayOptions options = replay_options_of(values);
   const std::vector<Scenario> scenarios = parse_scenarios(values);
   const bool degrades = std::any_of(
       scenarios.begin(), scenarios.end(),
@@ -258,9 +139,9 @@ int command_replay(const Arguments& arguments) {
   }
   warn_of_platforms(scenarios);
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
-  ReportFiles files(values, {"json", "csv", "html"}, archives[0]);
+  ReportFiles files(values, {"json", "csv", "html"}, archive);
 
-  const auto source = open_trace(archives[0], {options.ignore_offsets, options.threads});
+  const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   // A ratio that is fitted would be fitted anew in the scenarios beside the asked ones.
   const bool wants_intervals = !values.count("no-intervals") && !options.fit_degradation;
   std::optional<IntervalPlan> plan;
@@ -293,7 +174,7 @@ int command_replay(const Arguments& arguments) {
   }
   files.commit();
   if (results.identity && results.identity->differing > 0) {
-    throw InputError(fmt::format("{}: {}", archives[0], identity_line(*results.identity)));
+    throw InputError(fmt::format("{}: {}", archive, identity_line(*results.identity)));
   }
   if (values.count("strict")) refuse_kept_calls(results.trace);
   return 0;

@@ -8,10 +8,10 @@
 #include "replay/tolerance.h"
 #include "tools/caveats.h"
 #include "tools/commands.h"
-#include "tools/install_paths.h"
 #include "tools/options.h"
 #include "tools/replay_notices.h"
 #include "tools/report_files.h"
+#include "tools/scenario_options.h"
 #include "tools/text_table.h"
 #include "tools/tolerance_report.h"
 
@@ -19,8 +19,6 @@ namespace po = boost::program_options;
 
 namespace rubato {
 namespace {
-
-using Words = std::vector<std::string>;
 
 const CommandHelp kHelp = {
     "rubato tolerance ARCHIVE --on SCENARIO [options]",
@@ -39,8 +37,8 @@ po::options_description tolerance_options() {
       "by how much longer the run may take");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write the results as JSON (share/doc/json.md); '-': to standard output instead of the text");
-  add("threads", po::value<int>()->value_name("N"), "that decode the archive, at most 64");
   add("help,h", "show this help");
+  add_engine_options(options);
   return options;
 }
 
@@ -65,9 +63,9 @@ std::vector<ToleranceAxis> axes_of(const std::string& text, const Scenario& scen
   const char separator = text.find(':') == std::string::npos ? ':' : ',';
   const auto add = [&](const std::string& key, char worse) {
     axes.push_back({key, [=](double factor) {
-                      return parse_scenario(
-                          fmt::format("{}{}{}{}{:.17g}", text, separator, key, worse, factor),
-                          platforms_dir());
+                      if (factor == 1) return named_scenario(text);  // as errors call it
+                      return named_scenario(
+                          fmt::format("{}{}{}{}{:.17g}", text, separator, key, worse, factor));
                     }});
   };
   if (scenario.basis == Basis::kModel) {
@@ -89,23 +87,17 @@ std::vector<ToleranceAxis> axes_of(const std::string& text, const Scenario& scen
 int command_tolerance(const Arguments& arguments) {
   po::variables_map values;
   if (!parse_options(arguments, kHelp, tolerance_options(), "archive", false, values)) return 0;
-  const Words archives = values.count("archive") ? values["archive"].as<Words>() : Words{};
-  if (archives.size() != 1)
-    throw UsageError(fmt::format("one archive, please; usage: {}", kHelp.usage));
+  const std::string archive = one_archive(values, kHelp);
   if (!values.count("on")) throw UsageError("of which machine? Name it with --on SCENARIO");
   const std::vector<double> percents = parse_percents(values["percent"].as<std::string>());
   const std::string text = values["on"].as<std::string>();
-  const Scenario scenario = parse_scenario(text, platforms_dir());
+  const Scenario scenario = named_scenario(text);
   warn_of_platforms({scenario});
-  ReportFiles files(values, {"json"}, archives[0]);
+  ReportFiles files(values, {"json"}, archive);
 
-  ReplayOptions options;
+  ReplayOptions options = engine_options(values);
   options.progress = progress_line("replaying");
-  if (values.count("threads")) {
-    options.threads = values["threads"].as<int>();
-    if (options.threads < 1 || options.threads > 64) throw UsageError("--threads: from 1 to 64");
-  }
-  const auto source = open_trace(archives[0], {false, options.threads});
+  const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   const Tolerances found = find_tolerances(*source, axes_of(text, scenario), percents, options);
   if (files.tables_wanted())
     print_to_stdout(tolerance_text(found, scenario, percents, page_width()));

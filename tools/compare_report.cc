@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "tools/json_text.h"
 #include "tools/numbers.h"
 #include "tools/report_html.h"
 #include "tools/text_table.h"
@@ -14,6 +14,7 @@ namespace rubato {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using json_text::dump;
 
 constexpr int kCompareFormat = 1;
 constexpr double kLevel = 0.05;  // of significance, as ReproMPI uses it
@@ -78,10 +79,6 @@ Json comparison_data(const ComparedFiles& files) {
           {"differing", comparison.differing(kLevel)},
           {"with_too_few_launches", comparison.with_too_few(kLevel)},
           {"cells", std::move(cells)}};
-}
-
-std::string dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "tools/json_text.h"
 #include "tools/numbers.h"
 #include "tools/report_json.h"
 #include "tools/text_table.h"
@@ -273,7 +273,7 @@ std::string diff_json(const DiffResults& results) {
     row["gap"] = each.gap();
     json["largest"].push_back(std::move(row));
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text::dump(json, 1) + "\n";
 }
 
 }  // namespace rubato

@@ -19,17 +19,16 @@ std::string percent(double factor) {
   return fmt::format("{:.{}f} %", 100 * factor, factor < 0.01 ? 1 : 0);
 }
 
-/// ", in solve (app.c:41)" where one function holds most of what a rank computes more than the mean
-/// one; "" where none does, or none is on record.
-std::string excess_function(const Results& results, int rank) {
+/// ", in solve (app.c:41)" where one function holds most of the seconds `all` that a rank computes
+/// more than the mean one; "" where none does, or none is on record.
+std::string excess_function(const Results& results, int rank, double all) {
   const FunctionResult* most = nullptr;
-  double all = 0, largest = 0;
+  double largest = 0;
   for (const FunctionResult& function : results.functions) {
     double sum = 0;
     for (const double seconds : function.compute) sum += seconds;
     const double excess =
         function.compute[rank] - sum / static_cast<double>(function.compute.size());
-    all += excess;
     if (excess <= largest) continue;
     largest = excess;
     most = &function;
@@ -68,8 +67,11 @@ std::string cause(const Efficiency& e, const Results& results, const ScenarioRes
   const double worst = std::min({e.load_balance, e.serialisation, e.transfer});
   if (worst >= kGood) return "there is little to gain";
   if (worst == e.load_balance) {
+    const double longer =
+        perfect.ranks[e.busiest].compute - mean(perfect.ranks, &RankResult::compute);
     return fmt::format("rank {} computes {} longer than the mean rank{}", e.busiest,
-                       percent(1 / e.load_balance - 1), excess_function(results, e.busiest));
+                       percent(1 / e.load_balance - 1),
+                       excess_function(results, e.busiest, longer));
   }
   if (worst == e.serialisation) {
     // What perfect takes beyond the longest compute need not be waiting.
@@ -121,7 +123,8 @@ std::optional<Efficiency> factors(const Results& results, const ScenarioResult& 
   if (!(most > 0) || mean(perfect->ranks, &RankResult::not_recorded) > 0) return {};
   Efficiency e;
   e.busiest = static_cast<int>(busiest - perfect->ranks.begin());
-  e.load_balance = mean(perfect->ranks, &RankResult::compute) / most;
+  // (The mean of equal numbers may be larger than each by the last bit.)
+  e.load_balance = std::min(1.0, mean(perfect->ranks, &RankResult::compute) / most);
   e.serialisation = most / perfect->elapsed;
   e.transfer = perfect->elapsed / scenario.elapsed;
   return e;

@@ -2,6 +2,7 @@
 
 #include "tools/cause_tables.h"
 #include "tools/csv_text.h"
+#include "tools/json_text.h"
 #include "tools/other_rows.h"
 #include "tools/profile_report.h"
 #include "tools/profile_tables.h"
@@ -58,7 +59,7 @@ void add_calls(Rows& rows, const ScenarioProfile& profile, size_t number) {
     if (row.outside != 0) rows.add("outside", name, rank, row.outside);
     for (int kind = 0; kind < kWaitKinds; ++kind) {
       const double wait = row.traffic.waits[kind];
-      if (wait != 0) rows.add(wait_key(kind).c_str(), name, rank, wait);
+      if (wait != 0) rows.add(json_text::wait_key(kind).c_str(), name, rank, wait);
     }
     rows.add("calls", name, rank, row.calls);
     add_sizes(rows, "sends", "bytes_sent", name, rank, row.traffic.sent);

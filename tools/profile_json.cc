@@ -1,6 +1,5 @@
-#include <cmath>
-
 #include "tools/cause_tables.h"
+#include "tools/json_text.h"
 #include "tools/other_rows.h"
 #include "tools/profile_report.h"
 #include "tools/profile_tables.h"
@@ -11,16 +10,9 @@ namespace rubato {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Names in an archive may hold bytes that are not UTF-8; they are replaced rather than refused.
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// null for what is not known.
-Json number(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
+using json_text::dump;
+using json_text::number;
+using json_text::wait_key;
 
 Json sizes_to_json(const CallTraffic& traffic) {
   Json sizes = Json::array();
@@ -125,7 +117,7 @@ Json nodes_to_json(const ScenarioProfile& profile) {
 void profile_json_head(const TraceSummary& trace, const TextSink& write) {
   const Json head = {
       {"format", kJsonFormat}, {"rubato", kVersion}, {"trace", trace_to_json(trace)}};
-  std::string text = dump(head);
+  std::string text = dump(head, -1);
   text.pop_back();
   write(text + ",\n \"scenarios\": [");
 }
@@ -139,11 +131,11 @@ void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile
       {"calls", profile ? sums_to_json(*profile) : Json::object()},
       {"nodes", profile ? nodes_to_json(*profile) : Json::array()},
       {"causes", profile && profile->causes ? causes_to_json(*profile->causes) : Json(nullptr)}};
-  std::string text = dump(head);
+  std::string text = dump(head, -1);
   text.pop_back();
   write((is_first ? "\n  " : ",\n  ") + text + ", \"ranks\": [");
   for (size_t at = 0; profile && at < profile->ranks.size(); ++at)
-    write((at == 0 ? "\n   " : ",\n   ") + dump(rank_to_json(*profile, at)));
+    write((at == 0 ? "\n   " : ",\n   ") + dump(rank_to_json(*profile, at), -1));
   write("]}");
 }
 

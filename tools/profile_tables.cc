@@ -148,13 +148,6 @@ std::vector<CallGroup> call_groups(const ScenarioProfile& profile, bool all) {
   return groups;
 }
 
-std::string wait_key(int kind) {
-  std::string key = kWaitNames[kind];
-  std::replace_if(
-      key.begin(), key.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
-  return key;
-}
-
 RankTable split_time_table(const ScenarioProfile& profile) {
   TimeTable table(profile, "time, waits apart");
   table.add_compute();

@@ -38,9 +38,6 @@ struct CallGroup {
 /// own.
 std::vector<CallGroup> call_groups(const ScenarioProfile& profile, bool all);
 
-/// "late_sender" and so on, in CSV and JSON.
-std::string wait_key(int kind);
-
 /// The time table with waits apart: behind each call its waits, called as in MPInside's figures
 /// (paper, sections 3.3 and 3.4), and the call without them. w_: late sender, b_: collective wait,
 /// r_: late receiver, o_: one-sided wait. Rows add up as before.

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "models/error.h"
@@ -15,6 +14,7 @@
 #include "tools/efficiency.h"
 #include "tools/install_paths.h"
 #include "tools/interval_report.h"
+#include "tools/json_text.h"
 #include "tools/other_rows.h"
 #include "tools/report_json.h"
 #include "tools/version.h"
@@ -226,7 +226,7 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
   for (const PlatformPicture& platform : platforms) {
     data["platforms"].push_back(platform_data(platform));
   }
-  const std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = json_text::dump(data, -1);
   return fill_page("report.html", {"timeline.js", "report.js"}, "Rubato: " + results.trace.path,
                    text);
 }

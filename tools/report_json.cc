@@ -10,6 +10,7 @@
 #include "tools/cures.h"
 #include "tools/efficiency.h"
 #include "tools/interval_report.h"
+#include "tools/json_text.h"
 #include "tools/other_rows.h"
 #include "tools/version.h"
 #include "tools/warnings.h"
@@ -18,23 +19,10 @@ namespace rubato {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// null for what is not known; JSON has no other word for it.
-Json number(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
-
-/// "late_sender" and so on.
-std::string wait_key(int kind) {
-  std::string key = kWaitNames[kind];
-  std::replace_if(
-      key.begin(), key.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
-  return key;
-}
+using json_text::dump;
+using json_text::number;
+using json_text::text_or_null;
+using json_text::wait_key;
 
 Json waits_to_json(const RankResult& rank) {
   Json waits = Json::object();
@@ -107,11 +95,6 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
 
 Json head() {
   return {{"format", kJsonFormat}, {"rubato", kVersion}};
-}
-
-/// Names in an archive may hold bytes that are not UTF-8; they are replaced rather than refused.
-std::string dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 /// null where there is none.
@@ -211,13 +194,13 @@ Json results_to_json(const Results& results, const Intervals& intervals) {
 }
 
 std::string report_json(const Results& results, const Intervals& intervals) {
-  return dump(results_to_json(results, intervals), 1);
+  return dump(results_to_json(results, intervals), 1) + "\n";
 }
 
 std::string info_json(const TraceSummary& trace) {
   Json json = head();
   json["trace"] = trace_to_json(trace);
-  return dump(json, 1);
+  return dump(json, 1) + "\n";
 }
 
 std::string report_csv(const Results& results) {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "models/units.h"
+#include "tools/json_text.h"
 #include "tools/numbers.h"
 #include "tools/report_json.h"
 #include "tools/text_table.h"
@@ -16,6 +16,7 @@ namespace rubato {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using json_text::number;
 
 /// The number of a scenario that an axis makes worse; none for one of all levels.
 struct Value {
@@ -120,18 +121,19 @@ std::string tolerance_json(const Tolerances& found, const Scenario& scenario,
   Json json = {{"format", kJsonFormat},
                {"rubato", kVersion},
                {"scenario", scenario.name},
-               {"elapsed", found.elapsed},
+               {"elapsed", number(found.elapsed)},
                {"numbers", Json::array()}};
   for (const Tolerance& axis : found.axes) {
     Json thresholds = Json::array();
     for (size_t i = 0; i < percents.size(); ++i) {
       thresholds.push_back({{"percent", percents[i]},
-                            {"factor", axis.factors[i] ? Json(*axis.factors[i]) : Json(nullptr)}});
+                            {"factor", axis.factors[i] ? number(*axis.factors[i]) : nullptr}});
     }
-    json["numbers"].push_back(
-        {{"name", axis.name}, {"share", axis.share}, {"thresholds", std::move(thresholds)}});
+    json["numbers"].push_back({{"name", axis.name},
+                               {"share", number(axis.share)},
+                               {"thresholds", std::move(thresholds)}});
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text::dump(json, 1) + "\n";
 }
 
 }  // namespace rubato

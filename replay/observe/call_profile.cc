@@ -56,7 +56,8 @@ uint32_t CallProfile::OpenRequests::take(uint32_t slot) {
 CallProfile::CallProfile(const TraceDefinitions& trace, const KeptInScenario& kept)
     : trace_(&trace),
       ticks_per_second_(trace.ticks_per_second),
-      keeps_lost_(kept.lost),
+      keeps_flushes_(kept.flushes),
+      keeps_stolen_(kept.stolen),
       outside_ticks_(kept.overhead.outside * trace.ticks_per_second),
       function_ticks_(kept.overhead.function * trace.ticks_per_second),
       timelines_(trace.timelines()),
@@ -125,9 +126,9 @@ void CallProfile::call(int number, const Call& call, const Block& block,
                        const Lanes<1>& leave) {
   Timeline& timeline = timelines_[number];
   double inside = leave[0] - enter[0];
-  if (keeps_lost_ && call.spinning & kLoses && call.role == CallRole::kMpi) [[unlikely]] {
+  if (call.spinning & kLoses && call.role == CallRole::kMpi) [[unlikely]] {
     const Lost lost = lost_in(block.actions_of(call));
-    inside = std::max(0.0, inside - lost.flushing - lost.stolen);
+    inside = std::max(0.0, inside - keeps_flushes_ * lost.flushing - keeps_stolen_ * lost.stolen);
   }
   note_window(timeline, call, enter[0] - clock_before[0], inside);
   const bool is_mpi = call.role == CallRole::kMpi || call.role == CallRole::kInit ||

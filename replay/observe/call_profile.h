@@ -40,10 +40,12 @@ struct CallTraffic {
   CallTraffic& operator+=(const CallTraffic& other);
 };
 
-/// What of the recording a scenario keeps: nothing, unless it is `measured`.
+/// What of the recording a scenario keeps: nothing, unless it is `measured`, or `undisturbed` with
+/// ReplayOptions::keep_stolen. What calls hold of it is no part of their time.
 struct KeptInScenario {
   RecordingOverhead overhead;  ///< that compute holds
-  bool lost = false;           ///< calls hold what they lost (kLoses); it is no part of their time
+  bool flushes = false;        ///< calls hold Lost::flushing
+  bool stolen = false;         ///< and Lost::stolen
 };
 
 class CallProfile : public Observer<1> {
@@ -101,7 +103,7 @@ class CallProfile : public Observer<1> {
 
   const TraceDefinitions* trace_;
   double ticks_per_second_;
-  bool keeps_lost_;
+  double keeps_flushes_, keeps_stolen_;    ///< 0 or 1
   double outside_ticks_, function_ticks_;  ///< overhead of a call, and of a record
   std::vector<Timeline> timelines_;
   std::vector<OpenRequests> open_;  ///< by rank

@@ -103,7 +103,7 @@ expect 1 "run.otf2dir: cannot be written: Is a directory" replay no.otf2dir --js
 expect 1 "nothing.otf2dir" replay nothing.otf2dir --json a.json
 expect 1 "nothing.otf2dir" info nothing.otf2dir
 
-for words in "" "--help" "replay --help" "info --help" "profile --help" "advise --help" "compare --help" "fit --help" "help trace" "platforms --help" "import --help" "export --help"; do
+for words in "" "--help" "replay --help" "info --help" "profile --help" "advise --help" "tolerance --help" "diff --help" "compare --help" "fit --help" "help trace" "platforms --help" "import --help" "export --help"; do
   # shellcheck disable=SC2086  # words on purpose
   "$rubato" $words >out 2>&1 </dev/null || {
     echo "rubato $words fails"
@@ -148,6 +148,23 @@ cut -d, -f1-5,7- a.csv >old.csv
 "$rubato" compare old.csv b.csv >out
 grep -q '^1 of 1 cells are compared by seconds_min' out || { echo "compare does not say so: $(cat out)" && bad=1; }
 rm a.csv b.csv old.csv
+
+# All commands that replay know how: of a level that the platform lacks they say which option helps, and it does.
+cat >node.toml <<'END'
+format = 1
+[level.node]
+transfer = [ { from = "0B", latency = "1us", bandwidth = "1GB/s" } ]
+END
+printf '%s\n' 'nodes 0 1' '0: 0..10 send 1 8B' '0: 5000 end' '1: 0..11 recv 0 8B' '1: 5000 end' >two.txt
+for words in "replay two.txt" "profile two.txt" "tolerance two.txt" "advise two.txt" "diff two.txt"; do
+  # shellcheck disable=SC2086  # words on purpose
+  [[ $words == diff* ]] && last=two.txt || last=
+  expect 1 "scenario 'node.toml': there are messages of level 'network'" $words --on node.toml $last
+  expect 1 "--fallback-level" $words --on node.toml $last
+  expect 0 "" $words --on node.toml $last --fallback-level node --overhead outside=1ns --polling keep --threads 1
+  expect 2 "--polling: 'spin' is neither" $words --on node.toml $last --polling spin
+done
+rm node.toml two.txt
 
 # Whose calibrator a rank becomes: that of the launcher; Slurm's serves both MPIs, and --mpi says which. Calibrators that
 # only tell their names stand in an installation of their own.

@@ -181,12 +181,28 @@ def names():
     assert not (here / "new.csv").exists()
 
 
+def stolen():
+    """MPI_Recv is 80 ns inside, for 20 of which the tracer wrote, and for 30 of which others had the core. It waits for
+    the message, so that it is as long in undisturbed, which keeps the 30 where it is asked to: they are no part of the
+    call, nor of the time of its pair."""
+    (here / "stolen.txt").write_text("0: 0..10 send 1 8B\n0: 100 end\n"
+                                     "1: 10..90 recv 0 8B flushed 20 lost 30\n1: 100 end\n")
+    data = same_in_all("stolen.txt", "--on", "measured", "--on", "undisturbed", "--keep-stolen")
+    for scenario, inside in zip(data["scenarios"], (30e-9, 50e-9)):
+        rank = scenario["ranks"][1]
+        assert close(rank["calls"]["MPI_Recv"]["time"], inside) and close(rank["lost_core"], 30e-9), rank
+        assert close(rank["peers"][0]["time"], inside), rank
+    data = same_in_all("stolen.txt", "--on", "undisturbed")
+    assert data["scenarios"][0]["ranks"][1]["lost_core"] == 0
+
+
 def main():
     examples()
     schema(same_in_all("run.txt"))
     many_ranks()
     deadlock()
     names()
+    stolen()
     print("text, CSV, JSON and tabs say the same")
 
 

@@ -18,7 +18,8 @@ namespace {
 /// A text trace, replayed and profiled.
 struct Profiled {
   explicit Profiled(const std::string& text, const std::string& scenario_text = "measured",
-                    const KeptInScenario& kept = {.overhead = {}, .lost = true}) {
+                    const KeptInScenario& kept = {
+                        .overhead = {}, .flushes = true, .stolen = true}) {
     const auto source = parse_text_trace(text);
     const TraceDefinitions& trace = source->definitions();
     const Scenario scenario = parse_scenario(scenario_text);
@@ -312,13 +313,15 @@ TEST_CASE("what crosses the border of nodes") {
 TEST_CASE("the cost of recording between calls is told from compute") {
   // 5 a call, 2 a record of a function (none here). Rank 0: windows from 10 to 100; gaps before the
   // send 30, the receive 3 (all of it is overhead) and MPI_Finalize 37: 5 + 3 + 5 of 70.
-  const Profiled p(R"(
+  const Profiled p(
+      R"(
     0: 0..10 init
     0: 40..50 send 0 1B
     0: 53..63 recv 0 1B
     0: 100..110 finalize
   )",
-                   "measured", {.overhead = {.outside = 5e-9, .function = 2e-9}, .lost = true});
+      "measured",
+      {.overhead = {.outside = 5e-9, .function = 2e-9}, .flushes = true, .stolen = true});
   CHECK(p.ns(p.profile.ranks[0].overhead) == Approx(13));
   CHECK(p.ns(p.profile.ranks[0].compute) == Approx(57));
 }

@@ -230,11 +230,52 @@ TEST_CASE("unequal work is named with its function") {
   results.functions[0].place = "solve (app.c:41)";
   CHECK(efficiency_line(results).ends_with(
       "rank 1 computes 50 % longer than the mean rank, in solve (app.c:41)."));
-  // Of 950 more in functions, 850 are still most.
+  // Of the 1000 more, more than half are in `other`, which has more of them than `solve`.
   results.functions[1].compute[1] = 1900e-9;  // 950 more than the mean there, of 1800 in all
   CHECK(efficiency_line(results).ends_with("than the mean rank, in other."));
   results.functions.clear();
   CHECK(efficiency_line(results).ends_with("than the mean rank."));
+}
+
+// Rank 1 computes 3000, rank 0 1000: 1000 more than the mean. In tiny they are for 102 and 100: 1
+// of the 1000.
+TEST_CASE("a function on record is not blamed for work outside of it") {
+  const auto source = parse_text_trace(R"(
+    0: 0..0 local MPI_Comm_rank
+    1: 0..0 local MPI_Comm_rank
+    0: 100..200 function tiny
+    0: 1000..3000 barrier
+    1: 200..302 function tiny
+    1: 3000..3000 barrier
+    0: 3000 end
+    1: 3000 end
+  )");
+  ReplayOptions options;
+  options.total_functions = true;
+  const Results results =
+      run_replay(*source, {parse_scenario("measured"), parse_scenario("perfect")}, options);
+  REQUIRE(results.functions.size() == 1);
+  CHECK(efficiency_line(results).ends_with("rank 1 computes 50 % longer than the mean rank."));
+}
+
+// Three times 0.1 s: their sum, 0.30000000000000004, is more than three times each.
+TEST_CASE("no factor is above 1") {
+  const Results results = replayed(R"(
+    0: 0..0 local MPI_Comm_rank
+    1: 0..0 local MPI_Comm_rank
+    2: 0..0 local MPI_Comm_rank
+    0: 100000000..200000000 barrier
+    1: 100000000..200000000 barrier
+    2: 100000000..200000000 barrier
+    0: 200000000 end
+    1: 200000000 end
+    2: 200000000 end
+  )");
+  const auto e = efficiency(results, results.scenarios[0]);
+  REQUIRE(e);
+  CHECK(e->load_balance == 1);
+  CHECK(e->serialisation <= 1);
+  CHECK(e->transfer <= 1);
 }
 
 TEST_CASE("a total of a function is without the functions that it calls, and without MPI") {

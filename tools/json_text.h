@@ -1,0 +1,42 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "replay/observe/results.h"
+
+/// What all JSON reports have in common.
+namespace rubato::json_text {
+
+using Json = nlohmann::ordered_json;
+
+/// null for what is not known; JSON has no other word for it.
+inline Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+inline Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+/// "late sender" as a key: "late_sender".
+inline std::string key_of(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
+  return name;
+}
+
+/// "late_sender" and so on, of WaitKind.
+inline std::string wait_key(int kind) {
+  return key_of(kWaitNames[kind]);
+}
+
+/// `indent`: -1 for a single line. Names in an archive may hold bytes that are not UTF-8; they are
+/// replaced rather than refused.
+inline std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace rubato::json_text
