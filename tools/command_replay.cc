@@ -16,6 +16,7 @@
 #include "tools/commands.h"
 #include "tools/install_paths.h"
 #include "tools/options.h"
+#include "tools/perfetto_file.h"
 #include "tools/replay_notices.h"
 #include "tools/report_files.h"
 #include "tools/report_html.h"
@@ -67,6 +68,10 @@ po::options_description replay_options() {
       "write a row per scenario, rank and call; '-' as above");
   add("html", po::value<std::string>()->value_name("FILE"),
       "write a page with charts; one file that needs no network");
+  add("perfetto", po::value<std::string>()->value_name("FILE"),
+      "write the timelines of all scenarios side by side, for ui.perfetto.dev or chrome://tracing");
+  add("perfetto-window", po::value<std::string>()->value_name("FROM..TO"),
+      "only that stretch of each scenario, such as 1.5s..2s from the first record on");
   add("per-rank", "tables of every rank and every call");
   add("collectives", "a table of the algorithms that collectives were priced by");
   add("strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
@@ -237,6 +242,14 @@ std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
   return platforms;
 }
 
+PerfettoWindow perfetto_window(const po::variables_map& values) {
+  if (values.count("perfetto") && values.count("fit-dr"))
+    throw UsageError("--perfetto: not with --fit-dr; name the ratio that it finds as dr=RATIO");
+  if (!values.count("perfetto-window")) return {};
+  if (!values.count("perfetto")) throw UsageError("--perfetto-window: of which --perfetto FILE?");
+  return parse_perfetto_window(text_of(values, "perfetto-window"));
+}
+
 }  // namespace
 
 int command_replay(const Arguments& arguments) {
@@ -258,7 +271,8 @@ int command_replay(const Arguments& arguments) {
   }
   warn_of_platforms(scenarios);
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
-  ReportFiles files(values, {"json", "csv", "html"}, archives[0]);
+  const PerfettoWindow window = perfetto_window(values);
+  ReportFiles files(values, {"json", "csv", "html", "perfetto"}, archives[0]);
 
   const auto source = open_trace(archives[0], {options.ignore_offsets, options.threads});
   // A ratio that is fitted would be fitted anew in the scenarios beside the asked ones.
@@ -270,6 +284,7 @@ int command_replay(const Arguments& arguments) {
                                          ? options.overhead.value_or(source->definitions().overhead)
                                          : RecordingOverhead{};
   const Intervals intervals = plan ? plan->settle(results, overhead) : Intervals{};
+  if (files.wants("perfetto")) refuse_large_perfetto(text_of(values, "perfetto"), results, window);
 
   find_root_cause(*source, results, options);
 
@@ -290,6 +305,10 @@ int command_replay(const Arguments& arguments) {
         options.fit_degradation ? std::vector<ScenarioPicture>{}
                                 : draw_scenarios(*source, scenarios, results, options);
     files.write("html", report_html(results, platforms, intervals, timelines));
+  }
+  if (files.wants("perfetto")) {
+    write_perfetto(*source, scenarios, results, options, window,
+                   [&](const std::string& text) { files.write("perfetto", text); });
   }
   files.commit();
   if (results.identity && results.identity->differing > 0) {
