@@ -12,6 +12,7 @@
 #include "replay/archive/input_format.h"
 #include "replay/driver.h"
 #include "replay/intervals.h"
+#include "tools/archive_guard.h"
 #include "tools/caveats.h"
 #include "tools/commands.h"
 #include "tools/install_paths.h"
@@ -23,8 +24,10 @@
 #include "tools/report_json.h"
 #include "tools/report_text.h"
 #include "tools/root_cause.h"
+#include "tools/scenario_archives.h"
 #include "tools/scenario_pictures.h"
 #include "tools/text_table.h"
+#include "tools/whole_directory.h"
 
 namespace po = boost::program_options;
 
@@ -68,6 +71,9 @@ po::options_description replay_options() {
       "write a row per scenario, rank and call; '-' as above");
   add("html", po::value<std::string>()->value_name("FILE"),
       "write a page with charts; one file that needs no network");
+  add("otf2", po::value<std::string>()->value_name("DIR"),
+      "write in a new directory an OTF2 archive for each scenario: the recording at its times "
+      "there");
   add("perfetto", po::value<std::string>()->value_name("FILE"),
       "write the timelines of all scenarios side by side, for ui.perfetto.dev or chrome://tracing");
   add("perfetto-window", po::value<std::string>()->value_name("FROM..TO"),
@@ -242,6 +248,19 @@ std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
   return platforms;
 }
 
+/// The directory of --otf2 DIR, if there is one.
+std::optional<WholeDirectory> scenario_archives(const po::variables_map& values,
+                                                const std::string& archive) {
+  if (!values.count("otf2")) return {};
+  if (values.count("fit-dr"))
+    throw UsageError("--otf2: not with --fit-dr; name the ratio that it finds as dr=RATIO");
+  const std::string directory = text_of(values, "otf2");
+  if (directory.empty()) throw UsageError("--otf2: the name of the directory is empty");
+  refuse_archive_part(directory, archive);
+  refuse_other_formats(archive);
+  return std::optional<WholeDirectory>(std::in_place, directory);
+}
+
 PerfettoWindow perfetto_window(const po::variables_map& values) {
   if (values.count("perfetto") && values.count("fit-dr"))
     throw UsageError("--perfetto: not with --fit-dr; name the ratio that it finds as dr=RATIO");
@@ -273,8 +292,10 @@ int command_replay(const Arguments& arguments) {
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
   const PerfettoWindow window = perfetto_window(values);
   ReportFiles files(values, {"json", "csv", "html", "perfetto"}, archives[0]);
+  std::optional<WholeDirectory> copies = scenario_archives(values, archives[0]);
 
   const auto source = open_trace(archives[0], {options.ignore_offsets, options.threads});
+  if (copies) source->keep_records(true);
   // A ratio that is fitted would be fitted anew in the scenarios beside the asked ones.
   const bool wants_intervals = !values.count("no-intervals") && !options.fit_degradation;
   std::optional<IntervalPlan> plan;
@@ -309,6 +330,10 @@ int command_replay(const Arguments& arguments) {
   if (files.wants("perfetto")) {
     write_perfetto(*source, scenarios, results, options, window,
                    [&](const std::string& text) { files.write("perfetto", text); });
+  }
+  if (copies) {
+    write_scenario_archives(*source, scenarios, results, options, copies->path());
+    copies->commit();
   }
   files.commit();
   if (results.identity && results.identity->differing > 0) {
