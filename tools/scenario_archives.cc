@@ -19,6 +19,12 @@ constexpr const char* kScenarioProperty = "RUBATO::SCENARIO";
 /// What recording cost, of which models hold nothing any more.
 constexpr const char* kOverheadProperties = "RUBATO::OVERHEAD";
 
+/// True where nothing is changed.
+bool is_recording(const Scenario& scenario) {
+  return scenario.basis == Basis::kMeasured && scenario.cpu == 1 && scenario.processors.empty() &&
+         scenario.functions.empty();
+}
+
 }  // namespace
 
 void refuse_other_formats(const std::string& archive) {
@@ -57,11 +63,11 @@ void write_scenario_archives(EventSource& source, const std::vector<Scenario>& s
                              const std::string& directory) {
   const TraceDefinitions& trace = source.definitions();
   options.verify = false;
-  options.wait_states = false;
+  options.wait_states = true;
   const std::vector<std::string> names = directory_names(scenarios);
   for (size_t i = 0; i < scenarios.size(); ++i) {
     if (!results.scenarios[i].deadlock.empty()) continue;
-    RecordTimes times(trace);
+    RecordTimes times(trace, is_recording(scenarios[i]) && !results.trace.clock_repair);
     options.observers = {&times};
     run_replay(source, {scenarios[i]}, options);
     CopyOptions copy;

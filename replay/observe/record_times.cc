@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "replay/observe/identity.h"
 
@@ -14,8 +15,18 @@ constexpr size_t kRoom = 1 << 20;  ///< bytes of times that stay in memory
 
 }  // namespace
 
-RecordTimes::RecordTimes(const TraceDefinitions& trace)
-    : timelines_(trace.timelines()), file_(kRoom) {}
+RecordTimes::RecordTimes(const TraceDefinitions& trace, bool exact)
+    : exact_(exact), timelines_(trace.timelines()), file_(kRoom) {}
+
+void RecordTimes::waited(int timeline, const Call& /*call*/, const Waited& waited) {
+  if (waited.wait > 0)
+    timelines_[timeline].cause = std::max(timelines_[timeline].cause, waited.cause);
+}
+
+void RecordTimes::message(const Delivery& delivery) {
+  double& cause = timelines_[delivery.receiver].cause;
+  cause = std::max(cause, delivery.sent);
+}
 
 void RecordTimes::add(Timeline& timeline, double time) {
   timeline.last = std::max(timeline.last, static_cast<int64_t>(std::llround(time)));
@@ -37,10 +48,18 @@ void RecordTimes::call(int number, const Call& call, const Block& block,
   const size_t next = static_cast<size_t>(&call - block.calls.data()) + 1;
   const size_t end =
       next < block.calls.size() ? block.calls[next].first_record : block.records.size();
+  const double cause = std::min(std::exchange(timeline.cause, kNone), leave[0]);
+  const bool sends =
+      !exact_ && std::ranges::any_of(block.actions_of(call), [](const Action& action) {
+        return action.kind == ActionKind::kSend;
+      });
   for (size_t i = call.first_record; i < end; ++i) {
-    const double time =
-        retimed(block.records[i], call, recorded_before, clock_before[0], enter[0], leave[0]);
-    add(timeline, std::isfinite(time) ? time : clock_before[0]);
+    const Record& record = block.records[i];
+    double time = retimed(record, call, recorded_before, clock_before[0], enter[0], leave[0]);
+    if (!std::isfinite(time)) time = clock_before[0];
+    if (record.phase == RecordPhase::kHead && sends) time = enter[0];
+    if (record.phase == RecordPhase::kTail && !exact_) time = std::max(time, cause);
+    add(timeline, time);
   }
   if (call.role == CallRole::kFlush && end > call.first_record)
     timeline.flushes.push_back({timeline.records() - 1, std::llround(leave[0])});

@@ -1,9 +1,13 @@
 #pragma once
 
 // When each record of an archive happens in one scenario. A record moves with its call, or with the
-// compute around it, as retimed() says (identity.h).
+// compute around it, as retimed() says (identity.h). Where calls are shorter than recorded that
+// would put the record of a receive, some time before the end of its call, before that of its send,
+// some time behind the beginning of its call. So there the records of a send stand at the enter of
+// its call, and those behind a wait not before its cause.
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -20,16 +24,22 @@ namespace rubato {
 /// A replay that begins anew begins its notes anew. Errors: as CallFile's.
 class RecordTimes : public Observer<1> {
  public:
-  explicit RecordTimes(const TraceDefinitions& trace);
+  /// `exact`: as retimed() says and no more, for the scenario that is the recording.
+  RecordTimes(const TraceDefinitions& trace, bool exact);
 
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
+  void waited(int timeline, const Call& call, const Waited& waited) override;
+  void message(const Delivery& delivery) override;
+  bool wants_messages() const override { return !exact_; }
 
   /// Of a timeline, once the replay is over. Must not outlive this.
   std::unique_ptr<NewTimes> times_of(int timeline) const;
 
  private:
   static constexpr size_t kChunk = 512;  ///< records that are written at once
+
+  static constexpr double kNone = -std::numeric_limits<double>::infinity();
 
   struct Flush {
     uint64_t record;  ///< its number in the timeline, from 0
@@ -40,6 +50,7 @@ class RecordTimes : public Observer<1> {
     std::vector<uint64_t> chunks;  ///< where each is in the file
     std::vector<Flush> flushes;
     int64_t last = INT64_MIN;
+    double cause = kNone;  ///< the latest of the call that call() hears of next
 
     uint64_t records() const { return chunks.size() * kChunk + open.size(); }
   };
@@ -47,6 +58,7 @@ class RecordTimes : public Observer<1> {
 
   void add(Timeline& timeline, double time);
 
+  bool exact_;
   std::vector<Timeline> timelines_;
   CallFile file_;
 };
