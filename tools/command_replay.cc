@@ -10,18 +10,22 @@
 #include "replay/archive/input_format.h"
 #include "replay/driver.h"
 #include "replay/intervals.h"
+#include "tools/archive_guard.h"
 #include "tools/caveats.h"
 #include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/perfetto_file.h"
 #include "tools/replay_notices.h"
 #include "tools/report_files.h"
 #include "tools/report_html.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
 #include "tools/root_cause.h"
+#include "tools/scenario_archives.h"
 #include "tools/scenario_options.h"
 #include "tools/scenario_pictures.h"
 #include "tools/text_table.h"
+#include "tools/whole_directory.h"
 
 namespace po = boost::program_options;
 
@@ -65,6 +69,13 @@ po::options_description replay_options() {
       "write a row per scenario, rank and call; '-' as above");
   add("html", po::value<std::string>()->value_name("FILE"),
       "write a page with charts; one file that needs no network");
+  add("otf2", po::value<std::string>()->value_name("DIR"),
+      "write in a new directory an OTF2 archive for each scenario: the recording at its times "
+      "there");
+  add("perfetto", po::value<std::string>()->value_name("FILE"),
+      "write the timelines of all scenarios side by side, for ui.perfetto.dev or chrome://tracing");
+  add("perfetto-window", po::value<std::string>()->value_name("FROM..TO"),
+      "only that stretch of each scenario, such as 1.5s..2s from the first record on");
   add("per-rank", "tables of every rank and every call");
   add("collectives", "a table of the algorithms that collectives were priced by");
   add("strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
@@ -121,6 +132,27 @@ std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
   return platforms;
 }
 
+/// The directory of --otf2 DIR, if there is one.
+std::optional<WholeDirectory> scenario_archives(const po::variables_map& values,
+                                                const std::string& archive) {
+  if (!values.count("otf2")) return {};
+  if (values.count("fit-dr"))
+    throw UsageError("--otf2: not with --fit-dr; name the ratio that it finds as dr=RATIO");
+  const std::string directory = text_of(values, "otf2");
+  if (directory.empty()) throw UsageError("--otf2: the name of the directory is empty");
+  refuse_archive_part(directory, archive);
+  refuse_other_formats(archive);
+  return std::optional<WholeDirectory>(std::in_place, directory);
+}
+
+PerfettoWindow perfetto_window(const po::variables_map& values) {
+  if (values.count("perfetto") && values.count("fit-dr"))
+    throw UsageError("--perfetto: not with --fit-dr; name the ratio that it finds as dr=RATIO");
+  if (!values.count("perfetto-window")) return {};
+  if (!values.count("perfetto")) throw UsageError("--perfetto-window: of which --perfetto FILE?");
+  return parse_perfetto_window(text_of(values, "perfetto-window"));
+}
+
 }  // namespace
 
 int command_replay(const Arguments& arguments) {
@@ -139,9 +171,12 @@ int command_replay(const Arguments& arguments) {
   }
   warn_of_platforms(scenarios);
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
-  ReportFiles files(values, {"json", "csv", "html"}, archive);
+  const PerfettoWindow window = perfetto_window(values);
+  ReportFiles files(values, {"json", "csv", "html", "perfetto"}, archive);
+  std::optional<WholeDirectory> copies = scenario_archives(values, archive);
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
+  if (copies) source->keep_records(true);
   // A ratio that is fitted would be fitted anew in the scenarios beside the asked ones.
   const bool wants_intervals = !values.count("no-intervals") && !options.fit_degradation;
   std::optional<IntervalPlan> plan;
@@ -151,6 +186,7 @@ int command_replay(const Arguments& arguments) {
                                          ? options.overhead.value_or(source->definitions().overhead)
                                          : RecordingOverhead{};
   const Intervals intervals = plan ? plan->settle(results, overhead) : Intervals{};
+  if (files.wants("perfetto")) refuse_large_perfetto(text_of(values, "perfetto"), results, window);
 
   find_root_cause(*source, results, options);
 
@@ -171,6 +207,14 @@ int command_replay(const Arguments& arguments) {
         options.fit_degradation ? std::vector<ScenarioPicture>{}
                                 : draw_scenarios(*source, scenarios, results, options);
     files.write("html", report_html(results, platforms, intervals, timelines));
+  }
+  if (files.wants("perfetto")) {
+    write_perfetto(*source, scenarios, results, options, window,
+                   [&](const std::string& text) { files.write("perfetto", text); });
+  }
+  if (copies) {
+    write_scenario_archives(*source, scenarios, results, options, copies->path());
+    copies->commit();
   }
   files.commit();
   if (results.identity && results.identity->differing > 0) {

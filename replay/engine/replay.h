@@ -86,6 +86,7 @@ class Replay {
         presence_(trace_->timelines()),
         running_(trace_->ranks()),
         sends_(trace_->timelines()) {
+    for (const Observer<K>* observer : observers_) wants_messages_ |= observer->wants_messages();
     if constexpr (kMayNeedPresence<Rules>) {
       presence_from_ = rules.needs_presence_from();
       goes_back_ = source.counts().backwards.count > 0;
@@ -240,6 +241,8 @@ class Replay {
   void add_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
                  typename WaitStates<K>::Causes& causes);
   void bind(const TimelineState<K>& state, const Call& call, Waited& waited);
+  /// The observers, of the messages that the call received.
+  void tell_messages(const TimelineState<K>& state);
   static WaitPattern pattern_of(const CollectiveInstance<K>& instance, Synchronisation how);
   /// Whom a member of a collective waited for; in the first lane.
   static int latest_member(const CollectiveInstance<K>& instance, const Awaited& awaited,
@@ -424,6 +427,7 @@ class Replay {
   const TraceDefinitions* trace_;
   Rules* rules_;
   std::vector<Observer<K>*> observers_;
+  bool wants_messages_ = false;  ///< some of them
   Profile<K>* profile_ = nullptr;
   Coverage* coverage_ = nullptr;
   WaitStates<K>* waits_ = nullptr;

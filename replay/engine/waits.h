@@ -21,9 +21,22 @@ RUBATO_RARE void Replay<Rules>::note_wait(const TimelineState<K>& state, const C
   waits_->call(state.number, state.enter, leave, causes);
   if constexpr (K == 1) {
     if (observers_.empty()) return;
+    if (wants_messages_) tell_messages(state);
     Waited waited = causes.waited(state.enter[0], leave[0]);
     bind(state, call, waited);
     for (Observer<K>* observer : observers_) observer->waited(state.number, call, waited);
+  }
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::tell_messages(const TimelineState<K>& state) {
+  for (const Awaited& awaited : state.awaited) {
+    if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
+    const Transfer<K>& transfer = matcher_[awaited.transfer];
+    if (transfer.abandoned || !transfer.has_send) continue;
+    const auto& sides = waits_->sides_of(awaited.transfer);
+    const Delivery delivery{sides.sender, sides.send[0], state.number, transfer.bytes};
+    for (Observer<K>* observer : observers_) observer->message(delivery);
   }
 }
 

@@ -6,6 +6,14 @@
 
 namespace rubato {
 
+/// A message at the moment at which a call has received it. Times in ticks.
+struct Delivery {
+  int sender = 0;    ///< timeline
+  double sent = 0;   ///< enter of the call that sends it
+  int receiver = 0;  ///< timeline; the call is the one that call() hears of next
+  uint64_t bytes = 0;
+};
+
 /// Sees every replayed call, in program order per timeline. The interleaving of timelines is that
 /// of the run queue and has no meaning.
 template <int K>
@@ -28,6 +36,12 @@ class Observer {
   virtual void waited(int timeline, const Call& call, const Waited& waited) {
     (void)timeline, (void)call, (void)waited;
   }
+
+  /// Before that, where wants_messages(), for each message that the call received: of the engine's
+  /// matching. Under the same conditions as waited(), but also if nobody waited.
+  virtual void message(const Delivery& delivery) { (void)delivery; }
+  /// Asked once, before the replay.
+  virtual bool wants_messages() const { return false; }
 };
 
 }  // namespace rubato

@@ -1,0 +1,432 @@
+// Copies of archives at other times: records go from libotf2's reader to its writer as they are.
+//
+// libotf2 gives a record to the callback of its kind, with the arguments that the function which
+// writes this kind takes. So each callback is an instance of one template, made from the type of
+// that function.
+
+#include "replay/archive/archive_copy.h"
+
+#include <otf2/otf2.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "models/error.h"
+#include "replay/archive/archive.h"
+#include "replay/archive/event_files.h"
+#include "replay/archive/file_ends.h"
+#include "replay/archive/main_thread.h"
+
+namespace rubato {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Old archives hold records and definitions that new ones should not.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+// Kinds of records; their order has no meaning.
+#define RUBATO_EVENTS(X)                                                                           \
+  X(MeasurementOnOff)                                                                              \
+  X(Enter)                                                                                         \
+  X(Leave) X(MpiSend) X(MpiIsend) X(MpiIsendComplete) X(MpiIrecvRequest) X(MpiRecv) X(MpiIrecv) X( \
+      MpiRequestTest) X(MpiRequestCancelled) X(MpiCollectiveBegin) X(MpiCollectiveEnd) X(OmpFork)  \
+      X(OmpJoin) X(OmpAcquireLock) X(OmpReleaseLock) X(OmpTaskCreate) X(OmpTaskSwitch) X(          \
+          OmpTaskComplete) X(Metric) X(ParameterString) X(ParameterInt) X(ParameterUnsignedInt)    \
+          X(RmaWinCreate) X(RmaWinDestroy) X(RmaCollectiveBegin) X(RmaCollectiveEnd) X(            \
+              RmaGroupSync) X(RmaRequestLock) X(RmaAcquireLock) X(RmaTryLock) X(RmaReleaseLock)    \
+              X(RmaSync) X(RmaWaitChange) X(RmaPut) X(RmaGet) X(RmaAtomic) X(                      \
+                  RmaOpCompleteBlocking) X(RmaOpCompleteNonBlocking) X(RmaOpTest)                  \
+                  X(RmaOpCompleteRemote) X(ThreadFork) X(ThreadJoin) X(ThreadTeamBegin) X(         \
+                      ThreadTeamEnd) X(ThreadAcquireLock) X(ThreadReleaseLock) X(ThreadTaskCreate) \
+                      X(ThreadTaskSwitch) X(ThreadTaskComplete) X(ThreadCreate) X(ThreadBegin)     \
+                          X(ThreadWait) X(ThreadEnd) X(CallingContextEnter) X(CallingContextLeave) \
+                              X(CallingContextSample) X(IoCreateHandle) X(IoDestroyHandle)         \
+                                  X(IoDuplicateHandle) X(IoSeek) X(IoChangeStatusFlags)            \
+                                      X(IoDeleteFile) X(IoOperationBegin) X(IoOperationTest)       \
+                                          X(IoOperationIssued) X(IoOperationComplete)              \
+                                              X(IoOperationCancelled) X(IoAcquireLock)             \
+                                                  X(IoReleaseLock) X(IoTryLock) X(ProgramBegin)    \
+                                                      X(ProgramEnd)                                \
+                                                          X(NonBlockingCollectiveRequest)          \
+                                                              X(NonBlockingCollectiveComplete)     \
+                                                                  X(CommCreate) X(CommDestroy)
+#define RUBATO_DEFINITIONS(X)                                                                   \
+  X(Paradigm)                                                                                   \
+  X(ParadigmProperty)                                                                           \
+  X(IoParadigm) X(String) X(Attribute) X(SystemTreeNode) X(LocationGroup) X(Location) X(Region) \
+      X(Callsite) X(Callpath) X(Group) X(MetricMember) X(MetricClass) X(MetricInstance) X(Comm) \
+          X(Parameter) X(RmaWin) X(MetricClassRecorder) X(SystemTreeNodeProperty)               \
+              X(SystemTreeNodeDomain) X(LocationGroupProperty) X(LocationProperty)              \
+                  X(CartDimension) X(CartTopology) X(CartCoordinate) X(SourceCodeLocation)      \
+                      X(CallingContext) X(CallingContextProperty) X(InterruptGenerator)         \
+                          X(IoFileProperty) X(IoRegularFile) X(IoDirectory) X(IoHandle)         \
+                              X(IoPreCreatedHandleState) X(CallpathParameter) X(InterComm)
+
+/// The last times of all locations.
+struct Ends {
+  int64_t old_end = INT64_MIN;
+  int64_t new_end = INT64_MIN;
+};
+
+/// A location while it is copied.
+struct CopiedLocation {
+  OTF2_EvtWriter* writer = nullptr;
+  uint64_t global_offset = 0;
+  Ends* ends = nullptr;
+  NewTimes* times = nullptr;                   ///< of a timeline
+  std::optional<NewTime> coming;               ///< of these
+  MainThread* way = nullptr;                   ///< that it leaves for others to follow
+  std::optional<MainThread::Follower> follow;  ///< of another location of a rank
+  int64_t last = INT64_MIN;
+  uint64_t records = 0;
+  bool has_none = false;  ///< there are fewer times than records
+  bool unknown = false;   ///< records that libotf2 does not know
+  OTF2_ErrorCode error = OTF2_SUCCESS;
+  std::exception_ptr exception;
+
+  int64_t ticks(OTF2_TimeStamp time) const { return static_cast<int64_t>(time - global_offset); }
+  OTF2_TimeStamp stamp(int64_t ticks) const {
+    return global_offset + static_cast<OTF2_TimeStamp>(ticks);
+  }
+
+  /// The new time of the next record.
+  NewTime take(int64_t old_time) {
+    NewTime moved{old_time, {}};
+    if (times) {
+      if (!coming) throw std::logic_error("too few times");
+      moved = *coming;
+      coming = times->next();
+    } else if (follow) {
+      moved.time = (*follow)(old_time);
+    }
+    moved.time = last = std::max(moved.time, last);
+    if (way) way->add({old_time, moved.time});
+    ends->old_end = std::max(ends->old_end, old_time);
+    ends->new_end = std::max(ends->new_end, moved.time);
+    ++records;
+    return moved;
+  }
+};
+
+/// Runs `write`, which gets a location and the new time of its next record.
+template <typename Write>
+OTF2_CallbackCode copy_record(void* user, OTF2_TimeStamp time, Write write) {
+  auto& location = *static_cast<CopiedLocation*>(user);
+  try {
+    const int64_t old_time = location.ticks(time);
+    location.error = write(location, old_time, location.take(old_time));
+  } catch (...) {
+    location.exception = std::current_exception();
+    return OTF2_CALLBACK_INTERRUPT;
+  }
+  return location.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
+}
+
+/// The callback that hands a record on to a function of the writer.
+template <auto kWrite>
+struct EventCopy;
+template <typename... Rest,
+          OTF2_ErrorCode (*kWrite)(OTF2_EvtWriter*, OTF2_AttributeList*, OTF2_TimeStamp, Rest...)>
+struct EventCopy<kWrite> {
+  static OTF2_CallbackCode on(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
+                              OTF2_AttributeList* attributes, Rest... rest) {
+    return copy_record(user, time, [&](CopiedLocation& location, int64_t, const NewTime& moved) {
+      return kWrite(location.writer, attributes, location.stamp(moved.time), rest...);
+    });
+  }
+};
+
+OTF2_CallbackCode on_flush(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
+                           OTF2_AttributeList* attributes, OTF2_TimeStamp stop) {
+  return copy_record(user, time, [&](CopiedLocation& location, int64_t old_time, NewTime moved) {
+    if (!moved.stop) {
+      // In a call, or of another location: as long as there is room for it.
+      const int64_t length = location.ticks(stop) - old_time;
+      moved.stop = moved.time + length;
+      if (moved.time != old_time && location.coming)
+        moved.stop =
+            std::clamp(*moved.stop, moved.time, std::max(moved.time, location.coming->time));
+    }
+    return OTF2_EvtWriter_BufferFlush(location.writer, attributes, location.stamp(moved.time),
+                                      location.stamp(*moved.stop));
+  });
+}
+
+OTF2_CallbackCode on_unknown_event(OTF2_LocationRef, OTF2_TimeStamp, uint64_t, void* user,
+                                   OTF2_AttributeList*) {
+  static_cast<CopiedLocation*>(user)->unknown = true;
+  return OTF2_CALLBACK_INTERRUPT;
+}
+
+/// The global definitions while they are copied.
+struct CopiedDefinitions {
+  OTF2_GlobalDefWriter* writer = nullptr;
+  Ends ends;
+  bool unknown = false;
+  OTF2_ErrorCode error = OTF2_SUCCESS;
+};
+
+template <auto kWrite>
+struct DefinitionCopy;
+template <typename... Rest, OTF2_ErrorCode (*kWrite)(OTF2_GlobalDefWriter*, Rest...)>
+struct DefinitionCopy<kWrite> {
+  static OTF2_CallbackCode on(void* user, Rest... rest) {
+    auto& definitions = *static_cast<CopiedDefinitions*>(user);
+    definitions.error = kWrite(definitions.writer, rest...);
+    return definitions.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
+  }
+};
+
+OTF2_CallbackCode on_clock(void* user, uint64_t resolution, uint64_t offset, uint64_t length,
+                           uint64_t realtime) {
+  auto& definitions = *static_cast<CopiedDefinitions*>(user);
+  const Ends& ends = definitions.ends;
+  // As long as the run is now; a length that was wrong before is put right only then.
+  if (ends.new_end != ends.old_end) {
+    const bool is_good = ends.old_end >= 0 && length >= static_cast<uint64_t>(ends.old_end);
+    const uint64_t behind = is_good ? length - static_cast<uint64_t>(ends.old_end) : 0;
+    length = static_cast<uint64_t>(std::max<int64_t>(ends.new_end, 0)) + behind;
+  }
+  definitions.error = OTF2_GlobalDefWriter_WriteClockProperties(definitions.writer, resolution,
+                                                                offset, length, realtime);
+  return definitions.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
+}
+
+OTF2_CallbackCode on_unknown_definition(void* user) {
+  static_cast<CopiedDefinitions*>(user)->unknown = true;
+  return OTF2_CALLBACK_INTERRUPT;
+}
+
+OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
+  return OTF2_FLUSH;
+}
+
+/// From one archive to the other.
+class Copy {
+ public:
+  Copy(const TraceDefinitions& trace, const std::string& directory, const CopyOptions& options)
+      : trace_(&trace),
+        directory_(directory),
+        options_(&options),
+        reader_(EventFiles::open_anchor(trace.path)),
+        archive_(read_definitions(trace.path, reader_.get())) {
+    uint64_t definition_chunk = 0;
+    OTF2_Reader_GetChunkSize(reader_.get(), &event_chunk_, &definition_chunk);
+    writer_ = OTF2_Archive_Open(directory.c_str(), fs::path(trace.path).stem().c_str(),
+                                OTF2_FILEMODE_WRITE, event_chunk_, definition_chunk,
+                                OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    if (!writer_) fail();
+    static const OTF2_FlushCallbacks callbacks = {always_flush, nullptr};
+    check(OTF2_Archive_SetFlushCallbacks(writer_, &callbacks, nullptr));
+    check(OTF2_Archive_SetSerialCollectiveCallbacks(writer_));
+  }
+  ~Copy() {
+    if (writer_) OTF2_Archive_Close(writer_);
+  }
+  Copy(const Copy&) = delete;
+  Copy& operator=(const Copy&) = delete;
+
+  void run(const std::function<std::unique_ptr<NewTimes>(int)>& times_of) {
+    copy_anchor();
+    copy_events(times_of);
+    copy_definitions();
+    check(OTF2_Archive_Close(std::exchange(writer_, nullptr)));
+    std::error_code error;
+    if (!fs::exists(fs::path(directory_) / fs::path(trace_->path).filename(), error)) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw InputError(directory_ + ": the archive cannot be written; is the disk full?");
+  }
+  void check(OTF2_ErrorCode error) const {
+    if (error != OTF2_SUCCESS) fail();
+  }
+  [[noreturn]] void refuse_unknown() const {
+    throw InputError(trace_->path +
+                     ": holds records that this version of libotf2 does not know; the archive "
+                     "cannot be copied");
+  }
+
+  void copy_anchor() {
+    using Get = decltype(&OTF2_Reader_GetCreator);
+    using Set = decltype(&OTF2_Archive_SetCreator);
+    static constexpr std::pair<Get, Set> kTexts[] = {
+        {OTF2_Reader_GetCreator, OTF2_Archive_SetCreator},
+        {OTF2_Reader_GetMachineName, OTF2_Archive_SetMachineName},
+        {OTF2_Reader_GetDescription, OTF2_Archive_SetDescription}};
+    for (const auto& [get, set] : kTexts) {
+      char* text = nullptr;
+      if (get(reader_.get(), &text) == OTF2_SUCCESS && text) set(writer_, text);
+      free(text);
+    }
+    const std::string& without = options_->without_properties;
+    for (const auto& [name, value] : trace_->properties) {
+      if (without.empty() || !name.starts_with(without))
+        OTF2_Archive_SetProperty(writer_, name.c_str(), value.c_str(), true);
+    }
+    for (const auto& [name, value] : options_->properties)
+      check(OTF2_Archive_SetProperty(writer_, name.c_str(), value.c_str(), true));
+  }
+
+  void copy_events(const std::function<std::unique_ptr<NewTimes>(int)>& times_of) {
+    std::vector<uint64_t> rest;
+    for (const auto& [location, events] : archive_.index.events_of_location)
+      rest.push_back(location);
+    std::sort(rest.begin(), rest.end());
+    for (const uint64_t location : rest) OTF2_Reader_SelectLocation(reader_.get(), location);
+    local_ = read_local_definitions(archive_, reader_.get(), rest);
+    if (OTF2_Reader_OpenEvtFiles(reader_.get()) != OTF2_SUCCESS)
+      throw InputError(trace_->path + ": the event files beside it cannot be opened");
+    check(OTF2_Archive_OpenEvtFiles(writer_));
+    callbacks_.reset(OTF2_EvtReaderCallbacks_New());
+#define RUBATO_COPY(kind)                                       \
+  OTF2_EvtReaderCallbacks_Set##kind##Callback(callbacks_.get(), \
+                                              EventCopy<&OTF2_EvtWriter_##kind>::on);
+    RUBATO_EVENTS(RUBATO_COPY)
+#undef RUBATO_COPY
+    OTF2_EvtReaderCallbacks_SetBufferFlushCallback(callbacks_.get(), on_flush);
+    OTF2_EvtReaderCallbacks_SetUnknownCallback(callbacks_.get(), on_unknown_event);
+
+    const auto copied = [&](uint64_t location) { std::erase(rest, location); };
+    for (int rank = 0; rank < trace_->ranks(); ++rank) {
+      std::optional<MainThread> way;
+      for (const SideLocation& side : trace_->side_locations) {
+        if (side.rank == rank && !way) way.emplace();
+      }
+      for (const int timeline : trace_->timelines_of(rank)) {
+        const std::unique_ptr<NewTimes> times = times_of(timeline);
+        CopiedLocation location;
+        location.times = times.get();
+        location.coming = times->next();
+        if (timeline == rank && way) location.way = &*way;
+        copy_location(trace_->location_of(timeline), location);
+        if (location.coming)
+          throw std::logic_error(trace_->path + ": " + trace_->name_of(timeline) + ": only " +
+                                 std::to_string(location.records) +
+                                 " records have the times of more; this is a mistake of rubato's");
+        copied(trace_->location_of(timeline));
+      }
+      for (const SideLocation& side : trace_->side_locations) {
+        if (side.rank != rank) continue;
+        CopiedLocation location;
+        location.follow.emplace(*way);
+        copy_location(side.id, location);
+        copied(side.id);
+      }
+    }
+    for (const uint64_t of_no_rank : rest) {
+      CopiedLocation location;
+      copy_location(of_no_rank, location);
+    }
+    OTF2_Reader_CloseEvtFiles(reader_.get());
+    check(OTF2_Archive_CloseEvtFiles(writer_));
+  }
+
+  void copy_location(uint64_t id, CopiedLocation& location) {
+    OTF2_EvtReader* events = OTF2_Reader_GetEvtReader(reader_.get(), id);
+    if (!events) return;  // without records
+    const fs::path file =
+        fs::path(trace_->path).replace_extension() / (std::to_string(id) + ".evt");
+    const auto headers = event_headers(file, event_chunk_);
+    const auto found = local_.find(id);
+    const LocalDefinitions local = found == local_.end() ? LocalDefinitions() : found->second;
+    OTF2_EvtReader_ApplyMappingTables(events, local.mappings);
+    OTF2_EvtReader_ApplyClockOffsets(events, local.clock_offsets && !options_->ignore_offsets);
+    location.writer = OTF2_Archive_GetEvtWriter(writer_, id);
+    if (!location.writer) fail();
+    location.global_offset = archive_.index.global_offset;
+    location.ends = &ends_;
+    OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, callbacks_.get(), &location);
+    // (At a file that was cut libotf2 may read on without end.)
+    constexpr uint64_t kBurst = 4096;
+    OTF2_ErrorCode error = OTF2_SUCCESS;
+    for (uint64_t read = kBurst; read == kBurst && error == OTF2_SUCCESS;) {
+      error = OTF2_Reader_ReadLocalEvents(reader_.get(), events, kBurst, &read);
+      if (location.exception) std::rethrow_exception(location.exception);
+      if (location.unknown) refuse_unknown();
+      if (location.error != OTF2_SUCCESS) fail();
+      if (headers && location.records > headers->events) error = OTF2_ERROR_INTEGRITY_FAULT;
+    }
+    if (error != OTF2_SUCCESS || (headers && headers->damaged)) {
+      throw InputError(trace_->path + ": the events of location " + std::to_string(id) +
+                       " cannot be read to their end; the file is truncated or damaged");
+    }
+    OTF2_Reader_CloseEvtReader(reader_.get(), events);
+    check(OTF2_Archive_CloseEvtWriter(writer_, location.writer));
+    written_.push_back(id);
+  }
+
+  void copy_definitions() {
+    // Empty: what stood there is applied to the records.
+    check(OTF2_Archive_OpenDefFiles(writer_));
+    for (const uint64_t location : written_) {
+      OTF2_DefWriter* local = OTF2_Archive_GetDefWriter(writer_, location);
+      if (!local) fail();
+      check(OTF2_Archive_CloseDefWriter(writer_, local));
+    }
+    check(OTF2_Archive_CloseDefFiles(writer_));
+
+    CopiedDefinitions copied;
+    copied.writer = OTF2_Archive_GetGlobalDefWriter(writer_);
+    copied.ends = ends_;
+    if (!copied.writer) fail();
+    // One reader reads them once.
+    const EventFiles::Reader again = EventFiles::open_anchor(trace_->path);
+    OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(again.get());
+    if (!definitions)
+      throw InputError(trace_->path + ": the global definitions (.def) cannot be read again");
+    const std::unique_ptr<OTF2_GlobalDefReaderCallbacks,
+                          decltype(&OTF2_GlobalDefReaderCallbacks_Delete)>
+        callbacks(OTF2_GlobalDefReaderCallbacks_New(), OTF2_GlobalDefReaderCallbacks_Delete);
+#define RUBATO_COPY(kind)                            \
+  OTF2_GlobalDefReaderCallbacks_Set##kind##Callback( \
+      callbacks.get(), DefinitionCopy<&OTF2_GlobalDefWriter_Write##kind>::on);
+    RUBATO_DEFINITIONS(RUBATO_COPY)
+#undef RUBATO_COPY
+    OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks.get(), on_clock);
+    OTF2_GlobalDefReaderCallbacks_SetUnknownCallback(callbacks.get(), on_unknown_definition);
+    OTF2_Reader_RegisterGlobalDefCallbacks(again.get(), definitions, callbacks.get(), &copied);
+    uint64_t read = 0;
+    const OTF2_ErrorCode error =
+        OTF2_Reader_ReadAllGlobalDefinitions(again.get(), definitions, &read);
+    if (copied.unknown) refuse_unknown();
+    check(copied.error);
+    if (error != OTF2_SUCCESS)
+      throw InputError(trace_->path + ": the global definitions (.def) cannot be read again");
+    OTF2_Reader_CloseGlobalDefReader(again.get(), definitions);
+    check(OTF2_Archive_CloseGlobalDefWriter(writer_, copied.writer));
+  }
+
+  const TraceDefinitions* trace_;
+  std::string directory_;
+  const CopyOptions* options_;
+  EventFiles::Reader reader_;
+  Archive archive_;
+  uint64_t event_chunk_ = 0;
+  OTF2_Archive* writer_ = nullptr;
+  std::unordered_map<uint64_t, LocalDefinitions> local_;
+  struct DeleteCallbacks {
+    void operator()(OTF2_EvtReaderCallbacks* callbacks) const {
+      OTF2_EvtReaderCallbacks_Delete(callbacks);
+    }
+  };
+  std::unique_ptr<OTF2_EvtReaderCallbacks, DeleteCallbacks> callbacks_;
+  std::vector<uint64_t> written_;
+  Ends ends_;
+};
+
+}  // namespace
+
+void copy_archive(const TraceDefinitions& trace,
+                  const std::function<std::unique_ptr<NewTimes>(int timeline)>& times_of,
+                  const std::string& directory, const CopyOptions& options) {
+  Copy(trace, directory, options).run(times_of);
+}
+
+}  // namespace rubato

@@ -1,0 +1,63 @@
+#pragma once
+
+// One scenario as slices of its timelines and messages between them, as they come out of the
+// replay: for viewers of traces. Nothing is kept but the wait of the current call.
+
+#include <vector>
+
+#include "replay/observe/observer.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// What a timeline does for some time.
+enum class SliceKind : uint8_t {
+  kCompute,      ///< before `call`
+  kCall,         ///< `call`, a call of MPI
+  kWait,         ///< the part of it in which it waits; comes behind its kCall
+  kNotRecorded,  ///< recording was switched off
+  kFlush,        ///< the tracer wrote its buffer
+  kStolen,       ///< the thread had no core
+};
+
+/// Times in ticks.
+struct Slice {
+  int timeline = 0;
+  SliceKind kind = SliceKind::kCompute;
+  double begin = 0;
+  double end = 0;
+  const Call* call = nullptr;  ///< of role kEnd behind the last compute
+  Traffic traffic;             ///< of a kCall
+  Waited waited;               ///< of a kWait
+};
+
+/// Who gets them: those of one timeline in the order of time, but timelines in any order.
+class SliceSink {
+ public:
+  virtual ~SliceSink() = default;
+  /// The replay begins, or begins anew: what came before is void.
+  virtual void begin() = 0;
+  virtual void slice(const Slice& slice) = 0;
+  /// A message that a call received which ends at `received`, ticks; its kCall comes next.
+  virtual void message(const Delivery& delivery, double received) = 0;
+};
+
+class TimelineSlices : public Observer<1> {
+ public:
+  /// `sink` must outlive it.
+  TimelineSlices(const TraceDefinitions& trace, SliceSink& sink);
+
+  void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
+            double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
+  void waited(int timeline, const Call& call, const Waited& waited) override;
+  void message(const Delivery& delivery) override { received_.push_back(delivery); }
+  bool wants_messages() const override { return true; }
+
+ private:
+  SliceSink* sink_;
+  std::vector<char> begun_;         ///< by timeline
+  std::vector<Waited> waited_;      ///< by timeline, of the call that call() hears of next
+  std::vector<Delivery> received_;  ///< by the call that leaves
+};
+
+}  // namespace rubato

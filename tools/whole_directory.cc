@@ -1,0 +1,43 @@
+#include "tools/whole_directory.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "models/error.h"
+#include "tools/whole_file.h"
+
+namespace rubato {
+namespace fs = std::filesystem;
+
+WholeDirectory::WholeDirectory(const std::string& path) : path_(path) {
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(path, error)))
+    throw InputError(fmt::format("{} exists; choose another name", path));
+  target_ = target_of(path);
+  while (target_.size() > 1 && target_.ends_with('/')) target_.pop_back();
+  const std::string temporary = fmt::format("{}.part-{}", target_, getpid());
+  if (!fs::create_directory(temporary, error))
+    fail(error ? error.message() : temporary + " is left over; remove it");
+  temporary_ = temporary;
+}
+
+WholeDirectory::~WholeDirectory() {
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+void WholeDirectory::commit() {
+  std::error_code error;
+  // (An empty directory that appeared meanwhile would be replaced.)
+  fs::rename(temporary_, target_, error);
+  if (error) fail(error.message());
+  temporary_.clear();
+}
+
+void WholeDirectory::fail(const std::string& reason) const {
+  throw InputError(fmt::format("{}: cannot be written: {}", path_, reason));
+}
+
+}  // namespace rubato
