@@ -80,7 +80,8 @@ class Profiler {
     CallProfile seen(trace, kept);
     WaitCauses causes(trace);
     CriticalPath path(trace);
-    options_.observers = {&seen, &causes, &path};
+    WaitPlaces places(*source_, measured);
+    options_.observers = {&seen, &causes, &path, &places};
     const Results results = run_replay(*source_, {scenario}, options_);
     const bool ended = results.scenarios[0].deadlock.empty();
     ScenarioProfile tables;
@@ -88,7 +89,10 @@ class Profiler {
       const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
       tables = profile_of(results, seen, trace, scenario.placement.place(recorded),
                           scenario.placement.kind == PlacementRule::Kind::kRecorded);
-      if (results.scenarios[0].has_waits) tables.causes = cause_summary(causes, path, trace);
+      if (results.scenarios[0].has_waits) {
+        tables.causes = cause_summary(causes, path, trace);
+        tables.places = place_summary(places, *source_);
+      }
     }
     write(results, ended ? &tables : nullptr);
     first_ = false;
@@ -144,6 +148,7 @@ int command_profile(const Arguments& arguments) {
   options.wait_states = true;
   options.progress = progress_line("profiling");
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
+  source->note_places();
   Profiler profiler(*source, options, files, values.count("per-rank") > 0);
   for (const Scenario& scenario : scenarios) profiler.profile(scenario);
   profiler.end();

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <map>
+
 #include "tools/cause_tables.h"
 #include "tools/csv_text.h"
 #include "tools/json_text.h"
 #include "tools/other_rows.h"
+#include "tools/place_tables.h"
 #include "tools/profile_report.h"
 #include "tools/profile_tables.h"
 
@@ -98,6 +101,34 @@ void add_causes(Rows& rows, const CauseSummary& causes) {
     rows.add("path", csv_text("crossing " + call), "", seconds);
 }
 
+void add_places(Rows& rows, const PlaceSummary& summary) {
+  std::map<std::pair<std::string, int>, double> waits, comms, roots;
+  for (const PlaceSummary::Wait& wait : summary.waits) {
+    waits[{place_text(summary.places[wait.place]), wait.rank}] += wait.seconds;
+    comms[{wait.communicator, wait.rank}] += wait.seconds;
+  }
+  for (const PlaceSummary::Delay& delay : summary.delays)
+    roots[{place_text(summary.places[delay.place]), delay.rank}] += delay.seconds;
+  const auto add = [&](const char* kind, const auto& sums) {
+    for (const auto& [key, seconds] : sums)
+      rows.add(kind, csv_text(key.first), std::to_string(key.second), seconds);
+  };
+  add("place_wait", waits);
+  add("communicator_wait", comms);
+  add("place_root", roots);
+  for (const FunctionEfficiency& function : summary.functions) {
+    const std::string name = csv_text(function_text(function));
+    const auto add_values = [&](const char* kind, const std::vector<double>& values) {
+      for (size_t rank = 0; rank < values.size(); ++rank) {
+        if (values[rank] != 0) rows.add(kind, name, std::to_string(rank), values[rank]);
+      }
+    };
+    add_values("function_compute", function.compute);
+    add_values("function_mpi", function.mpi);
+    add_values("function_wait", function.waits);
+  }
+}
+
 }  // namespace
 
 void profile_csv(const ScenarioProfile& profile, const TextSink& write) {
@@ -116,6 +147,7 @@ void profile_csv(const ScenarioProfile& profile, const TextSink& write) {
     add_peers(rows, row, rank);
   }
   if (profile.causes) add_causes(rows, *profile.causes);
+  if (profile.places) add_places(rows, *profile.places);
   for (const NodeTraffic& node : profile.nodes) {
     const std::string name = csv_text(node.name);
     rows.add("node_bytes_received", name, "", node.received.bytes);

@@ -1,6 +1,7 @@
 #include "tools/cause_tables.h"
 #include "tools/json_text.h"
 #include "tools/other_rows.h"
+#include "tools/place_tables.h"
 #include "tools/profile_report.h"
 #include "tools/profile_tables.h"
 #include "tools/report_json.h"
@@ -130,7 +131,10 @@ void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile
       {"deadlock", profile ? Json(nullptr) : Json(scenario.deadlock)},
       {"calls", profile ? sums_to_json(*profile) : Json::object()},
       {"nodes", profile ? nodes_to_json(*profile) : Json::array()},
-      {"causes", profile && profile->causes ? causes_to_json(*profile->causes) : Json(nullptr)}};
+      {"causes", profile && profile->causes ? causes_to_json(*profile->causes) : Json(nullptr)},
+      {"places", profile && profile->places ? places_to_json(*profile->places) : Json(nullptr)},
+      {"functions",
+       profile && profile->places ? functions_to_json(*profile->places) : Json::array()}};
   std::string text = dump(head, -1);
   text.pop_back();
   write((is_first ? "\n  " : ",\n  ") + text + ", \"ranks\": [");

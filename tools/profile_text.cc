@@ -6,6 +6,7 @@
 
 #include "tools/cause_tables.h"
 #include "tools/numbers.h"
+#include "tools/place_tables.h"
 #include "tools/profile_report.h"
 #include "tools/profile_tables.h"
 #include "tools/rank_rows.h"
@@ -242,6 +243,7 @@ std::string profile_text(const ScenarioProfile& profile, const ProfileTextOption
   const std::string& name = profile.result->name;
   std::string out = fmt::format("\n{}: elapsed {}\n", name, show_seconds(profile.result->elapsed));
   if (profile.causes) out += causes_text(*profile.causes, options);
+  if (profile.places) out += places_text(*profile.places, name, options);
   const std::vector<CallGroup> groups = call_groups(profile, options.per_rank);
   std::vector<RankTable> tables = rank_tables(profile, groups);
   if (profile.result->has_waits) tables.insert(tables.begin() + 1, wait_table(profile));

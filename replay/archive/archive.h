@@ -52,6 +52,10 @@ struct ArchiveIndex {
   uint32_t found_source = UINT32_MAX, found_tag = UINT32_MAX;  // of probes
   uint32_t part_sent = UINT32_MAX, part_peers = UINT32_MAX, init_order = UINT32_MAX;
   uint32_t stolen = UINT32_MAX;
+  // Lines of the program that make calls, if they are on record.
+  uint32_t call_site = UINT32_MAX;         ///< our attribute
+  std::vector<CallSite> call_sites;        ///< index: number_of_site
+  ReferenceTable<uint32_t> number_of_site;  ///< of a source code location
   double ticks_per_nanosecond = 1;
 };
 

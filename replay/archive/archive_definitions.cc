@@ -117,6 +117,12 @@ OTF2_CallbackCode on_group_property(void* user, OTF2_LocationGroupRef group, OTF
   return OTF2_CALLBACK_SUCCESS;
 }
 
+OTF2_CallbackCode on_source_location(void* user, OTF2_SourceCodeLocationRef self,
+                                     OTF2_StringRef file, uint32_t line) {
+  collected(user).source_locations.push_back({self, file, line});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
 OTF2_CallbackCode on_attribute(void* user, OTF2_AttributeRef self, OTF2_StringRef name,
                                OTF2_StringRef, OTF2_Type) {
   collected(user).attributes.push_back({self, name});
@@ -148,6 +154,7 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
   OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, on_location);
   OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, on_location_group);
   OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(callbacks, on_tree_node);
+  OTF2_GlobalDefReaderCallbacks_SetSourceCodeLocationCallback(callbacks, on_source_location);
   OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(callbacks, on_attribute);
   OTF2_GlobalDefReaderCallbacks_SetParameterCallback(callbacks, on_parameter);
   OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(callbacks, on_location_property);

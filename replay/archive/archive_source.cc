@@ -15,6 +15,7 @@
 #include "models/error.h"
 #include "replay/archive/archive.h"
 #include "replay/archive/event_files.h"
+#include "replay/store/call_places.h"
 #include "replay/store/call_store.h"
 #include "tracer/schema.h"
 
@@ -66,7 +67,8 @@ class ArchiveSource : public EventSource {
       function_totals_->assign(trace.timelines(),
                                std::vector<double>(archive_.index.functions.size()));
     const FunctionWatch watch = {function_times_ ? &*function_times_ : nullptr,
-                                 function_totals_ ? &*function_totals_ : nullptr};
+                                 function_totals_ ? &*function_totals_ : nullptr,
+                                 places_wanted_ ? &places_.emplace(trace.timelines()) : nullptr};
     std::vector<Counts> counts(helpers + 1);
     std::vector<std::exception_ptr> errors(helpers + 1);
     std::atomic<int> ranks_done = 0;
@@ -186,6 +188,17 @@ class ArchiveSource : public EventSource {
     return function_totals_ ? &*function_totals_ : nullptr;
   }
 
+  std::vector<CallSite> call_sites() const override { return archive_.index.call_sites; }
+
+  void note_places() override {
+    const ArchiveIndex& index = archive_.index;
+    if (places_wanted_ || (index.functions.empty() && index.call_sites.empty())) return;
+    store_.reset();
+    places_wanted_ = true;
+  }
+
+  const CallPlaces* call_places() const override { return places_ ? &*places_ : nullptr; }
+
  private:
   /// Regions in which a thread waits for the end of another one.
   void make_calls_of_joins() {
@@ -252,6 +265,8 @@ class ArchiveSource : public EventSource {
   Counts counts_;
   std::optional<FunctionTimes> function_times_;  ///< where some are asked for
   std::optional<FunctionTotals> function_totals_;
+  bool places_wanted_ = false;
+  std::optional<CallPlaces> places_;
   bool keep_records_ = false;
   std::vector<std::string> timed_functions_;
 };

@@ -62,6 +62,10 @@ struct Collected {
     uint32_t ref, name, file, line;
   };
   std::vector<Region> regions;
+  struct SourceLocation {
+    uint32_t ref, file, line;
+  };
+  std::vector<SourceLocation> source_locations;
   std::vector<uint32_t> joins;                          // those that wait for a thread
   std::unordered_map<uint32_t, CollectedGroup> groups;  // COMM_GROUP and the like
   std::vector<CollectedGroup> mpi_locations;            // type COMM_LOCATIONS, paradigm MPI

@@ -287,6 +287,17 @@ template <PlainRecord::Request kRole = PlainRecord::Request::kNone>
   return take_unexpected<kRole>(user, event, time, request);
 }
 
+/// Which line makes the call, as our tracer says; kNoPlace where nobody asks, or knows.
+uint32_t call_site(const EventLocation& l, const OTF2_AttributeList* attributes) {
+  const ArchiveIndex& index = l.archive->index;
+  OTF2_SourceCodeLocationRef site = 0;
+  if (!l.functions || index.call_site == kUndefined ||
+      OTF2_AttributeList_GetSourceCodeLocationRef(attributes, index.call_site, &site) !=
+          OTF2_SUCCESS)
+    return kNoPlace;
+  return index.number_of_site.get(site).value_or(kNoPlace);
+}
+
 /// The enter of a call of which attributes may say more.
 [[gnu::noinline]] OTF2_CallbackCode take_enter(void* user, uint64_t event, OTF2_TimeStamp time,
                                                OTF2_RegionRef region,
@@ -297,7 +308,8 @@ template <PlainRecord::Request kRole = PlainRecord::Request::kNone>
     const int32_t call = call_of(l, region);
     take_stolen_before(l, event, time, attributes);
     l.record(event, time, &CallBuilder::enter, call);
-    if (l.functions) l.time_enter(event, l.ticks(time), region, call >= 0);
+    if (l.functions)
+      l.time_enter(event, l.ticks(time), region, call >= 0, call_site(l, attributes));
     if (call >= 0 && !attributes_of_probe(l, event, time, attributes))
       attributes_of_collective(l, event, time, call, attributes);
   });
@@ -307,8 +319,10 @@ template <PlainRecord::Request kRole = PlainRecord::Request::kNone>
 
 template <bool kAttributes>
 OTF2_CallbackCode on_enter(RUBATO_RECORD, OTF2_RegionRef region) {
-  const ArchiveIndex& index = static_cast<EventLocation*>(user)->archive->index;
-  if (kAttributes && (index.request & index.comm & index.stolen) != kUndefined)
+  const EventLocation& location = *static_cast<EventLocation*>(user);
+  const ArchiveIndex& index = location.archive->index;
+  if (kAttributes && ((index.request & index.comm & index.stolen) != kUndefined ||
+                      (location.functions && index.call_site != kUndefined)))
     return take_enter(user, event, time, region, attributes);
   return take(user, event, time, plain(RecordKind::kEnter, region));
 }

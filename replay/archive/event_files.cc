@@ -117,6 +117,7 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
   for (const int timeline : decoding_->archive->definitions.timelines_of(rank)) {
     store.forget(timeline);
     if (watch.times) watch.times->of(timeline).clear();
+    if (watch.places) watch.places->forget(timeline);
     if (watch.totals)
       std::fill((*watch.totals)[timeline].begin(), (*watch.totals)[timeline].end(), 0.0);
   }

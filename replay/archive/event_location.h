@@ -67,11 +67,12 @@ struct EventLocation {
     calls->record(thread, event, ticks(time), method, arguments...);
   }
   /// For the functions that are to be timed: the program enters a region.
-  [[gnu::noinline]] void time_enter(uint64_t event, double now, OTF2_RegionRef region, bool mpi) {
+  [[gnu::noinline]] void time_enter(uint64_t event, double now, OTF2_RegionRef region, bool mpi,
+                                    uint32_t site = kNoPlace) {
     if (!mpi)
       functions->enter_function(function_of(region), now);
     else if (calls_open++ == 0)
-      functions->stop(event, now);
+      functions->stop(event, now, site);
   }
   [[gnu::noinline]] void time_leave(double now, OTF2_RegionRef region, bool mpi) {
     if (!mpi) return functions->leave_function(function_of(region), now);

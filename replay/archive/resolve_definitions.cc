@@ -393,6 +393,15 @@ void apply_properties(TraceDefinitions& trace) {
   }
 }
 
+/// The lines that make calls, where our tracer was to note them.
+void resolve_call_sites(const Collected& data, ArchiveIndex& index) {
+  if (index.call_site == UINT32_MAX) return;
+  for (const auto& [ref, file, line] : data.source_locations) {
+    index.number_of_site.set(ref, static_cast<uint32_t>(index.call_sites.size()));
+    index.call_sites.push_back({data.text(file), line});
+  }
+}
+
 /// Keeps the reference of an attribute of ours (tracer/schema.h).
 void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
   static constexpr std::pair<const char*, uint32_t ArchiveIndex::*> kAttributes[] = {
@@ -412,6 +421,10 @@ void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
   for (const auto& [ours, place] : kAttributes) {
     if (name != ours) continue;
     archive.index.*place = ref;
+    archive.index.has_attributes = true;
+  }
+  if (name == schema::kCallSite) {
+    archive.index.call_site = ref;
     archive.index.has_attributes = true;
   }
   if (name == schema::kPostedSource) archive.definitions.wildcards = WildcardsKnown::kNonblocking;
@@ -437,6 +450,7 @@ void resolve(const Collected& data, Archive& archive) {
   resolve_neighbours(data, archive);
   resolve_regions(data, archive);
   for (const auto& [ref, name] : data.attributes) note_attribute(ref, data.text(name), archive);
+  resolve_call_sites(data, archive.index);
   for (const auto& [ref, name] : data.parameters) {
     const std::string text = data.text(name);
     if (text == schema::kRequestStart) archive.index.request_start = ref;

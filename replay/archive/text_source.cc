@@ -9,6 +9,7 @@
 #include "models/units.h"
 #include "replay/archive/text_definitions.h"
 #include "replay/calls/rank_calls.h"
+#include "replay/store/call_places.h"
 #include "replay/trace/function_times.h"
 
 namespace rubato {
@@ -84,8 +85,10 @@ std::optional<CollectiveOp> collective_of(const std::string& name, bool& started
 class TextSource : public EventSource {
  public:
   TextSource(const std::string& text, const std::string& origin) : text_(text, origin) {
+    for (TextLine& line : text_.lines) take_site(line);
     for (const TextLine& line : text_.lines) {
-      if (line.words.size() <= 2 || line.words[1] != "function") continue;
+      if (line.words.size() <= 2 || !(line.words[1] == "function" || line.words[1] == "enter"))
+        continue;
       const auto number = static_cast<uint32_t>(function_names_.size());
       if (numbers_of_functions_.emplace(line.words[2], number).second)
         function_names_.push_back({line.words[2], "", 0});
@@ -129,6 +132,13 @@ class TextSource : public EventSource {
     return totals_functions_ ? &function_totals_ : nullptr;
   }
 
+  std::vector<CallSite> call_sites() const override { return sites_; }
+  void note_places() override {
+    places_wanted_ = !sites_.empty() || !functions().empty();
+    rewind();
+  }
+  const CallPlaces* call_places() const override { return places_ ? &*places_ : nullptr; }
+
   bool looks_at_posts() const override {
     return std::any_of(text_.trace.calls.begin(), text_.trace.calls.end(),
                        [](const MpiCallInfo& call) { return call.takes_some || call.synchronous; });
@@ -166,9 +176,10 @@ class TextSource : public EventSource {
     function_times_ = FunctionTimes(text_.trace.timelines());
     function_totals_.assign(text_.trace.timelines(), std::vector<double>(function_names_.size()));
     clocks_.clear();
+    CallPlaces* const places = places_wanted_ ? &places_.emplace(text_.trace.timelines()) : nullptr;
     for (int timeline = 0; timeline < text_.trace.timelines(); ++timeline)
       clocks_.emplace_back(
-          FunctionWatch{&function_times_, totals_functions_ ? &function_totals_ : nullptr},
+          FunctionWatch{&function_times_, totals_functions_ ? &function_totals_ : nullptr, places},
           timeline);
     for (int rank = 0; rank < text_.trace.ranks(); ++rank) {
       calls_.push_back(std::make_unique<RankCalls>(text_.trace, text_.trace.timelines_of(rank)));
@@ -222,6 +233,25 @@ class TextSource : public EventSource {
     return parts;
   }
 
+  /// Notes the line of the program that makes a call, "FILE:LINE" behind "at", and takes it out of
+  /// the words.
+  void take_site(TextLine& line) {
+    const auto at = std::find(line.words.begin(), line.words.end(), "at");
+    if (at == line.words.end()) return;
+    if (at + 1 == line.words.end()) text_.fail(line, "nothing stands behind 'at'");
+    const std::string& place = *(at + 1);
+    const size_t colon = place.find_last_of(':');
+    if (colon == std::string::npos) text_.fail(line, "write 'at FILE:LINE'");
+    const double number = text_.number(line, place.substr(colon + 1));
+    const CallSite site{place.substr(0, colon), static_cast<uint32_t>(number)};
+    const auto known = std::find_if(sites_.begin(), sites_.end(), [&](const CallSite& other) {
+      return other.file == site.file && other.line == site.line;
+    });
+    site_of_line_[line.number] = static_cast<uint32_t>(known - sites_.begin());
+    if (known == sites_.end()) sites_.push_back(site);
+    line.words.erase(at, at + 2);
+  }
+
   FunctionClock::Function function_named(const std::string& name) const {
     FunctionClock::Function function;
     for (size_t i = 0; i < chosen_functions_.size(); ++i) {
@@ -269,8 +299,22 @@ class TextSource : public EventSource {
       record(enter, &CallBuilder::enter, int32_t{-1});
       return record(leave, &CallBuilder::leave, int32_t{-1});
     }
+    if (what == "enter" || what == "leave") {
+      if (line.words.size() < 3) text_.fail(line, "the function is missing");
+      if (what == "enter") {
+        clock.enter_function(function_named(line.words[2]), enter);
+        return record(enter, &CallBuilder::enter, int32_t{-1});
+      }
+      const auto is_this = [&](const FunctionName& known) { return known.name == line.words[2]; };
+      if (std::none_of(function_names_.begin(), function_names_.end(), is_this))
+        text_.fail(line, "function " + line.words[2] + " was not entered");
+      clock.leave_function(function_named(line.words[2]), enter);
+      return record(enter, &CallBuilder::leave, int32_t{-1});
+    }
     if (stolen > 0) clock.lose(stolen, enter);
-    clock.stop(events_[text_.trace.timelines_of(line.rank)[line.thread]] + 1, enter);
+    const auto site = site_of_line_.find(line.number);
+    clock.stop(events_[text_.trace.timelines_of(line.rank)[line.thread]] + 1, enter,
+               site == site_of_line_.end() ? kNoPlace : site->second);
     clock.go(leave);
     const auto record_silently = [&](auto method, auto... arguments) {
       const int timeline = text_.trace.timelines_of(line.rank)[line.thread];
@@ -559,6 +603,10 @@ class TextSource : public EventSource {
   std::unordered_map<std::string, uint32_t> numbers_of_functions_;
   FunctionTotals function_totals_;
   std::vector<FunctionClock> clocks_;  ///< by timeline
+  std::vector<CallSite> sites_;
+  std::map<int, uint32_t> site_of_line_;  ///< index into sites_
+  bool places_wanted_ = false;
+  std::optional<CallPlaces> places_;
   std::map<Request, PostedText> receives_;
   std::map<Request, CollectiveText> collectives_;
   // By rank and request: what is under way, and persistent collectives.

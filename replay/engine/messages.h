@@ -95,7 +95,7 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   transfer.synchronous = action.flags & kSynchronous;
   transfer.recorded_send = call.enter;
   transfer.pair = pair;
-  if (waits_) waits_->send(id, state.enter, state.number);
+  if (waits_) waits_->send(id, state.enter, state.number, action.comm);
   ++outcome_.messages;
   ++pair_traffic_[pair.number()].messages;
   pair_traffic_[pair.number()].bytes += action.message.bytes;
@@ -150,7 +150,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   Transfer<K>& transfer = matcher_[id];
   transfer.has_post = true;
   transfer.recorded_post = call.enter;
-  if (waits_) waits_->post(id, timeline);
+  if (waits_) waits_->post(id, timeline, action.comm);
   rules_->post(state, action, transfer);
   if constexpr (kKnowsLostThere<Rules>) {
     if (call.spinning & kLoses) [[unlikely]]

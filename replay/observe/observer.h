@@ -31,6 +31,13 @@ class Observer {
                     const Lanes<K>& clock_before, double recorded_before, const Lanes<K>& enter,
                     const Lanes<K>& leave) = 0;
 
+  /// `call` of `timeline`, which may wait for others, was entered; also before a call() of it.
+  /// Those that wait for nobody may show in call() alone.
+  virtual void entered(int timeline, const Call& call, const Lanes<K>& clock_before,
+                       double recorded_before, const Lanes<K>& enter) {
+    (void)timeline, (void)call, (void)clock_before, (void)recorded_before, (void)enter;
+  }
+
   /// Before that: what the call waited for, where there was something and wait states are summed up
   /// (ReplayOptions::wait_states). With one scenario only.
   virtual void waited(int timeline, const Call& call, const Waited& waited) {

@@ -13,6 +13,7 @@
 #include "models/network/placement.h"
 #include "replay/observe/call_profile.h"
 #include "replay/observe/cause_summary.h"
+#include "replay/observe/place_summary.h"
 #include "replay/observe/results.h"
 
 namespace rubato {
@@ -51,6 +52,7 @@ struct ScenarioProfile {
   std::vector<RankProfile> ranks;
   std::vector<NodeTraffic> nodes;      ///< by number
   std::optional<CauseSummary> causes;  ///< where waits are known
+  std::optional<PlaceSummary> places;  ///< likewise
 };
 
 /// Takes what `seen` collected while the only scenario of `results` was replayed; `results` has to

@@ -49,10 +49,12 @@ class WaitStates {
       kinds_ |= 1u << i;
     }
     /// The same, and who it was: `timeline` at `time`. `ready` is when the call could go on (the
-    /// message is there), in the first lane.
-    void add(WaitKind kind, const Lanes<K>& time, WaitPattern pattern, int timeline, double ready) {
+    /// message is there), in the first lane; `comm` its communicator.
+    void add(WaitKind kind, const Lanes<K>& time, WaitPattern pattern, int timeline, double ready,
+             uint32_t comm) {
       add(kind, time);
       if (latest_timeline_ != kNobody && ready <= ready_) return;
+      comm_ = comm;
       pattern_ = pattern;
       latest_timeline_ = timeline;
       time_ = time[0];
@@ -68,6 +70,7 @@ class WaitStates {
       waited.pattern = pattern_;
       waited.timeline = latest_timeline_;
       waited.cause = time_;
+      waited.comm = comm_;
       waited.wait = std::max(0.0, std::min(time_, leave) - enter);
       return waited;
     }
@@ -84,6 +87,7 @@ class WaitStates {
     int latest_timeline_ = kNobody;
     double time_ = 0;
     double ready_ = 0;
+    uint32_t comm_ = 0;
   };
 
   explicit WaitStates(const TraceDefinitions& trace)
@@ -96,13 +100,19 @@ class WaitStates {
     Lanes<K> send;
     int32_t sender = -1;  ///< timelines
     int32_t receiver = -1;
+    uint32_t comm = 0;  ///< for observers alone: of one lane
   };
-  void send(TransferId id, const Lanes<K>& enter, int timeline) {
+  void send(TransferId id, const Lanes<K>& enter, int timeline, uint32_t comm) {
     Sides& sides = at(id);
     sides.send = enter;
     sides.sender = timeline;
+    if constexpr (K == 1) sides.comm = comm;
   }
-  void post(TransferId id, int timeline) { at(id).receiver = timeline; }
+  void post(TransferId id, int timeline, uint32_t comm) {
+    Sides& sides = at(id);
+    sides.receiver = timeline;
+    if constexpr (K == 1) sides.comm = comm;
+  }
   /// The receive takes the message: in the order of arrival they were apart.
   void join(TransferId send, TransferId receive) {
     at(std::max(send, receive));

@@ -25,6 +25,7 @@ std::string FunctionName::place() const {
 void FunctionClock::take_time(double time) {
   if (stopped_ == 0 && time > since_ && !open_.empty()) {
     if (totals_) (*totals_)[open_.back().number] += time - since_;
+    if (places_) add_part(open_.back().number, time - since_);
     uint64_t functions = 0;
     for (const Function& function : open_) functions |= function.chosen;
     const auto same = std::find_if(gap_.begin(), gap_.end(), [&](const FunctionTime& part) {
@@ -39,6 +40,16 @@ void FunctionClock::take_time(double time) {
     }
   }
   since_ = time;
+}
+
+void FunctionClock::add_part(uint32_t function, double ticks) {
+  const auto same =
+      std::find_if(parts_.rbegin(), parts_.rend(),
+                   [&](const FunctionPart& part) { return part.function == function; });
+  if (same != parts_.rend())
+    same->ticks += ticks;
+  else if (parts_.size() < kMostParts)
+    parts_.push_back({function, ticks});
 }
 
 void FunctionClock::enter_function(Function function, double time) {
@@ -58,9 +69,14 @@ void FunctionClock::begin_window() {
   if (totals_) std::fill(totals_->begin(), totals_->end(), 0.0);
 }
 
-void FunctionClock::stop(uint64_t event, double time) {
+void FunctionClock::stop(uint64_t event, double time, uint32_t site) {
   take_time(time);
   if (stopped_++ > 0) return;
+  if (places_) {
+    const uint32_t function = open_.empty() ? kNoPlace : open_.back().number;
+    places_->add(timeline_, event, function, site, parts_);
+    parts_.clear();
+  }
   for (FunctionTime& part : gap_) {
     part.event = event;
     if (times_) times_->push_back(part);
@@ -79,6 +95,7 @@ void FunctionClock::lose(double ticks, double time) {
   if (time <= began_) return;
   const double left = std::max(0.0, 1 - ticks / (time - began_));
   for (FunctionTime& part : gap_) part.ticks *= left;
+  for (FunctionPart& part : parts_) part.ticks *= left;
   if (totals_ && !open_.empty()) {  // of the innermost, as far as it was there
     double& total = (*totals_)[open_.back().number];
     total -= std::min(total, ticks);

@@ -1,8 +1,9 @@
 #pragma once
 
 // The time in functions of the program between MPI calls: of chosen ones gap by gap, for scenarios
-// that make these functions faster or slower, and of all in total, for reports. If nobody asks, the
-// cost is one look at a pointer.
+// that make these functions faster or slower, of all in total, for reports, and of all with the
+// places of calls, for observers (store/call_places.h). If nobody asks, the cost is one look at a
+// pointer.
 
 #include <cstdint>
 #include <span>
@@ -51,12 +52,42 @@ struct FunctionName {
 /// MPI_Init.
 using FunctionTotals = std::vector<std::vector<double>>;
 
-/// What is asked for of functions; either may be null.
+/// No function, or no call site.
+inline constexpr uint32_t kNoPlace = UINT32_MAX;
+
+/// Ticks between two calls in which one function was the innermost.
+struct FunctionPart {
+  uint32_t function = kNoPlace;  ///< among all of the program
+  double ticks = 0;
+};
+
+/// A line of the program that makes MPI calls.
+struct CallSite {
+  std::string file;   ///< or "MODULE (FUNCTION+0xOFFSET)"
+  uint32_t line = 0;  ///< 0: not known
+};
+
+/// Takes the places of calls, in the order of events within a timeline.
+class PlaceSink {
+ public:
+  /// At `event` a call begins in `function`, made at `site`; `before`: where the timeline was since
+  /// the call before, as far as functions are on record.
+  virtual void add(int timeline, uint64_t event, uint32_t function, uint32_t site,
+                   std::span<const FunctionPart> before) = 0;
+  /// All of a timeline comes again.
+  virtual void forget(int timeline) = 0;
+
+ protected:
+  ~PlaceSink() = default;
+};
+
+/// What is asked for of functions; each may be null.
 struct FunctionWatch {
   FunctionTimes* times = nullptr;
   FunctionTotals* totals = nullptr;  ///< with an entry for each timeline and function
+  PlaceSink* places = nullptr;
 
-  bool any() const { return times || totals; }
+  bool any() const { return times || totals || places; }
 };
 
 /// Follows the records of one timeline.
@@ -64,7 +95,9 @@ class FunctionClock {
  public:
   FunctionClock(FunctionWatch watch, int timeline)
       : times_(watch.times ? &watch.times->of(timeline) : nullptr),
-        totals_(watch.totals ? &(*watch.totals)[timeline] : nullptr) {}
+        totals_(watch.totals ? &(*watch.totals)[timeline] : nullptr),
+        places_(watch.places),
+        timeline_(timeline) {}
 
   /// A function as it is called here.
   struct Function {
@@ -77,7 +110,8 @@ class FunctionClock {
   void enter_function(Function function, double time);
   void leave_function(Function function, double time);
   /// The program enters a call, or the tracer stops: what was until now stands before `event`.
-  void stop(uint64_t event, double time);
+  /// `site`: the line that makes the call.
+  void stop(uint64_t event, double time, uint32_t site = kNoPlace);
   /// And goes on.
   void go(double time);
   /// The thread had no core for `ticks` since go(), at an unknown place: each function loses its
@@ -87,12 +121,18 @@ class FunctionClock {
   void begin_window();
 
  private:
-  void take_time(double time);
+  static constexpr size_t kMostParts = 32;  ///< functions in one gap; more count as none
 
-  bool matters(Function function) const { return totals_ || function.chosen != 0; }
+  void take_time(double time);
+  void add_part(uint32_t function, double ticks);
+
+  bool matters(Function function) const { return totals_ || places_ || function.chosen != 0; }
 
   std::vector<FunctionTime>* times_;
   std::vector<double>* totals_;
+  PlaceSink* places_;
+  int timeline_;
+  std::vector<FunctionPart> parts_;  ///< since the last call, for places_
   std::vector<Function> open_;     ///< functions it is in, as far as asked for, the innermost last
   std::vector<FunctionTime> gap_;  ///< since the last call
   int stopped_ = 0;                ///< calls it is in

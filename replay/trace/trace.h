@@ -126,6 +126,7 @@ struct TraceDefinitions {
 };
 
 class CallUnpacker;
+class CallPlaces;
 
 /// A source of calls: an OTF2 archive, a text, a generator. Each timeline is read by itself,
 /// forwards, block by block, so no user holds a whole trace in memory.
@@ -187,6 +188,13 @@ class EventSource {
   virtual void total_functions() {}
   /// Once calls were read; null when nobody asked.
   virtual const FunctionTotals* function_totals() const { return nullptr; }
+  /// The lines on record that make calls.
+  virtual std::vector<CallSite> call_sites() const { return {}; }
+  /// Notes where calls are made, as far as functions or call sites are on record. After the first
+  /// read() this reads everything again.
+  virtual void note_places() {}
+  /// Once calls were read; null when nobody asked, or nothing is on record.
+  virtual const CallPlaces* call_places() const { return nullptr; }
 };
 
 }  // namespace rubato

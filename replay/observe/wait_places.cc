@@ -1,0 +1,258 @@
+#include "replay/observe/wait_places.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <tuple>
+
+namespace rubato {
+namespace {
+
+constexpr size_t kRecent = 256;
+/// Of a gap: what rounding of its parts leaves.
+constexpr double kNothing = 1e-6;
+
+/// For each entry the first one that has the same key.
+template <typename Entry, typename KeyOf>
+std::vector<uint32_t> first_alike(const std::vector<Entry>& entries, KeyOf key_of) {
+  std::map<decltype(key_of(entries[0])), uint32_t> first;
+  std::vector<uint32_t> alike;
+  for (uint32_t i = 0; i < entries.size(); ++i)
+    alike.push_back(first.emplace(key_of(entries[i]), i).first->second);
+  return alike;
+}
+
+}  // namespace
+
+FunctionSum& FunctionSum::operator+=(const FunctionSum& other) {
+  compute += other.compute;
+  mpi += other.mpi;
+  waits += other.waits;
+  return *this;
+}
+
+WaitPlaces::WaitPlaces(const EventSource& source, bool keeps_lost)
+    : source_(&source),
+      trace_(&source.definitions()),
+      keeps_lost_(keeps_lost),
+      same_function_(first_alike(source.functions(),
+                                 [](const FunctionName& function) {
+                                   return std::tuple(function.name, function.file, function.line);
+                                 })),
+      same_site_(first_alike(
+          source.call_sites(),
+          [](const CallSite& site) { return std::pair(site.file, site.line); })),
+      timelines_(trace_->timelines()),
+      ranks_(trace_->ranks()),
+      recent_(kRecent) {
+  places_.push_back({});  // number 0, also for what has not begun
+}
+
+uint32_t WaitPlaces::number_of(const Place& place) {
+  // Places that do not fit would only share a number with others.
+  constexpr uint64_t kBits = (1 << 23) - 1;
+  const uint64_t packed = uint64_t{place.call} << 46 | (place.function & kBits) << 23 |
+                          (place.site & kBits) | static_cast<uint64_t>(place.kind) << 62;
+  Recent& recent = recent_[(packed * 0x9E3779B97F4A7C15u) >> 56];
+  if (recent.packed == packed) return recent.number;
+  const auto [entry, is_new] = numbers_.emplace(packed, static_cast<uint32_t>(places_.size()));
+  if (is_new) places_.push_back(place);
+  recent = {packed, entry->second};
+  return entry->second;
+}
+
+FunctionSum& WaitPlaces::sum_of(Timeline& timeline, uint32_t function) {
+  return timeline.functions[std::min<size_t>(function, same_function_.size())];
+}
+
+void WaitPlaces::begin(int number, double time) {
+  if (number < trace_->ranks()) ranks_[number] = {};  // of a pass that was given up
+  Timeline& timeline = timelines_[number];
+  timeline = Timeline();
+  timeline.until = time;
+  call_places_ = source_->call_places();
+  if (call_places_) timeline.reader.emplace(*call_places_, number);
+  if (!same_function_.empty()) timeline.functions.resize(same_function_.size() + 1);
+}
+
+void WaitPlaces::add_part(Timeline& timeline, double end, int32_t root, uint32_t place) {
+  if (!(end > timeline.until)) return;
+  std::vector<Part>& past = timeline.past;
+  if (past.empty() || past.back().root != root || past.back().place != place)
+    past.push_back({timeline.until, root, place});
+  timeline.until = end;
+  if (past.size() > timeline.most_past) forget_past(timeline);
+}
+
+void WaitPlaces::forget_past(Timeline& timeline) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Timeline& each : timelines_) {
+    if (!each.ended) least = std::min(least, each.until);
+  }
+  std::vector<Part>& past = timeline.past;
+  const auto needed = std::partition_point(
+      past.begin(), past.end(), [&](const Part& part) { return part.begin <= least; });
+  if (needed != past.begin()) past.erase(past.begin(), needed - 1);
+  if (past.size() > kMostParts / 2)
+    past.erase(past.begin(), past.end() - static_cast<std::ptrdiff_t>(kMostParts / 2));
+  timeline.most_past = std::max(kFewParts, 2 * past.size());
+}
+
+void WaitPlaces::add_gap(Timeline& timeline, int rank, const Call& call, double clock_before,
+                         double recorded_before, double enter) {
+  uint32_t function = kNoPlace, site = kNoPlace;
+  const bool counts = !timeline.over && !timeline.functions.empty();
+  const double gap = enter - clock_before;
+  double left = gap;
+  if (timeline.reader) {
+    const CallPlace& place = timeline.reader->at(call.event);
+    function = known(place.function);
+    if (place.site < same_site_.size()) site = same_site_[place.site];
+    double all = 0;
+    for (const FunctionPart& part : place.before) all += part.ticks;
+    all = std::max(all, call.enter - recorded_before);
+    for (const FunctionPart& part : place.before) {
+      if (!(gap > 0 && all > 0)) break;
+      double ticks = gap * part.ticks / all;
+      left -= ticks;
+      if (&part == &place.before.back() && left < kNothing * gap) ticks += left, left = 0;
+      const uint32_t in = known(part.function);
+      if (counts) sum_of(timeline, in).compute += ticks;
+      Place computes{.kind = Place::Kind::kCompute};
+      computes.function = in;
+      add_part(timeline, left == 0 ? enter : timeline.until + ticks, rank, number_of(computes));
+    }
+  }
+  const bool ends = call.role == CallRole::kEnd;
+  const bool is_call = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
+                       call.role == CallRole::kFinalize;
+  if (left > 0) {
+    if (counts) sum_of(timeline, kNoPlace).compute += left;
+    Place computes{.kind = Place::Kind::kCompute};
+    if (is_call) computes.call = call.name, computes.site = site;
+    add_part(timeline, enter, rank, number_of(computes));
+  }
+  Place here{.kind = is_call ? Place::Kind::kCall : Place::Kind::kLost};
+  if (is_call) here = {Place::Kind::kCall, call.name, function, site};
+  if (ends || call.role == CallRole::kThread)
+    here = {Place::Kind::kCompute, Place::kNoCall, function, kNoPlace};
+  timeline.here = number_of(here);
+}
+
+void WaitPlaces::entered(int number, const Call& call, const Lanes<1>& clock_before,
+                         double recorded_before, const Lanes<1>& enter) {
+  if (call.role == CallRole::kBegin) return;
+  Timeline& timeline = timelines_[number];
+  add_gap(timeline, trace_->rank_of(number), call, clock_before[0], recorded_before, enter[0]);
+  timeline.in_call = true;
+}
+
+void WaitPlaces::waited(int number, const Call& /*call*/, const Waited& waited) {
+  timelines_[number].waited = waited;
+}
+
+void WaitPlaces::call(int number, const Call& call, const Block& block,
+                      const Lanes<1>& clock_before, double recorded_before, const Lanes<1>& enter,
+                      const Lanes<1>& leave) {
+  if (call.role == CallRole::kBegin) return begin(number, enter[0]);
+  Timeline& timeline = timelines_[number];
+  const int rank = trace_->rank_of(number);
+  if (!std::exchange(timeline.in_call, false))
+    add_gap(timeline, rank, call, clock_before[0], recorded_before, enter[0]);
+  const Waited waited = std::exchange(timeline.waited, {});
+  add_part(timeline, enter[0], rank, timeline.here);  // where it was held up before it began
+  if (call.role == CallRole::kFinalize) timeline.over = true;
+  if (call.role == CallRole::kEnd) timeline.ended = true;
+  if (call.role == CallRole::kMpi && !timeline.over) {
+    double inside = leave[0] - enter[0];
+    if (keeps_lost_ && call.spinning & kLoses) {
+      const Lost lost = lost_in(block.actions_of(call));
+      inside = std::max(0.0, inside - lost.flushing - lost.stolen);
+    }
+    const double wait = std::min(waited.wait, inside);
+    if (!timeline.functions.empty()) {
+      FunctionSum& sum = sum_of(timeline, places_[timeline.here].function);
+      sum.mpi += inside;
+      sum.waits += wait;
+    }
+    if (wait > 0) {
+      WaitSum& sum = ranks_[rank].waits[{timeline.here, waited.comm}];
+      ++sum.count;
+      sum.ticks += wait;
+      timeline.waited = waited;
+      add_wait(timeline, rank, enter[0] + wait);
+      timeline.waited = {};
+    }
+  }
+  add_part(timeline, leave[0], rank, timeline.here);
+  if (call.role == CallRole::kInit) {
+    ranks_[rank].waits.clear();
+    std::fill(timeline.functions.begin(), timeline.functions.end(), FunctionSum());
+  }
+}
+
+void WaitPlaces::add_wait(Timeline& timeline, int rank, double end) {
+  const double begin = timeline.until;
+  const int by = timeline.waited.timeline;
+  if (by < 0) return;
+  const Timeline& theirs = timelines_[by];
+  const int causing = trace_->rank_of(by);
+  if (&theirs == &timeline)
+    pieces_ = {{rank, timeline.here, end - begin}};
+  else
+    find_pieces(theirs, causing, begin, end);
+  summed_.clear();
+  for (const Piece& piece : pieces_) {
+    const auto same = std::find_if(summed_.begin(), summed_.end(), [&](const Piece& each) {
+      return each.root == piece.root && each.place == piece.place;
+    });
+    if (same == summed_.end())
+      summed_.push_back(piece);
+    else
+      same->ticks += piece.ticks;
+  }
+  for (const Piece& piece : summed_)
+    ranks_[piece.root].delays[{piece.place, timeline.here}] += piece.ticks;
+  add_pieces(timeline, begin, end);
+}
+
+void WaitPlaces::find_pieces(const Timeline& theirs, int32_t rank, double begin, double end) {
+  pieces_.clear();
+  double done = begin;
+  const auto add = [&](double until, int32_t root, uint32_t place) {
+    const double to = std::min(until, end);
+    if (!(to > done)) return;
+    pieces_.push_back({root, place, to - done});
+    done = to;
+  };
+  const std::vector<Part>& past = theirs.past;
+  const auto behind = std::partition_point(
+      past.begin(), past.end(), [&](const Part& part) { return part.begin <= begin; });
+  size_t at = static_cast<size_t>(behind - past.begin());
+  if (at == 0)  // forgotten, or before it began
+    add(past.empty() ? theirs.until : past[0].begin, rank, number_of(Place()));
+  else
+    --at;
+  for (; at < past.size() && done < end; ++at)
+    add(at + 1 < past.size() ? past[at + 1].begin : theirs.until, past[at].root, past[at].place);
+  add(end, rank, theirs.here);
+}
+
+void WaitPlaces::add_pieces(Timeline& to, double begin, double end) {
+  std::vector<Piece>* pieces = &pieces_;
+  if (pieces_.size() > kMostPieces) {
+    pieces = &summed_;
+    if (summed_.size() > kMostPieces) {
+      std::stable_sort(summed_.begin(), summed_.end(),
+                       [](const Piece& a, const Piece& b) { return a.ticks > b.ticks; });
+      summed_.resize(kMostPieces);  // the last one gets what they held
+    }
+  }
+  double done = begin;
+  for (const Piece& piece : *pieces) {
+    done = &piece == &pieces->back() ? end : done + piece.ticks;
+    add_part(to, done, piece.root, piece.place);
+  }
+}
+
+}  // namespace rubato

@@ -1,0 +1,159 @@
+#pragma once
+
+// Where in the program ranks wait, and where those are that make them wait. wait_causes.h tells the
+// ranks; here each has a place: the call, with the function and the line that make it, or compute,
+// with the function.
+//
+//     s2  ──── solve ────────────┐send             of r's wait: [0, 4) to solve of s2,
+//     s        ▓▓▓▓ recv ▓▓▓▓▓▓▓▓▓──pack──┐send                 [4, 6) to pack of s
+//     r   ▓▓▓▓▓▓▓▓▓▓▓ recv ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
+//         0                      4        6
+//
+// The window of a wait, from the call's enter to its cause on another rank s, is divided by what s
+// did in it. What s waited for itself belongs to where that came from. All else is s's: compute, and
+// calls as far as they do not wait. So the sums are the delay costs of Böhme, Geimer, Wolf, Arnold
+// (ICPP 2010), short of their long-term part, as in WaitCauses.
+//
+// Compute outside of recorded functions is named after the call behind it. Between two calls the
+// archive's functions count with their shares, in the order in which they were entered first. A wait
+// with more than kMostPieces parts is passed on to others' waits in an order of its own.
+//
+// The same observer sums up functions: compute, and the MPI calls that each makes itself.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "replay/observe/observer.h"
+#include "replay/observe/wait_causes.h"
+#include "replay/store/call_places.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// What a rank does at some time, and where in the program.
+struct Place {
+  enum class Kind : uint8_t {
+    kCompute,  ///< in `function`, else before `call` at `site`
+    kCall,     ///< in `call`, which `function` makes at `site`
+    kLost,     ///< the tracer wrote its buffer or was off, or the thread had no core
+    kUnknown,  ///< too long ago
+  };
+  static constexpr uint16_t kNoCall = UINT16_MAX;
+
+  Kind kind = Kind::kUnknown;
+  uint16_t call = kNoCall;       ///< index into TraceDefinitions::calls
+  uint32_t function = kNoPlace;  ///< index into EventSource::functions()
+  uint32_t site = kNoPlace;      ///< index into EventSource::call_sites()
+  bool operator==(const Place&) const = default;
+};
+
+/// Ticks of a timeline, or a rank, in one function, without the functions that it calls.
+struct FunctionSum {
+  double compute = 0;  ///< between calls
+  double mpi = 0;      ///< in MPI calls that it makes itself
+  double waits = 0;    ///< of those: until their cause
+  FunctionSum& operator+=(const FunctionSum& other);
+};
+
+/// Adds up the waits of one scenario by place. Only the window of a rank counts, as in Profile.
+/// Memory: some 10 KiB a timeline, at most 130; 4 KiB more where places are on record. The source
+/// must have been asked to note_places(). Errors: as CallFile's.
+class WaitPlaces : public Observer<1> {
+ public:
+  /// `keeps_lost`: calls of the scenario hold what they lost (kLoses), which is no wait.
+  WaitPlaces(const EventSource& source, bool keeps_lost);
+
+  void entered(int timeline, const Call& call, const Lanes<1>& clock_before,
+               double recorded_before, const Lanes<1>& enter) override;
+  void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
+            double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
+  void waited(int timeline, const Call& call, const Waited& waited) override;
+
+  const std::vector<Place>& places() const { return places_; }
+
+  /// A place, as index into places(), and a communicator.
+  using PlaceOnComm = std::pair<uint32_t, uint32_t>;
+  /// Waits of a rank.
+  const std::map<PlaceOnComm, WaitSum>& waits(int rank) const { return ranks_[rank].waits; }
+  /// Where it is, and where others wait for that: indices into places().
+  using CauseAndWait = std::pair<uint32_t, uint32_t>;
+  /// Ticks of all ranks' waits of which this rank is the root.
+  const std::map<CauseAndWait, double>& delays(int rank) const { return ranks_[rank].delays; }
+  /// By index into EventSource::functions(), and behind these what is in none; empty where none are
+  /// on record. Of functions of the same name and line the first has all.
+  const std::vector<FunctionSum>& functions(int timeline) const {
+    return timelines_[timeline].functions;
+  }
+
+ private:
+  static constexpr size_t kMostPieces = 8;
+  static constexpr size_t kFewParts = 256, kMostParts = 8192;  ///< of a timeline's past
+
+  /// From `begin` to the begin of the next one.
+  struct Part {
+    double begin;
+    int32_t root;  ///< rank whose doing it is
+    uint32_t place;
+  };
+  struct Piece {
+    int32_t root;
+    uint32_t place;
+    double ticks;
+  };
+  struct Timeline {
+    bool over = false;          ///< MPI_Finalize was entered
+    bool ended = false;         ///< it has no more calls
+    bool in_call = false;       ///< what was before its current call is known
+    double until = 0;           ///< the past ends here
+    std::vector<Part> past;     ///< what it did, in the order of time, without gaps
+    size_t most_past = kFewParts;
+    uint32_t here = 0;          ///< its current or last call
+    Waited waited;              ///< of the call that call() hears of next
+    std::optional<CallPlaces::Reader> reader;
+    std::vector<FunctionSum> functions;
+  };
+  struct Rank {
+    std::map<PlaceOnComm, WaitSum> waits;
+    std::map<CauseAndWait, double> delays;
+  };
+
+  void begin(int number, double time);
+  uint32_t number_of(const Place& place);
+  FunctionSum& sum_of(Timeline& timeline, uint32_t function);
+  uint32_t known(uint32_t function) const {
+    return function < same_function_.size() ? same_function_[function] : kNoPlace;
+  }
+  /// What was between the call before and this one.
+  void add_gap(Timeline& timeline, int rank, const Call& call, double clock_before,
+               double recorded_before, double enter);
+  void add_part(Timeline& timeline, double end, int32_t root, uint32_t place);
+  /// The wait of the current call, up to `end`, and who is at its root.
+  void add_wait(Timeline& timeline, int rank, double end);
+  /// Fills pieces_ by what `theirs` did from `begin` to `end`.
+  void find_pieces(const Timeline& theirs, int32_t rank, double begin, double end);
+  void add_pieces(Timeline& to, double begin, double end);
+  /// Forgets what nobody can wait for any more.
+  void forget_past(Timeline& timeline);
+
+  const EventSource* source_;
+  const TraceDefinitions* trace_;
+  bool keeps_lost_;
+  const CallPlaces* call_places_ = nullptr;
+  std::vector<uint32_t> same_function_, same_site_;  ///< the first that looks the same
+  std::vector<Timeline> timelines_;
+  std::vector<Rank> ranks_;
+  std::vector<Place> places_;
+  std::unordered_map<uint64_t, uint32_t> numbers_;  ///< of places, packed
+  struct Recent {
+    uint64_t packed = UINT64_MAX;  ///< of Place(), which is number 0
+    uint32_t number = 0;
+  };
+  std::vector<Recent> recent_;  ///< the last ones of numbers_, by hash
+  std::vector<Piece> pieces_, summed_;
+};
+
+}  // namespace rubato

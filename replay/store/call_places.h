@@ -1,0 +1,92 @@
+#pragma once
+
+// Where calls are made: the innermost function of the program and the line that makes the call, and
+// in which functions the timeline was since the call before. Kept beside the calls, by event, and
+// only where somebody asks for it: without functions and call sites on record a replay knows
+// nothing of it.
+//
+// Words of 32 bits, of calls at which something is new:
+//
+//   events since the entry before (20 bits) | parts (8) | kMoved | kFar
+//   kFar: the upper bits of those events, 1 word       kMoved: function, call site
+//   of each part: function, ticks as float
+//
+// in chunks of some 4 KiB, the first ones in memory, the rest in a temporary file.
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "replay/store/call_file.h"
+#include "replay/trace/function_times.h"
+
+namespace rubato {
+
+/// Where a call is made.
+struct CallPlace {
+  uint32_t function = kNoPlace;  ///< index into EventSource::functions()
+  uint32_t site = kNoPlace;      ///< index into EventSource::call_sites()
+  /// Where the timeline was since the call before; where it was in no function is left out.
+  std::vector<FunctionPart> before;
+};
+
+/// The places of all calls. Timelines may be filled at once, each by one thread. Errors: as
+/// CallFile's.
+class CallPlaces final : public PlaceSink {
+ public:
+  explicit CallPlaces(int timelines);
+
+  void add(int timeline, uint64_t event, uint32_t function, uint32_t site,
+           std::span<const FunctionPart> before) override;
+  void forget(int timeline) override;
+
+  /// Reads the places of one timeline forwards.
+  class Reader {
+   public:
+    Reader(const CallPlaces& places, int timeline) : places_(&places), timeline_(timeline) {}
+
+    /// The place of the call that begins at `event`, which is no smaller than that of the question
+    /// before. Valid until the next question.
+    const CallPlace& at(uint64_t event);
+
+   private:
+    bool load_chunk();
+    bool read_entry();
+    uint32_t word() { return chunk_[next_++]; }
+
+    const CallPlaces* places_;
+    int timeline_;
+    size_t chunks_ = 0;            ///< that were loaded
+    std::vector<uint32_t> chunk_;  ///< the last of these
+    size_t next_ = 0;              ///< index into chunk_
+    bool is_read_ = false;         ///< coming_ is the next entry
+    bool is_over_ = false;
+    uint64_t entry_ = 0;     ///< event of the entry that was read last
+    uint64_t answered_ = 0;  ///< event of the last question
+    CallPlace coming_;
+    CallPlace place_;
+  };
+
+ private:
+  static constexpr size_t kChunk = 1024;  ///< words, and one entry more
+  static constexpr uint32_t kMoved = 1u << 28, kFar = 1u << 29;
+  static constexpr uint64_t kNear = (1 << 20) - 1;
+
+  struct Chunk {
+    uint64_t offset;
+    uint32_t words;
+  };
+  struct Timeline {
+    uint64_t event = 0;  ///< of the last entry
+    uint32_t function = kNoPlace, site = kNoPlace;
+    std::vector<uint32_t> open;  ///< not in a chunk yet
+    std::vector<Chunk> chunks;
+  };
+
+  std::vector<Timeline> timelines_;
+  CallFile file_;
+  std::mutex appends_;
+};
+
+}  // namespace rubato
