@@ -33,9 +33,7 @@ class Points {
   Points(EventSource& source, const std::vector<ToleranceAxis>& axes, const ReplayOptions& options)
       : source_(&source), axes_(&axes), options_(&options) {}
 
-  void ask(size_t axis, double factor) {
-    scenarios_.push_back((*axes_)[axis].worse(factor));
-  }
+  void ask(size_t axis, double factor) { scenarios_.push_back((*axes_)[axis].worse(factor)); }
   /// Elapsed of what was asked for, in that order.
   std::vector<double> replay() {
     const Results results = run_replay(*source_, scenarios_, *options_);

@@ -45,9 +45,8 @@ std::string wait_table(const PlaceSummary& summary, const std::string& scenario,
                                       show_seconds(row.seconds), show_share(row.seconds, all)};
     if (!one_comm) cells.push_back(row.communicator);
     if (row.rank >= 0)
-      cells.insert(cells.end(),
-                   {std::to_string(row.rank), place_text(summary.places[row.cause]),
-                    show_share(row.caused, row.all)});
+      cells.insert(cells.end(), {std::to_string(row.rank), place_text(summary.places[row.cause]),
+                                 show_share(row.caused, row.all)});
     table.add_row(std::move(cells));
   }
   return title(scenario, "waits by place", "longest", shown, rows.size(), options) +

@@ -53,8 +53,8 @@ struct ArchiveIndex {
   uint32_t part_sent = UINT32_MAX, part_peers = UINT32_MAX, init_order = UINT32_MAX;
   uint32_t stolen = UINT32_MAX;
   // Lines of the program that make calls, if they are on record.
-  uint32_t call_site = UINT32_MAX;         ///< our attribute
-  std::vector<CallSite> call_sites;        ///< index: number_of_site
+  uint32_t call_site = UINT32_MAX;          ///< our attribute
+  std::vector<CallSite> call_sites;         ///< index: number_of_site
   ReferenceTable<uint32_t> number_of_site;  ///< of a source code location
   double ticks_per_nanosecond = 1;
 };

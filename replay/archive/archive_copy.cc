@@ -33,7 +33,8 @@ namespace fs = std::filesystem;
 #define RUBATO_EVENTS(X)                                                                           \
   X(MeasurementOnOff)                                                                              \
   X(Enter)                                                                                         \
-  X(Leave) X(MpiSend) X(MpiIsend) X(MpiIsendComplete) X(MpiIrecvRequest) X(MpiRecv) X(MpiIrecv) X( \
+  X(Leave)                                                                                         \
+  X(MpiSend) X(MpiIsend) X(MpiIsendComplete) X(MpiIrecvRequest) X(MpiRecv) X(MpiIrecv) X(          \
       MpiRequestTest) X(MpiRequestCancelled) X(MpiCollectiveBegin) X(MpiCollectiveEnd) X(OmpFork)  \
       X(OmpJoin) X(OmpAcquireLock) X(OmpReleaseLock) X(OmpTaskCreate) X(OmpTaskSwitch) X(          \
           OmpTaskComplete) X(Metric) X(ParameterString) X(ParameterInt) X(ParameterUnsignedInt)    \
@@ -55,17 +56,18 @@ namespace fs = std::filesystem;
                                                           X(NonBlockingCollectiveRequest)          \
                                                               X(NonBlockingCollectiveComplete)     \
                                                                   X(CommCreate) X(CommDestroy)
-#define RUBATO_DEFINITIONS(X)                                                                   \
-  X(Paradigm)                                                                                   \
-  X(ParadigmProperty)                                                                           \
-  X(IoParadigm) X(String) X(Attribute) X(SystemTreeNode) X(LocationGroup) X(Location) X(Region) \
-      X(Callsite) X(Callpath) X(Group) X(MetricMember) X(MetricClass) X(MetricInstance) X(Comm) \
-          X(Parameter) X(RmaWin) X(MetricClassRecorder) X(SystemTreeNodeProperty)               \
-              X(SystemTreeNodeDomain) X(LocationGroupProperty) X(LocationProperty)              \
-                  X(CartDimension) X(CartTopology) X(CartCoordinate) X(SourceCodeLocation)      \
-                      X(CallingContext) X(CallingContextProperty) X(InterruptGenerator)         \
-                          X(IoFileProperty) X(IoRegularFile) X(IoDirectory) X(IoHandle)         \
-                              X(IoPreCreatedHandleState) X(CallpathParameter) X(InterComm)
+#define RUBATO_DEFINITIONS(X)                                                                    \
+  X(Paradigm)                                                                                    \
+  X(ParadigmProperty)                                                                            \
+  X(IoParadigm)                                                                                  \
+  X(String) X(Attribute) X(SystemTreeNode) X(LocationGroup) X(Location) X(Region) X(Callsite)    \
+      X(Callpath) X(Group) X(MetricMember) X(MetricClass) X(MetricInstance) X(Comm) X(Parameter) \
+          X(RmaWin) X(MetricClassRecorder) X(SystemTreeNodeProperty) X(SystemTreeNodeDomain)     \
+              X(LocationGroupProperty) X(LocationProperty) X(CartDimension) X(CartTopology)      \
+                  X(CartCoordinate) X(SourceCodeLocation) X(CallingContext)                      \
+                      X(CallingContextProperty) X(InterruptGenerator) X(IoFileProperty)          \
+                          X(IoRegularFile) X(IoDirectory) X(IoHandle) X(IoPreCreatedHandleState) \
+                              X(CallpathParameter) X(InterComm)
 
 /// The last times of all locations.
 struct Ends {

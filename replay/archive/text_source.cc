@@ -509,10 +509,8 @@ class TextSource : public EventSource {
       UnderWay& to = open[target];
       done(to.puts, remotely);
       done(std::exchange(to.gets, 0), true);
-      if (!remotely) return;
-      for (const uint64_t id : to.requests)
-        record(leave, &CallBuilder::one_sided_done, window, id, true);
-      open.erase(target);
+      for (const uint64_t id : to.requests) done(id, remotely);
+      if (remotely) open.erase(target);
     };
     const auto complete_all = [&] {
       while (!open.empty()) complete(open.begin()->first, true);

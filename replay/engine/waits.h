@@ -108,13 +108,11 @@ RUBATO_HOT void Replay<Rules>::add_cause(const TimelineState<K>& state, const Ca
       if (transfer.abandoned) return;
       const auto& sides = waits_->sides_of(awaited.transfer);
       if (awaited.kind == Awaited::Kind::kReceive) {
-        // By the recording nobody knows when a message was there.
-        const Lanes<K>& ready = Rules::kFollowsRecording ? sides.send : transfer.arrival();
         causes.add(WaitKind::kLateSender, sides.send, WaitPattern::kLateSender, sides.sender,
-                   ready[0], sides.comm);
+                   sides.comm);
       } else if (transfer.sender_waits) {
         causes.add(WaitKind::kLateReceiver, transfer.posted, WaitPattern::kLateReceiver,
-                   sides.receiver, transfer.posted[0], sides.comm);
+                   sides.receiver, sides.comm);
       }
       return;
     }
@@ -145,7 +143,7 @@ RUBATO_RARE void Replay<Rules>::add_collective_cause(const Call& call, const Awa
   const bool left_before = awaited.action->flags & kTakesNothing && call.leave < recorded;
   if (Rules::kFollowsRecording && left_before) return;
   causes.add(WaitKind::kCollective, cause, pattern_of(instance, awaited.waits_for),
-             latest_member(instance, awaited, comm), cause[0], awaited.action->comm);
+             latest_member(instance, awaited, comm), awaited.action->comm);
 }
 
 template <class Rules>
@@ -190,7 +188,7 @@ RUBATO_RARE void Replay<Rules>::add_post_cause(const TimelineState<K>& state,
   // (The complete of an epoch has that cause anyway.)
   if (!epoch || pair.completes || epoch->abandoned || operation->abandoned) return;
   causes.add(WaitKind::kOneSided, epoch->posted, WaitPattern::kLatePost, epoch->poster,
-             epoch->posted[0], action.comm);
+             action.comm);
 }
 
 template <class Rules>
@@ -207,7 +205,7 @@ RUBATO_RARE void Replay<Rules>::add_epoch_cause(const TimelineState<K>& state, c
   const bool is_origin = windows_.is_origin(*awaited.action);
   causes.add(WaitKind::kOneSided, cause,
              is_origin ? WaitPattern::kLatePost : WaitPattern::kEarlyWait,
-             is_origin ? epoch.poster : epoch.completer, cause[0], awaited.action->comm);
+             is_origin ? epoch.poster : epoch.completer, awaited.action->comm);
 }
 
 template <class Rules>
@@ -222,8 +220,7 @@ RUBATO_RARE void Replay<Rules>::add_lock_cause(const TimelineState<K>& state,
   // At the target, where the request comes as much later.
   if constexpr (!Rules::kFollowsRecording)
     cause -= rules_->reaches(state.rank, action.one_sided.target, state.enter) - state.enter;
-  causes.add(WaitKind::kOneSided, cause, WaitPattern::kLock, turn.releaser, cause[0],
-             action.comm);
+  causes.add(WaitKind::kOneSided, cause, WaitPattern::kLock, turn.releaser, action.comm);
 }
 
 }  // namespace rubato

@@ -118,7 +118,7 @@ struct CollectiveInstance {
   std::vector<Lanes<K>> enters;
   std::vector<double> recorded_enters;
   std::vector<int32_t> latest_of;  ///< timelines of those enters, in the first lane
-  std::vector<int32_t> waiting;  ///< timelines to wake
+  std::vector<int32_t> waiting;    ///< timelines to wake
   PartArrivals<K>
       parts;  ///< of members that send nothing to some members; they are not in `arrived.last`
   /// Of a fence in a model, by local rank: when the operations aimed at that member have landed.

@@ -116,7 +116,7 @@ struct Epoch {
   int32_t waiting_target = -1;          ///< likewise
   int32_t poster = -1;                  ///< timelines
   int32_t completer = -1;
-  double recorded_post = 0;             ///< enter of the call, as recorded
+  double recorded_post = 0;  ///< enter of the call, as recorded
   double recorded_complete = 0;
   /// When the notification went out (model), or the call was entered (measured).
   Lanes<K> posted = Stream<K>::never();
@@ -152,7 +152,7 @@ class Windows {
     uint64_t completing = 0;
     bool accesses = false;  ///< the epoch `accessed` has started, and is not complete
     uint64_t accessed = 0;
-    bool started = false;  ///< in `started_` of its origin
+    bool started = false;         ///< in `started_` of its origin
     std::vector<uint32_t> slots;  ///< of what was begun in it
   };
 

@@ -15,14 +15,14 @@ struct NamedPlace {
   std::string call;            ///< "": none
   std::string function;        ///< "": none on record
   std::string function_place;  ///< "solve (app.c:12)"
-  std::string site;  ///< of the call: "app.c:41", without directories; "": not on record
+  std::string site;            ///< of the call: "app.c:41", without directories; "": not on record
 };
 
 /// POP's efficiencies of one function, without the functions that it calls: what its ranks do
 /// between its own MPI calls, and in these. Seconds by rank, all threads together.
 struct FunctionEfficiency {
-  std::string name;   ///< "": what is in no function on record
-  std::string place;  ///< "solve (app.c:41)"
+  std::string name;                         ///< "": what is in no function on record
+  std::string place;                        ///< "solve (app.c:41)"
   std::vector<double> compute, mpi, waits;  ///< waits: a part of `mpi`
 
   double sum_of(const std::vector<double>& values) const;

@@ -39,9 +39,8 @@ WaitPlaces::WaitPlaces(const EventSource& source, bool keeps_lost)
                                  [](const FunctionName& function) {
                                    return std::tuple(function.name, function.file, function.line);
                                  })),
-      same_site_(first_alike(
-          source.call_sites(),
-          [](const CallSite& site) { return std::pair(site.file, site.line); })),
+      same_site_(first_alike(source.call_sites(),
+                             [](const CallSite& site) { return std::pair(site.file, site.line); })),
       timelines_(trace_->timelines()),
       ranks_(trace_->ranks()),
       recent_(kRecent) {
@@ -90,8 +89,8 @@ void WaitPlaces::forget_past(Timeline& timeline) {
     if (!each.ended) least = std::min(least, each.until);
   }
   std::vector<Part>& past = timeline.past;
-  const auto needed = std::partition_point(
-      past.begin(), past.end(), [&](const Part& part) { return part.begin <= least; });
+  const auto needed = std::partition_point(past.begin(), past.end(),
+                                           [&](const Part& part) { return part.begin <= least; });
   if (needed != past.begin()) past.erase(past.begin(), needed - 1);
   if (past.size() > kMostParts / 2)
     past.erase(past.begin(), past.end() - static_cast<std::ptrdiff_t>(kMostParts / 2));
@@ -226,8 +225,8 @@ void WaitPlaces::find_pieces(const Timeline& theirs, int32_t rank, double begin,
     done = to;
   };
   const std::vector<Part>& past = theirs.past;
-  const auto behind = std::partition_point(
-      past.begin(), past.end(), [&](const Part& part) { return part.begin <= begin; });
+  const auto behind = std::partition_point(past.begin(), past.end(),
+                                           [&](const Part& part) { return part.begin <= begin; });
   size_t at = static_cast<size_t>(behind - past.begin());
   if (at == 0)  // forgotten, or before it began
     add(past.empty() ? theirs.until : past[0].begin, rank, number_of(Place()));

@@ -10,13 +10,13 @@
 //         0                      4        6
 //
 // The window of a wait, from the call's enter to its cause on another rank s, is divided by what s
-// did in it. What s waited for itself belongs to where that came from. All else is s's: compute, and
-// calls as far as they do not wait. So the sums are the delay costs of Böhme, Geimer, Wolf, Arnold
-// (ICPP 2010), short of their long-term part, as in WaitCauses.
+// did in it. What s waited for itself belongs to where that came from. All else is s's: compute,
+// and calls as far as they do not wait. So the sums are the delay costs of Böhme, Geimer, Wolf,
+// Arnold (ICPP 2010), short of their long-term part, as in WaitCauses.
 //
 // Compute outside of recorded functions is named after the call behind it. Between two calls the
-// archive's functions count with their shares, in the order in which they were entered first. A wait
-// with more than kMostPieces parts is passed on to others' waits in an order of its own.
+// archive's functions count with their shares, in the order in which they were entered first. A
+// wait with more than kMostPieces parts is passed on to others' waits in an order of its own.
 //
 // The same observer sums up functions: compute, and the MPI calls that each makes itself.
 
@@ -67,8 +67,8 @@ class WaitPlaces : public Observer<1> {
   /// `keeps_lost`: calls of the scenario hold what they lost (kLoses), which is no wait.
   WaitPlaces(const EventSource& source, bool keeps_lost);
 
-  void entered(int timeline, const Call& call, const Lanes<1>& clock_before,
-               double recorded_before, const Lanes<1>& enter) override;
+  void entered(int timeline, const Call& call, const Lanes<1>& clock_before, double recorded_before,
+               const Lanes<1>& enter) override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;
@@ -105,14 +105,14 @@ class WaitPlaces : public Observer<1> {
     double ticks;
   };
   struct Timeline {
-    bool over = false;          ///< MPI_Finalize was entered
-    bool ended = false;         ///< it has no more calls
-    bool in_call = false;       ///< what was before its current call is known
-    double until = 0;           ///< the past ends here
-    std::vector<Part> past;     ///< what it did, in the order of time, without gaps
+    bool over = false;       ///< MPI_Finalize was entered
+    bool ended = false;      ///< it has no more calls
+    bool in_call = false;    ///< what was before its current call is known
+    double until = 0;        ///< the past ends here
+    std::vector<Part> past;  ///< what it did, in the order of time, without gaps
     size_t most_past = kFewParts;
-    uint32_t here = 0;          ///< its current or last call
-    Waited waited;              ///< of the call that call() hears of next
+    uint32_t here = 0;  ///< its current or last call
+    Waited waited;      ///< of the call that call() hears of next
     std::optional<CallPlaces::Reader> reader;
     std::vector<FunctionSum> functions;
   };

@@ -48,17 +48,15 @@ class WaitStates {
       latest_[i] = has(i) ? Lanes<K>(latest_[i].max(time)) : time;
       kinds_ |= 1u << i;
     }
-    /// The same, and who it was: `timeline` at `time`. `ready` is when the call could go on (the
-    /// message is there), in the first lane; `comm` its communicator.
-    void add(WaitKind kind, const Lanes<K>& time, WaitPattern pattern, int timeline, double ready,
+    /// The same, and who it was: `timeline` at `time`, in the communicator `comm`.
+    void add(WaitKind kind, const Lanes<K>& time, WaitPattern pattern, int timeline,
              uint32_t comm) {
       add(kind, time);
-      if (latest_timeline_ != kNobody && ready <= ready_) return;
+      if (latest_timeline_ != kNobody && time[0] <= time_) return;
       comm_ = comm;
       pattern_ = pattern;
       latest_timeline_ = timeline;
       time_ = time[0];
-      ready_ = ready;
     }
 
     /// In the first lane, of a call from `enter` to `leave`.
@@ -81,12 +79,11 @@ class WaitStates {
 
     std::array<Lanes<K>, kWaitKinds> latest_;
     unsigned kinds_ = 0;  ///< a bit for each that there is
-    // Of the one that was ready last:
+    // Of the latest, in the first lane:
     static constexpr int kNobody = -2;
     WaitPattern pattern_ = WaitPattern::kLateSender;
     int latest_timeline_ = kNobody;
     double time_ = 0;
-    double ready_ = 0;
     uint32_t comm_ = 0;
   };
 

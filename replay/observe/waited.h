@@ -33,7 +33,7 @@ struct Waited {
   double enter = 0;  ///< of the call
   double leave = 0;
 
-  // The latest cause, as wait_states.h says: of several, that which was there last.
+  // The latest cause, as wait_states.h says.
   WaitPattern pattern = WaitPattern::kLateSender;
   int32_t timeline = -1;  ///< who caused it; -1: nobody, or not known
   double cause = 0;       ///< when: the enter of its call

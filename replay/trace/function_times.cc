@@ -43,9 +43,9 @@ void FunctionClock::take_time(double time) {
 }
 
 void FunctionClock::add_part(uint32_t function, double ticks) {
-  const auto same =
-      std::find_if(parts_.rbegin(), parts_.rend(),
-                   [&](const FunctionPart& part) { return part.function == function; });
+  const auto same = std::find_if(parts_.rbegin(), parts_.rend(), [&](const FunctionPart& part) {
+    return part.function == function;
+  });
   if (same != parts_.rend())
     same->ticks += ticks;
   else if (parts_.size() < kMostParts)

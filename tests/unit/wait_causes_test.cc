@@ -99,6 +99,27 @@ TEST_CASE("the root of a wait is who did not wait meanwhile") {
   }
 }
 
+// Two receives complete together on toy(): 900 bytes of rank 0, sent at 0, are there at 10 + 100 +
+// 900; 8 bytes of rank 2, sent at 700, at 700 + 10 + 100 + 8. The last to be there is the first;
+// what was waited for is the later send: from 50 on for 650.
+TEST_CASE("a call waits until its latest cause, whichever message is there last") {
+  const Watched watched = watch(R"(
+    0: 0..10 send 1 900B
+    0: 1500 end
+    1: 0..10 irecv 0 900B req 1
+    1: 10..20 irecv 2 8B req 2
+    1: 70..1100 wait 1 2
+    1: 1500 end
+    2: 0..0 init
+    2: 700..710 send 1 8B
+    2: 1500 end
+  )",
+                                toy());
+  CHECK(watched.wait(1, "MPI_Wait", "late sender") == Approx(650));
+  CHECK(watched.causes->roots() == std::vector<double>{0, 0, 650});
+  CHECK(watched.result.ranks[1].waits[static_cast<int>(WaitKind::kLateSender)] == Approx(650e-9));
+}
+
 // Nobody receives the 2000 bytes, which rank 0 sees only once all wait for each other: the replay
 // begins anew. Rank 2 sends at 5; rank 1 waits for that from 0 on, once.
 TEST_CASE("what a replay saw before it began anew does not count") {
@@ -216,6 +237,7 @@ TEST_CASE("one-sided waits have the name of their pattern") {
 
 // Rank 1's main thread waits for rank 2 until 100. Its other thread, which computes, posts at 40
 // what rank 0 completes from 10 on: rank 2 is no root of that. Likewise it enters a scan at 40.
+// (Rank 0 leaves its scan at once, so there its send comes at 99.)
 TEST_CASE("what another thread waits for is no root") {
   const Watched epoch = watch(R"(
     window 1
@@ -252,7 +274,7 @@ TEST_CASE("what another thread waits for is no root") {
   )",
                              kPerfect);
   CHECK(scan.wait(2, "MPI_Scan", "early scan") == Approx(30));
-  CHECK(scan.causes->roots() == std::vector<double>{100, 30, 0});
+  CHECK(scan.causes->roots() == std::vector<double>{99, 30, 0});
 }
 
 // A wait inside an epoch, from 10 until the post at 40.
