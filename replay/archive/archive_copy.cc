@@ -30,44 +30,33 @@ namespace fs = std::filesystem;
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 // Kinds of records; their order has no meaning.
-#define RUBATO_EVENTS(X)                                                                           \
-  X(MeasurementOnOff)                                                                              \
-  X(Enter)                                                                                         \
-  X(Leave)                                                                                         \
-  X(MpiSend) X(MpiIsend) X(MpiIsendComplete) X(MpiIrecvRequest) X(MpiRecv) X(MpiIrecv) X(          \
-      MpiRequestTest) X(MpiRequestCancelled) X(MpiCollectiveBegin) X(MpiCollectiveEnd) X(OmpFork)  \
-      X(OmpJoin) X(OmpAcquireLock) X(OmpReleaseLock) X(OmpTaskCreate) X(OmpTaskSwitch) X(          \
-          OmpTaskComplete) X(Metric) X(ParameterString) X(ParameterInt) X(ParameterUnsignedInt)    \
-          X(RmaWinCreate) X(RmaWinDestroy) X(RmaCollectiveBegin) X(RmaCollectiveEnd) X(            \
-              RmaGroupSync) X(RmaRequestLock) X(RmaAcquireLock) X(RmaTryLock) X(RmaReleaseLock)    \
-              X(RmaSync) X(RmaWaitChange) X(RmaPut) X(RmaGet) X(RmaAtomic) X(                      \
-                  RmaOpCompleteBlocking) X(RmaOpCompleteNonBlocking) X(RmaOpTest)                  \
-                  X(RmaOpCompleteRemote) X(ThreadFork) X(ThreadJoin) X(ThreadTeamBegin) X(         \
-                      ThreadTeamEnd) X(ThreadAcquireLock) X(ThreadReleaseLock) X(ThreadTaskCreate) \
-                      X(ThreadTaskSwitch) X(ThreadTaskComplete) X(ThreadCreate) X(ThreadBegin)     \
-                          X(ThreadWait) X(ThreadEnd) X(CallingContextEnter) X(CallingContextLeave) \
-                              X(CallingContextSample) X(IoCreateHandle) X(IoDestroyHandle)         \
-                                  X(IoDuplicateHandle) X(IoSeek) X(IoChangeStatusFlags)            \
-                                      X(IoDeleteFile) X(IoOperationBegin) X(IoOperationTest)       \
-                                          X(IoOperationIssued) X(IoOperationComplete)              \
-                                              X(IoOperationCancelled) X(IoAcquireLock)             \
-                                                  X(IoReleaseLock) X(IoTryLock) X(ProgramBegin)    \
-                                                      X(ProgramEnd)                                \
-                                                          X(NonBlockingCollectiveRequest)          \
-                                                              X(NonBlockingCollectiveComplete)     \
-                                                                  X(CommCreate) X(CommDestroy)
-#define RUBATO_DEFINITIONS(X)                                                                    \
-  X(Paradigm)                                                                                    \
-  X(ParadigmProperty)                                                                            \
-  X(IoParadigm)                                                                                  \
-  X(String) X(Attribute) X(SystemTreeNode) X(LocationGroup) X(Location) X(Region) X(Callsite)    \
-      X(Callpath) X(Group) X(MetricMember) X(MetricClass) X(MetricInstance) X(Comm) X(Parameter) \
-          X(RmaWin) X(MetricClassRecorder) X(SystemTreeNodeProperty) X(SystemTreeNodeDomain)     \
-              X(LocationGroupProperty) X(LocationProperty) X(CartDimension) X(CartTopology)      \
-                  X(CartCoordinate) X(SourceCodeLocation) X(CallingContext)                      \
-                      X(CallingContextProperty) X(InterruptGenerator) X(IoFileProperty)          \
-                          X(IoRegularFile) X(IoDirectory) X(IoHandle) X(IoPreCreatedHandleState) \
-                              X(CallpathParameter) X(InterComm)
+// clang-format off
+#define RUBATO_EVENTS(X) \
+  X(MeasurementOnOff) X(Enter) X(Leave) X(MpiSend) X(MpiIsend) X(MpiIsendComplete) \
+  X(MpiIrecvRequest) X(MpiRecv) X(MpiIrecv) X(MpiRequestTest) X(MpiRequestCancelled) \
+  X(MpiCollectiveBegin) X(MpiCollectiveEnd) X(OmpFork) X(OmpJoin) X(OmpAcquireLock) \
+  X(OmpReleaseLock) X(OmpTaskCreate) X(OmpTaskSwitch) X(OmpTaskComplete) X(Metric) \
+  X(ParameterString) X(ParameterInt) X(ParameterUnsignedInt) X(RmaWinCreate) X(RmaWinDestroy) \
+  X(RmaCollectiveBegin) X(RmaCollectiveEnd) X(RmaGroupSync) X(RmaRequestLock) X(RmaAcquireLock) \
+  X(RmaTryLock) X(RmaReleaseLock) X(RmaSync) X(RmaWaitChange) X(RmaPut) X(RmaGet) X(RmaAtomic) \
+  X(RmaOpCompleteBlocking) X(RmaOpCompleteNonBlocking) X(RmaOpTest) X(RmaOpCompleteRemote) \
+  X(ThreadFork) X(ThreadJoin) X(ThreadTeamBegin) X(ThreadTeamEnd) X(ThreadAcquireLock) \
+  X(ThreadReleaseLock) X(ThreadTaskCreate) X(ThreadTaskSwitch) X(ThreadTaskComplete) \
+  X(ThreadCreate) X(ThreadBegin) X(ThreadWait) X(ThreadEnd) X(CallingContextEnter) \
+  X(CallingContextLeave) X(CallingContextSample) X(IoCreateHandle) X(IoDestroyHandle) \
+  X(IoDuplicateHandle) X(IoSeek) X(IoChangeStatusFlags) X(IoDeleteFile) X(IoOperationBegin) \
+  X(IoOperationTest) X(IoOperationIssued) X(IoOperationComplete) X(IoOperationCancelled) \
+  X(IoAcquireLock) X(IoReleaseLock) X(IoTryLock) X(ProgramBegin) X(ProgramEnd) \
+  X(NonBlockingCollectiveRequest) X(NonBlockingCollectiveComplete) X(CommCreate) X(CommDestroy)
+#define RUBATO_DEFINITIONS(X) \
+  X(Paradigm) X(ParadigmProperty) X(IoParadigm) X(String) X(Attribute) X(SystemTreeNode) \
+  X(LocationGroup) X(Location) X(Region) X(Callsite) X(Callpath) X(Group) X(MetricMember) \
+  X(MetricClass) X(MetricInstance) X(Comm) X(Parameter) X(RmaWin) X(MetricClassRecorder) \
+  X(SystemTreeNodeProperty) X(SystemTreeNodeDomain) X(LocationGroupProperty) X(LocationProperty) \
+  X(CartDimension) X(CartTopology) X(CartCoordinate) X(SourceCodeLocation) X(CallingContext) \
+  X(CallingContextProperty) X(InterruptGenerator) X(IoFileProperty) X(IoRegularFile) \
+  X(IoDirectory) X(IoHandle) X(IoPreCreatedHandleState) X(CallpathParameter) X(InterComm)
+// clang-format on
 
 /// The last times of all locations.
 struct Ends {
