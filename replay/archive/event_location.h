@@ -73,6 +73,8 @@ struct EventLocation {
       functions->enter_function(function_of(region), now);
     else if (calls_open++ == 0)
       functions->stop(event, now, site);
+    const auto call = mpi ? archive->index.call_of_region.get(region) : std::nullopt;
+    if (call && archive->definitions.calls[*call].finalize) functions->end_window();
   }
   [[gnu::noinline]] void time_leave(double now, OTF2_RegionRef region, bool mpi) {
     if (!mpi) return functions->leave_function(function_of(region), now);

@@ -315,7 +315,9 @@ class TextSource : public EventSource {
     const auto site = site_of_line_.find(line.number);
     clock.stop(events_[text_.trace.timelines_of(line.rank)[line.thread]] + 1, enter,
                site == site_of_line_.end() ? kNoPlace : site->second);
+    if (what == "finalize") clock.end_window();
     clock.go(leave);
+    if (what == "init" || what == "init_thread") clock.begin_window();
     const auto record_silently = [&](auto method, auto... arguments) {
       const int timeline = text_.trace.timelines_of(line.rank)[line.thread];
       calls_[line.rank]->record(line.thread, events_[timeline], enter, method, arguments...);

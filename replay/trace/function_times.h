@@ -48,8 +48,8 @@ struct FunctionName {
   std::string place() const;  ///< "solve (app.c:41)": the file without its directories
 };
 
-/// Recorded compute by timeline and function, without that of the functions it calls: ticks, since
-/// MPI_Init.
+/// Recorded compute by timeline and function, without that of the functions it calls: ticks, from
+/// the end of MPI_Init to MPI_Finalize.
 using FunctionTotals = std::vector<std::vector<double>>;
 
 /// No function, or no call site.
@@ -119,6 +119,8 @@ class FunctionClock {
   void lose(double ticks, double time);
   /// MPI_Init is over: what was before does not count in total.
   void begin_window();
+  /// MPI_Finalize was entered: nor does what follows.
+  void end_window() { totals_ = nullptr; }
 
  private:
   static constexpr size_t kMostParts = 32;  ///< functions in one gap; more count as none

@@ -258,6 +258,29 @@ TEST_CASE("a function on record is not blamed for work outside of it") {
   CHECK(efficiency_line(results).ends_with("rank 1 computes 50 % longer than the mean rank."));
 }
 
+// Rank 1 computes 3000 in solve; setup lies before the end of MPI_Init, dump behind MPI_Finalize.
+TEST_CASE("functions count between MPI_Init and MPI_Finalize") {
+  const auto source = parse_text_trace(R"(
+    0: 0..9000 init
+    0: 10000..12600 barrier
+    0: 12600..12600 finalize
+    0: 40000 end
+    1: 0..5000 function setup
+    1: 8000..9000 init
+    1: 9000..12000 function solve
+    1: 12000..12600 barrier
+    1: 12600..12600 finalize
+    1: 12600..40000 function dump
+    1: 40000 end
+  )");
+  ReplayOptions options;
+  options.total_functions = true;
+  const Results results = run_replay(*source, {parse_scenario("measured")}, options);
+  REQUIRE(results.functions.size() == 1);
+  CHECK(results.functions[0].name == "solve");
+  CHECK(results.functions[0].compute[1] == Approx(3000e-9));
+}
+
 // Three times 0.1 s: their sum, 0.30000000000000004, is more than three times each.
 TEST_CASE("no factor is above 1") {
   const Results results = replayed(R"(

@@ -16,7 +16,7 @@ Scenario on_network(const std::string& keys) {
   return contended(keys + "\nlink_bandwidth = \"1GB/s\"");
 }
 
-const char* const kCrossbar = "model = \"crossbar\"";
+const std::string kCrossbar = "model = \"crossbar\"";
 /// 8 nodes below two switches; two cables up from each, to one switch each.
 const std::string kTapered = "model = \"fat-tree\"\ndown = [4, 2]\nup = [1, 2]";
 
@@ -64,7 +64,7 @@ TEST_CASE("a flow that ends leaves its part to those that it shared links with")
 
 // Node links of 1 byte a tick; a backbone of 2 for four flows of 1000: 100 + 4000 / 2.
 TEST_CASE("a backbone that all flows share") {
-  const std::string keys = std::string(kCrossbar) + "\nbackbone_bandwidth = \"2GB/s\"";
+  const std::string keys = kCrossbar + "\nbackbone_bandwidth = \"2GB/s\"";
   check(received(8, {{0, 4, 1000}, {1, 5, 1000}, {2, 6, 1000}, {3, 7, 1000}}, on_network(keys)),
         {0, 0, 0, 0, 2100, 2100, 2100, 2100});
 }
@@ -177,8 +177,7 @@ TEST_CASE("flows that share no full link arrive as without a network") {
   std::vector<Send> around;
   for (int rank = 0; rank < 8; ++rank) around.push_back({rank, (rank + 1) % 8, 100 + 7 * rank});
   const Ends alone = received(8, around, contended(""));
-  for (const std::string& keys :
-       {std::string(kCrossbar), std::string("model = \"torus\"\ndimensions = [8]"),
-        kTapered + "\nparallel = [1, 4]"})
+  for (const std::string& keys : {kCrossbar, std::string("model = \"torus\"\ndimensions = [8]"),
+                                  kTapered + "\nparallel = [1, 4]"})
     CHECK(received(8, around, on_network(keys)) == alone);
 }
