@@ -8,7 +8,7 @@
 #include "replay/calls/reference_tables.h"
 #include "replay/trace/trace.h"
 
-// OTF2 is included by archive_definitions.cc and event_files.cc alone.
+// OTF2 is included by archive_definitions.cc, event_files.cc and archive_copy.cc alone.
 struct OTF2_Reader_struct;
 
 namespace rubato {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Archives that other tracers wrote (Score-P 1.3 to 9.0, EZTrace): `measured` gives every record back to
 the tick, `perfect` is not slower, threads change nothing, the logical clock leaves no call that ends before
-its cause, rows of a rank add up to Elapsed, and the one that cannot be replayed is refused by name.
+its cause, rows of a rank add up to Elapsed, the one that cannot be replayed is refused by name, and copies
+(--otf2) hold the same records: of `measured` at the same times, of others with every message in order.
 
 Called with the build directory. The archives lie beside the checkout and are no part of it.
 """
@@ -10,6 +11,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 rubato = pathlib.Path(sys.argv[1]) / "bin" / "rubato"
 archives = pathlib.Path(__file__).resolve().parents[3] / "shared" / "traces"
@@ -22,6 +24,47 @@ def records_of(anchor):
     """Event records as otf2-print lists them: NAME, location, time, the rest."""
     listing = subprocess.run(["otf2-print", anchor], capture_output=True, text=True).stdout
     return len(re.findall(r"^[A-Z][A-Z0-9_]+ +\d+ +\d+", listing, re.MULTILINE))
+
+
+def listing_of(anchor):
+    """All that otf2-print says of definitions and events but for the headline."""
+    lines = []
+    for words in (["-G"], []):
+        listing = subprocess.run(["otf2-print", *words, anchor], capture_output=True, text=True)
+        lines += [line for line in listing.stdout.splitlines() if not line.startswith("=== ")]
+    return lines
+
+
+def early_receives(anchor):
+    """Messages whose receive is recorded before their send, of how many."""
+    pattern = re.compile(r"^MPI_I?(?:SEND|RECV) +(\d+) +(\d+) +(Receiver|Sender): \d+ \(.*?<(\d+)>\), "
+                         r"Communicator: .*?<(\d+)>, Tag: (\d+)")
+    channels = {}
+    for line in listing_of(anchor):
+        record = pattern.match(line)
+        if record is None:
+            continue
+        own, time, side, peer, comm, tag = record.groups()
+        channel = (own, peer, comm, tag) if side == "Receiver" else (peer, own, comm, tag)
+        channels.setdefault(channel, ([], []))[side == "Sender"].append(int(time))
+    pairs = [pair for sent, received in channels.values() for pair in zip(sent, received)]
+    return sum(received < sent for sent, received in pairs), len(pairs)
+
+
+def copied(anchor):
+    """Copies of the archive: the recording is the same, and messages arrive behind their sends."""
+    with tempfile.TemporaryDirectory() as directory:
+        same, others = pathlib.Path(directory) / "same", pathlib.Path(directory) / "others"
+        for words in (["--only", "--on", "measured", "--no-repair", "--otf2", same],
+                      ["--on", "infiniband-hdr", "--otf2", others]):
+            run = subprocess.run([rubato, "replay", anchor, *words], capture_output=True, text=True, timeout=300)
+            assert run.returncode == 0, run.stderr
+        assert listing_of(same / "measured" / anchor.name) == listing_of(anchor), "the copy of measured differs"
+        messages = 0
+        for scenario in "measured", "infiniband-hdr", "perfect":
+            early, messages = early_receives(others / scenario / anchor.name)
+            assert early == 0, (scenario, early)
+        return f"copies with {messages} messages in order"
 
 
 def repaired(trace):
@@ -63,7 +106,7 @@ def check(anchor):
     assert not perfect["deadlock"], perfect["deadlock"]
     assert perfect["elapsed"] <= measured["elapsed"] * (1 + 1e-12)
     return (f"{identity['records']} records to the tick, measured {measured['elapsed']:.6g} s, "
-            f"perfect {perfect['elapsed']:.6g} s, {repaired(results['trace'])}")
+            f"perfect {perfect['elapsed']:.6g} s, {repaired(results['trace'])}, {copied(anchor)}")
 
 
 failed = 0
