@@ -13,10 +13,6 @@
 namespace rubato {
 namespace {
 
-std::string counted(uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", show_count(count), count == 1 ? one : many);
-}
-
 std::string such_as(const std::string& example) {
   return example.empty() ? "" : fmt::format(" (such as {})", example);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "models/cost/collectives.h"
 #include "tools/caveats.h"
 #include "tools/numbers.h"
 #include "tools/other_rows.h"
@@ -36,11 +37,12 @@ std::string excess_function(const Results& results, int rank, double all) {
   return most && largest > kMostOfIt * all ? ", in " + most->place : "";
 }
 
-/// ", most in MPI_Allreduce" where one call holds most of what a scenario takes longer than
-/// `perfect`.
-std::string slowest_call(const Results& results, const ScenarioResult& scenario,
+/// ", most of it in MPI_Allreduce (2 calls)" where one call holds most of what a scenario takes
+/// longer than `perfect`, for all ranks; or recording between calls does.
+std::string slowest_part(const Results& results, const ScenarioResult& scenario,
                          const ScenarioResult& perfect) {
-  double all = 0, largest = 0;
+  if (is_most_recording(scenario, perfect)) return ", most of it recording between calls";
+  double largest = 0;
   size_t most = 0;
   uint64_t calls = 0;
   for (size_t call = 0; call < results.calls.size(); ++call) {
@@ -51,14 +53,16 @@ std::string slowest_call(const Results& results, const ScenarioResult& scenario,
       longer += scenario.ranks[rank].calls[call].time - perfect.ranks[rank].calls[call].time;
       count += scenario.ranks[rank].calls[call].calls;
     }
-    all += longer;
     if (longer <= largest) continue;
     largest = longer;
     most = call;
     calls = count;
   }
+  const double all =
+      static_cast<double>(scenario.ranks.size()) * (scenario.elapsed - perfect.elapsed);
   if (!(largest > kMostOfIt * all)) return "";
-  return fmt::format(", most of it in {} ({} calls)", results.calls[most], show_count(calls));
+  return fmt::format(", most of it in {} ({})", results.calls[most],
+                     counted(calls, "call", "calls"));
 }
 
 /// What lowers the efficiency most.
@@ -100,9 +104,11 @@ std::string cause(const Efficiency& e, const Results& results, const ScenarioRes
     return fmt::format("{}; rank {} is the root of {} of all waits", where, root.rank,
                        percent(root.share));
   }
-  return fmt::format(
-      "messages{} take {}{}", scenario.name == "measured" ? " and recording them" : "",
-      show_seconds(scenario.elapsed - perfect.elapsed), slowest_call(results, scenario, perfect));
+  const std::string longer = show_seconds(scenario.elapsed - perfect.elapsed);
+  if (!communicates(results)) return fmt::format("recording takes {}", longer);
+  return fmt::format("messages{} take {}{}",
+                     scenario.name == "measured" ? " and recording them" : "", longer,
+                     slowest_part(results, scenario, perfect));
 }
 
 }  // namespace
@@ -142,6 +148,27 @@ std::string line_of_perfect(const Results& results, const ScenarioResult& perfec
 }
 
 }  // namespace
+
+bool communicates(const Results& results) {
+  const auto has_messages = [](const ScenarioResult& scenario) {
+    return std::any_of(scenario.traffic.begin(), scenario.traffic.end(),
+                       [](const LevelTraffic& level) { return level.messages > 0; });
+  };
+  const auto is_between_ranks = [](const CollectiveUse& use) {
+    return use.members > 1 && use.operation != name_of(CollectiveOp::kDestroyHandle);
+  };
+  return std::any_of(
+      results.scenarios.begin(), results.scenarios.end(), [&](const ScenarioResult& scenario) {
+        return has_messages(scenario) || std::any_of(scenario.collectives.begin(),
+                                                     scenario.collectives.end(), is_between_ranks);
+      });
+}
+
+bool is_most_recording(const ScenarioResult& scenario, const ScenarioResult& perfect) {
+  const double outside =
+      mean(scenario.ranks, &RankResult::compute) - mean(perfect.ranks, &RankResult::compute);
+  return scenario.name == "measured" && outside > kMostOfIt * (scenario.elapsed - perfect.elapsed);
+}
 
 std::optional<Efficiency> efficiency(const Results& results, const ScenarioResult& scenario) {
   if (results.trace.shared_cores || is_unexplained(results)) return {};

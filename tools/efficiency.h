@@ -32,6 +32,14 @@ struct Efficiency {
 /// (is_unexplained()).
 std::optional<Efficiency> efficiency(const Results& results, const ScenarioResult& scenario);
 
+/// True where ranks send messages or take part in collectives, MPI_Finalize apart: `perfect` must
+/// be among the scenarios, or another that prices collectives.
+bool communicates(const Results& results);
+
+/// True of `measured` where most of what it takes longer than `perfect` is what recording costs
+/// between calls: `perfect` has that much less compute.
+bool is_most_recording(const ScenarioResult& scenario, const ScenarioResult& perfect);
+
 /// True where serialisation lowers the efficiency of the run that a report judges most, whether the
 /// recording can be trusted or not.
 bool is_serialised(const Results& results);

@@ -76,6 +76,10 @@ std::string show_count(uint64_t count) {
   return grouped;
 }
 
+std::string counted(uint64_t count, const std::string& one, const std::string& many) {
+  return fmt::format("{} {}", show_count(count), count == 1 ? one : many);
+}
+
 std::string show_share(double part, double whole) {
   if (!(whole > 0) || part == 0) return "0 %";
   const double percent = 100 * part / whole;

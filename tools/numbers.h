@@ -17,6 +17,9 @@ std::string show_bytes(double bytes);
 /// "1,234,567".
 std::string show_count(uint64_t count);
 
+/// "1 call", "1,234 calls".
+std::string counted(uint64_t count, const std::string& one, const std::string& many);
+
 /// "28.8 %"; "0 %" for a whole of nothing, "<0.1 %" for a trace of something.
 std::string show_share(double part, double whole);
 

@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kCallsShown = 5;  ///< of their own, without --per-rank
 
 std::string plural(uint64_t count, const std::string& word) {
-  return show_count(count) + " " + word + (count == 1 ? "" : "s");
+  return counted(count, word, word + "s");
 }
 
 std::string trace_line(const TraceSummary& trace) {

@@ -104,6 +104,56 @@ TEST_CASE("messages that take time lower the transfer efficiency") {
   CHECK(efficiency_line(alone).empty());
 }
 
+// Recording takes 300 in front of each of three calls: 900 of both ranks' 2710, and of the
+// messages'
+// 10. Perfect ends at 1800. `undisturbed` says which it was: 1810.
+TEST_CASE("what recording takes is not the network's") {
+  const std::string text = R"(
+    0: 0..0 local MPI_Comm_rank
+    1: 0..0 local MPI_Comm_rank
+    0: 900..910 send 1 8B
+    1: 900..910 recv 0 8B
+    0: 1810..1810 local MPI_Comm_rank
+    1: 1810..1810 local MPI_Comm_rank
+    0: 2710..2710 local MPI_Comm_rank
+    1: 2710..2710 local MPI_Comm_rank
+    0: 2710 end
+    1: 2710 end
+  )";
+  ReplayOptions options;
+  options.overhead = RecordingOverhead{.outside = 300e-9};
+  Results results = run_replay(*parse_text_trace(text),
+                               {parse_scenario("measured"), parse_scenario("perfect")}, options);
+  results.trace.path = "run.txt";
+  CHECK(efficiency_line(results).ends_with(
+      "messages and recording them take 910.0 ns, most of it recording between calls."));
+  REQUIRE(cures(results).size() == 1);
+  CHECK(cures(results)[0].what == "messages and recording that cost nothing");
+  CHECK(cures(results)[0].command == "rubato replay run.txt --on undisturbed");
+  results = run_replay(*parse_text_trace(text),
+                       {parse_scenario("undisturbed"), parse_scenario("perfect")}, options);
+  CHECK(efficiency_line(results).ends_with("there is little to gain."));
+  CHECK(cures(results).empty());
+}
+
+// A single rank, with a message to nobody: 2 x 300 of 2000 are recording's.
+TEST_CASE("without messages no network is recommended") {
+  ReplayOptions options;
+  options.overhead = RecordingOverhead{.outside = 300e-9};
+  const Results results =
+      run_replay(*parse_text_trace(R"(
+    0: 0..10 init
+    0: 1000..1000 local MPI_Comm_rank
+    0: 2010..2020 finalize
+  )"),
+                 {parse_scenario("measured"), parse_scenario("perfect")}, options);
+  CHECK_FALSE(communicates(results));
+  CHECK(efficiency_line(results).ends_with(": recording takes 600.0 ns."));
+  REQUIRE(cures(results).size() == 1);
+  CHECK(cures(results)[0].what == "recording that costs nothing");
+  CHECK(cures(results)[0].command.ends_with(" --on undisturbed"));
+}
+
 // Both compute 100 and are then 900 in a call of which nothing says what it waits for: perfect
 // keeps it.
 TEST_CASE("time that calls keep is no waiting") {
@@ -188,14 +238,15 @@ TEST_CASE("cures say what they save at most, the largest first, with the questio
   CHECK(found[0].seconds == Approx(1200e-9));
   // Rank 1 computes 1.5 times as long as the mean rank.
   CHECK(found[0].command == "rubato replay 'it'\\''s' --on 'measured:rank1.cpu*1.50'");
-  CHECK(found[1].what == "messages that cost nothing");
+  CHECK(found[1].what == "messages and recording that cost nothing");
   CHECK(found[1].seconds == Approx(600e-9));
   CHECK(found[1].command ==
         "rubato replay 'it'\\''s' --on bandela:latency=1us,ppn=1,latency/2 --on "
         "'bandela:latency=1us,ppn=1,bandwidth*2'");
   const std::string text = report_text(results);
   CHECK(text.starts_with("Parallel efficiency 56 %"));
-  CHECK(text.find("equal work on all ranks          1.200 µs       33.3 %\n") != std::string::npos);
+  CHECK(text.find("equal work on all ranks                        1.200 µs       33.3 %\n") !=
+        std::string::npos);
   TextReportOptions terminal;
   terminal.verdict_last = true;
   CHECK(report_text(results, terminal).ends_with("\n\n" + text.substr(0, text.find("\n\n") + 1)));
