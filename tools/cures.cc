@@ -51,6 +51,19 @@ std::string costless_transfer(const Results& results, const ScenarioResult& scen
                                      : "messages that cost nothing";
 }
 
+/// What full serialisation efficiency would be.
+std::string parallelised(Serialiser serialiser) {
+  switch (serialiser) {
+    case Serialiser::kKeptCalls:
+      return "kept calls that cost nothing";
+    case Serialiser::kApart:
+      return "ranks that begin and end together";
+    case Serialiser::kTurns:
+      break;
+  }
+  return "no rank that waits for its turn";
+}
+
 /// Which of messages and recording it is, or what of the network; "" where there is none.
 std::string transfer_command(const Results& results, const ScenarioResult& scenario) {
   if (is_most_recording(scenario, *scenario_named(results, "perfect")))
@@ -76,7 +89,7 @@ std::vector<Cure> cures(const Results& results) {
           results.trace,
           fmt::format("--on {}", shell_word(fmt::format("{}:rank{}.cpu*{:.2f}", scenario->base,
                                                         e->busiest, 1 / e->load_balance)))));
-  add("no rank that waits for its turn", e->serialisation, "");
+  add(parallelised(serialiser_of(results, *e)), e->serialisation, "");
   std::stable_sort(found.begin(), found.end(),
                    [](const Cure& a, const Cure& b) { return a.seconds > b.seconds; });
   return found;

@@ -16,9 +16,9 @@ struct Cure {
 
 /// The cures of a run, the largest first, from the factors of efficiency.h. With T elapsed, each
 /// factor f < 1 saves (1 - f) T where the others stay: transfer (messages that cost nothing, what
-/// `perfect` shows; in `measured` recording, too), load balance (equal work), serialisation (no
-/// rank waits for its turn). Cures that save less than 1 % are left out. Empty without factors
-/// (efficiency()).
+/// `perfect` shows; in `measured` recording, too), load balance (equal work), serialisation (by
+/// Serialiser: no rank waits for its turn). Cures that save less than 1 % are left out. Empty
+/// without factors (efficiency()).
 std::vector<Cure> cures(const Results& results);
 
 /// What to ask next, as commands; empty where nothing is worth it. Archive and scenarios are those

@@ -65,6 +65,18 @@ std::string slowest_part(const Results& results, const ScenarioResult& scenario,
                      counted(calls, "call", "calls"));
 }
 
+/// Recorded seconds of the mean rank in calls that keep them.
+double kept_time(const Results& results, const ScenarioResult& perfect) {
+  double kept = 0;
+  for (const KeptCall& call : results.trace.kept) kept += call.time;
+  return kept / static_cast<double>(perfect.ranks.size());
+}
+
+/// Seconds of the mean rank before its begin and behind its end.
+double time_apart(const ScenarioResult& perfect) {
+  return mean(perfect.ranks, &RankResult::before) + mean(perfect.ranks, &RankResult::after);
+}
+
 /// What lowers the efficiency most.
 std::string cause(const Efficiency& e, const Results& results, const ScenarioResult& scenario,
                   const ScenarioResult& perfect) {
@@ -78,20 +90,14 @@ std::string cause(const Efficiency& e, const Results& results, const ScenarioRes
                        excess_function(results, e.busiest, longer));
   }
   if (worst == e.serialisation) {
-    // What perfect takes beyond the longest compute need not be waiting.
-    const double beyond = (1 - e.serialisation) * perfect.elapsed;
-    double kept = 0;
-    for (const KeptCall& call : results.trace.kept) kept += call.time;
-    kept /= static_cast<double>(perfect.ranks.size());
-    if (kept > kMostOfIt * beyond) {
+    const Serialiser serialiser = serialiser_of(results, e);
+    if (serialiser == Serialiser::kKeptCalls) {
       return fmt::format("calls that keep their recorded time take {} of the mean rank",
-                         show_seconds(kept));
+                         show_seconds(kept_time(results, perfect)));
     }
-    const double apart =
-        mean(perfect.ranks, &RankResult::before) + mean(perfect.ranks, &RankResult::after);
-    if (apart > kMostOfIt * beyond) {
+    if (serialiser == Serialiser::kApart) {
       return fmt::format("ranks begin or end apart: the mean one has {} before and after",
-                         show_seconds(apart));
+                         show_seconds(time_apart(perfect)));
     }
     const std::string in_turn =
         "ranks wait for each other in turn, on a perfect interconnect as well";
@@ -180,13 +186,23 @@ const ScenarioResult* run_of_interest(const Results& results) {
   return undisturbed ? undisturbed : scenario_named(results, "measured");
 }
 
-bool is_serialised(const Results& results) {
+Serialiser serialiser_of(const Results& results, const Efficiency& e) {
+  const ScenarioResult& perfect = *scenario_named(results, "perfect");
+  // What perfect takes beyond the longest compute need not be waiting.
+  const double beyond = (1 - e.serialisation) * perfect.elapsed;
+  if (kept_time(results, perfect) > kMostOfIt * beyond) return Serialiser::kKeptCalls;
+  if (time_apart(perfect) > kMostOfIt * beyond) return Serialiser::kApart;
+  return Serialiser::kTurns;
+}
+
+bool waits_in_turn(const Results& results) {
   const ScenarioResult* scenario = run_of_interest(results);
   const ScenarioResult* perfect = scenario_named(results, "perfect");
   if (!scenario || !perfect) return false;
   const std::optional<Efficiency> e = factors(results, lacks_cores(results) ? *perfect : *scenario);
   return e && e->serialisation < kGood &&
-         e->serialisation <= std::min(e->load_balance, e->transfer);
+         e->serialisation <= std::min(e->load_balance, e->transfer) &&
+         serialiser_of(results, *e) == Serialiser::kTurns;
 }
 
 std::string efficiency_line(const Results& results) {

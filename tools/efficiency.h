@@ -40,9 +40,19 @@ bool communicates(const Results& results);
 /// between calls: `perfect` has that much less compute.
 bool is_most_recording(const ScenarioResult& scenario, const ScenarioResult& perfect);
 
-/// True where serialisation lowers the efficiency of the run that a report judges most, whether the
-/// recording can be trusted or not.
-bool is_serialised(const Results& results);
+/// What `perfect` takes beyond the longest compute.
+enum class Serialiser {
+  kKeptCalls,  ///< calls that keep their recorded time
+  kApart,      ///< ranks that begin or end apart
+  kTurns       ///< waiting for each other in turn
+};
+
+/// `e`: of a scenario of `results`, which have `perfect`.
+Serialiser serialiser_of(const Results& results, const Efficiency& e);
+
+/// True where waiting in turn lowers the efficiency of the run that a report judges most, whether
+/// the recording can be trusted or not.
+bool waits_in_turn(const Results& results);
 
 /// The run that a report judges: `undisturbed`, else `measured`; nullptr without either.
 const ScenarioResult* run_of_interest(const Results& results);

@@ -11,7 +11,7 @@
 namespace rubato {
 
 void find_root_cause(EventSource& source, Results& results, ReplayOptions options) {
-  if (!is_serialised(results)) return;
+  if (!waits_in_turn(results)) return;
   const TraceDefinitions& trace = source.definitions();
   WaitCauses causes(trace);
   options.observers = {&causes};

@@ -69,10 +69,12 @@ TEST_CASE("work that goes from rank to rank is serialised") {
   CHECK(e->load_balance == Approx(1));
   CHECK(e->serialisation == Approx(0.5));
   CHECK(e->transfer == Approx(2000. / 2100));
-  CHECK(is_serialised(results));
+  CHECK(waits_in_turn(results));
   CHECK(efficiency_line(results) ==
         "Parallel efficiency 48 % = load balance 100 % × serialisation 50 % × transfer 95 %: ranks "
         "wait for each other in turn, on a perfect interconnect as well.");
+  REQUIRE(cures(results).size() == 2);
+  CHECK(cures(results)[0].what == "no rank that waits for its turn");
   // Who waits: rank 1, 1000 in its receive, for rank 0 alone.
   find_root_cause(*source, results, {});
   CHECK(efficiency_line(results).ends_with(
@@ -169,6 +171,10 @@ TEST_CASE("time that calls keep is no waiting") {
       efficiency_line(results) ==
       "Parallel efficiency 10 % = load balance 100 % × serialisation 10 % × transfer 100 %: calls "
       "that keep their recorded time take 900.0 ns of the mean rank.");
+  CHECK_FALSE(waits_in_turn(results));
+  REQUIRE(cures(results).size() == 1);
+  CHECK(cures(results)[0].what == "kept calls that cost nothing");
+  CHECK(cures(results)[0].seconds == Approx(900e-9));
 }
 
 // Rank 0 computes from 0 to 1000, rank 1 from 9000 to 10000: each is 9000 outside of its window.
@@ -183,6 +189,9 @@ TEST_CASE("ranks that begin apart do not wait") {
       efficiency_line(results) ==
       "Parallel efficiency 10 % = load balance 100 % × serialisation 10 % × transfer 100 %: ranks "
       "begin or end apart: the mean one has 9.000 µs before and after.");
+  CHECK_FALSE(waits_in_turn(results));
+  REQUIRE(cures(results).size() == 1);
+  CHECK(cures(results)[0].what == "ranks that begin and end together");
 }
 
 // The numbers of "unequal work": 2/3, 1 and 5/6.
