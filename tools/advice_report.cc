@@ -227,10 +227,12 @@ std::vector<std::string> missing(const Advice& advice, const AdviceSubject& subj
         "network's. Record it with a core for each rank.");
   }
   if (subject.scenario->basis != Basis::kModel || subject.scenario->base == "perfect") {
-    lines.push_back(fmt::format(
-        "Latency, bandwidth, overheads, algorithms and placements need a platform: rubato advise "
-        "{} --on infiniband-hdr{}, or a file of 'rubato calibrate'.",
-        archive_word(advice.run.trace), advice.run.trace.nodes == 1 ? ":ppn=1" : ""));
+    const std::string network =
+        fmt::format("--on infiniband-hdr{}", advice.run.trace.nodes == 1 ? ":ppn=1" : "");
+    lines.push_back(
+        fmt::format("Latency, bandwidth, overheads, algorithms and placements need a platform: {}, "
+                    "or a file of 'rubato calibrate'.",
+                    ask_again("advise", advice.run, network)));
   }
   return lines;
 }
@@ -260,13 +262,12 @@ std::string advice_command(const Advice& advice, const TriedCandidate& tried,
                ? (base == "measured" ? "" : fmt::format("--on {}", base))
                : fmt::format("--on {}", shell_word(tried.candidate.text));
   }
-  std::string command = replay_command(advice.run.trace, both);
-  while (command.ends_with(' ')) command.pop_back();
+  std::string command = ask_again("replay", advice.run, both);
   if (tried.candidate.name == "messages" && tried.candidate.kind == Kind::kPlacement &&
       !subject.hosts_here) {
-    command =
-        fmt::format("rubato advise {} --on {} --hosts {} && {}", archive_word(advice.run.trace),
-                    base, shell_word(subject.hosts_file), command);
+    const std::string writes =
+        fmt::format("--on {} --hosts {}", base, shell_word(subject.hosts_file));
+    command = ask_again("advise", advice.run, writes) + " && " + command;
   }
   return command;
 }

@@ -79,7 +79,8 @@ int command_advise(const Arguments& arguments) {
   ReportFiles files(values, {"json", "csv", "hosts"}, archive);
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
-  const Advice advice = find_advice(*source, scenario, settings, options);
+  Advice advice = find_advice(*source, scenario, settings, options);
+  advice.run.asked_with = engine_words(values);
   const AdviceSubject subject{&scenario, settings.most, settings.hosts_file,
                               values.count("hosts") > 0};
   if (files.tables_wanted()) print_to_stdout(advice_text(advice, subject, page_width()));

@@ -182,6 +182,7 @@ int command_replay(const Arguments& arguments) {
   std::optional<IntervalPlan> plan;
   if (wants_intervals) plan.emplace(scenarios);
   Results results = run_replay(*source, plan ? plan->scenarios() : scenarios, options);
+  results.asked_with = engine_words(values);
   const RecordingOverhead overhead = options.compensate
                                          ? options.overhead.value_or(source->definitions().overhead)
                                          : RecordingOverhead{};

@@ -32,16 +32,16 @@ std::string network_command(const Results& results) {
   const ScenarioResult* platform = platform_of(results);
   if (!platform) {
     const bool one_node = results.trace.nodes == 1;
-    return replay_command(results.trace,
-                          fmt::format("--on infiniband-hdr{}", one_node ? ":ppn=1" : ""));
+    return ask_again("replay", results,
+                     fmt::format("--on infiniband-hdr{}", one_node ? ":ppn=1" : ""));
   }
   const auto changed = [platform](const std::string& change) {
     std::vector<std::string> changes = platform->changes;
     changes.push_back(change);
     return shell_word(scenario_text(platform->base, changes));
   };
-  return replay_command(
-      results.trace, fmt::format("--on {} --on {}", changed("latency/2"), changed("bandwidth*2")));
+  return ask_again("replay", results,
+                   fmt::format("--on {} --on {}", changed("latency/2"), changed("bandwidth*2")));
 }
 
 /// What `perfect` does without.
@@ -67,7 +67,7 @@ std::string parallelised(Serialiser serialiser) {
 /// Which of messages and recording it is, or what of the network; "" where there is none.
 std::string transfer_command(const Results& results, const ScenarioResult& scenario) {
   if (is_most_recording(scenario, *scenario_named(results, "perfect")))
-    return replay_command(results.trace, "--on undisturbed");
+    return ask_again("replay", results, "--on undisturbed");
   return communicates(results) ? network_command(results) : "";
 }
 
@@ -85,8 +85,8 @@ std::vector<Cure> cures(const Results& results) {
   };
   add(costless_transfer(results, *scenario), e->transfer, transfer_command(results, *scenario));
   add("equal work on all ranks", e->load_balance,
-      replay_command(
-          results.trace,
+      ask_again(
+          "replay", results,
           fmt::format("--on {}", shell_word(fmt::format("{}:rank{}.cpu*{:.2f}", scenario->base,
                                                         e->busiest, 1 / e->load_balance)))));
   add(parallelised(serialiser_of(results, *e)), e->serialisation, "");

@@ -13,6 +13,7 @@
 #include "tools/interval_report.h"
 #include "tools/numbers.h"
 #include "tools/other_rows.h"
+#include "tools/replay_command.h"
 #include "tools/text_table.h"
 
 namespace rubato {
@@ -303,16 +304,13 @@ std::string waits_table(const std::vector<ScenarioResult>& scenarios, int width)
 std::string continued(const std::string& command, int width) {
   std::string out = "  ";
   int column = 2;
-  for (size_t begin = 0; begin < command.size();) {
-    const size_t end = std::min(command.find(" --", begin + 1), command.size());
-    const std::string part = command.substr(begin, end - begin);
-    if (begin > 0 && column + display_width(part) + 2 > width) {
+  for (const std::string& part : options_of(command)) {
+    if (column > 2 && column + display_width(part) + 2 > width) {
       out += " \\\n   ";
       column = 3;
     }
     out += part;
     column += display_width(part);
-    begin = end;
   }
   return out + "\n";
 }

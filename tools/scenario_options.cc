@@ -136,7 +136,8 @@ ReplayOptions engine_options(const po::variables_map& values) {
 
 std::string engine_words(const po::variables_map& values) {
   std::string words;
-  for (const auto& option : described().options()) {
+  const po::options_description all = described();
+  for (const auto& option : all.options()) {
     const std::string& name = option->long_name();
     if (!values.count(name) || name == "threads") continue;
     words += fmt::format("{}--{}", words.empty() ? "" : " ", name);
