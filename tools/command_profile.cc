@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <set>
+
 #include "models/cost/scenario.h"
 #include "models/error.h"
 #include "replay/archive/input_format.h"
@@ -7,6 +9,7 @@
 #include "replay/observe/scenario_profile.h"
 #include "tools/caveats.h"
 #include "tools/commands.h"
+#include "tools/numbers.h"
 #include "tools/options.h"
 #include "tools/profile_report.h"
 #include "tools/replay_notices.h"
@@ -42,26 +45,11 @@ po::options_description profile_options() {
   add("json", po::value<std::string>()->value_name("FILE"),
       "write all of it as JSON; '-' as above");
   add("tsv", po::value<std::string>()->value_name("FILE"),
-      "write the tables with tabs, every rank and call, to paste into a spreadsheet; '-' as above");
+      "write the tables of every rank with tabs, to paste into a spreadsheet; '-' as above");
   add("per-rank", "tables of every rank, call and pair, however many");
   add("help,h", "show this help");
   add_engine_options(options);
   return options;
-}
-
-/// The caveats of an archive and of the scenario, in front of its tables.
-std::string opening(const Results& results, bool first, int width) {
-  std::string out;
-  if (first) {
-    const TraceSummary& trace = results.trace;
-    out += wrap(fmt::format("{}: {} rank{} on {} node{}", trace.path, trace.ranks,
-                            trace.ranks == 1 ? "" : "s", trace.nodes, trace.nodes == 1 ? "" : "s"),
-                width, 2);
-    out += wrap(kept_calls_line(results.trace), width, 2);
-    for (const std::string& line : caveats(results)) out += wrap("Note: " + line, width, 2);
-  }
-  for (const std::string& line : caveats(results.scenarios)) out += wrap("Note: " + line, width, 2);
-  return out;
 }
 
 /// Replays scenario by scenario and writes what each gives.
@@ -98,8 +86,10 @@ class Profiler {
     first_ = false;
   }
 
+  /// Nothing is printed before all scenarios are replayed: one of them may be impossible.
   void end() {
-    if (files_->wants("json")) profile_json_end(sink("json"));
+    if (files_->wants("json")) profile_json_end(trace_, sink("json"));
+    if (files_->tables_wanted()) print_to_stdout(tables_);
   }
 
  private:
@@ -107,13 +97,42 @@ class Profiler {
     return [this, option](const std::string& text) { files_->write(option, text); };
   }
 
+  /// What the archive is, in front of the first tables, and the caveats that no tables before had.
+  std::string opening(const Results& results, int width) {
+    std::string out;
+    if (first_) {
+      const TraceSummary& trace = results.trace;
+      out += wrap(fmt::format("{}: {} on {}", trace.path, counted(trace.ranks, "rank", "ranks"),
+                              counted(trace.nodes, "node", "nodes")),
+                  width, 2);
+      out += wrap(kept_calls_line(trace), width, 2);
+    }
+    std::vector<std::string> lines = caveats(results);
+    for (std::string& line : caveats(results.scenarios)) lines.push_back(std::move(line));
+    for (const std::string& line : lines) {
+      if (said_.insert(line).second) out += wrap("Note: " + line, width, 2);
+    }
+    return out;
+  }
+
+  /// Scenarios that compare times across ranks tell more of the archive than others.
+  void note_trace(TraceSummary trace) {
+    if (first_ || (trace.clock_repair && !trace_.clock_repair)) std::swap(trace, trace_);
+    if (trace.clock_violations.total() > trace_.clock_violations.total())
+      trace_.clock_violations = trace.clock_violations;
+    if (trace.priced_calls > trace_.priced_calls) {
+      trace_.priced_calls = trace.priced_calls;
+      trace_.priced_by = trace.priced_by;
+    }
+  }
+
   /// `tables`: null where the scenario deadlocks.
   void write(const Results& results, const ScenarioProfile* tables) {
     if (files_->tables_wanted()) {
       const int width = page_width();
-      std::string text = opening(results, first_, width);
-      if (tables) text += profile_text(*tables, {width, per_rank_});
-      print_to_stdout((first_ ? "" : "\n") + text);
+      tables_ += first_ ? "" : "\n";
+      tables_ += opening(results, width);
+      if (tables) tables_ += profile_text(*tables, {width, per_rank_});
     }
     if (files_->wants("csv")) {
       if (first_) files_->write("csv", kProfileCsvHeader);
@@ -121,7 +140,8 @@ class Profiler {
     }
     if (files_->wants("tsv") && tables) profile_tsv(*tables, sink("tsv"));
     if (files_->wants("json")) {
-      if (first_) profile_json_head(results.trace, sink("json"));
+      if (first_) profile_json_head(sink("json"));
+      note_trace(results.trace);
       profile_json_scenario(results.scenarios[0], tables, first_, sink("json"));
     }
   }
@@ -131,6 +151,9 @@ class Profiler {
   ReportFiles* files_;
   bool per_rank_;
   bool first_ = true;
+  TraceSummary trace_;
+  std::string tables_;
+  std::set<std::string> said_;
 };
 
 }  // namespace

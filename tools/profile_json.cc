@@ -115,9 +115,8 @@ Json nodes_to_json(const ScenarioProfile& profile) {
 
 }  // namespace
 
-void profile_json_head(const TraceSummary& trace, const TextSink& write) {
-  const Json head = {
-      {"format", kJsonFormat}, {"rubato", kVersion}, {"trace", trace_to_json(trace)}};
+void profile_json_head(const TextSink& write) {
+  const Json head = {{"format", kJsonFormat}, {"rubato", kVersion}};
   std::string text = dump(head, -1);
   text.pop_back();
   write(text + ",\n \"scenarios\": [");
@@ -143,8 +142,8 @@ void profile_json_scenario(const ScenarioResult& scenario, const ScenarioProfile
   write("]}");
 }
 
-void profile_json_end(const TextSink& write) {
-  write("]}\n");
+void profile_json_end(const TraceSummary& trace, const TextSink& write) {
+  write("],\n \"trace\": " + dump(trace_to_json(trace), -1) + "}\n");
 }
 
 }  // namespace rubato
