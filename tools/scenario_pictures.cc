@@ -6,8 +6,37 @@
 #include "replay/observe/cause_summary.h"
 #include "replay/observe/timeline_picture.h"
 #include "tools/cause_tables.h"
+#include "tools/caveats.h"
 
 namespace rubato {
+namespace {
+
+bool can_be_drawn(const ScenarioResult& result) {
+  return result.deadlock.empty() && result.elapsed > 0;
+}
+
+}  // namespace
+
+std::vector<size_t> choose_pictures(const std::vector<ScenarioResult>& scenarios) {
+  const ScenarioResult* reference = reference_scenario(scenarios);
+  const auto is_needed = [&](const ScenarioResult& scenario) {
+    return &scenario == reference || scenario.name == "perfect";
+  };
+  size_t free = kMostPictures;
+  for (const ScenarioResult& scenario : scenarios) {
+    if (can_be_drawn(scenario) && is_needed(scenario)) --free;
+  }
+  std::vector<size_t> chosen;
+  for (size_t i = 0; i < scenarios.size(); ++i) {
+    if (!can_be_drawn(scenarios[i])) continue;
+    if (!is_needed(scenarios[i])) {
+      if (free == 0) continue;
+      --free;
+    }
+    chosen.push_back(i);
+  }
+  return chosen;
+}
 
 std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
                                             const std::vector<Scenario>& scenarios,
@@ -16,9 +45,8 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
   options.wait_states = true;
   options.verify = false;
   std::vector<ScenarioPicture> pictures;
-  for (size_t i = 0; i < scenarios.size() && pictures.size() < kMostPictures; ++i) {
+  for (const size_t i : choose_pictures(results.scenarios)) {
     const ScenarioResult& result = results.scenarios[i];
-    if (!result.deadlock.empty() || !(result.elapsed > 0)) continue;
     double begin = std::numeric_limits<double>::infinity();
     for (const RankResult& rank : result.ranks) begin = std::min(begin, rank.start);
     TimelinePicture picture(trace, begin * trace.ticks_per_second,

@@ -22,11 +22,16 @@ struct ScenarioPicture {
   std::string path;            ///< the critical path in a sentence
 };
 
-/// Replays the first scenarios that came to their end once more, one by one, and draws them: at
-/// most kMostPictures, of kPictureCells cells each, so that a page stays below 5 MB. `results` are
-/// those of `scenarios`. Errors: as run_replay().
+/// A page has at most so many timelines, of so many cells each, and stays below 5 MB.
 inline constexpr size_t kMostPictures = 8;
 inline constexpr size_t kPictureCells = 200000;
+
+/// Which of the scenarios that came to their end a page draws, by index: the one that others are
+/// compared with, `perfect`, and the first others.
+std::vector<size_t> choose_pictures(const std::vector<ScenarioResult>& scenarios);
+
+/// Replays those scenarios once more, one by one, and draws them. `results` are those of
+/// `scenarios`. Errors: as run_replay().
 std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
                                             const std::vector<Scenario>& scenarios,
                                             const Results& results, ReplayOptions options);

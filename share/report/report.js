@@ -183,7 +183,7 @@ function writeScenarioTable() {
   const same = finished.every((scenario) =>
     JSON.stringify(scenario.traffic) === JSON.stringify(finished[0].traffic));
   const levels = same ? [] : used;
-  byId("traffic").textContent = !same ? "" : used.length === 0 ? "No messages between two ranks."
+  byId("traffic").textContent = !same || finished.length === 0 ? "" : used.length === 0 ? "No messages between two ranks."
     : `Messages by distance: ${used.map((level) => `${level} ${showTraffic(finished[0].traffic[level])}`).join("; ")}.`;
   const header = ["Scenario", `Elapsed (${elapsed.name})`, `vs ${data.reference}`, "Compute", "MPI",
     ...otherRows.map((row) => row.name),

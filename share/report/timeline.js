@@ -160,6 +160,9 @@ function setUpTimelines() {
     byId("timeline-legend").append(item);
   });
   drawn.forEach((scenario, index) => byId("timeline-choice").append(element("option", scenario.name, {value: index})));
+  const undrawn = data.scenarios.filter((scenario) => !scenario.timeline && scenario.elapsed > 0);
+  byId("timeline-undrawn").textContent = undrawn.length === 0 ? ""
+    : `Not drawn, as a page has ${drawn.length} timelines at most: ${undrawn.map((scenario) => scenario.name).join(", ")}.`;
   // At first what the run could be.
   const perfect = drawn.findIndex((scenario) => scenario.name === "perfect");
   byId("timeline-choice").value = perfect < 0 ? drawn.length - 1 : perfect;

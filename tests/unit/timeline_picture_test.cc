@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/unit/toy.h"
+#include "tools/scenario_pictures.h"
 
 using namespace rubato;
 
@@ -85,4 +86,25 @@ TEST_CASE("ranks of a large run share rows") {
   const Drawn drawn = draw(text, "perfect", 100, 700);
   CHECK(drawn.rows == 342);
   CHECK(drawn.cells.substr(0, 5) == "mm mm");
+}
+
+// Eleven platforms between measured and perfect, of which the first deadlocks: six find a place.
+TEST_CASE("a page draws measured, perfect, and what else has a place") {
+  std::vector<ScenarioResult> scenarios(13);
+  for (size_t i = 0; i < scenarios.size(); ++i) {
+    scenarios[i].name = "platform " + std::to_string(i);
+    scenarios[i].elapsed = 1;
+  }
+  scenarios[0].name = "measured";
+  scenarios[1].deadlock = "rank 0 waits for rank 0";
+  scenarios[12].name = "perfect";
+  CHECK(choose_pictures(scenarios) == std::vector<size_t>{0, 2, 3, 4, 5, 6, 7, 12});
+  // Without measured, others are compared with the first.
+  scenarios[0].name = "platform 0";
+  CHECK(choose_pictures(scenarios) == std::vector<size_t>{0, 2, 3, 4, 5, 6, 7, 12});
+  scenarios.resize(4);
+  CHECK(choose_pictures(scenarios) == std::vector<size_t>{0, 2, 3});
+  // What takes no time has no picture.
+  scenarios[2].elapsed = 0;
+  CHECK(choose_pictures(scenarios) == std::vector<size_t>{0, 3});
 }
