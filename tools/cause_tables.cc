@@ -107,8 +107,8 @@ std::string path_line(const CauseSummary& causes) {
     if (!text.empty()) line += "; " + what + text;
   };
   add("calls that wait for nobody ", causes.calls);
-  add(fmt::format("{} messages and collectives, with their transfer, received in ",
-                  show_count(causes.hops)),
+  add(counted(causes.hops, "message or collective, with its transfer, received in ",
+              "messages and collectives, with their transfer, received in "),
       causes.crossings);
   if (causes.late_start > kLeastShown * causes.elapsed)
     line += fmt::format("; late start {}", show_share(causes.late_start, causes.elapsed));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/cost/scenario.h"
 #include "models/error.h"
 #include "tools/numbers.h"
 #include "tools/other_rows.h"
@@ -199,12 +200,16 @@ std::string unused_network_line(const Results& results) {
   const std::string what =
       messages > 0 ? fmt::format("0 of {} cross", counted(messages, "message", "messages"))
                    : "no collective crosses";
-  const std::string base = first->name.substr(0, first->name.find(':'));
-  return fmt::format("{}: {} the network ({}): try {}:ppn=1.", names, what,
+  std::vector<std::string> changes = first->changes;
+  std::erase_if(changes, [](const std::string& change) {
+    return change.starts_with("ppn=") || change.starts_with("placement=");
+  });
+  changes.emplace_back("ppn=1");
+  return fmt::format("{}: {} the network ({}): try {}.", names, what,
                      results.trace.nodes == 1 && results.trace.ranks > 1
                          ? "all ranks on 1 node"
                          : "those that talk to each other share a node",
-                     base);
+                     scenario_text(first->base, changes));
 }
 
 }  // namespace

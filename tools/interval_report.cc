@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "tools/numbers.h"
+
 namespace rubato {
 namespace {
 
@@ -57,7 +59,9 @@ std::vector<std::string> not_told_apart(const std::vector<ScenarioResult>& scena
                                   scenarios[i].name, scenarios[j].name));
     }
   }
-  if (more > 0) lines.push_back(fmt::format("Nor can {} more pairs be told apart.", more));
+  if (more > 0)
+    lines.push_back(
+        fmt::format("Nor can {} be told apart.", counted(more, "more pair", "more pairs")));
   return lines;
 }
 

@@ -248,14 +248,19 @@ std::string calls_table(const Results& results, int width) {
     for (const CallColumn& call : calls) times.push_back(mean_time(call, scenario));
   }
   if (times.empty()) return "";
-  TimeUnit unit = common_unit({*std::max_element(times.begin(), times.end())});
+  const TimeUnit unit = common_unit({*std::max_element(times.begin(), times.end())});
+  // What would read as nothing beside the largest has a unit of its own.
+  const auto cell = [&](double seconds) {
+    const bool is_lost = seconds > 0 && unit.show(seconds) == unit.show(0);
+    return is_lost ? show_seconds(seconds) : unit.show(seconds);
+  };
   std::vector<std::string> header = {fmt::format("Mean rank ({})", unit.name)};
   for (const CallColumn& call : calls) header.push_back(call.name);
   TextTable table(header);
   for (const ScenarioResult& scenario : results.scenarios) {
     std::vector<std::string> row = {scenario.name};
     for (const CallColumn& call : calls)
-      row.push_back(scenario.deadlock.empty() ? unit.show(mean_time(call, scenario)) : "-");
+      row.push_back(scenario.deadlock.empty() ? cell(mean_time(call, scenario)) : "-");
     table.add_row(std::move(row));
   }
   return "\n" + table.format(width);

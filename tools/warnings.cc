@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "replay/fit_degradation.h"
+#include "tools/numbers.h"
 
 namespace rubato {
 namespace {
@@ -55,11 +56,13 @@ void warn_of_wildcards(const TraceSummary& trace, Sentences& lines) {
                   none ? "" : "blocking ", none ? "all" : "they"));
 }
 
-void warn_of_open(const Oddity& open, const char* what, Sentences& lines) {
+void warn_of_open(const Oddity& open, const std::string& what, Sentences& lines) {
   if (open.count == 0) return;
+  const bool one = open.count == 1;
   lines.push_back(
-      fmt::format("{} {} never complete in the archive, the first at {}: they are left out",
-                  open.count, what, open.first));
+      fmt::format("{} in the archive, the first at {}: {} left out",
+                  counted(open.count, what + " never completes", what + "s never complete"),
+                  open.first, one ? "it is" : "they are"));
 }
 
 }  // namespace
@@ -68,9 +71,9 @@ std::vector<std::string> warnings_about(const TraceSummary& trace) {
   Sentences lines = trace.notes;
   if (trace.priced_calls > 0) {
     lines.push_back(fmt::format(
-        "{} calls waited whose own cost nothing in the archive bounds, as its clocks put all of "
+        "{} waited whose own cost nothing in the archive bounds, as its clocks put all of "
         "their kind before what they waited for: taken as {} where a scenario has them wait less",
-        trace.priced_calls,
+        counted(trace.priced_calls, "call", "calls"),
         trace.priced_by.empty() ? "nothing"
                                 : fmt::format("what {} says of messages", trace.priced_by)));
   }
@@ -85,16 +88,19 @@ std::vector<std::string> warnings_about(const TraceSummary& trace) {
   warn_of_wildcards(trace, lines);
   if (trace.backwards.count > 0) {
     lines.push_back(
-        fmt::format("{} records are earlier than the one before them, the first at {}: a clock ran "
-                    "backwards, and the time around them is wrong in every scenario",
-                    trace.backwards.count, trace.backwards.first));
+        fmt::format("{} than the one before, the first at {}: a clock ran backwards, and the time "
+                    "around there is wrong in every scenario",
+                    counted(trace.backwards.count, "record is earlier", "records are earlier"),
+                    trace.backwards.first));
   }
-  warn_of_open(trace.open_receives, "posted receives", lines);
-  warn_of_open(trace.open_collectives, "started collectives", lines);
+  warn_of_open(trace.open_receives, "posted receive", lines);
+  warn_of_open(trace.open_collectives, "started collective", lines);
   if (trace.abandoned_collectives > 0) {
     lines.push_back(
-        fmt::format("{} collective calls lack the calls of other members: they keep their time",
-                    trace.abandoned_collectives));
+        fmt::format("{} of other members: {} time",
+                    counted(trace.abandoned_collectives, "collective call lacks the calls",
+                            "collective calls lack the calls"),
+                    trace.abandoned_collectives == 1 ? "it keeps its" : "they keep their"));
   }
   if (trace.abandoned_epochs > 0) {
     lines.push_back(
@@ -155,9 +161,10 @@ std::vector<std::string> warnings_about(const ScenarioResult& scenario) {
   for (const RankResult& rank : scenario.ranks) compute += rank.compute;
   if (compute > 0 && scenario.clipped_time > kClippedPart * compute) {
     lines.push_back(fmt::format(
-        "in {} places the archive holds less time than recording them should have cost: "
-        "{:f} s of overhead could not be taken out",
-        scenario.clipped_overheads, scenario.clipped_time));
+        "in {} the archive holds less time than recording should have cost: {} of overhead could "
+        "not be taken out",
+        counted(scenario.clipped_overheads, "place", "places"),
+        show_seconds(scenario.clipped_time)));
   }
   if (const char* sentence = sentence_on(scenario.sockets_unused)) lines.emplace_back(sentence);
   if (scenario.changes_nothing) lines.emplace_back("its changes touch no message of this run");

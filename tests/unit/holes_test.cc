@@ -146,7 +146,7 @@ TEST_CASE("a collective that one member lacks keeps its time, and the members go
   // Rank 0: 10 + 10 kept + 10 = 30; the barrier at 50.
   CHECK(end_of(results, 0, 0) == Approx(50));
   REQUIRE(warnings_about(results.trace).size() == 1);
-  CHECK(warnings_about(results.trace)[0].find("1 collective calls lack") == 0);
+  CHECK(warnings_about(results.trace)[0].find("1 collective call lacks") == 0);
 }
 
 TEST_CASE("a member that has ended frees a collective although another one is still to come") {

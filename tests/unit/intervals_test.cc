@@ -129,4 +129,10 @@ TEST_CASE("scenarios whose intervals overlap are said to be one") {
   CHECK(show_interval(intervals, 1, TimeUnit{1, "s", 4}) == " (2.41–2.47)");
   CHECK(show_interval(intervals, 0, TimeUnit{1, "s", 4}).empty());
   CHECK(not_told_apart(scenarios, {}).empty());
+  // d overlaps b and c: two pairs more, of which one is only counted.
+  scenarios.emplace_back().name = "d";
+  Intervals more = intervals;
+  more.emplace_back(ElapsedInterval{2.48, 2.485, "d.toml"});
+  REQUIRE(not_told_apart(scenarios, more).size() == 5);
+  CHECK(not_told_apart(scenarios, more)[4] == "Nor can 1 more pair be told apart.");
 }

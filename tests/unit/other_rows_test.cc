@@ -351,6 +351,7 @@ TEST_CASE("a network that nothing crosses is said to price nothing") {
   for (const char* name : {"infiniband-hdr", "ethernet-1g"}) {
     results.scenarios.push_back(results.scenarios[1]);
     results.scenarios.back().name = name;
+    results.scenarios.back().base = name;
     results.scenarios.back().network_unused = true;
     results.scenarios.back().traffic[static_cast<int>(Level::kNode)].messages = 16816;
   }
@@ -362,6 +363,12 @@ TEST_CASE("a network that nothing crosses is said to price nothing") {
   TextReportOptions options;
   options.width = 200;
   CHECK(contains(report_text(results, options), line));
+  // A name of the user's is none of a platform, and 4 ranks on a node are what 1 replaces.
+  results.scenarios[2].name = "new";
+  results.scenarios[2].changes = {"latency*2", "ppn=4", "name=new"};
+  CHECK(caveats(results)[0] ==
+        "new, ethernet-1g: 0 of 16,816 messages cross the network (all ranks on 1 node): try "
+        "infiniband-hdr:latency*2,ppn=1.");
 }
 
 TEST_CASE("a network is used where messages or collectives cross it") {

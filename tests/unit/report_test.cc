@@ -9,6 +9,7 @@
 #include "models/error.h"
 #include "tests/fixture/made_up_results.h"
 #include "tools/call_columns.h"
+#include "tools/cause_tables.h"
 #include "tools/caveats.h"
 #include "tools/numbers.h"
 #include "tools/report_html.h"
@@ -115,6 +116,31 @@ TEST_CASE("the text report says who waited how long") {
             "Rank  Compute  All MPI  MPI_Recv  MPI_Send\n"
             "0      1.0000   1.0000    1.0000    0.0000\n"
             "1      2.0000   0.0000    0.0000    0.0000\n");
+}
+
+// MPI_Recv takes 500 ms of the mean rank, MPI_Send (0 + 60) / 2 ns.
+TEST_CASE("a time far below the others of its table has a unit of its own") {
+  Results results = two_rank_results();
+  results.scenarios[0].ranks[1].calls[1].time = 60e-9;
+  CHECK(report_text(results).find("\nMean rank (ms)  MPI_Recv  MPI_Send\n"
+                                  "measured           500.0  30.00 ns\n") != std::string::npos);
+}
+
+TEST_CASE("one is counted as one") {
+  CHECK(counted(1, "call", "calls") == "1 call");
+  CHECK(counted(1234, "call", "calls") == "1,234 calls");
+  CHECK(counted(0, "call", "calls") == "0 calls");
+  CauseSummary causes;
+  causes.elapsed = 1;
+  causes.compute = {0.5};
+  causes.crossings = {{"MPI_Recv", 0.5}};
+  causes.hops = 1;
+  CHECK(path_line(causes) ==
+        "Critical path: compute 50.0 % (rank 0 50.0 %); 1 message or collective, with its "
+        "transfer, received in MPI_Recv 50.0 %.");
+  causes.hops = 2;
+  CHECK(path_line(causes).ends_with(
+      "; 2 messages and collectives, with their transfer, received in MPI_Recv 50.0 %."));
 }
 
 TEST_CASE("reports say what ranks waited for, where that is known") {

@@ -135,9 +135,8 @@ TEST_CASE("times that run backwards are counted, with the first place") {
     1: 20 end
   )");
   REQUIRE(warnings_about(results.trace).size() == 1);
-  CHECK(warnings_about(results.trace)[0].find(
-            "1 records are earlier than the one before them, the first "
-            "at rank 0, event 3:") == 0);
+  CHECK(warnings_about(results.trace)[0].find("1 record is earlier than the one before, the first "
+                                              "at rank 0, event 3:") == 0);
   REQUIRE(results.identity);
   CHECK(results.identity->backwards == 1);
 }
