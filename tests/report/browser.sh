@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The HTML report draws itself in a browser without a word on its console: browser.sh REPORT_DEMO
+# The HTML report draws itself in a browser without a word on its console: browser.sh REPORT_DEMO RUBATO
 set -euo pipefail
 demo=$1
+rubato=$2
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
   echo "skipped: there is no chromium"
   exit 77
@@ -49,12 +50,42 @@ for ranks in 1 2 1500; do
   done
   all_drawn "$ranks ranks"
   # Two timelines are drawn (a canvas of 300 x 150 has not been), and the page stays below 5 MB.
-  timelines=$(grep -o '<canvas role="img" aria-label="Timeline of[^>]*>' "$dir/page.html" | grep -vc 'width="300"')
+  timelines=$(grep -o '<canvas role="img" aria-label="Timeline of[^>]*>' "$dir/page.html" | grep -vc 'width="300"' || true)
   if ((timelines != 2 || $(stat -c %s "$dir/report.html") > 5000000)); then
     echo "$ranks ranks: $timelines timelines in $(stat -c %s "$dir/report.html") bytes"
     exit 1
   fi
 done
+
+# A page of a real replay: every canvas that is drawn shows something, not one colour all over. Rank 0 computes for 900
+# of 2000 ns, and waits for rank 1 for 990. Ten platforms: with measured and perfect, four have no timeline.
+cat >"$dir/run.txt" <<'END'
+0: 0..10 init
+0: 910..1910 recv 1 8B
+0: 2000..2010 finalize
+1: 0..10 init
+1: 1900..1910 send 0 8B
+1: 2000..2010 finalize
+END
+scenarios=()
+for factor in 1 2 3 4 5 6 7 8 9 10; do scenarios+=(--on "bandela:latency*$factor,name=net$factor"); done
+"$rubato" replay "$dir/run.txt" "${scenarios[@]}" --html "$dir/real.html" >/dev/null
+# Canvases with as many colours as they have, once all is drawn.
+colours='setTimeout(() => document.querySelectorAll("canvas").forEach((canvas) => { const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height); canvas.setAttribute("data-colours", new Set(new Uint32Array(data.buffer)).size); }), 2000);'
+sed "s|^drawPlatforms();\$|& $colours|" "$dir/real.html" >"$dir/colours.html"
+page colours.html
+mapfile -t counts < <(grep -o 'data-colours="[0-9]*"' "$dir/page.html" | tr -dc '0-9\n')
+# Bars of scenarios and of ranks, and two timelines.
+blank=0
+for count in "${counts[@]}"; do ((count > 3)) || blank=1; done
+if ((${#counts[@]} != 4 || blank)); then
+  echo "a real page: ${#counts[@]} canvases of ${counts[*]} colours"
+  exit 1
+fi
+grep -q 'Not drawn, as a page has 8 timelines at most: net7, net8, net9, net10\.' "$dir/page.html" || {
+  echo "a real page: it does not say which timelines are missing"
+  exit 1
+}
 
 # The reader asks for bars by what is waited for.
 choice='byId("divide-by").value = "wait"; byId("divide-by").dispatchEvent(new Event("change"));'
