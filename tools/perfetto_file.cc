@@ -301,7 +301,7 @@ void refuse_large_perfetto(const std::string& file, const Results& results,
   for (const ScenarioResult& scenario : results.scenarios)
     length = std::max(length, scenario.elapsed_with_init);
   throw InputError(fmt::format(
-      "{}: {} calls in {} scenario{} are more than viewers open ({}); write a part with "
+      "{}: {} calls in {} scenario{} are more than a file may hold ({}); write a part with "
       "--perfetto-window, such as ..{:.2g}s, or fewer scenarios with --only",
       file, show_count(calls), scenarios, scenarios == 1 ? "" : "s", show_count(most),
       length * static_cast<double>(most) / static_cast<double>(calls)));

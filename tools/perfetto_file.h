@@ -23,8 +23,8 @@ struct PerfettoWindow {
 /// "1.5s..2s"; either end may be left out. Errors: UsageError.
 PerfettoWindow parse_perfetto_window(const std::string& text);
 
-/// Calls of all scenarios together that one file may hold: some 600 MB, about what the viewer opens
-/// in a browser.
+/// Calls of all scenarios together that one file may hold: some 600 MB, which viewers load as a
+/// whole.
 inline constexpr uint64_t kMostPerfettoCalls = 2000000;
 
 /// Refuses a run that has more calls than a file may hold, where no window is chosen; `results` are

@@ -126,7 +126,7 @@ TEST_CASE("windows that are none are refused") {
   }
 }
 
-TEST_CASE("a run with more calls than viewers open is refused") {
+TEST_CASE("a run with more calls than a file may hold is refused") {
   const Results results = replay(kOneMessage, {on("measured"), on("perfect")});
   // Two calls of MPI_Init, a send, a receive: four, in two scenarios.
   CHECK_NOTHROW(refuse_large_perfetto("a.json", results, {}, 8));
