@@ -177,6 +177,8 @@ int command_replay(const Arguments& arguments) {
 
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
   if (copies) source->keep_records(true);
+  // Before anything is read. (Functions are followed anyway.)
+  if (files.wants("html") || !source->functions().empty()) source->note_places();
   // A ratio that is fitted would be fitted anew in the scenarios beside the asked ones.
   const bool wants_intervals = !values.count("no-intervals") && !options.fit_degradation;
   std::optional<IntervalPlan> plan;

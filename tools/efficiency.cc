@@ -107,8 +107,9 @@ std::string cause(const Efficiency& e, const Results& results, const ScenarioRes
     // One among many that do the same is nobody's fault.
     const double much = std::max(kMuch, 1.5 / static_cast<double>(perfect.ranks.size()));
     if (root.share < much) return where;
-    return fmt::format("{}; rank {} is the root of {} of all waits", where, root.rank,
-                       percent(root.share));
+    const std::string in = root.function.empty() ? "" : ", most of it in " + root.function;
+    return fmt::format("{}; rank {} is the root of {} of all waits{}", where, root.rank,
+                       percent(root.share), in);
   }
   const std::string longer = show_seconds(scenario.elapsed - perfect.elapsed);
   if (!communicates(results)) return fmt::format("recording takes {}", longer);

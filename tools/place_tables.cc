@@ -11,6 +11,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kRowsShown = 10;
+constexpr size_t kRowsOfPage = 20;
 
 size_t rows_shown(size_t rows, const ProfileTextOptions& options) {
   return options.per_rank ? rows : std::min(rows, kRowsShown);
@@ -159,6 +160,32 @@ Json places_to_json(const PlaceSummary& summary) {
                       {"time", delay.seconds}});
   }
   return {{"list", std::move(list)}, {"waits", std::move(waits)}, {"causes", std::move(causes)}};
+}
+
+Json places_for_page(const PlaceSummary& summary) {
+  Json waits = Json::array(), functions = Json::array();
+  double all = 0;
+  for (const WaitAtPlace& row : waits_by_place(summary)) {
+    all += row.seconds;
+    if (waits.size() == kRowsOfPage) continue;
+    waits.push_back({{"place", place_text(summary.places[row.place])},
+                     {"communicator", row.communicator},
+                     {"seconds", row.seconds},
+                     {"rank", row.rank},
+                     {"cause", row.rank < 0 ? "" : place_text(summary.places[row.cause])},
+                     {"share", row.all > 0 ? row.caused / row.all : 0}});
+  }
+  for (const FunctionEfficiency& row : summary.functions) {
+    if (functions.size() == kRowsOfPage) break;
+    functions.push_back({{"name", function_text(row)},
+                         {"compute", row.sum_of(row.compute)},
+                         {"load_balance", row.load_balance()},
+                         {"mpi", row.sum_of(row.mpi)},
+                         {"compute_share", row.compute_share()},
+                         {"wait_share", row.wait_share()},
+                         {"transfer_share", row.transfer_share()}});
+  }
+  return {{"all", all}, {"waits", std::move(waits)}, {"functions", std::move(functions)}};
 }
 
 Json functions_to_json(const PlaceSummary& summary) {

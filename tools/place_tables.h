@@ -24,4 +24,8 @@ std::string places_text(const PlaceSummary& summary, const std::string& scenario
 nlohmann::ordered_json places_to_json(const PlaceSummary& summary);
 nlohmann::ordered_json functions_to_json(const PlaceSummary& summary);
 
+/// What the page shows of them: the first rows of the tables of waits and of functions, and the
+/// seconds of all waits.
+nlohmann::ordered_json places_for_page(const PlaceSummary& summary);
+
 }  // namespace rubato

@@ -16,6 +16,7 @@
 #include "tools/interval_report.h"
 #include "tools/json_text.h"
 #include "tools/other_rows.h"
+#include "tools/place_tables.h"
 #include "tools/report_json.h"
 #include "tools/version.h"
 
@@ -217,9 +218,11 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
     columns["interval"] = nullptr;
     if (const ElapsedInterval* interval = interval_of(intervals, i))
       columns["interval"] = {rounded(interval->low), rounded(interval->high)};
-    columns["timeline"] = nullptr;
+    columns["timeline"] = columns["places"] = nullptr;
     for (const ScenarioPicture& picture : pictures) {
-      if (picture.scenario == i) columns["timeline"] = timeline_data(picture);
+      if (picture.scenario != i) continue;
+      columns["timeline"] = timeline_data(picture);
+      if (picture.places) columns["places"] = places_for_page(*picture.places);
     }
     data["scenarios"].push_back(std::move(columns));
   }
@@ -227,8 +230,8 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
     data["platforms"].push_back(platform_data(platform));
   }
   const std::string text = json_text::dump(data, -1);
-  return fill_page("report.html", {"timeline.js", "report.js"}, "Rubato: " + results.trace.path,
-                   text);
+  return fill_page("report.html", {"timeline.js", "places.js", "report.js"},
+                   "Rubato: " + results.trace.path, text);
 }
 
 }  // namespace rubato

@@ -5,16 +5,39 @@
 #include <numeric>
 
 #include "models/cost/scenario.h"
-#include "replay/observe/wait_causes.h"
+#include "replay/observe/place_summary.h"
 #include "tools/efficiency.h"
 
 namespace rubato {
+namespace {
+
+constexpr double kMostOfIt = 0.5;
+
+/// The function in which `rank` makes others wait, if one holds most of it.
+std::string function_of(const PlaceSummary& summary, int rank) {
+  std::map<std::string, double> by_function;
+  double all = 0;
+  for (const PlaceSummary::Delay& delay : summary.delays) {
+    if (delay.rank != rank) continue;
+    const NamedPlace& place = summary.places[delay.place];
+    all += delay.seconds;
+    if (place.kind == Place::Kind::kCompute) by_function[place.function_place] += delay.seconds;
+  }
+  for (const auto& [function, seconds] : by_function) {
+    if (seconds > kMostOfIt * all) return function;
+  }
+  return "";
+}
+
+}  // namespace
 
 void find_root_cause(EventSource& source, Results& results, ReplayOptions options) {
   if (!waits_in_turn(results)) return;
   const TraceDefinitions& trace = source.definitions();
   WaitCauses causes(trace);
+  WaitPlaces places(source, false);
   options.observers = {&causes};
+  if (source.call_places()) options.observers.push_back(&places);
   options.wait_states = true;
   options.verify = false;
   options.fit_degradation = false;
@@ -27,8 +50,9 @@ void find_root_cause(EventSource& source, Results& results, ReplayOptions option
   for (const auto& [key, sum] : causes.waits()) by_call[key.call] += sum.ticks;
   const auto call = std::max_element(by_call.begin(), by_call.end(),
                                      [](auto& a, auto& b) { return a.second < b.second; });
-  results.root_cause =
-      RootCause{static_cast<int>(most - roots.begin()), *most / all, trace.calls[call->first].name};
+  const int rank = static_cast<int>(most - roots.begin());
+  results.root_cause = RootCause{rank, *most / all, trace.calls[call->first].name,
+                                 function_of(place_summary(places, source), rank)};
 }
 
 }  // namespace rubato

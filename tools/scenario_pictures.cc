@@ -54,7 +54,8 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
                             scenarios[i].basis == Basis::kMeasured || options.keep_stolen);
     WaitCauses causes(trace);
     CriticalPath path(trace);
-    options.observers = {&picture, &causes, &path};
+    WaitPlaces places(source, scenarios[i].basis == Basis::kMeasured);
+    options.observers = {&picture, &causes, &path, &places};
     const Results again = run_replay(source, {scenarios[i]}, options);
     ScenarioPicture drawn;
     drawn.scenario = i;
@@ -66,6 +67,7 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
     if (again.scenarios[0].has_waits) {
       drawn.path_rows = picture.path_rows(path);
       drawn.path = path_line(cause_summary(causes, path, trace));
+      drawn.places = place_summary(places, source);
     }
     pictures.push_back(std::move(drawn));
   }

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/cost/scenario.h"
 #include "replay/driver.h"
+#include "replay/observe/place_summary.h"
 #include "replay/observe/results.h"
 #include "replay/trace/trace.h"
 
@@ -20,6 +22,7 @@ struct ScenarioPicture {
   std::string cells;           ///< row by row, the number of each cell's Activity as a digit
   std::vector<int> path_rows;  ///< TimelinePicture::path_rows()
   std::string path;            ///< the critical path in a sentence
+  std::optional<PlaceSummary> places;  ///< where waits are known
 };
 
 /// A page has at most so many timelines, of so many cells each, and stays below 5 MB.

@@ -62,6 +62,9 @@ struct RootCause {
   int rank = 0;
   double share = 0;  ///< of all ranks' waits
   std::string call;  ///< in which ranks wait longest, whoever the root is
+  /// "solve (app.c:12)": the function in which the rank is for most of that; "": not on record, or
+  /// no single one.
+  std::string function;
 };
 
 /// Messages and bytes that went over one level.

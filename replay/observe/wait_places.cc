@@ -9,6 +9,7 @@ namespace rubato {
 namespace {
 
 constexpr size_t kRecent = 256;
+constexpr size_t kFewLooks = 8;
 /// Of a gap: what rounding of its parts leaves.
 constexpr double kNothing = 1e-6;
 
@@ -43,7 +44,10 @@ WaitPlaces::WaitPlaces(const EventSource& source, bool keeps_lost)
                              [](const CallSite& site) { return std::pair(site.file, site.line); })),
       timelines_(trace_->timelines()),
       ranks_(trace_->ranks()),
-      recent_(kRecent) {
+      recent_(kRecent),
+      by_name_(trace_->calls.size()),
+      recent_waits_(kRecent),
+      recent_delays_(kRecent) {
   places_.push_back({});  // number 0, also for what has not begun
 }
 
@@ -65,7 +69,11 @@ FunctionSum& WaitPlaces::sum_of(Timeline& timeline, uint32_t function) {
 }
 
 void WaitPlaces::begin(int number, double time) {
-  if (number < trace_->ranks()) ranks_[number] = {};  // of a pass that was given up
+  if (number < trace_->ranks()) {  // of a pass that was given up
+    ranks_[number] = {};
+    recent_waits_.assign(kRecent, {});
+    recent_delays_.assign(kRecent, {});
+  }
   Timeline& timeline = timelines_[number];
   timeline = Timeline();
   timeline.until = time;
@@ -99,9 +107,21 @@ void WaitPlaces::forget_past(Timeline& timeline) {
 
 void WaitPlaces::add_gap(Timeline& timeline, int rank, const Call& call, double clock_before,
                          double recorded_before, double enter) {
+  const double gap = enter - clock_before;
+  const bool is_call = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
+                       call.role == CallRole::kFinalize;
+  if (!timeline.reader && is_call) {
+    auto& [here, before] = by_name_[call.name];
+    if (here == 0) {
+      here = number_of({Place::Kind::kCall, call.name, kNoPlace, kNoPlace});
+      before = number_of({Place::Kind::kCompute, call.name, kNoPlace, kNoPlace});
+    }
+    add_part(timeline, enter, rank, before);
+    timeline.here = here;
+    return;
+  }
   uint32_t function = kNoPlace, site = kNoPlace;
   const bool counts = !timeline.over && !timeline.functions.empty();
-  const double gap = enter - clock_before;
   double left = gap;
   if (timeline.reader) {
     const CallPlace& place = timeline.reader->at(call.event);
@@ -122,9 +142,6 @@ void WaitPlaces::add_gap(Timeline& timeline, int rank, const Call& call, double 
       add_part(timeline, left == 0 ? enter : timeline.until + ticks, rank, number_of(computes));
     }
   }
-  const bool ends = call.role == CallRole::kEnd;
-  const bool is_call = call.role == CallRole::kMpi || call.role == CallRole::kInit ||
-                       call.role == CallRole::kFinalize;
   if (left > 0) {
     if (counts) sum_of(timeline, kNoPlace).compute += left;
     Place computes{.kind = Place::Kind::kCompute};
@@ -133,7 +150,7 @@ void WaitPlaces::add_gap(Timeline& timeline, int rank, const Call& call, double 
   }
   Place here{.kind = is_call ? Place::Kind::kCall : Place::Kind::kLost};
   if (is_call) here = {Place::Kind::kCall, call.name, function, site};
-  if (ends || call.role == CallRole::kThread)
+  if (call.role == CallRole::kEnd || call.role == CallRole::kThread)
     here = {Place::Kind::kCompute, Place::kNoCall, function, kNoPlace};
   timeline.here = number_of(here);
 }
@@ -147,7 +164,10 @@ void WaitPlaces::entered(int number, const Call& call, const Lanes<1>& clock_bef
 }
 
 void WaitPlaces::waited(int number, const Call& /*call*/, const Waited& waited) {
-  timelines_[number].waited = waited;
+  Timeline& timeline = timelines_[number];
+  timeline.by = waited.timeline;
+  timeline.comm = waited.comm;
+  timeline.wait = waited.wait;
 }
 
 void WaitPlaces::call(int number, const Call& call, const Block& block,
@@ -158,7 +178,7 @@ void WaitPlaces::call(int number, const Call& call, const Block& block,
   const int rank = trace_->rank_of(number);
   if (!std::exchange(timeline.in_call, false))
     add_gap(timeline, rank, call, clock_before[0], recorded_before, enter[0]);
-  const Waited waited = std::exchange(timeline.waited, {});
+  const double wait = std::exchange(timeline.wait, 0);
   add_part(timeline, enter[0], rank, timeline.here);  // where it was held up before it began
   if (call.role == CallRole::kFinalize) timeline.over = true;
   if (call.role == CallRole::kEnd) timeline.ended = true;
@@ -168,38 +188,59 @@ void WaitPlaces::call(int number, const Call& call, const Block& block,
       const Lost lost = lost_in(block.actions_of(call));
       inside = std::max(0.0, inside - lost.flushing - lost.stolen);
     }
-    const double wait = std::min(waited.wait, inside);
+    const double counts = std::min(wait, inside);
     if (!timeline.functions.empty()) {
       FunctionSum& sum = sum_of(timeline, places_[timeline.here].function);
       sum.mpi += inside;
-      sum.waits += wait;
+      sum.waits += counts;
     }
-    if (wait > 0) {
-      WaitSum& sum = ranks_[rank].waits[{timeline.here, waited.comm}];
+    if (counts > 0) {
+      WaitSum& sum = wait_of(rank, timeline.here, timeline.comm);
       ++sum.count;
-      sum.ticks += wait;
-      timeline.waited = waited;
-      add_wait(timeline, rank, enter[0] + wait);
-      timeline.waited = {};
+      sum.ticks += counts;
+      timeline.wait = wait;
+      add_wait(timeline, rank, counts / wait);
+      timeline.wait = 0;
     }
   }
+  if (call.role == CallRole::kThread && !timeline.over && !timeline.functions.empty())
+    sum_of(timeline, places_[timeline.here].function).compute += leave[0] - enter[0];
   add_part(timeline, leave[0], rank, timeline.here);
   if (call.role == CallRole::kInit) {
     ranks_[rank].waits.clear();
+    recent_waits_.assign(kRecent, {});
     std::fill(timeline.functions.begin(), timeline.functions.end(), FunctionSum());
   }
 }
 
-void WaitPlaces::add_wait(Timeline& timeline, int rank, double end) {
-  const double begin = timeline.until;
-  const int by = timeline.waited.timeline;
-  if (by < 0) return;
-  const Timeline& theirs = timelines_[by];
-  const int causing = trace_->rank_of(by);
+WaitSum& WaitPlaces::wait_of(int rank, uint32_t place, uint32_t comm) {
+  RecentWait& recent = recent_waits_[(static_cast<uint32_t>(rank) * 31 + place) % kRecent];
+  if (recent.rank != rank || recent.key != PlaceOnComm(place, comm))
+    recent = {rank, {place, comm}, &ranks_[rank].waits[{place, comm}]};
+  return *recent.sum;
+}
+
+void WaitPlaces::add_delay(const Piece& piece, uint32_t waiting, double part) {
+  const uint32_t hash = (static_cast<uint32_t>(piece.root) * 31 + piece.place) * 31 + waiting;
+  RecentDelay& recent = recent_delays_[hash % kRecent];
+  const CauseAndWait key(piece.place, waiting);
+  if (recent.rank != piece.root || recent.key != key)
+    recent = {piece.root, key, &ranks_[piece.root].delays[key]};
+  *recent.ticks += part * piece.ticks;
+}
+
+void WaitPlaces::add_wait(Timeline& timeline, int rank, double part) {
+  if (timeline.by < 0) return;
+  const double begin = timeline.until, end = begin + timeline.wait;
+  const Timeline& theirs = timelines_[timeline.by];
   if (&theirs == &timeline)
     pieces_ = {{rank, timeline.here, end - begin}};
   else
-    find_pieces(theirs, causing, begin, end);
+    find_pieces(theirs, trace_->rank_of(timeline.by), begin, end);
+  if (pieces_.size() == 1) {
+    add_delay(pieces_[0], timeline.here, part);
+    return add_part(timeline, end, pieces_[0].root, pieces_[0].place);
+  }
   summed_.clear();
   for (const Piece& piece : pieces_) {
     const auto same = std::find_if(summed_.begin(), summed_.end(), [&](const Piece& each) {
@@ -210,8 +251,7 @@ void WaitPlaces::add_wait(Timeline& timeline, int rank, double end) {
     else
       same->ticks += piece.ticks;
   }
-  for (const Piece& piece : summed_)
-    ranks_[piece.root].delays[{piece.place, timeline.here}] += piece.ticks;
+  for (const Piece& piece : summed_) add_delay(piece, timeline.here, part);
   add_pieces(timeline, begin, end);
 }
 
@@ -225,9 +265,15 @@ void WaitPlaces::find_pieces(const Timeline& theirs, int32_t rank, double begin,
     done = to;
   };
   const std::vector<Part>& past = theirs.past;
-  const auto behind = std::partition_point(past.begin(), past.end(),
-                                           [&](const Part& part) { return part.begin <= begin; });
-  size_t at = static_cast<size_t>(behind - past.begin());
+  const auto is_before = [&](const Part& each) { return each.begin <= begin; };
+  // It is mostly among the last.
+  size_t at = past.size();
+  for (size_t looks = 0; at > 0 && looks < kFewLooks && !is_before(past[at - 1]); ++looks) --at;
+  if (at > 0 && !is_before(past[at - 1])) {
+    const auto end_of_search = past.begin() + static_cast<std::ptrdiff_t>(at);
+    at = static_cast<size_t>(std::partition_point(past.begin(), end_of_search, is_before) -
+                             past.begin());
+  }
   if (at == 0)  // forgotten, or before it began
     add(past.empty() ? theirs.until : past[0].begin, rank, number_of(Place()));
   else
@@ -238,19 +284,18 @@ void WaitPlaces::find_pieces(const Timeline& theirs, int32_t rank, double begin,
 }
 
 void WaitPlaces::add_pieces(Timeline& to, double begin, double end) {
-  std::vector<Piece>* pieces = &pieces_;
-  if (pieces_.size() > kMostPieces) {
-    pieces = &summed_;
-    if (summed_.size() > kMostPieces) {
-      std::stable_sort(summed_.begin(), summed_.end(),
-                       [](const Piece& a, const Piece& b) { return a.ticks > b.ticks; });
-      summed_.resize(kMostPieces);  // the last one gets what they held
-    }
-  }
-  double done = begin;
-  for (const Piece& piece : *pieces) {
-    done = &piece == &pieces->back() ? end : done + piece.ticks;
-    add_part(to, done, piece.root, piece.place);
+  const bool all = pieces_.size() <= kMostPieces;
+  const double least = all ? 0 : (end - begin) / static_cast<double>(kMostPieces);
+  double done = begin, since = begin;
+  const Piece* longest = nullptr;  // since then
+  for (const Piece& piece : pieces_) {
+    const bool is_last = &piece == &pieces_.back();
+    done = is_last ? end : done + piece.ticks;
+    if (!longest || piece.ticks > longest->ticks) longest = &piece;
+    if (done - since < least && !is_last) continue;
+    add_part(to, done, longest->root, longest->place);
+    since = done;
+    longest = nullptr;
   }
 }
 

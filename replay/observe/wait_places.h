@@ -16,7 +16,8 @@
 //
 // Compute outside of recorded functions is named after the call behind it. Between two calls the
 // archive's functions count with their shares, in the order in which they were entered first. A
-// wait with more than kMostPieces parts is passed on to others' waits in an order of its own.
+// wait of more than kMostPieces parts is passed on to others' waits as if its shortest parts
+// belonged to their neighbours.
 //
 // The same observer sums up functions: compute, and the MPI calls that each makes itself.
 
@@ -90,7 +91,7 @@ class WaitPlaces : public Observer<1> {
   }
 
  private:
-  static constexpr size_t kMostPieces = 8;
+  static constexpr size_t kMostPieces = 64;                    ///< of a wait that is passed on
   static constexpr size_t kFewParts = 256, kMostParts = 8192;  ///< of a timeline's past
 
   /// From `begin` to the begin of the next one.
@@ -112,7 +113,10 @@ class WaitPlaces : public Observer<1> {
     std::vector<Part> past;  ///< what it did, in the order of time, without gaps
     size_t most_past = kFewParts;
     uint32_t here = 0;  ///< its current or last call
-    Waited waited;      ///< of the call that call() hears of next
+    // What the call that call() hears of next waited for: who caused it, -1 for nobody known.
+    int by = -1;
+    uint32_t comm = 0;
+    double wait = 0;
     std::optional<CallPlaces::Reader> reader;
     std::vector<FunctionSum> functions;
   };
@@ -131,8 +135,10 @@ class WaitPlaces : public Observer<1> {
   void add_gap(Timeline& timeline, int rank, const Call& call, double clock_before,
                double recorded_before, double enter);
   void add_part(Timeline& timeline, double end, int32_t root, uint32_t place);
-  /// The wait of the current call, up to `end`, and who is at its root.
-  void add_wait(Timeline& timeline, int rank, double end);
+  /// The wait of the current call, of which `part` counts, and who is at its root.
+  void add_wait(Timeline& timeline, int rank, double part);
+  WaitSum& wait_of(int rank, uint32_t place, uint32_t comm);
+  void add_delay(const Piece& piece, uint32_t waiting, double part);
   /// Fills pieces_ by what `theirs` did from `begin` to `end`.
   void find_pieces(const Timeline& theirs, int32_t rank, double begin, double end);
   void add_pieces(Timeline& to, double begin, double end);
@@ -153,6 +159,21 @@ class WaitPlaces : public Observer<1> {
     uint32_t number = 0;
   };
   std::vector<Recent> recent_;  ///< the last ones of numbers_, by hash
+  /// Of calls where no places are on record, by name: of the call, and of compute before it.
+  std::vector<std::pair<uint32_t, uint32_t>> by_name_;
+  // The entries of Rank::waits and Rank::delays that were used last, by hash.
+  struct RecentWait {
+    int rank = -1;
+    PlaceOnComm key;
+    WaitSum* sum = nullptr;
+  };
+  struct RecentDelay {
+    int rank = -1;
+    CauseAndWait key;
+    double* ticks = nullptr;
+  };
+  std::vector<RecentWait> recent_waits_;
+  std::vector<RecentDelay> recent_delays_;
   std::vector<Piece> pieces_, summed_;
 };
 

@@ -446,6 +446,7 @@ function drawPlatforms() {
 writeHead();
 writeCures();
 setUpTimelines();
+setUpPlaces();
 drawScenarios();
 writeScenarioTable();
 setUpDivision();

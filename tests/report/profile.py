@@ -62,6 +62,21 @@ def same_in_all(archive, *words):
             assert close(total(own, "path"), scenario["elapsed"])
             # Every wait that somebody is known to have caused has one direct cause, and its roots.
             assert close(total(own, "caused"), total(own, "root"))
+            # Each wait has a place and a communicator.
+            waits = math.fsum(math.fsum((call["waits"] or {}).values())
+                              for rank in scenario["ranks"] for call in rank["calls"].values())
+            assert close(total(own, "place_wait"), waits) and close(total(own, "communicator_wait"), waits)
+            places = scenario["places"]
+            assert close(waits, math.fsum(wait["time"] for wait in places["waits"]))
+            assert close(total(own, "place_root"), math.fsum(cause["time"] for cause in places["causes"]))
+            # What ranks do is in some function, or in none.
+            for function in scenario["functions"]:
+                for key, kind in (("compute", "function_compute"), ("mpi", "function_mpi"), ("waits", "function_wait")):
+                    assert close(math.fsum(function[key]), total(own, kind, name=function["place"])), (archive, kind)
+            if scenario["functions"]:
+                for rank in scenario["ranks"]:
+                    assert close(total(own, "function_mpi", rank=rank["rank"]), rank["mpi"]), archive
+                    assert close(total(own, "function_compute", rank=rank["rank"]), rank["compute"] + rank["overhead"])
         for rank in scenario["ranks"]:
             number = rank["rank"]
             assert close(total(own, "time", rank=number), rank["threads"] * scenario["elapsed"]), (archive, number)

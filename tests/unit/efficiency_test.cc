@@ -82,6 +82,24 @@ TEST_CASE("work that goes from rank to rank is serialised") {
       "waits."));
 }
 
+// The same, 900 of rank 0's 1000 in prepare.
+TEST_CASE("the root of waits in turn is named with its function") {
+  const auto source = parse_text_trace(R"(
+    0: 0..0 local MPI_Comm_rank
+    0: 50..950 function prepare
+    0: 1000..1000 send 1 8B
+    0: 1000 end
+    1: 0..1100 recv 0 8B
+    1: 2100 end
+  )");
+  source->note_places();
+  Results results =
+      run_replay(*source, {parse_scenario("measured"), parse_scenario("perfect")}, {});
+  find_root_cause(*source, results, {});
+  CHECK(efficiency_line(results).ends_with(
+      "rank 0 is the root of 100 % of all waits, most of it in prepare."));
+}
+
 // Both compute 1000, then a barrier takes 1000 more: perfect ends at 1000.
 TEST_CASE("messages that take time lower the transfer efficiency") {
   const std::string text = R"(

@@ -1,0 +1,292 @@
+// Where ranks wait, where those are that make them wait, and efficiencies by function, on hand-made
+// traces worked out by hand. One tick is one nanosecond.
+
+#include "replay/observe/wait_places.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "replay/observe/place_summary.h"
+#include "tests/unit/random_programs.h"
+#include "tests/unit/reference_simulation.h"
+#include "tests/unit/seeds.h"
+#include "tests/unit/toy.h"
+#include "tools/place_tables.h"
+
+using namespace rubato;
+
+namespace {
+
+struct Seen {
+  PlaceSummary summary;
+  ScenarioResult result;
+  std::vector<double> roots;  ///< of WaitCauses, ns
+  double waits_by_call = 0;   ///< likewise
+
+  /// What a rank waits at a place, in ns.
+  double wait(int rank, const std::string& place, const std::string& communicator = "") const {
+    double sum = 0;
+    for (const PlaceSummary::Wait& wait : summary.waits) {
+      if (wait.rank == rank && place_text(summary.places[wait.place]) == place &&
+          (communicator.empty() || wait.communicator == communicator))
+        sum += wait.seconds * 1e9;
+    }
+    return sum;
+  }
+  /// What a rank at a place makes others wait at `waiting` ("": anywhere), in ns.
+  double delay(int rank, const std::string& place, const std::string& waiting = "") const {
+    double sum = 0;
+    for (const PlaceSummary::Delay& delay : summary.delays) {
+      if (delay.rank == rank && place_text(summary.places[delay.place]) == place &&
+          (waiting.empty() || place_text(summary.places[delay.waiting]) == waiting))
+        sum += delay.seconds * 1e9;
+    }
+    return sum;
+  }
+  double all_waits() const {
+    double sum = 0;
+    for (const PlaceSummary::Wait& wait : summary.waits) sum += wait.seconds * 1e9;
+    return sum;
+  }
+  double all_delays() const {
+    double sum = 0;
+    for (const PlaceSummary::Delay& delay : summary.delays) sum += delay.seconds * 1e9;
+    return sum;
+  }
+  const FunctionEfficiency& function(const std::string& name) const {
+    for (const FunctionEfficiency& function : summary.functions) {
+      if (function_text(function) == name) return function;
+    }
+    FAIL("no function " + name);
+    throw 0;
+  }
+};
+
+Seen see(const std::string& text, const Scenario& scenario, bool with_places = true) {
+  const auto source = parse_text_trace(text);
+  if (with_places) source->note_places();
+  WaitPlaces places(*source, scenario.basis == Basis::kMeasured);
+  WaitCauses causes(source->definitions());
+  ReplayOptions options;
+  options.wait_states = true;
+  options.observers = {&places, &causes};
+  Seen seen;
+  seen.result = run_replay(*source, {scenario}, options).scenarios[0];
+  REQUIRE(seen.result.deadlock.empty());
+  seen.summary = place_summary(places, *source);
+  seen.roots = causes.roots();
+  for (const auto& [key, sum] : causes.waits()) seen.waits_by_call += sum.ticks;
+  return seen;
+}
+
+const Scenario kMeasured = parse_scenario("measured");
+const Scenario kPerfect = parse_scenario("perfect");
+
+/// Nanoseconds.
+std::vector<double> ns(std::vector<double> seconds) {
+  for (double& each : seconds) each = std::round(each * 1e12) / 1e3;
+  return seconds;
+}
+
+}  // namespace
+
+// Rank 0 receives from 0 on, rank 1 sends at 60: a wait of 60. In it rank 1 is
+//   0 to 5    in solve,  5 to 10 in main,
+//   10 to 40  in a receive, in which it waits for rank 2, which is in solve,
+//   40 to 55  in pack, 55 to 60 in main.
+// So rank 0's wait is 5 of solve, 10 of main and 15 of pack on rank 1, and 30 of solve on rank 2;
+// rank 1's own 30 are solve's on rank 2, too.
+TEST_CASE("waits have a place, and so has what is at their root") {
+  const char* text = R"(
+    0: 0..0 init
+    0: 0..60 recv 1 8B at src/a.c:10
+    0: 60 end
+    1: 0..0 init
+    1: 0 enter main
+    1: 0..5 function solve
+    1: 10..40 recv 2 8B
+    1: 40..55 function pack
+    1: 60..60 send 0 8B at a.c:20
+    1: 60 leave main
+    1: 60 end
+    2: 0..0 init
+    2: 0 enter solve
+    2: 40..40 send 1 8B at a.c:7
+    2: 50 leave solve
+    2: 60 end
+  )";
+  for (const Scenario& scenario : {kMeasured, kPerfect}) {
+    INFO(scenario.name);
+    const Seen seen = see(text, scenario);
+    CHECK(seen.wait(0, "MPI_Recv (a.c:10)") == Approx(60));
+    CHECK(seen.wait(1, "MPI_Recv in main") == Approx(30));
+    CHECK(seen.all_waits() == Approx(90));
+    CHECK(seen.delay(1, "solve") == Approx(5));
+    CHECK(seen.delay(1, "main") == Approx(10));
+    CHECK(seen.delay(1, "pack") == Approx(15));
+    CHECK(seen.delay(2, "solve", "MPI_Recv (a.c:10)") == Approx(30));
+    CHECK(seen.delay(2, "solve", "MPI_Recv in main") == Approx(30));
+    CHECK(seen.all_delays() == Approx(90));
+    // The longest wait, and who causes most of it: 30 of 60.
+    const std::vector<WaitAtPlace> waits = waits_by_place(seen.summary);
+    REQUIRE(waits.size() == 2);
+    CHECK(waits[0].rank == 2);
+    CHECK(waits[0].caused == Approx(30e-9));
+    CHECK(waits[0].all == Approx(60e-9));
+    const std::vector<DelayAtPlace> delays = delays_by_place(seen.summary);
+    CHECK(delays[0].rank == 2);
+    CHECK(place_text(seen.summary.places[delays[0].place]) == "solve");
+    CHECK(delays[0].seconds == Approx(60e-9));
+  }
+  // Nobody asked for places: there is but the call, and the compute before it.
+  const Seen seen = see(text, kMeasured, false);
+  CHECK(seen.wait(0, "MPI_Recv") == Approx(60));
+  CHECK(seen.delay(1, "before MPI_Send") == Approx(20));
+  CHECK(seen.delay(1, "before MPI_Recv") == Approx(10));
+  CHECK(seen.delay(2, "before MPI_Send") == Approx(60));
+}
+
+// Compute before 20 of rank 0 becomes 40 on processors of half the speed: with 10 of 20 in solve
+// and 10 in none, 20 each. Rank 1 is there at 0.
+TEST_CASE("functions keep their shares of compute that takes longer") {
+  const Seen seen = see(R"(
+    0: 0..0 init
+    0: 5..15 function solve
+    0: 20..20 barrier at b.c:3
+    0: 20 end
+    1: 0..0 init
+    1: 0..20 barrier at b.c:3
+    1: 20 end
+  )",
+                        parse_scenario("perfect:cpu*0.5"));
+  CHECK(seen.result.elapsed == Approx(40e-9));
+  CHECK(seen.wait(1, "MPI_Barrier (b.c:3)") == Approx(40));
+  CHECK(seen.delay(0, "solve") == Approx(20));
+  CHECK(seen.delay(0, "before MPI_Barrier (b.c:3)") == Approx(20));
+}
+
+// Rank 0 waits 30 on communicator 1 (rank 1 is there at 30), then 50 on the world: from 30 until
+// rank 2 sends at 80. Rank 1 waits 50 likewise.
+TEST_CASE("waits are told by communicator") {
+  const Seen seen = see(R"(
+    comm 1 0 1
+    0: 0..30 barrier comm 1
+    0: 30..80 barrier
+    0: 80 end
+    1: 0..0 local MPI_Comm_rank
+    1: 30..30 barrier comm 1
+    1: 30..80 barrier
+    1: 80 end
+    2: 0..0 local MPI_Comm_rank
+    2: 80..80 barrier
+    2: 80 end
+  )",
+                        kMeasured);
+  std::vector<std::string> names;
+  for (const PlaceSummary::Wait& wait : seen.summary.waits) names.push_back(wait.communicator);
+  REQUIRE(names.size() == 3);
+  CHECK(names[0] != names[1]);
+  CHECK(seen.wait(0, "MPI_Barrier", names[0]) + seen.wait(0, "MPI_Barrier", names[1]) ==
+        Approx(80));
+  CHECK(seen.wait(1, "MPI_Barrier", names[2]) == Approx(50));
+  // The receive that completes is of communicator 1, whatever the wait says.
+  const Seen requests = see(R"(
+    comm 1 0 1
+    0: 0..0 irecv 1 8B req 1 comm 1
+    0: 0..40 wait 1
+    0: 40 end
+    1: 0..0 local MPI_Comm_rank
+    1: 40..40 send 0 8B comm 1
+    1: 40 end
+  )",
+                            kMeasured);
+  REQUIRE(requests.summary.waits.size() == 1);
+  CHECK(requests.summary.waits[0].communicator == "comm 1");
+}
+
+// solve: rank 0 computes 10 + 20 in it, rank 1 60; load balance 45 / 60. It makes the barrier:
+// rank 0 is there at 10 and leaves at 70, waits 50 (rank 1 comes at 60); rank 1 stays 10. So MPI is
+// 70, 50 of it waiting. Of 90 + 70 that is 5/16; transfer is 20 / 160.
+// Rank 0 then computes 20 in solve and 10 outside; rank 1 30 outside.
+TEST_CASE("a function has its compute, and the calls that it makes itself") {
+  const Seen seen = see(R"(
+    0: 0..0 init
+    0: 0 enter solve
+    0: 10..70 barrier
+    0: 90 leave solve
+    0: 100..100 finalize
+    1: 0..0 init
+    1: 0 enter solve
+    1: 60..70 barrier
+    1: 70 leave solve
+    1: 100..100 finalize
+  )",
+                        kMeasured);
+  const FunctionEfficiency& solve = seen.function("solve");
+  CHECK(ns(solve.compute) == std::vector<double>{30, 60});
+  CHECK(ns(solve.mpi) == std::vector<double>{60, 10});
+  CHECK(ns(solve.waits) == std::vector<double>{50, 0});
+  CHECK(solve.load_balance() == Approx(0.75));
+  CHECK(solve.compute_share() == Approx(90. / 160));
+  CHECK(solve.wait_share() == Approx(50. / 160));
+  CHECK(solve.transfer_share() == Approx(20. / 160));
+  CHECK(ns(seen.function("outside of functions").compute) == std::vector<double>{10, 30});
+}
+
+// Rank 1 sends a thousand messages that are 2 apart, the last one at 2000, then the one that rank 0
+// waits for from 0 on, at 2010. The replay has rank 1 far ahead of the others. All compute (2
+// before each) is before a send: 2010. Then rank 0 takes the others, which are there.
+TEST_CASE("a rank that is far ahead is still told where it was") {
+  std::string text = "0: 0..2010 recv 1 8B tag 1\n1: 0..0 local MPI_Comm_rank\n";
+  for (int i = 1; i <= 1000; ++i) {
+    const std::string at = std::to_string(2 * i);
+    text += "1: " + at + ".." + at + " send 0 8B\n";
+  }
+  text += "1: 2010..2010 send 0 8B tag 1\n1: 2010 end\n";
+  for (int i = 0; i < 1000; ++i) text += "0: 2010..2010 recv 1 8B\n";
+  text += "0: 2010 end\n";
+  const Seen seen = see(text, kPerfect);
+  CHECK(seen.wait(0, "MPI_Recv") == Approx(2010));
+  CHECK(seen.delay(1, "before MPI_Send") == Approx(2010));
+}
+
+// Of rank 0's 100 in the barrier it had no core for 60: 40 can be waiting, which is what counts. In
+// these 100 rank 1 is 25 in pack and 75 in none, so 10 and 30 of the 40.
+TEST_CASE("a wait that holds lost time counts in part, and so do its causes") {
+  const Seen seen = see(R"(
+    0: 0..100 barrier lost 60
+    0: 100 end
+    1: 0..0 local MPI_Comm_rank
+    1: 0..25 function pack
+    1: 100..100 barrier
+    1: 100 end
+  )",
+                        kMeasured);
+  CHECK(seen.wait(0, "MPI_Barrier") == Approx(40));
+  CHECK(seen.delay(1, "pack") == Approx(10));
+  CHECK(seen.delay(1, "before MPI_Barrier") == Approx(30));
+}
+
+// Whatever the program, waits by place are those by call, and roots by place those by rank.
+TEST_CASE("waits and roots by place add up to those by rank, whatever the program") {
+  using namespace rubato::property;
+  double waits_in_all = 0;
+  for (unsigned seed = 1; seed <= seeds(40); ++seed) {
+    Program program = Generator(seed, true).make();
+    const std::vector<double> recorded = Reference(program, recorder()).run(&program);
+    const std::string text = as_text(program, recorded);
+    for (const char* machine :
+         {"measured", "perfect", "loggps:L=700ns,G=0.5ns,S=1KiB", "perfect:cpu*0.5"}) {
+      INFO("seed " << seed << ", " << machine);
+      const Seen seen = see(text, parse_scenario(machine));
+      CHECK(seen.all_waits() == Approx(seen.waits_by_call).margin(1e-3));
+      std::vector<double> roots(seen.roots.size());
+      for (const PlaceSummary::Delay& delay : seen.summary.delays)
+        roots[delay.rank] += 1e9 * delay.seconds;
+      for (size_t rank = 0; rank < roots.size(); ++rank)
+        CHECK(roots[rank] == Approx(seen.roots[rank]).margin(1e-3));
+      waits_in_all += seen.waits_by_call;
+    }
+  }
+  CHECK(waits_in_all > 0);
+}
