@@ -221,8 +221,10 @@ RUBATO_HOT void Replay<Rules>::enter(TimelineState<K>& state, const Call& call) 
     return;
   }
   if constexpr (!kTimeOrdered<Rules>) find_enter(state, call);
-  for (Observer<K>* observer : observers_)
-    observer->entered(timeline, call, state.clock, state.recorded_clock, state.enter);
+  if constexpr (K == 1) {
+    if (enter_watcher_) [[unlikely]]
+      enter_watcher_->entered(timeline, call, state.clock, state.recorded_clock, state.enter);
+  }
   begin_call(state, call);
   const std::span<const Action> actions = state.block.actions_of(call);
   if (call.first_action & kOnlyWaits && !state.threads) {

@@ -92,6 +92,9 @@ class Replay {
       goes_back_ = source.counts().backwards.count > 0;
     }
     for (const Thread& thread : trace_->threads) threads_of_rank_.try_emplace(thread.rank);
+    for (Observer<K>* observer : observers_) {
+      if (observer->watches_enters()) enter_watcher_ = observer;
+    }
   }
 
   Replay(const Replay&) = delete;
@@ -428,6 +431,7 @@ class Replay {
   Rules* rules_;
   std::vector<Observer<K>*> observers_;
   bool wants_messages_ = false;  ///< some of them
+  Observer<K>* enter_watcher_ = nullptr;  ///< the one that wants to know of enters
   Profile<K>* profile_ = nullptr;
   Coverage* coverage_ = nullptr;
   WaitStates<K>* waits_ = nullptr;

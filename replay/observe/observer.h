@@ -31,6 +31,8 @@ class Observer {
                     const Lanes<K>& clock_before, double recorded_before, const Lanes<K>& enter,
                     const Lanes<K>& leave) = 0;
 
+  /// True for the one, at most, that entered() is for. With one scenario only.
+  virtual bool watches_enters() const { return false; }
   /// `call` of `timeline`, which may wait for others, was entered; also before a call() of it.
   /// Those that wait for nobody may show in call() alone.
   virtual void entered(int timeline, const Call& call, const Lanes<K>& clock_before,

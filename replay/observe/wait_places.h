@@ -68,6 +68,7 @@ class WaitPlaces : public Observer<1> {
   /// `keeps_lost`: calls of the scenario hold what they lost (kLoses), which is no wait.
   WaitPlaces(const EventSource& source, bool keeps_lost);
 
+  bool watches_enters() const override { return true; }
   void entered(int timeline, const Call& call, const Lanes<1>& clock_before, double recorded_before,
                const Lanes<1>& enter) override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
