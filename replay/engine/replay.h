@@ -430,7 +430,7 @@ class Replay {
   const TraceDefinitions* trace_;
   Rules* rules_;
   std::vector<Observer<K>*> observers_;
-  bool wants_messages_ = false;  ///< some of them
+  bool wants_messages_ = false;           ///< some of them
   Observer<K>* enter_watcher_ = nullptr;  ///< the one that wants to know of enters
   Profile<K>* profile_ = nullptr;
   Coverage* coverage_ = nullptr;
