@@ -5,12 +5,12 @@
 // linear programming, SC 2024), of any number of a scenario, and by replay instead of a linear
 // program: factors are lanes of common passes.
 //
-//   T │                          ╱     T(f) does not fall and is piecewise linear in f: other paths
-//     │                    ╱           become critical. A first pass brackets each threshold
-//     between │ 1 % ─ ─ ─ ─ ─ ╱ ─              two of 16 factors, three more put 7 factors into
-//     each bracket, │________╱      │                the rest is a straight line.
-//     └───────────────┴────── f
+// T(f) does not fall and is piecewise linear in f: other paths become critical. A first round
+// brackets each threshold between two powers of ten of f - 1; threshold_search.h does the rest, in
+// two or three rounds for all numbers and thresholds together. dT/df at 1 is a forward difference,
+// in the piece that begins there.
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -41,9 +41,18 @@ struct Tolerance {
 struct Tolerances {
   double elapsed = 0;  ///< seconds, of the scenario itself
   std::vector<Tolerance> axes;
+  std::array<LevelTraffic, kLevels> traffic{};  ///< of the scenario
+  bool formulas =
+      false;           ///< price some of its collectives: latency and bandwidth do not change those
+  size_t replays = 0;  ///< that it took
 };
 
-/// Errors: InputError, also where the program deadlocks on the machine, or takes no time.
+/// Latency (all levels, then each), bandwidth and processors of a scenario; processors alone where
+/// durations come from the archive. Named as the keys of its changes, "latency" to "cpu".
+std::vector<ToleranceAxis> tolerance_axes(const Scenario& scenario);
+
+/// Thresholds are right to 0.1 % of the factor, and of what it exceeds 1 by. Errors: InputError,
+/// also where the program deadlocks on the machine, or takes no time.
 Tolerances find_tolerances(EventSource& source, const std::vector<ToleranceAxis>& axes,
                            const std::vector<double>& percents, const ReplayOptions& options);
 

@@ -57,31 +57,6 @@ std::vector<double> parse_percents(const std::string& text) {
   return percents;
 }
 
-/// What can become worse in a scenario: of all levels together and of each, and the processors.
-std::vector<ToleranceAxis> axes_of(const std::string& text, const Scenario& scenario) {
-  std::vector<ToleranceAxis> axes;
-  const char separator = text.find(':') == std::string::npos ? ':' : ',';
-  const auto add = [&](const std::string& key, char worse) {
-    axes.push_back({key, [=](double factor) {
-                      if (factor == 1) return named_scenario(text);  // as errors call it
-                      return named_scenario(
-                          fmt::format("{}{}{}{}{:.17g}", text, separator, key, worse, factor));
-                    }});
-  };
-  if (scenario.basis == Basis::kModel) {
-    add("latency", '*');
-    add("bandwidth", '/');
-    for (const Level level : {Level::kSocket, Level::kNode, Level::kNetwork}) {
-      if (!scenario.platform.level(level)) continue;
-      const std::string name = kLevelNames[static_cast<int>(level)];
-      add(name + ".latency", '*');
-      add(name + ".bandwidth", '/');
-    }
-  }
-  add("cpu", '/');
-  return axes;
-}
-
 }  // namespace
 
 int command_tolerance(const Arguments& arguments) {
@@ -90,15 +65,14 @@ int command_tolerance(const Arguments& arguments) {
   const std::string archive = one_archive(values, kHelp);
   if (!values.count("on")) throw UsageError("of which machine? Name it with --on SCENARIO");
   const std::vector<double> percents = parse_percents(values["percent"].as<std::string>());
-  const std::string text = values["on"].as<std::string>();
-  const Scenario scenario = named_scenario(text);
+  const Scenario scenario = named_scenario(values["on"].as<std::string>());
   warn_of_platforms({scenario});
   ReportFiles files(values, {"json"}, archive);
 
   ReplayOptions options = engine_options(values);
   options.progress = progress_line("replaying");
   const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
-  const Tolerances found = find_tolerances(*source, axes_of(text, scenario), percents, options);
+  const Tolerances found = find_tolerances(*source, tolerance_axes(scenario), percents, options);
   if (files.tables_wanted())
     print_to_stdout(tolerance_text(found, scenario, percents, page_width()));
   if (files.wants("json")) files.write("json", tolerance_json(found, scenario, percents));

@@ -428,6 +428,26 @@ void apply(Scenario& scenario, const std::string& text, const Change& change,
   }
 }
 
+/// The same; what is wrong with the change is a usage error.
+void apply_checked(Scenario& scenario, const std::string& text, Change change,
+                   const std::string& presets) {
+  // Bandela's formula is for all messages, those of a rank to itself included.
+  const bool everywhere =
+      scenario.base == "bandela" && (change.key == "latency" || change.key == "bandwidth");
+  try {
+    apply(scenario, text, change, presets);
+    if (everywhere) {
+      change.key = "self." + change.key;
+      apply(scenario, text, change, presets);
+    }
+  } catch (const InputError& error) {
+    // A file is bad, not what was typed.
+    if (change.key == "placement" || change.key == "network")
+      throw InputError("scenario '" + text + "': " + error.what());
+    refuse(text, error.what());
+  }
+}
+
 /// Takes the model's parameters out of the changes.
 LogGps take_loggps(const std::string& text, std::vector<Change>& changes) {
   LogGps machine;
@@ -508,24 +528,21 @@ Scenario parse_scenario(const std::string& text, const std::string& presets) {
     scenario.platform = load_platform(path);
     scenario.platform_file = path;
   }
-  for (Change& change : changes) {
-    // Bandela's formula is for all messages, those of a rank to itself included.
-    const bool everywhere =
-        base == "bandela" && (change.key == "latency" || change.key == "bandwidth");
-    try {
-      apply(scenario, text, change, presets);
-      if (everywhere) {
-        change.key = "self." + change.key;
-        apply(scenario, text, change, presets);
-      }
-    } catch (const InputError& error) {
-      // A file is bad, not what was typed.
-      if (change.key == "placement" || change.key == "network")
-        throw InputError("scenario '" + text + "': " + error.what());
-      refuse(text, error.what());
-    }
-  }
+  for (const Change& change : changes) apply_checked(scenario, text, change, presets);
   return scenario;
+}
+
+Scenario changed(const Scenario& scenario, const std::string& change) {
+  Scenario other = scenario;
+  apply_checked(other, scenario.name, parse_change(scenario.name, change), "");
+  other.changes.push_back(change);
+  return other;
+}
+
+std::string change_by(const std::string& key, char operation, double factor) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), factor).ptr;
+  return key + operation + std::string(digits.data(), end);
 }
 
 }  // namespace rubato

@@ -73,6 +73,11 @@ Scenario parse_scenario(const std::string& text, const std::string& presets = ""
 
 /// "BASE:change,change": what parse_scenario() reads. A change name=TEXT is left out.
 std::string scenario_text(const std::string& base, const std::vector<std::string>& changes);
+/// `scenario` with one more change behind its others, as parse_scenario() takes it: "latency*2".
+/// Its name stays. Errors: UsageError.
+Scenario changed(const Scenario& scenario, const std::string& change);
+/// The text of a change by a factor, to the last bit: "latency*2.5". `operation`: '*' or '/'.
+std::string change_by(const std::string& key, char operation, double factor);
 
 /// The perfect interconnect: every transfer takes no time and no overhead, nothing is handshaken,
 /// and collectives cost only their synchronisation (MPInside paper, section 4.2).

@@ -146,6 +146,21 @@ TEST_CASE("named machines") {
   CHECK_THROWS_AS(parse_scenario("measured:local"), UsageError);
 }
 
+// The same as written at once, of bandela for messages of a rank to itself, too.
+TEST_CASE("a scenario takes one more change") {
+  const Scenario once = parse_scenario("bandela:latency=1us,bandwidth=1GB/s,latency*2.5");
+  const Scenario more = changed(parse_scenario("bandela:latency=1us,bandwidth=1GB/s"),
+                                change_by("latency", '*', 2.5));
+  for (const Level level : {Level::kSelf, Level::kNode, Level::kNetwork})
+    CHECK(more.platform.level(level)->transfer(1000) == once.platform.level(level)->transfer(1000));
+  CHECK(more.changes == once.changes);
+  CHECK(more.name == "bandela:latency=1us,bandwidth=1GB/s");
+  CHECK(changed(more, change_by("cpu", '/', 4)).cpu == 0.25);
+  CHECK(change_by("cpu", '*', 1.0 / 3) == "cpu*0.3333333333333333");
+  CHECK_THROWS_WITH(changed(parse_scenario("measured"), "latency*2"),
+                    Catch::Contains("only cpu and region can be changed"));
+}
+
 TEST_CASE("bad scenarios are refused with what would be right") {
   const PlatformFile file;
   CHECK_THROWS_WITH(parse_scenario("bandela:latncy=1us"),

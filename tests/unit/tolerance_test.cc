@@ -4,9 +4,11 @@
 #include "replay/tolerance.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "models/error.h"
+#include "tests/unit/contended.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
@@ -86,6 +88,92 @@ TEST_CASE("what a number is due for is its share") {
   CHECK(json["numbers"][0]["name"] == "latency");
   CHECK(json["numbers"][0]["thresholds"][0]["factor"].get<double>() == Approx(1.0108));
   CHECK(json["numbers"][2]["thresholds"][0]["factor"].is_null());
+}
+
+// The same on two levels: rank 0 and 1 share a node (100 ns, 1 GB/s), rank 2 has another one (1000
+// ns, 2 GB/s). 0 sends 8 B to 1, which sends 40 B on to 2: T = 100 + 8 + 1000 + 20 = 1128. A
+// latency of each level is on the path, 8 B of one and 40 B of the other. 1 % more, 11.28, is a
+// node.latency x 1.1128, a network.latency x 1.01128. The level of a rank to itself is none that is
+// varied.
+TEST_CASE("the critical path has latencies and bytes of each level") {
+  const char* text = R"(
+    nodes 0 0 1
+    0: 0..0 init
+    1: 0..0 init
+    2: 0..0 init
+    0: 0..1 send 1 8B
+    0: 1 end
+    1: 0..200 recv 0 8B
+    1: 200..201 send 2 40B
+    1: 201 end
+    2: 0..300 recv 1 40B
+    2: 300 end
+  )";
+  const Scenario scenario = parse_scenario(
+      "bandela:node.latency=100ns,node.bandwidth=1GB/s,network.latency=1us,network.bandwidth=2GB/"
+      "s");
+  const auto source = parse_text_trace(text);
+  const Tolerances found = find_tolerances(*source, tolerance_axes(scenario), {1}, {});
+  CHECK(found.elapsed * 1e9 == Approx(1128));
+  const auto json = nlohmann::json::parse(tolerance_json(found, scenario, {1}));
+  std::map<std::string, nlohmann::json> numbers;
+  for (const auto& number : json["numbers"]) numbers[number["name"]] = number;
+  const auto on_path = [&](const char* name) { return numbers.at(name)["on_path"].get<double>(); };
+  const auto factor = [&](const char* name) {
+    return numbers.at(name)["thresholds"][0]["factor"].get<double>();
+  };
+  CHECK(on_path("node.latency") == Approx(1).epsilon(1e-5));
+  CHECK(on_path("network.latency") == Approx(1).epsilon(1e-5));
+  CHECK(on_path("node.bandwidth") == Approx(8).epsilon(1e-5));
+  CHECK(on_path("network.bandwidth") == Approx(40).epsilon(1e-5));
+  CHECK(on_path("cpu") == Approx(0).margin(1e-15));
+  CHECK(numbers.at("node.latency")["value"].get<double>() == Approx(100e-9));
+  CHECK(numbers.at("network.bandwidth")["value"].get<double>() == Approx(2e9));
+  CHECK(numbers.at("latency")["value"].is_null());
+  CHECK(numbers.at("latency")["on_path"].is_null());
+  CHECK(factor("node.latency") == Approx(1.1128).epsilon(1e-6));
+  CHECK(factor("network.latency") == Approx(1.01128).epsilon(1e-6));
+  CHECK(factor("latency") == Approx(1 + 11.28 / 1100).epsilon(1e-6));
+  CHECK(factor("network.bandwidth") == Approx(1 + 11.28 / 20).epsilon(1e-6));
+  const std::string shown = tolerance_text(found, scenario, {1}, 1000);
+  INFO(shown);
+  CHECK(shown.find("network.bandwidth  2GB/s   1.8 %     40 B  1.28GB/s ÷1.56\n") !=
+        std::string::npos);
+  CHECK(shown.find("network.latency      1us  88.7 %        1 ") != std::string::npos);
+}
+
+// All on one node: the network is there, and nothing goes over it.
+TEST_CASE("a level that no message goes over is said to be none") {
+  const Scenario scenario = parse_scenario(kMachine);
+  const auto source = parse_text_trace(kLateSender);
+  const Tolerances found = find_tolerances(*source, tolerance_axes(scenario), {1}, {});
+  const std::string text = tolerance_text(found, scenario, {1}, 1000);
+  CHECK(text.find("Note: no message goes over level network.") != std::string::npos);
+  CHECK(text.find("level node") == std::string::npos);
+}
+
+// Two pairs on two nodes with a degradation ratio of 1 (contention_test.cc): T = 100 + 2 * 1000 =
+// 2100. 1 % more, 21, is a latency x 1.21, or bandwidth / 1.0105. The order of time allows one
+// scenario in a pass; the answers are the same.
+TEST_CASE("with contention thresholds are found, a replay each") {
+  const auto source = parse_text_trace(R"(
+    nodes 0 0 1 1
+    0: 0..0 send 2 1000B
+    1: 0..0 send 3 1000B
+    2: 0..10 recv 0 1000B
+    3: 0..10 recv 1 1000B
+  )");
+  const Scenario scenario = degraded(1);
+  const Tolerances found = find_tolerances(*source, tolerance_axes(scenario), {1}, {});
+  const std::string text = tolerance_text(found, scenario, {1}, 1000);
+  INFO(text);
+  CHECK(found.elapsed * 1e9 == Approx(2100));
+  REQUIRE(found.axes.size() == 7);
+  CHECK(found.axes[0].factors[0].value() == Approx(1.21).epsilon(1e-6));
+  CHECK(found.axes[1].factors[0].value() == Approx(1.0105).epsilon(1e-6));
+  CHECK(text.find("each of " + std::to_string(found.replays) + " factors was a replay") !=
+        std::string::npos);
+  CHECK(text.find("no message goes over level node.") != std::string::npos);
 }
 
 TEST_CASE("thresholds are right to a thousandth, whatever the program") {

@@ -1,0 +1,56 @@
+#include "replay/elapsed_times.h"
+
+#include <algorithm>
+#include <string>
+
+#include "models/error.h"
+
+namespace rubato {
+namespace {
+
+constexpr size_t kAtATime = 128;  ///< a few passes of the widest lanes
+
+}  // namespace
+
+ElapsedTimes::ElapsedTimes(EventSource& source, const ReplayOptions& options)
+    : source_(&source), options_(options), progress_(options.progress) {
+  options_.wait_states = options_.verify = options_.fit_degradation = false;
+  options_.total_functions = false;
+  options_.observers.clear();
+}
+
+ElapsedTimes::~ElapsedTimes() {
+  if (progress_ && replays_ > 0) progress_(1);
+}
+
+std::vector<double> ElapsedTimes::of(const std::vector<Scenario>& variants) {
+  std::vector<double> elapsed;
+  // How often it will be asked is not known: each time does half of what is left.
+  const double before = shown_;
+  const double part = (1 - before) / 2;
+  for (size_t first = 0; first < variants.size(); first += kAtATime) {
+    const size_t last = std::min(first + kAtATime, variants.size());
+    if (progress_) {
+      options_.progress = [&](double share) {
+        const double done = static_cast<double>(first) + share * static_cast<double>(last - first);
+        shown_ = std::max(shown_, before + part * done / static_cast<double>(variants.size()));
+        progress_(std::min(shown_, 0.99));
+      };
+    }
+    Results results = run_replay(*source_,
+                                 {variants.begin() + static_cast<std::ptrdiff_t>(first),
+                                  variants.begin() + static_cast<std::ptrdiff_t>(last)},
+                                 options_);
+    for (const ScenarioResult& result : results.scenarios) {
+      if (!result.deadlock.empty())
+        throw InputError("the program deadlocks on this machine: " + result.deadlock);
+      elapsed.push_back(result.elapsed);
+    }
+    last_ = std::move(results.scenarios.back());
+    last_.ranks.clear();
+    replays_ += last - first;
+  }
+  return elapsed;
+}
+
+}  // namespace rubato
