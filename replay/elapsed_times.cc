@@ -46,8 +46,10 @@ std::vector<double> ElapsedTimes::of(const std::vector<Scenario>& variants) {
         throw InputError("the program deadlocks on this machine: " + result.deadlock);
       elapsed.push_back(result.elapsed);
     }
-    last_ = std::move(results.scenarios.back());
-    last_.ranks.clear();
+    if (replays_ == 0) {
+      first_ = std::move(results.scenarios.front());
+      first_.ranks.clear();
+    }
     replays_ += last - first;
   }
   return elapsed;

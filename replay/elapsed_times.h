@@ -28,8 +28,8 @@ class ElapsedTimes {
 
   /// How many were replayed.
   size_t replays() const { return replays_; }
-  /// What the last one that was replayed gave, without its ranks.
-  const ScenarioResult& last() const { return last_; }
+  /// What the first one gave, without its ranks.
+  const ScenarioResult& first() const { return first_; }
 
  private:
   EventSource* source_;
@@ -37,7 +37,7 @@ class ElapsedTimes {
   std::function<void(double)> progress_;
   size_t replays_ = 0;
   double shown_ = 0;  ///< of the progress
-  ScenarioResult last_;
+  ScenarioResult first_;
 };
 
 }  // namespace rubato

@@ -7,7 +7,8 @@
 namespace rubato {
 namespace {
 
-constexpr double kSame = 1e-9;  ///< so near to each other, in parts of x, two points are one
+constexpr double kStep = ThresholdSearch::kPrecision / 2;
+constexpr double kLeast = 1e-12;  ///< nearer to 0 nothing is looked for
 
 /// Where the line through two points has the value; infinity where it does not rise.
 double on_line(std::pair<double, double> a, std::pair<double, double> b, double value) {
@@ -22,22 +23,23 @@ ThresholdSearch::Point ThresholdSearch::above(double target) const {
                       [&](const auto& point) { return point.second >= target; });
 }
 
-bool ThresholdSearch::is_found(double target, Point above) const {
+bool ThresholdSearch::is_found(Point above) const {
   if (above == known_.end() || above == known_.begin()) return true;
-  const Point below = std::prev(above);
-  if (above->first - below->first <= kPrecision * above->first) return true;
-  const double near = std::min(above->second - target, target - below->second);
-  return near <= kPrecision * (target - known_.begin()->second);
+  if (above->first < kLeast) return true;
+  return above->first - std::prev(above)->first <= kPrecision * above->first;
 }
 
 std::vector<double> ThresholdSearch::next(const std::vector<double>& targets) const {
   std::vector<double> wanted;
   for (const double target : targets) {
     const Point b = above(target);
-    if (is_found(target, b)) continue;
+    if (is_found(b)) continue;
     const Point a = std::prev(b);
+    // Next to a known point the other side of the place is looked at, which ends the search.
+    const double first = a->first > 0 ? a->first * (1 + kStep) : kLeast / 2;
+    const double last = b->first * (1 - kStep);
     const auto look_at = [&](double x) {
-      if (x > a->first * (1 + kSame) && x < b->first * (1 - kSame)) wanted.push_back(x);
+      if (x >= a->first && x <= b->first) wanted.push_back(std::clamp(x, first, last));
     };
     look_at(on_line(*a, *b, target));
     if (a != known_.begin()) look_at(on_line(*std::prev(a), *a, target));
@@ -48,7 +50,7 @@ std::vector<double> ThresholdSearch::next(const std::vector<double>& targets) co
   std::sort(wanted.begin(), wanted.end());
   std::vector<double> asked;
   for (const double x : wanted) {
-    if (asked.empty() || x - asked.back() > kPrecision / 10 * x) asked.push_back(x);
+    if (asked.empty() || x - asked.back() > kStep / 10 * x) asked.push_back(x);
   }
   return asked;
 }

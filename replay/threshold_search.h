@@ -8,7 +8,8 @@
 //     target ─ ─ ─ ─ ─ ─ ─ ─ ╱               the two points up to a (r), and back through the two
 //     │  a' ─────── a ─ ─ ╱                  from b on (r2). For a convex function, a maximum over
 //     └──────────── c ─ r2 ─── x             paths, the place is between c and the lesser of r and
-//                                            r2, and one of them is it, unless two bends lie there.
+//                                            r2, and one of them is it, unless two bends lie there;
+//                                            a look just below or above it says so.
 //
 // Points are asked for in rounds, so that each round can be replayed in common passes.
 
@@ -20,8 +21,7 @@ namespace rubato {
 
 class ThresholdSearch {
  public:
-  /// Nearer than this part of x it is found, or where the function is as near to the target, as a
-  /// part of what it has grown since the first point.
+  /// It is found between two known points that are nearer than this part of x.
   static constexpr double kPrecision = 2e-4;
 
   /// The function has this value at x, which is 0 or more.
@@ -42,7 +42,7 @@ class ThresholdSearch {
 
   /// The first point where it is reached.
   Point above(double target) const;
-  bool is_found(double target, Point above) const;
+  bool is_found(Point above) const;
 
   std::map<double, double> known_;  ///< values by x
 };

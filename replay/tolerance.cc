@@ -87,8 +87,8 @@ Tolerances find_tolerances(EventSource& source, const std::vector<ToleranceAxis>
     }
     found.axes.push_back(std::move(tolerance));
   }
-  found.traffic = times.last().traffic;
-  for (const CollectiveUse& use : times.last().collectives)
+  found.traffic = times.first().traffic;
+  for (const CollectiveUse& use : times.first().collectives)
     found.formulas = found.formulas || use.algorithm == "formula";
   found.replays = times.replays();
   return found;

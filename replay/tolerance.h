@@ -42,8 +42,8 @@ struct Tolerances {
   double elapsed = 0;  ///< seconds, of the scenario itself
   std::vector<Tolerance> axes;
   std::array<LevelTraffic, kLevels> traffic{};  ///< of the scenario
-  bool formulas =
-      false;           ///< price some of its collectives: latency and bandwidth do not change those
+  /// Formulas price some of its collectives: latency and bandwidth do not change those.
+  bool formulas = false;
   size_t replays = 0;  ///< that it took
 };
 
