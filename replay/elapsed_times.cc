@@ -1,6 +1,7 @@
 #include "replay/elapsed_times.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "models/error.h"
@@ -23,13 +24,15 @@ ElapsedTimes::~ElapsedTimes() {
   if (progress_ && replays_ > 0) progress_(1);
 }
 
-std::vector<double> ElapsedTimes::of(const std::vector<Scenario>& variants) {
+std::vector<double> ElapsedTimes::of(const std::vector<Scenario>& variants,
+                                     const RecordingOverhead* overhead, Intervals* intervals) {
   std::vector<double> elapsed;
   // How often it will be asked is not known: each time does half of what is left.
   const double before = shown_;
   const double part = (1 - before) / 2;
-  for (size_t first = 0; first < variants.size(); first += kAtATime) {
-    const size_t last = std::min(first + kAtATime, variants.size());
+  const size_t at_a_time = intervals ? kAtATime / 3 : kAtATime;
+  for (size_t first = 0; first < variants.size(); first += at_a_time) {
+    const size_t last = std::min(first + at_a_time, variants.size());
     if (progress_) {
       options_.progress = [&](double share) {
         const double done = static_cast<double>(first) + share * static_cast<double>(last - first);
@@ -37,20 +40,25 @@ std::vector<double> ElapsedTimes::of(const std::vector<Scenario>& variants) {
         progress_(std::min(shown_, 0.99));
       };
     }
-    Results results = run_replay(*source_,
-                                 {variants.begin() + static_cast<std::ptrdiff_t>(first),
-                                  variants.begin() + static_cast<std::ptrdiff_t>(last)},
-                                 options_);
-    for (const ScenarioResult& result : results.scenarios) {
+    const std::vector<Scenario> asked(variants.begin() + static_cast<std::ptrdiff_t>(first),
+                                      variants.begin() + static_cast<std::ptrdiff_t>(last));
+    std::optional<IntervalPlan> plan;
+    if (intervals) plan.emplace(asked);
+    Results results = run_replay(*source_, plan ? plan->scenarios() : asked, options_);
+    for (size_t i = 0; i < asked.size(); ++i) {
+      const ScenarioResult& result = results.scenarios[i];
       if (!result.deadlock.empty())
         throw InputError("the program deadlocks on this machine: " + result.deadlock);
       elapsed.push_back(result.elapsed);
     }
     if (replays_ == 0) {
-      first_ = std::move(results.scenarios.front());
+      first_ = results.scenarios.front();
       first_.ranks.clear();
     }
-    replays_ += last - first;
+    replays_ += results.scenarios.size();
+    if (plan) {
+      for (const auto& interval : plan->settle(results, *overhead)) intervals->push_back(interval);
+    }
   }
   return elapsed;
 }

@@ -5,6 +5,7 @@
 
 #include "models/cost/scenario.h"
 #include "replay/driver.h"
+#include "replay/intervals.h"
 #include "replay/observe/results.h"
 
 namespace rubato {
@@ -24,7 +25,15 @@ class ElapsedTimes {
 
   /// Seconds, in the order of `variants`. Errors: as run_replay(), and InputError where the program
   /// deadlocks on one of them.
-  std::vector<double> of(const std::vector<Scenario>& variants);
+  std::vector<double> of(const std::vector<Scenario>& variants) {
+    return of(variants, nullptr, nullptr);
+  }
+  /// The same, and appends their intervals, which takes up to three replays each. `overhead`:
+  /// subtracted from each call.
+  std::vector<double> of(const std::vector<Scenario>& variants, const RecordingOverhead& overhead,
+                         Intervals& intervals) {
+    return of(variants, &overhead, &intervals);
+  }
 
   /// How many were replayed.
   size_t replays() const { return replays_; }
@@ -32,6 +41,9 @@ class ElapsedTimes {
   const ScenarioResult& first() const { return first_; }
 
  private:
+  std::vector<double> of(const std::vector<Scenario>& variants, const RecordingOverhead* overhead,
+                         Intervals* intervals);
+
   EventSource* source_;
   ReplayOptions options_;
   std::function<void(double)> progress_;

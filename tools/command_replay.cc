@@ -11,6 +11,7 @@
 #include "replay/driver.h"
 #include "replay/intervals.h"
 #include "tools/archive_guard.h"
+#include "replay/sweep.h"
 #include "tools/caveats.h"
 #include "tools/commands.h"
 #include "tools/options.h"
@@ -85,6 +86,10 @@ po::options_description replay_options() {
   add("fit-dr",
       "find the degradation ratio with which the run takes as long as measured, for each scenario "
       "that has one (contention by degradation, as in --on cluster.toml:dr=1)");
+  add("sweep", po::value<std::string>()->value_name("KEY=LOW..HIGH,..."),
+      "also replay each platform of --on with a number times factors from LOW to HIGH, as in "
+      "latency=0.1..100, or with two as a map: from where on does it matter? /N behind a range: N "
+      "points");
   add("no-wait-states",
       "do not sum up how long ranks wait for others that come late, which takes some time of its "
       "own");
@@ -120,6 +125,22 @@ std::vector<Scenario> parse_scenarios(const po::variables_map& values) {
     scenarios.insert(scenarios.begin(), parse_scenario("measured"));
   if (!only && !has(scenarios, "perfect")) scenarios.push_back(parse_scenario("perfect"));
   return scenarios;
+}
+
+/// None without --sweep. What cannot be changed is refused before anything is replayed.
+std::vector<SweepAxis> sweep_axes(const po::variables_map& values,
+                                  const std::vector<Scenario>& scenarios) {
+  if (!values.count("sweep")) return {};
+  if (values.count("fit-dr")) throw UsageError("--sweep and --fit-dr do not go together");
+  const std::vector<SweepAxis> axes = parse_sweep(text_of(values, "sweep"));
+  bool any = false;
+  for (const Scenario& scenario : scenarios) {
+    if (!can_sweep(scenario)) continue;
+    any = true;
+    for (const SweepAxis& axis : axes) changed(scenario, change_by(axis.key, '*', axis.low));
+  }
+  if (!any) throw UsageError("--sweep: of which machine? Name a platform with --on SCENARIO");
+  return axes;
 }
 
 std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
@@ -169,6 +190,7 @@ int command_replay(const Arguments& arguments) {
         "--fit-dr: no scenario has contention by degradation; put dr=1 behind a platform, as in "
         "--on cluster.toml:dr=1");
   }
+  const std::vector<SweepAxis> axes = sweep_axes(values, scenarios);
   warn_of_platforms(scenarios);
   const std::vector<PlatformPicture> platforms = pictures(scenarios);
   const PerfettoWindow window = perfetto_window(values);
@@ -192,24 +214,28 @@ int command_replay(const Arguments& arguments) {
   if (files.wants("perfetto")) refuse_large_perfetto(text_of(values, "perfetto"), results, window);
 
   find_root_cause(*source, results, options);
+  std::vector<Sweep> sweeps;
+  if (!axes.empty())
+    sweeps = run_sweeps(*source, scenarios, axes, options, plan ? &overhead : nullptr);
 
   if (files.tables_wanted()) {
     TextReportOptions text;
     text.width = page_width();
     text.intervals = intervals;
+    text.sweeps = sweeps;
     text.per_rank = values.count("per-rank") > 0;
     text.verdict_last = isatty(STDOUT_FILENO) != 0;
     text.collectives = values.count("collectives") > 0;
     print_to_stdout(report_text(results, text));
   }
-  if (files.wants("json")) files.write("json", report_json(results, intervals));
-  if (files.wants("csv")) files.write("csv", report_csv(results));
+  if (files.wants("json")) files.write("json", report_json(results, intervals, sweeps));
+  if (files.wants("csv")) files.write("csv", report_csv(results, sweeps));
   if (files.wants("html")) {
     // (A fitted ratio would be fitted anew.)
     const std::vector<ScenarioPicture> timelines =
         options.fit_degradation ? std::vector<ScenarioPicture>{}
                                 : draw_scenarios(*source, scenarios, results, options);
-    files.write("html", report_html(results, platforms, intervals, timelines));
+    files.write("html", report_html(results, platforms, intervals, timelines, sweeps));
   }
   if (files.wants("perfetto")) {
     write_perfetto(*source, scenarios, results, options, window,

@@ -18,6 +18,7 @@
 #include "tools/other_rows.h"
 #include "tools/place_tables.h"
 #include "tools/report_json.h"
+#include "tools/sweep_report.h"
 #include "tools/version.h"
 
 namespace rubato {
@@ -188,7 +189,8 @@ std::string fill_page(const std::string& template_name, const std::vector<std::s
 }
 
 std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
-                        const Intervals& intervals, const std::vector<ScenarioPicture>& pictures) {
+                        const Intervals& intervals, const std::vector<ScenarioPicture>& pictures,
+                        const std::vector<Sweep>& sweeps) {
   const ScenarioResult* reference = reference_scenario(results.scenarios);
   const ScenarioResult* judged = run_of_interest(results);
   Json data = {{"rubato", kVersion},
@@ -205,6 +207,7 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
                {"wait_kinds", kWaitNames},
                {"other_rows", Json::array()},
                {"outside_elapsed", Json::array()},
+               {"sweeps", sweeps_to_json(sweeps)},
                {"scenarios", Json::array()},
                {"platforms", Json::array()}};
   for (int i = 0; i < kOtherRowsInWindow; ++i) data["other_rows"].push_back(kOtherRows[i].name);
@@ -230,7 +233,7 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
     data["platforms"].push_back(platform_data(platform));
   }
   const std::string text = json_text::dump(data, -1);
-  return fill_page("report.html", {"timeline.js", "places.js", "report.js"},
+  return fill_page("report.html", {"timeline.js", "sweep.js", "places.js", "report.js"},
                    "Rubato: " + results.trace.path, text);
 }
 

@@ -5,6 +5,7 @@
 
 #include "replay/intervals.h"
 #include "replay/observe/results.h"
+#include "replay/sweep.h"
 #include "tools/platform_picture.h"
 #include "tools/scenario_pictures.h"
 
@@ -12,11 +13,12 @@ namespace rubato {
 
 /// A report as one self-contained HTML file: the page, its style and script (share/report/),
 /// Chart.js and the data. `platforms` are drawn with the samples they were fitted to; `intervals`
-/// are those of elapsed times; `pictures` are timelines. Errors: InputError when the parts of the
-/// page are not installed.
+/// are those of elapsed times; `pictures` are timelines; `sweeps` become curves and heat maps.
+/// Errors: InputError when the parts of the page are not installed.
 std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
                         const Intervals& intervals = {},
-                        const std::vector<ScenarioPicture>& pictures = {});
+                        const std::vector<ScenarioPicture>& pictures = {},
+                        const std::vector<Sweep>& sweeps = {});
 
 /// The page `template_name` of share/report with "@TITLE@", "@CSS@", "@CHART@", "@JS@" (page.js,
 /// then `scripts`) and "@DATA@" filled in; `data_json` is read by the script. Other pages

@@ -12,6 +12,7 @@
 #include "tools/interval_report.h"
 #include "tools/json_text.h"
 #include "tools/other_rows.h"
+#include "tools/sweep_report.h"
 #include "tools/version.h"
 #include "tools/warnings.h"
 
@@ -168,7 +169,8 @@ Json cures_to_json(const Results& results) {
   return list;
 }
 
-Json results_to_json(const Results& results, const Intervals& intervals) {
+Json results_to_json(const Results& results, const Intervals& intervals,
+                     const std::vector<Sweep>& sweeps) {
   Json json = head();
   json["trace"] = trace_to_json(results.trace);
   json["verdict"] = verdict(results);
@@ -183,6 +185,7 @@ Json results_to_json(const Results& results, const Intervals& intervals) {
       scenario["interval"] = {{"low", number(interval->low)}, {"high", number(interval->high)}};
     json["scenarios"].push_back(std::move(scenario));
   }
+  if (!sweeps.empty()) json["sweeps"] = sweeps_to_json(sweeps);
   json["identity"] = nullptr;
   if (results.identity) {
     json["identity"] = {{"records", results.identity->records},
@@ -193,8 +196,9 @@ Json results_to_json(const Results& results, const Intervals& intervals) {
   return json;
 }
 
-std::string report_json(const Results& results, const Intervals& intervals) {
-  return dump(results_to_json(results, intervals), 1) + "\n";
+std::string report_json(const Results& results, const Intervals& intervals,
+                        const std::vector<Sweep>& sweeps) {
+  return dump(results_to_json(results, intervals, sweeps), 1) + "\n";
 }
 
 std::string info_json(const TraceSummary& trace) {
@@ -203,7 +207,7 @@ std::string info_json(const TraceSummary& trace) {
   return dump(json, 1) + "\n";
 }
 
-std::string report_csv(const Results& results) {
+std::string report_csv(const Results& results, const std::vector<Sweep>& sweeps) {
   std::string out = "scenario,rank,kind,name,calls,time_s,bytes_sent,bytes_received\n";
   for (const ScenarioResult& scenario : results.scenarios) {
     if (!scenario.deadlock.empty()) continue;
@@ -229,6 +233,7 @@ std::string report_csv(const Results& results) {
       }
     }
   }
+  out += sweep_csv(sweeps);
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include "tools/numbers.h"
 #include "tools/other_rows.h"
 #include "tools/replay_command.h"
+#include "tools/sweep_report.h"
 #include "tools/text_table.h"
 
 namespace rubato {
@@ -361,6 +362,7 @@ std::string report_text(const Results& results, const TextReportOptions& options
     out += scenario_table(results.scenarios, options.intervals, width);
     out += calls_table(results, width) + waits_table(results.scenarios, width);
     out += cures_table(results, width) + "\n";
+    for (const Sweep& sweep : options.sweeps) out += sweep_text(sweep, width) + "\n";
   }
   out += wrap(trace_line(results.trace), width, 2);
   out += wrap(kept_calls_line(results.trace), width, 2);

@@ -1,18 +1,21 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "replay/intervals.h"
 #include "replay/observe/results.h"
+#include "replay/sweep.h"
 
 namespace rubato {
 
 struct TextReportOptions {
-  int width = 100;            ///< columns of the page
-  bool per_rank = false;      ///< tables of every rank and every call
-  bool collectives = false;   ///< which algorithms collectives were priced by
-  Intervals intervals{};      ///< of elapsed times; may be empty
-  bool verdict_last = false;  ///< once more: on a terminal the end is what one sees
+  int width = 100;              ///< columns of the page
+  bool per_rank = false;        ///< tables of every rank and every call
+  bool collectives = false;     ///< which algorithms collectives were priced by
+  Intervals intervals{};        ///< of elapsed times; may be empty
+  std::vector<Sweep> sweeps{};  ///< curves and maps of --sweep
+  bool verdict_last = false;    ///< once more: on a terminal the end is what one sees
 };
 
 /// The report for a terminal: the verdict, elapsed per scenario, waits, cures and what to ask next,

@@ -449,6 +449,7 @@ setUpTimelines();
 setUpPlaces();
 drawScenarios();
 writeScenarioTable();
+drawSweeps();
 setUpDivision();
 if (finished.length > 0) setUpRanks();
 drawPlatforms();

@@ -28,12 +28,12 @@ page() {
 }
 
 # all_drawn WHAT: Chart.js gives a canvas its size when it has drawn it: scenarios, ranks, curve,
-# residuals, curve.
+# residuals, curve, sweep.
 all_drawn() {
   local drawn
   drawn=$(grep -o '<canvas[^>]*display: block' "$dir/page.html" | wc -l)
-  if ((drawn != 5)); then
-    echo "$1: $drawn of 5 charts are drawn"
+  if ((drawn != ${2-6})); then
+    echo "$1: $drawn of ${2-6} charts are drawn"
     exit 1
   fi
 }
@@ -42,7 +42,8 @@ for ranks in 1 2 1500; do
   "$demo" "$ranks" "$dir" troubled >/dev/null
   page report.html
   # Written by the script at its end: all five scenarios, and the platform section after them.
-  for text in "On a perfect interconnect" "huge-rendezvous.toml" "Late sender" "Level network" "assemble (matrix.c:<wbr>41)"; do
+  for text in "On a perfect interconnect" "huge-rendezvous.toml" "Late sender" "Level network" \
+    "assemble (matrix.c:<wbr>41)" "Latency matters above 5.5 ×"; do
     grep -q "$text" "$dir/page.html" || {
       echo "$ranks ranks: the page lacks '$text'"
       exit 1
@@ -86,6 +87,15 @@ grep -q 'Not drawn, as a page has 8 timelines at most: net7, net8, net9, net10\.
   echo "a real page: it does not say which timelines are missing"
   exit 1
 }
+# Two numbers of a machine are a map, which Chart.js has no part in.
+page map.html
+for text in "Bandwidth matters below 0.111 ×" "the ring is the scenario" "Heat map of cluster.toml"; do
+  grep -q "$text" "$dir/page.html" || {
+    echo "the map lacks '$text'"
+    exit 1
+  }
+done
+all_drawn "map" 5
 
 # The reader asks for bars by what is waited for.
 choice='byId("divide-by").value = "wait"; byId("divide-by").dispatchEvent(new Event("change"));'

@@ -75,6 +75,11 @@ expect 2 "write overhead*FACTOR" replay run.otf2dir --on bandela:overhead=1us
 expect 2 "--only: of what?" replay run.otf2dir --only
 expect 2 "--polling: 'spin' is neither wait nor keep" replay run.otf2dir --polling spin
 expect 2 "--wildcards: 'first' is neither recorded nor arrival" replay run.otf2dir --wildcards first
+expect 2 "--sweep: of which machine?" replay run.otf2dir --on measured:cpu*2 --sweep latency=1..10
+expect 2 "did you mean 'latency'" replay run.otf2dir --on bandela --sweep latncy=1..10
+expect 2 "the first factor must be the lower one" replay run.otf2dir --on bandela --sweep latency=10..1
+expect 2 "changes a level that the platform does not have" replay run.otf2dir --on shared-memory --sweep network.latency=1..10
+expect 2 "--sweep and --fit-dr do not go" replay run.otf2dir --on bandela:dr=1 --fit-dr --sweep latency=1..10
 expect 2 "--fit-dr: no scenario has contention" replay run.otf2dir --on bandela --fit-dr
 expect 2 "write dr=NUMBER" replay run.otf2dir --on 'bandela:dr*2'
 expect 2 "write contention=MODEL with one of 'none', 'buses'" replay run.otf2dir --on bandela:contention=bus

@@ -32,5 +32,7 @@ assert refused(lambda d: d.pop("scenarios"))
 assert refused(lambda d: d["scenarios"][0].update(elapsed="1 s"))
 assert refused(lambda d: d["scenarios"][0].pop("efficiency"))
 assert refused(lambda d: d["scenarios"][0]["ranks"][0].pop("compute"))
+assert refused(lambda d: d["sweeps"][0]["axes"][0].pop("factors"))
+assert refused(lambda d: d["sweeps"][1].update(elapsed=[1.0]))
 END
 done
