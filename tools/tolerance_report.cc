@@ -166,12 +166,9 @@ std::string tolerance_text(const Tolerances& found, const Scenario& scenario,
 
 std::string tolerance_json(const Tolerances& found, const Scenario& scenario,
                            const std::vector<double>& percents) {
-  Json json = {{"format", kJsonFormat},
-               {"rubato", kVersion},
-               {"scenario", scenario.name},
-               {"elapsed", number(found.elapsed)},
-               {"replays", found.replays},
-               {"numbers", Json::array()}};
+  Json json = {{"format", kJsonFormat},     {"rubato", kVersion},
+               {"scenario", scenario.name}, {"elapsed", number(found.elapsed)},
+               {"replays", found.replays},  {"numbers", Json::array()}};
   for (const Tolerance& axis : found.axes) {
     Json thresholds = Json::array();
     for (size_t i = 0; i < percents.size(); ++i) {
