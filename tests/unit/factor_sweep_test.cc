@@ -226,8 +226,8 @@ TEST_CASE("what is no sweep is refused") {
   refused("latency=2..2", "lower one");
   refused("latency=1e-7..2", "from a millionth to a million");
   refused("latency=1..2,", "write KEY=LOW..HIGH");
-  refused("latency=1..2/1", "from 2 to 1000 points");
-  refused("latency=1..2/2.5", "from 2 to 1000 points");
+  refused("latency=1..2/1", "N points, from 2 to 1000");
+  refused("latency=1..2/2.5", "N points, from 2 to 1000");
   refused("latency=1..2/200,cpu=1..2/200", "at most 10000");
   refused("latency=1..2,latency=1..2", "two different");
   refused("latency=1..2,cpu=1..2,bandwidth=1..2", "at most two");
