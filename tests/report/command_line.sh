@@ -78,7 +78,7 @@ expect 2 "--wildcards: 'first' is neither recorded nor arrival" replay run.otf2d
 expect 2 "--sweep: of which machine?" replay run.otf2dir --on measured:cpu*2 --sweep latency=1..10
 expect 2 "did you mean 'latency'" replay run.otf2dir --on bandela --sweep latncy=1..10
 expect 2 "the first factor must be the lower one" replay run.otf2dir --on bandela --sweep latency=10..1
-printf "[level.node]\ntransfer = [ { from = \"0B\", latency = \"1us\", bandwidth = \"1GB/s\" } ]\n" >node.toml
+printf "format = 1\n[level.node]\ntransfer = [ { from = \"0B\", latency = \"1us\", bandwidth = \"1GB/s\" } ]\n" >node.toml
 expect 2 "changes a level that the platform does not have" replay run.otf2dir --on node.toml --sweep network.latency=1..10
 expect 2 "--sweep and --fit-dr do not go" replay run.otf2dir --on bandela:dr=1 --fit-dr --sweep latency=1..10
 expect 2 "--fit-dr: no scenario has contention" replay run.otf2dir --on bandela --fit-dr
