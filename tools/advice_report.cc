@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "models/shell_quoted.h"
 #include "tools/caveats.h"
 #include "tools/csv_text.h"
 #include "tools/json_text.h"
@@ -254,19 +255,19 @@ std::string commands(const Advice& advice, const AdviceSubject& subject,
 std::string advice_command(const Advice& advice, const TriedCandidate& tried,
                            const AdviceSubject& subject) {
   const Scenario& scenario = *subject.scenario;
-  const std::string base = shell_word(scenario_text(scenario.base, scenario.changes));
-  std::string both = fmt::format("--on {} --on {}", base, shell_word(tried.candidate.text));
+  const std::string base = shell_quoted(scenario_text(scenario.base, scenario.changes));
+  std::string both = fmt::format("--on {} --on {}", base, shell_quoted(tried.candidate.text));
   if (base == "measured" || tried.candidate.text == "perfect") {
     // These two are part of every replay.
     both = tried.candidate.text == "perfect"
                ? (base == "measured" ? "" : fmt::format("--on {}", base))
-               : fmt::format("--on {}", shell_word(tried.candidate.text));
+               : fmt::format("--on {}", shell_quoted(tried.candidate.text));
   }
   std::string command = ask_again("replay", advice.run, both);
   if (tried.candidate.name == "messages" && tried.candidate.kind == Kind::kPlacement &&
       !subject.hosts_here) {
     const std::string writes =
-        fmt::format("--on {} --hosts {}", base, shell_word(subject.hosts_file));
+        fmt::format("--on {} --hosts {}", base, shell_quoted(subject.hosts_file));
     command = ask_again("advise", advice.run, writes) + " && " + command;
   }
   return command;

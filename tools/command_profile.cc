@@ -61,11 +61,7 @@ class Profiler {
   void profile(const Scenario& scenario) {
     const TraceDefinitions& trace = source_->definitions();
     const bool measured = scenario.basis == Basis::kMeasured;
-    KeptInScenario kept;
-    if (measured && options_.compensate) kept.overhead = options_.overhead.value_or(trace.overhead);
-    kept.flushes = measured;
-    kept.stolen = measured || (options_.keep_stolen && scenario.basis == Basis::kUndisturbed);
-    CallProfile seen(trace, kept);
+    CallProfile seen(trace, kept_in(scenario, options_, trace));
     WaitCauses causes(trace);
     CriticalPath path(trace);
     WaitPlaces places(*source_, measured);

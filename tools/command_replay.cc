@@ -235,7 +235,8 @@ int command_replay(const Arguments& arguments) {
     const std::vector<ScenarioPicture> timelines =
         options.fit_degradation ? std::vector<ScenarioPicture>{}
                                 : draw_scenarios(*source, scenarios, results, options);
-    files.write("html", report_html(results, platforms, intervals, timelines, sweeps));
+    files.write("html", report_html(results, platforms, intervals, timelines, sweeps,
+                                    report_origin("replay", arguments)));
   }
   if (files.wants("perfetto")) {
     write_perfetto(*source, scenarios, results, options, window,

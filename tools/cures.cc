@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "models/cost/scenario.h"
+#include "models/shell_quoted.h"
 #include "tools/caveats.h"
 #include "tools/efficiency.h"
 #include "tools/other_rows.h"
@@ -38,7 +39,7 @@ std::string network_command(const Results& results) {
   const auto changed = [platform](const std::string& change) {
     std::vector<std::string> changes = platform->changes;
     changes.push_back(change);
-    return shell_word(scenario_text(platform->base, changes));
+    return shell_quoted(scenario_text(platform->base, changes));
   };
   return ask_again("replay", results,
                    fmt::format("--on {} --on {}", changed("latency/2"), changed("bandwidth*2")));
@@ -87,8 +88,8 @@ std::vector<Cure> cures(const Results& results) {
   add("equal work on all ranks", e->load_balance,
       ask_again(
           "replay", results,
-          fmt::format("--on {}", shell_word(fmt::format("{}:rank{}.cpu*{:.2f}", scenario->base,
-                                                        e->busiest, 1 / e->load_balance)))));
+          fmt::format("--on {}", shell_quoted(fmt::format("{}:rank{}.cpu*{:.2f}", scenario->base,
+                                                          e->busiest, 1 / e->load_balance)))));
   add(parallelised(serialiser_of(results, *e)), e->serialisation, "");
   std::stable_sort(found.begin(), found.end(),
                    [](const Cure& a, const Cure& b) { return a.seconds > b.seconds; });

@@ -4,22 +4,15 @@
 
 #include <filesystem>
 
-namespace rubato {
+#include "models/shell_quoted.h"
 
-std::string shell_word(const std::string& word) {
-  const char* const harmless =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@";
-  if (!word.empty() && word.find_first_not_of(harmless) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
+namespace rubato {
 
 std::string archive_word(const TraceSummary& trace) {
   const std::filesystem::path path = trace.path;
   const bool is_directory = path.filename() == "traces.otf2" && path.has_parent_path();
   const std::string name = is_directory ? path.parent_path().string() : trace.path;
-  return shell_word(name.starts_with('-') ? "./" + name : name);
+  return shell_quoted(name.starts_with('-') ? "./" + name : name);
 }
 
 std::string ask_again(const std::string& command, const Results& results,

@@ -7,9 +7,6 @@
 
 namespace rubato {
 
-/// `word` as a shell takes it: in quotes where it needs them.
-std::string shell_word(const std::string& word);
-
 /// What the user called the archive, for a shell: its directory, where the anchor file has its
 /// usual name; "./-x" rather than an option.
 std::string archive_word(const TraceSummary& trace);

@@ -2,13 +2,17 @@
 
 #include <fmt/core.h>
 
+#include <unistd.h>
+
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 
 #include "models/error.h"
+#include "models/shell_quoted.h"
 #include "tools/caveats.h"
 #include "tools/cures.h"
 #include "tools/efficiency.h"
@@ -144,16 +148,53 @@ Json platform_data(const PlatformPicture& platform) {
           {"levels", std::move(levels)}};
 }
 
+/// Messages as [sender, sent, receiver, received], in seconds since the begin of the run.
 Json timeline_data(const ScenarioPicture& picture) {
+  Json messages = Json::array();
+  for (const DrawnMessage& each : picture.messages)
+    messages.push_back({each.sender, rounded(each.sent), each.receiver, rounded(each.received)});
   return {{"rows", picture.rows},
           {"columns", picture.columns},
           {"ranks_per_row", picture.ranks_per_row},
           {"cells", picture.cells},
           {"path_rows", picture.path_rows},
-          {"path", picture.path}};
+          {"path", picture.path},
+          {"messages", std::move(messages)}};
+}
+
+/// Cells as [row, column, messages, bytes, seconds]; sizes as [least, messages, bytes].
+Json traffic_data(const TrafficPicture& picture) {
+  Json cells = Json::array(), sizes = Json::array();
+  for (const TrafficCell& cell : picture.cells) {
+    cells.push_back(
+        {cell.row, cell.column, cell.sent.count, cell.sent.bytes, rounded(cell.seconds)});
+  }
+  for (size_t at = 0; at < picture.sizes.size(); ++at) {
+    const Requests requests = picture.sizes[at];
+    if (requests.count == 0 && sizes.empty()) continue;
+    sizes.push_back({SizeHistogram::least(at), requests.count, requests.bytes});
+  }
+  return {{"rows", picture.rows},
+          {"ranks_per_row", picture.ranks_per_row},
+          {"cells", std::move(cells)},
+          {"sizes", std::move(sizes)}};
 }
 
 }  // namespace
+
+ReportOrigin report_origin(const std::string& command, const Arguments& arguments) {
+  ReportOrigin origin;
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) == 0) origin.host = host.data();
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 32> date{};
+  if (std::tm local{}; localtime_r(&now, &local))
+    std::strftime(date.data(), date.size(), "%Y-%m-%d %H:%M", &local);
+  origin.date = date.data();
+  origin.command = "rubato " + command;
+  for (const std::string& word : arguments) origin.command += ' ' + shell_quoted(word);
+  return origin;
+}
 
 std::string fill_page(const std::string& template_name, const std::vector<std::string>& scripts,
                       const std::string& title, const std::string& data_json) {
@@ -190,7 +231,7 @@ std::string fill_page(const std::string& template_name, const std::vector<std::s
 
 std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
                         const Intervals& intervals, const std::vector<ScenarioPicture>& pictures,
-                        const std::vector<Sweep>& sweeps) {
+                        const std::vector<Sweep>& sweeps, const ReportOrigin& origin) {
   const ScenarioResult* reference = reference_scenario(results.scenarios);
   const ScenarioResult* judged = run_of_interest(results);
   Json data = {{"rubato", kVersion},
@@ -210,6 +251,8 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
                {"sweeps", sweeps_to_json(sweeps)},
                {"scenarios", Json::array()},
                {"platforms", Json::array()}};
+  if (!origin.command.empty())
+    data["origin"] = {{"date", origin.date}, {"host", origin.host}, {"command", origin.command}};
   for (int i = 0; i < kOtherRowsInWindow; ++i) data["other_rows"].push_back(kOtherRows[i].name);
   for (const std::string& call : results.calls) {
     data["outside_elapsed"].push_back(outside_elapsed(call));
@@ -221,10 +264,11 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
     columns["interval"] = nullptr;
     if (const ElapsedInterval* interval = interval_of(intervals, i))
       columns["interval"] = {rounded(interval->low), rounded(interval->high)};
-    columns["timeline"] = columns["places"] = nullptr;
+    columns["timeline"] = columns["places"] = columns["traffic_map"] = nullptr;
     for (const ScenarioPicture& picture : pictures) {
       if (picture.scenario != i) continue;
       columns["timeline"] = timeline_data(picture);
+      columns["traffic_map"] = traffic_data(picture.traffic);
       if (picture.places) columns["places"] = places_for_page(*picture.places);
     }
     data["scenarios"].push_back(std::move(columns));
@@ -233,7 +277,8 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
     data["platforms"].push_back(platform_data(platform));
   }
   const std::string text = json_text::dump(data, -1);
-  return fill_page("report.html", {"timeline.js", "sweep.js", "places.js", "report.js"},
+  return fill_page("report.html",
+                   {"timeline.js", "sweep.js", "places.js", "traffic.js", "report.js"},
                    "Rubato: " + results.trace.path, text);
 }
 

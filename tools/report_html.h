@@ -6,10 +6,20 @@
 #include "replay/intervals.h"
 #include "replay/observe/results.h"
 #include "replay/sweep.h"
+#include "tools/commands.h"
 #include "tools/platform_picture.h"
 #include "tools/scenario_pictures.h"
 
 namespace rubato {
+
+/// Where a page comes from, for its last line; none without a command.
+struct ReportOrigin {
+  std::string date;  ///< "2026-11-25 14:03"
+  std::string host;
+  std::string command;  ///< as a shell takes it
+};
+/// The present.
+ReportOrigin report_origin(const std::string& command, const Arguments& arguments);
 
 /// A report as one self-contained HTML file: the page, its style and script (share/report/),
 /// Chart.js and the data. `platforms` are drawn with the samples they were fitted to; `intervals`
@@ -18,7 +28,7 @@ namespace rubato {
 std::string report_html(const Results& results, const std::vector<PlatformPicture>& platforms,
                         const Intervals& intervals = {},
                         const std::vector<ScenarioPicture>& pictures = {},
-                        const std::vector<Sweep>& sweeps = {});
+                        const std::vector<Sweep>& sweeps = {}, const ReportOrigin& origin = {});
 
 /// The page `template_name` of share/report with "@TITLE@", "@CSS@", "@CHART@", "@JS@" (page.js,
 /// then `scripts`) and "@DATA@" filled in; `data_json` is read by the script. Other pages

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "models/error.h"
+#include "models/shell_quoted.h"
 #include "models/units.h"
 #include "tools/install_paths.h"
 #include "tools/replay_command.h"
@@ -141,7 +142,7 @@ std::string engine_words(const po::variables_map& values) {
     const std::string& name = option->long_name();
     if (!values.count(name) || name == "threads") continue;
     words += fmt::format("{}--{}", words.empty() ? "" : " ", name);
-    if (option->semantic()->min_tokens() > 0) words += " " + shell_word(text_of(values, name));
+    if (option->semantic()->min_tokens() > 0) words += " " + shell_quoted(text_of(values, name));
   }
   return words;
 }
@@ -169,6 +170,16 @@ std::vector<Scenario> named_scenarios(const po::variables_map& values) {
     }
   }
   return scenarios;
+}
+
+KeptInScenario kept_in(const Scenario& scenario, const ReplayOptions& options,
+                       const TraceDefinitions& trace) {
+  const bool measured = scenario.basis == Basis::kMeasured;
+  KeptInScenario kept;
+  if (measured && options.compensate) kept.overhead = options.overhead.value_or(trace.overhead);
+  kept.flushes = measured;
+  kept.stolen = measured || (options.keep_stolen && scenario.basis == Basis::kUndisturbed);
+  return kept;
 }
 
 std::string text_of(const po::variables_map& values, const std::string& name) {

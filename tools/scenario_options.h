@@ -6,6 +6,7 @@
 
 #include "models/cost/scenario.h"
 #include "replay/driver.h"
+#include "replay/observe/call_profile.h"
 #include "tools/options.h"
 
 namespace rubato {
@@ -33,6 +34,10 @@ Scenario named_scenario(const std::string& text);
 /// The scenarios of all --on; empty without one. Errors: likewise; UsageError where two have the
 /// same name.
 std::vector<Scenario> named_scenarios(const boost::program_options::variables_map& values);
+
+/// What of the recording CallProfile finds in a replay of `scenario`.
+KeptInScenario kept_in(const Scenario& scenario, const ReplayOptions& options,
+                       const TraceDefinitions& trace);
 
 /// The text of an option; "" where it was not given.
 std::string text_of(const boost::program_options::variables_map& values, const std::string& name);

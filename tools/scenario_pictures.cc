@@ -7,6 +7,7 @@
 #include "replay/observe/timeline_picture.h"
 #include "tools/cause_tables.h"
 #include "tools/caveats.h"
+#include "tools/scenario_options.h"
 
 namespace rubato {
 namespace {
@@ -55,7 +56,9 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
     WaitCauses causes(trace);
     CriticalPath path(trace);
     WaitPlaces places(source, scenarios[i].basis == Basis::kMeasured);
-    options.observers = {&picture, &causes, &path, &places};
+    CallProfile seen(trace, kept_in(scenarios[i], options, trace));
+    FewMessages messages(trace, kDrawnMessages);
+    options.observers = {&picture, &causes, &path, &places, &seen, &messages};
     const Results again = run_replay(source, {scenarios[i]}, options);
     ScenarioPicture drawn;
     drawn.scenario = i;
@@ -64,6 +67,11 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
     drawn.ranks_per_row = picture.ranks_per_row();
     for (const Activity activity : picture.cells())
       drawn.cells += static_cast<char>('0' + static_cast<int>(activity));
+    const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
+    drawn.traffic = traffic_picture(
+        profile_of(again, seen, trace, scenarios[i].placement.place(recorded), false),
+        kTrafficRows);
+    if (drawn.ranks_per_row == 1) drawn.messages = messages.take(begin);
     if (again.scenarios[0].has_waits) {
       drawn.path_rows = picture.path_rows(path);
       drawn.path = path_line(cause_summary(causes, path, trace));

@@ -9,6 +9,7 @@
 #include "replay/driver.h"
 #include "replay/observe/place_summary.h"
 #include "replay/observe/results.h"
+#include "replay/observe/traffic_picture.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
@@ -23,11 +24,17 @@ struct ScenarioPicture {
   std::vector<int> path_rows;  ///< TimelinePicture::path_rows()
   std::string path;            ///< the critical path in a sentence
   std::optional<PlaceSummary> places;  ///< where waits are known
+  TrafficPicture traffic;
+  std::vector<DrawnMessage> messages;  ///< all of them; none if they are too many
 };
 
 /// A page has at most so many timelines, of so many cells each, and stays below 5 MB.
 inline constexpr size_t kMostPictures = 8;
 inline constexpr size_t kPictureCells = 200000;
+/// At most so many ranks or groups of them have a row of their own in a matrix.
+inline constexpr int kTrafficRows = 128;
+/// Of a scenario with more messages none is drawn.
+inline constexpr size_t kDrawnMessages = 2000;
 
 /// Which of the scenarios that came to their end a page draws, by index: the one that others are
 /// compared with, `perfect`, and the first others.

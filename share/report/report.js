@@ -71,6 +71,9 @@ function writeHead() {
     `recorded by ${trace.creator || "an unnamed tracer"}${trace.mpi_library ? ` on ${trace.mpi_library.split(",")[0]}` : ""}: ${plural(trace.mpi_calls, "MPI call")}, ` +
     `${plural(trace.messages, "message")}, ${plural(trace.collectives, "collective")}.`;
 
+  if (data.origin)
+    byId("origin").append(`Written on ${data.origin.date}, on ${data.origin.host}, by `, element("code", data.origin.command));
+
   const doubts = [...data.caveats, ...data.scenario_notes];
   [data.kept_line, ...doubts].forEach((line) => byId("trust-lines").append(element("li", line)));
   byId("trust").className = doubts.length || trace.kept.length ? "doubt" : "quiet";
@@ -447,6 +450,7 @@ writeHead();
 writeCures();
 setUpTimelines();
 setUpPlaces();
+setUpTraffic();
 drawScenarios();
 writeScenarioTable();
 drawSweeps();

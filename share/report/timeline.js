@@ -10,6 +10,7 @@ const kActivities = [
 ];
 const kPathColour = dark ? "#ff6b6b" : "#c1121f";
 const kAxisHeight = 22;
+const kFewMessages = 500;
 
 const drawn = data.scenarios.filter((scenario) => scenario.timeline);
 const timelineEnd = Math.max(0, ...drawn.map((scenario) => scenario.elapsed));
@@ -124,7 +125,23 @@ class TimelineView {
       before = row;
     });
     context.stroke();
+    this.drawMessages(context, left, perSecond);
     drawAxis(context, width, height);
+  }
+
+  /** Those that begin or end in view, if they are few. */
+  drawMessages(context, left, perSecond) {
+    const [from, to] = shownTime;
+    const shown = this.scenario.timeline.messages.filter(([, sent, , received]) => received >= from && sent <= to);
+    if (shown.length > kFewMessages) return;
+    context.strokeStyle = kText;
+    context.lineWidth = 1;
+    context.beginPath();
+    shown.forEach(([sender, sent, receiver, received]) => {
+      context.moveTo(left + sent * perSecond, (sender + 0.5) * this.rowHeight);
+      context.lineTo(left + received * perSecond, (receiver + 0.5) * this.rowHeight);
+    });
+    context.stroke();
   }
 }
 
@@ -160,6 +177,8 @@ function setUpTimelines() {
     byId("timeline-legend").append(item);
   });
   drawn.forEach((scenario, index) => byId("timeline-choice").append(element("option", scenario.name, {value: index})));
+  if (drawn.some((scenario) => scenario.timeline.messages.length > 0))
+    byId("timeline-words").append(` Messages are lines where ${kFewMessages} or fewer are in view.`);
   const undrawn = data.scenarios.filter((scenario) => !scenario.timeline && scenario.elapsed > 0);
   byId("timeline-undrawn").textContent = undrawn.length === 0 ? ""
     : `Not drawn, as a page has ${drawn.length} timelines at most: ${undrawn.map((scenario) => scenario.name).join(", ")}.`;

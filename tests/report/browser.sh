@@ -28,12 +28,12 @@ page() {
 }
 
 # all_drawn WHAT: Chart.js gives a canvas its size when it has drawn it: scenarios, ranks, curve,
-# residuals, curve, sweep.
+# residuals, curve, sweep, and two histograms of sizes.
 all_drawn() {
   local drawn
   drawn=$(grep -o '<canvas[^>]*display: block' "$dir/page.html" | wc -l)
-  if ((drawn != ${2-6})); then
-    echo "$1: $drawn of ${2-6} charts are drawn"
+  if ((drawn != ${2-8})); then
+    echo "$1: $drawn of ${2-8} charts are drawn"
     exit 1
   fi
 }
@@ -43,7 +43,7 @@ for ranks in 1 2 1500; do
   page report.html
   # Written by the script at its end: all five scenarios, and the platform section after them.
   for text in "On a perfect interconnect" "huge-rendezvous.toml" "Late sender" "Level network" \
-    "assemble (matrix.c:<wbr>41)" "Latency matters above 5.5 ×"; do
+    "assemble (matrix.c:<wbr>41)" "Latency matters above 5.5 ×" "Messages by size of message"; do
     grep -q "$text" "$dir/page.html" || {
       echo "$ranks ranks: the page lacks '$text'"
       exit 1
@@ -76,10 +76,10 @@ colours='setTimeout(() => document.querySelectorAll("canvas").forEach((canvas) =
 sed "s|^drawPlatforms();\$|& $colours|" "$dir/real.html" >"$dir/colours.html"
 page colours.html
 mapfile -t counts < <(grep -o 'data-colours="[0-9]*"' "$dir/page.html" | tr -dc '0-9\n')
-# Bars of scenarios and of ranks, and two timelines.
+# Bars of scenarios and of ranks, two timelines, a matrix, and two histograms.
 blank=0
 for count in "${counts[@]}"; do ((count > 3)) || blank=1; done
-if ((${#counts[@]} != 4 || blank)); then
+if ((${#counts[@]} != 7 || blank)); then
   echo "a real page: ${#counts[@]} canvases of ${counts[*]} colours"
   exit 1
 fi
@@ -95,7 +95,7 @@ for text in "Bandwidth matters below 0.111 ×" "the ring is the scenario" "Heat 
     exit 1
   }
 done
-all_drawn "map" 5
+all_drawn "map" 7
 
 # The reader asks for bars by what is waited for.
 choice='byId("divide-by").value = "wait"; byId("divide-by").dispatchEvent(new Event("change"));'
