@@ -73,6 +73,7 @@ po::options_description replay_options() {
   add("otf2", po::value<std::string>()->value_name("DIR"),
       "write in a new directory an OTF2 archive for each scenario: the recording at its times "
       "there");
+  add("otf2-compute", "and in them a region 'compute' where no region on record is open");
   add("perfetto", po::value<std::string>()->value_name("FILE"),
       "write the timelines of all scenarios side by side, for ui.perfetto.dev or chrome://tracing");
   add("perfetto-window", po::value<std::string>()->value_name("FROM..TO"),
@@ -156,7 +157,10 @@ std::vector<PlatformPicture> pictures(const std::vector<Scenario>& scenarios) {
 /// The directory of --otf2 DIR, if there is one.
 std::optional<WholeDirectory> scenario_archives(const po::variables_map& values,
                                                 const std::string& archive) {
-  if (!values.count("otf2")) return {};
+  if (!values.count("otf2")) {
+    if (values.count("otf2-compute")) throw UsageError("--otf2-compute: in which --otf2 DIR?");
+    return {};
+  }
   if (values.count("fit-dr"))
     throw UsageError("--otf2: not with --fit-dr; name the ratio that it finds as dr=RATIO");
   const std::string directory = text_of(values, "otf2");
@@ -243,7 +247,8 @@ int command_replay(const Arguments& arguments) {
                    [&](const std::string& text) { files.write("perfetto", text); });
   }
   if (copies) {
-    write_scenario_archives(*source, scenarios, results, options, copies->path());
+    write_scenario_archives(*source, scenarios, results, options, copies->path(),
+                            values.count("otf2-compute") > 0);
     copies->commit();
   }
   files.commit();

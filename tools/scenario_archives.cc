@@ -60,7 +60,7 @@ std::vector<std::string> directory_names(const std::vector<Scenario>& scenarios)
 
 void write_scenario_archives(EventSource& source, const std::vector<Scenario>& scenarios,
                              const Results& results, ReplayOptions options,
-                             const std::string& directory) {
+                             const std::string& directory, bool with_compute) {
   const TraceDefinitions& trace = source.definitions();
   options.verify = false;
   options.wait_states = true;
@@ -74,6 +74,7 @@ void write_scenario_archives(EventSource& source, const std::vector<Scenario>& s
     copy.ignore_offsets = options.ignore_offsets;
     copy.properties[kScenarioProperty] = scenarios[i].name;
     if (scenarios[i].basis != Basis::kMeasured) copy.without_properties = kOverheadProperties;
+    if (with_compute) copy.compute_region = "compute";
     copy_archive(
         trace, [&](int timeline) { return times.times_of(timeline); }, directory + "/" + names[i],
         copy);

@@ -1,12 +1,7 @@
-// Copies of archives at other times: records go from libotf2's reader to its writer as they are.
-//
-// libotf2 gives a record to the callback of its kind, with the arguments that the function which
-// writes this kind takes. So each callback is an instance of one template, made from the type of
-// that function.
+// Copies of archives at other times: definitions and records go from libotf2's reader to its writer
+// as they are (event_copy.h).
 
 #include "replay/archive/archive_copy.h"
-
-#include <otf2/otf2.h>
 
 #include <algorithm>
 #include <exception>
@@ -17,6 +12,7 @@
 
 #include "models/error.h"
 #include "replay/archive/archive.h"
+#include "replay/archive/event_copy.h"
 #include "replay/archive/event_files.h"
 #include "replay/archive/file_ends.h"
 #include "replay/archive/main_thread.h"
@@ -29,25 +25,8 @@ namespace fs = std::filesystem;
 // Old archives hold records and definitions that new ones should not.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-// Kinds of records; their order has no meaning.
+// Kinds of definitions; their order has no meaning.
 // clang-format off
-#define RUBATO_EVENTS(X) \
-  X(MeasurementOnOff) X(Enter) X(Leave) X(MpiSend) X(MpiIsend) X(MpiIsendComplete) \
-  X(MpiIrecvRequest) X(MpiRecv) X(MpiIrecv) X(MpiRequestTest) X(MpiRequestCancelled) \
-  X(MpiCollectiveBegin) X(MpiCollectiveEnd) X(OmpFork) X(OmpJoin) X(OmpAcquireLock) \
-  X(OmpReleaseLock) X(OmpTaskCreate) X(OmpTaskSwitch) X(OmpTaskComplete) X(Metric) \
-  X(ParameterString) X(ParameterInt) X(ParameterUnsignedInt) X(RmaWinCreate) X(RmaWinDestroy) \
-  X(RmaCollectiveBegin) X(RmaCollectiveEnd) X(RmaGroupSync) X(RmaRequestLock) X(RmaAcquireLock) \
-  X(RmaTryLock) X(RmaReleaseLock) X(RmaSync) X(RmaWaitChange) X(RmaPut) X(RmaGet) X(RmaAtomic) \
-  X(RmaOpCompleteBlocking) X(RmaOpCompleteNonBlocking) X(RmaOpTest) X(RmaOpCompleteRemote) \
-  X(ThreadFork) X(ThreadJoin) X(ThreadTeamBegin) X(ThreadTeamEnd) X(ThreadAcquireLock) \
-  X(ThreadReleaseLock) X(ThreadTaskCreate) X(ThreadTaskSwitch) X(ThreadTaskComplete) \
-  X(ThreadCreate) X(ThreadBegin) X(ThreadWait) X(ThreadEnd) X(CallingContextEnter) \
-  X(CallingContextLeave) X(CallingContextSample) X(IoCreateHandle) X(IoDestroyHandle) \
-  X(IoDuplicateHandle) X(IoSeek) X(IoChangeStatusFlags) X(IoDeleteFile) X(IoOperationBegin) \
-  X(IoOperationTest) X(IoOperationIssued) X(IoOperationComplete) X(IoOperationCancelled) \
-  X(IoAcquireLock) X(IoReleaseLock) X(IoTryLock) X(ProgramBegin) X(ProgramEnd) \
-  X(NonBlockingCollectiveRequest) X(NonBlockingCollectiveComplete) X(CommCreate) X(CommDestroy)
 #define RUBATO_DEFINITIONS(X) \
   X(Paradigm) X(ParadigmProperty) X(IoParadigm) X(String) X(Attribute) X(SystemTreeNode) \
   X(LocationGroup) X(Location) X(Region) X(Callsite) X(Callpath) X(Group) X(MetricMember) \
@@ -58,106 +37,11 @@ namespace fs = std::filesystem;
   X(IoDirectory) X(IoHandle) X(IoPreCreatedHandleState) X(CallpathParameter) X(InterComm)
 // clang-format on
 
-/// The last times of all locations.
-struct Ends {
-  int64_t old_end = INT64_MIN;
-  int64_t new_end = INT64_MIN;
-};
-
-/// A location while it is copied.
-struct CopiedLocation {
-  OTF2_EvtWriter* writer = nullptr;
-  uint64_t global_offset = 0;
-  Ends* ends = nullptr;
-  NewTimes* times = nullptr;                   ///< of a timeline
-  std::optional<NewTime> coming;               ///< of these
-  MainThread* way = nullptr;                   ///< that it leaves for others to follow
-  std::optional<MainThread::Follower> follow;  ///< of another location of a rank
-  int64_t last = INT64_MIN;
-  uint64_t records = 0;
-  bool has_none = false;  ///< there are fewer times than records
-  bool unknown = false;   ///< records that libotf2 does not know
-  OTF2_ErrorCode error = OTF2_SUCCESS;
-  std::exception_ptr exception;
-
-  int64_t ticks(OTF2_TimeStamp time) const { return static_cast<int64_t>(time - global_offset); }
-  OTF2_TimeStamp stamp(int64_t ticks) const {
-    return global_offset + static_cast<OTF2_TimeStamp>(ticks);
-  }
-
-  /// The new time of the next record.
-  NewTime take(int64_t old_time) {
-    NewTime moved{old_time, {}};
-    if (times) {
-      if (!coming) throw std::logic_error("too few times");
-      moved = *coming;
-      coming = times->next();
-    } else if (follow) {
-      moved.time = (*follow)(old_time);
-    }
-    moved.time = last = std::max(moved.time, last);
-    if (way) way->add({old_time, moved.time});
-    ends->old_end = std::max(ends->old_end, old_time);
-    ends->new_end = std::max(ends->new_end, moved.time);
-    ++records;
-    return moved;
-  }
-};
-
-/// Runs `write`, which gets a location and the new time of its next record.
-template <typename Write>
-OTF2_CallbackCode copy_record(void* user, OTF2_TimeStamp time, Write write) {
-  auto& location = *static_cast<CopiedLocation*>(user);
-  try {
-    const int64_t old_time = location.ticks(time);
-    location.error = write(location, old_time, location.take(old_time));
-  } catch (...) {
-    location.exception = std::current_exception();
-    return OTF2_CALLBACK_INTERRUPT;
-  }
-  return location.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
-}
-
-/// The callback that hands a record on to a function of the writer.
-template <auto kWrite>
-struct EventCopy;
-template <typename... Rest,
-          OTF2_ErrorCode (*kWrite)(OTF2_EvtWriter*, OTF2_AttributeList*, OTF2_TimeStamp, Rest...)>
-struct EventCopy<kWrite> {
-  static OTF2_CallbackCode on(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
-                              OTF2_AttributeList* attributes, Rest... rest) {
-    return copy_record(user, time, [&](CopiedLocation& location, int64_t, const NewTime& moved) {
-      return kWrite(location.writer, attributes, location.stamp(moved.time), rest...);
-    });
-  }
-};
-
-OTF2_CallbackCode on_flush(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
-                           OTF2_AttributeList* attributes, OTF2_TimeStamp stop) {
-  return copy_record(user, time, [&](CopiedLocation& location, int64_t old_time, NewTime moved) {
-    if (!moved.stop) {
-      // In a call, or of another location: as long as there is room for it.
-      const int64_t length = location.ticks(stop) - old_time;
-      moved.stop = moved.time + length;
-      if (moved.time != old_time && location.coming)
-        moved.stop =
-            std::clamp(*moved.stop, moved.time, std::max(moved.time, location.coming->time));
-    }
-    return OTF2_EvtWriter_BufferFlush(location.writer, attributes, location.stamp(moved.time),
-                                      location.stamp(*moved.stop));
-  });
-}
-
-OTF2_CallbackCode on_unknown_event(OTF2_LocationRef, OTF2_TimeStamp, uint64_t, void* user,
-                                   OTF2_AttributeList*) {
-  static_cast<CopiedLocation*>(user)->unknown = true;
-  return OTF2_CALLBACK_INTERRUPT;
-}
-
 /// The global definitions while they are copied.
 struct CopiedDefinitions {
   OTF2_GlobalDefWriter* writer = nullptr;
   Ends ends;
+  const std::unordered_map<uint64_t, uint64_t>* added = nullptr;  ///< records, by location
   bool unknown = false;
   OTF2_ErrorCode error = OTF2_SUCCESS;
 };
@@ -187,6 +71,36 @@ OTF2_CallbackCode on_clock(void* user, uint64_t resolution, uint64_t offset, uin
                                                                 offset, length, realtime);
   return definitions.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
 }
+
+OTF2_CallbackCode on_location(void* user, OTF2_LocationRef self, OTF2_StringRef name,
+                              OTF2_LocationType type, uint64_t events,
+                              OTF2_LocationGroupRef group) {
+  auto& definitions = *static_cast<CopiedDefinitions*>(user);
+  const auto added = definitions.added->find(self);
+  if (added != definitions.added->end()) events += added->second;
+  definitions.error =
+      OTF2_GlobalDefWriter_WriteLocation(definitions.writer, self, name, type, events, group);
+  return definitions.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
+}
+
+/// References that an archive does not use.
+struct FreeReferences {
+  uint32_t string = 0;
+  uint32_t region = 0;
+
+  static OTF2_CallbackCode on_string(void* user, OTF2_StringRef self, const char*) {
+    auto& free = *static_cast<FreeReferences*>(user);
+    free.string = std::max(free.string, self + 1);
+    return OTF2_CALLBACK_SUCCESS;
+  }
+  static OTF2_CallbackCode on_region(void* user, OTF2_RegionRef self, OTF2_StringRef,
+                                     OTF2_StringRef, OTF2_StringRef, OTF2_RegionRole, OTF2_Paradigm,
+                                     OTF2_RegionFlag, OTF2_StringRef, uint32_t, uint32_t) {
+    auto& free = *static_cast<FreeReferences*>(user);
+    free.region = std::max(free.region, self + 1);
+    return OTF2_CALLBACK_SUCCESS;
+  }
+};
 
 OTF2_CallbackCode on_unknown_definition(void* user) {
   static_cast<CopiedDefinitions*>(user)->unknown = true;
@@ -224,6 +138,7 @@ class Copy {
 
   void run(const std::function<std::unique_ptr<NewTimes>(int)>& times_of) {
     copy_anchor();
+    if (!options_->compute_region.empty()) find_free_references();
     copy_events(times_of);
     copy_definitions();
     check(OTF2_Archive_Close(std::exchange(writer_, nullptr)));
@@ -282,6 +197,13 @@ class Copy {
     RUBATO_EVENTS(RUBATO_COPY)
 #undef RUBATO_COPY
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(callbacks_.get(), on_flush);
+    OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks_.get(), on_enter<&OTF2_EvtWriter_Enter>);
+    OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks_.get(), on_leave<&OTF2_EvtWriter_Leave>);
+    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(
+        callbacks_.get(), on_enter<&OTF2_EvtWriter_CallingContextEnter>);
+    OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(
+        callbacks_.get(), on_leave<&OTF2_EvtWriter_CallingContextLeave>);
+    OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(callbacks_.get(), on_measurement);
     OTF2_EvtReaderCallbacks_SetUnknownCallback(callbacks_.get(), on_unknown_event);
 
     const auto copied = [&](uint64_t location) { std::erase(rest, location); };
@@ -331,6 +253,8 @@ class Copy {
     OTF2_EvtReader_ApplyClockOffsets(events, local.clock_offsets && !options_->ignore_offsets);
     location.writer = OTF2_Archive_GetEvtWriter(writer_, id);
     if (!location.writer) fail();
+    location.between.writer = location.writer;
+    if (location.times) location.between.region = compute_.region;
     location.global_offset = archive_.index.global_offset;
     location.ends = &ends_;
     OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, callbacks_.get(), &location);
@@ -348,6 +272,9 @@ class Copy {
       throw InputError(trace_->path + ": the events of location " + std::to_string(id) +
                        " cannot be read to their end; the file is truncated or damaged");
     }
+    if (location.between.open) location.between.before(location.stamp(location.last), true);
+    check(location.between.error);
+    if (location.between.added > 0) added_[id] = location.between.added;
     OTF2_Reader_CloseEvtReader(reader_.get(), events);
     check(OTF2_Archive_CloseEvtWriter(writer_, location.writer));
     written_.push_back(id);
@@ -366,32 +293,69 @@ class Copy {
     CopiedDefinitions copied;
     copied.writer = OTF2_Archive_GetGlobalDefWriter(writer_);
     copied.ends = ends_;
+    copied.added = &added_;
     if (!copied.writer) fail();
     // One reader reads them once.
     const EventFiles::Reader again = EventFiles::open_anchor(trace_->path);
-    OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(again.get());
-    if (!definitions)
-      throw InputError(trace_->path + ": the global definitions (.def) cannot be read again");
-    const std::unique_ptr<OTF2_GlobalDefReaderCallbacks,
-                          decltype(&OTF2_GlobalDefReaderCallbacks_Delete)>
-        callbacks(OTF2_GlobalDefReaderCallbacks_New(), OTF2_GlobalDefReaderCallbacks_Delete);
+    const DefinitionCallbacks callbacks(OTF2_GlobalDefReaderCallbacks_New());
 #define RUBATO_COPY(kind)                            \
   OTF2_GlobalDefReaderCallbacks_Set##kind##Callback( \
       callbacks.get(), DefinitionCopy<&OTF2_GlobalDefWriter_Write##kind>::on);
     RUBATO_DEFINITIONS(RUBATO_COPY)
 #undef RUBATO_COPY
     OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks.get(), on_clock);
+    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks.get(), on_location);
     OTF2_GlobalDefReaderCallbacks_SetUnknownCallback(callbacks.get(), on_unknown_definition);
-    OTF2_Reader_RegisterGlobalDefCallbacks(again.get(), definitions, callbacks.get(), &copied);
-    uint64_t read = 0;
-    const OTF2_ErrorCode error =
-        OTF2_Reader_ReadAllGlobalDefinitions(again.get(), definitions, &read);
+    const bool is_whole = read_again(again, callbacks, &copied);
     if (copied.unknown) refuse_unknown();
     check(copied.error);
-    if (error != OTF2_SUCCESS)
-      throw InputError(trace_->path + ": the global definitions (.def) cannot be read again");
-    OTF2_Reader_CloseGlobalDefReader(again.get(), definitions);
+    if (!is_whole) refuse_definitions();
+    if (compute_.region != OTF2_UNDEFINED_REGION) define_compute(copied.writer);
     check(OTF2_Archive_CloseGlobalDefWriter(writer_, copied.writer));
+  }
+
+  [[noreturn]] void refuse_definitions() const {
+    throw InputError(trace_->path + ": the global definitions (.def) cannot be read again");
+  }
+
+  struct DeleteDefinitionCallbacks {
+    void operator()(OTF2_GlobalDefReaderCallbacks* callbacks) const {
+      OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
+    }
+  };
+  using DefinitionCallbacks =
+      std::unique_ptr<OTF2_GlobalDefReaderCallbacks, DeleteDefinitionCallbacks>;
+
+  /// All global definitions go to the callbacks; false where they cannot be read to their end.
+  bool read_again(const EventFiles::Reader& reader, const DefinitionCallbacks& callbacks,
+                  void* user) const {
+    OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader.get());
+    if (!definitions) refuse_definitions();
+    OTF2_Reader_RegisterGlobalDefCallbacks(reader.get(), definitions, callbacks.get(), user);
+    uint64_t read = 0;
+    const OTF2_ErrorCode error =
+        OTF2_Reader_ReadAllGlobalDefinitions(reader.get(), definitions, &read);
+    OTF2_Reader_CloseGlobalDefReader(reader.get(), definitions);
+    return error == OTF2_SUCCESS;
+  }
+
+  void find_free_references() {
+    FreeReferences free;
+    const EventFiles::Reader again = EventFiles::open_anchor(trace_->path);
+    const DefinitionCallbacks callbacks(OTF2_GlobalDefReaderCallbacks_New());
+    OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks.get(), FreeReferences::on_string);
+    OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks.get(), FreeReferences::on_region);
+    if (!read_again(again, callbacks, &free)) refuse_definitions();
+    compute_ = free;
+  }
+
+  void define_compute(OTF2_GlobalDefWriter* writer) const {
+    check(OTF2_GlobalDefWriter_WriteString(writer, compute_.string,
+                                           options_->compute_region.c_str()));
+    check(OTF2_GlobalDefWriter_WriteRegion(writer, compute_.region, compute_.string,
+                                           compute_.string, OTF2_UNDEFINED_STRING,
+                                           OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER,
+                                           OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0));
   }
 
   const TraceDefinitions* trace_;
@@ -409,6 +373,8 @@ class Copy {
   };
   std::unique_ptr<OTF2_EvtReaderCallbacks, DeleteCallbacks> callbacks_;
   std::vector<uint64_t> written_;
+  FreeReferences compute_{OTF2_UNDEFINED_STRING, OTF2_UNDEFINED_REGION};
+  std::unordered_map<uint64_t, uint64_t> added_;  ///< records of `compute_`, by location
   Ends ends_;
 };
 

@@ -1,0 +1,209 @@
+#pragma once
+
+// Records of a location on their way from libotf2's reader to its writer, at new times. libotf2
+// gives a record to the callback of its kind, with the arguments that the function which writes
+// this kind takes. So each callback is an instance of one template, made from the type of that
+// function.
+
+#include <otf2/otf2.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+
+#include "replay/archive/archive_copy.h"
+#include "replay/archive/main_thread.h"
+
+namespace rubato {
+
+// Old archives hold records that new ones should not.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+// Kinds of records; their order has no meaning.
+// clang-format off
+#define RUBATO_EVENTS(X) \
+  X(MeasurementOnOff) X(Enter) X(Leave) X(MpiSend) X(MpiIsend) X(MpiIsendComplete) \
+  X(MpiIrecvRequest) X(MpiRecv) X(MpiIrecv) X(MpiRequestTest) X(MpiRequestCancelled) \
+  X(MpiCollectiveBegin) X(MpiCollectiveEnd) X(OmpFork) X(OmpJoin) X(OmpAcquireLock) \
+  X(OmpReleaseLock) X(OmpTaskCreate) X(OmpTaskSwitch) X(OmpTaskComplete) X(Metric) \
+  X(ParameterString) X(ParameterInt) X(ParameterUnsignedInt) X(RmaWinCreate) X(RmaWinDestroy) \
+  X(RmaCollectiveBegin) X(RmaCollectiveEnd) X(RmaGroupSync) X(RmaRequestLock) X(RmaAcquireLock) \
+  X(RmaTryLock) X(RmaReleaseLock) X(RmaSync) X(RmaWaitChange) X(RmaPut) X(RmaGet) X(RmaAtomic) \
+  X(RmaOpCompleteBlocking) X(RmaOpCompleteNonBlocking) X(RmaOpTest) X(RmaOpCompleteRemote) \
+  X(ThreadFork) X(ThreadJoin) X(ThreadTeamBegin) X(ThreadTeamEnd) X(ThreadAcquireLock) \
+  X(ThreadReleaseLock) X(ThreadTaskCreate) X(ThreadTaskSwitch) X(ThreadTaskComplete) \
+  X(ThreadCreate) X(ThreadBegin) X(ThreadWait) X(ThreadEnd) X(CallingContextEnter) \
+  X(CallingContextLeave) X(CallingContextSample) X(IoCreateHandle) X(IoDestroyHandle) \
+  X(IoDuplicateHandle) X(IoSeek) X(IoChangeStatusFlags) X(IoDeleteFile) X(IoOperationBegin) \
+  X(IoOperationTest) X(IoOperationIssued) X(IoOperationComplete) X(IoOperationCancelled) \
+  X(IoAcquireLock) X(IoReleaseLock) X(IoTryLock) X(ProgramBegin) X(ProgramEnd) \
+  X(NonBlockingCollectiveRequest) X(NonBlockingCollectiveComplete) X(CommCreate) X(CommDestroy)
+// clang-format on
+
+/// The last times of all locations.
+struct Ends {
+  int64_t old_end = INT64_MIN;
+  int64_t new_end = INT64_MIN;
+};
+
+/// A region between the regions of a location: entered behind the last leave, unless nothing comes
+/// there.
+struct Between {
+  OTF2_EvtWriter* writer = nullptr;
+  OTF2_RegionRef region = OTF2_UNDEFINED_REGION;  ///< without one nothing is written
+  int depth = 0;                                  ///< regions that are open
+  bool open = false;
+  std::optional<OTF2_TimeStamp> since;  ///< it may be entered from there on
+  uint64_t added = 0;                   ///< records
+  OTF2_ErrorCode error = OTF2_SUCCESS;
+
+  /// A record comes, at `time`, which ends it or does not.
+  void before(OTF2_TimeStamp time, bool ends) {
+    if (region == OTF2_UNDEFINED_REGION) return;
+    if (since && !(ends && *since == time)) {
+      add(OTF2_EvtWriter_Enter(writer, nullptr, *since, region));
+      open = true;
+    }
+    since.reset();
+    if (ends && open) {
+      add(OTF2_EvtWriter_Leave(writer, nullptr, time, region));
+      open = false;
+    }
+  }
+
+ private:
+  void add(OTF2_ErrorCode result) {
+    ++added;
+    if (result != OTF2_SUCCESS) error = result;
+  }
+};
+
+/// A location while it is copied.
+struct CopiedLocation {
+  OTF2_EvtWriter* writer = nullptr;
+  uint64_t global_offset = 0;
+  Ends* ends = nullptr;
+  NewTimes* times = nullptr;                   ///< of a timeline
+  std::optional<NewTime> coming;               ///< of these
+  MainThread* way = nullptr;                   ///< that it leaves for others to follow
+  std::optional<MainThread::Follower> follow;  ///< of another location of a rank
+  int64_t last = INT64_MIN;
+  uint64_t records = 0;
+  Between between;
+  bool has_none = false;  ///< there are fewer times than records
+  bool unknown = false;   ///< records that libotf2 does not know
+  OTF2_ErrorCode error = OTF2_SUCCESS;
+  std::exception_ptr exception;
+
+  int64_t ticks(OTF2_TimeStamp time) const { return static_cast<int64_t>(time - global_offset); }
+  OTF2_TimeStamp stamp(int64_t ticks) const {
+    return global_offset + static_cast<OTF2_TimeStamp>(ticks);
+  }
+
+  /// The new time of the next record.
+  NewTime take(int64_t old_time) {
+    NewTime moved{old_time, {}};
+    if (times) {
+      if (!coming) throw std::logic_error("too few times");
+      moved = *coming;
+      coming = times->next();
+    } else if (follow) {
+      moved.time = (*follow)(old_time);
+    }
+    moved.time = last = std::max(moved.time, last);
+    if (way) way->add({old_time, moved.time});
+    ends->old_end = std::max(ends->old_end, old_time);
+    ends->new_end = std::max(ends->new_end, moved.time);
+    ++records;
+    return moved;
+  }
+};
+
+/// Runs `write`, which gets a location and the new time of its next record. `enters`: a region.
+template <typename Write>
+OTF2_CallbackCode copy_record(void* user, OTF2_TimeStamp time, Write write, bool enters = false) {
+  auto& location = *static_cast<CopiedLocation*>(user);
+  try {
+    const int64_t old_time = location.ticks(time);
+    const NewTime moved = location.take(old_time);
+    location.between.before(location.stamp(moved.time), enters);
+    location.error = write(location, old_time, moved);
+    if (location.between.error != OTF2_SUCCESS) location.error = location.between.error;
+  } catch (...) {
+    location.exception = std::current_exception();
+    return OTF2_CALLBACK_INTERRUPT;
+  }
+  return location.error == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
+}
+
+/// The callback that hands a record on to a function of the writer.
+template <auto kWrite>
+struct EventCopy;
+template <typename... Rest,
+          OTF2_ErrorCode (*kWrite)(OTF2_EvtWriter*, OTF2_AttributeList*, OTF2_TimeStamp, Rest...)>
+struct EventCopy<kWrite> {
+  static OTF2_CallbackCode on(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
+                              OTF2_AttributeList* attributes, Rest... rest) {
+    return copy_record(user, time, [&](CopiedLocation& location, int64_t, const NewTime& moved) {
+      return kWrite(location.writer, attributes, location.stamp(moved.time), rest...);
+    });
+  }
+};
+
+/// The same for a record that opens a region, or closes one.
+template <auto kWrite, typename... Rest>
+OTF2_CallbackCode on_enter(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
+                           OTF2_AttributeList* attributes, Rest... rest) {
+  const auto write = [&](CopiedLocation& location, int64_t, const NewTime& moved) {
+    ++location.between.depth;
+    return kWrite(location.writer, attributes, location.stamp(moved.time), rest...);
+  };
+  return copy_record(user, time, write, true);
+}
+template <auto kWrite, typename... Rest>
+OTF2_CallbackCode on_leave(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
+                           OTF2_AttributeList* attributes, Rest... rest) {
+  return copy_record(user, time, [&](CopiedLocation& location, int64_t, const NewTime& moved) {
+    Between& between = location.between;
+    if (between.depth > 0 && --between.depth == 0) between.since = location.stamp(moved.time);
+    return kWrite(location.writer, attributes, location.stamp(moved.time), rest...);
+  });
+}
+inline OTF2_CallbackCode on_measurement(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
+                                        OTF2_AttributeList* attributes, OTF2_MeasurementMode mode) {
+  const auto write = [&](CopiedLocation& location, int64_t, const NewTime& moved) {
+    const OTF2_TimeStamp now = location.stamp(moved.time);
+    if (mode == OTF2_MEASUREMENT_ON && location.between.depth == 0) location.between.since = now;
+    return OTF2_EvtWriter_MeasurementOnOff(location.writer, attributes, now, mode);
+  };
+  return copy_record(user, time, write, mode == OTF2_MEASUREMENT_OFF);
+}
+
+inline OTF2_CallbackCode on_flush(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* user,
+                                  OTF2_AttributeList* attributes, OTF2_TimeStamp stop) {
+  return copy_record(user, time, [&](CopiedLocation& location, int64_t old_time, NewTime moved) {
+    if (!moved.stop) {
+      // In a call, or of another location: as long as there is room for it.
+      const int64_t length = location.ticks(stop) - old_time;
+      moved.stop = moved.time + length;
+      if (moved.time != old_time && location.coming)
+        moved.stop =
+            std::clamp(*moved.stop, moved.time, std::max(moved.time, location.coming->time));
+    }
+    return OTF2_EvtWriter_BufferFlush(location.writer, attributes, location.stamp(moved.time),
+                                      location.stamp(*moved.stop));
+  });
+}
+
+inline OTF2_CallbackCode on_unknown_event(OTF2_LocationRef, OTF2_TimeStamp, uint64_t, void* user,
+                                          OTF2_AttributeList*) {
+  static_cast<CopiedLocation*>(user)->unknown = true;
+  return OTF2_CALLBACK_INTERRUPT;
+}
+
+#pragma GCC diagnostic pop
+
+}  // namespace rubato
