@@ -9,24 +9,15 @@
 
 #include "models/cost/level_changes.h"
 #include "models/cost/loggps.h"
+#include "models/cost/placement_changes.h"
 #include "models/cost/platform_file.h"
 #include "models/cost/platform_presets.h"
+#include "models/cost/scenario_change.h"
 #include "models/error.h"
 #include "models/units.h"
 
 namespace rubato {
 namespace {
-
-/// "latency*0.5" taken apart.
-struct Change {
-  std::string key;
-  char operation;  // '=', '*' or '/'
-  std::string value;
-};
-
-[[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw UsageError("scenario '" + text + "': " + why);
-}
 
 /// There is neither a platform file nor a preset of this name.
 [[noreturn]] void refuse_base(const std::string& text, const std::string& base,
@@ -131,6 +122,7 @@ const std::vector<std::string> kKeys = {"latency",
                                         "cpu",
                                         "ppn",
                                         "placement",
+                                        "nodes",
                                         "sockets",
                                         "region",
                                         "name",
@@ -279,58 +271,6 @@ void change_collective(Scenario& scenario, const std::string& text, const Change
   operation.formula.clear();
 }
 
-/// The whole of `text` as a number from 0 on; -1 when it is none.
-int parse_count(const std::string& text) {
-  int count = -1;
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, count);
-  return result.ec == std::errc() && result.ptr == end ? count : -1;
-}
-
-/// A number above 0 that a placement is told by.
-int positive_count(const std::string& scenario, const std::string& number, bool is_well_formed,
-                   const std::string& usage) {
-  const int count = parse_count(number);
-  if (!is_well_formed || count < 1)
-    refuse(scenario, "write " + usage + " with a whole number above 0");
-  return count;
-}
-
-/// A placement that is told by one.
-PlacementRule counted(PlacementRule::Kind kind, int count) {
-  PlacementRule rule;
-  rule.kind = kind;
-  rule.count = count;
-  return rule;
-}
-
-/// ppn=4; placement=block:4, roundrobin:2, file:hosts.txt
-void change_nodes(Scenario& scenario, const std::string& text, const Change& change) {
-  if (change.key == "ppn") {
-    scenario.placement =
-        counted(PlacementRule::Kind::kBlocks,
-                positive_count(text, change.value, change.operation == '=', "ppn=RANKS_PER_NODE"));
-    return;
-  }
-  const size_t colon = change.value.find(':');
-  const std::string kind = change.value.substr(0, colon);
-  const std::string rest = colon == std::string::npos ? "" : change.value.substr(colon + 1);
-  const bool is_set = change.operation == '=';
-  if (is_set && kind == "block") {
-    scenario.placement =
-        counted(PlacementRule::Kind::kBlocks,
-                positive_count(text, rest, true, "placement=block:RANKS_PER_NODE"));
-  } else if (is_set && kind == "roundrobin") {
-    scenario.placement = counted(PlacementRule::Kind::kRoundRobin,
-                                 positive_count(text, rest, true, "placement=roundrobin:NODES"));
-  } else if (is_set && kind == "file" && !rest.empty()) {
-    scenario.placement = read_placement(rest);
-  } else {
-    refuse(text, "write placement=block:RANKS_PER_NODE, roundrobin:NODES or file:FILE" +
-                     did_you_mean(kind, {"block", "roundrobin", "file"}));
-  }
-}
-
 /// "rank3.cpu", "node0-1.cpu": which processors a key names; nothing when it is no such key.
 std::optional<ProcessorChange> parse_processors(const std::string& key) {
   const size_t dot = key.find(".cpu");
@@ -408,13 +348,10 @@ void apply(Scenario& scenario, const std::string& text, const Change& change,
   } else if (scenario.basis != Basis::kModel) {
     refuse(text, "durations come from the archive, so only cpu and region can be changed, not '" +
                      change.key + "'");
-  } else if (change.key == "ppn" || change.key == "placement") {
-    const int sockets = scenario.placement.sockets;  // in whichever order they are said
-    change_nodes(scenario, text, change);
-    scenario.placement.sockets = sockets;
-  } else if (change.key == "sockets") {
-    scenario.placement.sockets =
-        positive_count(text, change.value, change.operation == '=', "sockets=SOCKETS_PER_NODE");
+  } else if (change.key == "ppn" || change.key == "placement" || change.key == "sockets") {
+    change_placement(scenario.placement, text, change);
+  } else if (change.key == "nodes") {
+    change_network_nodes(scenario.placement, scenario.platform.contention, text, change);
   } else if (is_operation) {
     change_collective(scenario, text, change);
   } else if (changes_contention(change.key)) {

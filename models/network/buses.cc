@@ -101,7 +101,7 @@ void Buses::serve(double now) {
 
 std::unique_ptr<Network> make(const ContentionSetting& setting, const Placement& placement,
                               double) {
-  return std::make_unique<Buses>(setting, placement.nodes());
+  return std::make_unique<Buses>(setting, placement.network_nodes());
 }
 
 constexpr auto kCount = NetworkKey::Kind::kCount;

@@ -30,7 +30,7 @@ class Crossbar : public Topology {
 };
 
 std::shared_ptr<const Topology> make(const ContentionSetting& setting, const Placement& placement) {
-  return std::make_shared<Crossbar>(placement.nodes(), link_bandwidth(setting),
+  return std::make_shared<Crossbar>(placement.network_nodes(), link_bandwidth(setting),
                                     setting.number("backbone_bandwidth"));
 }
 

@@ -117,6 +117,7 @@ const NetworkModel dragonfly_model = {
                      {"minimal", "valiant"}}}),
     make_links<make>,
     make_hops<make>,
+    count_nodes<make>,
 };
 
 }  // namespace rubato

@@ -137,6 +137,7 @@ const NetworkModel fat_tree_model = {
           {"d-mod-k", "spread"}}}),
     make_links<make>,
     make_hops<make>,
+    count_nodes<make>,
 };
 
 }  // namespace rubato

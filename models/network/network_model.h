@@ -55,6 +55,8 @@ struct NetworkModel {
   /// Errors (also of `make`): InputError where the setting does not fit the placement.
   std::unique_ptr<Distances> (*distances)(const ContentionSetting& setting,
                                           const Placement& placement) = nullptr;
+  /// How many nodes a network of this setting has; nullptr: as many as the run.
+  int (*nodes)(const ContentionSetting& setting) = nullptr;
 
   /// The key of this name or short name; nullptr if there is none.
   const NetworkKey* key(const std::string& name) const;

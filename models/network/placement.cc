@@ -6,8 +6,10 @@
 #include <charconv>
 #include <fstream>
 #include <map>
+#include <numeric>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "models/error.h"
 
@@ -56,8 +58,9 @@ RankLine parse_rank_line(const std::string& line, const std::string& place) {
 Placement::Placement(const std::vector<int>& node_of_rank, const std::vector<int>& socket_of_rank) {
   assert(socket_of_rank.empty() || socket_of_rank.size() == node_of_rank.size());
   for (size_t rank = 0; rank < node_of_rank.size(); ++rank) {
-    places_.push_back(
-        {node_of_rank[rank], socket_of_rank.empty() ? kNoSocket : socket_of_rank[rank]});
+    places_.push_back({node_of_rank[rank],
+                       socket_of_rank.empty() ? kNoSocket : socket_of_rank[rank],
+                       node_of_rank[rank]});
   }
 }
 
@@ -93,6 +96,46 @@ Placement Placement::on_sockets(int sockets) const {
   return moved;
 }
 
+Placement Placement::shuffled(uint64_t seed) const {
+  Placement moved = *this;
+  const std::vector<int> order = drawn_order(ranks(), seed);
+  for (int rank = 0; rank < ranks(); ++rank) moved.places_[rank] = places_[order[rank]];
+  return moved;
+}
+
+Placement Placement::on_network(const std::vector<int>& numbers) const {
+  std::map<int, size_t> place_of_node;
+  for (const Place& place : places_) place_of_node[place.node] = 0;
+  size_t next = 0;
+  for (auto& [node, place] : place_of_node) place = next++;
+  if (next > numbers.size()) {
+    throw InputError("nodes= names " + std::to_string(numbers.size()) +
+                     " nodes of the network, the run has " + std::to_string(next));
+  }
+  Placement moved = *this;
+  for (Place& place : moved.places_) place.network_node = numbers[place_of_node[place.node]];
+  return moved;
+}
+
+int Placement::network_nodes() const {
+  int most = -1;
+  for (const Place& place : places_) most = std::max(most, place.network_node);
+  return most + 1;
+}
+
+std::vector<int> drawn_order(int count, uint64_t seed) {
+  std::vector<int> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  // (std::shuffle is another one with each library.) SplitMix64 (Steele, Lea, Flood 2014).
+  for (int left = count; left > 1; --left) {
+    seed += 0x9E3779B97F4A7C15u;
+    uint64_t bits = (seed ^ seed >> 30) * 0xBF58476D1CE4E5B9u;
+    bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
+    std::swap(order[left - 1], order[(bits ^ bits >> 31) % static_cast<uint64_t>(left)]);
+  }
+  return order;
+}
+
 int Placement::nodes() const {
   std::set<int> nodes;
   for (const Place& place : places_) nodes.insert(place.node);
@@ -119,8 +162,10 @@ bool Placement::knows_sockets() const {
 }
 
 Placement PlacementRule::place(const Placement& recorded) const {
-  const Placement placed = on_nodes(recorded);
-  return sockets > 0 ? placed.on_sockets(sockets) : placed;
+  Placement placed = on_nodes(recorded);
+  if (sockets > 0) placed = placed.on_sockets(sockets);
+  if (shuffle) placed = placed.shuffled(*shuffle);
+  return nodes.empty() ? placed : placed.on_network(nodes);
 }
 
 Placement PlacementRule::on_nodes(const Placement& recorded) const {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,10 +65,19 @@ class Placement {
                             const std::vector<int>& socket_of_rank = {});
   /// The same nodes, with the ranks of each in blocks of about equal size on `sockets` sockets.
   Placement on_sockets(int sockets) const;
+  /// The same places, dealt out to ranks in an order drawn by `seed`.
+  Placement shuffled(uint64_t seed) const;
+  /// The same nodes, in the order of their numbers, as nodes `numbers` of a network. Errors:
+  /// InputError where there are fewer numbers.
+  Placement on_network(const std::vector<int>& numbers) const;
 
   int ranks() const { return static_cast<int>(places_.size()); }
   int nodes() const;
   int node_of(int rank) const { return places_[rank].node; }
+  /// Where its node stands in a network with a shape.
+  int network_node_of(int rank) const { return places_[rank].network_node; }
+  /// The highest of these, plus 1.
+  int network_nodes() const;
   int socket_of(int rank) const { return places_[rank].socket; }
   /// True when the socket of any rank is known.
   bool knows_sockets() const;
@@ -85,6 +95,7 @@ class Placement {
   struct Place {
     int node = 0;
     int socket = kNoSocket;
+    int network_node = 0;
   };
   std::vector<Place> places_;  ///< by rank
 };
@@ -93,11 +104,13 @@ class Placement {
 struct PlacementRule {
   enum class Kind : uint8_t { kRecorded, kBlocks, kRoundRobin, kHosts };
   Kind kind = Kind::kRecorded;
-  int count = 0;                   ///< kBlocks: ranks per node; kRoundRobin: nodes
-  std::vector<std::string> hosts;  ///< kHosts: by rank
-  std::vector<int> slots;          ///< kHosts: the socket of each rank, or kNoSocket
-  int sockets = 0;                 ///< sockets per node, filled in blocks; 0: as recorded
-  std::string file;                ///< kHosts: the file that names them
+  int count = 0;                    ///< kBlocks: ranks per node; kRoundRobin: nodes
+  std::vector<std::string> hosts;   ///< kHosts: by rank
+  std::vector<int> slots;           ///< kHosts: the socket of each rank, or kNoSocket
+  std::optional<uint64_t> shuffle;  ///< the seed of shuffled()
+  std::vector<int> nodes;           ///< those of the network that are used; empty: from 0 on
+  int sockets = 0;                  ///< sockets per node, filled in blocks; 0: as recorded
+  std::string file;                 ///< kHosts: the file that names them
 
   bool operator==(const PlacementRule&) const = default;
   /// Errors: InputError when the number of `hosts` differs from that of ranks.
@@ -106,6 +119,9 @@ struct PlacementRule {
  private:
   Placement on_nodes(const Placement& recorded) const;
 };
+
+/// The numbers 0 to `count` - 1 in an order drawn by `seed`, the same on all machines.
+std::vector<int> drawn_order(int count, uint64_t seed);
 
 /// The host of each rank, from a file of hosts (one a line, that of rank 0 first) or an Open MPI
 /// rankfile ("rank 0=host slot=0:1", socket 0 and its core 1). '#' starts a comment. Errors:

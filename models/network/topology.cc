@@ -17,7 +17,8 @@ class Hops : public Distances {
         link_latency_(link_latency) {}
 
   int between(int from, int to) const override {
-    const int hops = topology_->hops(placement_.node_of(from), placement_.node_of(to));
+    const int hops =
+        topology_->hops(placement_.network_node_of(from), placement_.network_node_of(to));
     return std::max(1, hops) - 1;
   }
   int count() const override { return std::max(1, topology_->diameter()); }
@@ -97,9 +98,13 @@ void check_links(const char* model, double links) {
 }
 
 void check_nodes(const char* model, const Placement& placement, double nodes) {
-  if (placement.nodes() <= nodes) return;
-  throw InputError("the run has " + std::to_string(placement.nodes()) + " nodes, the " + model +
-                   " has " + std::to_string(static_cast<long>(nodes)));
+  const int last = placement.network_nodes() - 1;
+  if (last < nodes) return;
+  const std::string has =
+      ", the " + std::string(model) + " has " + std::to_string(static_cast<long>(nodes));
+  if (last >= placement.nodes())
+    throw InputError("nodes= names node " + std::to_string(last) + has + " nodes");
+  throw InputError("the run has " + std::to_string(last + 1) + " nodes" + has);
 }
 
 }  // namespace rubato

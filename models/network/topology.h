@@ -77,6 +77,11 @@ std::unique_ptr<Distances> make_hops(const ContentionSetting& setting, const Pla
   const double latency = *setting.number("link_latency");
   return latency > 0 ? count_links(make_topology(setting, placement), placement, latency) : nullptr;
 }
+/// NetworkModel::nodes likewise.
+template <auto make_topology>
+int count_nodes(const ContentionSetting& setting) {
+  return make_topology(setting, Placement())->nodes();
+}
 /// Of a topology that is asked for its shape alone 1.
 double link_bandwidth(const ContentionSetting& setting);
 /// Errors: InputError where a run has more nodes than the network, or that has too many links.

@@ -174,6 +174,7 @@ const NetworkModel torus_model = {
                      {"dimension-order", "spread", "valiant"}}}),
     make_links<make>,
     make_hops<make>,
+    count_nodes<make>,
 };
 
 }  // namespace rubato

@@ -5,9 +5,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
+#include <map>
 
 #include "models/cost/interconnect.h"
 #include "models/cost/scenario.h"
@@ -101,6 +104,68 @@ TEST_CASE("placement by blocks, round robin and file: one archive on other nodes
   // The hops from 1 to 2 and from 5 to 6 go between nodes: 5 * 1 + 2 * 5.
   const TextFile hosts("a # rank 0\na\n\nb\nb\n  b\nb\na\na\n");
   CHECK(ends(kChain, machine + ",placement=file:" + hosts.path())[7] == Approx(15000));
+}
+
+// A torus is a ring of eight nodes here, with 1 us for each link on top of 5 us: node 4 is four
+// links from node 0, node 7 one, as node 1 is.
+TEST_CASE("the nodes of a run may be any of the network") {
+  const char* const trace = R"(
+    nodes 0 1
+    0: 0..0 send 1 8B
+    1: 0..0 recv 0 8B
+  )";
+  const std::string ring =
+      "bandela:network.latency=5us,contention=torus,contention.dimensions=8,"
+      "contention.link_latency=1us";
+  CHECK(ends(trace, ring)[1] == Approx(6000));
+  CHECK(ends(trace, ring + ",nodes=0+4")[1] == Approx(9000));
+  CHECK(ends(trace, ring + ",nodes=0-7/7")[1] == Approx(6000));
+  CHECK(ends(trace, ring + ",nodes=2-5/3")[1] == Approx(8000));
+  // More than the run needs: the first ones. Ranks on one node stay there.
+  CHECK(ends(trace, ring + ",nodes=1-7")[1] == Approx(6000));
+  CHECK(ends(kChain, ring + ",node.latency=1us,ppn=4,nodes=0+4")[7] == Approx(6 * 1000 + 9000));
+  const auto refused = [&](const std::string& text, const std::string& why) {
+    INFO(text);
+    CHECK_THROWS_WITH(ends(trace, text), Catch::Contains(why));
+  };
+  refused(ring + ",nodes=0", "names 1 nodes of the network, the run has 2");
+  refused(ring + ",nodes=0+8", "nodes= names node 8, the torus has 8 nodes");
+  refused(ring + ",nodes=0-3+2", "names node 2 twice");
+  refused(ring + ",nodes=3-1", "write nodes=LIST");
+  refused(ring + ",nodes=0+", "write nodes=LIST");
+  refused("bandela:nodes=0+1", "name it before with network=NAME");
+  refused("bandela:contention=crossbar,nodes=random:1", "as many nodes as the run");
+}
+
+TEST_CASE("random orders are permutations, the same each time") {
+  for (const int count : {1, 2, 7, 100}) {
+    std::vector<int> order = drawn_order(count, 3);
+    CHECK(order == drawn_order(count, 3));
+    if (count > 2) CHECK(order != drawn_order(count, 4));
+    std::sort(order.begin(), order.end());
+    for (int i = 0; i < count; ++i) CHECK(order[i] == i);
+  }
+  // Each of the six orders of three comes up in about a sixth of 6,000 draws: 1000 +- 4 * 29.
+  std::map<std::vector<int>, int> seen;
+  for (uint64_t seed = 0; seed < 6000; ++seed) ++seen[drawn_order(3, seed)];
+  CHECK(seen.size() == 6);
+  for (const auto& [order, times] : seen) CHECK(std::abs(times - 1000) < 116);
+  // Ranks change places, each of the two nodes keeps its four.
+  const Placement blocks = Placement::blocks(8, 4);
+  PlacementRule rule = parse_scenario("bandela:placement=random:5,ppn=4").placement;
+  const Placement drawn = rule.place(Placement::blocks(8, 8));
+  int moved = 0, on_first = 0;
+  for (int rank = 0; rank < 8; ++rank) {
+    moved += drawn.node_of(rank) != blocks.node_of(rank);
+    on_first += drawn.node_of(rank) == 0;
+    CHECK(drawn.network_node_of(rank) == drawn.node_of(rank));
+  }
+  CHECK(moved > 0);
+  CHECK(on_first == 4);
+  // Nodes of a ring of 16, drawn.
+  rule = parse_scenario("bandela:ppn=1,contention=torus,contention.dimensions=16,nodes=random:2")
+             .placement;
+  CHECK(rule.nodes == drawn_order(16, 2));
 }
 
 TEST_CASE("an Open MPI rankfile may name ranks in any order") {

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "models/cost/scenario_change.h"
+#include "models/network/network_model.h"
+#include "models/network/placement.h"
+
+namespace rubato {
+
+/// ppn=4; sockets=2; placement=block:4, roundrobin:2, random:7, file:hosts.txt. What else the rule
+/// says stays, in whichever order it is said. `text`: the scenario. Errors: UsageError; InputError
+/// for a bad file.
+void change_placement(PlacementRule& rule, const std::string& text, const Change& change);
+
+/// nodes=0-15+32-60/4, nodes=random:7: which nodes of `network` the run has. Errors: UsageError.
+void change_network_nodes(PlacementRule& rule, const ContentionSetting& network,
+                          const std::string& text, const Change& change);
+
+}  // namespace rubato
