@@ -20,6 +20,7 @@ int command_export(const Arguments& arguments);
 int command_fit(const Arguments& arguments);
 int command_import(const Arguments& arguments);
 int command_info(const Arguments& arguments);
+int command_place(const Arguments& arguments);
 int command_platforms(const Arguments& arguments);
 int command_profile(const Arguments& arguments);
 int command_replay(const Arguments& arguments);

@@ -31,6 +31,7 @@ constexpr Command kCommands[] = {
     {"platforms", "the platform files of common networks that are here", command_platforms},
     {"replay", "play an archive back on other machines", command_replay},
     {"profile", "who spends how long in which call, and sends how much to whom", command_profile},
+    {"place", "where the ranks of a run should be, in a network", command_place},
     {"advise", "what each change would save end to end, the best first", command_advise},
     {"tolerance", "how much slower a network may be before the run notices", command_tolerance},
     {"diff", "say where a prediction and a measured run part, call by call", command_diff},

@@ -32,8 +32,28 @@ uint64_t parse_seed(const std::string& scenario, const std::string& number,
   return static_cast<uint64_t>(seed);
 }
 
-/// "0-15+32-60/4": nodes 0 to 15, and 32, 36, ... 60.
-std::vector<int> parse_nodes(const std::string& scenario, const std::string& text) {
+/// The numbers with which hosts end, in the order in which hosts are first named.
+std::vector<int> numbers_of(const std::vector<std::string>& hosts, const std::string& file) {
+  std::vector<int> numbers;
+  std::set<std::string> named;
+  std::set<int> seen;
+  for (const std::string& host : hosts) {
+    if (!named.insert(host).second) continue;
+    const size_t digits = host.find_last_not_of("0123456789") + 1;  // 0 behind npos
+    const int number = parse_count(host.substr(digits));
+    if (number < 0 || !seen.insert(number).second) {
+      throw InputError(file + ": '" + host + "' " +
+                       (number < 0 ? "does not end with the number of a node"
+                                   : "ends with the number of another host"));
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<int> parse_nodes(const std::string& text) {
   constexpr int kMost = 1 << 24;
   std::vector<int> nodes;
   std::set<int> seen;
@@ -51,17 +71,15 @@ std::vector<int> parse_nodes(const std::string& scenario, const std::string& tex
     const int first = parse_count(part.substr(0, dash));
     const int last = dash == part.size() ? first : parse_count(part.substr(dash + 1));
     if (first < 0 || last < first || last >= kMost || step < 1)
-      refuse(scenario, "write nodes=LIST as in nodes=0-15+32-60/4, or nodes=random:SEED");
+      throw InputError("'" + text + "' is no list of nodes; write it as in 0-15+32-60/4");
     for (int64_t node = first; node <= last; node += step) {
       if (!seen.insert(static_cast<int>(node)).second)
-        refuse(scenario, "nodes= names node " + std::to_string(node) + " twice");
+        throw InputError("node " + std::to_string(node) + " is named twice in '" + text + "'");
       nodes.push_back(static_cast<int>(node));
     }
   }
   return nodes;
 }
-
-}  // namespace
 
 void change_network_nodes(PlacementRule& rule, const ContentionSetting& network,
                           const std::string& text, const Change& change) {
@@ -70,8 +88,14 @@ void change_network_nodes(PlacementRule& rule, const ContentionSetting& network,
            "nodes= says where the run is in a network with a shape; name it before with "
            "network=NAME (share/doc/networks.md)");
   if (change.operation != '=') refuse(text, "write nodes=LIST");
+  if (change.value == "hosts") {
+    if (rule.kind != PlacementRule::Kind::kHosts)
+      refuse(text, "nodes=hosts: of which file? Name it before with placement=file:FILE");
+    rule.nodes = numbers_of(rule.hosts, rule.file);
+    return;
+  }
   if (!change.value.starts_with("random:")) {
-    rule.nodes = parse_nodes(text, change.value);
+    rule.nodes = parse_nodes(change.value);
     return;
   }
   if (!network.model->nodes)

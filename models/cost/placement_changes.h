@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "models/cost/scenario_change.h"
 #include "models/network/network_model.h"
@@ -13,7 +14,11 @@ namespace rubato {
 /// for a bad file.
 void change_placement(PlacementRule& rule, const std::string& text, const Change& change);
 
-/// nodes=0-15+32-60/4, nodes=random:7: which nodes of `network` the run has. Errors: UsageError.
+/// "0-15+32-60/4": nodes 0 to 15, and 32, 36, ... 60. Errors: InputError.
+std::vector<int> parse_nodes(const std::string& text);
+
+/// nodes=0-15+32-60/4, nodes=random:7, nodes=hosts (their names in the file of the placement end
+/// with them): which nodes of `network` the run has. Errors: UsageError, InputError.
 void change_network_nodes(PlacementRule& rule, const ContentionSetting& network,
                           const std::string& text, const Change& change);
 

@@ -87,8 +87,8 @@ uint32_t TimeOrder::begin(UnderWay what, int source, int destination, Level leve
   what.network = &network;
   flows_[number] = what;
   network.start(number,
-                {source, destination, placement_.network_node_of(source), placement_.network_node_of(destination),
-                 bytes, length, data, alone},
+                {source, destination, placement_.network_node_of(source),
+                 placement_.network_node_of(destination), bytes, length, data, alone},
                 now_);
   take_timers(network);
   return number;

@@ -71,6 +71,9 @@ expect 2 "--percent: 'x' is no number above 0" tolerance run.otf2dir --on perfec
 expect 2 "--most: from 1 to 64" advise run.otf2dir --most 0
 expect 2 "nothing can be told" advise run.otf2dir --on undisturbed:local
 expect 2 "has a comma" advise run.otf2dir --hosts a,b
+expect 2 "on which machine?" place run.otf2dir
+expect 2 "of which network?" place run.otf2dir --on bandela --free 0-3
+expect 2 "is no list of nodes" place run.otf2dir --on bandela:contention=torus,contention.dimensions=8 --free 0-
 expect 2 "write overhead*FACTOR" replay run.otf2dir --on bandela:overhead=1us
 expect 2 "--only: of what?" replay run.otf2dir --only
 expect 2 "--polling: 'spin' is neither wait nor keep" replay run.otf2dir --polling spin
@@ -109,7 +112,7 @@ expect 1 "run.otf2dir: cannot be written: Is a directory" replay no.otf2dir --js
 expect 1 "nothing.otf2dir" replay nothing.otf2dir --json a.json
 expect 1 "nothing.otf2dir" info nothing.otf2dir
 
-for words in "" "--help" "replay --help" "info --help" "profile --help" "advise --help" "tolerance --help" "diff --help" "compare --help" "fit --help" "help trace" "platforms --help" "import --help" "export --help"; do
+for words in "" "--help" "replay --help" "info --help" "profile --help" "advise --help" "place --help" "tolerance --help" "diff --help" "compare --help" "fit --help" "help trace" "platforms --help" "import --help" "export --help"; do
   # shellcheck disable=SC2086  # words on purpose
   "$rubato" $words >out 2>&1 </dev/null || {
     echo "rubato $words fails"

@@ -124,15 +124,19 @@ TEST_CASE("the nodes of a run may be any of the network") {
   // More than the run needs: the first ones. Ranks on one node stay there.
   CHECK(ends(trace, ring + ",nodes=1-7")[1] == Approx(6000));
   CHECK(ends(kChain, ring + ",node.latency=1us,ppn=4,nodes=0+4")[7] == Approx(6 * 1000 + 9000));
+  // Rank 0 on node 6, rank 1 on node 3.
+  const TextFile hosts("n6\nn03\n");
+  CHECK(ends(trace, ring + ",placement=file:" + hosts.path() + ",nodes=hosts")[1] == Approx(8000));
   const auto refused = [&](const std::string& text, const std::string& why) {
     INFO(text);
     CHECK_THROWS_WITH(ends(trace, text), Catch::Contains(why));
   };
   refused(ring + ",nodes=0", "names 1 nodes of the network, the run has 2");
   refused(ring + ",nodes=0+8", "nodes= names node 8, the torus has 8 nodes");
-  refused(ring + ",nodes=0-3+2", "names node 2 twice");
-  refused(ring + ",nodes=3-1", "write nodes=LIST");
-  refused(ring + ",nodes=0+", "write nodes=LIST");
+  refused(ring + ",nodes=0-3+2", "node 2 is named twice");
+  refused(ring + ",nodes=3-1", "is no list of nodes");
+  refused(ring + ",nodes=0+", "is no list of nodes");
+  refused(ring + ",nodes=hosts", "of which file?");
   refused("bandela:nodes=0+1", "name it before with network=NAME");
   refused("bandela:contention=crossbar,nodes=random:1", "as many nodes as the run");
 }
