@@ -1,16 +1,14 @@
 #include "replay/archive/text_definitions.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <sstream>
 #include <utility>
 
 #include "models/error.h"
 
 namespace rubato {
-
-std::string whole(double number) {
-  return std::to_string(static_cast<int>(number));
-}
 
 TextDefinitions::TextDefinitions(const std::string& text, std::string origin)
     : origin_(std::move(origin)) {
@@ -26,10 +24,21 @@ double TextDefinitions::number(const TextLine& line, const std::string& word) co
   try {
     size_t used = 0;
     const double value = std::stod(word, &used);
-    if (used == word.size()) return value;
-  } catch (const std::exception&) {
+    if (used == word.size() && std::isfinite(value)) {
+      constexpr double kMost = uint64_t{1} << 53;
+      if (std::abs(value) <= kMost) return value;
+      fail(line, "'" + word + "' is beyond the numbers of a trace, 2^53");
+    }
+  } catch (const std::logic_error&) {  // of stod
   }
   fail(line, "'" + word + "' is not a number");
+}
+
+int TextDefinitions::whole_number(const TextLine& line, const std::string& word, int least) const {
+  const double value = number(line, word);
+  if (value >= least && value <= std::numeric_limits<int>::max() && value == std::floor(value))
+    return static_cast<int>(value);
+  fail(line, "'" + word + "' is not a whole number from " + std::to_string(least) + " on");
 }
 
 void TextDefinitions::read_lines(const std::string& text) {
@@ -55,7 +64,7 @@ void TextDefinitions::read_lines(const std::string& text) {
     }
     if (line.words[0] == "sockets") {
       for (size_t i = 1; i < line.words.size(); ++i)
-        trace.socket_of_rank.push_back(static_cast<int>(number(line, line.words[i])));
+        trace.socket_of_rank.push_back(whole_number(line, line.words[i], kNoSocket));
       continue;
     }
     if (line.words[0] == "comm" || line.words[0] == "window" || line.words[0] == "neighbours") {
@@ -129,8 +138,8 @@ void TextDefinitions::define(int ranks, std::vector<int> nodes,
 
 void TextDefinitions::define_communicator(const TextLine& line) {
   if (line.words.size() < 3) fail(line, "write comm NUMBER RANK...");
-  const auto [entry, is_new] = comms.emplace(static_cast<int>(number(line, line.words[1])),
-                                             static_cast<uint32_t>(trace.comms.size()));
+  const auto [entry, is_new] =
+      comms.emplace(whole_number(line, line.words[1]), static_cast<uint32_t>(trace.comms.size()));
   if (!is_new) fail(line, "communicator " + line.words[1] + " is there already");
   Communicator comm;
   comm.name = "comm " + line.words[1];
@@ -149,20 +158,20 @@ void TextDefinitions::define_communicator(const TextLine& line) {
 }
 
 void TextDefinitions::define_window(TextLine line) {
-  const uint32_t comm = comm_of(line, option(line, "comm", 0));
+  const uint32_t comm = comm_of(line, whole_option(line, "comm", 0));
   if (line.words.size() != 2) fail(line, "write window NUMBER [comm NUMBER]");
   Communicator window = trace.comms[comm];
   window.name = "window " + line.words[1];
   window.window = true;
   const auto index = static_cast<uint32_t>(trace.comms.size());
-  if (!windows.emplace(static_cast<int>(number(line, line.words[1])), index).second)
+  if (!windows.emplace(whole_number(line, line.words[1]), index).second)
     fail(line, "window " + line.words[1] + " is there already");
   trace.comms.push_back(std::move(window));
 }
 
 void TextDefinitions::define_neighbours(const TextLine& line) {
   if (line.words.size() < 5) fail(line, "write neighbours COMM RANK from RANK... to RANK...");
-  const uint32_t comm = comm_of(line, number(line, line.words[1]));
+  const uint32_t comm = comm_of(line, whole_number(line, line.words[1]));
   Neighbours& neighbours = trace.neighbours[{rank_named(line, 2), comm}];
   std::vector<int32_t>* list = &neighbours.sources;
   for (size_t i = 3; i < line.words.size(); ++i) {
@@ -184,19 +193,32 @@ void TextDefinitions::check(int rank) const {
   if (!found) throw InputError(origin_ + ": rank " + std::to_string(rank) + " has no calls");
 }
 
-uint32_t TextDefinitions::comm_of(const TextLine& line, double number) const {
-  const auto found = comms.find(static_cast<int>(number));
-  if (found == comms.end()) fail(line, "communicator " + whole(number) + " is not defined");
+uint32_t TextDefinitions::comm_of(const TextLine& line, int number) const {
+  const auto found = comms.find(number);
+  if (found == comms.end())
+    fail(line, "communicator " + std::to_string(number) + " is not defined");
   return found->second;
 }
 
-double TextDefinitions::option(TextLine& line, const std::string& keyword, double otherwise) const {
+std::optional<std::string> TextDefinitions::take_option(TextLine& line,
+                                                        const std::string& keyword) const {
   const auto found = std::find(line.words.begin(), line.words.end(), keyword);
-  if (found == line.words.end()) return otherwise;
+  if (found == line.words.end()) return {};
   if (found + 1 == line.words.end()) fail(line, "nothing stands behind '" + keyword + "'");
-  const double value = number(line, *(found + 1));
+  std::string word = *(found + 1);
   line.words.erase(found, found + 2);
-  return value;
+  return word;
+}
+
+double TextDefinitions::option(TextLine& line, const std::string& keyword, double otherwise) const {
+  const auto word = take_option(line, keyword);
+  return word ? number(line, *word) : otherwise;
+}
+
+int TextDefinitions::whole_option(TextLine& line, const std::string& keyword, int otherwise,
+                                  int least) const {
+  const auto word = take_option(line, keyword);
+  return word ? whole_number(line, *word, least) : otherwise;
 }
 
 }  // namespace rubato
