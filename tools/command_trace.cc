@@ -64,8 +64,10 @@ std::string checked_window(const po::variables_map& values) {
   const auto number = [&](size_t i, double otherwise) {
     return part[i].length() == 0 ? otherwise : std::stod(part[i]);
   };
-  if (!std::regex_match(text, part, form) || text.find("..") != std::string::npos ||
-      part[2] == "." || part[3] == "." || number(2, 0) >= number(3, 1e18)) {
+  constexpr size_t kMost = 100;  // characters; std::regex recurses for each
+  if (text.size() > kMost || !std::regex_match(text, part, form) ||
+      text.find("..") != std::string::npos || part[2] == "." || part[3] == "." ||
+      number(2, 0) >= number(3, 1e18)) {
     throw UsageError(fmt::format(
         "--window {}: expected seconds, such as 2:10, or barriers, such as barrier:3:7", text));
   }
