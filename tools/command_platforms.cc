@@ -8,6 +8,7 @@
 #include "tools/install_paths.h"
 #include "tools/numbers.h"
 #include "tools/options.h"
+#include "tools/standard_streams.h"
 #include "tools/text_table.h"
 
 namespace po = boost::program_options;
@@ -46,7 +47,8 @@ int command_platforms(const Arguments& arguments) {
   for (const std::string& name : names) {
     table.add_row(row(name, load_platform(preset_path(directory, name))));
   }
-  fmt::print("{}\nFiles with sources: {}\n", table.format(page_width()), directory);
+  print_to_stdout(
+      fmt::format("{}\nFiles with sources: {}\n", table.format(page_width()), directory));
   return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "tools/install_paths.h"
 #include "tools/options.h"
 #include "tools/preloadable.h"
+#include "tools/standard_streams.h"
 #include "tools/trace_watch.h"
 #include "tracer/function_filter.h"
 
@@ -210,11 +211,10 @@ int trace(const Arguments& arguments) {
   // Later there is nobody to say it: nothing of ours is in such a process.
   if (launcher_rank() == 0) {
     if (const std::string why = why_not_preloaded(program); !why.empty()) {
-      fmt::print(
-          stderr,
+      print_to_stderr(fmt::format(
           "rubato: warning: {} {}: the tracer cannot be loaded into it, and nothing is recorded "
-          "but MPI programs that it starts\n",
-          program, why);
+          "but MPI programs that it starts",
+          program, why));
     }
   }
 

@@ -35,7 +35,7 @@ bool ReportFiles::wants(const std::string& option) const {
 }
 
 void ReportFiles::write(const std::string& option, const std::string& text) {
-  if (to_stdout_ == option) print_to_stdout(text);
+  if (to_stdout_ == option) print_data(text);
   for (auto& [name, file] : files_) {
     if (name == option) file->write(text);
   }

@@ -112,11 +112,51 @@ def numbers_in():
         refused("t2.txt:1: ", "info", write("t2.txt", f"{line}\n0: 0..1 init\n"))
 
 
+def hostile_strings():
+    """Escapes of terminals, line ends and formulas in names do not get to where they act."""
+    evil = "\x1b[2J\x9b\u009b\u202e\x7f"
+
+    def plain(words, text):
+        if any(ord(c) < 32 and c not in "\n\t" or 127 <= ord(c) < 160 or c == "\u202e" or
+               0xDC80 <= ord(c) < 0xDD00 for c in text):
+            complain(f"rubato {words}: {text!r}")
+
+    write("e.toml", PLATFORM.replace("made up", "\\u001b[2J\\u009b\\n--x"))
+    plain("replay --on e.toml", accepted("replay", "t.txt", "--on", "e.toml"))
+    accepted("export", "e.toml", "--simgrid", "e.xml")
+    import xml.dom.minidom
+    xml.dom.minidom.parse("e.xml")
+    for words in (("replay", "t.txt", "--on", evil), ("info", evil), (evil,),
+                  ("replay", "t.txt", "--on", write("a.toml", PLATFORM + f"'{evil[:-1]}' = 1\n")),
+                  ("replay", "t.txt", "--on", write("a.toml", PLATFORM + "\"a\\nb\\u001b\" = 1\n")),
+                  ("replay", "t.txt", "--on", "perfect:placement=file:" + write("h.txt", f"a {evil}\n")),
+                  ("info", write("t2.txt", f"0: {evil}\n")),
+                  ("compare", write("a.csv", f"level,pattern,bytes,seconds_min\n{evil},x,{evil},1\n"), "a.csv"),
+                  ("import", write("a.txt", f"# OSU MPI Latency Test\n# Size  Latency (us)\n1 {evil}\n"),
+                   "-o", "b.toml")):
+        result = run(*words)
+        plain(words, result.stderr)
+        if result.returncode not in (1, 2) or len(result.stderr.splitlines()) != 1:
+            complain(f"rubato {words}: {result.returncode} {result.stderr!r}")
+    write("f.csv", "level,pattern,bytes,seconds_min\n=1+1,x,8,1\n")
+    for text in (accepted("compare", "f.csv", "f.csv", "--csv", "-"), ):
+        if "\n'=1+1 x,8," not in text:
+            complain(f"a formula: {text}")
+    # The locale C: ASCII, but data as they are.
+    env = {**os.environ, "LC_ALL": "C"}
+    text = run("replay", "t.txt", "--on", "bandela:latency=3us,name=\u00b5", env=env)
+    if text.returncode or not text.stdout.isascii():
+        complain(f"LC_ALL=C: {text.stdout}")
+    data = run("replay", "t.txt", "--on", "bandela:latency=3us,name=\u00b5", "--json", "-", env=env)
+    if "\u00b5" not in data.stdout:
+        complain("LC_ALL=C --json")
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)
         write("t.txt", TRACE)
-        for part in (long_lines, numbers_in):
+        for part in (long_lines, numbers_in, hostile_strings):
             part()
         os.chdir("/")
     if failed:
