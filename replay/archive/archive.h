@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -64,6 +65,9 @@ struct Archive {
   TraceDefinitions definitions;
   ArchiveIndex index;
 };
+
+/// The properties of an archive, as they stand in its anchor.
+std::map<std::string, std::string> read_properties(OTF2_Reader_struct* reader);
 
 /// Reads anchor and global definitions. Errors: InputError.
 Archive read_definitions(const std::string& anchor, OTF2_Reader_struct* reader);

@@ -350,32 +350,45 @@ void settle_empty_waits(TraceDefinitions& trace, bool says_what_is_ready) {
   }
 }
 
-double number(const TraceDefinitions& trace, const char* property, double otherwise) {
+/// The number that a property of ours says, from 0 to `most`.
+double number(const TraceDefinitions& trace, const char* property, double otherwise, double most) {
   const auto found = trace.properties.find(property);
   if (found == trace.properties.end()) return otherwise;
-  double value = otherwise;
   const std::string& text = found->second;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ec == std::errc() && result.ptr == end && value >= 0 && value <= most) return value;
+  throw InputError(trace.path + ": the property " + property + " is '" + text +
+                   "', and not a number from 0 to " + (most == 1 ? "1" : "2^60"));
+}
+
+/// Recording adds no second to anything.
+double overhead(const TraceDefinitions& trace, const char* property, double otherwise) {
+  return number(trace, property, otherwise, 1);
+}
+
+double eager_limit(const TraceDefinitions& trace, const char* property) {
+  return number(trace, property, 0, 1152921504606846976.0);
 }
 
 /// What our own tracer says in properties (tracer/schema.h), and what the creator's habits are.
 void apply_properties(TraceDefinitions& trace) {
-  trace.overhead.outside = number(trace, schema::kOverheadOutside, 0);
-  trace.overhead.inside_before = number(trace, schema::kOverheadInsideBefore, 0);
-  trace.overhead.inside_after =
-      number(trace, schema::kOverheadInsideAfter, 0) + number(trace, schema::kOverheadCallSite, 0);
-  const double record = number(trace, schema::kOverheadPerRecord, 0);
-  trace.overhead.message = number(trace, schema::kOverheadMessage, record);
-  trace.overhead.request = number(trace, schema::kOverheadRequest, record);
-  trace.overhead.completion = number(trace, schema::kOverheadCompletion, record);
-  trace.overhead.collective = number(trace, schema::kOverheadCollective, record);
-  trace.overhead.function = number(trace, schema::kOverheadFunction, 0);
+  trace.overhead.outside = overhead(trace, schema::kOverheadOutside, 0);
+  trace.overhead.inside_before = overhead(trace, schema::kOverheadInsideBefore, 0);
+  trace.overhead.inside_after = overhead(trace, schema::kOverheadInsideAfter, 0) +
+                                overhead(trace, schema::kOverheadCallSite, 0);
+  const double record = overhead(trace, schema::kOverheadPerRecord, 0);
+  trace.overhead.message = overhead(trace, schema::kOverheadMessage, record);
+  trace.overhead.request = overhead(trace, schema::kOverheadRequest, record);
+  trace.overhead.completion = overhead(trace, schema::kOverheadCompletion, record);
+  trace.overhead.collective = overhead(trace, schema::kOverheadCollective, record);
+  trace.overhead.function = overhead(trace, schema::kOverheadFunction, 0);
   if (trace.properties.count(schema::kEagerLimitNode)) {
-    trace.eager_limit_node = number(trace, schema::kEagerLimitNode, 0);
+    trace.eager_limit_node = eager_limit(trace, schema::kEagerLimitNode);
   }
   if (trace.properties.count(schema::kEagerLimitNetwork)) {
-    trace.eager_limit_network = number(trace, schema::kEagerLimitNetwork, 0);
+    trace.eager_limit_network = eager_limit(trace, schema::kEagerLimitNetwork);
   }
   const auto convention = trace.properties.find(schema::kSizeConvention);
   if (convention != trace.properties.end()) {
@@ -435,11 +448,16 @@ void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
 void resolve(const Collected& data, Archive& archive) {
   const std::string& anchor = archive.anchor;
   TraceDefinitions& trace = archive.definitions;
-  if (data.resolution == 0) {
+  constexpr uint64_t kMostTicks = 1'000'000'000'000'000;  // femtoseconds
+  if (data.has_clock && (data.resolution == 0 || data.resolution > kMostTicks)) {
+    throw InputError(anchor + ": the clock of the archive has " + std::to_string(data.resolution) +
+                     " ticks a second; the global definitions (.def) are damaged");
+  }
+  if (!data.has_clock) {
     trace.warnings.push_back(
         "the archive does not define its clock: ticks are taken as nanoseconds");
   }
-  trace.ticks_per_second = data.resolution == 0 ? 1e9 : static_cast<double>(data.resolution);
+  trace.ticks_per_second = !data.has_clock ? 1e9 : static_cast<double>(data.resolution);
   archive.index.global_offset = data.global_offset;
   archive.index.ticks_per_nanosecond = trace.ticks_per_second * 1e-9;
   resolve_ranks(anchor, data, trace);
