@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -13,6 +14,7 @@ namespace rubato {
 TextDefinitions::TextDefinitions(const std::string& text, std::string origin)
     : origin_(std::move(origin)) {
   read_lines(text);
+  check_threads();
   for (int rank = 0; rank < trace.ranks(); ++rank) check(rank);
 }
 
@@ -77,6 +79,8 @@ void TextDefinitions::read_lines(const std::string& text) {
     const size_t dot = line.words[0].find('.');
     line.rank = count_from_0(line, line.words[0].substr(0, dot));
     if (dot != std::string::npos) line.thread = count_from_0(line, line.words[0].substr(dot + 1));
+    constexpr int kMostThreads = 1024;
+    if (line.thread >= kMostThreads) fail(line, "a rank may have 1024 threads");
     threads[line.rank] = std::max(threads[line.rank], line.thread);
     line.words.erase(line.words.begin());
     ranks = std::max(ranks, line.rank + 1);
@@ -179,12 +183,30 @@ void TextDefinitions::define_neighbours(const TextLine& line) {
     if (line.words[i] == "from" || line.words[i] == "to") continue;
     list->push_back(rank_named(line, i));
   }
+  if (neighbours.beyond(trace.comms[comm].size()))
+    fail(line, "more neighbours than a communicator of " +
+                   std::to_string(trace.comms[comm].size()) + " members can have");
 }
 
 int32_t TextDefinitions::rank_named(const TextLine& line, size_t word) const {
   const double rank = number(line, line.words[word]);
   if (rank < 0 || rank >= trace.ranks()) fail(line, "there is no rank " + line.words[word]);
   return static_cast<int32_t>(rank);
+}
+
+void TextDefinitions::check_threads() const {
+  std::map<int, std::set<int>> threads;  // beside the main one
+  for (const TextLine& line : lines) {
+    if (line.thread > 0) threads[line.rank].insert(line.thread);
+  }
+  for (const auto& [rank, numbers] : threads) {
+    if (static_cast<int>(numbers.size()) == *numbers.rbegin()) continue;
+    int missing = 1;
+    while (numbers.count(missing)) ++missing;
+    throw InputError(origin_ + ": rank " + std::to_string(rank) + " has a thread " +
+                     std::to_string(*numbers.rbegin()) + ", but thread " + std::to_string(missing) +
+                     " has no calls");
+  }
 }
 
 void TextDefinitions::check(int rank) const {

@@ -53,6 +53,7 @@ struct TextDefinitions {
   void define_communicator(const TextLine& line);
   void define_window(TextLine line);
   void define_neighbours(const TextLine& line);
+  void check_threads() const;
   void check(int rank) const;
 
   std::string origin_;

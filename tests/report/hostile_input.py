@@ -108,6 +108,9 @@ def numbers_in():
                  "0..1 isend 0 8B req -5", "0..1 wait 1e300", "0..1 send 0 1e30B",
                  "0..1 join 1e19", "0..1 bcast root 1e12 8B 8B", "0..1 put 0 8B win nan"):
         refused("t2.txt:1: ", "info", write("t2.txt", f"0: {line}\n"))
+    refused("a rank may have 1024 threads", "info", write("t2.txt", "0.1000000: 0..1 init\n"))
+    refused("rank 0 has a thread 1000, but thread 1 has no calls", "info",
+            write("t2.txt", "0: 0..1 init\n0.1000: 0..1 init\n"))
     for line in ("comm nan 0", "comm 1e10 0", "sockets nan", "window nan", "nodes nan"):
         refused("t2.txt:1: ", "info", write("t2.txt", f"{line}\n0: 0..1 init\n"))
 
