@@ -41,6 +41,8 @@ uint64_t parse_size(const std::string& text) {
     used = 0;
   }
   const std::string unit = text.substr(used);
+  if (used > 0 && unit.empty() && value > 0 && value < 65536)
+    throw UsageError(fmt::format("--memory {}: did you mean {}MiB?", text, text));
   const std::pair<const char*, double> units[] = {
       {"", 1},
       {"B", 1},

@@ -29,6 +29,7 @@ constexpr Command kCommands[] = {
     {"export", "write a platform file as SimGrid reads it", command_export},
     {"compare", "say where two calibrations differ, and how surely", command_compare},
     {"info", "what stands in an archive, and what can be replayed", command_info},
+    {"check", "say whether a platform file is right, and what messages take there", command_check},
     {"platforms", "the platform files of common networks that are here", command_platforms},
     {"replay", "play an archive back on other machines", command_replay},
     {"profile", "who spends how long in which call, and sends how much to whom", command_profile},

@@ -168,16 +168,27 @@ std::vector<ProtocolSegment> read_protocols(const Reader& reader, const toml::no
 }
 
 LevelModel read_level(const Reader& reader, const toml::table& table, const std::string& where) {
-  reader.check_keys(table, "[" + where + "]",
-                    {"transfer", "points", "protocol", "send_overhead", "receive_overhead",
-                     "unexpected_overhead", "gap", "burst_gap", "crossing_delay"});
+  reader.check_keys(
+      table, "[" + where + "]",
+      {"latency", "bandwidth", "transfer", "points", "protocol", "send_overhead",
+       "receive_overhead", "unexpected_overhead", "gap", "burst_gap", "crossing_delay"});
   LevelModel level;
   const toml::node* transfer = table.get("transfer");
   const toml::node* points = table.get("points");
-  if (!transfer == !points)
-    reader.fail(table, "[" + where + "] needs 'transfer' or 'points', one of them");
-  level.transfer = transfer ? read_segments(reader, *transfer, where + ".transfer")
-                            : read_points(reader, *points, where + ".points");
+  const bool plain = table.get("latency") || table.get("bandwidth");
+  if ((transfer ? 1 : 0) + (points ? 1 : 0) + (plain ? 1 : 0) != 1) {
+    reader.fail(table, "[" + where + "] needs 'latency' and 'bandwidth', or 'transfer', or " +
+                           "'points': one of them");
+  }
+  if (plain) {
+    const double latency = reader.required(table, "latency", where, parse_seconds);
+    if (latency < 0) reader.fail(*table.get("latency"), where + ": a time must not be negative");
+    level.transfer = TransferCurve::hockney(
+        latency, reader.required(table, "bandwidth", where, parse_bandwidth));
+  } else {
+    level.transfer = transfer ? read_segments(reader, *transfer, where + ".transfer")
+                              : read_points(reader, *points, where + ".points");
+  }
   if (const auto* node = table.get("protocol"))
     level.protocols = read_protocols(reader, *node, where + ".protocol");
   if (const auto* node = table.get("send_overhead"))

@@ -35,6 +35,15 @@ struct Change {
                                     "perfect",  "bandela",     "loggps"};
   const std::vector<std::string> known = preset_names(presets);
   names.insert(names.end(), known.begin(), known.end());
+  // "infiniband-hdr,ppn=1"
+  const size_t comma = base.find(',');
+  const std::string first = base.substr(0, comma);
+  std::error_code ignored;
+  if (comma != std::string::npos && (std::find(names.begin(), names.end(), first) != names.end() ||
+                                     std::filesystem::is_regular_file(first, ignored))) {
+    refuse(text, "changes stand behind a ':'; did you mean '" + first + ":" +
+                     text.substr(comma + 1) + "'?");
+  }
   throw InputError(
       "scenario '" + text + "': there is no platform file '" + base + "'" +
       did_you_mean(base, names) +

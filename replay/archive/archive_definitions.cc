@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "models/error.h"
+#include "models/shell_quoted.h"
 #include "replay/archive/archive.h"
 #include "replay/archive/collected_definitions.h"
 #include "replay/archive/file_ends.h"
@@ -239,6 +240,10 @@ std::string find_anchor(const std::string& path) {
   if (error) throw InputError(path + ": " + error.message());
   for (const auto& entry : entries) {
     if (entry.path().extension() == ".otf2") anchors.push_back(entry.path().string());
+  }
+  if (anchors.empty() && fs::exists(path + "/INCOMPLETE", error)) {
+    throw InputError(path + ": its recording did not end, so there is no archive yet; make one: " +
+                     "rubato recover " + shell_quoted(path));
   }
   if (anchors.empty()) throw InputError(path + ": there is no .otf2 file in this directory");
   if (anchors.size() > 1)
