@@ -17,6 +17,11 @@ std::string partial_of(const std::string& path) {
   return path + ".partial";
 }
 
+/// A new file: one of that name may be a link that somebody else placed there.
+int create(const std::string& partial) {
+  return open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+}
+
 bool put(int file, const std::string& text) {
   size_t done = 0;
   while (done < text.size()) {
@@ -46,12 +51,16 @@ void refuse_output(const std::string& path, bool force) {
   refuse_unwritable(path, force);
   const std::string partial = partial_of(path);
   struct stat there;
-  if (!force && stat(partial.c_str(), &there) == 0 && there.st_size > 0) {
+  const bool is_there = lstat(partial.c_str(), &there) == 0;
+  if (is_there && !S_ISREG(there.st_mode))
+    throw InputError(partial + " is no regular file; remove it, or choose another name");
+  if (!force && is_there && there.st_size > 0) {
     throw InputError(partial +
                      " is what a run left that was killed or failed: 'rubato fit' reads samples; "
                      "move it away, or --force to replace it");
   }
-  const int file = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (is_there) unlink(partial.c_str());
+  const int file = create(partial);
   if (file < 0) throw InputError(path + " cannot be written: " + std::strerror(errno));
   close(file);
   unlink(partial.c_str());
@@ -64,7 +73,8 @@ SampleWriter::SampleWriter(std::string path, bool force)
 
 void SampleWriter::add(const std::string& rows) {
   pending_ += rows;
-  const int file = open(partial_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const int file = any_ ? open(partial_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
+                        : create(partial_);
   if (file < 0) fail(errno);
   const off_t before = lseek(file, 0, SEEK_END);
   int error = put(file, pending_) ? 0 : errno;
@@ -78,7 +88,7 @@ void SampleWriter::add(const std::string& rows) {
 
 void SampleWriter::finish() {
   if (!pending_.empty()) add("");
-  const int file = open(partial_.c_str(), O_WRONLY | O_CLOEXEC);
+  const int file = open(partial_.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   if (file < 0) fail(errno);
   // Some file systems report a full disk only here; some cannot sync, which is no harm.
   const int error = fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;

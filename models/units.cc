@@ -16,8 +16,23 @@ namespace {
 
 using Unit = std::pair<const char*, double>;
 
-constexpr std::array<Unit, 5> kSeconds = {
-    {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}, {"ps", 1e-12}}};
+// Messages list them up to "ps": the others are other spellings of microseconds (the micro sign and
+// the Greek letter look alike).
+constexpr std::array<Unit, 10> kSeconds = {{{"ns", 1e-9},
+                                            {"us", 1e-6},
+                                            {"ms", 1e-3},
+                                            {"s", 1.0},
+                                            {"ps", 1e-12},
+                                            {"\u00b5s", 1e-6},
+                                            {"\u03bcs", 1e-6},
+                                            {"usec", 1e-6},
+                                            {"msec", 1e-3},
+                                            {"sec", 1.0}}};
+constexpr size_t kListedSeconds = 5;
+// What no machine has, so that sums of many of them are numbers still.
+constexpr double kMostSeconds = 1e6;
+constexpr double kMostBytes = 1152921504606846976.0;  // 1 EiB
+constexpr double kLeastBandwidth = 1;
 constexpr std::array<Unit, 10> kBytes = {{{"B", 1.0},
                                           {"KiB", 1024.0},
                                           {"MiB", 1048576.0},
@@ -39,8 +54,9 @@ constexpr std::array<Unit, 9> kBandwidths = {{{"B/s", 1.0},
                                               {"Gbit/s", 1e9 / 8}}};
 
 /// Number and unit of `text`; the unit must be one of `units` unless the number is 0.
-double parse_quantity(const std::string& text, std::span<const Unit> units, const char* what,
-                      const char* example) {
+/// Messages name the first `listed` units.
+double parse_quantity(const std::string& text, std::span<const Unit> units, size_t listed,
+                      const char* what, const char* example) {
   std::string_view rest = text;
   while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
   while (!rest.empty() && rest.back() == ' ') rest.remove_suffix(1);
@@ -49,7 +65,8 @@ double parse_quantity(const std::string& text, std::span<const Unit> units, cons
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
   const auto fail = [&]() -> double {
     std::string known;
-    for (const Unit& unit : units) known += (known.empty() ? "" : ", ") + std::string(unit.first);
+    for (const Unit& unit : units.first(listed))
+      known += (known.empty() ? "" : ", ") + std::string(unit.first);
     throw InputError("'" + text + "' is not a " + what + "; write a number and one of the units " +
                      known + ", for example " + example);
   };
@@ -77,23 +94,30 @@ std::string format_quantity(double value, std::span<const Unit> units, int digit
 }  // namespace
 
 double parse_seconds(const std::string& text) {
-  const double seconds = parse_quantity(text, kSeconds, "time", "\"1.3us\"");
+  const double seconds = parse_quantity(text, kSeconds, kListedSeconds, "time", "\"1.3us\"");
   if (std::isinf(seconds)) throw InputError("'" + text + "' is not a time: it must be finite");
+  if (std::abs(seconds) > kMostSeconds)
+    throw InputError("'" + text + "' is longer than a million seconds, the longest time here");
   return seconds;
 }
 
 double parse_bytes(const std::string& text) {
-  const double bytes = parse_quantity(text, kBytes, "size", "\"64KiB\"");
+  const double bytes = parse_quantity(text, kBytes, kBytes.size(), "size", "\"64KiB\"");
   if (!(bytes >= 0)) throw InputError("'" + text + "' is not a size: it must not be negative");
   if (std::isinf(bytes)) throw InputError("'" + text + "' is not a size: it must be finite");
+  if (bytes > kMostBytes)
+    throw InputError("'" + text + "' is more than 2^60 bytes, the largest size here");
   return bytes;
 }
 
 double parse_bandwidth(const std::string& text) {
-  const double bandwidth = parse_quantity(text, kBandwidths, "bandwidth", "\"12.5GB/s\"");
+  const double bandwidth =
+      parse_quantity(text, kBandwidths, kBandwidths.size(), "bandwidth", "\"12.5GB/s\"");
   if (!(bandwidth > 0)) {
     throw InputError("'" + text + "' is not a bandwidth: it must be greater than 0");
   }
+  if (bandwidth < kLeastBandwidth)
+    throw InputError("'" + text + "' is less than 1B/s, the least bandwidth here");
   return bandwidth;
 }
 

@@ -7,9 +7,10 @@ namespace rubato {
 /// Quantities as people write them in platform files and scenarios. A number without a unit is
 /// taken in the base unit only where it is 0; everything else must carry one, so that "5" is never
 /// read as five seconds by accident. Errors: InputError that shows the text and the units that are
-/// understood.
+/// understood, or the range: a million seconds, 2^60 bytes, 1 B/s.
 
-/// "1.3us", "250ns", "0.5 ms", "2s" -> seconds. May be negative (an intercept of a fitted segment).
+/// "1.3us", "250ns", "0.5 ms", "2s", also "1.3µs" and "1.3usec" -> seconds. May be negative (an
+/// intercept of a fitted segment).
 double parse_seconds(const std::string& text);
 
 /// "64KiB", "4MB", "8B" -> bytes. KiB, MiB, GiB are powers of 1024; kB, MB, GB of 1000.

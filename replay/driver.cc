@@ -6,6 +6,7 @@
 
 #include "models/error.h"
 #include "replay/archive/input_format.h"
+#include "replay/check_numbers.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/wide.h"
 #include "replay/fit_degradation.h"
@@ -86,6 +87,7 @@ class Driver {
     passes_done_ = passes_;
     report_progress(0);  // also where the last pass did not come to its end
     summarize();
+    check_numbers(results_);
     return std::move(results_);
   }
 

@@ -342,7 +342,7 @@ int command_calibrate(const Arguments& arguments) {
     if (!request.plan.launcher.empty()) {
       calibrate_in_launches(request.plan);
       if (!request.fit.empty()) return command_fit(request.fit);
-      fmt::print("{}: samples\n", request.plan.csv);
+      print_to_stdout(fmt::format("{}: samples\n", request.plan.csv));
       return 0;
     }
     const Flavour flavour = calibrator_flavour(request.mpi);

@@ -117,8 +117,10 @@ int command_compare(const Arguments& arguments) {
     file->commit();
   }
   const auto standard = writers.find("-");
-  print_to_stdout(standard == writers.end() ? comparison_text(compared, page_width())
-                                            : standard->second(compared));
+  if (standard == writers.end())
+    print_to_stdout(comparison_text(compared, page_width()));
+  else
+    print_data(standard->second(compared));
   return 0;
 }
 

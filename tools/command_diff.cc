@@ -174,7 +174,7 @@ int command_diff(const Arguments& arguments) {
                                      static_cast<size_t>(largest));
 
   if (json != "-") print_to_stdout(diff_text(results, page_width()));
-  if (json == "-") print_to_stdout(diff_json(results));
+  if (json == "-") print_data(diff_json(results));
   if (file) {
     file->write(diff_json(results));
     file->commit();

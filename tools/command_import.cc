@@ -12,6 +12,7 @@
 #include "tools/foreign_samples.h"
 #include "tools/options.h"
 #include "tools/platform_fit.h"
+#include "tools/terminal_text.h"
 #include "tools/text_table.h"
 #include "tools/whole_file.h"
 
@@ -64,7 +65,8 @@ std::vector<Input> inputs_of(const po::variables_map& values) {
 /// As `rubato fit` reads it again.
 std::string csv_of(const SampleFile& samples) {
   std::string text;
-  for (const auto& [key, value] : samples.measured) text += fmt::format("# {}: {}\n", key, value);
+  for (const auto& [key, value] : samples.measured)
+    text += fmt::format("# {}: {}\n", key, one_line(value));
   text += "level,pattern,bytes,messages,seconds_min,launch,processes\n";
   for (const SampleRow& row : samples.rows) {
     text += fmt::format("{},{},{:.15g},{},{:.9g},{},{}\n", row.level, row.pattern, row.bytes,

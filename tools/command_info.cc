@@ -41,7 +41,10 @@ int command_info(const Arguments& arguments) {
   read.repair = !values.count("no-repair");
   read.ignore_offsets = values.count("ignore-offsets") > 0;
   const TraceSummary trace = summarize_archive(archive, read);
-  print_to_stdout(values.count("json") ? info_json(trace) : describe_trace(trace, page_width()));
+  if (values.count("json"))
+    print_data(info_json(trace));
+  else
+    print_to_stdout(describe_trace(trace, page_width()));
   if (values.count("strict")) refuse_kept_calls(trace);
   return 0;
 }

@@ -3,6 +3,7 @@
 #include "models/error.h"
 #include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/standard_streams.h"
 #include "tracer/recover.h"
 
 namespace po = boost::program_options;
@@ -42,16 +43,18 @@ int command_recover(const Arguments& arguments) {
   } catch (const RecoverError& error) {
     throw InputError(error.what());
   }
-  fmt::print("{}: {} events of {} of {} ranks, {:.3f} s\n", result.output, result.events,
-             result.recovered, result.ranks, result.seconds);
+  std::string text = fmt::format("{}: {} events of {} of {} ranks, {:.3f} s\n", result.output,
+                                 result.events, result.recovered, result.ranks, result.seconds);
   constexpr size_t kMost = 8;
   for (const auto* lines : {&result.missing, &result.in_calls}) {
-    for (size_t i = 0; i < lines->size() && i < kMost; ++i) fmt::print("  {}\n", (*lines)[i]);
-    if (lines->size() > kMost) fmt::print("  ... and {} more\n", lines->size() - kMost);
+    for (size_t i = 0; i < lines->size() && i < kMost; ++i)
+      text += fmt::format("  {}\n", (*lines)[i]);
+    if (lines->size() > kMost) text += fmt::format("  ... and {} more\n", lines->size() - kMost);
   }
   if (result.kept && result.recovered < result.ranks) {
-    fmt::print("  the records that are here stay; with the others, recover again\n");
+    text += "  the records that are here stay; with the others, recover again\n";
   }
+  print_to_stdout(text);
   return 0;
 }
 

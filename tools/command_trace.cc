@@ -18,6 +18,7 @@
 #include "tools/install_paths.h"
 #include "tools/options.h"
 #include "tools/preloadable.h"
+#include "tools/standard_streams.h"
 #include "tools/trace_watch.h"
 #include "tracer/function_filter.h"
 
@@ -40,6 +41,8 @@ uint64_t parse_size(const std::string& text) {
     used = 0;
   }
   const std::string unit = text.substr(used);
+  if (used > 0 && unit.empty() && value > 0 && value < 65536)
+    throw UsageError(fmt::format("--memory {}: did you mean {}MiB?", text, text));
   const std::pair<const char*, double> units[] = {
       {"", 1},
       {"B", 1},
@@ -64,8 +67,10 @@ std::string checked_window(const po::variables_map& values) {
   const auto number = [&](size_t i, double otherwise) {
     return part[i].length() == 0 ? otherwise : std::stod(part[i]);
   };
-  if (!std::regex_match(text, part, form) || text.find("..") != std::string::npos ||
-      part[2] == "." || part[3] == "." || number(2, 0) >= number(3, 1e18)) {
+  constexpr size_t kMost = 100;  // characters; std::regex recurses for each
+  if (text.size() > kMost || !std::regex_match(text, part, form) ||
+      text.find("..") != std::string::npos || part[2] == "." || part[3] == "." ||
+      number(2, 0) >= number(3, 1e18)) {
     throw UsageError(fmt::format(
         "--window {}: expected seconds, such as 2:10, or barriers, such as barrier:3:7", text));
   }
@@ -208,11 +213,10 @@ int trace(const Arguments& arguments) {
   // Later there is nobody to say it: nothing of ours is in such a process.
   if (launcher_rank() == 0) {
     if (const std::string why = why_not_preloaded(program); !why.empty()) {
-      fmt::print(
-          stderr,
+      print_to_stderr(fmt::format(
           "rubato: warning: {} {}: the tracer cannot be loaded into it, and nothing is recorded "
-          "but MPI programs that it starts\n",
-          program, why);
+          "but MPI programs that it starts",
+          program, why));
     }
   }
 

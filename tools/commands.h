@@ -14,6 +14,7 @@ int command_trace(const Arguments& arguments);
 int command_recover(const Arguments& arguments);
 int command_advise(const Arguments& arguments);
 int command_calibrate(const Arguments& arguments);
+int command_check(const Arguments& arguments);
 int command_compare(const Arguments& arguments);
 int command_diff(const Arguments& arguments);
 int command_export(const Arguments& arguments);

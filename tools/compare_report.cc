@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tools/csv_text.h"
 #include "tools/json_text.h"
 #include "tools/numbers.h"
 #include "tools/report_html.h"
@@ -140,10 +141,11 @@ std::string comparison_csv(const ComparedFiles& files) {
       "operation,bytes,launches_a,launches_b,median_a,median_b,ratio,u,p_two_sided,p_a_faster,"
       "p_b_faster,significance\n";
   for (const CellComparison& cell : files.comparison.cells) {
-    text += fmt::format("{},{:.15g},{},{},{:.6g},{:.6g},{:.6g},{},{:.6g},{:.6g},{:.6g},{}\n",
-                        cell.operation, cell.bytes, cell.a.size(), cell.b.size(), cell.median_a,
-                        cell.median_b, cell.ratio(), cell.test.u, cell.test.two_sided,
-                        cell.test.less, cell.test.greater, asterisks(cell.test.two_sided));
+    text +=
+        fmt::format("{},{:.15g},{},{},{:.6g},{:.6g},{:.6g},{},{:.6g},{:.6g},{:.6g},{}\n",
+                    csv_text(cell.operation), cell.bytes, cell.a.size(), cell.b.size(),
+                    cell.median_a, cell.median_b, cell.ratio(), cell.test.u, cell.test.two_sided,
+                    cell.test.less, cell.test.greater, asterisks(cell.test.two_sided));
   }
   return text;
 }

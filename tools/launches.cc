@@ -68,12 +68,6 @@ std::string rough_time(double seconds) {
   return seconds >= 90 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.0f} s", seconds);
 }
 
-/// A line for a person who watches; nothing in a pipe.
-void show_line(const std::string& text) {
-  static const bool terminal = isatty(STDERR_FILENO);
-  if (terminal) fmt::print(stderr, "\r\033[K{}", text);
-}
-
 /// The launches of one run.
 class Driver {
  public:
@@ -88,18 +82,19 @@ class Driver {
         break;
       }
     }
-    show_line("");
+    show_progress("");
     if (whole_.empty() && cut_.empty()) {
       throw InputError(failed_.empty()
                            ? "told to stop before the first launch was done; nothing was written"
                            : failed_.front());
     }
     for (const std::string& failure : failed_)
-      fmt::print(stderr, "rubato: {}; left out\n", failure);
+      print_to_stderr(fmt::format("rubato: {}; left out", failure));
     if (told_to_stop) {
-      fmt::print(stderr, "rubato: told to stop; {}\n",
-                 whole_.empty() ? "the only launch is cut short, and is kept"
-                                : fmt::format("the {} that are done are kept", whole_.size()));
+      print_to_stderr(fmt::format(
+          "rubato: told to stop; {}",
+          whole_.empty() ? "the only launch is cut short, and is kept"
+                         : fmt::format("the {} that are done are kept", whole_.size())));
     }
   }
 
@@ -124,7 +119,7 @@ class Driver {
     double seconds = 0;
     const ChildEnd end = run_child(words, log, [&](double passed) {
       seconds = passed;
-      show_line(progress(launch, passed));
+      show_progress(progress(launch, passed));
       return told_to_stop != 0;
     });
     if (end.stopped || told_to_stop) {

@@ -6,8 +6,9 @@
 
 #include "models/error.h"
 #include "tools/commands.h"
+#include "tools/interruption.h"
+#include "tools/standard_streams.h"
 #include "tools/version.h"
-#include "tools/whole_file.h"
 
 namespace rubato {
 namespace {
@@ -28,6 +29,7 @@ constexpr Command kCommands[] = {
     {"export", "write a platform file as SimGrid reads it", command_export},
     {"compare", "say where two calibrations differ, and how surely", command_compare},
     {"info", "what stands in an archive, and what can be replayed", command_info},
+    {"check", "say whether a platform file is right, and what messages take there", command_check},
     {"platforms", "the platform files of common networks that are here", command_platforms},
     {"replay", "play an archive back on other machines", command_replay},
     {"profile", "who spends how long in which call, and sends how much to whom", command_profile},
@@ -37,29 +39,30 @@ constexpr Command kCommands[] = {
     {"diff", "say where a prediction and a measured run part, call by call", command_diff},
 };
 
-void print_help(FILE* out) {
-  fmt::print(out,
-             "rubato {}: what would this MPI program do on another network?\n\n"
-             "Usage: rubato COMMAND [options]\n\nCommands:\n",
-             kVersion);
+void print_help() {
+  std::string text = fmt::format(
+      "rubato {}: what would this MPI program do on another network?\n\n"
+      "Usage: rubato COMMAND [options]\n\nCommands:\n",
+      kVersion);
   for (const Command& command : kCommands)
-    fmt::print(out, "  {:<10} {}\n", command.name, command.summary);
-  fmt::print(out,
-             "\nTypical use:\n"
-             "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
-             "  mpirun -n 2 rubato calibrate -o cluster.toml\n"
-             "  rubato replay run.otf2dir --on cluster.toml\n\n"
-             "'rubato COMMAND --help' explains each command.\n");
+    text += fmt::format("  {:<10} {}\n", command.name, command.summary);
+  text +=
+      "\nTypical use:\n"
+      "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
+      "  mpirun -n 2 rubato calibrate -o cluster.toml\n"
+      "  rubato replay run.otf2dir --on cluster.toml\n\n"
+      "'rubato COMMAND --help' explains each command.\n";
+  print_to_stdout(text);
 }
 
 int run(const Arguments& words) {
   if (words.size() > 1 && words[0] == "help") return run({words[1], "--help"});
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    print_help(stdout);
+    print_help();
     return 0;
   }
-  if (words[0] == "--version") {
-    fmt::print("rubato {}\n", kVersion);
+  if (words[0] == "--version" || words[0] == "-V") {
+    print_to_stdout(fmt::format("rubato {}\n", kVersion));
     return 0;
   }
   const auto command = std::find_if(std::begin(kCommands), std::end(kCommands),
@@ -79,18 +82,21 @@ int run(const Arguments& words) {
 }  // namespace rubato
 
 int main(int argc, char** argv) {
+  rubato::open_standard_streams();
+  rubato::handle_interruptions();
   try {
     const int code = rubato::run({argv + 1, argv + argc});
+    rubato::flush_stdout();
     if (code == 0 && rubato::nobody_reads_stdout()) {
       std::signal(SIGPIPE, SIG_DFL);
       std::raise(SIGPIPE);
     }
     return code;
   } catch (const rubato::UsageError& error) {
-    fmt::print(stderr, "rubato: {}\n", error.what());
+    rubato::print_to_stderr(fmt::format("rubato: {}", error.what()));
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "rubato: error: {}\n", error.what());
+    rubato::print_to_stderr(fmt::format("rubato: error: {}", error.what()));
     return 1;
   }
 }

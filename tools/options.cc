@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "models/error.h"
+#include "tools/standard_streams.h"
 
 namespace po = boost::program_options;
 
@@ -47,8 +48,9 @@ size_t leading_options(const Arguments& words, const po::options_description& op
 void print_help(const CommandHelp& help, const po::options_description& visible) {
   std::ostringstream options;
   options << visible;
-  fmt::print("Usage: {}\n\n{}\n\n{}", help.usage, help.summary, options.str());
-  if (!help.epilog.empty()) fmt::print("\n{}\n", help.epilog);
+  std::string text = fmt::format("Usage: {}\n\n{}\n\n{}", help.usage, help.summary, options.str());
+  if (!help.epilog.empty()) text += fmt::format("\n{}\n", help.epilog);
+  print_to_stdout(text);
 }
 
 }  // namespace

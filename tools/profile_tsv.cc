@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "tools/csv_text.h"
 #include "tools/profile_report.h"
 #include "tools/profile_tables.h"
 
@@ -13,7 +14,7 @@ std::string line_of(const Cells& cells) {
   std::string line;
   for (const std::string& cell : cells) {
     if (!line.empty() || &cell != cells.data()) line += '\t';
-    for (const char c : cell) line += c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
+    for (const char c : no_formula(cell)) line += c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
   }
   return line + '\n';
 }

@@ -7,6 +7,7 @@
 
 #include "models/cost/platform_file.h"
 #include "tools/install_paths.h"
+#include "tools/standard_streams.h"
 
 namespace rubato {
 
@@ -17,7 +18,7 @@ void warn_of_platforms(const std::vector<Scenario>& scenarios) {
     if (file.empty() || file.starts_with(platforms_dir() + "/") || !files.insert(file).second)
       continue;
     for (const std::string& line : load_platform_warnings(file))
-      fmt::print(stderr, "rubato: warning: {}\n", line);
+      print_to_stderr("rubato: warning: " + line);
   }
 }
 
@@ -27,7 +28,7 @@ std::function<void(double)> progress_line(const std::string& word) {
     const int percent = static_cast<int>(100 * share);
     if (percent == shown) return;
     shown = percent;
-    fmt::print(stderr, "\r{}: {:3} %{}", word, percent, share >= 1 ? "\r\033[K" : "");
+    show_progress(share >= 1 ? "" : fmt::format("{}: {:3} %", word, percent));
   };
 }
 

@@ -9,6 +9,7 @@
 
 #include "models/error.h"
 #include "tools/archive_guard.h"
+#include "tools/standard_streams.h"
 
 namespace rubato {
 
@@ -68,7 +69,7 @@ void ReportFiles::print_held() {
     part.resize(part.capacity());
     part.resize(fread(part.data(), 1, part.size(), held_.get()));
     if (part.empty()) break;
-    print_to_stdout(part);
+    print_data(part);
   }
   if (ferror(held_.get())) refuse_to_hold();
   held_.reset();

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
+
 #include <algorithm>
 #include <set>
 
@@ -149,6 +151,13 @@ std::string engine_words(const po::variables_map& values) {
 
 std::string one_archive(const po::variables_map& values, const CommandHelp& help) {
   const Words archives = values.count("archive") ? values["archive"].as<Words>() : Words{};
+  for (const std::string& word : archives) {
+    std::error_code ignored;
+    if (!word.ends_with(".toml") || std::filesystem::is_directory(word, ignored)) continue;
+    const bool takes_machines = help.usage.find("--on") != std::string::npos;
+    throw UsageError(fmt::format("{} is a platform file, not an archive; did you mean {} {}?", word,
+                                 takes_machines ? "--on" : "rubato check", shell_word(word)));
+  }
   if (archives.size() != 1)
     throw UsageError(fmt::format("one archive, please; usage: {}", help.usage));
   return archives[0];

@@ -22,6 +22,7 @@
 
 #include "models/error.h"
 #include "models/units.h"
+#include "tools/terminal_text.h"
 
 namespace rubato {
 namespace {
@@ -135,7 +136,7 @@ double bandwidth(double per_byte) {
 
 std::string escaped(const std::string& text) {
   std::string safe;
-  for (const char c : text) {
+  for (const char c : one_line(text)) {
     // No comment may hold "--".
     if (c == '-' && !safe.empty() && safe.back() == '-') safe += ' ';
     safe += c;

@@ -1,9 +1,8 @@
 #include "tools/whole_directory.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
-
 #include <filesystem>
+#include <random>
 
 #include "models/error.h"
 #include "tools/whole_file.h"
@@ -17,10 +16,17 @@ WholeDirectory::WholeDirectory(const std::string& path) : path_(path) {
     throw InputError(fmt::format("{} exists; choose another name", path));
   target_ = target_of(path);
   while (target_.size() > 1 && target_.ends_with('/')) target_.pop_back();
-  const std::string temporary = fmt::format("{}.part-{}", target_, getpid());
-  if (!fs::create_directory(temporary, error))
-    fail(error ? error.message() : temporary + " is left over; remove it");
-  temporary_ = temporary;
+  error.clear();
+  // 0777 as far as the umask goes, under a name that nobody can have placed there.
+  const NotInterrupted between;
+  std::random_device random;
+  std::string temporary;
+  for (int attempt = 0; attempt < 100 && temporary_.empty() && !error; ++attempt) {
+    temporary = fmt::format("{}.part-{:08x}", target_, random());
+    if (fs::create_directory(temporary, error)) temporary_ = temporary;
+  }
+  if (temporary_.empty()) fail(error.message());
+  gone_.emplace(temporary_);
 }
 
 WholeDirectory::~WholeDirectory() {

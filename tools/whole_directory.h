@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "tools/interruption.h"
 
 namespace rubato {
 
@@ -25,6 +28,7 @@ class WholeDirectory {
   std::string path_;       // as the user wrote it
   std::string target_;     // with symbolic links followed
   std::string temporary_;  // empty: complete
+  std::optional<GoneWhenInterrupted> gone_;
 };
 
 }  // namespace rubato

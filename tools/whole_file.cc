@@ -2,15 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <set>
 
 #include "models/error.h"
+#include "tools/no_pipe_signal.h"
 
 namespace rubato {
 namespace fs = std::filesystem;
@@ -22,21 +24,24 @@ std::set<std::string>& targets() {
   return names;
 }
 
-/// While it lives, writing into a pipe that nobody reads is an error like others, not the end of
-/// the process: that would leave temporary files behind. Only so long, as programs that rubato
-/// starts would inherit it.
-class NoPipeSignal {
- public:
-  NoPipeSignal() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
-  ~NoPipeSignal() { std::signal(SIGPIPE, before_); }
-  NoPipeSignal(const NoPipeSignal&) = delete;
-  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+/// A new file beside `target`, under a name that nobody can have placed there; -1 with errno.
+int create_beside(const std::string& target, mode_t mode, std::string& name) {
+  std::random_device random;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    name = fmt::format("{}.part-{:08x}", target, random());
+    const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (file >= 0 || errno != EEXIST) return file;
+  }
+  return -1;
+}
 
- private:
-  void (*before_)(int);
-};
-
-bool reader_left = false;
+/// Gives a file the owner and the permissions of the one that it will replace.
+void make_alike(int file, const struct stat& other) {
+  const bool is_theirs = fchown(file, other.st_uid, other.st_gid) == 0;
+  // Who cannot give it to the other's group does not open it to one's own.
+  const mode_t mask = is_theirs ? 0777 : 0707;
+  static_cast<void>(fchmod(file, other.st_mode & mask));
+}
 
 }  // namespace
 
@@ -50,9 +55,13 @@ WholeFile::WholeFile(const std::string& path) : path_(path), target_(path) {
     target_ = target_of(path);
     if (!targets().insert(target_).second)
       throw InputError(fmt::format("{}: two outputs cannot be written to one file", path));
-    temporary_ = fmt::format("{}.part-{}", target_, getpid());
-    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const NotInterrupted between;
+    struct stat older = {};
+    const bool replaces = stat(target_.c_str(), &older) == 0;
+    descriptor_ = create_beside(target_, replaces ? 0600 : 0666, temporary_);
     owns_target_ = descriptor_ >= 0;
+    if (owns_target_) gone_.emplace(temporary_);
+    if (owns_target_ && replaces) make_alike(descriptor_, older);
   }
   if (descriptor_ < 0) {
     const int error = errno;
@@ -120,19 +129,6 @@ void keep_input(const std::string& input, const std::string& output) {
     throw InputError(
         fmt::format("{} is what is read; choose another name for what is written", output));
   }
-}
-
-void print_to_stdout(const std::string& text) {
-  const NoPipeSignal quiet;
-  if (fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0) return;
-  if (errno != EPIPE) throw InputError("standard output cannot be written");
-  reader_left = true;
-  // What is printed from here on, and what is left in the buffer, is for nobody.
-  if (!freopen("/dev/null", "w", stdout)) throw InputError("standard output cannot be written");
-}
-
-bool nobody_reads_stdout() {
-  return reader_left;
 }
 
 }  // namespace rubato

@@ -1,12 +1,17 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "tools/interruption.h"
+#include "tools/standard_streams.h"
 
 namespace rubato {
 
 /// A file that appears under its name only when it is complete: written under a temporary name
-/// beside it, then renamed. An older file stays until that moment and is then replaced. Names of
+/// beside it, then renamed. An older file stays until that moment and is then replaced by one with
+/// its owner and permissions; so it does when the process is interrupted. Names of
 /// anything but regular files (/dev/stdout, a pipe) are written to directly. The constructor fails
 /// if the file cannot be created, before a long computation is done for nothing, or if another
 /// WholeFile of this process has the same name. Errors: InputError that names the file and the
@@ -28,7 +33,8 @@ class WholeFile {
   std::string target_;     // with symbolic links followed
   std::string temporary_;  // empty: written to directly
   int descriptor_ = -1;
-  bool owns_target_ = false;  // no other may write there
+  bool owns_target_ = false;                 // no other may write there
+  std::optional<GoneWhenInterrupted> gone_;  // the temporary one
 };
 
 /// The absolute path of an existing or future file, with existing symbolic links followed; `path`
@@ -43,12 +49,5 @@ void refuse_existing(const std::vector<std::string>& files);
 
 /// Refuses an output that is one of the inputs. Errors: InputError.
 void keep_input(const std::string& input, const std::string& output);
-
-/// Prints all of it, or throws: a full disk behind `rubato info --json >file` is an error too. A
-/// reader that has seen enough (`| head`) is none: the command goes on and writes its files.
-void print_to_stdout(const std::string& text);
-/// True when print_to_stdout() found a closed reader. The process should then end by SIGPIPE, as
-/// others do.
-bool nobody_reads_stdout();
 
 }  // namespace rubato

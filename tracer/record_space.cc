@@ -1,6 +1,7 @@
 #include "tracer/record_space.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -54,9 +55,13 @@ std::string note_in(const std::string& directory) {
   return directory + "/" + kIncomplete;
 }
 
-/// The beginning of INCOMPLETE in `directory`, which will be called `output`.
+/// The beginning of INCOMPLETE in `directory`, which will be called `output`. A new file: in a
+/// directory that others may write to, one of that name may be a link to a file of ours.
 FILE* begin_note(const std::string& directory, const std::string& output, int size) {
-  FILE* file = std::fopen(note_in(directory).c_str(), "we");
+  const int descriptor =
+      open(note_in(directory).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  FILE* file = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
+  if (file == nullptr && descriptor >= 0) close(descriptor);
   if (file == nullptr) return nullptr;
   std::fprintf(file,
                "This is no archive yet: its program still runs, or ended without MPI_Finalize, or "
@@ -90,32 +95,69 @@ uint64_t new_job() {
 }
 
 constexpr char kJobLine[] = "job of sessions ";
+constexpr char kLauncherLine[] = "launched as ";
+
+/// What launchers call the job that this process belongs to; "-" where they do not say.
+std::string launched_as() {
+  for (const char* name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "PBS_JOBID"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return std::string(name) + "=" + value;
+  }
+  const char* job = std::getenv("SLURM_JOB_ID");
+  const char* step = std::getenv("SLURM_STEP_ID");
+  if (job != nullptr && step != nullptr) return std::string("SLURM=") + job + "." + step;
+  return "-";
+}
+
+/// A new directory beside `output`, under a name that nobody can have placed there; "", and errno.
+std::string make_beside(const std::string& output, int rank) {
+  uint64_t number = new_job() ^ static_cast<uint64_t>(rank) << 40;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0) ++number;
+    char text[32];
+    std::snprintf(text, sizeof text, ".new-%016llx", static_cast<unsigned long long>(number));
+    const std::string fresh = output + text;
+    if (mkdir(fresh.c_str(), 0777) == 0) return fresh;
+    if (errno != EEXIST) break;
+  }
+  return "";
+}
 
 /// Makes the directory of the archive with a note that has the number of the job. All at once: what
 /// another rank finds is whole. False, and errno, when it is there already or cannot be made.
 bool make_with_job(const std::string& output, int rank, int size) {
-  const std::string fresh = output + ".new-" + std::to_string(rank);
-  if (mkdir(fresh.c_str(), 0777) != 0 && errno != EEXIST) return false;
+  const std::string fresh = make_beside(output, rank);
+  if (fresh.empty()) return false;
+  int error = 0;
   if (FILE* file = begin_note(fresh, output, size)) {
-    std::fprintf(file, "%s%llu\n", kJobLine, static_cast<unsigned long long>(new_job()));
-    std::fclose(file);
+    std::fprintf(file, "%s%llu\n%s%s\n", kJobLine, static_cast<unsigned long long>(new_job()),
+                 kLauncherLine, launched_as().c_str());
+    if (std::fclose(file) != 0) error = errno;
+  } else {
+    error = errno;
   }
-  if (rename(fresh.c_str(), output.c_str()) == 0) return true;
-  const int error = errno;
+  // (An empty directory of that name would be replaced: it is nobody's.)
+  if (error == 0 && rename(fresh.c_str(), output.c_str()) == 0) return true;
+  if (error == 0) error = errno;
   unlink(note_in(fresh).c_str());
   rmdir(fresh.c_str());
   errno = error;
   return false;
 }
 
-/// The number of the job of sessions that a directory is for; 0 when it is for something else.
+/// The number of the job of sessions that a directory is for; 0 when it is for something else, also
+/// for a job that was launched as another one.
 uint64_t job_of(const std::string& output) {
   std::ifstream file(note_in(output));
+  uint64_t job = 0;
+  bool ours = false;
   for (std::string line; std::getline(file, line);) {
     if (line.rfind(kJobLine, 0) == 0)
-      return std::strtoull(line.c_str() + sizeof kJobLine - 1, nullptr, 10);
+      job = std::strtoull(line.c_str() + sizeof kJobLine - 1, nullptr, 10);
+    if (line.rfind(kLauncherLine, 0) == 0)
+      ours = line.substr(sizeof kLauncherLine - 1) == launched_as();
   }
-  return 0;
+  return ours ? job : 0;
 }
 
 /// True in a job that MPI_Comm_spawn started.
@@ -172,7 +214,10 @@ bool RecordSpace::make(MPI_Comm comm, Settings& settings, const std::string& hos
 bool RecordSpace::make_alone(int rank, int size, const Settings& settings,
                              const std::string& host) {
   const bool first = make_with_job(settings.output, rank, size);
-  const std::string trouble = first ? "" : std::strerror(errno);
+  const int error = first ? 0 : errno;
+  const std::string trouble = error == EEXIST || error == ENOTEMPTY
+                                  ? "another job has it, or something else is there"
+                                  : std::strerror(error);
   job = job_of(settings.output);
   if (job == 0) {
     say_outcome("rank " + std::to_string(rank) + " records nothing in " + settings.output + ": " +
@@ -182,7 +227,8 @@ bool RecordSpace::make_alone(int rank, int size, const Settings& settings,
   choose_directory(rank, settings);
   const std::string line = "records " + host + " " + (directory.empty() ? "-" : directory) + ": " +
                            std::to_string(rank) + "\n";
-  const int file = open(note_in(settings.output).c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const int file =
+      open(note_in(settings.output).c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
   if (file >= 0) {
     // In one piece, as others write too.
     [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());

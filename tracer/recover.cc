@@ -41,7 +41,8 @@ std::optional<uint32_t> number_before(const std::string& name, const std::string
 /// What was found of one rank.
 struct Found {
   Journal journal;
-  std::vector<std::string> files;  ///< of the threads, and the journal
+  std::vector<std::string> damage;  ///< a line for each file with damaged blocks
+  std::vector<std::string> files;   ///< of the threads, and the journal
   ProcessRecords records;
   std::vector<ThreadSummary> summaries;
 };
@@ -59,7 +60,7 @@ class OpenFiles {
     for (const int file : files_) close(file);
   }
   int open(const std::string& name) {
-    const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    const int file = ::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) throw RecoverError(name + ": " + std::strerror(errno));
     files_.push_back(file);
     return file;
@@ -255,6 +256,14 @@ void read_threads(const Search& search, OpenFiles& open_files, Found& process) {
       if (!name.empty()) process.files.push_back(name);
     }
     ThreadRecords of_thread(thread, main_file, overflow, process.journal.facts.call_sites);
+    int damaged_file = -1;
+    uint64_t at = 0;
+    if (const uint64_t damaged = of_thread.drop_damaged(damaged_file, at); damaged > 0) {
+      process.damage.push_back((damaged_file == main_file ? files.first : files.second) + ": " +
+                               std::to_string(damaged) +
+                               (damaged == 1 ? " block of records is" : " blocks of records are") +
+                               " damaged and left out, the first at byte " + std::to_string(at));
+    }
     if (!of_thread.empty() || thread == 0) records.threads.push_back(std::move(of_thread));
   }
   if (records.threads.empty()) records.threads.emplace_back(0, -1, -1);
@@ -433,6 +442,7 @@ RecoverResult recover(const RecoverTask& task) {
                                  " blocks of its records");
       }
     }
+    result.missing.insert(result.missing.end(), process.damage.begin(), process.damage.end());
     if (const size_t damaged = process.journal.damaged; damaged > 0) {
       result.missing.push_back(process.files.front() + ": " + std::to_string(damaged) +
                                " entries are damaged");

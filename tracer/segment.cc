@@ -11,6 +11,7 @@
 #include <cassert>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 
@@ -103,6 +104,28 @@ void touch_pages(void* memory, size_t size) {
 
 }  // namespace
 
+/// Four sums side by side, as a multiplication takes four times as long as it keeps the next
+/// waiting: 256 KiB in 20 to 30 us, once a segment. Each word counts by its place.
+uint64_t segment_checksum(const uint64_t* segment, size_t words) {
+  constexpr uint64_t kFactor = 0x9e3779b97f4a7c15u;
+  constexpr size_t kSkipped = offsetof(SegmentHeader, checksum) / sizeof(uint64_t);
+  uint64_t sums[4] = {1, 2, 3, 4};
+  for (size_t i = 0; i < words; i += 4) {
+    for (size_t lane = 0; lane < 4; ++lane) {
+      const uint64_t word = i + lane == kSkipped ? 0 : segment[i + lane];
+      sums[lane] = (sums[lane] ^ word) * kFactor;
+      sums[lane] ^= sums[lane] >> 32;
+    }
+  }
+  const uint64_t all = ((sums[0] * kFactor + sums[1]) * kFactor + sums[2]) * kFactor + sums[3];
+  return all == 0 ? 1 : all;
+}
+
+void SegmentFile::seal() {
+  window_->checksum = segment_checksum(reinterpret_cast<const uint64_t*>(window_),
+                                       window_bytes_ / sizeof(uint64_t));
+}
+
 void segment_file_name(char* name, size_t size, const char* directory, int rank, uint32_t thread) {
   std::snprintf(name, size, "%s/%d.%u.records", directory, rank, thread);
 }
@@ -132,7 +155,7 @@ bool SegmentFile::copy_oldest(const SegmentSpace& space, uint32_t thread, uint64
     char name[PATH_MAX];
     mkdir(space.overflow, 0777);
     segment_file_name(name, sizeof name, space.overflow, space.rank, thread);
-    overflow_file_ = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    overflow_file_ = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (overflow_file_ < 0) return false;
   }
   SegmentHeader header;
@@ -162,7 +185,11 @@ bool SegmentFile::move_oldest(const SegmentSpace& space, uint32_t thread) {
 bool SegmentFile::use_again(const SegmentSpace& space, uint32_t thread) {
   assert(moved_ + window_bytes_ == end_);
   uint64_t bytes;
-  if (!copy_oldest(space, thread, bytes)) return false;
+  seal();
+  if (!copy_oldest(space, thread, bytes)) {
+    window_->checksum = 0;
+    return false;
+  }
   std::memset(begin(), 0, window_bytes_ - sizeof(SegmentHeader));
   *window_ = {SegmentHeader::kMagic,
               sequence_++,
@@ -170,7 +197,8 @@ bool SegmentFile::use_again(const SegmentSpace& space, uint32_t thread) {
               Clock::now(),
               Clock::monotonic(),
               thread,
-              {}};
+              0,
+              0};
   return true;
 }
 
@@ -180,12 +208,15 @@ bool SegmentFile::map_next(uint32_t thread, size_t size) {
   if (memory == MAP_FAILED) return false;
   madvise(memory, size, MADV_DONTFORK);
   touch_pages(memory, size);
-  if (window_ != nullptr) munmap(window_, window_bytes_);
+  if (window_ != nullptr) {
+    seal();
+    munmap(window_, window_bytes_);
+  }
   window_ = static_cast<SegmentHeader*>(memory);
   window_bytes_ = size;
   end_ += size;
   *window_ = {SegmentHeader::kMagic, sequence_++, size, Clock::now(),
-              Clock::monotonic(),    thread,      {}};
+              Clock::monotonic(),    thread,      0,    0};
   return true;
 }
 

@@ -22,9 +22,13 @@ struct SegmentHeader {
   uint64_t ticks;        ///< the record clock ...
   uint64_t nanoseconds;  ///< ... and CLOCK_MONOTONIC when the segment was begun
   uint64_t thread;
-  uint64_t unused[2];
+  uint64_t checksum;  ///< segment_checksum() once it is complete; 0 while it is in use
+  uint64_t unused;
 };
 static_assert(sizeof(SegmentHeader) == 64);
+
+/// Of all words of a segment but its checksum; never 0. `words`: its bytes / 8, a multiple of 4.
+uint64_t segment_checksum(const uint64_t* segment, size_t words);
 
 inline constexpr size_t kSegmentBytes = size_t{256} << 10;
 
@@ -70,6 +74,8 @@ class SegmentFile {
 
  private:
   bool create(const SegmentSpace& space, uint32_t thread);
+  /// The segment in use is complete.
+  void seal();
   bool map_next(uint32_t thread, size_t size);
   bool can_move(const SegmentSpace& space) const;
   bool copy_oldest(const SegmentSpace& space, uint32_t thread, uint64_t& bytes);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace rubato {
 
@@ -39,6 +40,22 @@ void ThreadRecords::find(int file) {
     if (good) segments_.push_back({file, offset, header});
     offset += good ? header.bytes : kSegmentBytes;
   }
+}
+
+uint64_t ThreadRecords::drop_damaged(int& file, uint64_t& at) {
+  return std::erase_if(segments_, [&, first = true](const Segment& segment) mutable {
+    if (segment.header.checksum == 0) return false;
+    const Mapping mapping(segment);
+    if (mapping.begin() == nullptr) return false;  // for_each() will say so
+    const uint64_t* const words = mapping.begin() - sizeof(SegmentHeader) / sizeof(uint64_t);
+    const auto count = static_cast<size_t>(mapping.end() - words);
+    if (segment_checksum(words, count) == segment.header.checksum) return false;
+    if (std::exchange(first, false)) {
+      file = segment.file;
+      at = segment.offset;
+    }
+    return true;
+  });
 }
 
 ThreadRecords::Mapping::Mapping(const Segment& segment) : bytes_(segment.header.bytes) {

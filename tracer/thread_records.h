@@ -22,6 +22,9 @@ class ThreadRecords {
   bool empty() const { return segments_.empty(); }
   /// Segments that should be there and are not, by their numbers.
   uint64_t missing_segments() const { return missing_; }
+  /// Leaves out complete segments that are not as they were written; returns how many those are,
+  /// and the byte in `file`, one of the two, where the first begins.
+  uint64_t drop_damaged(int& file, uint64_t& at);
   /// When the last segment was begun, on both clocks; zeros when there is none.
   uint64_t last_ticks() const { return empty() ? 0 : segments_.back().header.ticks; }
   uint64_t last_nanoseconds() const { return empty() ? 0 : segments_.back().header.nanoseconds; }

@@ -4,7 +4,6 @@
 #include <toml++/toml.h>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include "models/cost/curve_falls.h"
 #include "models/cost/platform_text.h"
 #include "models/error.h"
+#include "models/input_file.h"
 #include "models/units.h"
 
 namespace rubato {
@@ -82,7 +82,8 @@ double read_uncertainty(const Reader& reader, const toml::table& entry) {
   const toml::node* node = entry.get("uncertainty");
   if (!node) return 0;
   const auto value = node->value<double>();
-  if (!value || !(*value >= 0)) reader.fail(*node, "uncertainty must be a number >= 0");
+  if (!value || !(*value >= 0 && *value <= 1000))
+    reader.fail(*node, "uncertainty must be a number from 0 to 1000");
   return *value;
 }
 
@@ -167,16 +168,27 @@ std::vector<ProtocolSegment> read_protocols(const Reader& reader, const toml::no
 }
 
 LevelModel read_level(const Reader& reader, const toml::table& table, const std::string& where) {
-  reader.check_keys(table, "[" + where + "]",
-                    {"transfer", "points", "protocol", "send_overhead", "receive_overhead",
-                     "unexpected_overhead", "gap", "burst_gap", "crossing_delay"});
+  reader.check_keys(
+      table, "[" + where + "]",
+      {"latency", "bandwidth", "transfer", "points", "protocol", "send_overhead",
+       "receive_overhead", "unexpected_overhead", "gap", "burst_gap", "crossing_delay"});
   LevelModel level;
   const toml::node* transfer = table.get("transfer");
   const toml::node* points = table.get("points");
-  if (!transfer == !points)
-    reader.fail(table, "[" + where + "] needs 'transfer' or 'points', one of them");
-  level.transfer = transfer ? read_segments(reader, *transfer, where + ".transfer")
-                            : read_points(reader, *points, where + ".points");
+  const bool plain = table.get("latency") || table.get("bandwidth");
+  if ((transfer ? 1 : 0) + (points ? 1 : 0) + (plain ? 1 : 0) != 1) {
+    reader.fail(table, "[" + where + "] needs 'latency' and 'bandwidth', or 'transfer', or " +
+                           "'points': one of them");
+  }
+  if (plain) {
+    const double latency = reader.required(table, "latency", where, parse_seconds);
+    if (latency < 0) reader.fail(*table.get("latency"), where + ": a time must not be negative");
+    level.transfer = TransferCurve::hockney(
+        latency, reader.required(table, "bandwidth", where, parse_bandwidth));
+  } else {
+    level.transfer = transfer ? read_segments(reader, *transfer, where + ".transfer")
+                              : read_points(reader, *points, where + ".points");
+  }
   if (const auto* node = table.get("protocol"))
     level.protocols = read_protocols(reader, *node, where + ".protocol");
   if (const auto* node = table.get("send_overhead"))
@@ -476,7 +488,39 @@ Platform read_platform(const Reader& reader, const toml::table& root) {
   return platform;
 }
 
+/// Refuses keys of more parts than any table here has: toml++ makes a table in the other of them,
+/// and takes them apart by recursion, up to the end of the stack. (Values in each other it counts
+/// itself.)
+void refuse_deep_keys(const std::string& text, const std::string& origin) {
+  constexpr int kMostParts = 16;
+  unsigned line = 1;
+  int parts = 1;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"' || c == '\'') {
+      const bool is_long = text.compare(i, 3, std::string(3, c)) == 0;
+      const std::string quotes(is_long ? 3 : 1, c);
+      for (i += quotes.size(); i < text.size() && text.compare(i, quotes.size(), quotes) != 0;
+           ++i) {
+        if (text[i] == '\\' && c == '"') ++i;
+        if (i < text.size() && text[i] == '\n') ++line;
+        if (!is_long && i < text.size() && text[i] == '\n') break;  // toml++ says so
+      }
+      i += quotes.size() - 1;
+    } else if (c == '#') {
+      i = std::min(text.find('\n', i), text.size()) - 1;
+    } else if (c == '.' && ++parts > kMostParts) {
+      throw InputError(origin + ":" + std::to_string(line) +
+                       ": a key of more than 16 parts; no platform file has one");
+    } else if (c == '\n' || c == '=' || c == ',' || c == '[' || c == '{') {
+      line += c == '\n' ? 1 : 0;
+      parts = 1;
+    }
+  }
+}
+
 toml::table parse_toml(const std::string& text, const std::string& origin) {
+  refuse_deep_keys(text, origin);
   try {
     return toml::parse(text, origin);
   } catch (const toml::parse_error& error) {
@@ -485,13 +529,8 @@ toml::table parse_toml(const std::string& text, const std::string& origin) {
   }
 }
 
-std::string text_of_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(path + ": cannot be read; is it the platform file you meant?");
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+/// Many times what a platform of thousands of segments takes.
+constexpr size_t kMostBytes = size_t{16} << 20;
 
 /// The line of the entry of a level that begins where the fall is, in a file that was read before.
 unsigned line_of(const toml::table& root, const CurveFall& fall) {
@@ -531,12 +570,12 @@ std::vector<std::string> platform_warnings(const std::string& text, const std::s
 }
 
 std::vector<std::string> load_platform_warnings(const std::string& path) {
-  return platform_warnings(text_of_file(path), path);
+  return platform_warnings(text_of_file(path, "a platform file", kMostBytes), path);
 }
 
 ContentionSetting load_network(const std::string& path) {
   const Reader reader(path);
-  const toml::table root = parse_toml(text_of_file(path), path);
+  const toml::table root = parse_toml(text_of_file(path, "a platform file", kMostBytes), path);
   reader.check_keys(root, "the file", {"name", "network"});
   const toml::node* node = root.get("network");
   if (!node) reader.fail(root, "there is no [network]");
@@ -544,7 +583,7 @@ ContentionSetting load_network(const std::string& path) {
 }
 
 Platform load_platform(const std::string& path) {
-  Platform platform = parse_platform(text_of_file(path), path);
+  Platform platform = parse_platform(text_of_file(path, "a platform file", kMostBytes), path);
   if (platform.name.empty()) platform.name = path;
   return platform;
 }

@@ -26,12 +26,32 @@ namespace {
                                     "perfect",  "bandela",     "loggps"};
   const std::vector<std::string> known = preset_names(presets);
   names.insert(names.end(), known.begin(), known.end());
+  // "infiniband-hdr,ppn=1"
+  const size_t comma = base.find(',');
+  const std::string first = base.substr(0, comma);
+  std::error_code ignored;
+  if (comma != std::string::npos && (std::find(names.begin(), names.end(), first) != names.end() ||
+                                     std::filesystem::is_regular_file(first, ignored))) {
+    refuse(text, "changes stand behind a ':'; did you mean '" + first + ":" +
+                     text.substr(comma + 1) + "'?");
+  }
   throw InputError(
       "scenario '" + text + "': there is no platform file '" + base + "'" +
       did_you_mean(base, names) +
       "; name one, or use measured, undisturbed, perfect, "
       "bandela:latency=...,bandwidth=..., loggps:L=...,o=...,g=...,G=...,S=..." +
       (known.empty() ? "" : " or a preset of " + presets + " (see 'rubato platforms')"));
+}
+
+/// Factors, also all of one kind together, are from 10^-9 to 10^9.
+constexpr double kMostFactor = 1e9;
+
+/// `factor` times what was there before.
+double multiplied(const std::string& scenario, double before, double factor) {
+  const double product = before * factor;
+  if (!(product >= 1 / kMostFactor && product <= kMostFactor))
+    refuse(scenario, "the factors of cpu are together beyond 10^-9 to 10^9");
+  return product;
 }
 
 double parse_factor(const std::string& scenario, const Change& change) {
@@ -42,6 +62,8 @@ double parse_factor(const std::string& scenario, const Change& change) {
     refuse(scenario, "'" + change.value + "' is not a factor; write a number above 0, as in " +
                          change.key + "*0.5");
   }
+  if (!(factor >= 1 / kMostFactor && factor <= kMostFactor))
+    refuse(scenario, "the factor '" + change.value + "' is not from 1e-9 to 1e9");
   return change.operation == '/' ? 1 / factor : factor;
 }
 
@@ -337,7 +359,7 @@ void apply(Scenario& scenario, const std::string& text, const Change& change,
   } else if (change.key == "cpu") {
     Change factor = change;
     if (factor.operation == '=') factor.operation = '*';
-    scenario.cpu *= parse_factor(text, factor);
+    scenario.cpu = multiplied(text, scenario.cpu, parse_factor(text, factor));
   } else if (processors) {
     Change factor = change;
     if (factor.operation == '=') factor.operation = '*';

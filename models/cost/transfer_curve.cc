@@ -9,6 +9,7 @@
 namespace rubato {
 
 TransferCurve::TransferCurve(std::vector<Segment> segments) : segments_(std::move(segments)) {
+  constexpr double kMost = 1e12;  // what factors make of the longest time that can be given
   if (segments_.empty()) return;
   if (segments_.front().from != 0) throw InputError("the first segment must start at 0B");
   for (size_t i = 0; i < segments_.size(); ++i) {
@@ -17,6 +18,8 @@ TransferCurve::TransferCurve(std::vector<Segment> segments) : segments_(std::mov
     if (i > 0 && !(segment.from > segments_[i - 1].from)) {
       throw InputError(at + " does not start after the one before it");
     }
+    if (std::abs(segment.intercept) > kMost || segment.per_byte > kMost)
+      throw InputError(at + " takes more than 10^12 seconds, or as many for a byte");
     if (!(segment.per_byte >= 0) || !std::isfinite(segment.intercept)) {
       throw InputError(at + " falls with the size; a larger message cannot be faster");
     }

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cctype>
 #include <charconv>
-#include <fstream>
 #include <map>
 #include <numeric>
 #include <set>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "models/error.h"
+#include "models/input_file.h"
 
 namespace rubato {
 namespace {
@@ -187,8 +187,7 @@ Placement PlacementRule::on_nodes(const Placement& recorded) const {
 }
 
 PlacementRule read_placement(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(path + ": cannot be read; is it the file with the hosts?");
+  std::istringstream file(text_of_file(path, "the file with the hosts", size_t{256} << 20));
   std::map<int, RankLine> line_of_rank;
   bool is_rankfile = false;
   std::string line;

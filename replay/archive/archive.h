@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -32,8 +33,7 @@ struct ArchiveIndex {
   ReferenceTable<uint32_t> comm_of_ref;
   ReferenceTable<uint32_t> window_of_ref;  ///< windows of MPI, as indices into comms
   ReferenceTable<uint32_t> group_of_ref;   ///< index into groups; only where there are windows
-  std::unordered_map<uint32_t, std::vector<int32_t>>
-      remote_group;  ///< of intercommunicators: group B
+  std::unordered_map<uint32_t, MemberList> remote_group;  ///< of intercommunicators: group B
   std::unordered_map<uint64_t, uint64_t>
       events_of_location;  ///< as defined; may be too low (EZTrace)
   std::unordered_map<uint32_t, uint32_t>
@@ -64,6 +64,9 @@ struct Archive {
   TraceDefinitions definitions;
   ArchiveIndex index;
 };
+
+/// The properties of an archive, as they stand in its anchor.
+std::map<std::string, std::string> read_properties(OTF2_Reader_struct* reader);
 
 /// Reads anchor and global definitions. Errors: InputError.
 Archive read_definitions(const std::string& anchor, OTF2_Reader_struct* reader);

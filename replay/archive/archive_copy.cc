@@ -172,7 +172,7 @@ class Copy {
       free(text);
     }
     const std::string& without = options_->without_properties;
-    for (const auto& [name, value] : trace_->properties) {
+    for (const auto& [name, value] : read_properties(reader_.get())) {
       if (without.empty() || !name.starts_with(without))
         OTF2_Archive_SetProperty(writer_, name.c_str(), value.c_str(), true);
     }

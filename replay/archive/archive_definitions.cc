@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "models/error.h"
+#include "models/shell_quoted.h"
 #include "replay/archive/archive.h"
 #include "replay/archive/collected_definitions.h"
 #include "replay/archive/file_ends.h"
@@ -23,16 +24,20 @@ Collected& collected(void* user) {
 }
 
 /// Names go into tables and into errors of one line.
-OTF2_CallbackCode on_string(void* user, OTF2_StringRef self, const char* text) {
-  std::string& kept = collected(user).strings[self];
-  kept = text;
+std::string in_one_line(std::string text) {
   std::replace_if(
-      kept.begin(), kept.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
+      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
+  return text;
+}
+
+OTF2_CallbackCode on_string(void* user, OTF2_StringRef self, const char* text) {
+  collected(user).strings[self] = in_one_line(text);
   return OTF2_CALLBACK_SUCCESS;
 }
 
 OTF2_CallbackCode on_clock(void* user, uint64_t resolution, uint64_t offset, uint64_t length,
                            uint64_t) {
+  collected(user).has_clock = true;
   collected(user).resolution = resolution;
   collected(user).global_offset = offset;
   collected(user).length = length;
@@ -136,6 +141,10 @@ OTF2_CallbackCode on_parameter(void* user, OTF2_ParameterRef self, OTF2_StringRe
 }
 
 void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data) {
+  const PartOnDisk file(std::filesystem::path(anchor).replace_extension(".def"));
+  if (!file.problem.empty()) {
+    throw InputError(anchor + ": the global definitions (.def) cannot be read: " + file.problem);
+  }
   OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader);
   if (!definitions)
     throw InputError(anchor + ": the global definitions (.def) are missing or damaged");
@@ -178,19 +187,6 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
   }
 }
 
-void read_properties(OTF2_Reader* reader, TraceDefinitions& trace) {
-  uint32_t count = 0;
-  char** names = nullptr;
-  if (OTF2_Reader_GetPropertyNames(reader, &count, &names) != OTF2_SUCCESS) return;
-  for (uint32_t i = 0; i < count; ++i) {
-    char* value = nullptr;
-    if (OTF2_Reader_GetProperty(reader, names[i], &value) == OTF2_SUCCESS)
-      trace.properties[names[i]] = value;
-    free(value);
-  }
-  free(names);
-}
-
 /// The rank that a location belongs to.
 int rank_of(const TraceDefinitions& trace, uint64_t location) {
   for (const SideLocation& side : trace.side_locations) {
@@ -204,21 +200,55 @@ int rank_of(const TraceDefinitions& trace, uint64_t location) {
 
 }  // namespace
 
+std::map<std::string, std::string> read_properties(OTF2_Reader* reader) {
+  std::map<std::string, std::string> properties;
+  uint32_t count = 0;
+  char** names = nullptr;
+  if (OTF2_Reader_GetPropertyNames(reader, &count, &names) != OTF2_SUCCESS) return properties;
+  for (uint32_t i = 0; i < count; ++i) {
+    char* value = nullptr;
+    if (OTF2_Reader_GetProperty(reader, names[i], &value) == OTF2_SUCCESS)
+      properties[names[i]] = value;
+    free(value);
+  }
+  free(names);
+  return properties;
+}
+
 std::string find_anchor(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
-  if (!fs::exists(path, error)) {
+  const bool exists = fs::exists(path, error);
+  if (error) throw InputError(path + ": " + error.message());
+  if (!exists) {
     throw InputError(path + ": there is no such archive; name its directory or its .otf2 file");
   }
-  if (!fs::is_directory(path, error)) return path;
+  const auto readable = [](const std::string& anchor) {
+    const PartOnDisk file(anchor);
+    if (!file.problem.empty()) throw InputError(anchor + ": " + file.problem);
+    return anchor;
+  };
+  if (!fs::is_directory(path, error)) {
+    const fs::path anchor = fs::path(path).replace_extension(".otf2");
+    const std::string extension = fs::path(path).extension().string();
+    if ((extension == ".def" || extension == ".evt") && fs::is_regular_file(anchor, error))
+      throw InputError(path + ": is a part of an archive; name " + anchor.string());
+    return readable(path);
+  }
   std::vector<std::string> anchors;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
+  fs::directory_iterator entries(path, error);
+  if (error) throw InputError(path + ": " + error.message());
+  for (const auto& entry : entries) {
     if (entry.path().extension() == ".otf2") anchors.push_back(entry.path().string());
+  }
+  if (anchors.empty() && fs::exists(path + "/INCOMPLETE", error)) {
+    throw InputError(path + ": its recording did not end, so there is no archive yet; make one: " +
+                     "rubato recover " + shell_quoted(path));
   }
   if (anchors.empty()) throw InputError(path + ": there is no .otf2 file in this directory");
   if (anchors.size() > 1)
     throw InputError(path + ": there are several .otf2 files in this directory; name one");
-  return anchors.front();
+  return readable(anchors.front());
 }
 
 Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
@@ -227,9 +257,11 @@ Archive read_definitions(const std::string& anchor, OTF2_Reader* reader) {
   TraceDefinitions& trace = archive.definitions;
   trace.path = anchor;
   char* creator = nullptr;
-  if (OTF2_Reader_GetCreator(reader, &creator) == OTF2_SUCCESS && creator) trace.creator = creator;
+  if (OTF2_Reader_GetCreator(reader, &creator) == OTF2_SUCCESS && creator)
+    trace.creator = in_one_line(creator);
   free(creator);
-  read_properties(reader, trace);
+  for (const auto& [name, value] : read_properties(reader))
+    trace.properties[in_one_line(name)] = in_one_line(value);
 
   Collected data;
   read_global(anchor, reader, data);
@@ -264,6 +296,9 @@ std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
   const fs::path directory = fs::path(archive.anchor).replace_extension();
   std::error_code error;
   const bool has_directory = fs::is_directory(directory, error);
+  OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
+  OTF2_Reader_GetFileSubstrate(reader, &substrate);
+  if (!has_directory && substrate == OTF2_SUBSTRATE_POSIX) return found;
   const std::unique_ptr<OTF2_DefReaderCallbacks, decltype(&OTF2_DefReaderCallbacks_Delete)>
       callbacks(OTF2_DefReaderCallbacks_New(), OTF2_DefReaderCallbacks_Delete);
   OTF2_DefReaderCallbacks_SetMappingTableCallback(callbacks.get(), on_mapping_table);
@@ -275,8 +310,16 @@ std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
   }
   for (const uint64_t location : locations) {
     const fs::path file = directory / (std::to_string(location) + ".def");
-    const uintmax_t size = fs::file_size(file, error);
-    const bool is_there = !error;
+    const PartOnDisk part(file);
+    const uintmax_t size = part.is_there && part.problem.empty() ? fs::file_size(file, error) : 0;
+    const bool is_there = part.is_there;
+    const auto owner = [&, location = location] {
+      return " (rank " + std::to_string(rank_of(archive.definitions, location)) + ")";
+    };
+    if (!part.problem.empty()) {
+      throw InputError(archive.anchor + ": the local definitions of location " +
+                       std::to_string(location) + owner() + " cannot be read: " + part.problem);
+    }
     const bool has_none = is_there ? size == kEmptyFile && ends_as_written(file) : !has_any;
     if (has_directory && has_none) continue;
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
@@ -290,10 +333,8 @@ std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
     if (definitions) OTF2_Reader_CloseDefReader(reader, definitions);
     if (complete) continue;
     // Clock offsets stand there; without them times would be wrong, and nobody know.
-    const std::string owner =
-        " (rank " + std::to_string(rank_of(archive.definitions, location)) + ")";
     throw InputError(archive.anchor + ": the local definitions of location " +
-                     std::to_string(location) + owner +
+                     std::to_string(location) + owner() +
                      (is_there ? " cannot be read beyond record " + std::to_string(count) +
                                      "; the file is truncated or damaged"
                                : " are missing, though others have theirs"));

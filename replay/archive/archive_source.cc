@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <exception>
-#include <fstream>
 #include <optional>
 #include <thread>
 
@@ -33,7 +30,6 @@ class ArchiveSource : public EventSource {
   ArchiveSource(const std::string& path, bool ignore_offsets, int threads)
       : ignore_offsets_(ignore_offsets), threads_(threads) {
     const std::string anchor = find_anchor(path);
-    if (!std::ifstream(anchor)) throw InputError(anchor + ": " + std::strerror(errno));
     EventFiles::Reader reader = EventFiles::open_anchor(anchor);
     archive_ = read_definitions(anchor, reader.get());
     // Records outside of any MPI region need a name; call_builder.cc takes the last entry.

@@ -78,6 +78,7 @@ struct Collected {
   std::vector<std::pair<uint32_t, uint32_t>> parameters;  // ref, name
   std::vector<CollectedText> location_properties;
   std::vector<CollectedText> group_properties;
+  bool has_clock = false;
   uint64_t resolution = 0;
   uint64_t global_offset = 0;
   uint64_t length = 0;

@@ -66,6 +66,9 @@ struct EventFiles::Decoding {
   Decoding(const Archive& a, bool ignore, Reader r)
       : archive(&a), ignore_offsets(ignore), reader(std::move(r)), callbacks(a.index) {}
 
+  /// True for an archive of one file a location, as it was written.
+  bool is_plain() const;
+  std::string event_file(uint64_t location) const;
   std::optional<EventHeaders> headers_of(uint64_t location) const;
   /// False for a location that has no events and no file.
   bool open(EventLocation& location);
@@ -188,27 +191,44 @@ void EventFiles::read_apart(const SideLocation& side,
   }
 }
 
-std::optional<EventHeaders> EventFiles::Decoding::headers_of(uint64_t location) const {
+bool EventFiles::Decoding::is_plain() const {
   OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
   OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
-  uint64_t chunk = 0;
-  uint64_t unused = 0;
   OTF2_Reader_GetFileSubstrate(reader.get(), &substrate);
   OTF2_Reader_GetCompression(reader.get(), &compression);
-  OTF2_Reader_GetChunkSize(reader.get(), &chunk, &unused);
-  if (substrate != OTF2_SUBSTRATE_POSIX || compression != OTF2_COMPRESSION_NONE) return {};
+  return substrate == OTF2_SUBSTRATE_POSIX && compression == OTF2_COMPRESSION_NONE;
+}
+
+std::string EventFiles::Decoding::event_file(uint64_t location) const {
   const std::filesystem::path directory =
       std::filesystem::path(archive->anchor).replace_extension();
-  return event_headers(directory / (std::to_string(location) + ".evt"), chunk);
+  return directory / (std::to_string(location) + ".evt");
+}
+
+std::optional<EventHeaders> EventFiles::Decoding::headers_of(uint64_t location) const {
+  uint64_t chunk = 0;
+  uint64_t unused = 0;
+  OTF2_Reader_GetChunkSize(reader.get(), &chunk, &unused);
+  if (!is_plain()) return {};
+  return event_headers(event_file(location), chunk);
 }
 
 bool EventFiles::Decoding::open(EventLocation& location) {
   const uint64_t id = location.id;
+  const PartOnDisk file(event_file(id));
+  const bool is_empty = archive->index.events_of_location.at(id) == 0;
+  const auto unreadable = [&] {
+    throw InputError(archive->anchor + ": the event file of location " + std::to_string(id) +
+                     " (rank " + std::to_string(location.rank) + ") is missing or cannot be read" +
+                     (file.problem.empty() ? "" : ": " + file.problem));
+  };
+  if (!file.problem.empty()) unreadable();
+  // (For what is not there libotf2 would keep a chunk of memory all the same.)
+  if (!file.is_there && is_empty && is_plain()) return false;
   location.reader = {OTF2_Reader_GetEvtReader(reader.get(), id), CloseEvents{reader.get()}};
   if (!location.reader) {
-    if (archive->index.events_of_location.at(id) == 0) return false;
-    throw InputError(archive->anchor + ": the event file of location " + std::to_string(id) +
-                     " (rank " + std::to_string(location.rank) + ") is missing or cannot be read");
+    if (is_empty && !file.is_there) return false;
+    unreadable();
   }
   if (const auto headers = headers_of(id)) {
     location.events = headers->events;

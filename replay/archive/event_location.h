@@ -122,7 +122,7 @@ struct EventLocation {
     last_comm = *found;
     const Communicator& c = archive->definitions.comms[last_comm];
     const bool across = c.inter && c.local_rank(rank) >= 0;
-    last_peers = across ? &archive->index.remote_group.at(last_comm) : &c.members;
+    last_peers = across ? &archive->index.remote_group.at(last_comm).list() : &c.members.list();
     return last_comm;
   }
   /// A rank that a communicator does not have.

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <span>
 
@@ -26,9 +28,10 @@ constexpr size_t kTimeBytes = 9;  ///< its type and the time
 /// costs no more calls of the system than it must, and no buffer.
 class FewBytes {
  public:
-  explicit FewBytes(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit FewBytes(const std::string& path)
+      : file_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
     struct stat status;
-    if (file_ >= 0 && fstat(file_, &status) == 0) size_ = status.st_size;
+    if (file_ >= 0 && fstat(file_, &status) == 0 && S_ISREG(status.st_mode)) size_ = status.st_size;
   }
   ~FewBytes() {
     if (file_ >= 0) ::close(file_);
@@ -58,6 +61,19 @@ uint64_t number(const char* bytes, bool lowest_first) {
 }
 
 }  // namespace
+
+PartOnDisk::PartOnDisk(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP) problem = std::strerror(errno);
+    return;
+  }
+  is_there = true;
+  if (!S_ISREG(status.st_mode))
+    problem = "is no regular file";
+  else if (faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0)
+    problem = std::strerror(errno);
+}
 
 std::optional<EventHeaders> event_headers(const std::string& path, uint64_t chunk) {
   const FewBytes file(path);

@@ -24,6 +24,14 @@ struct EventHeaders {
   bool damaged = false;
 };
 
+/// A part of an archive, before anybody opens it: libotf2 takes what it cannot read for what is not
+/// there, and a pipe that nobody writes to holds it for ever.
+struct PartOnDisk {
+  bool is_there = false;
+  std::string problem;  ///< "Permission denied", "is no regular file"; "": it can be read
+  explicit PartOnDisk(const std::string& path);
+};
+
 /// Looks at the headers of the chunks, of `chunk` bytes each. Nothing for a file that cannot be
 /// read, or does not look like one of libotf2.
 std::optional<EventHeaders> event_headers(const std::string& path, uint64_t chunk);

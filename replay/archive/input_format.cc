@@ -1,10 +1,8 @@
 #include "replay/archive/input_format.h"
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "models/error.h"
+#include "models/input_file.h"
 #include "replay/archive/archive.h"
 #include "replay/archive/text_source.h"
 
@@ -19,11 +17,7 @@ const InputFormat kText = {
       return path.ends_with(".txt") && !std::filesystem::is_directory(path, ignored);
     },
     [](const std::string& path, const InputOptions&) {
-      std::ifstream file(path);
-      std::ostringstream text;
-      text << file.rdbuf();
-      if (!file) throw InputError(path + ": cannot be read");
-      return parse_text_trace(text.str(), path);
+      return parse_text_trace(text_of_file(path, "a trace", size_t{1} << 30), path);
     },
 };
 

@@ -174,25 +174,6 @@ void warn_of_shared_cores(const Collected& data, TraceDefinitions& trace) {
     trace.warnings.push_back(std::move(sentence));
 }
 
-/// World ranks of a group's members.
-std::vector<int32_t> members_of(const Collected& data, const TraceDefinitions& trace,
-                                uint32_t ref) {
-  std::vector<int32_t> ranks;
-  const auto found = data.groups.find(ref);
-  if (found == data.groups.end()) return ranks;
-  for (const uint64_t member : found->second.members) {
-    if (!found->second.global_members) {
-      // What is no rank at all must not look like one.
-      ranks.push_back(member <= INT32_MAX ? static_cast<int32_t>(member) : -1);
-      continue;
-    }
-    const auto& ids = trace.location_of_rank;
-    const auto at = std::find(ids.begin(), ids.end(), member);
-    if (at != ids.end()) ranks.push_back(static_cast<int32_t>(at - ids.begin()));
-  }
-  return ranks;
-}
-
 std::optional<int32_t> rank_that_is_twice(std::vector<int32_t> ranks) {
   std::sort(ranks.begin(), ranks.end());
   const auto found = std::adjacent_find(ranks.begin(), ranks.end());
@@ -200,7 +181,55 @@ std::optional<int32_t> rank_that_is_twice(std::vector<int32_t> ranks) {
   return *found;
 }
 
-void resolve_communicators(const Collected& data, Archive& archive) {
+/// World ranks of the members of groups. Looked at once for each group, and kept once for each
+/// list, however many communicators name it.
+class Members {
+ public:
+  Members(const Collected& data, const TraceDefinitions& trace) : data_(&data), trace_(&trace) {
+    for (int rank = 0; rank < trace.ranks(); ++rank)
+      rank_of_location_.emplace(trace.location_of_rank[rank], rank);
+  }
+
+  struct Group {
+    MemberList members;
+    bool in_range = true;          ///< all are ranks
+    std::optional<int32_t> twice;  ///< a rank that is
+  };
+
+  const Group& of(uint32_t ref) {
+    const auto [entry, is_new] = groups_.try_emplace(ref);
+    if (!is_new) return entry->second;
+    std::vector<int32_t> ranks;
+    const auto found = data_->groups.find(ref);
+    if (found != data_->groups.end()) {
+      for (const uint64_t member : found->second.members) {
+        if (!found->second.global_members) {
+          // What is no rank at all must not look like one.
+          ranks.push_back(member <= INT32_MAX ? static_cast<int32_t>(member) : -1);
+        } else if (const auto at = rank_of_location_.find(member); at != rank_of_location_.end()) {
+          ranks.push_back(at->second);
+        }
+      }
+    }
+    entry->second.in_range = std::all_of(ranks.begin(), ranks.end(), [&](int32_t rank) {
+      return rank >= 0 && rank < trace_->ranks();
+    });
+    entry->second.twice = rank_that_is_twice(ranks);
+    entry->second.members = lists_.share(std::move(ranks));
+    return entry->second;
+  }
+
+  MemberList share(std::vector<int32_t> ranks) { return lists_.share(std::move(ranks)); }
+
+ private:
+  const Collected* data_;
+  const TraceDefinitions* trace_;
+  std::unordered_map<uint64_t, int32_t> rank_of_location_;
+  std::unordered_map<uint32_t, Group> groups_;
+  MemberLists lists_;
+};
+
+void resolve_communicators(const Collected& data, Members& groups, Archive& archive) {
   TraceDefinitions& trace = archive.definitions;
   for (const CollectedComm& definition : data.comms) {
     const auto group = data.groups.find(definition.group);
@@ -211,23 +240,23 @@ void resolve_communicators(const Collected& data, Archive& archive) {
     comm.name = data.text(definition.name);
     comm.self_like = self_like;
     comm.inter = definition.inter;
-    if (!self_like) comm.set_members(members_of(data, trace, definition.group));
-    std::vector<int32_t> remote;
-    if (definition.inter) remote = members_of(data, trace, definition.remote_group);
-    const auto is_rank = [&](int32_t r) { return r >= 0 && r < trace.ranks(); };
-    const bool in_range = std::all_of(comm.members.begin(), comm.members.end(), is_rank) &&
-                          std::all_of(remote.begin(), remote.end(), is_rank);
-    if (!in_range) {
-      throw InputError(archive.anchor + ": communicator " + std::to_string(definition.ref) + " '" +
-                       comm.name + "' has members beyond the " + std::to_string(trace.ranks()) +
-                       " ranks of the archive");
-    }
-    for (const std::vector<int32_t>* group_members : {&comm.members, &remote}) {
-      const auto twice = rank_that_is_twice(*group_members);
-      if (!twice) continue;
-      throw InputError(archive.anchor + ": communicator " + std::to_string(definition.ref) + " '" +
-                       comm.name + "' has rank " + std::to_string(*twice) + " twice");
-    }
+    MemberList remote;
+    const auto take = [&](uint32_t ref) {
+      const Members::Group& named = groups.of(ref);
+      if (!named.in_range) {
+        throw InputError(archive.anchor + ": communicator " + std::to_string(definition.ref) +
+                         " '" + comm.name + "' has members beyond the " +
+                         std::to_string(trace.ranks()) + " ranks of the archive");
+      }
+      if (named.twice) {
+        throw InputError(archive.anchor + ": communicator " + std::to_string(definition.ref) +
+                         " '" + comm.name + "' has rank " + std::to_string(*named.twice) +
+                         " twice");
+      }
+      return named.members;
+    };
+    if (!self_like) comm.members = take(definition.group);
+    if (definition.inter) remote = take(definition.remote_group);
     archive.index.comm_of_ref.set(definition.ref, static_cast<uint32_t>(trace.comms.size()));
     if (definition.inter) {
       Communicator both = comm;
@@ -235,7 +264,7 @@ void resolve_communicators(const Collected& data, Archive& archive) {
       both.first_group = comm.size();
       std::vector<int32_t> everybody = comm.members;
       everybody.insert(everybody.end(), remote.begin(), remote.end());
-      both.set_members(std::move(everybody));
+      both.members = groups.share(std::move(everybody));
       const auto number = static_cast<uint32_t>(trace.comms.size());
       archive.index.remote_group[number] = std::move(remote);
       archive.index.both_groups[number] = number + 1;
@@ -252,7 +281,7 @@ void resolve_communicators(const Collected& data, Archive& archive) {
 
 /// Windows whose communicator is one of MPI's, behind the communicators, and the groups that their
 /// epochs may name. Other libraries have windows too; their records are left alone.
-void resolve_windows(const Collected& data, Archive& archive) {
+void resolve_windows(const Collected& data, Members& groups, Archive& archive) {
   TraceDefinitions& trace = archive.definitions;
   for (const CollectedWindow& definition : data.windows) {
     const auto comm = archive.index.comm_of_ref.get(definition.comm);
@@ -266,12 +295,14 @@ void resolve_windows(const Collected& data, Archive& archive) {
   if (data.windows.empty()) return;
   for (const auto& [ref, group] : data.groups) {
     if (!group.mpi) continue;
-    std::vector<int32_t> members = members_of(data, trace, ref);
-    const bool in_range = std::all_of(members.begin(), members.end(),
-                                      [&](int32_t r) { return r >= 0 && r < trace.ranks(); });
-    if (!in_range) continue;
+    const Members::Group& named = groups.of(ref);
+    if (!named.in_range) continue;
+    if (named.twice) {
+      throw InputError(archive.anchor + ": group " + std::to_string(ref) + " has rank " +
+                       std::to_string(*named.twice) + " twice");
+    }
     archive.index.group_of_ref.set(ref, static_cast<uint32_t>(trace.groups.size()));
-    trace.groups.push_back(std::move(members));
+    trace.groups.push_back(named.members);
   }
 }
 
@@ -303,8 +334,14 @@ void resolve_neighbours(const Collected& data, Archive& archive) {
     const auto comm = archive.index.comm_of_ref.get(static_cast<uint32_t>(*ref));
     if (!comm) continue;
     const int r = static_cast<int>(rank->second);
-    archive.definitions.neighbours[{r, *comm}] =
-        parse_neighbours(data.text(property.text), archive.definitions.comms[*comm], r);
+    const Communicator& members = archive.definitions.comms[*comm];
+    Neighbours neighbours = parse_neighbours(data.text(property.text), members, r);
+    if (neighbours.beyond(members.size())) {
+      throw InputError(archive.anchor + ": rank " + std::to_string(r) +
+                       " has more neighbours in communicator " + std::to_string(*ref) + " of " +
+                       std::to_string(members.size()) + " members than can be replayed");
+    }
+    archive.definitions.neighbours[{r, *comm}] = std::move(neighbours);
   }
 }
 
@@ -350,32 +387,45 @@ void settle_empty_waits(TraceDefinitions& trace, bool says_what_is_ready) {
   }
 }
 
-double number(const TraceDefinitions& trace, const char* property, double otherwise) {
+/// The number that a property of ours says, from 0 to `most`.
+double number(const TraceDefinitions& trace, const char* property, double otherwise, double most) {
   const auto found = trace.properties.find(property);
   if (found == trace.properties.end()) return otherwise;
-  double value = otherwise;
   const std::string& text = found->second;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ec == std::errc() && result.ptr == end && value >= 0 && value <= most) return value;
+  throw InputError(trace.path + ": the property " + property + " is '" + text +
+                   "', and not a number from 0 to " + (most == 1 ? "1" : "2^60"));
+}
+
+/// Recording adds no second to anything.
+double overhead(const TraceDefinitions& trace, const char* property, double otherwise) {
+  return number(trace, property, otherwise, 1);
+}
+
+double eager_limit(const TraceDefinitions& trace, const char* property) {
+  return number(trace, property, 0, 1152921504606846976.0);
 }
 
 /// What our own tracer says in properties (tracer/schema.h), and what the creator's habits are.
 void apply_properties(TraceDefinitions& trace) {
-  trace.overhead.outside = number(trace, schema::kOverheadOutside, 0);
-  trace.overhead.inside_before = number(trace, schema::kOverheadInsideBefore, 0);
-  trace.overhead.inside_after =
-      number(trace, schema::kOverheadInsideAfter, 0) + number(trace, schema::kOverheadCallSite, 0);
-  const double record = number(trace, schema::kOverheadPerRecord, 0);
-  trace.overhead.message = number(trace, schema::kOverheadMessage, record);
-  trace.overhead.request = number(trace, schema::kOverheadRequest, record);
-  trace.overhead.completion = number(trace, schema::kOverheadCompletion, record);
-  trace.overhead.collective = number(trace, schema::kOverheadCollective, record);
-  trace.overhead.function = number(trace, schema::kOverheadFunction, 0);
+  trace.overhead.outside = overhead(trace, schema::kOverheadOutside, 0);
+  trace.overhead.inside_before = overhead(trace, schema::kOverheadInsideBefore, 0);
+  trace.overhead.inside_after = overhead(trace, schema::kOverheadInsideAfter, 0) +
+                                overhead(trace, schema::kOverheadCallSite, 0);
+  const double record = overhead(trace, schema::kOverheadPerRecord, 0);
+  trace.overhead.message = overhead(trace, schema::kOverheadMessage, record);
+  trace.overhead.request = overhead(trace, schema::kOverheadRequest, record);
+  trace.overhead.completion = overhead(trace, schema::kOverheadCompletion, record);
+  trace.overhead.collective = overhead(trace, schema::kOverheadCollective, record);
+  trace.overhead.function = overhead(trace, schema::kOverheadFunction, 0);
   if (trace.properties.count(schema::kEagerLimitNode)) {
-    trace.eager_limit_node = number(trace, schema::kEagerLimitNode, 0);
+    trace.eager_limit_node = eager_limit(trace, schema::kEagerLimitNode);
   }
   if (trace.properties.count(schema::kEagerLimitNetwork)) {
-    trace.eager_limit_network = number(trace, schema::kEagerLimitNetwork, 0);
+    trace.eager_limit_network = eager_limit(trace, schema::kEagerLimitNetwork);
   }
   const auto convention = trace.properties.find(schema::kSizeConvention);
   if (convention != trace.properties.end()) {
@@ -389,7 +439,9 @@ void apply_properties(TraceDefinitions& trace) {
     trace.wildcards = WildcardsKnown::kAll;
   const auto complete = trace.properties.find(schema::kComplete);
   if (complete != trace.properties.end() && complete->second != "true") {
-    trace.warnings.push_back("the recording is incomplete (" + complete->second + ")");
+    const std::string& text = complete->second;
+    const std::string why = text.starts_with("false: ") ? text.substr(7) : text;
+    trace.warnings.push_back("the recording is incomplete (" + why + ")");
   }
 }
 
@@ -435,18 +487,24 @@ void note_attribute(uint32_t ref, const std::string& name, Archive& archive) {
 void resolve(const Collected& data, Archive& archive) {
   const std::string& anchor = archive.anchor;
   TraceDefinitions& trace = archive.definitions;
-  if (data.resolution == 0) {
+  constexpr uint64_t kMostTicks = 1'000'000'000'000'000;  // femtoseconds
+  if (data.has_clock && (data.resolution == 0 || data.resolution > kMostTicks)) {
+    throw InputError(anchor + ": the clock of the archive has " + std::to_string(data.resolution) +
+                     " ticks a second; the global definitions (.def) are damaged");
+  }
+  if (!data.has_clock) {
     trace.warnings.push_back(
         "the archive does not define its clock: ticks are taken as nanoseconds");
   }
-  trace.ticks_per_second = data.resolution == 0 ? 1e9 : static_cast<double>(data.resolution);
+  trace.ticks_per_second = !data.has_clock ? 1e9 : static_cast<double>(data.resolution);
   archive.index.global_offset = data.global_offset;
   archive.index.ticks_per_nanosecond = trace.ticks_per_second * 1e-9;
   resolve_ranks(anchor, data, trace);
   resolve_placement(anchor, data, trace);
   warn_of_shared_cores(data, trace);
-  resolve_communicators(data, archive);
-  resolve_windows(data, archive);
+  Members groups(data, trace);
+  resolve_communicators(data, groups, archive);
+  resolve_windows(data, groups, archive);
   resolve_neighbours(data, archive);
   resolve_regions(data, archive);
   for (const auto& [ref, name] : data.attributes) note_attribute(ref, data.text(name), archive);

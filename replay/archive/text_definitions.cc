@@ -1,6 +1,9 @@
 #include "replay/archive/text_definitions.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -8,13 +11,10 @@
 
 namespace rubato {
 
-std::string whole(double number) {
-  return std::to_string(static_cast<int>(number));
-}
-
 TextDefinitions::TextDefinitions(const std::string& text, std::string origin)
     : origin_(std::move(origin)) {
   read_lines(text);
+  check_threads();
   for (int rank = 0; rank < trace.ranks(); ++rank) check(rank);
 }
 
@@ -26,10 +26,21 @@ double TextDefinitions::number(const TextLine& line, const std::string& word) co
   try {
     size_t used = 0;
     const double value = std::stod(word, &used);
-    if (used == word.size()) return value;
-  } catch (const std::exception&) {
+    if (used == word.size() && std::isfinite(value)) {
+      constexpr double kMost = uint64_t{1} << 53;
+      if (std::abs(value) <= kMost) return value;
+      fail(line, "'" + word + "' is beyond the numbers of a trace, 2^53");
+    }
+  } catch (const std::logic_error&) {  // of stod
   }
   fail(line, "'" + word + "' is not a number");
+}
+
+int TextDefinitions::whole_number(const TextLine& line, const std::string& word, int least) const {
+  const double value = number(line, word);
+  if (value >= least && value <= std::numeric_limits<int>::max() && value == std::floor(value))
+    return static_cast<int>(value);
+  fail(line, "'" + word + "' is not a whole number from " + std::to_string(least) + " on");
 }
 
 void TextDefinitions::read_lines(const std::string& text) {
@@ -55,7 +66,7 @@ void TextDefinitions::read_lines(const std::string& text) {
     }
     if (line.words[0] == "sockets") {
       for (size_t i = 1; i < line.words.size(); ++i)
-        trace.socket_of_rank.push_back(static_cast<int>(number(line, line.words[i])));
+        trace.socket_of_rank.push_back(whole_number(line, line.words[i], kNoSocket));
       continue;
     }
     if (line.words[0] == "comm" || line.words[0] == "window" || line.words[0] == "neighbours") {
@@ -68,6 +79,8 @@ void TextDefinitions::read_lines(const std::string& text) {
     const size_t dot = line.words[0].find('.');
     line.rank = count_from_0(line, line.words[0].substr(0, dot));
     if (dot != std::string::npos) line.thread = count_from_0(line, line.words[0].substr(dot + 1));
+    constexpr int kMostThreads = 1024;
+    if (line.thread >= kMostThreads) fail(line, "a rank may have 1024 threads");
     threads[line.rank] = std::max(threads[line.rank], line.thread);
     line.words.erase(line.words.begin());
     ranks = std::max(ranks, line.rank + 1);
@@ -129,8 +142,8 @@ void TextDefinitions::define(int ranks, std::vector<int> nodes,
 
 void TextDefinitions::define_communicator(const TextLine& line) {
   if (line.words.size() < 3) fail(line, "write comm NUMBER RANK...");
-  const auto [entry, is_new] = comms.emplace(static_cast<int>(number(line, line.words[1])),
-                                             static_cast<uint32_t>(trace.comms.size()));
+  const auto [entry, is_new] =
+      comms.emplace(whole_number(line, line.words[1]), static_cast<uint32_t>(trace.comms.size()));
   if (!is_new) fail(line, "communicator " + line.words[1] + " is there already");
   Communicator comm;
   comm.name = "comm " + line.words[1];
@@ -149,20 +162,20 @@ void TextDefinitions::define_communicator(const TextLine& line) {
 }
 
 void TextDefinitions::define_window(TextLine line) {
-  const uint32_t comm = comm_of(line, option(line, "comm", 0));
+  const uint32_t comm = comm_of(line, whole_option(line, "comm", 0));
   if (line.words.size() != 2) fail(line, "write window NUMBER [comm NUMBER]");
   Communicator window = trace.comms[comm];
   window.name = "window " + line.words[1];
   window.window = true;
   const auto index = static_cast<uint32_t>(trace.comms.size());
-  if (!windows.emplace(static_cast<int>(number(line, line.words[1])), index).second)
+  if (!windows.emplace(whole_number(line, line.words[1]), index).second)
     fail(line, "window " + line.words[1] + " is there already");
   trace.comms.push_back(std::move(window));
 }
 
 void TextDefinitions::define_neighbours(const TextLine& line) {
   if (line.words.size() < 5) fail(line, "write neighbours COMM RANK from RANK... to RANK...");
-  const uint32_t comm = comm_of(line, number(line, line.words[1]));
+  const uint32_t comm = comm_of(line, whole_number(line, line.words[1]));
   Neighbours& neighbours = trace.neighbours[{rank_named(line, 2), comm}];
   std::vector<int32_t>* list = &neighbours.sources;
   for (size_t i = 3; i < line.words.size(); ++i) {
@@ -170,6 +183,9 @@ void TextDefinitions::define_neighbours(const TextLine& line) {
     if (line.words[i] == "from" || line.words[i] == "to") continue;
     list->push_back(rank_named(line, i));
   }
+  if (neighbours.beyond(trace.comms[comm].size()))
+    fail(line, "more neighbours than a communicator of " +
+                   std::to_string(trace.comms[comm].size()) + " members can have");
 }
 
 int32_t TextDefinitions::rank_named(const TextLine& line, size_t word) const {
@@ -178,25 +194,53 @@ int32_t TextDefinitions::rank_named(const TextLine& line, size_t word) const {
   return static_cast<int32_t>(rank);
 }
 
+void TextDefinitions::check_threads() const {
+  std::map<int, std::set<int>> threads;  // beside the main one
+  for (const TextLine& line : lines) {
+    if (line.thread > 0) threads[line.rank].insert(line.thread);
+  }
+  for (const auto& [rank, numbers] : threads) {
+    if (static_cast<int>(numbers.size()) == *numbers.rbegin()) continue;
+    int missing = 1;
+    while (numbers.count(missing)) ++missing;
+    throw InputError(origin_ + ": rank " + std::to_string(rank) + " has a thread " +
+                     std::to_string(*numbers.rbegin()) + ", but thread " + std::to_string(missing) +
+                     " has no calls");
+  }
+}
+
 void TextDefinitions::check(int rank) const {
   const bool found =
       std::any_of(lines.begin(), lines.end(), [&](const TextLine& l) { return l.rank == rank; });
   if (!found) throw InputError(origin_ + ": rank " + std::to_string(rank) + " has no calls");
 }
 
-uint32_t TextDefinitions::comm_of(const TextLine& line, double number) const {
-  const auto found = comms.find(static_cast<int>(number));
-  if (found == comms.end()) fail(line, "communicator " + whole(number) + " is not defined");
+uint32_t TextDefinitions::comm_of(const TextLine& line, int number) const {
+  const auto found = comms.find(number);
+  if (found == comms.end())
+    fail(line, "communicator " + std::to_string(number) + " is not defined");
   return found->second;
 }
 
-double TextDefinitions::option(TextLine& line, const std::string& keyword, double otherwise) const {
+std::optional<std::string> TextDefinitions::take_option(TextLine& line,
+                                                        const std::string& keyword) const {
   const auto found = std::find(line.words.begin(), line.words.end(), keyword);
-  if (found == line.words.end()) return otherwise;
+  if (found == line.words.end()) return {};
   if (found + 1 == line.words.end()) fail(line, "nothing stands behind '" + keyword + "'");
-  const double value = number(line, *(found + 1));
+  std::string word = *(found + 1);
   line.words.erase(found, found + 2);
-  return value;
+  return word;
+}
+
+double TextDefinitions::option(TextLine& line, const std::string& keyword, double otherwise) const {
+  const auto word = take_option(line, keyword);
+  return word ? number(line, *word) : otherwise;
+}
+
+int TextDefinitions::whole_option(TextLine& line, const std::string& keyword, int otherwise,
+                                  int least) const {
+  const auto word = take_option(line, keyword);
+  return word ? whole_number(line, *word, least) : otherwise;
 }
 
 }  // namespace rubato

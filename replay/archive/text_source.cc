@@ -1,6 +1,7 @@
 #include "replay/archive/text_source.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -204,7 +205,7 @@ class TextSource : public EventSource {
   using Request = std::pair<int, uint64_t>;  ///< rank and number
 
   /// A request of the rank of a line.
-  static Request key(const TextLine& line, double request) {
+  static Request key(const TextLine& line, int request) {
     return {line.rank, static_cast<uint64_t>(request)};
   }
 
@@ -243,7 +244,7 @@ class TextSource : public EventSource {
     const std::string& place = *(at + 1);
     const size_t colon = place.find_last_of(':');
     if (colon == std::string::npos) text_.fail(line, "write 'at FILE:LINE'");
-    const double number = text_.number(line, place.substr(colon + 1));
+    const int number = text_.whole_number(line, place.substr(colon + 1));
     const CallSite site{place.substr(0, colon), static_cast<uint32_t>(number)};
     const auto known = std::find_if(sites_.begin(), sites_.end(), [&](const CallSite& other) {
       return other.file == site.file && other.line == site.line;
@@ -263,13 +264,13 @@ class TextSource : public EventSource {
   }
 
   void build(TextLine line) {
-    const auto tag = static_cast<uint32_t>(text_.option(line, "tag", 0));
-    const double comm_number = text_.option(line, "comm", 0);
+    const auto tag = static_cast<uint32_t>(text_.whole_option(line, "tag", 0));
+    const int comm_number = text_.whole_option(line, "comm", 0);
     const uint32_t comm = text_.comm_of(line, comm_number);
-    const auto root = static_cast<int32_t>(text_.option(line, "root", kNoRoot));
-    const double request = text_.option(line, "req", -1);
-    const double init_order = text_.option(line, "persistent", 0);
-    const auto window = static_cast<int>(text_.option(line, "win", 1));
+    const int root = text_.whole_option(line, "root", kNoRoot, std::numeric_limits<int32_t>::min());
+    const int request = text_.whole_option(line, "req", -1);
+    const int init_order = text_.whole_option(line, "persistent", 0);
+    const int window = text_.whole_option(line, "win", 1);
     const double flushed = text_.option(line, "flushed", 0);
     const double lost = text_.option(line, "lost", 0);
     const double stolen = text_.option(line, "stolen", 0);
@@ -356,7 +357,7 @@ class TextSource : public EventSource {
       if (request >= 0) (partitioned ? partitioned_sends_ : sends_).insert(key(line, request));
     } else if (what == "pready") {
       if (line.words.size() > 2) {
-        const Request id = key(line, text_.number(line, line.words[2]));
+        const Request id = key(line, text_.whole_number(line, line.words[2]));
         if (!partitioned_sends_.count(id))
           text_.fail(line,
                      "request " + line.words[2] + " is no message in partitions that was started");
@@ -364,7 +365,7 @@ class TextSource : public EventSource {
       }
     } else if (what == "start") {
       if (line.words.size() < 3) text_.fail(line, "the request is missing");
-      const Request id = key(line, text_.number(line, line.words[2]));
+      const Request id = key(line, text_.whole_number(line, line.words[2]));
       if (!prepared_among_neighbours_.count(id))
         text_.fail(line, "request " + line.words[2] + " was not prepared");
       record(enter, &CallBuilder::neighbours_start, id.second);
@@ -383,11 +384,11 @@ class TextSource : public EventSource {
       complete(line, leave, record);
     } else if (const auto op = collective_of(what, is_started); op.has_value()) {
       if (text_.trace.comms[comm].local_rank(line.rank) < 0)
-        text_.fail(line, "the rank is not in communicator " + whole(comm_number));
+        text_.fail(line, "the rank is not in communicator " + std::to_string(comm_number));
       if (root >= text_.trace.comms[comm].size() ||
           (root < 0 && root != kNoRoot && root != kRootInOwnGroup))
-        text_.fail(line,
-                   "communicator " + whole(comm_number) + " has no rank " + std::to_string(root));
+        text_.fail(line, "communicator " + std::to_string(comm_number) + " has no rank " +
+                             std::to_string(root));
       if (is_rooted(*op) && root == kNoRoot) text_.fail(line, "write root RANK");
       const CollectiveText c{*op, comm, root, bytes(line, 2), bytes(line, 3)};
       if (is_started) {
@@ -421,7 +422,7 @@ class TextSource : public EventSource {
   template <typename Record>
   void thread_step(const TextLine& line, double enter, double leave, Record record) {
     if (line.words.size() < 3) text_.fail(line, "the number of the thread is missing");
-    const ThreadName thread{0, static_cast<uint64_t>(text_.number(line, line.words[2]))};
+    const ThreadName thread{0, static_cast<uint64_t>(text_.whole_number(line, line.words[2]))};
     const int32_t join = call("pthread_join");
     text_.trace.calls[join].joins = true;
     const std::string& what = line.words[1];
@@ -446,7 +447,7 @@ class TextSource : public EventSource {
     const bool in_vain = line.words.size() > 2 && line.words[2] == "not";
     const bool cancelled = line.words.size() > 2 && line.words[2] == "cancelled";
     for (size_t i = in_vain || cancelled ? 3 : 2; i < line.words.size(); ++i) {
-      const Request id = key(line, text_.number(line, line.words[i]));
+      const Request id = key(line, text_.whole_number(line, line.words[i]));
       if (in_vain) {
         if (!is_under_way(id))
           text_.fail(line, "request " + line.words[i] + " was not made, or is complete");
@@ -493,7 +494,7 @@ class TextSource : public EventSource {
   /// and what is got from it another one, which is complete at both ends at once, as tracers have
   /// it; operations with a request have their own.
   template <typename Record, typename Peer>
-  void one_sided(const TextLine& line, int number_of_window, double request, double enter,
+  void one_sided(const TextLine& line, int number_of_window, int request, double enter,
                  double leave, Record record, Peer peer) {
     const auto found = text_.windows.find(number_of_window);
     if (found == text_.windows.end())

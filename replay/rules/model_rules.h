@@ -625,9 +625,13 @@ class ModelRules {
     if (machines_->interconnects[lane].has(level)) return;
     if (level == Level::kSocket) level = Level::kNode;  // which would do
     const std::string name = kLevelNames[static_cast<int>(level)];
+    std::string other = name == "network" ? "node" : "network";
+    for (int i = 0; i < kLevels; ++i) {
+      if (machines_->interconnects[lane].has(static_cast<Level>(i))) other = kLevelNames[i];
+    }
     throw InputError("scenario '" + machines_->names[lane] + "': there are messages of level '" +
                      name + "', but the platform has no [level." + name +
-                     "]; add it, or let another level stand in with --fallback-level");
+                     "]; add it, or let another level stand in with --fallback-level " + other);
   }
 
   struct CollectiveKey {

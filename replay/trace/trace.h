@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "models/network/placement.h"
 #include "replay/trace/function_times.h"
+#include "replay/trace/member_list.h"
 #include "replay/trace/mpi_calls.h"
 #include "replay/trace/oddity.h"
 #include "replay/trace/operation.h"
@@ -21,8 +23,8 @@ namespace rubato {
 /// A communicator as the replay needs it. Ranks in actions are world ranks already; roots are not.
 struct Communicator {
   std::string name;
-  /// World rank of each local rank; empty for self-like communicators. Set by set_members().
-  std::vector<int32_t> members;
+  /// World rank of each local rank; empty for self-like communicators.
+  MemberList members;
   bool self_like = false;  ///< one communicator per rank, with one member (MPI_COMM_SELF)
   bool inter = false;      ///< an intercommunicator; `members` is group A
   bool window = false;     ///< a window of one-sided communication (windows.h)
@@ -37,15 +39,14 @@ struct Communicator {
   int peers(int local) const { return local < first_group ? size() - first_group : others(); }
 
   int size() const { return self_like ? 1 : static_cast<int>(members.size()); }
-  void set_members(std::vector<int32_t> world_ranks);
+  void set_members(std::vector<int32_t> world_ranks) {
+    members = MemberList(std::move(world_ranks));
+  }
   /// Local rank of a world rank; -1 when it is no member.
-  int local_rank(int world_rank) const;
+  int local_rank(int world_rank) const { return self_like ? 0 : members.local_rank(world_rank); }
 
  private:
   int others() const { return first_group > 0 ? first_group : size(); }
-
-  /// Local ranks in the order of their world ranks; empty where the members are in that order.
-  std::vector<int32_t> by_world_rank_;
 };
 
 /// The neighbours of a rank in a communicator's collectives among neighbours: world ranks in MPI's
@@ -53,6 +54,15 @@ struct Communicator {
 struct Neighbours {
   std::vector<int32_t> sources;
   std::vector<int32_t> destinations;
+
+  /// More than a communicator of so many members can have in earnest: each call makes a message for
+  /// each of them, so that a few bytes of an archive would become gigabytes. (A graph may name a
+  /// member several times.)
+  bool beyond(int members) const {
+    constexpr size_t kMostOfEach = 64, kAlways = 1024;
+    return std::max(sources.size(), destinations.size()) >
+           kMostOfEach * static_cast<size_t>(members) + kAlways;
+  }
 };
 
 /// How the archive counts the bytes of collectives.

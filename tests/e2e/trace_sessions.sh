@@ -111,6 +111,21 @@ for directory in /dev/shm/rubato-*; do
   [ ! -e "$directory/0.journal" ] || ! grep -q "$work" "$directory/0.journal" || fail "$directory is left"
 done
 
+# Somebody else's link where the note was begun in former times.
+echo mine >victim
+for rank in 0 1 2 3; do mkdir "run.otf2dir.new-$rank" && ln -s "$work/victim" "run.otf2dir.new-$rank/INCOMPLETE"; done
+trace 4 ./app 2>err.txt || fail "beside links: $(cat err.txt)"
+[ "$(cat victim)" = mine ] || fail "a link was followed"
+"$rubato" recover run.otf2dir >out.txt || fail "beside links: recover: $(cat out.txt)"
+rm -r run.otf2dir.new-?
+[ -z "$(ls -d run.otf2dir.new-* 2>/dev/null)" ] || fail "left: $(ls -d run.otf2dir.new-*)"
+# A directory of another job's sessions, whose launcher called it otherwise: nothing goes there.
+rm -rf run.otf2dir && mkdir run.otf2dir
+printf 'ranks 4\njob of sessions 17\nlaunched as PMIX_NAMESPACE=other\n' >run.otf2dir/INCOMPLETE
+run 4 "$rubato" trace -o run.otf2dir ./app >err.txt 2>&1 || true
+grep -q '^records' run.otf2dir/INCOMPLETE && fail "records of two jobs: $(cat run.otf2dir/INCOMPLETE)"
+rm -rf run.otf2dir
+
 for end in kill open; do
   trace 4 ./app "$end" >err.txt 2>&1 || true
   "$rubato" recover run.otf2dir >out.txt || fail "$end: recover: $(cat out.txt)"

@@ -47,7 +47,39 @@ expect 1 "see 'rubato platforms'" replay run.otf2dir --on nowhere.toml
 expect 2 "write placement=block" replay run.otf2dir --on perfect:placement=cyclic
 expect 1 "hosts.txt: cannot be read" replay run.otf2dir --on perfect:placement=file:hosts.txt
 expect 2 "write region=FUNCTION*FACTOR" replay run.otf2dir --on measured:region=solve
-expect 2 "too many words" platforms all
+expect 2 "too many words" platforms all one
+expect 2 "there is no platform 'infiniband-hd' (did you mean 'infiniband-hdr'?)" platforms infiniband-hd
+# Mistakes answered by the cure.
+printf 'format = 1\n[level.network]\nlatency = "2 \xc2\xb5s"\nbandwidth = "10Gbit/s"\n' >cluster.toml
+expect 2 "did you mean --on cluster.toml" replay run.otf2dir cluster.toml
+expect 2 "did you mean rubato check cluster.toml" info cluster.toml
+expect 2 "did you mean 'infiniband-hdr:ppn=1'" replay run.otf2dir --on infiniband-hdr,ppn=1
+expect 2 "did you mean 'cluster.toml:ppn=1,latency*2'" replay run.otf2dir --on cluster.toml,ppn=1,latency*2
+expect 1 "run.otf2dir: is a directory, not a platform file" replay run.otf2dir --on run.otf2dir
+expect 2 "--memory 10: did you mean 10MiB?" trace --memory 10 true
+mkdir 'a run' && touch 'a run/INCOMPLETE'
+expect 1 "rubato recover 'a run'" info 'a run'
+rm -r 'a run'
+# Platforms by hand: 2 us and 8 ns a byte less latency, so 8 B take 2 us + 6.4 ns, 16 MiB 13.42 ms.
+expect 0 "" check cluster.toml
+grep -Eq '^ +8B +2.01us' out && grep -Eq '^ +16MiB +13.4ms +1.25GB/s' out || {
+  echo "check: $(cat out)"
+  bad=1
+}
+expect 0 "" check infiniband-hdr cluster.toml
+expect 1 "did you mean 'infiniband-hdr'" check infiniband-hd
+sed -i 's/latency/latncy/' cluster.toml
+expect 1 "cluster.toml:3: [level.network] has no key 'latncy' (did you mean 'latency'?)" check cluster.toml
+printf 'format = 1\n[level.network]\nlatency = "2us"\n' >cluster.toml
+expect 1 "cluster.toml:2: level.network lacks 'bandwidth'" check cluster.toml
+printf 'format = 1\n[level.network]\nlatency = "2us"\npoints = []\n' >cluster.toml
+expect 1 "needs 'latency' and 'bandwidth', or 'transfer', or 'points': one of them" check cluster.toml
+expect 0 "" platforms infiniband-hdr
+cmp -s out "$(dirname "$rubato")/../share/rubato/platforms/infiniband-hdr.toml" || {
+  echo "platforms NAME: another file"
+  bad=1
+}
+rm cluster.toml
 expect 1 "calibrate needs at least 2 ranks" calibrate -o a.toml --seconds 1000000
 expect 2 "--seconds: from 1 to a million, not 1000001" calibrate -o a.toml --seconds 1000001
 expect 2 "files of samples and -o FILE" import a.txt
@@ -169,7 +201,7 @@ for words in "replay two.txt" "profile two.txt" "tolerance two.txt" "advise two.
   # shellcheck disable=SC2086  # words on purpose
   [[ $words == diff* ]] && last=two.txt || last=
   expect 1 "scenario 'node.toml': there are messages of level 'network'" $words --on node.toml $last
-  expect 1 "--fallback-level" $words --on node.toml $last
+  expect 1 "stand in with --fallback-level node" $words --on node.toml $last
   expect 0 "" $words --on node.toml $last --fallback-level node --overhead outside=1ns --polling keep --threads 1
   expect 2 "--polling: 'spin' is neither" $words --on node.toml $last --polling spin
 done

@@ -3,9 +3,11 @@
 
 #include <otf2/otf2.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -253,6 +255,11 @@ TEST_CASE("event files that are missing or cannot be read are named") {
     CHECK(refusal(directory).find(
               "the events of location 1 (rank 1) cannot be read beyond event 0") == 0);
   }
+  SECTION("one is a pipe that nobody writes to") {
+    fs::remove(directory.file("traces/1.evt"));
+    REQUIRE(mkfifo(directory.file("traces/1.evt").c_str(), 0600) == 0);
+    CHECK(refusal(directory) == missing + ": is no regular file");
+  }
   SECTION("one is a directory") {
     fs::remove(directory.file("traces/1.evt"));
     fs::create_directory(directory.file("traces/1.evt"));
@@ -268,6 +275,97 @@ TEST_CASE("event files that are missing or cannot be read are named") {
     CHECK(refusal(directory) ==
           "the event file of location 0 (rank 0) is missing or cannot be read");
   }
+}
+
+TEST_CASE("a location of which nothing is claimed is not lost where its file cannot be read") {
+  Otf2Archive what = with_one_message();
+  what.locations[1].claimed_events = 0;
+  const Directory directory;
+  write_archive(what, directory.archive());
+  CHECK(replay(directory).scenarios[0].elapsed == Approx(20e-9));
+  fs::remove(directory.file("traces/1.evt"));
+  fs::create_directory(directory.file("traces/1.evt"));
+  CHECK(refusal(directory) ==
+        "the event file of location 1 (rank 1) is missing or cannot be read: is no regular file");
+}
+
+TEST_CASE("pipes in place of files are refused, not waited for") {
+  const Directory directory;
+  write_archive(with_one_message(), directory.archive());
+  const auto pipe_for = [&](const std::string& name) {
+    fs::remove(directory.file(name));
+    REQUIRE(mkfifo(directory.file(name).c_str(), 0600) == 0);
+    return refusal(directory);
+  };
+  CHECK(pipe_for("traces/1.def") ==
+        "the local definitions of location 1 (rank 1) cannot be read: is no regular file");
+  CHECK(pipe_for("traces.def") ==
+        "the global definitions (.def) cannot be read: is no regular file");
+  CHECK(pipe_for("traces.otf2") == "is no regular file");
+}
+
+TEST_CASE("properties and clocks that are no numbers in their range are refused") {
+  const auto with_property = [](const char* name, const char* value) {
+    Otf2Archive what = with_one_message();
+    what.properties[name] = value;
+    return refusal(what);
+  };
+  for (const char* value : {"nan", "-inf", "inf", "1e308", "-1", "-1e-9", "1.5", "1 s"}) {
+    CHECK(with_property("RUBATO::OVERHEAD_OUTSIDE", value) ==
+          std::string("the property RUBATO::OVERHEAD_OUTSIDE is '") + value +
+              "', and not a number from 0 to 1");
+    CHECK(with_property("RUBATO::OVERHEAD_PER_RECORD", value) != "no refusal");
+  }
+  CHECK(with_property("RUBATO::OVERHEAD_OUTSIDE", "1e-9") == "no refusal");
+  CHECK(with_property("RUBATO::EAGER_LIMIT_NODE", "nan") ==
+        "the property RUBATO::EAGER_LIMIT_NODE is 'nan', and not a number from 0 to 2^60");
+  for (const uint64_t ticks : {uint64_t{0}, uint64_t{1} << 63}) {
+    Otf2Archive what = with_one_message();
+    what.ticks_per_second = ticks;
+    CHECK(refusal(what) == "the clock of the archive has " + std::to_string(ticks) +
+                               " ticks a second; the global definitions (.def) are damaged");
+  }
+}
+
+TEST_CASE("a part of an archive in its place: the anchor is named") {
+  const Directory directory;
+  write_archive(with_one_message(), directory.archive());
+  const std::string anchor = directory.file("traces.otf2");
+  CHECK_THROWS_WITH(
+      find_anchor(directory.file("traces.def")),
+      directory.file("traces.def").string() + ": is a part of an archive; name " + anchor);
+}
+
+// libotf2 keeps a chunk of memory for each location whose files it does not find: 300 times 16 MiB.
+TEST_CASE("locations without files take no memory, whatever the anchor says of chunks") {
+  constexpr int kRanks = 300;
+  constexpr uint64_t kChunk = 16 << 20;
+  const Directory directory;
+  write_archive(Otf2Archive::of_ranks(kRanks), directory.archive());
+  fs::remove_all(directory.file("traces"));
+  // In the anchor file the sizes of chunks stand behind the version, in 8 bytes each.
+  std::fstream anchor(directory.file("traces.otf2"),
+                      std::ios::binary | std::ios::in | std::ios::out);
+  std::string bytes(64, '\0');
+  anchor.read(bytes.data(), 64);
+  bool found = false;
+  for (size_t at = 0; at + 16 <= bytes.size() && !found; ++at) {
+    uint64_t events = 0, definitions = 0;
+    std::memcpy(&events, &bytes[at], 8);
+    std::memcpy(&definitions, &bytes[at + 8], 8);
+    found = events == OTF2_CHUNK_SIZE_MIN && definitions >= OTF2_CHUNK_SIZE_MIN;
+    if (!found) continue;
+    std::memcpy(&bytes[at], &kChunk, 8);
+    std::memcpy(&bytes[at + 8], &kChunk, 8);
+  }
+  REQUIRE(found);
+  anchor.seekp(0).write(bytes.data(), 64).flush();
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const long peak = usage.ru_maxrss;  // KiB
+  CHECK(replay(directory).scenarios[0].elapsed == 0);
+  getrusage(RUSAGE_SELF, &usage);
+  CHECK(usage.ru_maxrss - peak < 600 * 1024);
 }
 
 TEST_CASE("local definitions that are damaged are named: without them clocks would be wrong") {

@@ -32,6 +32,19 @@ TEST_CASE("units parse to base units and refuse what lacks one") {
   CHECK_THROWS_AS(parse_seconds("5"), InputError);
   CHECK_THROWS_AS(parse_seconds("5 parsecs"), InputError);
   CHECK_THROWS_AS(parse_bandwidth("-1GB/s"), InputError);
+  // Other spellings of a microsecond: usec, the micro sign, the Greek letter.
+  CHECK(parse_seconds("2usec") == Approx(2e-6));
+  CHECK(parse_seconds("2 \xC2\xB5s") == Approx(2e-6));
+  CHECK(parse_seconds("2\xCE\xBCs") == Approx(2e-6));
+  // Ranges: a million seconds, 2^60 bytes, 1 B/s.
+  CHECK(parse_seconds("1000000s") == 1e6);
+  CHECK_THROWS_AS(parse_seconds("1000001s"), InputError);
+  CHECK_THROWS_AS(parse_seconds("-1e300s"), InputError);
+  CHECK_THROWS_AS(parse_seconds("nan us"), InputError);
+  CHECK(parse_bytes("1048576TiB") == 1152921504606846976.0);
+  CHECK_THROWS_AS(parse_bytes("1048577TiB"), InputError);
+  CHECK(parse_bandwidth("1B/s") == 1);
+  CHECK_THROWS_AS(parse_bandwidth("1e-310B/s"), InputError);
   CHECK(format_bytes(65536) == "64KiB");
   CHECK(format_bytes(65537) == "65537B");
   CHECK(format_seconds(1.3e-6) == "1.3us");

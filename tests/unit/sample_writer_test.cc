@@ -82,6 +82,22 @@ TEST_CASE("samples outlive a run that fails") {
   CHECK(in.files() == 0);
 }
 
+TEST_CASE("a link in place of the samples that are not whole is not followed") {
+  const Directory in;
+  const std::string name = in("a.csv");
+  std::ofstream(in("victim")) << "mine\n";
+  fs::create_symlink("victim", name + ".partial");
+  for (const bool force : {false, true}) {
+    CHECK_THROWS_WITH(SampleWriter(name, force),
+                      Catch::Contains("a.csv.partial is no regular file"));
+  }
+  fs::remove(name + ".partial");
+  SampleWriter file(name, false);
+  fs::create_symlink("victim", name + ".partial");
+  CHECK_THROWS_WITH(file.add("measured\n"), Catch::Contains("could not be written"));
+  CHECK(content(in("victim")) == "mine\n");
+}
+
 TEST_CASE("a full disk leaves no half of a row, and what was there before") {
   const Directory in;
   const std::string name = in("a.csv");

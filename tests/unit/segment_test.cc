@@ -9,6 +9,7 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -221,5 +222,46 @@ TEST_CASE("where no memory can be mapped, segments are moved and the last one is
   setrlimit(RLIMIT_AS, &before);
   for (const auto result : results) CHECK(result == SegmentFile::Result::kFlushed);
   CHECK(marks(file) == std::vector<uint64_t>{10, 20, 30, 40, 50});
+  file.remove(space, 0, true);
+}
+
+TEST_CASE("a complete segment that is no more as it was written is left out") {
+  const TemporaryDirectory directory;
+  const std::string memory = directory.path();
+  const SegmentSpace space{memory.c_str(), nullptr, 0, true, uint64_t{1} << 30};
+  SegmentFile file;
+  for (uint64_t mark = 1; mark < 4; ++mark) {
+    REQUIRE(file.extend(space, 0, 1000) == SegmentFile::Result::kGood);
+    put_mark(file, mark);
+  }
+  const auto kept = [&](uint64_t& dropped, uint64_t& at) {
+    ThreadRecords records(0, file.file(), file.overflow_file());
+    int damaged_file = -1;
+    dropped = records.drop_damaged(damaged_file, at);
+    if (dropped > 0) CHECK(damaged_file == file.file());
+    std::vector<uint64_t> found;
+    CHECK(records.for_each(0, [&](const record::Record& r) { found.push_back(r.enter); }));
+    return found;
+  };
+  uint64_t dropped = 0, at = 0;
+  CHECK(kept(dropped, at) == std::vector<uint64_t>{1, 2, 3});
+  CHECK(dropped == 0);
+  // A bit of the second one's last word, then of the third one, which is in use: nobody can tell.
+  const auto flip = [&](size_t place) {
+    char byte = 0;
+    REQUIRE(pread(file.file(), &byte, 1, static_cast<off_t>(place)) == 1);
+    byte = static_cast<char>(byte ^ 4);
+    REQUIRE(pwrite(file.file(), &byte, 1, static_cast<off_t>(place)) == 1);
+  };
+  flip(2 * kSegmentBytes - 1);
+  flip(3 * kSegmentBytes - 1);
+  CHECK(kept(dropped, at) == std::vector<uint64_t>{1, 3});
+  CHECK(dropped == 1);
+  CHECK(at == kSegmentBytes);
+  // A header's clock is part of it.
+  flip(2 * kSegmentBytes - 1);
+  flip(offsetof(SegmentHeader, nanoseconds));
+  CHECK(kept(dropped, at) == std::vector<uint64_t>{2, 3});
+  CHECK(at == 0);
   file.remove(space, 0, true);
 }

@@ -1,0 +1,36 @@
+#include "tools/terminal_text.h"
+
+#include <catch2/catch.hpp>
+
+#include "tools/csv_text.h"
+
+using namespace rubato;
+
+TEST_CASE("text for terminals has no escapes and no bytes that are no UTF-8") {
+  CHECK(terminal_text("a\tb\nµs ± 語") == "a\tb\nµs ± 語");
+  CHECK(terminal_text("\033[2J\r\a\x7F") == "?[2J???");
+  CHECK(terminal_text(std::string("a\0b", 3)) == "a?b");
+  // U+009B, as terminals take it for ESC [; U+202E turns the direction.
+  CHECK(terminal_text("\xC2\x9B") == "?");
+  CHECK(terminal_text("\xE2\x80\xAE") == "?");
+  // A byte that goes on with nothing; an overlong '/', byte by byte; a surrogate; cut at the end.
+  CHECK(terminal_text("\x9B") == "?");
+  CHECK(terminal_text("\xC0\xAF") == "??");
+  CHECK(terminal_text("\xED\xA0\x80") == "???");
+  CHECK(terminal_text("\xE2\x82") == "??");
+  CHECK(terminal_text("\xF0\x9F\x98\x80") == "\xF0\x9F\x98\x80");
+  CHECK(one_line("a\nb\033") == "a b?");
+}
+
+TEST_CASE("text for terminals of ASCII") {
+  CHECK(ascii_text("1.5 µs ± 2 % × 3 → 語") == "1.5 us +- 2 % x 3 -> ?");
+}
+
+TEST_CASE("cells that spreadsheets take for formulas") {
+  CHECK(csv_text("=1+1") == "'=1+1");
+  CHECK(csv_text("@SUM(A1,A2)") == "\"'@SUM(A1,A2)\"");
+  CHECK(csv_text("-x") == "'-x");
+  CHECK(csv_text("-1.5e3") == "-1.5e3");
+  CHECK(csv_text("+3") == "+3");
+  CHECK(csv_text("solve") == "solve");
+}

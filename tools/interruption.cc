@@ -1,0 +1,129 @@
+// A handler of signals may not remove directories: it wakes a thread that does. There is one as
+// soon as there is something to remove.
+
+#include "tools/interruption.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <thread>
+
+namespace rubato {
+namespace {
+
+std::atomic<int> things = 0;  ///< to remove
+int wake_up[2] = {-1, -1};    ///< a pipe: the handler writes, the thread reads
+
+/// Never destroyed: the thread may use them while the process ends.
+std::mutex& mutex() {
+  static auto* const only = new std::mutex;
+  return *only;
+}
+std::set<std::string>& paths() {
+  static auto* const only = new std::set<std::string>;
+  return *only;
+}
+
+void say(int number) {
+  const std::string_view word = number == SIGINT ? "rubato: interrupted\n" : "rubato: terminated\n";
+  constexpr std::string_view kClear = "\r\033[K";  // of the line of progress
+  if (isatty(STDERR_FILENO) != 0 && write(STDERR_FILENO, kClear.data(), kClear.size()) < 0) return;
+  if (write(STDERR_FILENO, word.data(), word.size()) < 0) return;
+}
+
+extern "C" void on_interruption(int number) {
+  const int error = errno;
+  const auto byte = static_cast<char>(number);
+  if (things > 0 && write(wake_up[1], &byte, 1) == 1) {
+    errno = error;
+    return;
+  }
+  say(number);
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+extern "C" void on_too_large(int) {}
+
+void clean_up() {
+  char number = 0;
+  while (read(wake_up[0], &number, 1) != 1) {
+    if (errno != EINTR) return;
+  }
+  {
+    // Held to the end: nothing becomes complete, and nothing new begins.
+    mutex().lock();
+    for (const std::string& path : paths()) {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+  }
+  say(number);
+  std::signal(number, SIG_DFL);
+  kill(getpid(), number);
+}
+
+/// Signals are for other threads.
+void start_thread() {
+  static const bool started = [] {
+    if (pipe2(wake_up, O_CLOEXEC) != 0) return false;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      std::thread(clean_up).detach();
+    } catch (const std::system_error&) {  // without one, files stay when interrupted
+      wake_up[1] = -1;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return true;
+  }();
+  static_cast<void>(started);
+}
+
+}  // namespace
+
+void handle_interruptions() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGXFSZ}) {
+    struct sigaction action = {};
+    if (sigaction(number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
+    action.sa_handler = number == SIGXFSZ ? on_too_large : on_interruption;
+    action.sa_flags = SA_RESTART;
+    sigaction(number, &action, nullptr);
+  }
+}
+
+NotInterrupted::NotInterrupted() {
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ours, number);
+  pthread_sigmask(SIG_BLOCK, &ours, &before_);
+}
+
+NotInterrupted::~NotInterrupted() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+GoneWhenInterrupted::GoneWhenInterrupted(std::string path) : path_(std::move(path)) {
+  start_thread();
+  const std::lock_guard lock(mutex());
+  paths().insert(path_);
+  ++things;
+}
+
+GoneWhenInterrupted::~GoneWhenInterrupted() {
+  const std::lock_guard lock(mutex());
+  paths().erase(path_);
+  --things;
+}
+
+}  // namespace rubato
