@@ -74,6 +74,9 @@ inline constexpr bool kKnowsLostThere = requires {
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
                                     const Action& action) {
+  if constexpr (kDivided<Rules>) {
+    if (!is_here(action.message.peer)) return send_away(state, call, action);
+  }
   const int timeline = state.number;
   const int rank = state.rank;
   TransferId id = kNoTransfer;
@@ -141,6 +144,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
     id = matcher_.post(action, channel.id, skipped_);
   }
   for (const TransferId skipped : skipped_) {
+    if constexpr (kDivided<Rules>) answer_sender(action.message.peer, skipped);
     wake(matcher_[skipped].waiting_sender);
     drop_agreement(skipped);
     if constexpr (kTimeOrdered<Rules>) rules_->order().drop(skipped);
@@ -163,8 +167,12 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   }
   if constexpr (kTimeOrdered<Rules>) rules_->order()[id].receiver = timeline;
   if (transfer.has_send) {
+    if constexpr (kDivided<Rules>) answer_sender(action.message.peer, id);
     match(id, transfer);
     wake(transfer.waiting_sender);
+  }
+  if constexpr (kDivided<Rules>) {
+    if (!is_here(action.message.peer)) refuse_losses(call);
   }
   if (action.flags & kBlocking) {
     await(state, Awaited::Kind::kReceive, id);

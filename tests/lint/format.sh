@@ -5,7 +5,7 @@ command -v clang-format >/dev/null || {
   echo "skipped: there is no clang-format"
   exit 77
 }
-mapfile -t sources < <(find models replay tracer calibrate tools tests \
+mapfile -t sources < <(find models replay tracer calibrate mpi tools tests \
   \( -name '*.h' -o -name '*.cc' \) 2>/dev/null | sort)
 clang-format --dry-run -Werror "${sources[@]}" && exit 0
 echo "To repair: clang-format -i FILE"
