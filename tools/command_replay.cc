@@ -265,7 +265,8 @@ int command_replay(const Arguments& arguments) {
     text.width = page_width();
     text.intervals = intervals;
     text.per_rank = values.count("per-rank") > 0;
-    text.verdict_last = isatty(STDOUT_FILENO) != 0;
+    // (mpirun may make a terminal of what is none.)
+    text.verdict_last = isatty(STDOUT_FILENO) != 0 && !processes.are_several();
     text.collectives = values.count("collectives") > 0;
     print_to_stdout(report_text(results, text));
   }
