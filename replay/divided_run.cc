@@ -8,19 +8,6 @@
 namespace rubato {
 namespace {
 
-/// True where messages of some size wait for somebody to be inside MPI.
-bool needs_presence(const Scenario& scenario, std::optional<Level> fallback) {
-  if (scenario.basis != Basis::kModel) return false;
-  for (int i = 0; i < kLevels; ++i) {
-    const auto& level = scenario.platform.priced_by(static_cast<Level>(i), fallback);
-    if (!level) continue;
-    for (const ProtocolSegment& segment : level->protocols) {
-      if (segment.protocol >= Protocol::kPull) return true;
-    }
-  }
-  return false;
-}
-
 Division divide(const EventSource& source, int processes) {
   std::vector<uint64_t> sizes = source.sizes_of_ranks();
   if (sizes.empty()) sizes.assign(source.definitions().ranks(), 1);
@@ -54,7 +41,7 @@ EventSource::Counts take_counts(ByteReader& from) {
 }
 
 void put(ByteWriter& to, ReplayOutcome outcome) {
-  to.value(outcome.needs_one_process);
+  to.value(outcome.needs_one_process), to.value(outcome.lanes_disagree);
   to.value(outcome.messages), to.value(outcome.collectives);
   outcome.unmatched_sends.pass(to), outcome.unmatched_receives.pass(to);
   to.value(outcome.clock_violations.messages), to.value(outcome.clock_violations.collectives);
@@ -62,7 +49,7 @@ void put(ByteWriter& to, ReplayOutcome outcome) {
 }
 ReplayOutcome take_outcome(ByteReader& from) {
   ReplayOutcome outcome;
-  from.value(outcome.needs_one_process);
+  from.value(outcome.needs_one_process), from.value(outcome.lanes_disagree);
   from.value(outcome.messages), from.value(outcome.collectives);
   outcome.unmatched_sends.pass(from), outcome.unmatched_receives.pass(from);
   from.value(outcome.clock_violations.messages), from.value(outcome.clock_violations.collectives);
@@ -75,6 +62,7 @@ void add(ReplayOutcome& sum, const ReplayOutcome& other) {
   if (!sum.needs_one_process ||
       (*sum.needs_one_process == OneProcess::kFailed && other.needs_one_process))
     sum.needs_one_process = other.needs_one_process;
+  sum.lanes_disagree = sum.lanes_disagree || other.lanes_disagree;
   sum.messages += other.messages;
   sum.collectives += other.collectives;
   sum.unmatched_sends.add(other.unmatched_sends);
@@ -90,7 +78,6 @@ void add(ReplayOutcome& sum, const ReplayOutcome& other) {
 }  // namespace
 
 std::optional<OneProcess> why_one_process(const TraceDefinitions& trace,
-                                          const std::vector<Scenario>& scenarios,
                                           const std::vector<ScenarioGroup>& groups,
                                           const ReplayOptions& options) {
   if (!options.observers.empty() || options.verify) return OneProcess::kEveryCall;
@@ -101,10 +88,6 @@ std::optional<OneProcess> why_one_process(const TraceDefinitions& trace,
       std::any_of(groups.begin(), groups.end(),
                   [](const ScenarioGroup& group) { return group.needs_order; }))
     return OneProcess::kTimeOrder;
-  if (std::any_of(scenarios.begin(), scenarios.end(), [&](const Scenario& scenario) {
-        return needs_presence(scenario, options.fallback_level);
-      }))
-    return OneProcess::kPresence;
   return {};
 }
 

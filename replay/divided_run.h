@@ -21,7 +21,6 @@ struct ReplayOptions;
 
 /// Why a run cannot be divided among processes, as far as that is known before it.
 std::optional<OneProcess> why_one_process(const TraceDefinitions& trace,
-                                          const std::vector<Scenario>& scenarios,
                                           const std::vector<ScenarioGroup>& groups,
                                           const ReplayOptions& options);
 

@@ -68,8 +68,7 @@ class Driver {
       passes_ += (group.scenarios.size() + group.lanes() - 1) / group.lanes();
     if (options_->verify) source_->keep_records(true);
     if (options_->team) {
-      if (const auto why = why_one_process(*trace_, *scenarios_, groups, *options_))
-        throw NeedsOneProcess{*why};
+      if (const auto why = why_one_process(*trace_, groups, *options_)) throw NeedsOneProcess{*why};
       divided_.emplace(*options_->team, *source_);
     }
     const auto load = [&] { source_->load([this](double share) { report_progress(share); }); };

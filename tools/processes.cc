@@ -84,8 +84,6 @@ std::string one_process_line(OneProcess why) {
         return "contention and receives matched by arrival need one order of time";
       case OneProcess::kWindows:
         return "the program uses one-sided communication";
-      case OneProcess::kPresence:
-        return "messages by pull or push need to know who is inside MPI";
       case OneProcess::kRepair:
         return "clocks disagree, and times have to be repaired";
       case OneProcess::kLosses:

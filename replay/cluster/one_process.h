@@ -9,7 +9,6 @@ enum class OneProcess : uint8_t {
   kEveryCall,  ///< somebody looks at every call
   kTimeOrder,  ///< contention, or receives matched by arrival
   kWindows,    ///< one-sided communication
-  kPresence,   ///< messages that somebody has to be inside MPI for
   kRepair,     ///< times that violate the order of cause and effect
   kLosses,     ///< time without a core, or for the tracer's buffer, that a scenario takes out
   kOutcomes,   ///< recorded outcomes that a scenario contradicts

@@ -30,7 +30,7 @@ inline constexpr bool kDivided = requires {
   typename Rules::Undivided;
 };
 
-enum class Crossing : uint8_t { kSend, kAnswer, kMembers, kRoot, kMember };
+enum class Crossing : uint8_t { kSend, kAnswer, kMembers, kRoot, kMember, kQuestion, kArrival };
 
 /// A send as its receiver's process learns of it.
 template <int K>
@@ -163,8 +163,7 @@ class Boundary {
     return send;
   }
 
-  void put(int rank, const SendAnswer<K>& answer) {
-    const int process = owner(rank);
+  void put(int process, const SendAnswer<K>& answer) {
     ByteWriter& to = begin(process, Crossing::kAnswer, answer.skipped ? 1 : 0);
     BatchBase& base = bases_[process];
     to.number(answer.id);
@@ -186,14 +185,40 @@ class Boundary {
     return answer;
   }
 
-  /// At the receiver's: to whom a send that waits is known as what, until it is answered.
-  void keep(TransferId here, TransferId at_sender) {
-    if (here >= senders_.size())
-      senders_.resize(std::max<size_t>(here + 1, 2 * senders_.size()), kNoTransfer);
-    senders_[here] = at_sender;
+  /// Known of a message that others have something to tell about, or have to be told about.
+  struct Peer {
+    int32_t process = -1;            ///< of its other side, -1: nobody's
+    TransferId there = kNoTransfer;  ///< as what the other side knows it; kNoTransfer: not known
+    bool sent_here = false;
+  };
+  Peer& peer(TransferId here) {
+    if (here >= peers_.size()) peers_.resize(2 * static_cast<size_t>(here) + 16);
+    return peers_[here];
   }
-  TransferId take_kept(TransferId here) {
-    return here < senders_.size() ? std::exchange(senders_[here], kNoTransfer) : kNoTransfer;
+
+  /// What the sender's process is asked, or either one told (Presence::Crossing). `here`: as what
+  /// the asking one knows the message.
+  void put(const Peer& peer, TransferId here, bool asks, uint32_t lanes, const Lanes<K>& time) {
+    ByteWriter& to = begin(peer.process, asks ? Crossing::kQuestion : Crossing::kArrival);
+    to.number(peer.there);
+    if (asks) to.number(here);
+    if constexpr (K > 1) to.number(lanes);
+    bases_[peer.process].put(to, time);
+    team_->put(peer.process);
+  }
+  struct Told {
+    TransferId id = 0;     ///< here
+    TransferId there = 0;  ///< of a question
+    uint32_t lanes = 1;
+    Lanes<K> time;
+  };
+  static Told take_told(ByteReader& from, BatchBase& base, bool asks) {
+    Told told;
+    told.id = static_cast<TransferId>(from.number());
+    if (asks) told.there = static_cast<TransferId>(from.number());
+    if constexpr (K > 1) told.lanes = static_cast<uint32_t>(from.number());
+    base.take(from, told.time);
+    return told;
   }
 
   // --- Collectives ---
@@ -290,7 +315,7 @@ class Boundary {
   std::vector<BatchBase> bases_;          ///< by process, of the batch that is being made
   std::vector<int> here_, away_;          ///< members, by communicator
   std::vector<std::vector<int>> others_;  ///< by communicator
-  std::vector<TransferId> senders_;
+  std::vector<Peer> peers_;
   std::vector<Members> coming_;
 };
 

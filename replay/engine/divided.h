@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,11 @@ ReplayOutcome Replay<Rules>::run_divided() requires kDivided<Rules> {
     for (int turns = 1; verdict == Team::Verdict::kGoOn; ++turns) {
       if (ready_.empty()) {
         verdict = team.rest(finished_ == here, take);
+        if (verdict == Team::Verdict::kStalled) {
+          const auto served = serve_earliest_of_all();
+          outcome_.lanes_disagree = served == Presence<K>::Served::kLanesDisagree;
+          if (served == Presence<K>::Served::kSome) verdict = Team::Verdict::kGoOn;
+        }
       } else {
         run_until_blocked(ready_.pop());
         if (turns % kTurnsBetweenLooks == 0) verdict = team.look(take);
@@ -43,11 +49,49 @@ ReplayOutcome Replay<Rules>::run_divided() requires kDivided<Rules> {
     team.fail();
     verdict = Team::Verdict::kStopped;
   }
-  if (verdict == Team::Verdict::kStalled) outcome_.needs_one_process = OneProcess::kHoles;
+  if (verdict == Team::Verdict::kStalled && !outcome_.lanes_disagree)
+    outcome_.needs_one_process = OneProcess::kHoles;
   if (verdict == Team::Verdict::kStopped && !outcome_.needs_one_process)
     outcome_.needs_one_process = OneProcess::kFailed;
   sum_up();
   return outcome_;
+}
+
+/// All processes are at rest: what serve_earliest() does in one.
+template <class Rules>
+typename Presence<Replay<Rules>::K>::Served Replay<Rules>::serve_earliest_of_all() requires
+    kDivided<Rules> {
+  using Served = typename Presence<K>::Served;
+  if constexpr (!kMayNeedPresence<Rules>) return Served::kNone;
+  if (presence_from_ == std::numeric_limits<double>::infinity()) return Served::kNone;
+  Team& team = boundary_->team();
+  // Whether calls that could leave in some lanes are of interest, all of them decide.
+  const Lanes<K> never = Lanes<K>::Constant(Presence<K>::kNever);
+  Lanes<K> bound = presence_.earliest(never);
+  Lanes<K> bound_of_lanes = bound.min(first_leave_by_lane());
+  bool lanes_differ = presence_.lanes_differ();
+  ByteWriter mine;
+  mine.value(lanes_differ), put_lanes(mine, bound), put_lanes(mine, bound_of_lanes);
+  for (const Bytes& bytes : team.gather(mine.take())) {
+    ByteReader from(bytes);
+    bool differ = false;
+    Lanes<K> time;
+    from.value(differ);
+    lanes_differ = lanes_differ || differ;
+    take_lanes(from, time);
+    bound = bound.min(time);
+    take_lanes(from, time);
+    bound_of_lanes = bound_of_lanes.min(time);
+  }
+  ByteWriter all;
+  put_lanes(all, lanes_differ ? bound_of_lanes : bound);
+  const Bytes shared = team.share(all.take());
+  ByteReader from(shared);
+  take_lanes(from, bound);
+  const Served served = presence_.serve_until(bound);
+  take_arrivals();
+  if (!team.all(served != Served::kSome)) return Served::kSome;
+  return team.all(served == Served::kNone) ? Served::kNone : Served::kLanesDisagree;
 }
 
 template <class Rules>
@@ -85,6 +129,17 @@ void Replay<Rules>::send_away(TimelineState<K>& state, const Call& call,
   refuse_losses(call);
   const bool watched = action.flags & kBlocking || action.message.slot != kNoSlot;
   const bool waits = transfer.sender_waits && watched;
+  bool answers = waits;
+  if constexpr (kMayNeedPresence<Rules>) {
+    if (may_agree(transfer.bytes)) [[unlikely]] {
+      const Protocol protocol = rules_->protocol(pair, transfer.bytes);
+      if (protocol == Protocol::kPush || (protocol == Protocol::kPull && waits)) {
+        presence_.send(id, state.number, action.message.peer, state.enter, protocol);
+        presence_.receive_elsewhere(id, protocol);
+        transfer.agrees = answers = true;
+      }
+    }
+  }
 
   using Away = SendAway<K>;
   Away away;
@@ -97,7 +152,7 @@ void Replay<Rules>::send_away(TimelineState<K>& state, const Call& call,
   away.flags = static_cast<uint8_t>((transfer.synchronous ? Away::kSynchronousMode : 0) |
                                     (transfer.sender_waits ? Away::kWaits : 0) |
                                     (transfer.handshake ? Away::kHandshake : 0) |
-                                    (waits ? Away::kAnswers : 0));
+                                    (answers ? Away::kAnswers : 0));
   if (waits_) {
     away.flags |= Away::kSides;
     away.enter = state.enter;
@@ -105,10 +160,9 @@ void Replay<Rules>::send_away(TimelineState<K>& state, const Call& call,
   }
   boundary_->put(action.message.peer, away);
 
-  if (!waits) {
-    transfer.receiver_done = true;
-    matcher_.sender_done(id, transfer);
-  }
+  if (answers) boundary_->peer(id) = {boundary_->owner(action.message.peer), kNoTransfer, true};
+  if (!answers) transfer.receiver_done = true;
+  if (!waits) matcher_.sender_done(id, transfer);
   if (action.flags & kBlocking) {
     if (waits) await(state, Awaited::Kind::kSend, id);
   } else if (action.message.slot != kNoSlot) {
@@ -117,17 +171,25 @@ void Replay<Rules>::send_away(TimelineState<K>& state, const Call& call,
 }
 
 template <class Rules>
-void Replay<Rules>::answer_sender(int source, TransferId id) requires kDivided<Rules> {
-  const TransferId at_sender = boundary_->take_kept(id);
-  if (at_sender == kNoTransfer) return;
+void Replay<Rules>::answer_sender(TransferId id) requires kDivided<Rules> {
+  auto& peer = boundary_->peer(id);
+  if (peer.process < 0) return;
   const Transfer<K>& transfer = matcher_[id];
   SendAnswer<K> answer;
-  answer.id = at_sender;
+  answer.id = peer.there;
   answer.skipped = transfer.abandoned;
   answer.recorded = transfer.recorded_post;
   answer.posted = transfer.posted;
   if (waits_ && !answer.skipped) answer.timeline = waits_->sides_of(id).receiver;
-  boundary_->put(source, answer);
+  boundary_->put(peer.process, answer);
+  if (transfer.abandoned || !will_agree(transfer)) peer = {};
+}
+
+template <class Rules>
+bool Replay<Rules>::will_agree(const Transfer<K>& transfer) requires kDivided<Rules> {
+  if constexpr (kMayNeedPresence<Rules>)
+    return transfer.agrees && rules_->protocol(transfer.pair, transfer.bytes) >= Protocol::kPull;
+  return false;
 }
 
 template <class Rules>
@@ -150,8 +212,18 @@ void Replay<Rules>::take_send(const SendAway<K>& sent) requires kDivided<Rules> 
   transfer.pair = pair_of(sent.route.source, destination);
   transfer.sent = sent.sent;
   if (sent.has(Away::kSides)) waits_->send(id, sent.enter, sent.timeline, sent.route.comm);
-  if (sent.has(Away::kAnswers)) boundary_->keep(id, sent.id);
-  if (transfer.abandoned || transfer.has_post) answer_sender(sent.route.source, id);
+  if (sent.has(Away::kAnswers))
+    boundary_->peer(id) = {boundary_->owner(sent.route.source), sent.id, false};
+  if constexpr (kMayNeedPresence<Rules>) {
+    if (may_agree(transfer.bytes) && !transfer.abandoned) [[unlikely]] {
+      const Protocol protocol = rules_->protocol(transfer.pair, transfer.bytes);
+      if (protocol >= Protocol::kPull) {
+        presence_.send_elsewhere(id, protocol);
+        transfer.agrees = presence_.has(id);
+      }
+    }
+  }
+  if (transfer.abandoned || transfer.has_post) answer_sender(id);
   if (transfer.has_post) {
     match(id, transfer);
     wake(transfer.waiting_receiver);
@@ -163,16 +235,54 @@ template <class Rules>
 void Replay<Rules>::take_answer(const SendAnswer<K>& answer) requires kDivided<Rules> {
   Transfer<K>& transfer = matcher_[answer.id];
   if (answer.skipped) {
+    drop_agreement(answer.id);
     transfer.abandoned = true;
   } else {
     transfer.has_post = true;
     transfer.recorded_post = answer.recorded;
     transfer.posted = answer.posted;
     if (waits_) waits_->post(answer.id, answer.timeline, 0);
+    if (transfer.agrees) return;  // its receiver's process tells when it arrives
     match(answer.id, transfer);
   }
+  boundary_->peer(answer.id) = {};
   wake(transfer.waiting_sender);
   matcher_.receiver_done(answer.id, transfer);
+}
+
+// --- Messages that need somebody inside MPI ---
+
+template <class Rules>
+void Replay<Rules>::tell_crossings() requires kDivided<Rules> {
+  for (const auto& crossing : presence_.crossings()) {
+    const auto& peer = boundary_->peer(crossing.message);
+    // A sender that goes on without need not know when its message arrives.
+    if (peer.process < 0 || peer.there == kNoTransfer) continue;
+    boundary_->put(peer, crossing.message, crossing.asks, crossing.lanes, crossing.time);
+  }
+  presence_.crossings().clear();
+}
+
+template <class Rules>
+void Replay<Rules>::arrived_elsewhere(TransferId id) requires kDivided<Rules> {
+  auto& peer = boundary_->peer(id);
+  const bool sent_here = std::exchange(peer, {}).sent_here;
+  if (sent_here) matcher_.receiver_done(id);
+}
+
+template <class Rules>
+void Replay<Rules>::take_told(const typename Boundary<K>::Told& told,
+                              bool asks) requires kDivided<Rules> {
+  if constexpr (kMayNeedPresence<Rules>) {
+    if (asks) {
+      boundary_->peer(told.id).there = told.there;
+      Transfer<K>& transfer = matcher_[told.id];
+      presence_.ask_sender(told.id, told.lanes, told.time, rules_->handshake_times(transfer));
+    } else {
+      presence_.arrive(told.id, told.lanes, told.time);
+    }
+    take_arrivals();
+  }
 }
 
 // --- Collectives ---
@@ -262,6 +372,9 @@ void Replay<Rules>::take_batch(ByteReader& from) requires kDivided<Rules> {
       take_send(Boundary<K>::take_send(from, base, flags));
     } else if (kind == Crossing::kAnswer) {
       take_answer(Boundary<K>::take_answer(from, base, flags));
+    } else if (kind == Crossing::kQuestion || kind == Crossing::kArrival) {
+      const bool asks = kind == Crossing::kQuestion;
+      take_told(Boundary<K>::take_told(from, base, asks), asks);
     } else {
       take_collective(kind, from, base);
     }

@@ -379,8 +379,15 @@ class Replay {
   /// send() to a rank elsewhere.
   void send_away(TimelineState<K>& state, const Call& call,
                  const Action& action) requires kDivided<Rules>;
-  /// Tells the process of `source`, whose send `id` may wait for that, what has become of it.
-  void answer_sender(int source, TransferId id) requires kDivided<Rules>;
+  /// Tells the sender of `id`, if it is elsewhere and waits for that, what has become of it.
+  void answer_sender(TransferId id) requires kDivided<Rules>;
+  /// True for one whose receiver is there, if it waits for somebody inside MPI.
+  bool will_agree(const Transfer<K>& transfer) requires kDivided<Rules>;
+  /// What others have to know of messages that wait for somebody inside MPI.
+  void tell_crossings() requires kDivided<Rules>;
+  /// It is known when `id` arrives, of which one side may be elsewhere.
+  void arrived_elsewhere(TransferId id) requires kDivided<Rules>;
+  typename Presence<K>::Served serve_earliest_of_all() requires kDivided<Rules>;
   /// A member of a collective has come here.
   void tell_members(
       int timeline, const Call& call, const Action& action, int local,
@@ -389,6 +396,7 @@ class Replay {
   void take_batch(ByteReader& from) requires kDivided<Rules>;
   void take_send(const SendAway<K>& sent) requires kDivided<Rules>;
   void take_answer(const SendAnswer<K>& answer) requires kDivided<Rules>;
+  void take_told(const typename Boundary<K>::Told& told, bool asks) requires kDivided<Rules>;
   void take_collective(Crossing kind, ByteReader& from, BatchBase& base) requires kDivided<Rules>;
 
   // --- Requests ---

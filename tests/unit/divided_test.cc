@@ -176,6 +176,28 @@ TEST_CASE("a divided replay of random programs with one scenario") {
   }
 }
 
+TEST_CASE("a divided replay of random programs by pull and push") {
+  const char* const protocol = GENERATE("pull", "push");
+  int divided = 0;
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    Program program = Generator(seed, true).make();
+    const std::vector<double> ends = Reference(program, recorder()).run(&program);
+    const std::string text = as_text(program, ends);
+    INFO("seed " << seed << "\n" << text);
+    ReplayOptions options;
+    options.wait_states = true;
+    Scenario slow = platform(protocol);
+    slow.name = "slow";
+    slow.cpu = 0.3;
+    Scenario fast = platform(protocol);
+    fast.name = "fast";
+    fast.cpu = 7;
+    divided += check_divided(text, {platform(protocol)}, options);
+    divided += check_divided(text, {platform(protocol), slow, fast}, options);
+  }
+  CHECK(divided > static_cast<int>(6 * kSeeds));
+}
+
 TEST_CASE("who has to come to a divided replay alone") {
   // Rank 1 waits for a message that nobody sends.
   const std::string hole =
@@ -185,6 +207,4 @@ TEST_CASE("who has to come to a divided replay alone") {
   const Found found = replay_divided(hole, {parse_scenario("perfect")}, options, 2);
   REQUIRE(found.refused);
   CHECK(*found.refused == OneProcess::kHoles);
-  const Found pull = replay_divided(hole, {platform("pull")}, options, 2);
-  CHECK(pull.refused == OneProcess::kPresence);
 }
