@@ -14,10 +14,10 @@ namespace rubato {
 namespace {
 
 constexpr int kTag = 1;
-/// As often a process that waits looks again at once, then it sleeps a little in between: others
-/// may need the processor.
-constexpr int kLooksAwake = 200;
-constexpr long kNanosecondsAsleep = 50000;
+/// As often a process that waits gives way to others and looks again, for some 10 ms: what it waits
+/// for mostly comes within microseconds, and sleeps take longer. Then it sleeps in between.
+constexpr int kLooksAwake = 20000;
+constexpr long kNanosecondsAsleep = 200000;
 
 class MpiTransport : public Transport {
  public:
