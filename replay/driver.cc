@@ -7,6 +7,7 @@
 #include "models/error.h"
 #include "replay/archive/input_format.h"
 #include "replay/check_numbers.h"
+#include "replay/divided_run.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/wide.h"
 #include "replay/fit_degradation.h"
@@ -67,9 +68,22 @@ class Driver {
     for (const ScenarioGroup& group : groups)
       passes_ += (group.scenarios.size() + group.lanes() - 1) / group.lanes();
     if (options_->verify) source_->keep_records(true);
-    source_->load([this](double share) { report_progress(share); });
+    if (options_->team) {
+      if (const auto why = why_one_process(*trace_, groups, *options_)) throw NeedsOneProcess{*why};
+      divided_.emplace(*options_->team, *source_);
+    }
+    const auto load = [&] { source_->load([this](double share) { report_progress(share); }); };
+    if (divided_) {
+      divided_->try_all(load);
+    } else {
+      load();
+    }
     function_times_ = source_->function_times();
-    if (source_->function_totals()) total_functions(names, *source_->function_totals());
+    if (source_->function_totals()) {
+      FunctionTotals totals = *source_->function_totals();
+      if (divided_) divided_->gather(totals);
+      total_functions(names, totals);
+    }
     ++passes_done_;
     if (needs_minima) find_minima();
     if (options_->verify) verify();  // against what the archive says, not what is made of it
@@ -139,16 +153,35 @@ class Driver {
     replay.keep(profile, first ? &coverage_ : nullptr);
     replay.watch_waits(waits);
     replay.change_compute(changes ? &*changes : nullptr);
-    const ReplayOutcome outcome = run(replay);
+    if constexpr (kDivided<Rules>) replay.divide(divided_->team(), divided_->division());
+    ReplayOutcome outcome = run(replay);
     ++passes_done_;
     if (first && profile) profile->add_to(coverage_);
+    if constexpr (kDivided<Rules>) {
+      divided_->sum(outcome);
+      if (first) divided_->gather(coverage_);
+      if (profile) divided_->gather(*profile);
+      if (waits) divided_->gather(*waits);
+    }
     const bool came_to_its_end =
         outcome.deadlock.empty() && !outcome.asks_for_receivers && !outcome.lanes_disagree;
     if (first && came_to_its_end) {
       first_outcome_ = outcome;
-      counts_ = source_->counts();
+      counts_ = divided_ ? divided_->sum(source_->counts()) : source_->counts();
     }
     return outcome;
+  }
+
+  /// Makes rules of `arguments` and hands them to `use`: those of a divided replay, where it is.
+  template <class Rules, typename Use, typename... Arguments>
+  void with(Use use, const Arguments&... arguments) {
+    if (divided_) {
+      Divided<Rules> rules(arguments...);
+      use(rules);
+    } else {
+      Rules rules(arguments...);
+      use(rules);
+    }
   }
 
   /// `share` of the current pass is done.
@@ -168,8 +201,15 @@ class Driver {
         trace_->eager_limit_node.value_or(std::numeric_limits<double>::infinity())));
     limits_.bytes[static_cast<int>(Level::kNetwork)] = options_->eager_limit.value_or(
         trace_->eager_limit_network.value_or(std::numeric_limits<double>::infinity()));
-    MinimaRules rules(minima_, placement_, limits_, *trace_);
-    const ReplayOutcome outcome = pass(rules, nullptr, {});
+    ReplayOutcome outcome;
+    if (divided_) {
+      Divided<MinimaRules> rules(minima_, placement_, limits_, *trace_);
+      outcome = pass(rules, nullptr, {});
+      divided_->merge(minima_);
+    } else {
+      MinimaRules rules(minima_, placement_, limits_, *trace_);
+      outcome = pass(rules, nullptr, {});
+    }
     if (!outcome.deadlock.empty()) {
       throw InputError(trace_->path + ": the recording itself cannot be followed: " +
                        outcome.deadlock + "; records are missing");
@@ -276,15 +316,19 @@ class Driver {
           keeps_stolen[lane] = lanes[lane].drop_stolen ? 0 : 1;
         }
         profile.keep_lost(keeps_flushes, keeps_stolen);
-        MeasuredRules<K> rules(lanes, minima_, placement_, limits_, group.local);
-        const Scenario* pricing = pricing_scenario();
-        if (pricing) rules.set_price(receiver_price(*pricing));
-        outcome = pass(rules, &profile, observers<K>(),
-                       compute_changes<K>(scenarios, group.placement), waits);
-        clipped = rules.clipped();
-        const bool changes = std::any_of(lanes.begin(), lanes.end(),
-                                         [](const MeasuredLane& lane) { return lane.elastic; });
-        if (changes && rules.priced_calls() > 0) note_priced_calls(rules.priced_calls(), pricing);
+        const auto replay_by = [&](auto& rules) {
+          const Scenario* pricing = pricing_scenario();
+          if (pricing) rules.set_price(receiver_price(*pricing));
+          outcome = pass(rules, &profile, observers<K>(),
+                         compute_changes<K>(scenarios, group.placement), waits);
+          clipped = rules.clipped();
+          const bool changes = std::any_of(lanes.begin(), lanes.end(),
+                                           [](const MeasuredLane& lane) { return lane.elastic; });
+          const uint64_t priced =
+              divided_ ? divided_->sum(rules.priced_calls()) : rules.priced_calls();
+          if (changes && priced > 0) note_priced_calls(priced, pricing);
+        };
+        with<MeasuredRules<K>>(replay_by, lanes, minima_, placement_, limits_, group.local);
       }
     }
     if (!group.measured) {
@@ -302,27 +346,38 @@ class Driver {
       machines.keep_stolen = options_->keep_stolen;
       machines.spinning_waits = options_->spinning_waits;
       machines.looks_at_posts = source_->looks_at_posts();
+      if (divided_) machines.looks_at_posts = divided_->any(machines.looks_at_posts);
       machines.outside_ticks = options_->compensate ? ticks(overhead_.outside) : 0;
       machines.function_ticks = options_->compensate ? ticks(overhead_.function) : 0;
       machines.inside_ticks =
           options_->compensate ? ticks(overhead_.inside_before + overhead_.inside_after) : 0;
-      const auto replay_by = [&](auto rules) {
+      const auto replay_by = [&](auto& rules) {
         outcome = pass(rules, &profile, observers<K>(),
                        compute_changes<K>(scenarios, group.placement), waits);
         outcomes = rules.outcomes();
         clipped = rules.clipped();
-        for (int lane = 0; lane < K; ++lane) collectives[lane] = rules.collective_uses(lane).list();
+        for (int lane = 0; lane < K; ++lane) {
+          CollectiveUses uses = rules.collective_uses(lane);
+          if (divided_) divided_->gather(uses);
+          collectives[lane] = uses.list();
+        }
       };
+      bool in_order = false;
       if constexpr (K == 1) {
-        if (group.needs_order)
-          replay_by(
-              OrderedRules(machines, *trace_, scenario_of(0).platform.contended(), by_arrival));
-        else
-          replay_by(ModelRules<1>(machines, *trace_));
-      } else {
-        replay_by(ModelRules<K>(machines, *trace_));
+        if (group.needs_order) {
+          OrderedRules rules(machines, *trace_, scenario_of(0).platform.contended(), by_arrival);
+          replay_by(rules);
+          in_order = true;
+        }
       }
+      if (!in_order) with<ModelRules<K>>(replay_by, machines, *trace_);
+      // Their time is a sum in the order in which one process runs the calls.
+      bool contradicts = false;
+      for (size_t lane = 0; lane < chosen.size(); ++lane)
+        contradicts = contradicts || outcomes.count(static_cast<int>(lane)) > 0;
+      if (divided_ && divided_->any(contradicts)) throw NeedsOneProcess{OneProcess::kOutcomes};
     }
+    if (divided_) divided_->gather(clipped);
     if (outcome.asks_for_receivers) {
       find_receivers();
       return replay_group<K>(group, chosen, by_arrival_failed);
@@ -459,6 +514,7 @@ class Driver {
   std::optional<ClockShifts> shifts_;  ///< where times had to be repaired
   std::optional<ShiftedSource> shifted_;
   std::optional<LockOrder> locks_;
+  std::optional<DividedRun> divided_;      ///< among processes
   std::optional<ReceivedSends> received_;  ///< once a pass asked for it
   std::vector<std::string> functions_;     ///< that scenarios change
   const FunctionTimes* function_times_ = nullptr;

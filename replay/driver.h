@@ -14,6 +14,7 @@ namespace rubato {
 
 template <int K>
 class Observer;
+class Team;
 
 /// How an archive is read and replayed; the same for all scenarios of one run.
 struct ReplayOptions {
@@ -35,7 +36,11 @@ struct ReplayOptions {
   std::vector<Observer<1>*> observers{};  ///< see every call, where there is one scenario
   /// Functions whose time between calls is measured besides those that scenarios change.
   std::vector<std::string> functions;
-  bool total_functions = false;          ///< also add up the recorded compute of each function
+  bool total_functions = false;  ///< also add up the recorded compute of each function
+  /// The processes that divide the replay among themselves, all with the same scenarios and
+  /// options; null: this one alone. Process 0 has the results. Where they cannot,
+  /// NeedsOneProcess is thrown in all of them (cluster/transport.h).
+  Team* team = nullptr;
   std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
 };
 

@@ -14,8 +14,10 @@
 #include "tools/archive_guard.h"
 #include "tools/caveats.h"
 #include "tools/commands.h"
+#include "tools/efficiency.h"
 #include "tools/options.h"
 #include "tools/perfetto_file.h"
+#include "tools/processes.h"
 #include "tools/replay_notices.h"
 #include "tools/report_files.h"
 #include "tools/report_html.h"
@@ -178,9 +180,71 @@ PerfettoWindow perfetto_window(const po::variables_map& values) {
   return parse_perfetto_window(text_of(values, "perfetto-window"));
 }
 
+/// Why the processes would not divide what is asked for beside tables.
+std::optional<OneProcess> why_one_process(const po::variables_map& values) {
+  for (const char* option : {"html", "perfetto", "otf2", "fit-dr"}) {
+    if (values.count(option)) return OneProcess::kEveryCall;
+  }
+  return {};
+}
+
+/// What several processes find out together; nothing where one of them has to do it alone. `source`
+/// is then open for the ranks of this process, if it is at all.
+std::optional<Results> replay_together(Processes& processes, const std::string& archive,
+                                       const std::vector<Scenario>& scenarios,
+                                       ReplayOptions options, const po::variables_map& values,
+                                       std::unique_ptr<EventSource>& source) {
+  auto why = why_one_process(values);
+  if (!processes.begin(!why)) {
+    if (why && processes.are_several() && processes.leads())
+      fmt::print(stderr, "rubato: {}\n", one_process_line(*why));
+    return {};
+  }
+  options.team = processes.team();
+  std::optional<Results> results;
+  try {
+    // What is wrong with the archive is told by one of them, alone.
+    try {
+      source = open_trace(
+          archive, {options.ignore_offsets, options.threads, processes.team()->on_this_host()});
+    } catch (const InputError&) {
+      source.reset();
+    }
+    if (processes.begin(source != nullptr)) results = run_replay(*source, scenarios, options);
+  } catch (const NeedsOneProcess& needs) {
+    why = needs.why;
+  } catch (const InputError&) {
+  }
+  processes.end();
+  if (why && processes.leads()) fmt::print(stderr, "rubato: {}\n", one_process_line(*why));
+  if (!results) source.reset();
+  return results;
+}
+
+/// One of several processes, but not the first: it helps to replay.
+int help_replay(Processes& processes, const Arguments& arguments) {
+  try {
+    po::variables_map values;
+    if (!parse_options(arguments, kHelp, replay_options(), "archive", false, values)) return 0;
+    ReplayOptions options = replay_options_of(values);
+    options.progress = {};
+    const std::vector<Scenario> scenarios = parse_scenarios(values);
+    std::optional<IntervalPlan> plan;
+    if (!values.count("no-intervals") && !options.fit_degradation) plan.emplace(scenarios);
+    std::unique_ptr<EventSource> source;
+    replay_together(processes, one_archive(values, kHelp), plan ? plan->scenarios() : scenarios,
+                    options, values, source);
+  } catch (const std::exception&) {
+    // The first process says what it is.
+  }
+  return 0;
+}
+
 }  // namespace
 
 int command_replay(const Arguments& arguments) {
+  Processes processes;
+  if (!processes.leads()) return help_replay(processes, arguments);
   po::variables_map values;
   if (!parse_options(arguments, kHelp, replay_options(), "archive", false, values)) return 0;
   const std::string archive = one_archive(values, kHelp);
@@ -201,15 +265,22 @@ int command_replay(const Arguments& arguments) {
   ReportFiles files(values, {"json", "csv", "html", "perfetto"}, archive);
   std::optional<WholeDirectory> copies = scenario_archives(values, archive);
 
-  const auto source = open_trace(archive, {options.ignore_offsets, options.threads});
-  if (copies) source->keep_records(true);
-  // Before anything is read. (Functions are followed anyway.)
-  if (files.wants("html") || !source->functions().empty()) source->note_places();
   // A ratio that is fitted would be fitted anew in the scenarios beside the asked ones.
   const bool wants_intervals = !values.count("no-intervals") && !options.fit_degradation;
   std::optional<IntervalPlan> plan;
   if (wants_intervals) plan.emplace(scenarios);
-  Results results = run_replay(*source, plan ? plan->scenarios() : scenarios, options);
+  const std::vector<Scenario>& planned = plan ? plan->scenarios() : scenarios;
+  std::unique_ptr<EventSource> source;
+  std::optional<Results> together =
+      replay_together(processes, archive, planned, options, values, source);
+  // Who is waited for, one process finds out, from all of the archive; and it replays sweeps.
+  if (!together || is_serialised(*together) || !axes.empty()) {
+    source = open_trace(archive, {options.ignore_offsets, options.threads});
+    // (Functions are followed anyway.)
+    if (files.wants("html") || !source->functions().empty()) source->note_places();
+  }
+  if (copies) source->keep_records(true);
+  Results results = together ? std::move(*together) : run_replay(*source, planned, options);
   results.asked_with = engine_words(values);
   const RecordingOverhead overhead = options.compensate
                                          ? options.overhead.value_or(source->definitions().overhead)
@@ -228,7 +299,8 @@ int command_replay(const Arguments& arguments) {
     text.intervals = intervals;
     text.sweeps = sweeps;
     text.per_rank = values.count("per-rank") > 0;
-    text.verdict_last = isatty(STDOUT_FILENO) != 0;
+    // (mpirun may make a terminal of what is none.)
+    text.verdict_last = isatty(STDOUT_FILENO) != 0 && !processes.are_several();
     text.collectives = values.count("collectives") > 0;
     print_to_stdout(report_text(results, text));
   }

@@ -16,10 +16,10 @@ namespace rubato {
 
 /// Opens an OTF2 archive, named by its directory or by its anchor file, and reads its definitions.
 /// With `ignore_offsets` the clock offsets of the archive are not applied to its time stamps.
-/// `threads` decode it, 0: as many as there are processors. Errors: InputError that says what is
-/// missing and where.
+/// `threads` decode it, 0: as many as there are processors, which so many `processes` share.
+/// Errors: InputError that says what is missing and where.
 std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets = false,
-                                          int threads = 0);
+                                          int threads = 0, int processes = 1);
 
 /// The anchor file of what the user named: the file itself, or the one *.otf2 in a directory.
 std::string find_anchor(const std::string& path);

@@ -2,6 +2,7 @@
 // from which the replay reads as often as it likes. call_store.h says why.
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,16 +20,19 @@
 namespace rubato {
 namespace {
 
-/// How many processors this process may use.
-int available_processors() {
+/// How many processors this process may use, one of several on this host.
+int available_processors(int processes) {
   cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  // One that is bound to some of them has those for itself.
+  const bool is_bound = CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN);
+  return is_bound ? CPU_COUNT(&set) : std::max(1, CPU_COUNT(&set) / processes);
 }
 
 class ArchiveSource : public EventSource {
  public:
-  ArchiveSource(const std::string& path, bool ignore_offsets, int threads)
-      : ignore_offsets_(ignore_offsets), threads_(threads) {
+  ArchiveSource(const std::string& path, bool ignore_offsets, int threads, int processes)
+      : ignore_offsets_(ignore_offsets), threads_(threads), processes_(processes) {
     const std::string anchor = find_anchor(path);
     EventFiles::Reader reader = EventFiles::open_anchor(anchor);
     archive_ = read_definitions(anchor, reader.get());
@@ -52,6 +56,20 @@ class ArchiveSource : public EventSource {
 
   const TraceDefinitions& definitions() const override { return archive_.definitions; }
 
+  std::vector<uint64_t> sizes_of_ranks() const override {
+    std::vector<uint64_t> sizes;
+    for (int rank = 0; rank < archive_.definitions.ranks(); ++rank) sizes.push_back(size_of(rank));
+    return sizes;
+  }
+
+  bool read_only(int first, int end) override {
+    if (first != first_rank_ || end != end_rank_.value_or(archive_.definitions.ranks()))
+      store_.reset();
+    first_rank_ = first;
+    end_rank_ = end;
+    return true;
+  }
+
   void load(const std::function<void(double)>& progress) override {
     if (store_) return;
     const TraceDefinitions& trace = archive_.definitions;
@@ -73,7 +91,8 @@ class ArchiveSource : public EventSource {
       for (int rank = shares[share]; rank < shares[share + 1] && share < failed; ++rank) {
         files.load_rank(rank, keep_records_, *store, counts[share], watch);
         ++ranks_done;
-        if (share == 0 && progress) progress(static_cast<double>(ranks_done) / trace.ranks());
+        if (share == 0 && progress)
+          progress(static_cast<double>(ranks_done) / (shares.back() - shares[0]));
       }
     };
     const auto guarded_work = [&](int share) {
@@ -220,30 +239,35 @@ class ArchiveSource : public EventSource {
     return found;
   }
 
+  /// Records of a rank, as the archive says.
+  uint64_t size_of(int rank) const {
+    const TraceDefinitions& trace = archive_.definitions;
+    uint64_t records = 0;
+    for (const int timeline : trace.timelines_of(rank))
+      records +=
+          std::min(archive_.index.events_of_location.at(trace.location_of(timeline)), kMostRecords);
+    return records;
+  }
+
   /// The ranks that each thread decodes: from one entry up to the next. About the same number of
   /// records each; one thread where there are too few for more.
   std::vector<int> shares_of_ranks() const {
     const TraceDefinitions& trace = archive_.definitions;
+    const int end = end_rank_.value_or(trace.ranks());
     std::vector<uint64_t> sum = {0};
-    for (int rank = 0; rank < trace.ranks(); ++rank) {
-      uint64_t records = 0;
-      for (const int timeline : trace.timelines_of(rank))
-        records += std::min(archive_.index.events_of_location.at(trace.location_of(timeline)),
-                            kMostRecords);
-      sum.push_back(sum.back() + records);
-    }
+    for (int rank = first_rank_; rank < end; ++rank) sum.push_back(sum.back() + size_of(rank));
     const int most = threads_ > 0 ? std::min(threads_, kMostAskedThreads)
-                                  : std::min(available_processors(), kMostThreads);
+                                  : std::min(available_processors(processes_), kMostThreads);
     const uint64_t enough = threads_ > 0 ? 1 : kRecordsOfThread;
-    const int threads = static_cast<int>(
-        std::clamp<uint64_t>(sum.back() / enough, 1, std::min(most, std::max(1, trace.ranks()))));
-    std::vector<int> shares = {0};
+    const int threads = static_cast<int>(std::clamp<uint64_t>(
+        sum.back() / enough, 1, std::min(most, std::max(1, end - first_rank_))));
+    std::vector<int> shares = {first_rank_};
     for (int thread = 1; thread < threads; ++thread) {
       const uint64_t until = sum.back() * static_cast<uint64_t>(thread) / threads;
       const auto rank = std::lower_bound(sum.begin(), sum.end(), until) - sum.begin();
-      shares.push_back(std::max(shares.back(), static_cast<int>(rank)));
+      shares.push_back(std::max(shares.back(), first_rank_ + static_cast<int>(rank)));
     }
-    shares.push_back(trace.ranks());
+    shares.push_back(end);
     return shares;
   }
 
@@ -255,6 +279,9 @@ class ArchiveSource : public EventSource {
 
   bool ignore_offsets_;
   int threads_;
+  int processes_;
+  int first_rank_ = 0;
+  std::optional<int> end_rank_;  ///< of those that are read; nothing: all
   Archive archive_;
   std::optional<EventFiles> files_;
   std::unique_ptr<CallStore> store_;  ///< once it is filled
@@ -269,9 +296,9 @@ class ArchiveSource : public EventSource {
 
 }  // namespace
 
-std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets,
-                                          int threads) {
-  return std::make_unique<ArchiveSource>(path, ignore_offsets, threads);
+std::unique_ptr<EventSource> open_archive(const std::string& path, bool ignore_offsets, int threads,
+                                          int processes) {
+  return std::make_unique<ArchiveSource>(path, ignore_offsets, threads, processes);
 }
 
 }  // namespace rubato

@@ -14,6 +14,7 @@ namespace rubato {
 struct InputOptions {
   bool ignore_offsets = false;  ///< do not apply the clock offsets of an archive
   int threads = 0;              ///< that decode; 0: as many as there are processors
+  int processes = 1;            ///< on this host that each decode a part, and share the processors
 };
 
 /// A kind of file, or directory, that holds a recorded run.

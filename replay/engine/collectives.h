@@ -77,6 +77,7 @@ auto Replay<Rules>::arrive(int timeline, const Call& call, const Action& action,
   }
   if (instance.window) end_streams(action.comm, state.rank, instance);
   if constexpr (kTimeOrdered<Rules>) begin_flows(action, local, arrived.number, instance);
+  if constexpr (kDivided<Rules>) tell_members(timeline, call, action, local, arrived);
   if (collectives_.may_let_go(instance, trace_->comms[action.comm], local)) {
     for (const int32_t waiting : instance.waiting) wake(waiting);
     instance.waiting.clear();

@@ -11,6 +11,7 @@
 
 #include "models/error.h"
 #include "replay/engine/collectives.h"
+#include "replay/engine/divided.h"
 #include "replay/engine/messages.h"
 #include "replay/engine/one_sided.h"
 #include "replay/engine/stalls.h"
@@ -25,6 +26,7 @@ template <class Rules>
 ReplayOutcome Replay<Rules>::run() {
   source_->rewind();
   for (Observer<K>* observer : observers_) observer->begin();
+  if constexpr (kDivided<Rules>) return run_divided();
   if constexpr (kTimeOrdered<Rules>) matcher_.keep_routes();
   for (int timeline = trace_->timelines() - 1; timeline >= 0; --timeline) start(timeline);
   while (finished_ < trace_->timelines()) {
@@ -55,13 +57,18 @@ ReplayOutcome Replay<Rules>::run() {
       break;
     }
   }
+  sum_up();
+  return outcome_;
+}
+
+template <class Rules>
+void Replay<Rules>::sum_up() {
   matcher_.list_unmatched(outcome_.unmatched_sends, outcome_.unmatched_receives);
   for (int number = 0; number < PairClass::kMost; ++number) {
     const auto level = static_cast<size_t>(PairClass::from_number(number).level());
     outcome_.level_messages[level] += pair_traffic_[number].messages;
     outcome_.level_bytes[level] += pair_traffic_[number].bytes;
   }
-  return outcome_;
 }
 
 // --- Scheduling ---

@@ -74,6 +74,9 @@ inline constexpr bool kKnowsLostThere = requires {
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
                                     const Action& action) {
+  if constexpr (kDivided<Rules>) {
+    if (!is_here(action.message.peer)) return send_away(state, call, action);
+  }
   const int timeline = state.number;
   const int rank = state.rank;
   TransferId id = kNoTransfer;
@@ -141,6 +144,7 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
     id = matcher_.post(action, channel.id, skipped_);
   }
   for (const TransferId skipped : skipped_) {
+    if constexpr (kDivided<Rules>) answer_sender(skipped);
     wake(matcher_[skipped].waiting_sender);
     drop_agreement(skipped);
     if constexpr (kTimeOrdered<Rules>) rules_->order().drop(skipped);
@@ -163,8 +167,12 @@ RUBATO_HOT void Replay<Rules>::post(TimelineState<K>& state, const Call& call,
   }
   if constexpr (kTimeOrdered<Rules>) rules_->order()[id].receiver = timeline;
   if (transfer.has_send) {
+    if constexpr (kDivided<Rules>) answer_sender(id);
     match(id, transfer);
     wake(transfer.waiting_sender);
+  }
+  if constexpr (kDivided<Rules>) {
+    if (!is_here(action.message.peer)) refuse_losses(call);
   }
   if (action.flags & kBlocking) {
     await(state, Awaited::Kind::kReceive, id);
@@ -239,6 +247,10 @@ void Replay<Rules>::agree_as_receiver(TimelineState<K>& state, const Action& act
     if (protocol < Protocol::kPull && !may_change) return;
     presence_.post(id, state.number, action.message.peer, state.enter, protocol);
     transfer.agrees = true;
+    if constexpr (kDivided<Rules>) {
+      if (transfer.has_send && !is_here(action.message.peer))
+        presence_.send_elsewhere(id, protocol);
+    }
   }
 }
 
@@ -249,6 +261,7 @@ void Replay<Rules>::leave_presence(const TimelineState<K>& state, const Lanes<K>
   if (!presence_.has_many_stays(state.number) || goes_back_) return;
   presence_.forget(state.number, [&](int rank) {
     const TimelineState<K>& other = timelines_[rank];
+    if (!is_here(rank)) return Lanes<K>::Constant(-Presence<K>::kNever).eval();
     const bool is_over = running_[rank] == 0;  // all of its threads
     const bool has_begun = other.calls > 0 && !other.threads;
     return is_over || !has_begun
@@ -275,6 +288,9 @@ RUBATO_HOT bool Replay<Rules>::is_held_up(TransferId id, const Transfer<K>& tran
 
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::take_arrivals() {
+  if constexpr (kDivided<Rules>) {
+    if (!presence_.crossings().empty()) tell_crossings();
+  }
   if (!presence_.arrivals().empty()) wake_by_arrivals();
 }
 
@@ -286,6 +302,7 @@ void Replay<Rules>::wake_by_arrivals() {
     transfer.agrees = false;
     wake(transfer.waiting_sender);
     wake(transfer.waiting_receiver);
+    if constexpr (kDivided<Rules>) arrived_elsewhere(id);
   }
   presence_.arrivals().clear();
 }

@@ -17,10 +17,13 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "replay/engine/boundary.h"
 #include "replay/engine/replay_outcome.h"
 #include "replay/engine/run_queue.h"
 #include "replay/matching/timeline_state.h"
@@ -110,6 +113,12 @@ class Replay {
   /// Who sums up what calls wait for; null for nobody.
   void watch_waits(WaitStates<K>* waits) { waits_ = waits; }
 
+  /// Which timelines are in this process. To be called where the rules are Divided, and only there.
+  void divide(Team& team, const Division& division) requires kDivided<Rules> {
+    boundary_.emplace(team, division, *trace_);
+    collectives_.divide(boundary_->members_away());
+  }
+
   /// What becomes of compute beyond the rules; null for nothing.
   void change_compute(const ComputeChanges<K>* changes) { compute_changes_ = changes; }
 
@@ -119,6 +128,11 @@ class Replay {
  private:
   using Status = typename TimelineState<K>::Status;
   static constexpr int kCallsInTurn = 32;
+
+  /// The main loop of a process among several.
+  ReplayOutcome run_divided() requires kDivided<Rules>;
+  /// At the end: what is counted on the way becomes part of the outcome.
+  void sum_up();
 
   // --- Scheduling ---
 
@@ -356,6 +370,38 @@ class Replay {
   /// True when those of a kOneSidedDone are.
   bool is_done(int timeline, const Awaited& awaited) requires kTimeOrdered<Rules>;
 
+  // --- Timelines in other processes: engine/divided.h ---
+
+  /// True when the timelines of `rank` are run here.
+  [[gnu::always_inline]] bool is_here(int rank) const {
+    if constexpr (kDivided<Rules>) return boundary_->is_here(rank);
+    return true;
+  }
+  /// One process cannot know what the other side of a message lost in `call`.
+  void refuse_losses(const Call& call) requires kDivided<Rules>;
+  /// send() to a rank elsewhere.
+  void send_away(TimelineState<K>& state, const Call& call,
+                 const Action& action) requires kDivided<Rules>;
+  /// Tells the sender of `id`, if it is elsewhere and waits for that, what has become of it.
+  void answer_sender(TransferId id) requires kDivided<Rules>;
+  /// True for one whose receiver is there, if it waits for somebody inside MPI.
+  bool will_agree(const Transfer<K>& transfer) requires kDivided<Rules>;
+  /// What others have to know of messages that wait for somebody inside MPI.
+  void tell_crossings() requires kDivided<Rules>;
+  /// It is known when `id` arrives, of which one side may be elsewhere.
+  void arrived_elsewhere(TransferId id) requires kDivided<Rules>;
+  typename Presence<K>::Served serve_earliest_of_all() requires kDivided<Rules>;
+  /// A member of a collective has come here.
+  void tell_members(
+      int timeline, const Call& call, const Action& action, int local,
+      const typename CollectiveInstances<K>::Arrived& arrived) requires kDivided<Rules>;
+  // What others sent.
+  void take_batch(ByteReader& from) requires kDivided<Rules>;
+  void take_send(const SendAway<K>& sent) requires kDivided<Rules>;
+  void take_answer(const SendAnswer<K>& answer) requires kDivided<Rules>;
+  void take_told(const typename Boundary<K>::Told& told, bool asks) requires kDivided<Rules>;
+  void take_collective(Crossing kind, ByteReader& from, BatchBase& base) requires kDivided<Rules>;
+
   // --- Requests ---
 
   void put_slot(TimelineState<K>& state, uint32_t slot, TransferId id);
@@ -460,6 +506,7 @@ class Replay {
   };
   std::array<PairTraffic, PairClass::kMost> pair_traffic_{};  ///< by number of the class
   ReplayOutcome outcome_;
+  std::conditional_t<kDivided<Rules>, std::optional<Boundary<K>>, NoBoundary> boundary_;
 };
 
 }  // namespace rubato

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "models/network/placement.h"
+#include "replay/cluster/one_process.h"
 #include "replay/matching/matcher.h"
 #include "replay/observe/results.h"
 
@@ -19,6 +21,8 @@ struct ReplayOutcome {
   /// The run came to a stop that its lanes cannot leave together (presence.h): they have to be
   /// replayed in smaller passes.
   bool lanes_disagree = false;
+  /// The run was divided among processes and cannot be: it has to be made anew by one.
+  std::optional<OneProcess> needs_one_process;
   uint64_t messages = 0;
   uint64_t collectives = 0;  ///< calls, counted once per member
   Unmatched unmatched_sends;

@@ -14,5 +14,7 @@ namespace rubato {
 /// Runs a replay, where widest_lanes() (scenario_groups.h) are as many.
 ReplayOutcome run_wide(Replay<ModelRules<16>>& replay);
 ReplayOutcome run_wide(Replay<ModelRules<32>>& replay);
+ReplayOutcome run_wide(Replay<Divided<ModelRules<16>>>& replay);
+ReplayOutcome run_wide(Replay<Divided<ModelRules<32>>>& replay);
 
 }  // namespace rubato

@@ -51,6 +51,16 @@ struct Arrivals {
     recorded_last = std::max(recorded_last, recorded);
     ++count;
   }
+  /// Those of another process; none of `others` is here.
+  void add(const Arrivals& others) {
+    const bool any = others.latest >= 0;
+    const bool is_later = others.last[0] > last[0];
+    if (any && (is_later || latest < 0 || (others.last[0] == last[0] && others.latest < latest)))
+      latest = others.latest;
+    last = last.max(others.last);
+    recorded_last = std::max(recorded_last, others.recorded_last);
+    count += others.count;
+  }
 };
 
 /// For each member, the latest enter among the members that send it something.
@@ -166,66 +176,57 @@ class CollectiveInstances {
   /// names, else its next.
   Arrived arrive(const Action& action, int local, int world_rank, int timeline, const Call& call,
                  const Lanes<K>& enter) {
-    const double recorded = call.enter;
     const uint32_t comm = action.comm;
-    const CollectiveOp op = action.op;
     const bool starts = action.kind == ActionKind::kStartCollective;
-    const int32_t root = starts ? action.start.root : action.collective.root;
     const uint32_t order = starts ? action.start.order : action.collective.order;
     const uint64_t persistent = starts ? action.start.persistent : 0;
     const uint64_t series = persistent << kSeriesShift;
     State& state = persistent > 0 ? persistent_[{comm, persistent}] : comms_[comm];
-    const Communicator& communicator = trace_->comms[comm];
-    const int size = communicator.size();
-    if (state.next.empty()) state.next.assign(size, 0);
+    if (state.next.empty()) state.next.assign(trace_->comms[comm].size(), 0);
     const uint64_t place = order > 0 ? order - 1 : state.next[local]++;
     while (place >= state.first + state.instances.size()) state.instances.emplace_back();
     const uint64_t number = series | place;
     Instance& instance = get(comm, number);
-    if (instance.arrived.count == 0) {
-      instance.op = op;
-      instance.how = synchronisation(op);
-      instance.root = root;
-      instance.first_rank = world_rank;
-      instance.window = communicator.window;
-      instance.here.assign(size, 0);
-      instance.recorded_first_leave = call.leave;
-      if (communicator.first_group > 0) instance.groups.resize(2);
-    }
-    instance.recorded_first_leave = std::min(instance.recorded_first_leave, call.leave);
-    if (instance.root == kRootInOwnGroup) instance.root = root;  // this one may know
-    if (instance.op != op || (instance.root != root && root != kRootInOwnGroup)) mismatch_ = true;
-    const bool sends_to_some = action.flags & (kSendsToSome | kGivesNothing);
-    const bool no_part = action.flags & kNoPart || root == kRootInOwnGroup;
-    if (action.flags & kSendsToSome) {
-      add_parts(action, local, communicator, recorded, enter, timeline, instance.parts);
-    } else if (action.flags & kGivesNothing) {
-      instance.parts.add(size, local, local + 1, recorded, enter, timeline);  // itself alone
-    }
-    if (no_part || sends_to_some) {
-      ++instance.arrived.count;
-    } else {
-      instance.arrived.add(recorded, enter, timeline);
-    }
-    if (!instance.groups.empty()) {
-      Arrivals<K>& group = instance.groups[local < communicator.first_group ? 0 : 1];
-      if (no_part || sends_to_some) {
-        ++group.count;
-      } else {
-        group.add(recorded, enter, timeline);
-      }
-    }
-    instance.here[local] = 1;
-    if (local == root) {
-      instance.root_arrived = true;
-      instance.root_enter = enter;
-      instance.root_timeline = timeline;
-      instance.recorded_root_enter = recorded;
-    }
-    if (instance.how == Synchronisation::kPrefix)
-      arrive_prefix(instance, size, local, recorded, enter, timeline);
+    note(instance, action, local, world_rank, timeline, call, enter);
     return {number, instance};
   }
+
+  // --- Members in other processes (engine/divided.h) ---
+
+  /// By communicator: so many members are elsewhere. To be called before anybody arrives.
+  void divide(std::vector<int> away) { away_ = std::move(away); }
+
+  /// The instance `number`, which somebody elsewhere has come to.
+  Instance& reach(uint32_t comm, uint64_t number) {
+    const uint64_t series = number >> kSeriesShift;
+    State& state = series > 0 ? persistent_[{comm, series}] : comms_[comm];
+    if (state.next.empty()) state.next.assign(trace_->comms[comm].size(), 0);
+    const uint64_t place = number & kPlaceMask;
+    while (place >= state.first + state.instances.size()) state.instances.emplace_back();
+    return get(comm, number);
+  }
+  /// A member elsewhere has come to it, as arrive() says.
+  void arrive_elsewhere(Instance& instance, const Action& action, int local, int world_rank,
+                        int timeline, const Call& call, const Lanes<K>& enter) {
+    note(instance, action, local, world_rank, timeline, call, enter);
+  }
+  /// The root of one alone; it is still to be counted among the members.
+  void arrive_root(Instance& instance, uint32_t comm, CollectiveOp op, int32_t root, int world_rank,
+                   double recorded, int timeline, const Lanes<K>& enter) {
+    begin(instance, comm, op, root, world_rank);
+    instance.root_arrived = true;
+    instance.root_enter = enter;
+    instance.root_timeline = timeline;
+    instance.recorded_root_enter = recorded;
+  }
+  /// Several, in a communicator of one group, whom nobody tells apart.
+  void arrive_members(Instance& instance, uint32_t comm, CollectiveOp op, int32_t root,
+                      int world_rank, const Arrivals<K>& members) {
+    begin(instance, comm, op, root, world_rank);
+    instance.arrived.add(members);
+  }
+  /// Members elsewhere may have been the last that the instance was kept for.
+  void forget_departed(uint32_t comm, uint64_t number) { forget(comm, state_of(comm, number)); }
 
   [[gnu::always_inline]] Instance& get(uint32_t comm, uint64_t number) {
     // Mostly that which was asked for last.
@@ -269,14 +270,8 @@ class CollectiveInstances {
 
   /// A member leaves an instance, which is forgotten when all have left.
   void depart(uint32_t comm, uint64_t number, Instance& instance) {
-    const int size = trace_->comms[comm].size();
-    if (++instance.departed < size) return;
-    State& state = state_of(comm, number);
-    last_ = nullptr;
-    while (!state.instances.empty() && state.instances.front().departed == size) {
-      state.instances.pop_front();
-      ++state.first;
-    }
+    if (++instance.departed < trace_->comms[comm].size()) return;
+    forget(comm, state_of(comm, number));
   }
 
   /// True when members called different operations, or named different roots, since the last call
@@ -294,6 +289,76 @@ class CollectiveInstances {
   // series.
   static constexpr int kSeriesShift = 32;
   static constexpr uint64_t kPlaceMask = (uint64_t{1} << kSeriesShift) - 1;
+
+  /// The first that comes says what it is.
+  void begin(Instance& instance, uint32_t comm, CollectiveOp op, int32_t root, int world_rank) {
+    const Communicator& communicator = trace_->comms[comm];
+    if (instance.here.empty()) {
+      instance.op = op;
+      instance.how = synchronisation(op);
+      instance.root = root;
+      instance.first_rank = world_rank;
+      instance.window = communicator.window;
+      instance.here.assign(communicator.size(), 0);
+      if (!away_.empty()) instance.departed = away_[comm];
+      if (communicator.first_group > 0) instance.groups.resize(2);
+    }
+    if (instance.root == kRootInOwnGroup) instance.root = root;  // this one may know
+    if (instance.op != op || (instance.root != root && root != kRootInOwnGroup)) mismatch_ = true;
+  }
+
+  void note(Instance& instance, const Action& action, int local, int world_rank, int timeline,
+            const Call& call, const Lanes<K>& enter) {
+    const double recorded = call.enter;
+    const bool starts = action.kind == ActionKind::kStartCollective;
+    const int32_t root = starts ? action.start.root : action.collective.root;
+    const Communicator& communicator = trace_->comms[action.comm];
+    const int size = communicator.size();
+    if (instance.here.empty()) instance.recorded_first_leave = call.leave;
+    begin(instance, action.comm, action.op, root, world_rank);
+    instance.recorded_first_leave = std::min(instance.recorded_first_leave, call.leave);
+    const bool sends_to_some = action.flags & (kSendsToSome | kGivesNothing);
+    const bool no_part = action.flags & kNoPart || root == kRootInOwnGroup;
+    if (action.flags & kSendsToSome) {
+      add_parts(action, local, communicator, recorded, enter, timeline, instance.parts);
+    } else if (action.flags & kGivesNothing) {
+      instance.parts.add(size, local, local + 1, recorded, enter, timeline);  // itself alone
+    }
+    if (no_part || sends_to_some) {
+      ++instance.arrived.count;
+    } else {
+      instance.arrived.add(recorded, enter, timeline);
+    }
+    if (!instance.groups.empty()) {
+      Arrivals<K>& group = instance.groups[local < communicator.first_group ? 0 : 1];
+      if (no_part || sends_to_some) {
+        ++group.count;
+      } else {
+        group.add(recorded, enter, timeline);
+      }
+    }
+    instance.here[local] = 1;
+    if (local == root) {
+      instance.root_arrived = true;
+      instance.root_enter = enter;
+      instance.root_timeline = timeline;
+      instance.recorded_root_enter = recorded;
+    }
+    if (instance.how == Synchronisation::kPrefix)
+      arrive_prefix(instance, size, local, recorded, enter, timeline);
+  }
+
+  /// Those at the front that all members have left. (Members elsewhere count as gone from the
+  /// start, and yet have to come.)
+  void forget(uint32_t comm, State& state) {
+    const int size = trace_->comms[comm].size();
+    last_ = nullptr;
+    while (!state.instances.empty() && state.instances.front().departed == size &&
+           (away_.empty() || state.instances.front().arrived.count == size)) {
+      state.instances.pop_front();
+      ++state.first;
+    }
+  }
 
   State& state_of(uint32_t comm, uint64_t number) {
     const uint64_t series = number >> kSeriesShift;
@@ -354,6 +419,7 @@ class CollectiveInstances {
   const TraceDefinitions* trace_;
   std::vector<State> comms_;
   std::map<std::pair<uint32_t, uint64_t>, State> persistent_;  ///< by communicator and series
+  std::vector<int> away_;  ///< by communicator, where there are any
   bool mismatch_ = false;
   // What get() gave last.
   Instance* last_ = nullptr;

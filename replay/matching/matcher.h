@@ -99,6 +99,22 @@ struct Unmatched {
     example = route;
     example_bytes = transfer.bytes;
   }
+  /// Those of another process.
+  void add(const Unmatched& other) {
+    if (other.count > 0 && (count == 0 || other.first_ < first_)) {
+      first_ = other.first_;
+      example = other.example;
+      example_bytes = other.example_bytes;
+    }
+    count += other.count;
+  }
+  /// For other processes. `Stream`: ByteWriter, or ByteReader.
+  template <typename Stream>
+  void pass(Stream& stream) {
+    auto& [time, source, destination, tag] = first_;
+    stream.value(count), stream.value(example), stream.value(example_bytes);
+    stream.value(time), stream.value(source), stream.value(destination), stream.value(tag);
+  }
 
  private:
   using Key = std::tuple<double, int32_t, int32_t, uint32_t>;
@@ -128,6 +144,9 @@ class Matcher {
     routes_[id] = {source, destination, action.comm, action.message.tag};
     return id;
   }
+
+  /// A send whose other side is in another process: on no channel.
+  TransferId send_away(const Action& action) { return create(action); }
 
   /// True when `known` is still a channel to `destination`.
   [[gnu::always_inline]] bool is_up_to_date(const KnownChannel& known, int destination) const {

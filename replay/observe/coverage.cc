@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace rubato {
 
@@ -57,6 +58,43 @@ void Coverage::add(size_t name, uint64_t calls, double ticks) {
   calls_[name].calls = calls;
   calls_[name].ticks += ticks;
   mpi_ticks_ += ticks;
+}
+
+void Coverage::put(ByteWriter& to, const std::vector<int>& timelines) const {
+  for (const int timeline : timelines)
+    to.value(over_[timeline]), to.value(start_[timeline]), to.value(end_[timeline]);
+  for (const PerCall& call : calls_) {
+    to.value(call.calls), to.value(call.ticks), to.value(call.kept), to.value(call.kept_ticks);
+    to.value(call.first_place.first), to.value(call.first_place.second), to.text(call.first_kept);
+  }
+  to.value(spinning_calls_), to.value(spinning_ticks_);
+  to.value(mpi_calls_), to.value(mpi_ticks_);
+}
+
+void Coverage::take(ByteReader& from, const std::vector<int>& timelines) {
+  for (const int timeline : timelines)
+    from.value(over_[timeline]), from.value(start_[timeline]), from.value(end_[timeline]);
+  for (PerCall& call : calls_) {
+    PerCall other;
+    from.value(other.calls), from.value(other.ticks), from.value(other.kept);
+    from.value(other.kept_ticks), from.value(other.first_place.first);
+    from.value(other.first_place.second);
+    other.first_kept = from.text();
+    if (other.kept > 0 && (call.kept == 0 || other.first_place < call.first_place)) {
+      call.first_place = other.first_place;
+      call.first_kept = other.first_kept;
+    }
+    call.calls += other.calls;
+    call.ticks += other.ticks;
+    call.kept += other.kept;
+    call.kept_ticks += other.kept_ticks;
+  }
+  const auto add = [&](auto& sum) {
+    std::remove_reference_t<decltype(sum)> more{};
+    from.value(more);
+    sum += more;
+  };
+  add(spinning_calls_), add(spinning_ticks_), add(mpi_calls_), add(mpi_ticks_);
 }
 
 void Coverage::fill(TraceSummary& summary) const {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/cluster/byte_stream.h"
 #include "replay/observe/results.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
@@ -25,6 +26,10 @@ class Coverage {
   /// The counts of the Profile of the same pass for the `name`-th call: all its calls, and the
   /// ticks of its `counted` calls.
   void add(size_t name, uint64_t calls, double ticks);
+
+  /// Adds what another process found out about its `timelines`.
+  void put(ByteWriter& to, const std::vector<int>& timelines) const;
+  void take(ByteReader& from, const std::vector<int>& timelines);
 
   /// Fills the counts of `summary` that come from calls.
   void fill(TraceSummary& summary) const;

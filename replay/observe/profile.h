@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/lanes.h"
+#include "replay/cluster/lane_stream.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/results.h"
 #include "replay/trace/operation.h"
@@ -80,6 +81,42 @@ class Profile {
     std::vector<uint64_t> calls(names_);
     for (size_t at = 0; at < calls_.size(); ++at) calls[at % names_] += calls_[at].calls;
     for (size_t name = 0; name < names_; ++name) coverage.add(name, calls[name], recorded_[name]);
+  }
+
+  /// What other processes found out about their timelines.
+  void put(ByteWriter& to, int number) const {
+    const Timeline& timeline = timelines_[number];
+    to.value(outside_[number]);
+    to.value(timeline.has_events);
+    for (const Lanes<K>* lanes : {&timeline.first, &timeline.last, &timeline.start, &timeline.end,
+                                  &timeline.until, &timeline.outside})
+      put_lanes(to, *lanes);
+    for (const Lanes<K>& lanes : timeline.others) put_lanes(to, lanes);
+    for (size_t name = 0; name < names_; ++name) {
+      const PerCall& call = calls_[number * names_ + name];
+      to.number(call.calls);
+      if (call.calls == 0) continue;
+      put_lanes(to, call.time);
+      to.number(call.bytes_sent);
+      to.number(call.bytes_received);
+    }
+  }
+  void take(ByteReader& from, int number) {
+    Timeline& timeline = timelines_[number];
+    from.value(outside_[number]);
+    from.value(timeline.has_events);
+    for (Lanes<K>* lanes : {&timeline.first, &timeline.last, &timeline.start, &timeline.end,
+                            &timeline.until, &timeline.outside})
+      take_lanes(from, *lanes);
+    for (Lanes<K>& lanes : timeline.others) take_lanes(from, lanes);
+    for (size_t name = 0; name < names_; ++name) {
+      PerCall& call = calls_[number * names_ + name];
+      call.calls = from.number();
+      if (call.calls == 0) continue;
+      take_lanes(from, call.time);
+      call.bytes_sent = from.number();
+      call.bytes_received = from.number();
+    }
   }
 
   /// The columns of one lane. `names` are the indices of the calls that occur, in report order.

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "models/lanes.h"
+#include "replay/cluster/lane_stream.h"
 #include "replay/matching/channel_table.h"
 #include "replay/observe/results.h"
 #include "replay/observe/waited.h"
@@ -141,6 +142,14 @@ class WaitStates {
     Timeline& timeline = timelines_[number];
     if (role == CallRole::kInit) timeline.clear();
     if (role == CallRole::kFinalize) timeline.over = true;
+  }
+
+  /// What other processes found out about their timelines.
+  void put(ByteWriter& to, int number) const {
+    for (const Lanes<K>& sum : timelines_[number].sums) put_lanes(to, sum);
+  }
+  void take(ByteReader& from, int number) {
+    for (Lanes<K>& sum : timelines_[number].sums) take_lanes(from, sum);
   }
 
   /// RankResult::waits of one lane.

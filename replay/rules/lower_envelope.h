@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 
+#include "replay/cluster/byte_stream.h"
+
 namespace rubato {
 
 /// The least time seen for a size or any larger one: a larger message is never faster, so its time
@@ -22,6 +24,19 @@ class LowerEnvelope {
     for (auto entry = least_.rbegin(); entry != least_.rend(); ++entry) {
       least = std::fmin(least, entry->second);
       entry->second = least;
+    }
+  }
+
+  /// Before finish(): adds what another process has seen.
+  void put(ByteWriter& to) const {
+    to.number(least_.size());
+    for (const auto& [size, time] : least_) to.value(size), to.value(time);
+  }
+  void take(ByteReader& from) {
+    for (uint64_t left = from.number(); left > 0; --left) {
+      double size = 0, time = 0;
+      from.value(size), from.value(time);
+      add(size, time);
     }
   }
 

@@ -128,7 +128,35 @@ class Presence {
   enum class Served { kNone, kSome, kLanesDisagree };
   /// No rank can go on: lets the first messages go on, for which blocked ranks are there. In lane k
   /// no rank leaves its call before bound[k] unless one of these arrives.
-  Served serve_earliest(Lanes<K> bound);
+  Served serve_earliest(const Lanes<K>& bound) { return serve_until(earliest(bound)); }
+  /// The two halves of that, of which the first is known once all processes have told theirs.
+  Lanes<K> earliest(Lanes<K> bound) const;
+  Served serve_until(const Lanes<K>& bound);
+
+  // --- Messages whose other side is in another process ---
+
+  // Either process has the message, with the side that is there. The receiver's process asks for
+  // the receiver, and then, of a push, tells the sender's to ask for the sender. Whoever finds out
+  // when it arrives tells the other one.
+
+  /// The sender is elsewhere, as send() says; to be followed by match(), if it was posted.
+  void send_elsewhere(TransferId message, Protocol protocol);
+  /// The receiver of a message that was sent here, or will not be asked for, is elsewhere.
+  void receive_elsewhere(TransferId message, Protocol protocol);
+  /// What the other process has to know: in these lanes the sender is asked for at that time, or
+  /// the message arrives.
+  struct Crossing {
+    TransferId message;
+    bool asks;
+    Mask lanes;
+    Lanes<K> time;
+  };
+  /// To be cleared by whoever told them.
+  std::vector<Crossing>& crossings() { return crossings_; }
+  /// What it tells. (`times.ready` is not known here, and not looked at.)
+  void ask_sender(TransferId message, Mask lanes, const Lanes<K>& since,
+                  const HandshakeTimes<K>& times);
+  void arrive(TransferId message, Mask lanes, const Lanes<K>& time);
 
   struct Arrival {
     TransferId message;
@@ -148,6 +176,7 @@ class Presence {
     Protocol protocol = Protocol::kPull;
     bool matched = false;
     std::array<bool, 2> awaited{};         ///< by side
+    std::array<bool, 2> elsewhere{};       ///< that side is in another process
     std::array<bool, 2> interested{};      ///< may still ask for the presence of that side
     std::array<int, 2> timeline{-1, -1};   ///< of the sender only where it matters
     std::array<int, 2> other_rank{};       ///< the one at the other side
@@ -220,6 +249,10 @@ class Presence {
   void serve(uint32_t place, Side side, Mask lanes, const Lanes<K>& enter);
   /// When that leads to something else: the message arrives, or (push) asks its sender.
   Lanes<K> after(const Message& message, Side side, const Lanes<K>& enter) const;
+  /// In these lanes it arrives then.
+  void settle(Message& message, Mask lanes, const Lanes<K>& arrival);
+  /// In all lanes it is known when it arrives: nothing more is asked.
+  void finish_if_settled(uint32_t place);
   void lose_interest(Message& message, Side side);
 
   std::vector<Timeline> timelines_;
@@ -228,6 +261,7 @@ class Presence {
   std::vector<uint32_t> free_;
   size_t partial_ = 0;  ///< messages that have arrived in some lanes only
   std::vector<Arrival> arrivals_;
+  std::vector<Crossing> crossings_;
   std::vector<Waiting> asked_again_;  ///< while messages of this list are asked
 };
 
@@ -335,7 +369,9 @@ void Presence<K>::drop(TransferId id) {
   if (!has(id)) return;
   const uint32_t place = place_of_[id];
   for (const Side side : {kReceiver, kSender}) {
-    if (messages_[place].waits[side] != 0) stop_waiting(place, side);
+    if (messages_[place].waits[side] != 0 && !messages_[place].elsewhere[side])
+      stop_waiting(place, side);
+    messages_[place].waits[side] = 0;
     lose_interest(messages_[place], side);
   }
   give_up(place);
@@ -355,6 +391,7 @@ uint32_t Presence<K>::place_for(TransferId id) {
     Message& message = messages_[place];  // but for its times, which are not looked at before
     message.matched = false;
     message.awaited = {};
+    message.elsewhere = {};
     message.timeline = {-1, -1};
     message.open = kAllLanes;
     message.asks_sender = 0;
@@ -392,18 +429,21 @@ void Presence<K>::ask(uint32_t place) {
   if (receiver != 0) ask(place, kReceiver, receiver);
   const Mask sender = messages_[place].open & messages_[place].asks_sender;
   if (sender != 0) ask(place, kSender, sender);
-  Message& message = messages_[place];
-  if (message.open != 0) return;
-  arrivals_.push_back({message.id, message.arrival});
-  give_up(place);
+  finish_if_settled(place);
 }
 
 template <int K>
 void Presence<K>::ask(uint32_t place, Side side, Mask lanes) {
   Message& message = messages_[place];
-  Timeline& timeline = timelines_[message.timeline[side]];
   lanes &= ~message.waits[side];
   if (lanes == 0) return;
+  if (message.elsewhere[side]) {
+    if (side == kReceiver) return;  // whose process asks it, and then the sender here
+    message.waits[side] |= lanes;
+    crossings_.push_back({message.id, true, lanes, message.since});
+    return;
+  }
+  Timeline& timeline = timelines_[message.timeline[side]];
   if (timeline.always) return serve(place, side, lanes, Lanes<K>::Constant(kAlways));
   const Mask past = lanes_of_stays(message, side, lanes);
   if (past != 0) serve(place, side, past, enter_of_stays(message, side, past));
@@ -493,16 +533,70 @@ void Presence<K>::serve(uint32_t place, Side side, Mask lanes, const Lanes<K>& e
     message.asks_sender |= lanes;
     set(message.since, lanes, next);
   } else {
-    const bool was_partial = message.open != kAllLanes;
-    set(message.arrival, lanes, next);
-    message.open &= ~lanes;
-    const bool is_partial = message.open != 0;
-    if (is_partial && !was_partial) ++partial_;
-    if (!is_partial && was_partial) --partial_;
+    settle(message, lanes, next);
+    if (message.elsewhere[kReceiver] || message.elsewhere[kSender])
+      crossings_.push_back({message.id, false, lanes, next});
   }
   if (side == kReceiver && (message.open & ~message.asks_sender) == 0)
     lose_interest(message, kReceiver);
   if (message.open == 0) lose_interest(message, kSender);
+}
+
+template <int K>
+void Presence<K>::settle(Message& message, Mask lanes, const Lanes<K>& arrival) {
+  const bool was_partial = message.open != kAllLanes;
+  set(message.arrival, lanes, arrival);
+  message.open &= ~lanes;
+  const bool is_partial = message.open != 0;
+  if (is_partial && !was_partial) ++partial_;
+  if (!is_partial && was_partial) --partial_;
+}
+
+template <int K>
+void Presence<K>::send_elsewhere(TransferId id, Protocol protocol) {
+  if (protocol != Protocol::kPush && !has(id)) return;  // it has no question before it is posted
+  Message& message = messages_[place_for(id)];
+  message.protocol = protocol;
+  message.elsewhere[kSender] = true;
+}
+
+template <int K>
+void Presence<K>::receive_elsewhere(TransferId id, Protocol protocol) {
+  Message& message = messages_[place_for(id)];
+  message.protocol = protocol;
+  message.elsewhere[kReceiver] = true;
+}
+
+template <int K>
+void Presence<K>::ask_sender(TransferId id, Mask lanes, const Lanes<K>& since,
+                             const HandshakeTimes<K>& times) {
+  const uint32_t place = place_of_[id];
+  Message& message = messages_[place];
+  set(message.since, lanes, since);
+  message.times = times;
+  message.asks_sender |= lanes;
+  message.matched = (message.open & ~message.asks_sender) == 0;
+  const Mask asked = message.open & message.asks_sender;
+  if (asked != 0) ask(place, kSender, asked);
+  finish_if_settled(place);
+}
+
+template <int K>
+void Presence<K>::arrive(TransferId id, Mask lanes, const Lanes<K>& time) {
+  const uint32_t place = place_of_[id];
+  Message& message = messages_[place];
+  settle(message, lanes, time);
+  message.waits[kSender] &= ~lanes;
+  finish_if_settled(place);
+}
+
+template <int K>
+void Presence<K>::finish_if_settled(uint32_t place) {
+  Message& message = messages_[place];
+  if (message.open != 0) return;
+  for (const Side side : {kReceiver, kSender}) lose_interest(message, side);
+  arrivals_.push_back({message.id, message.arrival});
+  give_up(place);
 }
 
 template <int K>
@@ -517,18 +611,28 @@ void Presence<K>::lose_interest(Message& message, Side side) {
 }
 
 template <int K>
-typename Presence<K>::Served Presence<K>::serve_earliest(Lanes<K> bound) {
+Lanes<K> Presence<K>::earliest(Lanes<K> bound) const {
   // By lane, when the first of them leads to anything else. A message that is asked about until
   // then is no later than that: what follows from a question is later than the question.
+  for (const Message& message : messages_) {
+    if (message.id == kNoTransfer) continue;
+    for (const Side side : {kReceiver, kSender}) {
+      if (message.waits[side] == 0 || message.elsewhere[side]) continue;
+      set(bound, message.waits[side],
+          bound.min(after(message, side, timelines_[message.timeline[side]].enter)));
+    }
+  }
+  return bound;
+}
+
+template <int K>
+typename Presence<K>::Served Presence<K>::serve_until(const Lanes<K>& bound) {
   std::vector<Waiting>& questions = asked_again_;
   for (uint32_t place = 0; place < messages_.size(); ++place) {
     const Message& message = messages_[place];
     if (message.id == kNoTransfer) continue;
     for (const Side side : {kReceiver, kSender}) {
-      if (message.waits[side] == 0) continue;
-      questions.push_back({place, side});
-      set(bound, message.waits[side],
-          bound.min(after(message, side, timelines_[message.timeline[side]].enter)));
+      if (message.waits[side] != 0 && !message.elsewhere[side]) questions.push_back({place, side});
     }
   }
   bool served = false;

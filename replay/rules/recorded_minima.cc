@@ -16,6 +16,37 @@ void RecordedMinima::finish() {
   for (auto& [key, delay] : collective) delay.finish();
 }
 
+void RecordedMinima::put(ByteWriter& to) const {
+  for (const LowerEnvelope& envelope : floor) envelope.put(to);
+  to.number(own.size());
+  for (const auto& [key, envelope] : own) to.number(key), envelope.put(to);
+  for (const auto* envelopes : {&receive, &synchronous, &epoch}) {
+    for (const LowerEnvelope& envelope : *envelopes) envelope.put(to);
+  }
+  to.number(collective.size());
+  for (const auto& [key, delay] : collective) to.number(key), delay.put(to);
+  to.value(eager_evidence);
+}
+
+void RecordedMinima::take(ByteReader& from) {
+  for (LowerEnvelope& envelope : floor) envelope.take(from);
+  for (uint64_t left = from.number(); left > 0; --left) {
+    const uint64_t key = from.number();
+    own[key].take(from);
+  }
+  for (auto* envelopes : {&receive, &synchronous, &epoch}) {
+    for (LowerEnvelope& envelope : *envelopes) envelope.take(from);
+  }
+  for (uint64_t left = from.number(); left > 0; --left) {
+    const uint64_t key = from.number();
+    collective[key].take(from);
+  }
+  std::array<double, kLevels> evidence{};
+  from.value(evidence);
+  for (int level = 0; level < kLevels; ++level)
+    eager_evidence[level] = std::max(eager_evidence[level], evidence[level]);
+}
+
 Lanes<1> MinimaRules::leave(TimelineState<1>& timeline, const Call& call,
                             const RuleContext<1>& context) {
   OwnCost own;

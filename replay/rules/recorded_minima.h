@@ -69,6 +69,12 @@ class LeastDelay {
   void finish() {
     for (LowerEnvelope* envelope : {&delay_, &waited_, &late_}) envelope->finish();
   }
+  void put(ByteWriter& to) const {
+    for (const LowerEnvelope* envelope : {&delay_, &waited_, &late_}) envelope->put(to);
+  }
+  void take(ByteReader& from) {
+    for (LowerEnvelope* envelope : {&delay_, &waited_, &late_}) envelope->take(from);
+  }
   double at(double bytes) const {
     const double delay = delay_.at(bytes);
     return std::isfinite(waited_.at(bytes)) ? delay : std::min(delay, late_.at(bytes));
@@ -95,6 +101,9 @@ struct RecordedMinima {
   /// about its own time.
   bool repaired = false;
 
+  /// Before finish(): adds what another process has seen.
+  void put(ByteWriter& to) const;
+  void take(ByteReader& from);
   /// To be called once, when all calls were seen.
   void finish();
   /// Own time of a call, ticks; infinite where no call bounds it.

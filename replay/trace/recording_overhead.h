@@ -33,6 +33,10 @@ class ClippedOverhead {
     ++count_;
     parts_ += static_cast<uint64_t>(std::min(kMostTicks, ticks) * kPartsOfTick + 0.5);
   }
+  void add(const ClippedOverhead& other) {
+    count_ += other.count_;
+    parts_ += other.parts_;
+  }
   uint64_t count() const { return count_; }
   double ticks() const { return static_cast<double>(parts_) / kPartsOfTick; }
 

@@ -146,6 +146,15 @@ class EventSource {
 
   virtual const TraceDefinitions& definitions() const = 0;
 
+  /// By rank: a measure of its calls, known before any is read. Empty: as much for each.
+  virtual std::vector<uint64_t> sizes_of_ranks() const { return {}; }
+  /// From now on calls are asked for of the ranks from `first` to before `end` only. True where the
+  /// source then reads no others, so that counts() are those of these ranks.
+  virtual bool read_only(int first, int end) {
+    (void)first, (void)end;
+    return false;
+  }
+
   /// Does now the work that the first read() would do before it returns calls. `progress`, if set,
   /// receives the share done, 0 to 1. Errors: as read().
   virtual void load(const std::function<void(double)>& progress) { (void)progress; }

@@ -10,6 +10,7 @@ includes() {
   local folder=$1 pattern=$2 except=${3:-^$}
   [[ -d $folder ]] || return 1
   grep -rnE --include='*.h' --include='*.cc' '^[[:space:]]*#[[:space:]]*include' "$folder" |
+    { [[ $folder == */mpi ]] && cat || grep -v '^replay/cluster/mpi/'; } |
     grep -E "include[[:space:]]*[<\"]($pattern)" | grep -vE "include[[:space:]]*[<\"]($except)"
 }
 
@@ -51,6 +52,9 @@ must_not tracer "anything but OTF2, MPI and the C and C++ libraries" \
 must_not calibrate "OTF2 or other rooms than models" "$otf2|replay/|tools/|tracer/" "$version"
 must_not calibrate "what fits: it measures" \
   'models/fit/(collective_fit|curve_ranges|fit|formula_fit|level_fit|load_fit|overheads)\.h|models/cost/platform_file\.h'
+# A library of its own, which the command loads where mpirun started it.
+must_not replay/cluster/mpi "anything but MPI and what it carries" "$otf2|$eigen|$printing|models/|replay/|tools/|tracer/|calibrate/" \
+  'replay/cluster/transport\.h'
 must_not tools "MPI, OTF2, Eigen or other rooms than replay and models" \
   "$mpi|$otf2|$eigen|tracer/|calibrate/" 'tracer/(recover|function_filter)\.h'
 
@@ -72,7 +76,7 @@ in_order() {
     must_not "$folder/$room" "rooms above it" "${above%|}"
   done
 }
-in_order replay trace store calls archive matching observe rules engine
+in_order replay cluster trace store calls archive matching observe rules engine
 in_order models network cost fit
 must_not replay "what calibrates" 'models/fit/'
 

@@ -1,0 +1,110 @@
+// Batches over MPI: nonblocking sends, receives of what is there. See replay/cluster/transport.h.
+
+#include <mpi.h>
+#include <sched.h>
+#include <time.h>
+
+#include <list>
+#include <memory>
+#include <utility>
+
+#include "replay/cluster/transport.h"
+
+namespace rubato {
+namespace {
+
+constexpr int kTag = 1;
+/// As often a process that waits gives way to others and looks again, for some 10 ms: what it waits
+/// for mostly comes within microseconds, and sleeps take longer. Then it sleeps in between.
+constexpr int kLooksAwake = 20000;
+constexpr long kNanosecondsAsleep = 200000;
+
+class MpiTransport : public Transport {
+ public:
+  MpiTransport() {
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+    MPI_Comm_size(comm_, &processes_);
+    MPI_Comm_rank(comm_, &self_);
+    MPI_Comm host;
+    MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, self_, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &on_this_host_);
+    MPI_Comm_free(&host);
+  }
+
+  int processes() const override { return processes_; }
+  int self() const override { return self_; }
+  int on_this_host() const override { return on_this_host_; }
+
+  void send(int to, Bytes message) override {
+    Sending& sending = under_way_.emplace_back();
+    sending.message = std::move(message);
+    MPI_Isend(sending.message.data(), static_cast<int>(sending.message.size()), MPI_BYTE, to, kTag,
+              comm_, &sending.request);
+    forget_sent();
+  }
+
+  bool receive(int& from, Bytes& message) override {
+    int found = 0;
+    MPI_Message matched;
+    MPI_Status status;
+    MPI_Improbe(MPI_ANY_SOURCE, kTag, comm_, &found, &matched, &status);
+    if (!found) {
+      forget_sent();
+      return false;
+    }
+    int size = 0;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    message.resize(static_cast<size_t>(size));
+    MPI_Mrecv(message.data(), size, MPI_BYTE, &matched, &status);
+    from = status.MPI_SOURCE;
+    looks_ = 0;
+    return true;
+  }
+
+  void rest() override {
+    if (++looks_ <= kLooksAwake) {
+      sched_yield();
+      return;
+    }
+    const timespec while_others_work = {0, kNanosecondsAsleep};
+    nanosleep(&while_others_work, nullptr);
+  }
+
+  void close() override {
+    for (Sending& sending : under_way_) MPI_Wait(&sending.request, MPI_STATUS_IGNORE);
+    under_way_.clear();
+    MPI_Comm_free(&comm_);
+    MPI_Finalize();
+  }
+
+ private:
+  struct Sending {
+    Bytes message;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  void forget_sent() {
+    for (auto sending = under_way_.begin(); sending != under_way_.end();) {
+      int done = 0;
+      MPI_Test(&sending->request, &done, MPI_STATUS_IGNORE);
+      sending = done ? under_way_.erase(sending) : std::next(sending);
+    }
+  }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int processes_ = 1;
+  int self_ = 0;
+  int on_this_host_ = 1;
+  int looks_ = 0;  ///< without anything, one after the other
+  std::list<Sending> under_way_;
+};
+
+}  // namespace
+}  // namespace rubato
+
+/// What the command looks up: the transport of this process, which the caller deletes.
+extern "C" __attribute__((visibility("default"))) rubato::Transport* rubato_mpi_transport() {
+  return new rubato::MpiTransport();
+}

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+namespace rubato {
+
+/// Why one process makes a replay that was to be divided.
+enum class OneProcess : uint8_t {
+  kEveryCall,  ///< somebody looks at every call
+  kTimeOrder,  ///< contention, or receives matched by arrival
+  kWindows,    ///< one-sided communication
+  kRepair,     ///< times that violate the order of cause and effect
+  kLosses,     ///< time without a core, or for the tracer's buffer, that a scenario takes out
+  kOutcomes,   ///< recorded outcomes that a scenario contradicts
+  kHoles,      ///< some rank waits for what never comes
+  kFailed,     ///< something went wrong in some process
+};
+
+/// Thrown in all processes at once.
+struct NeedsOneProcess {
+  OneProcess why;
+};
+
+}  // namespace rubato

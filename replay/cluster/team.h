@@ -1,0 +1,124 @@
+#pragma once
+
+// The processes that replay together, as one of them sees them.
+//
+// In a pass each runs its timelines, exchanges batches, and when it has nothing to do tells process
+// 0 how many batches it has sent to, and received from, each other one. Process 0 compares the
+// latest of these reports: if for any two processes the numbers are equal, nothing is under way,
+// and nobody will ever have anything to do again. (Else look at the first process that became busy
+// after its report. It did so by a batch that its report does not count, so its sender's report
+// counts it neither, and the sender was busy after that report, and earlier.) Process 0 then tells
+// all of them the verdict.
+//
+// A process in which something goes wrong says so in its report; then all stop where they are, and
+// are at rest by the same rule before the verdict comes.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "replay/cluster/byte_stream.h"
+#include "replay/cluster/transport.h"
+
+namespace rubato {
+
+class Team {
+ public:
+  explicit Team(Transport& transport);
+
+  int processes() const { return transport_->processes(); }
+  int self() const { return transport_->self(); }
+  bool leads() const { return self() == 0; }
+  int on_this_host() const { return transport_->on_this_host(); }
+
+  // --- During a pass ---
+
+  using Take = std::function<void(int from, ByteReader&)>;
+  enum class Verdict : uint8_t {
+    kGoOn,      ///< something came in
+    kFinished,  ///< all timelines of all processes have
+    kStalled,   ///< some are blocked for ever
+    kStopped,   ///< somewhere something went wrong
+  };
+
+  /// What goes to another process with the next batch. The caller puts a record, then calls put().
+  ByteWriter& batch(int to) { return batches_[to]; }
+  void put(int to) {
+    if (batches_[to].size() >= kBatch) send_batch(to);
+  }
+  /// Sends what there is for others.
+  void flush();
+  /// Hands batches that came in to `take`; kGoOn, also where there were none, or kStopped: then
+  /// fail() is to be called.
+  Verdict look(const Take& take);
+  /// There is nothing to do. Waits until there may be, or until all are at rest. `finished`: all
+  /// timelines of this process have. Where it returns kStopped, fail() is to be called.
+  Verdict rest(bool finished, const Take& take);
+  /// Something went wrong here: to be called instead of rest(). Returns when all are at rest.
+  void fail();
+
+  // --- Between passes; all processes call the same in the same order ---
+
+  /// Everybody's bytes, by process: at process 0; elsewhere none.
+  std::vector<Bytes> gather(Bytes mine);
+  /// Those of process 0.
+  Bytes share(Bytes of_first);
+  /// True if `fine` everywhere.
+  bool all(bool fine);
+
+  /// Batches sent, and bytes in them; messages of the team itself are not counted.
+  uint64_t batches_sent() const { return batches_sent_; }
+  uint64_t bytes_sent() const { return bytes_sent_; }
+
+  /// Nothing will be exchanged any more. All call it.
+  void close() { transport_->close(); }
+
+ private:
+  static constexpr size_t kBatch = 32 * 1024;  ///< bytes at which a batch goes
+
+  enum class Kind : uint8_t { kBatch, kReport, kStop, kVerdict, kGather, kShare };
+  /// Its last byte is the kind.
+  struct Message {
+    int from = 0;
+    Bytes bytes;
+    Kind kind() const { return static_cast<Kind>(bytes.back()); }
+    ByteReader reader() const { return {bytes.data(), bytes.data() + bytes.size() - 1}; }
+  };
+  struct Report {
+    bool known = false;
+    bool finished = false;
+    bool failed = false;
+    std::vector<uint64_t> sent, received;  ///< batches in this pass, by process
+  };
+  enum class Step : uint8_t { kNothing, kBatch, kVerdict, kOther };
+
+  void send(int to, Kind kind, Bytes bytes);
+  /// Process 0, to all others.
+  void tell_others(Kind kind, const Bytes& bytes);
+  void send_batch(int to);
+  /// The next message that came in; false where there is none.
+  bool next(Message& message);
+  /// Handles it.
+  Step step(const Take& take);
+  /// Waits for one of that kind and process; others are put back.
+  Bytes await(Kind kind, int from);
+  void report(bool finished, bool failed);
+  /// Process 0, of the latest reports: true when all are at rest; the verdict has gone out.
+  bool judge();
+  void begin_pass();
+  Verdict end_of_pass();
+
+  Transport* transport_;
+  std::vector<ByteWriter> batches_;
+  std::deque<Message> put_back_;
+  Report mine_;
+  std::vector<Report> reports_;  ///< at process 0
+  bool changed_ = true;          ///< since the last report
+  bool stopped_ = false;
+  Verdict verdict_ = Verdict::kGoOn;
+  uint64_t batches_sent_ = 0;
+  uint64_t bytes_sent_ = 0;
+};
+
+}  // namespace rubato

@@ -1,0 +1,325 @@
+#pragma once
+
+// What one process of a divided replay tells the others, and how it stands in a batch. The idea is
+// told in cluster/transport.h, what becomes of it in engine/divided.h.
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "models/lanes.h"
+#include "replay/cluster/division.h"
+#include "replay/cluster/team.h"
+#include "replay/matching/collective_instances.h"
+#include "replay/matching/matcher.h"
+#include "replay/trace/trace.h"
+
+namespace rubato {
+
+/// The same rules, for a replay that is divided among processes.
+template <class RulesOfOne>
+struct Divided : RulesOfOne {
+  using Undivided = RulesOfOne;
+  using RulesOfOne::RulesOfOne;
+};
+
+template <class Rules>
+inline constexpr bool kDivided = requires {
+  typename Rules::Undivided;
+};
+
+enum class Crossing : uint8_t { kSend, kAnswer, kMembers, kRoot, kMember, kQuestion, kArrival };
+
+/// A send as its receiver's process learns of it.
+template <int K>
+struct SendAway {
+  enum Flags : uint8_t {
+    kSynchronousMode = 1,
+    kWaits = 2,
+    kHandshake = 4,
+    kAnswers = 8,
+    kSides = 16
+  };
+  Route route;
+  uint64_t bytes = 0;
+  uint32_t order = 0;
+  uint8_t flags = 0;
+  double recorded = 0;                ///< Transfer::recorded_send
+  Lanes<K> sent;                      ///< Transfer::sent
+  TransferId id = 0;                  ///< at its sender's; only with kAnswers
+  Lanes<K> enter = Lanes<K>::Zero();  ///< of the sending call; only with kSides
+  int32_t timeline = 0;               ///< likewise
+
+  bool has(Flags flag) const { return (flags & flag) != 0; }
+};
+
+/// What becomes of it there, for a sender that waits.
+template <int K>
+struct SendAnswer {
+  TransferId id = 0;
+  bool skipped = false;  ///< nobody receives it
+  double recorded = 0;   ///< Transfer::recorded_post; as all else only if not skipped
+  Lanes<K> posted = Lanes<K>::Zero();
+  int32_t timeline = 0;  ///< of the receiver
+};
+
+/// Numbers of a batch next to those before: times that are whole take few bytes.
+struct BatchBase {
+  int64_t ticks = 0;
+
+  template <int K>
+  void put(ByteWriter& to, const Lanes<K>& lanes) {
+    if constexpr (K == 1) {
+      to.ticks(lanes[0], ticks);
+    } else {
+      to.raw(lanes.data(), K * sizeof(double));
+    }
+  }
+  template <int K>
+  void take(ByteReader& from, Lanes<K>& lanes) {
+    if constexpr (K == 1) {
+      lanes[0] = from.ticks(ticks);
+    } else {
+      from.raw(lanes.data(), K * sizeof(double));
+    }
+  }
+};
+
+/// One process's view of what is divided.
+template <int K>
+class Boundary {
+ public:
+  Boundary(Team& team, const Division& division, const TraceDefinitions& trace)
+      : team_(&team),
+        division_(&division),
+        first_(division.first(team.self())),
+        end_(division.end(team.self())),
+        bases_(team.processes()) {
+    for (const Communicator& comm : trace.comms) {
+      std::vector<int>& others = others_.emplace_back();
+      int here = 0;
+      if (comm.size() > 1) {
+        for (const int32_t rank : comm.members) {
+          const int process = division.owner(rank);
+          here += process == team.self() ? 1 : 0;
+          if (process != team.self() && (others.empty() || others.back() != process))
+            others.push_back(process);
+        }
+        std::sort(others.begin(), others.end());
+        others.erase(std::unique(others.begin(), others.end()), others.end());
+      }
+      here_.push_back(here);
+      away_.push_back(comm.size() > 1 ? comm.size() - here : 0);
+      if (here == 0) others.clear();
+    }
+  }
+
+  Team& team() { return *team_; }
+  [[gnu::always_inline]] bool is_here(int rank) const { return rank >= first_ && rank < end_; }
+  int owner(int rank) const { return division_->owner(rank); }
+  const std::vector<int>& members_away() const { return away_; }
+  /// Other processes with members of a communicator that has members here.
+  const std::vector<int>& others(uint32_t comm) const { return others_[comm]; }
+
+  // --- Messages ---
+
+  void put(int rank, const SendAway<K>& send) {
+    const int process = owner(rank);
+    ByteWriter& to = begin(process, Crossing::kSend, send.flags);
+    BatchBase& base = bases_[process];
+    to.number(static_cast<uint64_t>(send.route.source));
+    to.number(static_cast<uint64_t>(send.route.destination));
+    to.number(send.route.comm);
+    to.number(send.route.tag);
+    to.number(send.bytes);
+    to.number(send.order);
+    to.ticks(send.recorded, base.ticks);
+    base.put(to, send.sent);
+    if (send.has(SendAway<K>::kAnswers)) to.number(send.id);
+    if (send.has(SendAway<K>::kSides)) {
+      base.put(to, send.enter);
+      to.number(static_cast<uint64_t>(send.timeline));
+    }
+    team_->put(process);
+  }
+  static SendAway<K> take_send(ByteReader& from, BatchBase& base, uint8_t flags) {
+    SendAway<K> send;
+    send.flags = flags;
+    send.route.source = static_cast<int32_t>(from.number());
+    send.route.destination = static_cast<int32_t>(from.number());
+    send.route.comm = static_cast<uint32_t>(from.number());
+    send.route.tag = static_cast<uint32_t>(from.number());
+    send.bytes = from.number();
+    send.order = static_cast<uint32_t>(from.number());
+    send.recorded = from.ticks(base.ticks);
+    base.take(from, send.sent);
+    if (send.has(SendAway<K>::kAnswers)) send.id = static_cast<TransferId>(from.number());
+    if (send.has(SendAway<K>::kSides)) {
+      base.take(from, send.enter);
+      send.timeline = static_cast<int32_t>(from.number());
+    }
+    return send;
+  }
+
+  void put(int process, const SendAnswer<K>& answer) {
+    ByteWriter& to = begin(process, Crossing::kAnswer, answer.skipped ? 1 : 0);
+    BatchBase& base = bases_[process];
+    to.number(answer.id);
+    if (!answer.skipped) {
+      to.ticks(answer.recorded, base.ticks);
+      base.put(to, answer.posted);
+      to.number(static_cast<uint64_t>(answer.timeline));
+    }
+    team_->put(process);
+  }
+  static SendAnswer<K> take_answer(ByteReader& from, BatchBase& base, uint8_t flags) {
+    SendAnswer<K> answer;
+    answer.id = static_cast<TransferId>(from.number());
+    answer.skipped = flags != 0;
+    if (answer.skipped) return answer;
+    answer.recorded = from.ticks(base.ticks);
+    base.take(from, answer.posted);
+    answer.timeline = static_cast<int32_t>(from.number());
+    return answer;
+  }
+
+  /// Known of a message that others have something to tell about, or have to be told about.
+  struct Peer {
+    int32_t process = -1;            ///< of its other side, -1: nobody's
+    TransferId there = kNoTransfer;  ///< as what the other side knows it; kNoTransfer: not known
+    bool sent_here = false;
+  };
+  Peer& peer(TransferId here) {
+    if (here >= peers_.size()) peers_.resize(2 * static_cast<size_t>(here) + 16);
+    return peers_[here];
+  }
+
+  /// What the sender's process is asked, or either one told (Presence::Crossing). `here`: as what
+  /// the asking one knows the message.
+  void put(const Peer& peer, TransferId here, bool asks, uint32_t lanes, const Lanes<K>& time) {
+    ByteWriter& to = begin(peer.process, asks ? Crossing::kQuestion : Crossing::kArrival);
+    to.number(peer.there);
+    if (asks) to.number(here);
+    if constexpr (K > 1) to.number(lanes);
+    bases_[peer.process].put(to, time);
+    team_->put(peer.process);
+  }
+  struct Told {
+    TransferId id = 0;     ///< here
+    TransferId there = 0;  ///< of a question
+    uint32_t lanes = 1;
+    Lanes<K> time;
+  };
+  static Told take_told(ByteReader& from, BatchBase& base, bool asks) {
+    Told told;
+    told.id = static_cast<TransferId>(from.number());
+    if (asks) told.there = static_cast<TransferId>(from.number());
+    if constexpr (K > 1) told.lanes = static_cast<uint32_t>(from.number());
+    base.take(from, told.time);
+    return told;
+  }
+
+  // --- Collectives ---
+
+  /// The members here of one instance, as far as others need not tell them apart.
+  struct Members {
+    uint32_t comm = 0;
+    uint64_t number = 0;
+    int here = 0;  ///< that have come
+    Arrivals<K> arrivals;
+  };
+  Members& members(uint32_t comm, uint64_t number) {
+    // Mostly there are few instances under way.
+    for (size_t i = coming_.size(); i > 0; --i) {
+      if (coming_[i - 1].number == number && coming_[i - 1].comm == comm) return coming_[i - 1];
+    }
+    coming_.push_back({comm, number, 0, {}});
+    return coming_.back();
+  }
+  bool all_here(const Members& members) const { return members.here == here_[members.comm]; }
+  void forget(const Members& members) {
+    coming_.erase(coming_.begin() + (&members - coming_.data()));
+  }
+
+  void put_members(const Members& members, CollectiveOp op, int32_t root) {
+    for (const int process : others(members.comm)) {
+      ByteWriter& to =
+          begin_instance(process, Crossing::kMembers, members.comm, members.number, op, root);
+      BatchBase& base = bases_[process];
+      to.number(static_cast<uint64_t>(members.arrivals.count));
+      to.near_zero(members.arrivals.latest);
+      to.ticks(members.arrivals.recorded_last, base.ticks);
+      base.put(to, members.arrivals.last);
+      team_->put(process);
+    }
+  }
+  void put_root(uint32_t comm, uint64_t number, const CollectiveInstance<K>& instance) {
+    for (const int process : others(comm)) {
+      ByteWriter& to =
+          begin_instance(process, Crossing::kRoot, comm, number, instance.op, instance.root);
+      BatchBase& base = bases_[process];
+      to.number(static_cast<uint64_t>(instance.root_timeline));
+      to.ticks(instance.recorded_root_enter, base.ticks);
+      base.put(to, instance.root_enter);
+      team_->put(process);
+    }
+  }
+  /// `actions`: that of the collective and the kNothingTo behind it.
+  void put_member(uint64_t number, const Action* actions, size_t count, int local, int rank,
+                  int timeline, const Call& call, const Lanes<K>& enter) {
+    for (const int process : others(actions->comm)) {
+      ByteWriter& to =
+          begin_instance(process, Crossing::kMember, actions->comm, number, actions->op, 0);
+      BatchBase& base = bases_[process];
+      to.number(count);
+      to.raw(actions, count * sizeof(Action));
+      to.number(static_cast<uint64_t>(local));
+      to.number(static_cast<uint64_t>(rank));
+      to.number(static_cast<uint64_t>(timeline));
+      to.ticks(call.enter, base.ticks);
+      to.ticks(call.leave, base.ticks);
+      base.put(to, enter);
+      team_->put(process);
+    }
+  }
+
+  /// The kind of a record, and flags that come with it.
+  static std::pair<Crossing, uint8_t> take_kind(ByteReader& from) {
+    uint8_t byte = 0;
+    from.value(byte);
+    return {static_cast<Crossing>(byte & 7), static_cast<uint8_t>(byte >> 3)};
+  }
+
+ private:
+  ByteWriter& begin(int process, Crossing kind, uint8_t flags = 0) {
+    ByteWriter& to = team_->batch(process);
+    if (to.size() == 0) bases_[process] = {};
+    to.value(static_cast<uint8_t>(static_cast<unsigned>(kind) | static_cast<unsigned>(flags) << 3));
+    return to;
+  }
+  ByteWriter& begin_instance(int process, Crossing kind, uint32_t comm, uint64_t number,
+                             CollectiveOp op, int32_t root) {
+    ByteWriter& to = begin(process, kind);
+    to.number(comm);
+    to.number(number);
+    to.number(static_cast<uint64_t>(op));
+    to.near_zero(root);
+    return to;
+  }
+
+  Team* team_;
+  const Division* division_;
+  int first_, end_;                       ///< ranks here
+  std::vector<BatchBase> bases_;          ///< by process, of the batch that is being made
+  std::vector<int> here_, away_;          ///< members, by communicator
+  std::vector<std::vector<int>> others_;  ///< by communicator
+  std::vector<Peer> peers_;
+  std::vector<Members> coming_;
+};
+
+/// In place of a Boundary where there is none.
+struct NoBoundary {};
+
+}  // namespace rubato

@@ -1,0 +1,384 @@
+#pragma once
+
+// The part of the engine that is about timelines in other processes; engine.h includes it. The idea
+// is told in cluster/transport.h.
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "models/error.h"
+#include "replay/engine/messages.h"
+#include "replay/engine/replay.h"
+
+namespace rubato {
+
+/// Turns of timelines between two looks at what others sent.
+inline constexpr int kTurnsBetweenLooks = 32;
+
+template <class Rules>
+ReplayOutcome Replay<Rules>::run_divided() requires kDivided<Rules> {
+  const Team::Take take = [this](int, ByteReader& from) { take_batch(from); };
+  Team& team = boundary_->team();
+  auto verdict = Team::Verdict::kGoOn;
+  try {
+    int here = 0;
+    for (int timeline = trace_->timelines() - 1; timeline >= 0; --timeline) {
+      if (!is_here(trace_->rank_of(timeline))) continue;
+      ++here;
+      start(timeline);
+    }
+    for (int turns = 1; verdict == Team::Verdict::kGoOn; ++turns) {
+      if (ready_.empty()) {
+        verdict = team.rest(finished_ == here, take);
+        if (verdict == Team::Verdict::kStalled) {
+          const auto served = serve_earliest_of_all();
+          outcome_.lanes_disagree = served == Presence<K>::Served::kLanesDisagree;
+          if (served == Presence<K>::Served::kSome) verdict = Team::Verdict::kGoOn;
+        }
+      } else {
+        run_until_blocked(ready_.pop());
+        if (turns % kTurnsBetweenLooks == 0) verdict = team.look(take);
+      }
+    }
+    if (verdict == Team::Verdict::kStopped) team.fail();
+  } catch (const std::exception&) {
+    // One process alone will come to the same, and say what it is.
+    team.fail();
+    verdict = Team::Verdict::kStopped;
+  }
+  if (verdict == Team::Verdict::kStalled && !outcome_.lanes_disagree)
+    outcome_.needs_one_process = OneProcess::kHoles;
+  if (verdict == Team::Verdict::kStopped && !outcome_.needs_one_process)
+    outcome_.needs_one_process = OneProcess::kFailed;
+  sum_up();
+  return outcome_;
+}
+
+/// All processes are at rest: what serve_earliest() does in one.
+template <class Rules>
+typename Presence<Replay<Rules>::K>::Served Replay<Rules>::serve_earliest_of_all() requires
+    kDivided<Rules> {
+  using Served = typename Presence<K>::Served;
+  if constexpr (!kMayNeedPresence<Rules>) return Served::kNone;
+  if (presence_from_ == std::numeric_limits<double>::infinity()) return Served::kNone;
+  Team& team = boundary_->team();
+  // Whether calls that could leave in some lanes are of interest, all of them decide.
+  const Lanes<K> never = Lanes<K>::Constant(Presence<K>::kNever);
+  Lanes<K> bound = presence_.earliest(never);
+  Lanes<K> bound_of_lanes = bound.min(first_leave_by_lane());
+  bool lanes_differ = presence_.lanes_differ();
+  ByteWriter mine;
+  mine.value(lanes_differ), put_lanes(mine, bound), put_lanes(mine, bound_of_lanes);
+  for (const Bytes& bytes : team.gather(mine.take())) {
+    ByteReader from(bytes);
+    bool differ = false;
+    Lanes<K> time;
+    from.value(differ);
+    lanes_differ = lanes_differ || differ;
+    take_lanes(from, time);
+    bound = bound.min(time);
+    take_lanes(from, time);
+    bound_of_lanes = bound_of_lanes.min(time);
+  }
+  ByteWriter all;
+  put_lanes(all, lanes_differ ? bound_of_lanes : bound);
+  const Bytes shared = team.share(all.take());
+  ByteReader from(shared);
+  take_lanes(from, bound);
+  const Served served = presence_.serve_until(bound);
+  take_arrivals();
+  if (!team.all(served != Served::kSome)) return Served::kSome;
+  return team.all(served == Served::kNone) ? Served::kNone : Served::kLanesDisagree;
+}
+
+template <class Rules>
+void Replay<Rules>::refuse_losses(const Call& call) requires kDivided<Rules> {
+  if constexpr (kKnowsLostThere<Rules>) {
+    if (!(call.spinning & kLoses) || !rules_->drops_losses()) return;
+    outcome_.needs_one_process = OneProcess::kLosses;
+    throw InputError("what a message's other side lost is known in another process");
+  }
+}
+
+// --- Messages ---
+
+template <class Rules>
+void Replay<Rules>::send_away(TimelineState<K>& state, const Call& call,
+                              const Action& action) requires kDivided<Rules> {
+  // Of the channel, which is elsewhere, nothing is kept but between whom it is.
+  KnownChannel& channel = state.channel_of(action);
+  if (channel.generation == 0) {
+    channel.pair = static_cast<uint32_t>(pair_of(state.rank, action.message.peer).number());
+    channel.generation = 1;
+  }
+  const PairClass pair = PairClass::from_number(channel.pair);
+  const TransferId id = matcher_.send_away(action);
+  Transfer<K>& transfer = matcher_[id];
+  transfer.has_send = true;
+  transfer.synchronous = action.flags & kSynchronous;
+  transfer.recorded_send = call.enter;
+  transfer.pair = pair;
+  if (waits_) waits_->send(id, state.enter, state.number, action.comm);
+  ++outcome_.messages;
+  ++pair_traffic_[pair.number()].messages;
+  pair_traffic_[pair.number()].bytes += action.message.bytes;
+  rules_->send(state, call, action, transfer);
+  refuse_losses(call);
+  const bool watched = action.flags & kBlocking || action.message.slot != kNoSlot;
+  const bool waits = transfer.sender_waits && watched;
+  bool answers = waits;
+  if constexpr (kMayNeedPresence<Rules>) {
+    if (may_agree(transfer.bytes)) [[unlikely]] {
+      const Protocol protocol = rules_->protocol(pair, transfer.bytes);
+      if (protocol == Protocol::kPush || (protocol == Protocol::kPull && waits)) {
+        presence_.send(id, state.number, action.message.peer, state.enter, protocol);
+        presence_.receive_elsewhere(id, protocol);
+        transfer.agrees = answers = true;
+      }
+    }
+  }
+
+  using Away = SendAway<K>;
+  Away away;
+  away.route = {state.rank, action.message.peer, action.comm, action.message.tag};
+  away.bytes = action.message.bytes;
+  away.order = action.message.order;
+  away.recorded = call.enter;
+  away.sent = transfer.sent;
+  away.id = id;
+  away.flags = static_cast<uint8_t>((transfer.synchronous ? Away::kSynchronousMode : 0) |
+                                    (transfer.sender_waits ? Away::kWaits : 0) |
+                                    (transfer.handshake ? Away::kHandshake : 0) |
+                                    (answers ? Away::kAnswers : 0));
+  if (waits_) {
+    away.flags |= Away::kSides;
+    away.enter = state.enter;
+    away.timeline = state.number;
+  }
+  boundary_->put(action.message.peer, away);
+
+  if (answers) boundary_->peer(id) = {boundary_->owner(action.message.peer), kNoTransfer, true};
+  if (!answers) transfer.receiver_done = true;
+  if (!waits) matcher_.sender_done(id, transfer);
+  if (action.flags & kBlocking) {
+    if (waits) await(state, Awaited::Kind::kSend, id);
+  } else if (action.message.slot != kNoSlot) {
+    put_slot(state, action.message.slot, waits ? id : kNoTransfer);
+  }
+}
+
+template <class Rules>
+void Replay<Rules>::answer_sender(TransferId id) requires kDivided<Rules> {
+  auto& peer = boundary_->peer(id);
+  if (peer.process < 0) return;
+  const Transfer<K>& transfer = matcher_[id];
+  SendAnswer<K> answer;
+  answer.id = peer.there;
+  answer.skipped = transfer.abandoned;
+  answer.recorded = transfer.recorded_post;
+  answer.posted = transfer.posted;
+  if (waits_ && !answer.skipped) answer.timeline = waits_->sides_of(id).receiver;
+  boundary_->put(peer.process, answer);
+  if (transfer.abandoned || !will_agree(transfer)) peer = {};
+}
+
+template <class Rules>
+bool Replay<Rules>::will_agree(const Transfer<K>& transfer) requires kDivided<Rules> {
+  if constexpr (kMayNeedPresence<Rules>)
+    return transfer.agrees && rules_->protocol(transfer.pair, transfer.bytes) >= Protocol::kPull;
+  return false;
+}
+
+template <class Rules>
+void Replay<Rules>::take_send(const SendAway<K>& sent) requires kDivided<Rules> {
+  using Away = SendAway<K>;
+  const int destination = sent.route.destination;
+  Action action;
+  action.kind = ActionKind::kSend;
+  action.comm = sent.route.comm;
+  action.message = {destination, kNoSlot, sent.bytes, sent.route.tag, sent.order};
+  KnownChannel channel;
+  matcher_.look_up(sent.route.source, destination, action, channel);
+  const TransferId id = matcher_.send(action, channel.id);
+  Transfer<K>& transfer = matcher_[id];
+  transfer.has_send = true;
+  transfer.synchronous = sent.has(Away::kSynchronousMode);
+  transfer.sender_waits = sent.has(Away::kWaits);
+  transfer.handshake = sent.has(Away::kHandshake);
+  transfer.recorded_send = sent.recorded;
+  transfer.pair = pair_of(sent.route.source, destination);
+  transfer.sent = sent.sent;
+  if (sent.has(Away::kSides)) waits_->send(id, sent.enter, sent.timeline, sent.route.comm);
+  if (sent.has(Away::kAnswers))
+    boundary_->peer(id) = {boundary_->owner(sent.route.source), sent.id, false};
+  if constexpr (kMayNeedPresence<Rules>) {
+    if (may_agree(transfer.bytes) && !transfer.abandoned) [[unlikely]] {
+      const Protocol protocol = rules_->protocol(transfer.pair, transfer.bytes);
+      if (protocol >= Protocol::kPull) {
+        presence_.send_elsewhere(id, protocol);
+        transfer.agrees = presence_.has(id);
+      }
+    }
+  }
+  if (transfer.abandoned || transfer.has_post) answer_sender(id);
+  if (transfer.has_post) {
+    match(id, transfer);
+    wake(transfer.waiting_receiver);
+  }
+  matcher_.sender_done(id, transfer);
+}
+
+template <class Rules>
+void Replay<Rules>::take_answer(const SendAnswer<K>& answer) requires kDivided<Rules> {
+  Transfer<K>& transfer = matcher_[answer.id];
+  if (answer.skipped) {
+    drop_agreement(answer.id);
+    transfer.abandoned = true;
+  } else {
+    transfer.has_post = true;
+    transfer.recorded_post = answer.recorded;
+    transfer.posted = answer.posted;
+    if (waits_) waits_->post(answer.id, answer.timeline, 0);
+    if (transfer.agrees) return;  // its receiver's process tells when it arrives
+    match(answer.id, transfer);
+  }
+  boundary_->peer(answer.id) = {};
+  wake(transfer.waiting_sender);
+  matcher_.receiver_done(answer.id, transfer);
+}
+
+// --- Messages that need somebody inside MPI ---
+
+template <class Rules>
+void Replay<Rules>::tell_crossings() requires kDivided<Rules> {
+  for (const auto& crossing : presence_.crossings()) {
+    const auto& peer = boundary_->peer(crossing.message);
+    // A sender that goes on without need not know when its message arrives.
+    if (peer.process < 0 || peer.there == kNoTransfer) continue;
+    boundary_->put(peer, crossing.message, crossing.asks, crossing.lanes, crossing.time);
+  }
+  presence_.crossings().clear();
+}
+
+template <class Rules>
+void Replay<Rules>::arrived_elsewhere(TransferId id) requires kDivided<Rules> {
+  auto& peer = boundary_->peer(id);
+  const bool sent_here = std::exchange(peer, {}).sent_here;
+  if (sent_here) matcher_.receiver_done(id);
+}
+
+template <class Rules>
+void Replay<Rules>::take_told(const typename Boundary<K>::Told& told,
+                              bool asks) requires kDivided<Rules> {
+  if constexpr (kMayNeedPresence<Rules>) {
+    if (asks) {
+      boundary_->peer(told.id).there = told.there;
+      Transfer<K>& transfer = matcher_[told.id];
+      presence_.ask_sender(told.id, told.lanes, told.time, rules_->handshake_times(transfer));
+    } else {
+      presence_.arrive(told.id, told.lanes, told.time);
+    }
+    take_arrivals();
+  }
+}
+
+// --- Collectives ---
+
+template <class Rules>
+void Replay<Rules>::tell_members(
+    int timeline, const Call& call, const Action& action, int local,
+    const typename CollectiveInstances<K>::Arrived& arrived) requires kDivided<Rules> {
+  if (boundary_->others(action.comm).empty()) return;
+  const TimelineState<K>& state = timelines_[timeline];
+  const CollectiveInstance<K>& instance = arrived.instance;
+  auto& members = boundary_->members(action.comm, arrived.number);
+  const bool apart = instance.how == Synchronisation::kPrefix ||
+                     trace_->comms[action.comm].first_group > 0 || (action.flags & kSendsToSome);
+  if (apart) {
+    size_t count = 1;
+    if (action.flags & kSendsToSome) count += 1 + (&action + 1)->nothing_to.follow;
+    boundary_->put_member(arrived.number, &action, count, local, state.rank, timeline, call,
+                          state.enter);
+  } else {
+    if (action.flags & kGivesNothing) {
+      ++members.arrivals.count;
+    } else {
+      members.arrivals.add(call.enter, state.enter, timeline);
+    }
+    if (instance.how == Synchronisation::kOneToAll && local == instance.root)
+      boundary_->put_root(action.comm, arrived.number, instance);
+  }
+  ++members.here;
+  if (!boundary_->all_here(members)) return;
+  if (members.arrivals.count > 0) boundary_->put_members(members, instance.op, instance.root);
+  boundary_->forget(members);
+}
+
+template <class Rules>
+void Replay<Rules>::take_collective(Crossing kind, ByteReader& from,
+                                    BatchBase& base) requires kDivided<Rules> {
+  const auto comm = static_cast<uint32_t>(from.number());
+  const uint64_t number = from.number();
+  const auto op = static_cast<CollectiveOp>(from.number());
+  const auto root = static_cast<int32_t>(from.near_zero());
+  CollectiveInstance<K>& instance = collectives_.reach(comm, number);
+  int local = root;
+  if (kind == Crossing::kMembers) {
+    Arrivals<K> members;
+    members.count = static_cast<int>(from.number());
+    members.latest = static_cast<int32_t>(from.near_zero());
+    members.recorded_last = from.ticks(base.ticks);
+    base.take(from, members.last);
+    local = -1;
+    collectives_.arrive_members(instance, comm, op, root, 0, members);
+  } else if (kind == Crossing::kRoot) {
+    const auto timeline = static_cast<int>(from.number());
+    const double recorded = from.ticks(base.ticks);
+    Lanes<K> enter;
+    base.take(from, enter);
+    collectives_.arrive_root(instance, comm, op, root, 0, recorded, timeline, enter);
+  } else {
+    std::vector<Action> actions(from.number());
+    from.raw(actions.data(), actions.size() * sizeof(Action));
+    local = static_cast<int>(from.number());
+    const auto rank = static_cast<int>(from.number());
+    const auto timeline = static_cast<int>(from.number());
+    Call call;
+    call.enter = from.ticks(base.ticks);
+    call.leave = from.ticks(base.ticks);
+    Lanes<K> enter;
+    base.take(from, enter);
+    collectives_.arrive_elsewhere(instance, actions[0], local, rank, timeline, call, enter);
+  }
+  if (collectives_.take_mismatch())
+    throw InputError("members in two processes differ about a collective");
+  const bool may_let_go = collectives_.may_let_go(instance, trace_->comms[comm], local);
+  if (may_let_go) {
+    for (const int32_t waiting : instance.waiting) wake(waiting);
+    instance.waiting.clear();
+  }
+  if (kind != Crossing::kRoot) collectives_.forget_departed(comm, number);
+}
+
+template <class Rules>
+void Replay<Rules>::take_batch(ByteReader& from) requires kDivided<Rules> {
+  BatchBase base;
+  while (!from.empty()) {
+    const auto [kind, flags] = Boundary<K>::take_kind(from);
+    if (kind == Crossing::kSend) {
+      take_send(Boundary<K>::take_send(from, base, flags));
+    } else if (kind == Crossing::kAnswer) {
+      take_answer(Boundary<K>::take_answer(from, base, flags));
+    } else if (kind == Crossing::kQuestion || kind == Crossing::kArrival) {
+      const bool asks = kind == Crossing::kQuestion;
+      take_told(Boundary<K>::take_told(from, base, asks), asks);
+    } else {
+      take_collective(kind, from, base);
+    }
+  }
+}
+
+}  // namespace rubato

@@ -1,0 +1,11 @@
+// The engine for machines that are models, divided among processes.
+
+#include "replay/engine/engine.h"
+#include "replay/rules/model_rules.h"
+
+namespace rubato {
+
+template class Replay<Divided<ModelRules<1>>>;
+template class Replay<Divided<ModelRules<4>>>;
+
+}  // namespace rubato

@@ -1,0 +1,78 @@
+#!/bin/sh
+# One replay on several processes that mpirun started gives the bytes of one process: text, JSON and CSV. What cannot be
+# divided one of them does alone, and says so; errors are told once.
+. "$(dirname "$0")/lib.sh"
+
+build_program app <<'C'
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  enum { kLarge = 1 << 18 };
+  int rank, size, x = 1, y[4], all[4];
+  MPI_Request r[4];
+  MPI_Comm half;
+  char *in = malloc(kLarge), *out = calloc(1, kLarge);
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+  for (int i = 0; i < 40; ++i) {
+    usleep(100 * ((rank + i) % size));
+    MPI_Irecv(in, kLarge, MPI_CHAR, before, 1, MPI_COMM_WORLD, &r[0]);
+    MPI_Isend(out, kLarge, MPI_CHAR, next, 1, MPI_COMM_WORLD, &r[1]);
+    MPI_Irecv(y, 1, MPI_INT, next, 2, MPI_COMM_WORLD, &r[2]);
+    MPI_Isend(&x, 1, MPI_INT, before, 2, MPI_COMM_WORLD, &r[3]);
+    MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
+    if (rank % 2 == 0) MPI_Ssend(&x, 1, MPI_INT, next, 3, MPI_COMM_WORLD);
+    else MPI_Recv(y, 1, MPI_INT, before, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Bcast(&x, 1, MPI_INT, i % size, MPI_COMM_WORLD);
+    MPI_Reduce(&x, y, 1, MPI_INT, MPI_MAX, i % size, MPI_COMM_WORLD);
+    MPI_Scan(&x, y, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(&x, y, 1, MPI_INT, MPI_MAX, half);
+    MPI_Allgather(&x, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+  }
+  MPI_Finalize();
+  return 0;
+}
+C
+trace 4 ./app 2>trace.txt || fail "trace: $(cat trace.txt)"
+
+# same WHAT PROCESSES OPTIONS...: alone.* and several.* are equal.
+same() {
+  what=$1
+  processes=$2
+  shift 2
+  "$rubato" replay run.otf2dir "$@" --json alone.json --csv alone.csv >alone.txt 2>alone.err ||
+    fail "$what: $(cat alone.err)"
+  run "$processes" "$rubato" replay run.otf2dir "$@" --json several.json --csv several.csv >several.txt 2>several.err ||
+    fail "$what on $processes processes: $(cat several.err)"
+  for kind in json csv txt; do
+    cmp -s alone.$kind several.$kind || fail "$what on $processes processes: the $kind differs"
+  done
+}
+
+for processes in 2 3 4; do
+  same "the usual" $processes --on infiniband-hdr
+  # It did divide that.
+  ! grep -q 'one process' several.err || fail "it says: $(cat several.err)"
+  same "several scenarios" $processes --on ethernet-10g --on infiniband-hdr:cpu*2 --on bandela:latency=2us,bandwidth=1GB/s \
+    --on infiniband-hdr:placement=roundrobin:2 --per-rank
+  ! grep -q 'one process' several.err || fail "it says: $(cat several.err)"
+done
+
+same "contention" 2 --on infiniband-hdr:dr=3
+[ "$(grep -c 'one process replays everything: contention' several.err)" = 1 ] || fail "contention: $(cat several.err)"
+same "verification" 2 --verify
+[ "$(grep -c 'one process replays everything' several.err)" = 1 ] || fail "verification: $(cat several.err)"
+
+# What is wrong is said once, as ever.
+if run 2 "$rubato" replay missing.otf2dir >out.txt 2>&1; then fail "an archive that is not there is none"; fi
+[ "$(grep -c 'rubato: error: .*missing.otf2dir' out.txt)" = 1 ] || fail "missing archive: $(cat out.txt)"
+if run 2 "$rubato" replay run.otf2dir --on nowhere >out.txt 2>&1; then fail "a platform that is not there is none"; fi
+[ "$(grep -c 'rubato: .*nowhere' out.txt)" = 1 ] || fail "missing platform: $(cat out.txt)"
+if run 2 "$rubato" replay run.otf2dir --json no/such/dir.json >out.txt 2>&1; then fail "no file without a directory"; fi
+[ "$(grep -c 'rubato: .*no/such' out.txt)" = 1 ] || fail "missing directory: $(cat out.txt)"
+
+pass

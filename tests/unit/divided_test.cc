@@ -1,0 +1,210 @@
+// A replay that is divided among processes gives the same bytes as one process. Here threads take
+// their part (memory_transport.h).
+
+#include <catch2/catch.hpp>
+#include <exception>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "models/cost/platform_file.h"
+#include "models/error.h"
+#include "replay/archive/text_source.h"
+#include "replay/cluster/division.h"
+#include "replay/cluster/memory_transport.h"
+#include "replay/cluster/one_process.h"
+#include "replay/cluster/team.h"
+#include "replay/driver.h"
+#include "tests/unit/random_programs.h"
+#include "tests/unit/reference_simulation.h"
+#include "tests/unit/seeds.h"
+#include "tools/report_json.h"
+#include "tools/report_text.h"
+
+using namespace rubato;
+using namespace rubato::property;
+
+namespace {
+
+/// What one run found out, or why it could not be divided.
+struct Found {
+  std::string json, csv;
+  std::optional<OneProcess> refused;
+  uint64_t batches = 0;
+};
+
+Found found(const Results& results) {
+  return {report_json(results, {}), report_csv(results), {}, 0};
+}
+
+Found replay_divided(const std::string& text, const std::vector<Scenario>& scenarios,
+                     const ReplayOptions& common, int processes) {
+  MemoryNetwork network(processes);
+  std::vector<std::optional<Found>> found_by(processes);
+  std::vector<std::exception_ptr> errors(processes);
+  {
+    std::vector<std::jthread> threads;
+    for (int self = 0; self < processes; ++self) {
+      threads.emplace_back([&, self] {
+        try {
+          const auto source = parse_text_trace(text);
+          const auto transport = network.transport(self);
+          Team team(*transport);
+          ReplayOptions options = common;
+          options.team = &team;
+          try {
+            found_by[self] = found(run_replay(*source, scenarios, options));
+          } catch (const NeedsOneProcess& needs) {
+            found_by[self].emplace().refused = needs.why;
+          }
+          found_by[self]->batches = team.batches_sent();
+        } catch (...) {
+          errors[self] = std::current_exception();
+        }
+      });
+    }
+  }
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+  for (const auto& other : found_by) CHECK(other->refused == found_by[0]->refused);
+  return *found_by[0];
+}
+
+/// Replays by one, two, three and five; how many of them did divide it.
+int check_divided(const std::string& text, const std::vector<Scenario>& scenarios,
+                  const ReplayOptions& options) {
+  const auto source = parse_text_trace(text);
+  const Found alone = found(run_replay(*source, scenarios, options));
+  int divided = 0;
+  for (const int processes : {1, 2, 3, 5}) {
+    INFO(processes << " processes");
+    const Found together = replay_divided(text, scenarios, options, processes);
+    if (together.refused) continue;
+    ++divided;
+    CHECK(together.json == alone.json);
+    CHECK(together.csv == alone.csv);
+  }
+  return divided;
+}
+
+Scenario platform(const char* protocol) {
+  Scenario scenario;
+  scenario.name = "platform";
+  std::string text = "format = 1\n";
+  for (const std::string level : {"self", "node", "network"}) {
+    text += "[level." + level +
+            "]\n"
+            "transfer = [{ from = \"0B\", latency = \"" +
+            (level == "network" ? "1.7us" : "0.3us") +
+            "\", bandwidth = \"3GB/s\" }]\n"
+            "gap = [{ from = \"0B\", latency = \"0s\", bandwidth = \"7GB/s\" }]\n"
+            "send_overhead = \"17ns\"\nreceive_overhead = \"23ns\"\ncrossing_delay = \"130ns\"\n"
+            "protocol = [{ from = \"0B\", kind = \"eager\" }, { from = \"1000B\", kind = \"" +
+            protocol + "\" }]\n";
+  }
+  scenario.platform = parse_platform(text, "platform");
+  return scenario;
+}
+
+constexpr unsigned kSeeds = seeds(200);
+
+}  // namespace
+
+TEST_CASE("ranks are divided by what they have to do") {
+  // 1 + 1 records each, and 1 more for every rank that is run: 11 each of 6 ranks, 66 in all.
+  const Division even({10, 10, 10, 10, 10, 10}, 3);
+  CHECK(even.first(1) == 2);
+  CHECK(even.first(2) == 4);
+  CHECK(even.end(2) == 6);
+  CHECK(even.owner(3) == 1);
+  // 101 and 3 times 11: half of 134 is nearer to 101 than to 0.
+  const Division uneven({100, 10, 10, 10}, 2);
+  CHECK(uneven.end(0) == 1);
+  // More processes than ranks: all ranks are somewhere, in order.
+  const Division few({1, 1}, 5);
+  CHECK(few.owner(0) <= few.owner(1));
+  CHECK(few.end(4) == 2);
+}
+
+TEST_CASE("a divided replay of random programs, eager") {
+  int divided = 0;
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    Program program = Generator(seed, false).make();
+    const std::vector<double> ends = Reference(program, recorder()).run(&program);
+    const std::string text = as_text(program, ends);
+    INFO("seed " << seed << "\n" << text);
+    ReplayOptions options;
+    options.wait_states = seed % 3 != 0;
+    divided += check_divided(text,
+                             {parse_scenario("measured"), parse_scenario("perfect"),
+                              parse_scenario("bandela:latency=2us,bandwidth=1GB/s"),
+                              parse_scenario("bandela:latency=70us,bandwidth=3GB/s")},
+                             options);
+  }
+  CHECK(divided > static_cast<int>(3 * kSeeds));
+}
+
+TEST_CASE("a divided replay of random programs, rendezvous") {
+  Machine slow_recorder = recorder();
+  slow_recorder.rendezvous = 1000;
+  int divided = 0;
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    Program program = Generator(seed, true).make();
+    const std::vector<double> ends = Reference(program, slow_recorder).run(&program);
+    const std::string text = as_text(program, ends);
+    INFO("seed " << seed << "\n" << text);
+    ReplayOptions options;
+    options.wait_states = true;
+    options.eager_limit = 999;
+    divided += check_divided(
+        text, {parse_scenario("measured"), parse_scenario("perfect"), platform("async")}, options);
+  }
+  CHECK(divided > static_cast<int>(3 * kSeeds));
+}
+
+TEST_CASE("a divided replay of random programs with one scenario") {
+  for (unsigned seed = 0; seed < kSeeds / 2; ++seed) {
+    Program program = Generator(seed, true).make();
+    const std::vector<double> ends = Reference(program, recorder()).run(&program);
+    const std::string text = as_text(program, ends);
+    INFO("seed " << seed << "\n" << text);
+    ReplayOptions options;
+    check_divided(text, {platform("async")}, options);
+    check_divided(text, {parse_scenario("measured")}, options);
+  }
+}
+
+TEST_CASE("a divided replay of random programs by pull and push") {
+  const char* const protocol = GENERATE("pull", "push");
+  int divided = 0;
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    Program program = Generator(seed, true).make();
+    const std::vector<double> ends = Reference(program, recorder()).run(&program);
+    const std::string text = as_text(program, ends);
+    INFO("seed " << seed << "\n" << text);
+    ReplayOptions options;
+    options.wait_states = true;
+    Scenario slow = platform(protocol);
+    slow.name = "slow";
+    slow.cpu = 0.3;
+    Scenario fast = platform(protocol);
+    fast.name = "fast";
+    fast.cpu = 7;
+    divided += check_divided(text, {platform(protocol)}, options);
+    divided += check_divided(text, {platform(protocol), slow, fast}, options);
+  }
+  CHECK(divided > static_cast<int>(6 * kSeeds));
+}
+
+TEST_CASE("who has to come to a divided replay alone") {
+  // Rank 1 waits for a message that nobody sends.
+  const std::string hole =
+      "0: 0..10 init\n1: 0..10 init\n1: 20..30 recv 0 8B tag=1\n0: 50..60 finalize\n1: "
+      "50..60 finalize\n";
+  ReplayOptions options;
+  const Found found = replay_divided(hole, {parse_scenario("perfect")}, options, 2);
+  REQUIRE(found.refused);
+  CHECK(*found.refused == OneProcess::kHoles);
+}

@@ -1,0 +1,103 @@
+#include "tools/processes.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+
+#include <cstdlib>
+
+#include "tools/flavour.h"
+#include "tools/install_paths.h"
+
+namespace rubato {
+namespace {
+
+/// How many processes mpirun has started; 1 where there is none, or nobody knows which.
+int launched_processes() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    if (const char* size = std::getenv(name)) return std::atoi(size);
+  }
+  return 1;
+}
+
+std::unique_ptr<Transport> mpi_transport(Flavour flavour, std::string& error) {
+  const std::string file = library_dir() + "/librubato-mpi-" + flavour_name(flavour) + ".so";
+  // Open MPI loads parts of itself, which look for the library among all that is loaded.
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void* make = library ? dlsym(library, "rubato_mpi_transport") : nullptr;
+  if (!make) {
+    error = dlerror();
+    return nullptr;
+  }
+  return std::unique_ptr<Transport>(reinterpret_cast<Transport* (*)()>(make)());
+}
+
+}  // namespace
+
+Processes::Processes() {
+  const Flavour flavour = launcher_flavour();
+  if (flavour == Flavour::kUnknown || launched_processes() <= 1) return;
+  several_ = true;
+  std::string error;
+  transport_ = mpi_transport(flavour, error);
+  if (transport_) {
+    team_.emplace(*transport_);
+    leads_ = team_->leads();
+    return;
+  }
+  leads_ = launcher_rank() == 0;
+  if (leads_) {
+    fmt::print(stderr,
+               "rubato: one process replays everything: the library for the mpirun of {} cannot be "
+               "loaded ({})\n",
+               flavour_title(flavour), error);
+  }
+}
+
+Processes::~Processes() {
+  if (!team_) return;
+  try {
+    begin(false);
+  } catch (const std::exception&) {
+    // The launcher ends what is left.
+  }
+}
+
+bool Processes::begin(bool fine) {
+  if (!team_) return false;
+  if (team_->all(fine)) return true;
+  end();
+  return false;
+}
+
+void Processes::end() {
+  if (!team_) return;
+  team_->close();
+  team_.reset();
+}
+
+std::string one_process_line(OneProcess why) {
+  const auto reason = [why] {
+    switch (why) {
+      case OneProcess::kEveryCall:
+        return "a page, pictures, archives of scenarios and --verify look at every call";
+      case OneProcess::kTimeOrder:
+        return "contention and receives matched by arrival need one order of time";
+      case OneProcess::kWindows:
+        return "the program uses one-sided communication";
+      case OneProcess::kRepair:
+        return "clocks disagree, and times have to be repaired";
+      case OneProcess::kLosses:
+        return "a scenario takes lost time out of calls that others wait for";
+      case OneProcess::kOutcomes:
+        return "a scenario contradicts recorded outcomes of MPI_Test or MPI_Waitany";
+      case OneProcess::kHoles:
+        return "some rank waits for what another process could not find";
+      case OneProcess::kFailed:
+        return "a process met an error";
+    }
+    return "";
+  };
+  return fmt::format("one process replays everything: {}", reason());
+}
+
+}  // namespace rubato
