@@ -1,6 +1,7 @@
 #include "replay/driver.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 
@@ -68,7 +69,8 @@ class Driver {
     if (options_->verify) source_->keep_records(true);
     source_->load([this](double share) { report_progress(share); });
     function_times_ = source_->function_times();
-    if (source_->function_totals()) total_functions(names, *source_->function_totals());
+    if (options_->total_functions && source_->function_totals())
+      total_functions(names, *source_->function_totals());
     ++passes_done_;
     if (needs_minima) find_minima();
     if (options_->verify) verify();  // against what the archive says, not what is made of it
@@ -429,17 +431,20 @@ class Driver {
 
   /// Fills Results::functions.
   void total_functions(const std::vector<FunctionName>& names, const FunctionTotals& totals) {
-    for (size_t number = 0; number < names.size(); ++number) {
-      FunctionResult function{names[number].name, names[number].place(), {}};
-      function.compute.resize(trace_->ranks());
-      double all = 0;
-      for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
-        const double seconds = totals[timeline][number] / trace_->ticks_per_second;
-        function.compute[trace_->rank_of(timeline)] += seconds;
-        all += seconds;
+    std::map<uint32_t, FunctionResult> found;
+    for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+      for (const auto& [number, ticks] : totals[timeline]) {
+        if (!(ticks > 0)) continue;
+        const auto [entry, is_new] = found.try_emplace(number);
+        FunctionResult& function = entry->second;
+        if (is_new) {
+          function = {names[number].name, names[number].place(), {}};
+          function.compute.resize(trace_->ranks());
+        }
+        function.compute[trace_->rank_of(timeline)] += ticks / trace_->ticks_per_second;
       }
-      if (all > 0) results_.functions.push_back(std::move(function));
     }
+    for (auto& [number, function] : found) results_.functions.push_back(std::move(function));
   }
 
   EventSource* source_;
