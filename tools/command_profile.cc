@@ -63,12 +63,13 @@ class Profiler {
     const bool measured = scenario.basis == Basis::kMeasured;
     KeptInScenario kept;
     if (measured && options_.compensate) kept.overhead = options_.overhead.value_or(trace.overhead);
-    kept.flushes = measured;
-    kept.stolen = measured || (options_.keep_stolen && scenario.basis == Basis::kUndisturbed);
+    const KeptLosses losses = kept_losses(scenario, options_.keep_stolen);
+    kept.flushes = losses.flushes;
+    kept.stolen = losses.stolen;
     CallProfile seen(trace, kept);
-    WaitCauses causes(trace);
+    WaitCauses causes(trace, losses);
     CriticalPath path(trace);
-    WaitPlaces places(*source_, measured);
+    WaitPlaces places(*source_, losses);
     options_.observers = {&seen, &causes, &path, &places};
     const Results results = run_replay(*source_, {scenario}, options_);
     const bool ended = results.scenarios[0].deadlock.empty();

@@ -1,7 +1,6 @@
 #include "tools/scenario_pictures.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "replay/observe/cause_summary.h"
 #include "replay/observe/timeline_picture.h"
@@ -47,14 +46,12 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
   std::vector<ScenarioPicture> pictures;
   for (const size_t i : choose_pictures(results.scenarios)) {
     const ScenarioResult& result = results.scenarios[i];
-    double begin = std::numeric_limits<double>::infinity();
-    for (const RankResult& rank : result.ranks) begin = std::min(begin, rank.start);
-    TimelinePicture picture(trace, begin * trace.ticks_per_second,
-                            result.elapsed * trace.ticks_per_second, kPictureCells,
-                            scenarios[i].basis == Basis::kMeasured || options.keep_stolen);
-    WaitCauses causes(trace);
+    const KeptLosses kept = kept_losses(scenarios[i], options.keep_stolen);
+    TimelinePicture picture(trace, result.start * trace.ticks_per_second,
+                            result.elapsed * trace.ticks_per_second, kPictureCells, kept);
+    WaitCauses causes(trace, kept);
     CriticalPath path(trace);
-    WaitPlaces places(source, scenarios[i].basis == Basis::kMeasured);
+    WaitPlaces places(source, kept);
     options.observers = {&picture, &causes, &path, &places};
     const Results again = run_replay(source, {scenarios[i]}, options);
     ScenarioPicture drawn;
