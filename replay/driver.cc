@@ -18,6 +18,7 @@
 #include "replay/rules/measured_rules.h"
 #include "replay/rules/model_rules.h"
 #include "replay/rules/ordered_rules.h"
+#include "replay/rules/origin_rules.h"
 #include "replay/rules/received_sends.h"
 #include "replay/rules/recorded_minima.h"
 #include "replay/scenario_groups.h"
@@ -317,6 +318,8 @@ class Driver {
         if (group.needs_order)
           replay_by(
               OrderedRules(machines, *trace_, scenario_of(0).platform.contended(), by_arrival));
+        else if (waits && !options_->observers.empty())
+          replay_by(OriginRules(machines, *trace_));
         else
           replay_by(ModelRules<1>(machines, *trace_));
       } else {
