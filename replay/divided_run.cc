@@ -151,12 +151,22 @@ void DividedRun::gather(FunctionTotals& totals) {
   gather(
       [&](ByteWriter& to) {
         for (const int timeline : timelines_of(team_->self())) {
-          for (const double ticks : totals[timeline]) to.value(ticks);
+          to.value(static_cast<uint64_t>(totals[timeline].size()));
+          for (const auto& [function, ticks] : totals[timeline]) {
+            to.value(function);
+            to.value(ticks);
+          }
         }
       },
       [&](int process, ByteReader& from) {
         for (const int timeline : timelines_of(process)) {
-          for (double& ticks : totals[timeline]) from.value(ticks);
+          uint64_t count = 0;
+          from.value(count);
+          for (uint64_t i = 0; i < count; ++i) {
+            uint32_t function = 0;
+            from.value(function);
+            from.value(totals[timeline][function]);
+          }
         }
       });
 }

@@ -1,6 +1,7 @@
 #include "replay/driver.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 
@@ -19,6 +20,7 @@
 #include "replay/rules/measured_rules.h"
 #include "replay/rules/model_rules.h"
 #include "replay/rules/ordered_rules.h"
+#include "replay/rules/origin_rules.h"
 #include "replay/rules/received_sends.h"
 #include "replay/rules/recorded_minima.h"
 #include "replay/scenario_groups.h"
@@ -79,7 +81,7 @@ class Driver {
       load();
     }
     function_times_ = source_->function_times();
-    if (source_->function_totals()) {
+    if (options_->total_functions && source_->function_totals()) {
       FunctionTotals totals = *source_->function_totals();
       if (divided_) divided_->gather(totals);
       total_functions(names, totals);
@@ -362,15 +364,19 @@ class Driver {
           collectives[lane] = uses.list();
         }
       };
-      bool in_order = false;
+      bool is_done = false;
       if constexpr (K == 1) {
         if (group.needs_order) {
           OrderedRules rules(machines, *trace_, scenario_of(0).platform.contended(), by_arrival);
           replay_by(rules);
-          in_order = true;
+          is_done = true;
+        } else if (waits && !options_->observers.empty()) {
+          OriginRules rules(machines, *trace_);
+          replay_by(rules);
+          is_done = true;
         }
       }
-      if (!in_order) with<ModelRules<K>>(replay_by, machines, *trace_);
+      if (!is_done) with<ModelRules<K>>(replay_by, machines, *trace_);
       // Their time is a sum in the order in which one process runs the calls.
       bool contradicts = false;
       for (size_t lane = 0; lane < chosen.size(); ++lane)
@@ -486,17 +492,20 @@ class Driver {
 
   /// Fills Results::functions.
   void total_functions(const std::vector<FunctionName>& names, const FunctionTotals& totals) {
-    for (size_t number = 0; number < names.size(); ++number) {
-      FunctionResult function{names[number].name, names[number].place(), {}};
-      function.compute.resize(trace_->ranks());
-      double all = 0;
-      for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
-        const double seconds = totals[timeline][number] / trace_->ticks_per_second;
-        function.compute[trace_->rank_of(timeline)] += seconds;
-        all += seconds;
+    std::map<uint32_t, FunctionResult> found;
+    for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+      for (const auto& [number, ticks] : totals[timeline]) {
+        if (!(ticks > 0)) continue;
+        const auto [entry, is_new] = found.try_emplace(number);
+        FunctionResult& function = entry->second;
+        if (is_new) {
+          function = {names[number].name, names[number].place(), {}};
+          function.compute.resize(trace_->ranks());
+        }
+        function.compute[trace_->rank_of(timeline)] += ticks / trace_->ticks_per_second;
       }
-      if (all > 0) results_.functions.push_back(std::move(function));
     }
+    for (auto& [number, function] : found) results_.functions.push_back(std::move(function));
   }
 
   EventSource* source_;

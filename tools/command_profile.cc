@@ -60,11 +60,11 @@ class Profiler {
 
   void profile(const Scenario& scenario) {
     const TraceDefinitions& trace = source_->definitions();
-    const bool measured = scenario.basis == Basis::kMeasured;
+    const KeptLosses losses = kept_losses(scenario, options_.keep_stolen);
     CallProfile seen(trace, kept_in(scenario, options_, trace));
-    WaitCauses causes(trace);
+    WaitCauses causes(trace, losses);
     CriticalPath path(trace);
-    WaitPlaces places(*source_, measured);
+    WaitPlaces places(*source_, losses);
     options_.observers = {&seen, &causes, &path, &places};
     const Results results = run_replay(*source_, {scenario}, options_);
     const bool ended = results.scenarios[0].deadlock.empty();

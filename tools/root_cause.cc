@@ -35,7 +35,7 @@ void find_root_cause(EventSource& source, Results& results, ReplayOptions option
   if (!waits_in_turn(results)) return;
   const TraceDefinitions& trace = source.definitions();
   WaitCauses causes(trace);
-  WaitPlaces places(source, false);
+  WaitPlaces places(source);
   options.observers = {&causes};
   if (source.call_places()) options.observers.push_back(&places);
   options.wait_states = true;

@@ -183,11 +183,12 @@ std::vector<Scenario> named_scenarios(const po::variables_map& values) {
 
 KeptInScenario kept_in(const Scenario& scenario, const ReplayOptions& options,
                        const TraceDefinitions& trace) {
-  const bool measured = scenario.basis == Basis::kMeasured;
+  const KeptLosses losses = kept_losses(scenario, options.keep_stolen);
   KeptInScenario kept;
-  if (measured && options.compensate) kept.overhead = options.overhead.value_or(trace.overhead);
-  kept.flushes = measured;
-  kept.stolen = measured || (options.keep_stolen && scenario.basis == Basis::kUndisturbed);
+  if (scenario.basis == Basis::kMeasured && options.compensate)
+    kept.overhead = options.overhead.value_or(trace.overhead);
+  kept.flushes = losses.flushes;
+  kept.stolen = losses.stolen;
   return kept;
 }
 

@@ -1,7 +1,6 @@
 #include "tools/scenario_pictures.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "replay/observe/cause_summary.h"
 #include "replay/observe/timeline_picture.h"
@@ -48,14 +47,12 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
   std::vector<ScenarioPicture> pictures;
   for (const size_t i : choose_pictures(results.scenarios)) {
     const ScenarioResult& result = results.scenarios[i];
-    double begin = std::numeric_limits<double>::infinity();
-    for (const RankResult& rank : result.ranks) begin = std::min(begin, rank.start);
-    TimelinePicture picture(trace, begin * trace.ticks_per_second,
-                            result.elapsed * trace.ticks_per_second, kPictureCells,
-                            scenarios[i].basis == Basis::kMeasured || options.keep_stolen);
-    WaitCauses causes(trace);
+    const KeptLosses kept = kept_losses(scenarios[i], options.keep_stolen);
+    TimelinePicture picture(trace, result.start * trace.ticks_per_second,
+                            result.elapsed * trace.ticks_per_second, kPictureCells, kept);
+    WaitCauses causes(trace, kept);
     CriticalPath path(trace);
-    WaitPlaces places(source, scenarios[i].basis == Basis::kMeasured);
+    WaitPlaces places(source, kept);
     CallProfile seen(trace, kept_in(scenarios[i], options, trace));
     FewMessages messages(trace, kDrawnMessages);
     options.observers = {&picture, &causes, &path, &places, &seen, &messages};
@@ -71,7 +68,7 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
     drawn.traffic = traffic_picture(
         profile_of(again, seen, trace, scenarios[i].placement.place(recorded), false),
         kTrafficRows);
-    if (drawn.ranks_per_row == 1) drawn.messages = messages.take(begin);
+    if (drawn.ranks_per_row == 1) drawn.messages = messages.take(result.start);
     if (again.scenarios[0].has_waits) {
       drawn.path_rows = picture.path_rows(path);
       drawn.path = path_line(cause_summary(causes, path, trace));

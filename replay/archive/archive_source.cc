@@ -77,9 +77,7 @@ class ArchiveSource : public EventSource {
     const std::vector<int> shares = shares_of_ranks();
     const int helpers = static_cast<int>(shares.size()) - 2;
     if (!timed_functions_.empty()) function_times_.emplace(trace.timelines());
-    if (function_totals_)
-      function_totals_->assign(trace.timelines(),
-                               std::vector<double>(archive_.index.functions.size()));
+    if (function_totals_) function_totals_->assign(trace.timelines(), {});
     const FunctionWatch watch = {function_times_ ? &*function_times_ : nullptr,
                                  function_totals_ ? &*function_totals_ : nullptr,
                                  places_wanted_ ? &places_.emplace(trace.timelines()) : nullptr};

@@ -121,8 +121,8 @@ void EventFiles::load_rank(int rank, bool keep_records, CallStore& store,
     store.forget(timeline);
     if (watch.times) watch.times->of(timeline).clear();
     if (watch.places) watch.places->forget(timeline);
-    if (watch.totals)
-      std::fill((*watch.totals)[timeline].begin(), (*watch.totals)[timeline].end(), 0.0);
+    if (!watch.totals) continue;
+    for (auto& [function, ticks] : (*watch.totals)[timeline]) ticks = 0;
   }
   if (decode_rank(rank, keep_records, true, store, counts, watch)) return;
   // The last calls are not in the store: the rank would be replayed without them.

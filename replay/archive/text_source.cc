@@ -176,7 +176,7 @@ class TextSource : public EventSource {
     prepared_among_neighbours_.clear();
     events_.assign(text_.trace.timelines(), 0);
     function_times_ = FunctionTimes(text_.trace.timelines());
-    function_totals_.assign(text_.trace.timelines(), std::vector<double>(function_names_.size()));
+    function_totals_.assign(text_.trace.timelines(), {});
     clocks_.clear();
     CallPlaces* const places = places_wanted_ ? &places_.emplace(text_.trace.timelines()) : nullptr;
     for (int timeline = 0; timeline < text_.trace.timelines(); ++timeline)

@@ -103,6 +103,7 @@ RUBATO_HOT void Replay<Rules>::send(TimelineState<K>& state, const Call& call,
   ++pair_traffic_[pair.number()].messages;
   pair_traffic_[pair.number()].bytes += action.message.bytes;
   rules_->send(state, call, action, transfer);
+  if constexpr (kKnowsOrigins<Rules>) rules_->note_send(state, id, transfer);
   if constexpr (kKnowsLostThere<Rules>) {
     if (call.spinning & kLoses) [[unlikely]]
       rules_->lost_in(call, state, id, true);
@@ -196,6 +197,8 @@ RUBATO_RARE void Replay<Rules>::number_send(int timeline, TransferId id) {
 
 template <class Rules>
 RUBATO_HOT void Replay<Rules>::match(TransferId id, Transfer<K>& transfer) {
+  if constexpr (kKnowsOrigins<Rules>)
+    rules_->note_match(id, transfer, waits_->sides_of(id).receiver);
   if constexpr (kTimeOrdered<Rules>) return request(id);
   if constexpr (kMayNeedPresence<Rules>) {
     if (transfer.agrees) {
@@ -296,7 +299,8 @@ RUBATO_HOT void Replay<Rules>::take_arrivals() {
 
 template <class Rules>
 void Replay<Rules>::wake_by_arrivals() {
-  for (const auto& [id, time] : presence_.arrivals()) {
+  for (const auto& [id, time, by] : presence_.arrivals()) {
+    if constexpr (kKnowsOrigins<Rules>) rules_->note_arrival(id, by);
     Transfer<K>& transfer = matcher_[id];
     transfer.arrival() = time;
     transfer.agrees = false;
@@ -435,7 +439,7 @@ RUBATO_RARE void Replay<Rules>::share_request(int timeline, uint32_t slot, Trans
   const auto [request, is_new] = state.threads->requests.try_emplace(slot);
   if (!is_new && request->second.transfer != kNoTransfer)
     matcher_.sender_done(request->second.transfer);  // as above
-  request->second = {id, state.enter, current_call(timeline).enter};
+  request->second = {id, state.enter, current_call(timeline).enter, timeline};
   const auto waiting = state.threads->waiting.find(slot);
   if (waiting == state.threads->waiting.end()) return;
   wake(waiting->second);
@@ -453,6 +457,8 @@ RUBATO_RARE bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
   // Nobody can wait for a request before the call that makes it. (By less, where clocks disagree.)
   const auto& request = found->second;
   const double before = std::min(0.0, current_call(timeline).enter - request.recorded_enter);
+  if (request.enter[0] + before > state.enter[0])
+    state.held_by = {request.timeline, request.enter[0]};
   state.enter = state.enter.max(request.enter + before);
   rules_->begin_call(state);
   awaited.transfer = request.transfer;

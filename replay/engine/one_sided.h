@@ -80,9 +80,12 @@ void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action)
   if (hold.turn == LockOrder::kFree) return;
   TimelineState<K>& state = timelines_[timeline];
   Lanes<K> released = state.enter;
+  Origin from{timeline, state.enter[0]};
   if constexpr (!Rules::kFollowsRecording) {
-    released = rules_->reaches(state.rank, target, state.busy)
-                   .max(windows_.pair(action.comm, state.rank, target).stream.landed);
+    const Stream<K>& stream = windows_.pair(action.comm, state.rank, target).stream;
+    released = rules_->reaches(state.rank, target, state.busy);
+    if (stream.landed[0] > released[0]) from = stream.landed_from;
+    released = released.max(stream.landed);
   }
   LockTurn<K>& turn = windows_.turn(*locks_, action, hold.turn);
   turn.recorded_release = std::max(turn.recorded_release, call.enter);
@@ -94,16 +97,18 @@ void Replay<Rules>::unlock(int timeline, const Call& call, const Action& action)
     }
     if (landing) released = released.max(landing->last);
   }
-  give_back(timeline, action, hold.turn, released);
+  give_back(timeline, action, hold.turn, released, from);
 }
 
 template <class Rules>
 void Replay<Rules>::give_back(int timeline, const Action& action, uint32_t number,
-                              const Lanes<K>& released) {
+                              const Lanes<K>& released, const Origin& from) {
   LockTurn<K>& turn = windows_.turn(*locks_, action, number);
   const bool ties = released[0] == turn.released[0];  // as in Arrivals::add()
-  if (released[0] > turn.released[0] || (ties && timeline < turn.releaser))
+  if (released[0] > turn.released[0] || (ties && timeline < turn.releaser)) {
     turn.releaser = timeline;
+    turn.released_from = from;
+  }
   turn.released = turn.released.max(released);
   const auto holder = std::find(turn.holders.begin(), turn.holders.end(), timeline);
   if (holder != turn.holders.end()) turn.holders.erase(holder);
@@ -118,8 +123,13 @@ void Replay<Rules>::end_streams(uint32_t window, int rank, CollectiveInstance<K>
   end_accesses(window, rank);
   if constexpr (kTimeOrdered<Rules>) end_flows(window, rank, instance);
   windows_.end_streams(window, rank, [&](int32_t target, const Stream<K>& stream) {
-    if (instance.arrivals.empty()) instance.arrivals.resize(comm.size(), Stream<K>::never());
-    Lanes<K>& arrival = instance.arrivals[comm.local_rank(target)];
+    if (instance.arrivals.empty()) {
+      instance.arrivals.resize(comm.size(), Stream<K>::never());
+      instance.arrivals_from.resize(comm.size());
+    }
+    const int local = comm.local_rank(target);
+    Lanes<K>& arrival = instance.arrivals[local];
+    if (stream.landed[0] > arrival[0]) instance.arrivals_from[local] = stream.landed_from;
     arrival = arrival.max(stream.landed);
   });
 }
@@ -145,6 +155,7 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
       epoch.has_post = true;
       epoch.poster = timeline;
       epoch.recorded_post = call.enter;
+      epoch.post_enter = state.enter[0];
       epoch.posted = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
       for (const int32_t waiting : std::exchange(epoch.waiting_origin, {})) wake(waiting);
       if constexpr (kTimeOrdered<Rules>) begin_unready(epoch);
@@ -159,6 +170,7 @@ void Replay<Rules>::enter_epoch(int timeline, const Call& call, const Action& ac
       epoch.has_complete = true;
       epoch.completer = timeline;
       epoch.recorded_complete = call.enter;
+      epoch.complete_enter = state.enter[0];
       epoch.completed = rules_->tell(state, pair_of(state.rank, action.epoch.peer));
       if constexpr (!Rules::kFollowsRecording) {
         typename Windows<K>::Pair& pair = windows_.pair_of(action, state.rank);
@@ -228,7 +240,8 @@ void Replay<Rules>::let_go_one_sided(int timeline, const Awaited& awaited) {
       if (windows_.is_origin(action)) {
         const Epoch<K>& epoch = windows_.epoch(action, rank, awaited.instance);
         const PairClass pair = pair_of(rank, action.epoch.peer);
-        windows_.end_epoch(windows_.pair_of(action, rank), rank, rules_->ready(epoch, pair));
+        windows_.end_epoch(windows_.pair_of(action, rank), rank, rules_->ready(epoch, pair),
+                           {epoch.poster, epoch.post_enter});
       }
     }
     windows_.depart(action, rank, awaited.instance);

@@ -117,7 +117,7 @@ void Replay<Rules>::land(Landing& landing, double time) requires kTimeOrdered<Ru
   for (const int32_t waiting : std::exchange(landing.waiting, {})) wake(waiting);
   for (const Landing::Release& release : std::exchange(landing.releases, {})) {
     give_back(release.timeline, release.unlock, release.turn,
-              Lanes<K>::Constant(std::max(release.earliest, landing.last)));
+              Lanes<K>::Constant(std::max(release.earliest, landing.last)), {});
   }
 }
 

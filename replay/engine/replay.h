@@ -34,6 +34,7 @@
 #include "replay/observe/wait_states.h"
 #include "replay/rules/collective_flows.h"
 #include "replay/rules/compute_changes.h"
+#include "replay/rules/origin_rules.h"
 #include "replay/rules/presence.h"
 #include "replay/rules/received_sends.h"
 
@@ -160,6 +161,9 @@ class Replay {
   void await_thread(TimelineState<K>& state, const Action& action);
   /// False when the step is still to come; its thread then wakes `state`.
   bool thread_step_is_there(TimelineState<K>& state, const Awaited& awaited);
+  /// When `step` lets `call` go on that waits for it.
+  static Lanes<K> step_reaches(const typename ThreadedRank<K>::Step& step, const Awaited& awaited,
+                               const Call& call);
   /// When a call of role kThread leaves.
   const Lanes<K>& leave_thread(TimelineState<K>& state, const Call& call);
 
@@ -225,7 +229,8 @@ class Replay {
   void lock(int timeline, const Action& action);
   void unlock(int timeline, const Call& call, const Action& action);
   /// A lock that `timeline` holds in that turn is free again at the target.
-  void give_back(int timeline, const Action& action, uint32_t turn, const Lanes<K>& released);
+  void give_back(int timeline, const Action& action, uint32_t turn, const Lanes<K>& released,
+                 const Origin& from);
   LockTurn<K>& turn_before(const Awaited& awaited);
   void let_go_one_sided(int timeline, const Awaited& awaited);
 
@@ -253,17 +258,19 @@ class Replay {
   // --- What calls wait for: engine/waits.h ---
 
   /// `call` is about to leave.
-  void note_wait(const TimelineState<K>& state, const Call& call, const Lanes<K>& leave);
+  void note_wait(TimelineState<K>& state, const Call& call, const Lanes<K>& leave);
+  /// The same of a call of role kBegin or kThread: which thread of its rank it waited for.
+  void note_thread_wait(const TimelineState<K>& state, const Call& call, const Lanes<K>& leave);
   /// Adds when that happened which `awaited` waits for, if it is somebody.
   void add_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
                  typename WaitStates<K>::Causes& causes);
-  void bind(const TimelineState<K>& state, const Call& call, Waited& waited);
+  /// Finds out what the end of the current call follows from.
+  void bind(TimelineState<K>& state, Waited& waited);
+  Origin latest_origin(const TimelineState<K>& state,
+                       const Waited& waited) requires kTimeOrdered<Rules>;
   /// The observers, of the messages that the call received.
   void tell_messages(const TimelineState<K>& state);
   static WaitPattern pattern_of(const CollectiveInstance<K>& instance, Synchronisation how);
-  /// Whom a member of a collective waited for; in the first lane.
-  static int latest_member(const CollectiveInstance<K>& instance, const Awaited& awaited,
-                           const Communicator& comm);
   void add_collective_cause(const Call& call, const Awaited& awaited,
                             typename WaitStates<K>::Causes& causes);
   void add_post_cause(const TimelineState<K>& state, const Awaited& awaited,

@@ -21,7 +21,7 @@ namespace rubato {
 template <class Rules>
 RUBATO_RARE void Replay<Rules>::thread_step(TimelineState<K>& state, const Call& call,
                                             const Action& action) {
-  state.threads->steps[action.thread.step] = {state.enter, call.enter};
+  state.threads->steps[action.thread.step] = {state.enter, call.enter, state.number};
   const auto waiting = state.threads->waiting.find(action.thread.step);
   if (waiting == state.threads->waiting.end()) return;
   wake(waiting->second);
@@ -49,6 +49,15 @@ RUBATO_RARE bool Replay<Rules>::thread_step_is_there(TimelineState<K>& state,
 }
 
 template <class Rules>
+Lanes<Replay<Rules>::K> Replay<Rules>::step_reaches(const typename ThreadedRank<K>::Step& step,
+                                                    const Awaited& awaited, const Call& call) {
+  // Of a begin the moment of the begin itself.
+  const double there =
+      awaited.action->flags & kBegins ? call.leave : std::min(step.recorded, call.leave);
+  return step.time + (there - step.recorded);
+}
+
+template <class Rules>
 RUBATO_RARE const Lanes<Replay<Rules>::K>& Replay<Rules>::leave_thread(TimelineState<K>& state,
                                                                        const Call& call) {
   if (state.awaited.empty()) {
@@ -60,11 +69,9 @@ RUBATO_RARE const Lanes<Replay<Rules>::K>& Replay<Rules>::leave_thread(TimelineS
   state.busy = state.enter;
   for (const Awaited& awaited : state.awaited) {
     const auto& step = state.threads->steps.at(awaited.slot);
-    // Of a begin the moment of the begin itself.
-    const double there =
-        awaited.action->flags & kBegins ? call.leave : std::min(step.recorded, call.leave);
-    state.busy = state.busy.max(step.time + (there - step.recorded));
-    last = std::max(last, there);
+    state.busy = state.busy.max(step_reaches(step, awaited, call));
+    last = std::max(
+        last, awaited.action->flags & kBegins ? call.leave : std::min(step.recorded, call.leave));
   }
   state.busy += call.leave - last;
   return state.busy;

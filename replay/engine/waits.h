@@ -4,17 +4,26 @@
 // wait is told in wait_states.h.
 
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "replay/engine/replay.h"
+#include "replay/rules/origin_rules.h"
 #include "replay/rules/recorded_minima.h"
 #include "replay/store/hot.h"
 
 namespace rubato {
 
 template <class Rules>
-RUBATO_RARE void Replay<Rules>::note_wait(const TimelineState<K>& state, const Call& call,
+RUBATO_RARE void Replay<Rules>::note_wait(TimelineState<K>& state, const Call& call,
                                           const Lanes<K>& leave) {
-  if (call.role != CallRole::kMpi) return waits_->other_call(state.number, call.role);
+  if (call.role != CallRole::kMpi) {
+    waits_->other_call(state.number, call.role);
+    if constexpr (K == 1) {
+      if (state.threads && !observers_.empty()) note_thread_wait(state, call, leave);
+    }
+    return;
+  }
   if (state.awaited.empty()) return;
   typename WaitStates<K>::Causes causes;
   for (const Awaited& awaited : state.awaited) add_cause(state, call, awaited, causes);
@@ -23,7 +32,7 @@ RUBATO_RARE void Replay<Rules>::note_wait(const TimelineState<K>& state, const C
     if (observers_.empty()) return;
     if (wants_messages_) tell_messages(state);
     Waited waited = causes.waited(state.enter[0], leave[0]);
-    bind(state, call, waited);
+    bind(state, waited);
     for (Observer<K>* observer : observers_) observer->waited(state.number, call, waited);
   }
 }
@@ -43,57 +52,83 @@ RUBATO_RARE void Replay<Rules>::tell_messages(const TimelineState<K>& state) {
 // What the end of a call follows from. By the recording nobody knows when a message was there, so
 // there a call follows from its cause if that came later than the call.
 template <class Rules>
-RUBATO_RARE void Replay<Rules>::bind(const TimelineState<K>& state,
-                                     [[maybe_unused]] const Call& call, Waited& waited) {
+RUBATO_RARE void Replay<Rules>::bind(TimelineState<K>& state, Waited& waited) {
+  Origin origin{state.number, waited.enter};
   if constexpr (Rules::kFollowsRecording) {
-    if (waited.wait > 0 && waited.timeline != state.number) {
-      waited.bound_to = waited.timeline;
-      waited.bound_at = waited.cause;
-    }
-  } else {
-    double latest = waited.enter;
-    const auto bind_to = [&](double ready, int timeline, double at) {
-      if (ready <= latest || timeline < 0 || (timeline == state.number && at >= waited.enter))
-        return;
-      latest = ready;
-      waited.bound_to = timeline;
-      waited.bound_at = at;
-    };
-    for (const Awaited& awaited : state.awaited) {
-      if (awaited.kind == Awaited::Kind::kSend || awaited.kind == Awaited::Kind::kReceive) {
-        if (awaited.transfer == kNoTransfer) continue;
-        const Transfer<K>& transfer = matcher_[awaited.transfer];
-        const bool receives = awaited.kind == Awaited::Kind::kReceive;
-        if (transfer.abandoned || (!receives && !transfer.sender_waits)) continue;
-        const auto& sides = waits_->sides_of(awaited.transfer);
-        const int from = trace_->rank_of(sides.sender), to = trace_->rank_of(sides.receiver);
-        // Behind a handshake, from whoever was ready last.
-        const bool meets = transfer.handshake || transfer.synchronous;
-        const bool by_receiver = meets && (!receives || transfer.handshake) &&
-                                 transfer.posted[0] > rules_->reaches(from, to, sides.send)[0];
-        const double ready = receives ? transfer.arrival()[0] : rules_->completion(transfer)[0];
-        if (by_receiver) {
-          bind_to(ready, sides.receiver, transfer.posted[0]);
-        } else {
-          bind_to(ready, sides.sender, sides.send[0]);
-        }
-      } else if (awaited.kind == Awaited::Kind::kCollective) {
-        const Communicator& comm = trace_->comms[awaited.action->comm];
-        if (comm.size() <= 1) continue;
-        const auto& instance = collectives_.get(awaited.action->comm, awaited.instance);
-        double recorded = 0;
-        Lanes<K> cause;
-        if (instance.abandoned ||
-            !collective_cause(instance, awaited.waits_for, awaited.local, comm, recorded, cause) ||
-            !rules_->follows_from_others(state, awaited, context_))
-          continue;
-        bind_to(rules_->completion(state, call, awaited, context_)[0],
-                latest_member(instance, awaited, comm), cause[0]);
-      } else if (waited.wait > 0) {
-        bind_to(waited.cause, waited.timeline, waited.cause);
-      }
+    if (waited.wait > 0) origin = {waited.timeline, waited.cause};
+  } else if constexpr (kKnowsOrigins<Rules>) {
+    origin = rules_->last_origin().origin;
+  } else if constexpr (kTimeOrdered<Rules>) {
+    origin = latest_origin(state, waited);
+  }
+  const Origin held_by = std::exchange(state.held_by, {});
+  const bool is_own = origin.timeline == state.number && origin.at >= waited.enter;
+  if (is_own && held_by.timeline >= 0) origin = held_by;
+  if (origin.timeline < 0 || (is_own && held_by.timeline < 0)) return;
+  waited.bound_to = origin.timeline;
+  waited.bound_at = origin.at;
+}
+
+// What shares the network follows from whoever began it.
+template <class Rules>
+RUBATO_RARE Origin Replay<Rules>::latest_origin(const TimelineState<K>& state,
+                                                const Waited& waited) requires kTimeOrdered<Rules> {
+  const Call& call = current_call(state.number);
+  Dated latest{waited.enter + rules_->overheads(state, call, context_)[0],
+               {state.number, waited.enter}};
+  for (const Awaited& awaited : state.awaited) {
+    if (awaited.kind == Awaited::Kind::kSend || awaited.kind == Awaited::Kind::kReceive) {
+      if (awaited.transfer == kNoTransfer) continue;
+      const Transfer<K>& transfer = matcher_[awaited.transfer];
+      const bool receives = awaited.kind == Awaited::Kind::kReceive;
+      if (transfer.abandoned || (!receives && !transfer.sender_waits)) continue;
+      const auto& sides = waits_->sides_of(awaited.transfer);
+      // Behind a handshake, and where the sender hears of the receive, from whoever was ready last.
+      const double there = transfer.handshake
+                               ? rules_->request_comes(transfer, Lanes<K>(sides.send))[0]
+                               : transfer.arrival()[0];
+      const bool by_receiver = (transfer.handshake || !receives) && transfer.posted[0] > there;
+      latest.raise(receives ? rules_->received(transfer)[0] : rules_->completion(transfer)[0],
+                   by_receiver ? Origin{sides.receiver, transfer.posted[0]}
+                               : Origin{sides.sender, sides.send[0]});
+    } else if (awaited.kind == Awaited::Kind::kCollective) {
+      const Communicator& comm = trace_->comms[awaited.action->comm];
+      if (comm.size() <= 1) continue;
+      const auto& instance = collectives_.get(awaited.action->comm, awaited.instance);
+      double recorded = 0;
+      Lanes<K> cause;
+      if (instance.abandoned ||
+          !collective_cause(instance, awaited.waits_for, awaited.local, comm, recorded, cause) ||
+          !rules_->follows_from_others(state, awaited, context_))
+        continue;
+      latest.raise(rules_->completion(state, call, awaited, context_)[0],
+                   {latest_member(instance, awaited.waits_for, awaited.local, comm), cause[0]});
+    } else if (waited.wait > 0) {
+      latest.raise(waited.cause, {waited.timeline, waited.cause});
     }
   }
+  return latest.origin;
+}
+
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::note_thread_wait(const TimelineState<K>& state, const Call& call,
+                                                 const Lanes<K>& leave) {
+  Waited waited;
+  waited.enter = state.enter[0];
+  waited.leave = leave[0];
+  double latest =
+      call.role == CallRole::kBegin ? -std::numeric_limits<double>::infinity() : waited.enter;
+  for (const Awaited& awaited : state.awaited) {
+    if (awaited.kind != Awaited::Kind::kThread) continue;
+    const auto& step = state.threads->steps.at(awaited.slot);
+    const double there = step_reaches(step, awaited, call)[0];
+    if (there <= latest) continue;
+    latest = there;
+    waited.bound_to = step.timeline;
+    waited.bound_at = step.time[0];
+  }
+  if (waited.bound_to < 0) return;
+  for (Observer<K>* observer : observers_) observer->waited(state.number, call, waited);
 }
 
 template <class Rules>
@@ -143,7 +178,7 @@ RUBATO_RARE void Replay<Rules>::add_collective_cause(const Call& call, const Awa
   const bool left_before = awaited.action->flags & kTakesNothing && call.leave < recorded;
   if (Rules::kFollowsRecording && left_before) return;
   causes.add(WaitKind::kCollective, cause, pattern_of(instance, awaited.waits_for),
-             latest_member(instance, awaited, comm), awaited.action->comm);
+             latest_member(instance, awaited.waits_for, awaited.local, comm), awaited.action->comm);
 }
 
 template <class Rules>
@@ -161,18 +196,6 @@ WaitPattern Replay<Rules>::pattern_of(const CollectiveInstance<K>& instance, Syn
       return WaitPattern::kEarlyScan;
   }
   return WaitPattern::kAllToAll;
-}
-
-template <class Rules>
-int Replay<Rules>::latest_member(const CollectiveInstance<K>& instance, const Awaited& awaited,
-                                 const Communicator& comm) {
-  if (awaited.waits_for == Synchronisation::kOneToAll) return instance.root_timeline;
-  if (awaited.waits_for == Synchronisation::kPrefix) return instance.latest_of[awaited.local];
-  const Arrivals<K>& all = instance.awaited_by(awaited.local, comm);
-  if (instance.parts.empty()) return all.latest;
-  const auto [time, sender] = instance.parts.latest_in_first_lane(awaited.local);
-  if (time == all.last[0] && sender >= 0 && all.latest >= 0) return std::min(sender, all.latest);
-  return time > all.last[0] ? sender : all.latest;
 }
 
 template <class Rules>

@@ -29,6 +29,7 @@
 #include "models/cost/collectives.h"
 #include "models/lanes.h"
 #include "replay/matching/landings.h"
+#include "replay/matching/origin.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 
@@ -134,7 +135,8 @@ struct CollectiveInstance {
   /// Of a fence in a model, by local rank: when the operations aimed at that member have landed.
   /// Empty without such operations.
   std::vector<Lanes<K>> arrivals;
-  bool window = false;  ///< on a window
+  std::vector<Origin> arrivals_from;  ///< of each, where origins are known
+  bool window = false;                ///< on a window
   /// In the order of time: what is aimed at members, by local rank, and may be under way.
   std::vector<std::vector<std::shared_ptr<Landing>>> landings;
   // Whose messages share the network (rules/collective_flows.h):
@@ -159,6 +161,20 @@ struct CollectiveInstance {
     return !groups.empty() && is_rooted(op) && waits_for_root(local, comm);
   }
 };
+
+/// The timeline that member `local` waits for longest, if the operation synchronises as `how`; in
+/// the first lane. -1: nobody.
+template <int K>
+int latest_member(const CollectiveInstance<K>& instance, Synchronisation how, int local,
+                  const Communicator& comm) {
+  if (how == Synchronisation::kOneToAll) return instance.root_timeline;
+  if (how == Synchronisation::kPrefix) return instance.latest_of[local];
+  const Arrivals<K>& all = instance.awaited_by(local, comm);
+  if (instance.parts.empty()) return all.latest;
+  const auto [time, sender] = instance.parts.latest_in_first_lane(local);
+  if (time == all.last[0] && sender >= 0 && all.latest >= 0) return std::min(sender, all.latest);
+  return time > all.last[0] ? sender : all.latest;
+}
 
 template <int K>
 class CollectiveInstances {

@@ -8,6 +8,7 @@
 
 #include "replay/matching/collective_instances.h"
 #include "replay/matching/matcher.h"
+#include "replay/matching/origin.h"
 #include "replay/matching/windows.h"
 #include "replay/store/packed_calls.h"
 #include "replay/trace/operation.h"
@@ -132,6 +133,7 @@ struct ThreadedRank {
     TransferId transfer;
     Lanes<K> enter;  ///< of the call that posted it
     double recorded_enter;
+    int timeline;
   };
   std::unordered_map<uint32_t, Request> requests;  ///< by slot
   std::unordered_map<uint32_t, int> waiting;       ///< timeline to wake, by slot
@@ -139,6 +141,7 @@ struct ThreadedRank {
   struct Step {
     Lanes<K> time;
     double recorded;
+    int timeline;
   };
   std::unordered_map<uint32_t, Step> steps;  ///< by slot, until they were waited for
   std::vector<int> unborn;                   ///< timelines that have not begun
@@ -177,6 +180,8 @@ struct alignas(kCacheLine) TimelineState {
   std::vector<MovedCompletion<K>> moved;
   size_t moved_here = 0;  ///< how many of them, the first ones, the current call waits for; they
                           ///< are the last ones in `awaited`
+  /// In the first lane: another thread, until whose request the current call had to wait; -1: none.
+  Origin held_by;
 
   KnownChannel& channel_of(const Action& action) {
     return channels[static_cast<size_t>(&action - block.actions.data())];

@@ -52,6 +52,7 @@
 #include "models/network/placement.h"
 #include "replay/matching/landings.h"
 #include "replay/matching/lock_order.h"
+#include "replay/matching/origin.h"
 #include "replay/trace/operation.h"
 
 namespace rubato {
@@ -64,6 +65,7 @@ struct Stream {
   Lanes<K> behind =
       never();  ///< arrival of the last transfer, after the earliest start of the first
   std::shared_ptr<Landing> flows;  ///< in the order of time, instead of the two arrivals
+  Origin landed_from;              ///< where origins are known (origin_rules.h)
 
   static Lanes<K> never() { return Lanes<K>::Constant(-std::numeric_limits<double>::infinity()); }
 
@@ -74,8 +76,9 @@ struct Stream {
   }
   /// Arrival of the last transfer if none may start before `ready`.
   Lanes<K> from(const Lanes<K>& ready) const { return landed.max(ready + behind); }
-  /// None did.
-  void go(const Lanes<K>& ready) {
+  /// None did, and `ready` follows from `by`.
+  void go(const Lanes<K>& ready, const Origin& by) {
+    if (ready[0] + behind[0] > landed[0]) landed_from = by;
     landed = from(ready);
     behind = never();
   }
@@ -95,13 +98,15 @@ struct OneSided {
   Stream<K> stores;        ///< what is put
   Stream<K> results;       ///< what is fetched
   Lanes<K> in_gaps = Lanes<K>::Zero();  ///< for how long results occupy the in-port
+  Origin left_from;                     ///< where origins are known
   std::shared_ptr<SlotFlows> flows;     ///< in the order of time
 
-  /// They went out once the target was ready.
-  void go(const Lanes<K>& ready) {
+  /// They went out once the target was ready, which follows from `by`.
+  void go(const Lanes<K>& ready, const Origin& by) {
+    if (ready[0] + through[0] > left[0]) left_from = by;
     left = left.max(ready + through);
-    stores.go(ready);
-    results.go(ready);
+    stores.go(ready, by);
+    results.go(ready, by);
   }
 };
 
@@ -118,6 +123,8 @@ struct Epoch {
   int32_t completer = -1;
   double recorded_post = 0;  ///< enter of the call, as recorded
   double recorded_complete = 0;
+  double post_enter = 0;  ///< of the call, in the first lane
+  double complete_enter = 0;
   /// When the notification went out (model), or the call was entered (measured).
   Lanes<K> posted = Stream<K>::never();
   Lanes<K> completed = Stream<K>::never();  ///< likewise
@@ -135,6 +142,7 @@ struct LockTurn {
   /// When the lock was free again at the target (model), or the last unlock was entered (measured).
   Lanes<K> released = Stream<K>::never();
   int32_t releaser = -1;         ///< timeline whose unlock that was, in the first lane
+  Origin released_from;          ///< where origins are known
   std::vector<int32_t> waiting;  ///< timelines to wake
 };
 
@@ -202,12 +210,12 @@ class Windows {
     Pair& of = pair(window, origin, target);
     if (of.accesses && (of.slots.empty() || of.slots.back() != slot)) of.slots.push_back(slot);
   }
-  /// The complete of an epoch, whose target was ready at `ready`, leaves: what was begun in it and
-  /// ends later (a get whose request is waited for behind it) went out then.
-  void end_epoch(Pair& of, int origin, const Lanes<K>& ready) {
+  /// The complete of an epoch, whose target was ready at `ready` because of `by`, leaves: what was
+  /// begun in it and ends later (a get whose request is waited for behind it) went out then.
+  void end_epoch(Pair& of, int origin, const Lanes<K>& ready, const Origin& by) {
     of.completes = false;
     for (const uint32_t slot : std::exchange(of.slots, {})) {
-      if (OneSided<K>* operation = find(origin, slot)) operation->go(ready);
+      if (OneSided<K>* operation = find(origin, slot)) operation->go(ready, by);
     }
   }
   /// An origin synchronises otherwise on a window: what it has started is over, though no complete

@@ -56,6 +56,7 @@ uint8_t CallLog::level_of(const Communicator& comm) const {
 }
 
 void CallLog::begin() {
+  file_.clear();
   timelines_.assign(trace_->timelines(), {});
   targets_.assign(trace_->ranks(), {});
 }

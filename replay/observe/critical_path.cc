@@ -19,6 +19,7 @@ CriticalPath::CriticalPath(const TraceDefinitions& trace)
 }
 
 void CriticalPath::begin() {
+  file_.clear();
   for (Timeline& timeline : timelines_) {
     timeline = {};
     timeline.open.reserve(kChunk);
@@ -39,6 +40,8 @@ void CriticalPath::call(int number, const Call& call, const Block& /*block*/,
     case CallRole::kBegin:
       timeline.begin = timeline.end = enter[0];
       timeline.has_begun = true;
+      if (waited.bound_to >= 0)
+        note(timeline, {enter[0], enter[0], waited.bound_at, waited.bound_to, kNoCall});
       return;
     case CallRole::kEnd:
       if (number < trace_->ranks()) timeline.end = leave[0];
@@ -53,13 +56,17 @@ void CriticalPath::call(int number, const Call& call, const Block& /*block*/,
       timeline.chunks.clear();
       return;
     case CallRole::kMpi:
-      break;
-    default:
-      return;  // compute, as far as the path is concerned
+      timeline.end = leave[0];
+      if (waited.bound_to < 0 && enter[0] == leave[0]) return;
+      return note(timeline, {enter[0], leave[0], waited.bound_at, waited.bound_to, call.name});
+    default:  // compute, as far as the path is concerned, but for who waits for a thread
+      if (waited.bound_to < 0) return;
+      return note(timeline, {enter[0], leave[0], waited.bound_at, waited.bound_to, kNoCall});
   }
-  timeline.end = leave[0];
-  if (waited.bound_to < 0 && enter[0] == leave[0]) return;
-  timeline.open.push_back({enter[0], leave[0], waited.bound_at, waited.bound_to, call.name});
+}
+
+void CriticalPath::note(Timeline& timeline, const Noted& noted) {
+  timeline.open.push_back(noted);
   if (timeline.open.size() < kChunk) return;
   timeline.chunks.push_back(file_.append(std::as_bytes(std::span(timeline.open))));
   timeline.open.clear();
@@ -117,45 +124,50 @@ PathSums CriticalPath::find(const std::function<void(const PathPiece&)>& each) c
 
   std::vector<std::optional<Backwards>> readers(timelines_.size());
   double now = timelines_[number].end;
+  begin = std::min(begin, now);
   sums.elapsed = now - begin;
   while (true) {
     const Timeline& timeline = timelines_[number];
     auto& reader = readers[number];
     if (!reader) reader.emplace(*this, number);
+    // (Threads may begin before all main ones do.)
+    const double since = std::max(timeline.begin, begin);
     const double piece_end = now;
     double in_calls = 0;
     const Noted* noted = reader->last();
     for (; noted; noted = reader->last()) {
-      if (noted->leave > now) {  // behind the cause, or the cause's own call
-        reader->pass();
-        continue;
-      }
-      if (noted->timeline >= 0) break;
-      const double inside = noted->leave - std::max(noted->enter, timeline.begin);
-      if (inside > 0) {
+      const bool is_behind = noted->leave > now;  // the cause, or is the call that holds it
+      if (!is_behind && noted->timeline >= 0) break;
+      const double inside = std::min(noted->leave, now) - std::max(noted->enter, since);
+      if (inside > 0 && noted->call != kNoCall) {
         sums.calls[noted->call] += inside;
         in_calls += inside;
       }
       reader->pass();
     }
-    const double piece_begin = noted ? noted->leave : std::min(timeline.begin, now);
+    const bool crosses = noted && noted->leave > begin;
+    // What is between two threads of a rank is its own.
+    const bool is_call = crosses && noted->call != kNoCall;
+    double piece_begin = std::min(since, now);
+    if (crosses) piece_begin = is_call ? noted->leave : std::max(noted->cause, begin);
     sums.compute[trace_->rank_of(number)] += piece_end - piece_begin - in_calls;
     if (each) each({number, piece_begin, piece_end});
-    if (!noted && number >= trace_->ranks()) {  // its rank's main thread began it
-      number = trace_->rank_of(number);
+    if (!crosses) {
+      if (number < trace_->ranks() || piece_begin <= begin) {
+        sums.late_start = piece_begin - begin;
+        return sums;
+      }
+      number = trace_->rank_of(number);  // whose main thread began it
       now = piece_begin;
       continue;
     }
-    if (!noted) {
-      sums.late_start = piece_begin - begin;
-      return sums;
-    }
     const Noted crossing = *noted;
     reader->pass();
-    sums.crossings[crossing.call] += crossing.leave - crossing.cause;
-    ++sums.hops;
-    now = crossing.cause;
     number = crossing.timeline;
+    now = std::max(crossing.cause, begin);
+    if (!is_call) continue;
+    sums.crossings[crossing.call] += crossing.leave - now;
+    ++sums.hops;
   }
 }
 

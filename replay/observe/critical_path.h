@@ -10,7 +10,8 @@
 // Walked backwards: on a timeline to the last call whose end follows from something else
 // than its enter (Waited::bound_to), then over to that one, to the moment of the cause. What lies
 // between cause and end (overheads, ports, transfer, the rounds of a collective) is the *crossing*.
-// So
+// From a join it goes to the thread that ended, from the begin of a thread to its creation; that
+// belongs to the rank's compute. So
 //
 //     Elapsed = compute + calls that wait for nobody + crossings + the late start of the first rank
 //
@@ -18,10 +19,11 @@
 // backward replay as in Böhme et al., Scalable critical-path based performance analysis (IPDPS
 // 2012).
 //
-// Short of exact: on `measured` the recording does not say when a message was there, so a call is
-// bound only if its cause was entered later than the call itself. A message that waits for a port
-// follows from its own send, not from the message before it, and one by pull or push not from the
-// presence that lets it go on.
+// On a model the compute on the path is how much the run shortens if a rank computes less, where
+// one path is the longest: see rules/origin_rules.h. Short of exact: on `measured` the recording
+// does not say when a message was there, so a call is bound only if its cause was entered later
+// than the call itself. Where messages share the network, one follows from its own send or post,
+// not from those that slow it down, nor from a port or the presence that lets it go on.
 
 #include <cstdint>
 #include <functional>
@@ -67,13 +69,14 @@ class CriticalPath : public Observer<1> {
 
  private:
   static constexpr size_t kChunk = 64;  ///< calls that are written at once
+  static constexpr uint16_t kNoCall = UINT16_MAX;
 
   struct Noted {
     double enter;
     double leave;
     double cause;      ///< if bound
     int32_t timeline;  ///< likewise; -1: not bound
-    uint16_t call;
+    uint16_t call;     ///< kNoCall: a thread begins or is joined
     uint16_t unused = 0;
   };
   static_assert(sizeof(Noted) == 32);
@@ -88,6 +91,8 @@ class CriticalPath : public Observer<1> {
     bool over = false;  ///< MPI_Finalize was entered
   };
   class Backwards;
+
+  void note(Timeline& timeline, const Noted& noted);
 
   const TraceDefinitions* trace_;
   std::vector<Timeline> timelines_;

@@ -75,23 +75,27 @@ PlaceSummary place_summary(const WaitPlaces& seen, const EventSource& source) {
     for (const auto& [key, ticks] : seen.delays(rank))
       summary.delays.push_back({rank, key.first, key.second, seconds(ticks)});
   }
-  for (size_t number = 0; summary.knows_functions && number <= functions.size(); ++number) {
-    FunctionEfficiency function;
-    if (number < functions.size()) {
-      function.name = functions[number].name;
-      function.place = functions[number].place();
+  std::map<uint32_t, FunctionEfficiency> found;  // kNoPlace comes last
+  for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
+    const int rank = trace.rank_of(timeline);
+    for (const auto& [number, sum] : seen.functions(timeline)) {
+      const auto [entry, is_new] = found.try_emplace(number);
+      FunctionEfficiency& function = entry->second;
+      if (is_new) {
+        if (number < functions.size()) {
+          function.name = functions[number].name;
+          function.place = functions[number].place();
+        }
+        function.compute.resize(trace.ranks());
+        function.mpi.resize(trace.ranks());
+        function.waits.resize(trace.ranks());
+      }
+      function.compute[rank] += seconds(sum.compute);
+      function.mpi[rank] += seconds(sum.mpi);
+      function.waits[rank] += seconds(sum.waits);
     }
-    function.compute.resize(trace.ranks());
-    function.mpi.resize(trace.ranks());
-    function.waits.resize(trace.ranks());
-    for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
-      const std::vector<FunctionSum>& sums = seen.functions(timeline);
-      if (number >= sums.size()) continue;
-      const int rank = trace.rank_of(timeline);
-      function.compute[rank] += seconds(sums[number].compute);
-      function.mpi[rank] += seconds(sums[number].mpi);
-      function.waits[rank] += seconds(sums[number].waits);
-    }
+  }
+  for (auto& [number, function] : found) {
     if (function.sum_of(function.compute) + function.sum_of(function.mpi) > 0)
       summary.functions.push_back(std::move(function));
   }

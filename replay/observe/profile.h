@@ -169,6 +169,7 @@ class Profile {
         row.not_recorded += (end - start) / ticks_per_second;
       }
     }
+    result.start = start / ticks_per_second;
     result.elapsed = (end - start) / ticks_per_second;
     result.elapsed_with_init = (last - first) / ticks_per_second;
   }

@@ -111,6 +111,7 @@ struct ScenarioResult {
   std::string base;                  ///< Scenario::base
   std::vector<std::string> changes;  ///< Scenario::changes
   bool from_recording = false;       ///< durations come from the archive, not from a model
+  double start = 0;                  ///< seconds: earliest of the ranks that have records
   double elapsed = 0;                ///< seconds; latest end minus earliest start over ranks
   double elapsed_with_init = 0;      ///< seconds; last record minus first record over ranks
   std::string deadlock;  ///< empty, or the cycle of ranks and calls that wait for each other

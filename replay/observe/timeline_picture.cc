@@ -28,10 +28,11 @@ Activity activity_of(WaitPattern pattern) {
 }  // namespace
 
 TimelinePicture::TimelinePicture(const TraceDefinitions& trace, double begin, double elapsed,
-                                 size_t cells, bool keeps_lost)
+                                 size_t cells, KeptLosses kept)
     : trace_(&trace),
       begin_(begin),
-      keeps_lost_(keeps_lost),
+      kept_(kept),
+      over_(trace.timelines()),
       wait_(trace.timelines()),
       what_(trace.timelines()) {
   ranks_per_row_ = (trace.ranks() + kMostRows - 1) / kMostRows;
@@ -45,6 +46,7 @@ TimelinePicture::TimelinePicture(const TraceDefinitions& trace, double begin, do
 
 void TimelinePicture::begin() {
   std::fill(ticks_.begin(), ticks_.end(), 0.0f);
+  std::fill(over_.begin(), over_.end(), 0);
   std::fill(wait_.begin(), wait_.end(), 0.0);
 }
 
@@ -68,18 +70,17 @@ void TimelinePicture::call(int timeline, const Call& call, const Block& block,
                            const Lanes<1>& clock_before, double /*recorded_before*/,
                            const Lanes<1>& enter, const Lanes<1>& leave) {
   const int rank = trace_->rank_of(timeline);
-  if (call.role == CallRole::kBegin) return;
+  if (call.role == CallRole::kBegin || over_[timeline]) return;
   if (call.role == CallRole::kInit) {
     wait_[timeline] = 0;
     return;
   }
   add(rank, clock_before[0], enter[0], Activity::kCompute);
-  if (call.role == CallRole::kMpi || call.role == CallRole::kFinalize) {
-    double lost = 0;  // somewhere in the call: drawn at its end
-    if (keeps_lost_ && call.spinning & kLoses) {
-      const Lost parts = lost_in(block.actions_of(call));
-      lost = std::min(parts.flushing + parts.stolen, leave[0] - enter[0]);
-    }
+  if (call.role == CallRole::kFinalize) {
+    over_[timeline] = 1;
+  } else if (call.role == CallRole::kMpi) {
+    // What is lost is so somewhere in the call: drawn at its end.
+    const double lost = std::min(kept_.in(call, block), leave[0] - enter[0]);
     const double own = leave[0] - lost, until = std::min(enter[0] + wait_[timeline], own);
     add(rank, enter[0], until, what_[timeline]);
     add(rank, until, own, Activity::kMpi);

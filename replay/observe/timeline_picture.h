@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replay/observe/critical_path.h"
+#include "replay/observe/kept_losses.h"
 #include "replay/observe/observer.h"
 #include "replay/trace/trace.h"
 
@@ -27,10 +28,10 @@ inline constexpr int kActivities = 8;
 
 class TimelinePicture : public Observer<1> {
  public:
-  /// The run begins at `begin` and takes `elapsed`, ticks. At most `cells` cells. `keeps_lost`:
-  /// calls hold what they lost (kLoses), as on `measured`.
+  /// The run begins at `begin` and takes `elapsed`, ticks. At most `cells` cells. `kept`: what
+  /// calls of the scenario hold of what they lost.
   TimelinePicture(const TraceDefinitions& trace, double begin, double elapsed, size_t cells,
-                  bool keeps_lost);
+                  KeptLosses kept = {});
 
   void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
@@ -51,11 +52,12 @@ class TimelinePicture : public Observer<1> {
   const TraceDefinitions* trace_;
   double begin_;
   double ticks_per_column_;
-  bool keeps_lost_;
+  KeptLosses kept_;
   int ranks_per_row_;
   int rows_;
   int columns_;
   std::vector<float> ticks_;    ///< by row, column and activity
+  std::vector<char> over_;      ///< by timeline: MPI_Finalize was entered
   std::vector<double> wait_;    ///< by timeline: of the call that call() hears of next
   std::vector<Activity> what_;  ///< likewise
 };

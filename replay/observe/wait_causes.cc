@@ -1,54 +1,92 @@
 #include "replay/observe/wait_causes.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace rubato {
 
-WaitCauses::WaitCauses(const TraceDefinitions& trace)
-    : trace_(&trace), timelines_(trace.timelines()), roots_(trace.ranks()) {}
+WaitCauses::WaitCauses(const TraceDefinitions& trace, KeptLosses kept)
+    : trace_(&trace), kept_(kept), timelines_(trace.timelines()), roots_(trace.ranks()) {}
 
 void WaitCauses::begin() {
   timelines_.assign(trace_->timelines(), {});
-  waits_.clear();
-  direct_.clear();
   roots_.assign(trace_->ranks(), 0);
 }
 
-void WaitCauses::call(int timeline, const Call& call, const Block& /*block*/,
+void WaitCauses::waited(int timeline, const Call& /*call*/, const Waited& waited) {
+  timelines_[timeline].waited = waited;
+}
+
+void WaitCauses::call(int timeline, const Call& call, const Block& block,
                       const Lanes<1>& /*clock_before*/, double /*recorded_before*/,
-                      const Lanes<1>& /*enter*/, const Lanes<1>& /*leave*/) {
-  if (call.role == CallRole::kInit) forget(timeline);
-  if (call.role == CallRole::kFinalize) timelines_[timeline].over = true;
-}
-
-void WaitCauses::forget(int timeline) {
+                      const Lanes<1>& enter, const Lanes<1>& leave) {
   Timeline& own = timelines_[timeline];
-  for (const Segment& each : own.segments) roots_[each.root] -= each.end - each.begin;
-  own.segments.clear();
-  own.late.clear();
-  const int rank = trace_->rank_of(timeline);
-  std::erase_if(waits_, [&](const auto& entry) { return entry.first.rank == rank; });
-  std::erase_if(direct_, [&](const auto& entry) { return entry.first.waiting == rank; });
-}
-
-void WaitCauses::waited(int timeline, const Call& call, const Waited& waited) {
-  Timeline& own = timelines_[timeline];
+  const Waited waited = std::exchange(own.waited, {});
+  if (call.role == CallRole::kInit) forget(own);
+  if (call.role == CallRole::kFinalize) own.over = true;
   if (own.over) return;
   if (waited.pattern == WaitPattern::kLateSender && waited.timeline >= 0)
     find_wrong_order(timeline, waited);
   if (waited.wait <= 0) return;
-  const int rank = trace_->rank_of(timeline);
-  WaitSum& sum = waits_[{rank, call.name, waited.pattern}];
+  const double inside = std::max(0.0, leave[0] - enter[0] - kept_.in(call, block));
+  add_wait(timeline, call, waited, std::min(waited.wait, inside));
+}
+
+void WaitCauses::forget(Timeline& timeline) {
+  for (const Segment& each : timeline.segments) roots_[each.root] -= each.ticks;
+  timeline = {};
+}
+
+std::map<WaitCauses::Key, WaitSum> WaitCauses::waits() const {
+  std::map<Key, WaitSum> all;
+  for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+    for (const auto& [call, sum] : timelines_[timeline].waits) {
+      WaitSum& of_rank = all[{trace_->rank_of(timeline), call.first, call.second}];
+      of_rank.count += sum.count;
+      of_rank.ticks += sum.ticks;
+    }
+  }
+  return all;
+}
+
+std::map<WaitCauses::Pair, double> WaitCauses::direct() const {
+  std::map<Pair, double> pairs;
+  for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+    for (const auto& [causing, ticks] : timelines_[timeline].direct)
+      pairs[{trace_->rank_of(timeline), causing}] += ticks;
+  }
+  return pairs;
+}
+
+void WaitCauses::add_direct(Timeline& waiting, int causing, double ticks) {
+  std::map<int, double>& causes = waiting.direct;
+  causes[causing] += ticks;
+  if (causes.size() <= kMostCauses) return;
+  std::vector<double> sums;
+  for (const auto& [rank, sum] : causes) sums.push_back(sum);
+  const auto middle = sums.begin() + static_cast<std::ptrdiff_t>(sums.size() / 2);
+  std::nth_element(sums.begin(), middle, sums.end());
+  std::erase_if(causes, [&](const auto& entry) { return entry.second < *middle; });
+  // (Equal ones: the last ranks go.)
+  while (causes.size() > kMostCauses) causes.erase(std::prev(causes.end()));
+}
+
+void WaitCauses::add_wait(int timeline, const Call& call, const Waited& waited, double counts) {
+  if (counts <= 0) return;
+  Timeline& own = timelines_[timeline];
+  WaitSum& sum = own.waits[{call.name, waited.pattern}];
   ++sum.count;
-  sum.ticks += waited.wait;
+  sum.ticks += counts;
   if (waited.pattern == WaitPattern::kLateSender) {
-    own.late.push_back({waited.cause, waited.wait, call.name});
+    own.late.push_back({waited.cause, counts, call.name});
     if (own.late.size() > kReceivesKept) own.late.pop_front();
   }
   if (waited.timeline < 0) return;
   const int causing = trace_->rank_of(waited.timeline);
-  direct_[{rank, causing}] += waited.wait;
+  add_direct(own, causing, counts);
 
+  const double part = counts / waited.wait;
   const double end = waited.enter + waited.wait;
   double done = waited.enter;
   // What the cause waited for itself is not its own doing.
@@ -59,37 +97,39 @@ void WaitCauses::waited(int timeline, const Call& call, const Waited& waited) {
     });
     for (; segment != theirs.end() && segment->begin < end; ++segment) {
       const double begin = std::max(segment->begin, done);
-      add_segment(own, done, begin, causing);
+      add_segment(own, done, begin, causing, part);
       done = std::min(segment->end, end);
-      add_segment(own, begin, done, segment->root);
+      add_segment(own, begin, done, segment->root, part);
     }
   }
-  add_segment(own, done, end, causing);
+  add_segment(own, done, end, causing, part);
 }
 
-void WaitCauses::add_segment(Timeline& to, double begin, double end, int root) {
+void WaitCauses::add_segment(Timeline& to, double begin, double end, int root, double part) {
   if (!(end > begin)) return;
-  roots_[root] += end - begin;
+  const double ticks = part * (end - begin);
+  roots_[root] += ticks;
   if (!to.segments.empty() && to.segments.back().end == begin && to.segments.back().root == root) {
     to.segments.back().end = end;
+    to.segments.back().ticks += ticks;
     return;
   }
-  to.segments.push_back({begin, end, root});
+  to.segments.push_back({begin, end, root, ticks});
   if (to.segments.size() > kSegmentsKept) to.segments.pop_front();
 }
 
 void WaitCauses::find_wrong_order(int timeline, const Waited& received) {
-  std::deque<LateSend>& sends = timelines_[timeline].late;
+  Timeline& own = timelines_[timeline];
+  std::deque<LateSend>& sends = own.late;
   // Their causes are in the order of time: each lies behind the call before.
   if (sends.empty() || received.cause >= sends.back().cause) return;
-  const int rank = trace_->rank_of(timeline);
   std::erase_if(sends, [&](const LateSend& late) {
     // Not a message of the same call: received.enter lies behind the wait.
     if (!(received.cause < late.cause) || received.enter < late.cause) return false;
-    const auto from = waits_.find({rank, late.call, WaitPattern::kLateSender});
+    const auto from = own.waits.find({late.call, WaitPattern::kLateSender});
     from->second.ticks -= late.wait;
-    if (--from->second.count == 0) waits_.erase(from);
-    WaitSum& to = waits_[{rank, late.call, WaitPattern::kWrongOrder}];
+    if (--from->second.count == 0) own.waits.erase(from);
+    WaitSum& to = own.waits[{late.call, WaitPattern::kWrongOrder}];
     ++to.count;
     to.ticks += late.wait;
     return true;

@@ -22,8 +22,10 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <utility>
 #include <vector>
 
+#include "replay/observe/kept_losses.h"
 #include "replay/observe/observer.h"
 #include "replay/trace/trace.h"
 
@@ -36,7 +38,8 @@ struct WaitSum {
 };
 
 /// Adds up the waits of one scenario by call and by who caused them. Only the window of a rank
-/// counts, as in Profile. Memory: a few KiB a timeline.
+/// counts, as in Profile, and of a wait what the call did not lose. Memory: a few KiB a timeline,
+/// and 12 KiB a timeline at most for who causes its waits.
 class WaitCauses : public Observer<1> {
  public:
   struct Key {
@@ -51,28 +54,32 @@ class WaitCauses : public Observer<1> {
     auto operator<=>(const Pair&) const = default;
   };
 
-  explicit WaitCauses(const TraceDefinitions& trace);
+  explicit WaitCauses(const TraceDefinitions& trace, KeptLosses kept = {});
 
   void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
   void waited(int timeline, const Call& call, const Waited& waited) override;
 
-  const std::map<Key, WaitSum>& waits() const { return waits_; }
-  /// Ticks that the first rank waited for the second, directly.
-  const std::map<Pair, double>& direct() const { return direct_; }
+  std::map<Key, WaitSum> waits() const;
+  /// Ticks that the first rank waited for the second, directly. Of a timeline that waits for more
+  /// than kMostCauses ranks those that it waits for longest, or nearly: each time that they become
+  /// too many, the lesser half is forgotten.
+  std::map<Pair, double> direct() const;
   /// Ticks of all ranks' waits whose root is this rank; by rank.
   const std::vector<double>& roots() const { return roots_; }
 
  private:
   static constexpr size_t kSegmentsKept = 512;  ///< of a timeline; older waits count as its own
   static constexpr size_t kReceivesKept = 32;
+  static constexpr size_t kMostCauses = 256;
 
   /// A part of a wait, and its root.
   struct Segment {
     double begin;
     double end;
-    int root;  ///< rank
+    int root;      ///< rank
+    double ticks;  ///< of it those that count
   };
   /// A wait for a late sender that may turn out to be of the wrong order.
   struct LateSend {
@@ -82,18 +89,23 @@ class WaitCauses : public Observer<1> {
   };
   struct Timeline {
     bool over = false;             ///< MPI_Finalize was entered
+    Waited waited;                 ///< of the call that call() hears of next
     std::deque<Segment> segments;  ///< in the order of time, apart from each other
     std::deque<LateSend> late;
+    std::map<std::pair<uint16_t, WaitPattern>, WaitSum> waits;  ///< by call and pattern
+    std::map<int, double> direct;                               ///< by rank that causes them
   };
 
-  void add_segment(Timeline& to, double begin, double end, int root);
+  void add_wait(int timeline, const Call& call, const Waited& waited, double counts);
+  void add_direct(Timeline& waiting, int causing, double ticks);
+  /// `part` of it counts.
+  void add_segment(Timeline& to, double begin, double end, int root, double part);
   void find_wrong_order(int timeline, const Waited& received);
-  void forget(int timeline);
+  void forget(Timeline& timeline);
 
   const TraceDefinitions* trace_;
+  KeptLosses kept_;
   std::vector<Timeline> timelines_;
-  std::map<Key, WaitSum> waits_;
-  std::map<Pair, double> direct_;
   std::vector<double> roots_;
 };
 

@@ -32,10 +32,10 @@ FunctionSum& FunctionSum::operator+=(const FunctionSum& other) {
   return *this;
 }
 
-WaitPlaces::WaitPlaces(const EventSource& source, bool keeps_lost)
+WaitPlaces::WaitPlaces(const EventSource& source, KeptLosses kept)
     : source_(&source),
       trace_(&source.definitions()),
-      keeps_lost_(keeps_lost),
+      kept_(kept),
       same_function_(first_alike(source.functions(),
                                  [](const FunctionName& function) {
                                    return std::tuple(function.name, function.file, function.line);
@@ -65,7 +65,10 @@ uint32_t WaitPlaces::number_of(const Place& place) {
 }
 
 FunctionSum& WaitPlaces::sum_of(Timeline& timeline, uint32_t function) {
-  return timeline.functions[std::min<size_t>(function, same_function_.size())];
+  Timeline::RecentSum& recent = timeline.recent_sums[function % kRecentSums];
+  if (!recent.sum || recent.function != function)
+    recent = {function, &timeline.functions[function]};
+  return *recent.sum;
 }
 
 void WaitPlaces::begin(int number, double time) {
@@ -79,7 +82,6 @@ void WaitPlaces::begin(int number, double time) {
   timeline.until = time;
   call_places_ = source_->call_places();
   if (call_places_) timeline.reader.emplace(*call_places_, number);
-  if (!same_function_.empty()) timeline.functions.resize(same_function_.size() + 1);
 }
 
 void WaitPlaces::add_part(Timeline& timeline, double end, int32_t root, uint32_t place) {
@@ -121,7 +123,7 @@ void WaitPlaces::add_gap(Timeline& timeline, int rank, const Call& call, double 
     return;
   }
   uint32_t function = kNoPlace, site = kNoPlace;
-  const bool counts = !timeline.over && !timeline.functions.empty();
+  const bool counts = !timeline.over && !same_function_.empty();
   double left = gap;
   if (timeline.reader) {
     const CallPlace& place = timeline.reader->at(call.event);
@@ -183,13 +185,9 @@ void WaitPlaces::call(int number, const Call& call, const Block& block,
   if (call.role == CallRole::kFinalize) timeline.over = true;
   if (call.role == CallRole::kEnd) timeline.ended = true;
   if (call.role == CallRole::kMpi && !timeline.over) {
-    double inside = leave[0] - enter[0];
-    if (keeps_lost_ && call.spinning & kLoses) {
-      const Lost lost = lost_in(block.actions_of(call));
-      inside = std::max(0.0, inside - lost.flushing - lost.stolen);
-    }
+    const double inside = std::max(0.0, leave[0] - enter[0] - kept_.in(call, block));
     const double counts = std::min(wait, inside);
-    if (!timeline.functions.empty()) {
+    if (!same_function_.empty()) {
       FunctionSum& sum = sum_of(timeline, places_[timeline.here].function);
       sum.mpi += inside;
       sum.waits += counts;
@@ -203,13 +201,13 @@ void WaitPlaces::call(int number, const Call& call, const Block& block,
       timeline.wait = 0;
     }
   }
-  if (call.role == CallRole::kThread && !timeline.over && !timeline.functions.empty())
+  if (call.role == CallRole::kThread && !timeline.over && !same_function_.empty())
     sum_of(timeline, places_[timeline.here].function).compute += leave[0] - enter[0];
   add_part(timeline, leave[0], rank, timeline.here);
   if (call.role == CallRole::kInit) {
     ranks_[rank].waits.clear();
     recent_waits_.assign(kRecent, {});
-    std::fill(timeline.functions.begin(), timeline.functions.end(), FunctionSum());
+    for (auto& [function, sum] : timeline.functions) sum = {};
   }
 }
 

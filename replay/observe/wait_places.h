@@ -21,6 +21,7 @@
 //
 // The same observer sums up functions: compute, and the MPI calls that each makes itself.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -61,12 +62,12 @@ struct FunctionSum {
 };
 
 /// Adds up the waits of one scenario by place. Only the window of a rank counts, as in Profile.
-/// Memory: some 10 KiB a timeline, at most 130; 4 KiB more where places are on record. The source
+/// Memory: some 10 KiB a timeline, at most 130, and 50 bytes for each function that it is in; 4 KiB
+/// more where places are on record. The source
 /// must have been asked to note_places(). Errors: as CallFile's.
 class WaitPlaces : public Observer<1> {
  public:
-  /// `keeps_lost`: calls of the scenario hold what they lost (kLoses), which is no wait.
-  WaitPlaces(const EventSource& source, bool keeps_lost);
+  WaitPlaces(const EventSource& source, KeptLosses kept = {});
 
   bool watches_enters() const override { return true; }
   void entered(int timeline, const Call& call, const Lanes<1>& clock_before, double recorded_before,
@@ -85,14 +86,15 @@ class WaitPlaces : public Observer<1> {
   using CauseAndWait = std::pair<uint32_t, uint32_t>;
   /// Ticks of all ranks' waits of which this rank is the root.
   const std::map<CauseAndWait, double>& delays(int rank) const { return ranks_[rank].delays; }
-  /// By index into EventSource::functions(), and behind these what is in none; empty where none are
-  /// on record. Of functions of the same name and line the first has all.
-  const std::vector<FunctionSum>& functions(int timeline) const {
-    return timelines_[timeline].functions;
-  }
+  /// By index into EventSource::functions(), kNoPlace for what is in none; those that the timeline
+  /// was in; empty where none are on record. Of functions of the same name and line the first has
+  /// all.
+  using FunctionSums = std::unordered_map<uint32_t, FunctionSum>;
+  const FunctionSums& functions(int timeline) const { return timelines_[timeline].functions; }
 
  private:
-  static constexpr size_t kMostPieces = 64;                    ///< of a wait that is passed on
+  static constexpr size_t kMostPieces = 64;  ///< of a wait that is passed on
+  static constexpr size_t kRecentSums = 4;
   static constexpr size_t kFewParts = 256, kMostParts = 8192;  ///< of a timeline's past
 
   /// From `begin` to the begin of the next one.
@@ -119,7 +121,12 @@ class WaitPlaces : public Observer<1> {
     uint32_t comm = 0;
     double wait = 0;
     std::optional<CallPlaces::Reader> reader;
-    std::vector<FunctionSum> functions;
+    FunctionSums functions;
+    struct RecentSum {
+      uint32_t function = 0;
+      FunctionSum* sum = nullptr;
+    };
+    std::array<RecentSum, kRecentSums> recent_sums;  ///< the last ones of `functions`, by number
   };
   struct Rank {
     std::map<PlaceOnComm, WaitSum> waits;
@@ -128,7 +135,7 @@ class WaitPlaces : public Observer<1> {
 
   void begin(int number, double time);
   uint32_t number_of(const Place& place);
-  FunctionSum& sum_of(Timeline& timeline, uint32_t function);
+  static FunctionSum& sum_of(Timeline& timeline, uint32_t function);
   uint32_t known(uint32_t function) const {
     return function < same_function_.size() ? same_function_[function] : kNoPlace;
   }
@@ -148,7 +155,7 @@ class WaitPlaces : public Observer<1> {
 
   const EventSource* source_;
   const TraceDefinitions* trace_;
-  bool keeps_lost_;
+  KeptLosses kept_;
   const CallPlaces* call_places_ = nullptr;
   std::vector<uint32_t> same_function_, same_site_;  ///< the first that looks the same
   std::vector<Timeline> timelines_;

@@ -234,6 +234,32 @@ class ModelRules {
     return transfer.handshake ? transfer.arrival()
                               : acknowledged(transfer, message_cost(transfer.pair, transfer.bytes));
   }
+  /// When the request to send of a message is at its receiver, whose send was entered then. With
+  /// one lane; so below.
+  Lanes<K> request_comes(const Transfer<K>& transfer, const Lanes<K>& enter) {
+    const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
+    return enter + cost.send_overhead + cost.latency;
+  }
+  /// When its receiver has it, whose port is free.
+  Lanes<K> received(const Transfer<K>& transfer) {
+    return transfer.arrival() + message_cost(transfer.pair, transfer.bytes).receive_overhead;
+  }
+  /// What the messages of the current call take of the processor.
+  Lanes<K> overheads(const TimelineState<K>& timeline, const Call& call,
+                     const RuleContext<K>& context) {
+    Lanes<K> sum = Lanes<K>::Zero();
+    for (const Action& action : timeline.block.actions_of(call)) {
+      if (action.kind != ActionKind::kSend) continue;
+      sum += message_cost(pair(timeline.rank, action.message.peer), action.message.bytes)
+                 .send_overhead;
+    }
+    for (const Awaited& awaited : timeline.awaited) {
+      if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
+      const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
+      if (!transfer.abandoned) sum += message_cost(transfer.pair, transfer.bytes).receive_overhead;
+    }
+    return sum;
+  }
   /// When a collective is complete for a member of it that waits in the current call.
   Lanes<K> completion(const TimelineState<K>& timeline, const Call& call, const Awaited& awaited,
                       const RuleContext<K>& context) {

@@ -59,6 +59,7 @@
 #include "models/cost/platform.h"
 #include "models/lanes.h"
 #include "replay/matching/channel_table.h"
+#include "replay/matching/origin.h"
 #include "replay/rules/handshake.h"
 
 namespace rubato {
@@ -161,6 +162,7 @@ class Presence {
   struct Arrival {
     TransferId message;
     Lanes<K> time;
+    Origin by;  ///< with one lane: the call whose enter let it go on; -1: it did so by itself
   };
   /// Messages whose arrival became known in all lanes; to be cleared by whoever took note.
   std::vector<Arrival>& arrivals() { return arrivals_; }
@@ -187,6 +189,7 @@ class Presence {
     Lanes<K> since;                        ///< the time that is asked for
     HandshakeTimes<K> times;
     Lanes<K> arrival;
+    Origin by;  ///< as Arrival's
   };
   struct Stay {
     Lanes<K> enter, leave;
@@ -359,6 +362,7 @@ void Presence<K>::match(TransferId id, const HandshakeTimes<K>& times) {
   const uint32_t place = place_of_[id];
   Message& message = messages_[place];
   message.matched = true;
+  message.by = {};
   message.since = times.ready;
   message.times = times;
   ask(place);
@@ -528,6 +532,11 @@ Lanes<K> Presence<K>::after(const Message& message, Side side, const Lanes<K>& e
 template <int K>
 void Presence<K>::serve(uint32_t place, Side side, Mask lanes, const Lanes<K>& enter) {
   Message& message = messages_[place];
+  if constexpr (K == 1) {
+    // The data of a push leaves up to a head start before its sender could see the answer.
+    const double early = side == kSender ? message.times.head_start[0] : 0;
+    if (message.since[0] - enter[0] < early) message.by = {message.timeline[side], enter[0]};
+  }
   const Lanes<K> next = after(message, side, enter);
   if (side == kReceiver && message.protocol == Protocol::kPush) {
     message.asks_sender |= lanes;
@@ -595,7 +604,7 @@ void Presence<K>::finish_if_settled(uint32_t place) {
   Message& message = messages_[place];
   if (message.open != 0) return;
   for (const Side side : {kReceiver, kSender}) lose_interest(message, side);
-  arrivals_.push_back({message.id, message.arrival});
+  arrivals_.push_back({message.id, message.arrival, message.by});
   give_up(place);
 }
 

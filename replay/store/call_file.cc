@@ -28,6 +28,13 @@ CallFile::~CallFile() {
   if (file_ >= 0) ::close(file_);
 }
 
+void CallFile::clear() {
+  kept_bytes_ = 0;
+  written_ = 0;
+  buffer_.clear();
+  if (file_ >= 0 && ::ftruncate(file_, 0) != 0) fail("cannot be emptied");
+}
+
 uint64_t CallFile::append(std::span<const std::byte> bytes) {
   uint64_t kept = 0;
   if (keep(bytes, kept)) return kept;

@@ -19,6 +19,8 @@ class CallFile {
   CallFile(const CallFile&) = delete;
   CallFile& operator=(const CallFile&) = delete;
 
+  /// Forgets all bytes. Errors: InputError when the disk fails.
+  void clear();
   /// Appends `bytes` and returns their offset. Errors: InputError when the file cannot be created
   /// or the disk is full.
   uint64_t append(std::span<const std::byte> bytes);

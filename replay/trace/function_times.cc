@@ -24,8 +24,8 @@ std::string FunctionName::place() const {
 
 void FunctionClock::take_time(double time) {
   if (stopped_ == 0 && time > since_ && !open_.empty()) {
-    if (totals_) (*totals_)[open_.back().number] += time - since_;
-    if (places_) add_part(open_.back().number, time - since_);
+    if (totals_) total_of(open_.back().number) += time - since_;
+    if (totals_ || places_) add_part(open_.back().number, time - since_);
     uint64_t functions = 0;
     for (const Function& function : open_) functions |= function.chosen;
     const auto same = std::find_if(gap_.begin(), gap_.end(), [&](const FunctionTime& part) {
@@ -40,6 +40,12 @@ void FunctionClock::take_time(double time) {
     }
   }
   since_ = time;
+}
+
+double& FunctionClock::total_of(uint32_t function) {
+  if (function != last_function_ || !last_total_) last_total_ = &(*totals_)[function];
+  last_function_ = function;
+  return *last_total_;
 }
 
 void FunctionClock::add_part(uint32_t function, double ticks) {
@@ -66,7 +72,8 @@ void FunctionClock::leave_function(Function function, double time) {
 }
 
 void FunctionClock::begin_window() {
-  if (totals_) std::fill(totals_->begin(), totals_->end(), 0.0);
+  if (!totals_) return;
+  for (auto& [function, ticks] : *totals_) ticks = 0;
 }
 
 void FunctionClock::stop(uint64_t event, double time, uint32_t site) {
@@ -75,8 +82,8 @@ void FunctionClock::stop(uint64_t event, double time, uint32_t site) {
   if (places_) {
     const uint32_t function = open_.empty() ? kNoPlace : open_.back().number;
     places_->add(timeline_, event, function, site, parts_);
-    parts_.clear();
   }
+  parts_.clear();
   for (FunctionTime& part : gap_) {
     part.event = event;
     if (times_) times_->push_back(part);
@@ -95,10 +102,12 @@ void FunctionClock::lose(double ticks, double time) {
   if (time <= began_) return;
   const double left = std::max(0.0, 1 - ticks / (time - began_));
   for (FunctionTime& part : gap_) part.ticks *= left;
-  for (FunctionPart& part : parts_) part.ticks *= left;
-  if (totals_ && !open_.empty()) {  // of the innermost, as far as it was there
-    double& total = (*totals_)[open_.back().number];
-    total -= std::min(total, ticks);
+  for (FunctionPart& part : parts_) {
+    if (totals_) {
+      double& total = total_of(part.function);
+      total -= std::min(total, (1 - left) * part.ticks);
+    }
+    part.ticks *= left;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace rubato {
@@ -49,8 +50,8 @@ struct FunctionName {
 };
 
 /// Recorded compute by timeline and function, without that of the functions it calls: ticks, from
-/// the end of MPI_Init to MPI_Finalize.
-using FunctionTotals = std::vector<std::vector<double>>;
+/// the end of MPI_Init to MPI_Finalize. A timeline has entries for the functions it was in.
+using FunctionTotals = std::vector<std::unordered_map<uint32_t, double>>;
 
 /// No function, or no call site.
 inline constexpr uint32_t kNoPlace = UINT32_MAX;
@@ -84,7 +85,7 @@ class PlaceSink {
 /// What is asked for of functions; each may be null.
 struct FunctionWatch {
   FunctionTimes* times = nullptr;
-  FunctionTotals* totals = nullptr;  ///< with an entry for each timeline and function
+  FunctionTotals* totals = nullptr;  ///< with an entry for each timeline
   PlaceSink* places = nullptr;
 
   bool any() const { return times || totals || places; }
@@ -115,7 +116,7 @@ class FunctionClock {
   /// And goes on.
   void go(double time);
   /// The thread had no core for `ticks` since go(), at an unknown place: each function loses its
-  /// share.
+  /// share, of gaps and in total.
   void lose(double ticks, double time);
   /// MPI_Init is over: what was before does not count in total.
   void begin_window();
@@ -126,15 +127,18 @@ class FunctionClock {
   static constexpr size_t kMostParts = 32;  ///< functions in one gap; more count as none
 
   void take_time(double time);
+  double& total_of(uint32_t function);
   void add_part(uint32_t function, double ticks);
 
   bool matters(Function function) const { return totals_ || places_ || function.chosen != 0; }
 
   std::vector<FunctionTime>* times_;
-  std::vector<double>* totals_;
+  std::unordered_map<uint32_t, double>* totals_;
+  uint32_t last_function_ = kNoPlace;  ///< of total_of()
+  double* last_total_ = nullptr;
   PlaceSink* places_;
   int timeline_;
-  std::vector<FunctionPart> parts_;  ///< since the last call, for places_
+  std::vector<FunctionPart> parts_;  ///< since the last call, for places_ and totals_
   std::vector<Function> open_;     ///< functions it is in, as far as asked for, the innermost last
   std::vector<FunctionTime> gap_;  ///< since the last call
   int stopped_ = 0;                ///< calls it is in

@@ -69,6 +69,25 @@ const char* const kPair = R"(
 
 }  // namespace
 
+// Nobody receives the 2000 bytes of rank 0: the replay finds out, and begins anew. Rank 0 is in the
+// log with its calls once, as is rank 1, of which a part was written to the file.
+TEST_CASE("a log holds no calls of a replay that was given up") {
+  std::string text =
+      "0: 0..0 init\n0: 0..1 send 1 2000B tag 1\n0: 1..2 send 1 8B tag 2\n0: 10 end\n1: 0..0 "
+      "init\n";
+  for (int i = 0; i < 200; ++i) text += "1: 0..0 local MPI_Comm_rank\n";
+  text += "1: 5..6 recv 0 8B tag 2\n1: 10 end\n";
+  const Logged run(text, "loggps:L=100ns,G=1ns,S=1000B");
+  const auto calls = [&](int timeline) {
+    CallLog::Reader reader(*run.log, timeline);
+    int count = 0;
+    for (LoggedCall call; reader.next(call);) ++count;
+    return count;
+  };
+  CHECK(calls(0) == 4);    // MPI_Init, two sends, the end
+  CHECK(calls(1) == 203);  // MPI_Init, 200, the receive, the end
+}
+
 TEST_CASE("a run does not differ from itself") {
   const Logged run(kPair);
   const RunDifference d = difference(run, run, 0);

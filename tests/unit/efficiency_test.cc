@@ -380,7 +380,7 @@ TEST_CASE("no factor is above 1") {
 }
 
 TEST_CASE("a total of a function is without the functions that it calls, and without MPI") {
-  FunctionTotals totals(1, std::vector<double>(2));
+  FunctionTotals totals(1);
   FunctionClock clock({nullptr, &totals}, 0);
   clock.enter_function({0, 1}, 0);
   clock.begin_window();  // nothing of it counts from before
@@ -393,10 +393,12 @@ TEST_CASE("a total of a function is without the functions that it calls, and wit
   clock.leave_function({0, 1}, 100);
   CHECK(totals[0][0] == 10 + 10 + 5);
   CHECK(totals[0][1] == 10 + 30 + 5);
-  // 4 of the 8 since the last call were somebody else's.
+  // Of the 18 since the last call 9 were somebody else's: half of the 13 in the one, and of the 5
+  // in the other.
   clock.enter_function({0, 0}, 100);
-  clock.lose(4, 108);
-  CHECK(totals[0][0] == 25 + 4);
+  clock.lose(9, 108);
+  CHECK(totals[0][0] == 25 + 8 - 6.5);
+  CHECK(totals[0][1] == 45 - 2.5);
 }
 
 // Rank 0 computes 1000, rank 1 3000, and rank 1 had no core for 2000 of its 5000: perfect takes

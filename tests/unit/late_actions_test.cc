@@ -337,3 +337,24 @@ TEST_CASE("receives that are open for a whole archive meet their messages") {
   CHECK(results.trace.unmatched_sends + results.trace.unmatched_receives == 0);
   check_ends(results.scenarios[1], {1560 + 10 * n, 1540 + 10 * n});
 }
+
+TEST_CASE("a file that is cleared holds what comes behind, from its beginning on") {
+  CallFile file(100);
+  const auto piece = [](int size, int value) {
+    return std::vector<std::byte>(size, static_cast<std::byte>(value));
+  };
+  const uint64_t kept = file.append(piece(64, 1));
+  for (int i = 0; i < 3000; ++i) file.append(piece(1000, 2));  // more than is written at once
+  file.clear();
+  CHECK(file.append(piece(64, 3)) == kept);
+  REQUIRE(file.kept_at(kept));
+  CHECK(*file.kept_at(kept) == std::byte{3});
+  std::vector<uint64_t> places;
+  for (int i = 0; i < 3000; ++i) places.push_back(file.append(piece(1000, i % 7)));
+  CHECK(places[0] == 100);
+  for (const int i : {0, 1500, 2999}) {
+    std::vector<std::byte> read(1000);
+    file.read(places[i], read);
+    CHECK(read == piece(1000, i % 7));
+  }
+}

@@ -7,12 +7,12 @@
 #include <numeric>
 #include <sstream>
 
-#include "models/cost/platform_file.h"
 #include "replay/archive/text_source.h"
 #include "replay/driver.h"
 #include "tests/unit/all_buses.h"
 #include "tests/unit/each_width.h"
 #include "tests/unit/ends.h"
+#include "tests/unit/random_machines.h"
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
@@ -30,35 +30,6 @@ Scenario bandela(const Machine& machine) {
        << "ns,network.latency=" << machine.network_latency
        << "ns,bandwidth=" << 1 / machine.per_byte << "GB/s";
   return parse_scenario(text.str());
-}
-
-Scenario platform(const Machine& machine) {
-  std::ostringstream text;
-  text.precision(17);
-  text << "format = 1\n";
-  for (const char* level : {"self", "node", "network"}) {
-    const double latency =
-        std::string(level) == "network" ? machine.network_latency : machine.node_latency;
-    text << "[level." << level << "]\ntransfer = [{ from = \"0B\", latency = \"" << latency
-         << "ns\", bandwidth = \"" << 1 / machine.per_byte << "GB/s\" }]\n"
-         << (machine.gap > 0 ? "gap = [{ from = \"0B\", latency = \"0s\", bandwidth = \"" +
-                                   std::to_string(1 / machine.gap) + "GB/s\" }]\n"
-                             : "gap = \"0s\"\n")
-         << "send_overhead = \"" << machine.o_s << "ns\"\nreceive_overhead = \"" << machine.o_r
-         << "ns\"\n";
-    if (machine.burst_gap > 0)
-      text << "burst_gap = [{ from = \"0B\", latency = \"0s\", bandwidth = \""
-           << 1 / machine.burst_gap << "GB/s\" }]\n";
-    if (machine.crossing > 0) text << "crossing_delay = \"" << machine.crossing << "ns\"\n";
-    if (machine.rendezvous < kNever)
-      text << "protocol = [{ from = \"0B\", kind = \"eager\" }, { from = \"" << machine.rendezvous
-           << "B\", kind = \"" << kProtocolNames[static_cast<int>(machine.protocol)] << "\" }]\n";
-  }
-  Scenario scenario;
-  scenario.name = "platform";
-  scenario.platform = parse_platform(text.str(), "platform");
-  scenario.platform.collectives = machine.collectives;
-  return scenario;
 }
 
 void check_near(const std::vector<double>& got, const std::vector<double>& expected) {
@@ -129,21 +100,6 @@ Recorded record(unsigned seed, bool safe, const Machine& machine) {
   recorded.ends = Reference(program, machine).run(&recorded.program);
   recorded.text = as_text(recorded.program, recorded.ends);
   return recorded;
-}
-
-/// A program of which each two ranks can be the threads of one.
-Program threaded(unsigned seed) {
-  Program program = Generator(seed, true).make();
-  for (auto& ops : program.ranks) {
-    for (Op& op : ops) op.started.clear();
-    std::erase_if(ops, [](const Op& op) {
-      return op.kind == Kind::kCollective || op.kind == Kind::kStart ||
-             op.kind == Kind::kSendrecv || (op.kind == Kind::kWait && op.requests.empty());
-    });
-  }
-  for (size_t rank = 1; rank < program.nodes.size(); rank += 2)
-    program.nodes[rank] = program.nodes[rank - 1];
-  return program;
 }
 
 /// A recording by clocks that jump ahead by up to 3000 ticks now and then, one for each `threads`

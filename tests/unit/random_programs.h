@@ -411,4 +411,19 @@ inline std::string as_text(const Program& program, const std::vector<double>& en
   return out.str();
 }
 
+/// A program of which each two ranks can be the threads of one.
+inline Program threaded(unsigned seed) {
+  Program program = Generator(seed, true).make();
+  for (auto& ops : program.ranks) {
+    for (Op& op : ops) op.started.clear();
+    std::erase_if(ops, [](const Op& op) {
+      return op.kind == Kind::kCollective || op.kind == Kind::kStart ||
+             op.kind == Kind::kSendrecv || (op.kind == Kind::kWait && op.requests.empty());
+    });
+  }
+  for (size_t rank = 1; rank < program.nodes.size(); rank += 2)
+    program.nodes[rank] = program.nodes[rank - 1];
+  return program;
+}
+
 }  // namespace rubato::property

@@ -2,6 +2,7 @@
 
 #include "replay/observe/timeline_picture.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/unit/toy.h"
@@ -31,7 +32,8 @@ struct Drawn {
 
 Drawn draw(const std::string& text, const std::string& scenario, double elapsed, size_t cells) {
   const auto source = parse_text_trace(text);
-  TimelinePicture picture(source->definitions(), 0, elapsed, cells, scenario == "measured");
+  TimelinePicture picture(source->definitions(), 0, elapsed, cells,
+                          kept_losses(parse_scenario(scenario), false));
   CriticalPath path(source->definitions());
   ReplayOptions options;
   options.wait_states = true;
@@ -86,6 +88,61 @@ TEST_CASE("ranks of a large run share rows") {
   const Drawn drawn = draw(text, "perfect", 100, 700);
   CHECK(drawn.rows == 342);
   CHECK(drawn.cells.substr(0, 5) == "mm mm");
+}
+
+// Rank 0 is in MPI_Finalize from 40 on, until rank 1, which the run waits for, has come.
+TEST_CASE("behind the enter of MPI_Finalize nothing is drawn") {
+  const char* text = R"(
+    0: 0..0 init
+    1: 0..0 init
+    0: 40..100 finalize
+    0: 110..120 local MPI_Finalized
+    1: 100..100 finalize
+  )";
+  for (const char* scenario : {"measured", "perfect"})
+    CHECK(draw(text, scenario, 100, 20).cells == "cccc...... cccccccccc");
+}
+
+// Of rank 1, as if it had no records, no start is known: the run begins when the others do. On a
+// model calls have lost nothing, --keep-stolen or not; rank 0 waits from 10 on for rank 2, which
+// comes to the barrier at 30.
+TEST_CASE("a page draws from where the run begins, and nothing lost on models") {
+  const auto source = parse_text_trace(R"(
+    comm 1 0 2
+    0: 1000..1000 init
+    1: 1000 end
+    2: 1000..1000 init
+    0: 1010..1040 barrier comm 1 lost 20
+    0: 1040 end
+    2: 1030..1040 barrier comm 1
+    2: 1040 end
+  )");
+  REQUIRE(source->definitions().ranks() == 3);
+  for (const bool keep_stolen : {false, true}) {
+    ReplayOptions options;
+    options.keep_stolen = keep_stolen;
+    options.wait_states = true;
+    const std::vector<Scenario> scenarios = {on("measured"), on("perfect")};
+    Results results = run_replay(*source, scenarios, options);
+    for (ScenarioResult& scenario : results.scenarios) scenario.ranks[1] = {};
+    const std::vector<ScenarioPicture> pictures =
+        draw_scenarios(*source, scenarios, results, options);
+    REQUIRE(pictures.size() == 2);
+    const auto share = [&](const ScenarioPicture& picture, int row, Activity activity) {
+      const std::string cells = picture.cells.substr(row * picture.columns, picture.columns);
+      const char wanted = static_cast<char>('0' + static_cast<int>(activity));
+      return static_cast<double>(std::count(cells.begin(), cells.end(), wanted)) / picture.columns;
+    };
+    // Measured, 40 ticks: 10 of compute, 10 of the wait, and the 20 that were lost.
+    CHECK(share(pictures[0], 0, Activity::kCompute) == Approx(0.25).margin(0.01));
+    CHECK(share(pictures[0], 0, Activity::kCollective) == Approx(0.25).margin(0.01));
+    CHECK(share(pictures[0], 0, Activity::kOther) == Approx(0.5).margin(0.01));
+    // Perfect, 30 ticks: 10 of compute, 20 of the wait.
+    CHECK(share(pictures[1], 0, Activity::kCompute) == Approx(1.0 / 3).margin(0.01));
+    CHECK(share(pictures[1], 0, Activity::kCollective) == Approx(2.0 / 3).margin(0.01));
+    CHECK(share(pictures[1], 0, Activity::kOther) == 0);
+    CHECK(share(pictures[1], 1, Activity::kNone) == 1);
+  }
 }
 
 // Eleven platforms between measured and perfect, of which the first deadlocks: six find a place.

@@ -65,8 +65,9 @@ struct Seen {
 Seen see(const std::string& text, const Scenario& scenario, bool with_places = true) {
   const auto source = parse_text_trace(text);
   if (with_places) source->note_places();
-  WaitPlaces places(*source, scenario.basis == Basis::kMeasured);
-  WaitCauses causes(source->definitions());
+  const KeptLosses kept = kept_losses(scenario, false);
+  WaitPlaces places(*source, kept);
+  WaitCauses causes(source->definitions(), kept);
   ReplayOptions options;
   options.wait_states = true;
   options.observers = {&places, &causes};

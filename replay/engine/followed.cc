@@ -1,0 +1,10 @@
+// The engine for one model whose critical path is asked for.
+
+#include "replay/engine/engine.h"
+#include "replay/rules/origin_rules.h"
+
+namespace rubato {
+
+template class Replay<OriginRules>;
+
+}  // namespace rubato

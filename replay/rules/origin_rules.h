@@ -1,0 +1,304 @@
+#pragma once
+
+// What the ends of calls follow from on a modelled machine: for the critical path. The arithmetic
+// is that of ModelRules; beside each time stands its origin, and a maximum has that of its greater
+// side. So if a rank computes less, calls whose origin it is end earlier, and no others do, as long
+// as no maximum changes sides.
+//
+//   start of a message   its own call; behind a busy port, the call that the port is busy since
+//   arrival              of the start; behind a handshake, the post if that came after the request;
+//                        by pull or push, the call of either side that lets it go on (presence.h)
+//   receive              of the arrival; behind a busy in-port, the message that it is busy since
+//   collective           the member that came last of those waited for; in a fence also what was
+//                        put
+//   call                 its own enter, if its overheads end last
+//
+// A pass of its own kind, so that replays that nobody observes pay nothing.
+
+#include <algorithm>
+#include <vector>
+
+#include "replay/rules/model_rules.h"
+
+namespace rubato {
+
+/// True for rules that know origins.
+template <class Rules>
+inline constexpr bool kKnowsOrigins = requires {
+  Rules::kKnowsOrigins;
+};
+
+class OriginRules : public ModelRules<1> {
+ public:
+  static constexpr bool kKnowsOrigins = true;
+
+  OriginRules(const LaneMachines& machines, const TraceDefinitions& trace)
+      : ModelRules<1>(machines, trace), ports_(trace.timelines()) {}
+
+  /// The message `id` was sent by the current call, and has no arrival by handshake yet.
+  void note_send(const TimelineState<1>& timeline, TransferId id, const Transfer<1>& transfer) {
+    note_start(timeline, message_cost(transfer.pair, transfer.bytes).gap[0]);
+    if (id >= messages_.size()) messages_.resize(2 * static_cast<size_t>(id) + 16);
+    messages_[id].from = ports_[timeline.number].out;
+  }
+
+  /// Both ends of `id` are known, and its arrival by handshake is not yet. `receiver`: timeline.
+  void note_match(TransferId id, const Transfer<1>& transfer, int receiver) {
+    Message& message = messages_[id];
+    message.receiver = receiver;
+    if (!transfer.handshake) return;
+    const LaneMessageCost<1>& cost = message_cost(transfer.pair, transfer.bytes);
+    if (transfer.posted[0] > transfer.sent[0] + cost.latency[0])
+      message.from = {receiver, transfer.posted[0]};
+  }
+
+  /// It arrives, by pull or push, because of `by`; of -1: of what was there before.
+  void note_arrival(TransferId id, const Origin& by) {
+    if (by.timeline >= 0) messages_[id].from = by;
+  }
+
+  /// As ModelRules::transfer().
+  void transfer(TimelineState<1>& timeline, const Action& action, const Action* result,
+                OneSided<1>& operation, Stream<1>& aimed) {
+    const double stores = operation.stores.landed[0], there = aimed.landed[0];
+    const double results = operation.results.landed[0], left = operation.left[0];
+    ModelRules<1>::transfer(timeline, action, result, operation, aimed);
+    note_start(timeline, message_cost(operation.pair, action.one_sided.bytes).gap[0]);
+    const Origin& from = ports_[timeline.number].out;
+    if (operation.left[0] > left) operation.left_from = from;
+    if (operation.stores.landed[0] > stores) operation.stores.landed_from = from;
+    if (aimed.landed[0] > there) aimed.landed_from = from;
+    if (!result) return;
+    const double gap = message_cost(operation.pair, result->one_sided.bytes).gap[0];
+    if (operation.results.landed[0] > results + gap) operation.results.landed_from = from;
+  }
+
+  /// As ModelRules::leave(). What that follows from, last_origin() tells until the next call.
+  const Lanes<1>& leave(TimelineState<1>& timeline, const Call& call,
+                        const RuleContext<1>& context) {
+    if (!timeline.awaited.empty()) last_ = end_of(timeline, call, context);
+    return ModelRules<1>::leave(timeline, call, context);
+  }
+
+  /// Of a call that waited for something; its time is that at which the call left.
+  const Dated& last_origin() const { return last_; }
+
+ private:
+  struct Ports {
+    Origin out, in;  ///< since when they are busy
+  };
+  struct Message {
+    Origin from;  ///< of the start, then of the arrival
+    int32_t receiver = -1;
+  };
+
+  static Origin own(const TimelineState<1>& timeline) {
+    return {timeline.number, timeline.enter[0]};
+  }
+
+  /// Something went out that keeps the port busy for `gap`.
+  void note_start(const TimelineState<1>& timeline, double gap) {
+    const bool waited = timeline.out_port[0] > timeline.busy[0] + gap;
+    if (!waited) ports_[timeline.number].out = own(timeline);
+  }
+
+  Dated end_of(const TimelineState<1>& timeline, const Call& call, const RuleContext<1>& context) {
+    const Origin self = own(timeline);
+    const double recorded = call.leave - call.enter;
+    if (call.is_kept()) return {timeline.enter[0] + recorded, self};
+    Origin& in = ports_[timeline.number].in;
+    fetched_.clear();
+    double in_port = timeline.in_port[0], busy = timeline.busy[0];
+    Dated last;
+    for (const Awaited& awaited : timeline.awaited) {
+      if (awaited.kind >= Awaited::Kind::kCollective) {
+        const Dated end = other_end(timeline, call, awaited, context, in_port);
+        last.raise(end.time, end.origin);
+        continue;
+      }
+      if (awaited.transfer == kNoTransfer) continue;
+      const Transfer<1>& transfer = (*context.matcher)[awaited.transfer];
+      const bool is_receive = awaited.kind == Awaited::Kind::kReceive;
+      if (transfer.abandoned || (!is_receive && !transfer.sender_waits)) {
+        if (is_receive) last.raise(timeline.enter[0] + recorded, self);
+        continue;
+      }
+      const LaneMessageCost<1>& cost = message_cost(transfer.pair, transfer.bytes);
+      const Message& message = messages_[awaited.transfer];
+      Dated there{transfer.arrival()[0], message.from};
+      if (is_receive) {
+        const bool unexpected = !transfer.handshake && there.time < transfer.posted[0];
+        if (cost.crosses) cross(timeline, cost, *context.matcher, there);
+        there.raise(in_port + cost.gap[0], in);
+        in_port = there.time;
+        in = there.origin;
+        const double overhead = unexpected ? cost.unexpected_overhead[0] : cost.receive_overhead[0];
+        busy += overhead;
+        there.time += overhead;
+      } else if (!transfer.handshake) {
+        there.raise(transfer.posted[0], {message.receiver, transfer.posted[0]});
+        there.time += cost.answer[0];
+      }
+      last.raise(there.time, there.origin);
+    }
+    return busy >= last.time ? Dated{busy, self} : last;
+  }
+
+  /// The receiver sends, too, and so the message is there later (model_rules.h).
+  void cross(const TimelineState<1>& timeline, const LaneMessageCost<1>& cost, Matcher<1>& matcher,
+             Dated& there) {
+    Dated started{timeline.out_port[0] - cost.gap[0], ports_[timeline.number].out};
+    for (const Awaited& awaited : timeline.awaited) {
+      if (awaited.kind != Awaited::Kind::kSend || awaited.transfer == kNoTransfer) continue;
+      const Transfer<1>& sent = matcher[awaited.transfer];
+      if (!sent.handshake || !sent.sender_waits || sent.abandoned) continue;
+      started.raise(sent.arrival()[0] - message_cost(sent.pair, sent.bytes).transfer[0],
+                    messages_[awaited.transfer].from);
+    }
+    const double delay = started.time + cost.crossing_window[0] - there.time;
+    if (delay <= 0) return;
+    if (delay < cost.crossing_delay[0]) there.origin = started.origin;
+    there.time += std::min(delay, cost.crossing_delay[0]);
+  }
+
+  /// As ModelRules::other_leave(). `in_port` is brought up to date.
+  Dated other_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
+                  const RuleContext<1>& context, double& in_port) {
+    if (awaited.kind == Awaited::Kind::kCollective)
+      return collective_end(timeline, call, awaited, context);
+    if (awaited.kind == Awaited::Kind::kEpoch) return epoch_end(timeline, call, awaited, context);
+    if (awaited.action->kind == ActionKind::kLock) return lock_end(timeline, awaited, context);
+    return one_sided_end(timeline, call, awaited, context, in_port);
+  }
+
+  Dated collective_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
+                       const RuleContext<1>& context) {
+    const Action& action = *awaited.action;
+    const Communicator& comm = context.trace->comms[action.comm];
+    if (comm.size() <= 1) return {timeline.busy[0], own(timeline)};
+    const CollectiveInstance<1>& instance = context.collectives->get(action.comm, awaited.instance);
+    if (instance.abandoned) return {timeline.enter[0] + (call.leave - call.enter), own(timeline)};
+    const double arrival = context.arrival(timeline, awaited)[0];
+    const Origin self{timeline.number, arrival};  // of something nonblocking its start
+    if (action.collective.root == kRootInOwnGroup) return {arrival, self};
+    const bool is_root = awaited.local == action.collective.root;
+    const auto& cost = collective_cost(action, comm, awaited.local, is_root, *context.trace);
+    const double total = cost.total[0] + instance.late;
+    switch (awaited.waits_for) {
+      case Synchronisation::kOneToAll: {
+        if (is_root) return {arrival + cost.departure[0], self};
+        if (!instance.waits_for_root(awaited.local, comm)) return {arrival, self};
+        Dated end{instance.root_enter[0] + total, {instance.root_timeline, instance.root_enter[0]}};
+        end.raise(arrival + cost.departure[0], self);
+        return end;
+      }
+      case Synchronisation::kAllToOne:
+        if (!is_root) return {arrival + cost.departure[0], self};
+        break;
+      case Synchronisation::kPrefix: {
+        const double enter = instance.enters[awaited.local][0];
+        return {enter + cost.total[0], {instance.latest_of[awaited.local], enter}};
+      }
+      case Synchronisation::kAllToAll:
+        break;
+    }
+    Dated end{arrival, self};
+    const Arrivals<1>& all = instance.awaited_by(awaited.local, comm);
+    end.raise(all.last[0], {all.latest, all.last[0]});
+    if (!instance.parts.empty()) {
+      const auto [time, sender] = instance.parts.latest_in_first_lane(awaited.local);
+      end.raise(time, {sender, time});
+    }
+    end.time += total;
+    if (!instance.arrivals.empty())
+      end.raise(instance.arrivals[awaited.local][0], instance.arrivals_from[awaited.local]);
+    return end;
+  }
+
+  Dated lock_end(const TimelineState<1>& timeline, const Awaited& awaited,
+                 const RuleContext<1>& context) {
+    const Action& action = *awaited.action;
+    const PairClass pair = action.one_sided.target == kNoRoot
+                               ? widest_of(action.comm)
+                               : this->pair(timeline.rank, action.one_sided.target);
+    const double latency = pair == Level::kSelf ? 0 : message_cost(pair, 0).latency[0];
+    Dated there{timeline.busy[0] + latency, own(timeline)};
+    if (awaited.instance > 0) {
+      const LockTurn<1>& before =
+          context.windows->turn(action, static_cast<uint32_t>(awaited.instance - 1));
+      there.raise(before.released[0], before.released_from);
+    }
+    there.time += latency;
+    return there;
+  }
+
+  /// Arrival of the last transfer of `stream` if none may start before `ready`.
+  static Dated landing(const Stream<1>& stream, const Dated& ready) {
+    Dated there{stream.landed[0], stream.landed_from};
+    there.raise(ready.time + stream.behind[0], ready.origin);
+    return there;
+  }
+
+  Dated one_sided_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
+                      const RuleContext<1>& context, double& in_port) {
+    const Action& action = *awaited.action;
+    const Dated at_once{timeline.busy[0], own(timeline)};
+    if (action.kind == ActionKind::kUnlock) return at_once;
+    const OneSided<1>* operation = context.windows->find(timeline.rank, action.one_sided.slot);
+    if (!operation) return at_once;
+    auto& pair = context.windows->pair(action.comm, timeline.rank, operation->target);
+    Dated ready;
+    if (const Epoch<1>* epoch = context.windows->accessed(pair)) {
+      if (pair.completes && epoch->abandoned) return at_once;
+      if (!pair.completes && (operation->abandoned || epoch->abandoned))
+        return {timeline.enter[0] + (call.leave - call.enter), own(timeline)};
+      ready = {this->ready(*epoch, operation->pair)[0], {epoch->poster, epoch->post_enter}};
+    }
+    const bool remotely = action.flags & kRemote && !pair.completes;
+    Dated end;
+    if (remotely) {
+      end = landing(operation->stores, ready);
+      end.time += message_cost(operation->pair, 0).latency[0];
+    } else {
+      end = {operation->left[0], operation->left_from};
+      end.raise(ready.time + operation->through[0], ready.origin);
+    }
+    // (Of several that complete in one call, the first has the results.)
+    const bool fetched = std::find(fetched_.begin(), fetched_.end(), operation) != fetched_.end();
+    if (operation->fetches && !fetched) {
+      fetched_.push_back(operation);
+      Origin& in = ports_[timeline.number].in;
+      Dated drained{in_port + operation->in_gaps[0], in};
+      const Dated results = landing(operation->results, ready);
+      drained.raise(results.time, results.origin);
+      in_port = drained.time;
+      in = drained.origin;
+      if (remotely) end = drained;
+      end.raise(drained.time, drained.origin);
+    }
+    end.raise(at_once.time, at_once.origin);
+    return end;
+  }
+
+  Dated epoch_end(const TimelineState<1>& timeline, const Call& call, const Awaited& awaited,
+                  const RuleContext<1>& context) {
+    const Action& action = *awaited.action;
+    const Epoch<1>& epoch = context.windows->epoch(action, timeline.rank, awaited.instance);
+    if (epoch.abandoned) return {timeline.enter[0] + (call.leave - call.enter), own(timeline)};
+    const LaneMessageCost<1>& word = message_cost(pair(timeline.rank, action.epoch.peer), 0);
+    const Dated ready{epoch.posted[0] + word.latency[0], {epoch.poster, epoch.post_enter}};
+    if (Windows<1>::is_origin(action)) return ready;
+    Dated end{epoch.completed[0] + word.latency[0], {epoch.completer, epoch.complete_enter}};
+    const Dated landed = landing(epoch.stream, ready);
+    end.raise(landed.time, landed.origin);
+    end.time += word.receive_overhead[0];
+    return end;
+  }
+
+  std::vector<Ports> ports_;                 ///< by timeline
+  std::vector<Message> messages_;            ///< by TransferId
+  std::vector<const OneSided<1>*> fetched_;  ///< in the current call
+  Dated last_;
+};
+
+}  // namespace rubato
