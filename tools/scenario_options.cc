@@ -156,7 +156,7 @@ std::string one_archive(const po::variables_map& values, const CommandHelp& help
     if (!word.ends_with(".toml") || std::filesystem::is_directory(word, ignored)) continue;
     const bool takes_machines = help.usage.find("--on") != std::string::npos;
     throw UsageError(fmt::format("{} is a platform file, not an archive; did you mean {} {}?", word,
-                                 takes_machines ? "--on" : "rubato check", shell_word(word)));
+                                 takes_machines ? "--on" : "rubato check", shell_quoted(word)));
   }
   if (archives.size() != 1)
     throw UsageError(fmt::format("one archive, please; usage: {}", help.usage));

@@ -7,6 +7,7 @@
 #include "models/cost/scenario.h"
 #include "replay/driver.h"
 #include "replay/observe/call_profile.h"
+#include "replay/observe/kept_losses.h"
 #include "tools/options.h"
 
 namespace rubato {
