@@ -134,6 +134,7 @@ class Reader {
 
   void add(double bytes, double seconds, int messages) {
     if (!(seconds > 0)) fail("a time of 0 tells nothing; measure with more repetitions");
+    if (!(seconds <= 1e6)) fail("a time of more than a million seconds");
     SampleRow row;
     row.pattern = table_.pattern;
     row.bytes = bytes;

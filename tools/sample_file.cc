@@ -46,6 +46,10 @@ bool parse_number(const std::string& text, double& number) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
 }
 
+// As platform files have them (models/units.h).
+constexpr double kMostBytes = 1152921504606846976.0;
+constexpr double kMostSeconds = 1e6;
+
 /// The patterns whose time is that of one message: from rank to rank, or to oneself.
 bool is_transfer(const std::string& pattern) {
   return pattern == "pingpong" || pattern == "sendrecv";
@@ -100,7 +104,7 @@ class RowReader {
     }
     SampleRow row{cell(level_), cell(pattern_)};
     row.launch = launch_of(cell(launch_));
-    if (!parse_number(cell(bytes_), row.bytes) || row.bytes < 0) {
+    if (!parse_number(cell(bytes_), row.bytes) || row.bytes < 0 || row.bytes > kMostBytes) {
       fail(fmt::format("'{}' is no number of bytes", cell(bytes_)));
     }
     if (cell(seconds_).empty()) {
@@ -111,8 +115,11 @@ class RowReader {
     }
     const auto time = [&](int column, const std::string& name) {
       double seconds = 0;
-      if (parse_number(cell(column), seconds) && seconds > 0) return seconds;
-      fail(fmt::format("{} is '{}', and not a time greater than 0", name, cell(column)));
+      if (parse_number(cell(column), seconds) && seconds > 0 && seconds <= kMostSeconds)
+        return seconds;
+      fail(fmt::format(
+          "{} is '{}', and not a time greater than 0{}", name, cell(column),
+          std::isfinite(seconds) && seconds > kMostSeconds ? ", up to a million seconds" : ""));
     };
     row.seconds = time(seconds_, column_);
     for (const bool of_medians : {false, true}) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -120,10 +121,13 @@ class Search {
       }
       add(directory);
       add(directory + "/" + kOverflow);
-      for (const Place& place : read_note(directory)) {
+      const std::vector<Place> places = read_note(directory);
+      for (const Place& place : places) {
         add(place.directory);
         places_.push_back(place);
       }
+      // Where the disk was full from the start, the note is empty.
+      if (places.empty() && fs::exists(directory + "/" + kIncomplete)) add_records_of(directory);
     }
   }
 
@@ -218,6 +222,35 @@ class Search {
 
   void add(const std::string& directory) {
     if (fs::is_directory(directory)) directories_.push_back(directory);
+  }
+
+  /// Directories where the tracer puts records when it is not told, with those of an archive that
+  /// was to be `output`.
+  void add_records_of(const std::string& output) {
+    std::error_code ignored;
+    const char* temporary = std::getenv("TMPDIR");
+    const std::string ours = "rubato-" + std::to_string(geteuid()) + "-";
+    for (const char* place : {"/dev/shm", temporary ? temporary : "/tmp"}) {
+      for (auto entry = fs::directory_iterator(place, ignored); entry != fs::end(entry);
+           entry.increment(ignored)) {
+        if (!entry->path().filename().string().starts_with(ours)) continue;
+        const std::string directory = entry->path().string();
+        if (holds_records_of(directory, output)) add(directory);
+      }
+    }
+  }
+
+  static bool holds_records_of(const std::string& directory, const std::string& output) {
+    std::error_code ignored;
+    for (auto entry = fs::directory_iterator(directory, ignored); entry != fs::end(entry);
+         entry.increment(ignored)) {
+      Journal journal;
+      std::string reason;
+      if (entry->path().extension() != ".journal" || !read_journal(entry->path(), journal, reason))
+        continue;
+      return fs::equivalent(journal.facts.output, output, ignored);
+    }
+    return false;
   }
 
   static std::vector<std::string> names_in(const std::string& directory, const std::string& kind) {

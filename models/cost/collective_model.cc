@@ -31,9 +31,10 @@ Synchronisation CollectiveModel::synchronisation(CollectiveOp op, double bytes) 
 AlgorithmChoice CollectiveModel::choose(CollectiveOp op, int p, double bytes) const {
   const auto [priced, size] = priced_as(op, bytes);
   const std::vector<AlgorithmRule>& rules = of(priced).rules;
-  const auto own = std::find_if(rules.rbegin(), rules.rend(), [&](const AlgorithmRule& rule) {
-    return p >= rule.processes && size >= rule.bytes;
-  });
+  const auto own =
+      std::find_if(rules.rbegin(), rules.rend(), [p, size = size](const AlgorithmRule& rule) {
+        return p >= rule.processes && size >= rule.bytes;
+      });
   return own != rules.rend() ? own->choice : preset_choice(preset, priced, p, size);
 }
 

@@ -40,9 +40,12 @@ for messages in 40000 300000 1; do
     # ... so write it elsewhere.
     "$rubato" recover disk/run.otf2dir -o elsewhere.otf2dir >out.txt || fail "recover: $(cat out.txt)"
   else
-    # Even the note did not fit; the records are named by their own directory.
+    # Even the note did not fit; the records are named by their own directory, and found by what they say.
     place=$(grep -l "$work/disk/run.otf2dir" /dev/shm/rubato-*/0.journal /tmp/rubato-*/0.journal 2>/dev/null || true)
-    "$rubato" recover "$(dirname "$place")" -o elsewhere.otf2dir >out.txt || fail "recover: $(cat out.txt)"
+    "$rubato" recover --keep "$(dirname "$place")" -o elsewhere.otf2dir >out.txt || fail "recover: $(cat out.txt)"
+    rm -r elsewhere.otf2dir
+    "$rubato" recover disk/run.otf2dir -o elsewhere.otf2dir >out.txt || fail "recover without a note: $(cat out.txt)"
+    [ ! -e "$place" ] || fail "records are left in $place"
   fi
   otf2-print elsewhere.otf2dir/traces.otf2 >print.txt
   expect "$messages" '^MPI_SEND '

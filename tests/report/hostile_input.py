@@ -99,6 +99,13 @@ def numbers_in():
     refused("factors of cpu", "replay", "t.txt", "--on", "measured:cpu*1e9,cpu*1e9", code=2)
     refused("'nan'", "replay", "t.txt", "--on", "measured:cpu*nan", code=2)
     accepted("replay", "t.txt", "--on", "bandela:latency=1us," + "bandwidth=1B/s" + ",latency*1e9")
+    samples = "level,pattern,bytes,seconds_min\nnetwork,pingpong,{},{}\n"
+    for size, time, why in (("8", "1e300", "up to a million seconds"), ("8", "nan", "not a time"),
+                            ("8", "-1", "not a time"), ("1e30", "1", "no number of bytes"),
+                            ("nan", "1", "no number of bytes")):
+        refused(why, "fit", write("a.csv", samples.format(size, time)), "-o", "b.toml")
+    refused("a.txt:3: a time of more than a million seconds", "import",
+            write("a.txt", "# OSU MPI Latency Test\n# Size  Latency (us)\n1 1e17\n"), "-o", "b.toml")
     for word, why in (("nan", "not a number"), ("inf", "not a number"), ("-1", "count from 0"),
                       ("2147483647", "a million"), ("1e9", "a million"), ("1e400", "not a number")):
         refused("t2.txt:1: ", "info", write("t2.txt", f"{word}: 0..1 init\n"))

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <filesystem>
@@ -325,6 +326,20 @@ TEST_CASE("properties and clocks that are no numbers in their range are refused"
     CHECK(refusal(what) == "the clock of the archive has " + std::to_string(ticks) +
                                " ticks a second; the global definitions (.def) are damaged");
   }
+}
+
+TEST_CASE("properties of the archive stay in their line") {
+  Otf2Archive what = with_one_message();
+  what.properties["RUBATO::COMPLETE"] = "false: \033[2J\nkilled";
+  const Directory directory;
+  write_archive(what, directory.archive());
+  const Results results = replay(directory);
+  const std::vector<std::string>& notes = results.trace.notes;
+  // What stands behind the "false: " of our tracers.
+  CHECK(std::find(notes.begin(), notes.end(), "the recording is incomplete (?[2J?killed)") !=
+        notes.end());
+  CHECK(open_archive(directory.archive())->definitions().properties.at("RUBATO::COMPLETE") ==
+        "false: ?[2J?killed");
 }
 
 TEST_CASE("a part of an archive in its place: the anchor is named") {
