@@ -458,7 +458,7 @@ RUBATO_RARE bool Replay<Rules>::find_request(int timeline, Awaited& awaited) {
   const auto& request = found->second;
   const double before = std::min(0.0, current_call(timeline).enter - request.recorded_enter);
   if (request.enter[0] + before > state.enter[0])
-    state.held_by = {request.timeline, request.enter[0]};
+    state.threads->held_by[timeline] = {request.timeline, request.enter[0]};
   state.enter = state.enter.max(request.enter + before);
   rules_->begin_call(state);
   awaited.transfer = request.transfer;

@@ -258,14 +258,14 @@ class Replay {
   // --- What calls wait for: engine/waits.h ---
 
   /// `call` is about to leave.
-  void note_wait(TimelineState<K>& state, const Call& call, const Lanes<K>& leave);
+  void note_wait(const TimelineState<K>& state, const Call& call, const Lanes<K>& leave);
   /// The same of a call of role kBegin or kThread: which thread of its rank it waited for.
   void note_thread_wait(const TimelineState<K>& state, const Call& call, const Lanes<K>& leave);
   /// Adds when that happened which `awaited` waits for, if it is somebody.
   void add_cause(const TimelineState<K>& state, const Call& call, const Awaited& awaited,
                  typename WaitStates<K>::Causes& causes);
   /// Finds out what the end of the current call follows from.
-  void bind(TimelineState<K>& state, Waited& waited);
+  void bind(const TimelineState<K>& state, Waited& waited);
   Origin latest_origin(const TimelineState<K>& state,
                        const Waited& waited) requires kTimeOrdered<Rules>;
   /// The observers, of the messages that the call received.

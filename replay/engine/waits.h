@@ -15,7 +15,7 @@
 namespace rubato {
 
 template <class Rules>
-RUBATO_RARE void Replay<Rules>::note_wait(TimelineState<K>& state, const Call& call,
+RUBATO_RARE void Replay<Rules>::note_wait(const TimelineState<K>& state, const Call& call,
                                           const Lanes<K>& leave) {
   if (call.role != CallRole::kMpi) {
     waits_->other_call(state.number, call.role);
@@ -52,7 +52,7 @@ RUBATO_RARE void Replay<Rules>::tell_messages(const TimelineState<K>& state) {
 // What the end of a call follows from. By the recording nobody knows when a message was there, so
 // there a call follows from its cause if that came later than the call.
 template <class Rules>
-RUBATO_RARE void Replay<Rules>::bind(TimelineState<K>& state, Waited& waited) {
+RUBATO_RARE void Replay<Rules>::bind(const TimelineState<K>& state, Waited& waited) {
   Origin origin{state.number, waited.enter};
   if constexpr (Rules::kFollowsRecording) {
     if (waited.wait > 0) origin = {waited.timeline, waited.cause};
@@ -61,10 +61,11 @@ RUBATO_RARE void Replay<Rules>::bind(TimelineState<K>& state, Waited& waited) {
   } else if constexpr (kTimeOrdered<Rules>) {
     origin = latest_origin(state, waited);
   }
-  const Origin held_by = std::exchange(state.held_by, {});
+  Origin before;  // what its enter follows from, if not from its own timeline
+  if (state.threads) before = std::exchange(state.threads->held_by[state.number], {});
   const bool is_own = origin.timeline == state.number && origin.at >= waited.enter;
-  if (is_own && held_by.timeline >= 0) origin = held_by;
-  if (origin.timeline < 0 || (is_own && held_by.timeline < 0)) return;
+  if (is_own) origin = before;
+  if (origin.timeline < 0) return;
   waited.bound_to = origin.timeline;
   waited.bound_at = origin.at;
 }

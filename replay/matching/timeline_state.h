@@ -145,6 +145,8 @@ struct ThreadedRank {
   };
   std::unordered_map<uint32_t, Step> steps;  ///< by slot, until they were waited for
   std::vector<int> unborn;                   ///< timelines that have not begun
+  /// By timeline, in the first lane: who posted the request that its current call had to wait for.
+  std::unordered_map<int, Origin> held_by;
 };
 
 /// Where one timeline stands in the replay. What nearly every call looks at comes first: with many
@@ -180,8 +182,6 @@ struct alignas(kCacheLine) TimelineState {
   std::vector<MovedCompletion<K>> moved;
   size_t moved_here = 0;  ///< how many of them, the first ones, the current call waits for; they
                           ///< are the last ones in `awaited`
-  /// In the first lane: another thread, until whose request the current call had to wait; -1: none.
-  Origin held_by;
 
   KnownChannel& channel_of(const Action& action) {
     return channels[static_cast<size_t>(&action - block.actions.data())];

@@ -27,21 +27,22 @@ void CriticalPath::begin() {
 }
 
 void CriticalPath::waited(int timeline, const Call& /*call*/, const Waited& waited) {
-  timelines_[timeline].waited = waited;
+  timelines_[timeline].bound_to = waited.bound_to;
+  timelines_[timeline].bound_at = waited.bound_at;
 }
 
 void CriticalPath::call(int number, const Call& call, const Block& /*block*/,
                         const Lanes<1>& /*clock_before*/, double /*recorded_before*/,
                         const Lanes<1>& enter, const Lanes<1>& leave) {
   Timeline& timeline = timelines_[number];
-  const Waited waited = std::exchange(timeline.waited, {});
+  const int bound_to = std::exchange(timeline.bound_to, -1);
+  const double bound_at = timeline.bound_at;
   if (timeline.over) return;
   switch (call.role) {
     case CallRole::kBegin:
       timeline.begin = timeline.end = enter[0];
       timeline.has_begun = true;
-      if (waited.bound_to >= 0)
-        note(timeline, {enter[0], enter[0], waited.bound_at, waited.bound_to, kNoCall});
+      if (bound_to >= 0) note(timeline, {enter[0], enter[0], bound_at, bound_to, kNoCall});
       return;
     case CallRole::kEnd:
       if (number < trace_->ranks()) timeline.end = leave[0];
@@ -57,11 +58,11 @@ void CriticalPath::call(int number, const Call& call, const Block& /*block*/,
       return;
     case CallRole::kMpi:
       timeline.end = leave[0];
-      if (waited.bound_to < 0 && enter[0] == leave[0]) return;
-      return note(timeline, {enter[0], leave[0], waited.bound_at, waited.bound_to, call.name});
+      if (bound_to < 0 && enter[0] == leave[0]) return;
+      return note(timeline, {enter[0], leave[0], bound_at, bound_to, call.name});
     default:  // compute, as far as the path is concerned, but for who waits for a thread
-      if (waited.bound_to < 0) return;
-      return note(timeline, {enter[0], leave[0], waited.bound_at, waited.bound_to, kNoCall});
+      if (bound_to < 0) return;
+      return note(timeline, {enter[0], leave[0], bound_at, bound_to, kNoCall});
   }
 }
 

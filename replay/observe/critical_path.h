@@ -84,8 +84,9 @@ class CriticalPath : public Observer<1> {
   struct Timeline {
     std::vector<Noted> open;       ///< not written yet; room for kChunk
     std::vector<uint64_t> chunks;  ///< where each is in the file
-    Waited waited;                 ///< of the next call
-    double begin = 0;              ///< of its window
+    int bound_to = -1;             ///< Waited's, of the call that call() hears of next
+    double bound_at = 0;
+    double begin = 0;  ///< of its window
     double end = 0;
     bool has_begun = false;
     bool over = false;  ///< MPI_Finalize was entered

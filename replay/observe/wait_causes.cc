@@ -15,17 +15,19 @@ void WaitCauses::begin() {
 }
 
 void WaitCauses::waited(int timeline, const Call& /*call*/, const Waited& waited) {
-  timelines_[timeline].waited = waited;
+  Timeline& own = timelines_[timeline];
+  own.waited = waited;
+  own.has_waited = waited.timeline >= 0 || waited.wait > 0;
 }
 
 void WaitCauses::call(int timeline, const Call& call, const Block& block,
                       const Lanes<1>& /*clock_before*/, double /*recorded_before*/,
                       const Lanes<1>& enter, const Lanes<1>& leave) {
   Timeline& own = timelines_[timeline];
-  const Waited waited = std::exchange(own.waited, {});
   if (call.role == CallRole::kInit) forget(own);
   if (call.role == CallRole::kFinalize) own.over = true;
-  if (own.over) return;
+  if (!std::exchange(own.has_waited, false) || own.over) return;
+  const Waited& waited = own.waited;
   if (waited.pattern == WaitPattern::kLateSender && waited.timeline >= 0)
     find_wrong_order(timeline, waited);
   if (waited.wait <= 0) return;

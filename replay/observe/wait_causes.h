@@ -88,8 +88,9 @@ class WaitCauses : public Observer<1> {
     uint16_t call;
   };
   struct Timeline {
-    bool over = false;             ///< MPI_Finalize was entered
-    Waited waited;                 ///< of the call that call() hears of next
+    bool over = false;  ///< MPI_Finalize was entered
+    bool has_waited = false;
+    Waited waited;                 ///< then: of the call that call() hears of next
     std::deque<Segment> segments;  ///< in the order of time, apart from each other
     std::deque<LateSend> late;
     std::map<std::pair<uint16_t, WaitPattern>, WaitSum> waits;  ///< by call and pattern

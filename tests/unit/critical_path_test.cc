@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tests/unit/all_buses.h"
+#include "tests/unit/contended.h"
 #include "tests/unit/random_machines.h"
 #include "tests/unit/random_one_sided.h"
 #include "tests/unit/random_programs.h"
@@ -312,9 +314,9 @@ struct Compared {
 
 /// The parts of the path add up. For a rank that computes e longer, T grows by e times its compute
 /// on the path, and falls by as much if it computes less: where both difference quotients are one,
-/// they are that. And where a machine whose `slower` costs are a little longer has a path of as
-/// many crossings, it is the same one: all that T grows by lies in these, as no enter of a call is
-/// moved by anything but computation.
+/// they are that. And where the machine with a little more latency, and a little less bandwidth,
+/// has a path of as many crossings, it is the same one: what T grows by lies in these and in calls,
+/// none of it in compute.
 void check_derivative(const std::string& text, const Scenario& machine, const Scenario& slower,
                       Compared& compared) {
   const Watched watched = watch(text, machine);
@@ -382,6 +384,9 @@ property::Machine slower(property::Machine machine) {
 TEST_CASE("the compute on the path is the derivative of the elapsed time, whatever the program") {
   using namespace rubato::property;
   Compared compared;
+  Scenario shared = platform(machines().back());
+  shared.name = "degradation";
+  shared.platform.contention = degraded(0.5).platform.contention;
   for (unsigned seed = 1; seed <= seeds(40); ++seed) {
     Program program = Generator(seed, true).make();
     const std::vector<double> recorded = Reference(program, recorder()).run(&program);
@@ -398,10 +403,13 @@ TEST_CASE("the compute on the path is the derivative of the elapsed time, whatev
       INFO(machine);
       check_derivative(text, parse_scenario(machine), parse_scenario(machine), compared);
     }
-    for (const char* scenario : {"measured", "undisturbed"}) {
-      INFO(scenario);
-      const Watched watched = watch(text, parse_scenario(scenario));
+    // By the recording, and where messages share the network, there is but the sum.
+    for (const Scenario& scenario :
+         {on("measured"), on("undisturbed"), shared, with_all_buses(platform(machines().back()))}) {
+      INFO(scenario.name);
+      const Watched watched = watch(text, scenario);
       CHECK(sum_of(watched.path) == Approx(watched.result.elapsed * 1e9).epsilon(1e-9));
+      CHECK(watched.path.late_start >= 0);
     }
   }
   CHECK(compared.ranks > 800);
