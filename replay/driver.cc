@@ -1,6 +1,7 @@
 #include "replay/driver.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -300,6 +301,7 @@ class Driver {
     ReplayOutcome outcome;
     Outcomes<K> outcomes;
     ClippedOverhead clipped;
+    std::optional<LinkLoads> links;
     std::vector<std::vector<CollectiveUse>> collectives(K);
     // Lanes beyond the asked ones repeat the last: their results are not looked at.
     const auto scenario_of = [&](int lane) -> const Scenario& {
@@ -358,6 +360,7 @@ class Driver {
                        compute_changes<K>(scenarios, group.placement), waits);
         outcomes = rules.outcomes();
         clipped = rules.clipped();
+        if constexpr (requires { rules.order(); }) links = rules.order().loads();
         for (int lane = 0; lane < K; ++lane) {
           CollectiveUses uses = rules.collective_uses(lane);
           if (divided_) divided_->gather(uses);
@@ -409,6 +412,7 @@ class Driver {
         profile.fill(result, static_cast<int>(lane), trace_->ticks_per_second, names);
         if (waits) waits->fill(result, static_cast<int>(lane), trace_->ticks_per_second);
         for (RankResult& rank : result.ranks) keep_waits_in_mpi(rank);
+        if (links) result.links = from_the_start(*links, result);
         result.contradicted_outcomes = outcomes.count(static_cast<int>(lane));
         result.contradicted_time = outcomes.time(static_cast<int>(lane)) / trace_->ticks_per_second;
       }
@@ -421,6 +425,14 @@ class Driver {
       else if (by_arrival && outcome.wildcards > 0)
         result.wildcard_matching = WildcardMatching::kByArrival;
     }
+  }
+
+  /// The same with bins counted from the start of the run, not in the clock of the replay.
+  static LinkLoads from_the_start(LinkLoads links, const ScenarioResult& result) {
+    double start = std::numeric_limits<double>::infinity();
+    for (const RankResult& rank : result.ranks) start = std::min(start, rank.start);
+    links.begin -= start;
+    return links;
   }
 
   /// The platform file that prices what the archive does not bound: that of its own machine, else

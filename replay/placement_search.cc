@@ -28,14 +28,18 @@ class Shape {
     if (!setting.model || !setting.model->nodes) return;
     nodes_ = setting.model->nodes(setting);
     ContentionSetting counting = setting;
-    counting.numbers["link_latency"] = 1;  // of any length: distances are counted
+    counts_links_ = !setting.is("graph") && !setting.is("simgrid");
+    if (setting.model->key("link_latency")) counting.numbers["link_latency"] = 1;
     distances_ = counting.make_distances(Placement::blocks(nodes_, 1));
   }
   int nodes() const { return distances_ ? nodes_ : 0; }
-  double links(int a, int b) const { return distances_->between(a, b) + 1; }
+  /// Links between two nodes; latency, where links have their own.
+  double links(int a, int b) const { return distances_->latency(distances_->between(a, b)); }
+  bool counts_links() const { return counts_links_; }
 
  private:
   int nodes_ = 0;
+  bool counts_links_ = false;
   std::unique_ptr<Distances> distances_;
 };
 
@@ -137,8 +141,9 @@ class Search {
       tried.nodes = nodes;
       tried.network_of_node = std::move(places);
       const double all = weight_across(node_of_rank, pairs_);
-      tried.mean_links =
-          all > 0 ? weighted_distance(tried.network_of_node, weights, links) / all : 0;
+      tried.mean_links = all > 0 && shape_.counts_links()
+                             ? weighted_distance(tried.network_of_node, weights, links) / all
+                             : 0;
       if (!places_.insert({node_of_rank, tried.network_of_node}).second) return;
       found_.push_back(tried);
     };

@@ -30,7 +30,7 @@ struct TriedPlacement {
   std::vector<int> network_of_node;  ///< by these; empty: the network has no shape
   double elapsed = 0;                ///< seconds
   /// Links that a byte between nodes passes, weighted by what pairs save on one node; 0 without a
-  /// shape.
+  /// shape, and where links have latencies of their own.
   double mean_links = 0;
 };
 

@@ -6,7 +6,7 @@
 build_packages=(
   g++ cmake ninja-build make python3
   libopen-trace-format2-dev libeigen3-dev libboost-program-options-dev # its dependencies include Boost.Math
-  libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libdw-dev libhwloc-dev libjs-chart.js
+  libtomlplusplus-dev libpugixml-dev nlohmann-json3-dev libfmt-dev libdw-dev libhwloc-dev libjs-chart.js
   libopenmpi-dev openmpi-bin libmpich-dev mpich
 )
 # The program that the quickstart traces.

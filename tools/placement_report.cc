@@ -100,7 +100,7 @@ std::string table(const PlacementSearch& found, int width) {
     std::vector<std::string> row = {words_for(tried.ranks)};
     if (has_shape(found)) {
       row.emplace_back(words_for(tried.nodes));
-      row.push_back(fmt::format("{:.2f}", tried.mean_links));
+      row.push_back(tried.mean_links > 0 ? fmt::format("{:.2f}", tried.mean_links) : "-");
     }
     row.push_back(unit.show(tried.elapsed));
     row.push_back(is_asked(tried) ? "-" : percent(asked - tried.elapsed, asked));

@@ -153,9 +153,17 @@ void write_contention(std::ostream& out, const ContentionSetting& setting) {
   for (const NetworkKey& key : setting.model->keys) {
     const auto text_value = setting.texts.find(key.name);
     if (text_value != setting.texts.end()) {
-      const bool is_word = key.kind == NetworkKey::Kind::kWord;
-      out << key.name << " = "
-          << (is_word ? quoted(text_value->second) : listed(setting.counts(key.name))) << "\n";
+      out << key.name << " = ";
+      if (key.kind == NetworkKey::Kind::kCounts) {
+        out << listed(setting.counts(key.name)) << "\n";
+      } else if (key.kind == NetworkKey::Kind::kLines) {
+        out << "[\n";
+        for (const std::string& line : setting.lines(key.name))
+          out << "  " << quoted(line) << ",\n";
+        out << "]\n";
+      } else {
+        out << quoted(text_value->second) << "\n";
+      }
       continue;
     }
     const auto value = setting.number(key.name);

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <sstream>
@@ -24,6 +25,11 @@ class Reader {
 
   [[noreturn]] void fail(const toml::node& node, const std::string& message) const {
     throw InputError(origin_ + ":" + std::to_string(node.source().begin.line) + ": " + message);
+  }
+
+  /// A path as seen from the file's folder.
+  std::string beside(const std::string& path) const {
+    return (std::filesystem::path(origin_).parent_path() / path).string();
   }
 
   /// Complains about the first key of `table` that is not in `known`.
@@ -387,6 +393,13 @@ void read_network_key(const Reader& reader, const toml::node& node, const std::s
       for (const toml::node& item : reader.array(node, what))
         text += (text.empty() ? "" : "x") + digits(item);
       break;
+    case NetworkKey::Kind::kLines:
+      for (const toml::node& item : reader.array(node, what))
+        text += (text.empty() ? "" : "\n") + reader.text(item, "an entry of " + what);
+      break;
+    case NetworkKey::Kind::kFile:
+      setting.set(key, reader.beside(reader.text(node, what)));
+      return;
     case NetworkKey::Kind::kWord:
       text = key.words[read_word(reader, node, what, key.words)];
       break;

@@ -316,6 +316,12 @@ ContentionSetting named_network(const std::string& text, const Change& change,
   std::error_code ignored;
   std::string path = change.value;
   if (!std::filesystem::exists(path, ignored)) path = preset_path(networks.string(), change.value);
+  if (path.ends_with(".xml")) {
+    ContentionSetting setting;
+    setting.set_model(network_model("simgrid"));
+    setting.set(*setting.model->key("file"), path);
+    return setting;
+  }
   if (!path.empty()) return load_network(path);
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(networks, ignored))

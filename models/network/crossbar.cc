@@ -23,6 +23,10 @@ class Crossbar : public Topology {
     route = {{static_cast<uint32_t>(2 * from), 1}, {static_cast<uint32_t>(2 * to + 1), 1}};
     if (has_backbone_) route.push_back({static_cast<uint32_t>(links().size() - 1), 1});
   }
+  std::string link_name(uint32_t link) const override {
+    if (link >= 2 * static_cast<uint32_t>(nodes())) return "backbone";
+    return "node " + std::to_string(link / 2) + (link % 2 == 0 ? " out" : " in");
+  }
   int diameter() const override { return has_backbone_ ? 3 : 2; }
 
  private:

@@ -52,6 +52,26 @@ class Dragonfly : public Topology {
     in_group(router, target, route);
     merge(route);
   }
+  std::string link_name(uint32_t link) const override {
+    const auto between = [](const std::string& what, uint32_t from, uint32_t to) {
+      return what + " " + std::to_string(from) + "→" + std::to_string(to);
+    };
+    const auto routers = static_cast<uint32_t>(shape_.routers);
+    const auto chassis = static_cast<uint32_t>(shape_.chassis);
+    const auto groups = static_cast<uint32_t>(shape_.groups);
+    if (link < green_) return "node " + std::to_string(link / 2) + (link % 2 == 0 ? " out" : " in");
+    if (link < black_) {
+      const uint32_t from = (link - green_) / routers;
+      return between("router", from, from - from % routers + (link - green_) % routers);
+    }
+    if (link < blue_) {
+      const uint32_t from = (link - black_) / chassis, place = from % routers;
+      const uint32_t group = from / (routers * chassis);
+      return between("router", from,
+                     (group * chassis + (link - black_) % chassis) * routers + place);
+    }
+    return between("group", (link - blue_) / groups, (link - blue_) % groups);
+  }
   int diameter() const override { return valiant_ ? 10 : 7; }
 
  private:

@@ -77,6 +77,14 @@ class FatTree : public Topology {
     }
     return hops;
   }
+  std::string link_name(uint32_t link) const override {
+    const size_t i = links()[link].kind;
+    const uint32_t cable = (link - levels_[i].first_link) / 2;
+    const auto ports = static_cast<uint32_t>(levels_[i].ports());
+    return "level " + std::to_string(i + 1) + (link % 2 == 0 ? " up from " : " down to ") +
+           (i == 0 ? "node " : "switch ") + std::to_string(cable / ports) +
+           (ports > 1 ? " by port " + std::to_string(cable % ports) : "");
+  }
   int diameter() const override { return 2 * static_cast<int>(levels_.size()); }
 
  private:

@@ -11,8 +11,11 @@
 // Nothing here knows MPI: who sends what, and when, is up to the replay.
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
+
+#include "models/network/link_loads.h"
 
 namespace rubato {
 
@@ -54,6 +57,13 @@ class Network {
   virtual bool held_up(uint32_t number, double now) const {
     static_cast<void>(number), static_cast<void>(now);
     return false;
+  }
+
+  /// From now on loads are counted.
+  virtual void count_loads() {}
+  /// What was counted by `now`; nothing where there are no links.
+  virtual std::optional<LinkLoads> loads(double now) {
+    return static_cast<void>(now), std::nullopt;
   }
 
   /// The timers requested since the last call.

@@ -53,6 +53,15 @@ std::vector<int> ContentionSetting::counts(const std::string& key) const {
   return counts;
 }
 
+std::vector<std::string> ContentionSetting::lines(const std::string& key) const {
+  std::vector<std::string> lines;
+  const auto given = texts.find(key);
+  if (given == texts.end()) return lines;
+  std::istringstream text(given->second);
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
 std::string ContentionSetting::word(const std::string& key) const {
   const auto given = texts.find(key);
   return given != texts.end() ? given->second : model->key(key)->words.front();
@@ -63,6 +72,7 @@ void ContentionSetting::set_model(const NetworkModel* other) {
   model = other;
   numbers.clear();
   texts.clear();
+  loaded.reset();
 }
 
 void ContentionSetting::set(const NetworkKey& key, const std::string& value) {
@@ -70,6 +80,7 @@ void ContentionSetting::set(const NetworkKey& key, const std::string& value) {
     numbers[key.name] = parse_network_number(key, value);
   } else {
     texts[key.name] = parse_network_text(key, value);
+    if (key.kind == NetworkKey::Kind::kFile) loaded = model->load(value);
   }
 }
 
@@ -121,6 +132,7 @@ double parse_network_number(const NetworkKey& key, const std::string& text) {
 }
 
 std::string parse_network_text(const NetworkKey& key, const std::string& text) {
+  if (key.kind >= NetworkKey::Kind::kLines) return text;
   if (key.kind == NetworkKey::Kind::kWord) {
     if (std::find(key.words.begin(), key.words.end(), text) != key.words.end()) return text;
     std::string all;

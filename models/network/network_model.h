@@ -20,6 +20,7 @@
 namespace rubato {
 
 struct ContentionSetting;
+class Topology;
 
 /// A number that a model takes: a key of [contention], and `contention.KEY` of `--on`.
 struct NetworkKey {
@@ -30,6 +31,8 @@ struct NetworkKey {
     kBandwidth,  ///< with its unit; bytes per second
     kCounts,     ///< whole numbers above 0: [4, 2] in a file, 4x2 in a scenario
     kWord,       ///< one of `words`
+    kLines,      ///< texts: an array in a file
+    kFile,       ///< a path, in a file as seen from its folder; NetworkModel::load reads it
   };
   const char* name;
   Kind kind;
@@ -38,7 +41,7 @@ struct NetworkKey {
   const char* short_name = "";          ///< in `--on`, instead of contention.NAME
   std::vector<std::string> words = {};  ///< of a kWord, the usual one first
 
-  /// False of kCounts and kWord, whose values are text.
+  /// False of kinds whose values are text.
   bool is_number() const { return kind < Kind::kCounts; }
 };
 
@@ -57,6 +60,8 @@ struct NetworkModel {
                                           const Placement& placement) = nullptr;
   /// How many nodes a network of this setting has; nullptr: as many as the run.
   int (*nodes)(const ContentionSetting& setting) = nullptr;
+  /// What the file of a key of kind kFile says. Errors: InputError with file and line.
+  std::shared_ptr<const Topology> (*load)(const std::string& path) = nullptr;
 
   /// The key of this name or short name; nullptr if there is none.
   const NetworkKey* key(const std::string& name) const;
@@ -66,26 +71,32 @@ struct NetworkModel {
 struct ContentionSetting {
   const NetworkModel* model = nullptr;       ///< nullptr: transfers share nothing
   std::map<std::string, double> numbers;     ///< by key, as far as given
-  std::map<std::string, std::string> texts;  ///< likewise, of kCounts (4x2) and kWord
+  std::map<std::string, std::string> texts;  ///< likewise, of the other kinds: 4x2; lines
   std::array<bool, kLevels> levels = {false, false, false, true};  ///< levels that take part
+  std::shared_ptr<const Topology> loaded;                          ///< of a key of kind kFile
 
   /// The value of a key of the model, or its usual one; none: no limit.
   std::optional<double> number(const std::string& key) const;
   /// Of a key of kind kCounts; empty: not given.
   std::vector<int> counts(const std::string& key) const;
+  /// Of a key of kind kLines; empty: not given.
+  std::vector<std::string> lines(const std::string& key) const;
   /// Of a key of kind kWord.
   std::string word(const std::string& key) const;
   /// No model, or another one, without values.
   void set_model(const NetworkModel* other);
-  /// Sets a key of the model to what parse_network_number() or parse_network_text() takes. Errors:
-  /// theirs.
+  /// Sets a key of the model to what parse_network_number() or parse_network_text() takes, and
+  /// loads a file. Errors: theirs.
   void set(const NetworkKey& key, const std::string& value);
   bool is(const char* name) const { return model && std::string(model->name) == name; }
   /// See NetworkModel; nullptr without a model. Distances are checked().
   std::unique_ptr<Network> make_network(const Placement& placement, double ticks_per_second) const;
   std::unique_ptr<Distances> make_distances(const Placement& placement) const;
 
-  bool operator==(const ContentionSetting&) const = default;
+  bool operator==(const ContentionSetting& other) const {
+    return model == other.model && numbers == other.numbers && texts == other.texts &&
+           levels == other.levels;
+  }
 };
 
 /// All models, those of Rubato first.

@@ -10,11 +10,17 @@
 //
 // Starts and ends of one moment are solved together, when time goes on (settle).
 
+// With `sharing = "rtt"` flows of a stream have a priority: in a full link rates are as those.
+// FairShare knows nothing of it: it divides levels, rates by priority, and of a level a link takes
+// the priority.
+
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <tuple>
 
+#include "models/network/link_counter.h"
 #include "models/network/time_heap.h"
 #include "models/network/topology.h"
 
@@ -23,13 +29,22 @@ namespace {
 
 class SharedLinks : public Network {
  public:
-  SharedLinks(std::shared_ptr<const Topology> topology, double ticks_per_second)
-      : topology_(std::move(topology)), shares_(capacities(*topology_, ticks_per_second)) {}
+  SharedLinks(std::shared_ptr<const Topology> topology, const ContentionSetting& setting,
+              double ticks_per_second)
+      : topology_(std::move(topology)),
+        ticks_per_second_(ticks_per_second),
+        shares_(capacities(*topology_, ticks_per_second)) {
+    if (setting.word("sharing") == "rtt") weight_s_ = *setting.number("weight_s");
+  }
 
   void start(uint32_t number, const Flow& flow, double now) override;
   bool over(const Timer& timer) override;
   void settle(double now) override;
   bool held_up(uint32_t number, double now) const override;
+  void count_loads() override {
+    if (!counter_) counter_.emplace(*topology_, ticks_per_second_);
+  }
+  std::optional<LinkLoads> loads(double now) override;
 
  private:
   enum Version : uint32_t { kArrives, kLooks };
@@ -43,8 +58,13 @@ class SharedLinks : public Network {
     uint32_t stream = 0;
     bool waits = true;  ///< for its latency
   };
+  /// Nodes, bytes per tick of a flow alone, priority.
+  using Key = std::tuple<int, int, double, double>;
   struct Stream {
-    std::tuple<int, int, double> key;  ///< nodes, bytes per tick of a flow alone
+    Key key;
+    double priority = 1;
+    bool is_capped = false;  ///< slowed down by a link that it shares with nobody
+    LinkCounter::Stream counted;
     uint32_t user = 0;
     double moved = 0;
     double since = 0;               ///< when it was
@@ -58,6 +78,9 @@ class SharedLinks : public Network {
   /// All that happens at `now`.
   void run(double now);
   void join(uint32_t number, double now);
+  /// As in SimGrid's LV08: one by the latency and what S bytes take on each link of route_. Without
+  /// latency 1.
+  double priority(const Flow& flow);
   /// Ends those flows of a stream that are through.
   void end_flows(uint32_t stream, double now);
   void close(uint32_t stream);
@@ -76,14 +99,17 @@ class SharedLinks : public Network {
   }
 
   std::shared_ptr<const Topology> topology_;
+  double ticks_per_second_;
+  std::optional<double> weight_s_;  ///< bytes; none: flows are equal
+  std::optional<LinkCounter> counter_;
   FairShare shares_;
   std::vector<State> states_;  ///< by number of the flow
   std::vector<Stream> streams_;
   std::vector<uint32_t> free_streams_;
   std::vector<uint32_t> stream_of_user_;
-  std::map<std::tuple<int, int, double>, uint32_t> stream_of_;  ///< by key
-  TimeHeap joins_;                                              ///< of flows
-  TimeHeap ends_;                                               ///< of streams
+  std::map<Key, uint32_t> stream_of_;
+  TimeHeap joins_;                 ///< of flows
+  TimeHeap ends_;                  ///< of streams
   std::vector<uint32_t> touched_;  ///< streams with other flows, or at another rate, than before
   bool unsettled_ = false;
   double looks_ = kNever;  ///< a timer is on its way for then
@@ -166,8 +192,12 @@ void SharedLinks::run(double now) {
 
 void SharedLinks::join(uint32_t number, double now) {
   State& state = states_[number];
-  const double limit = state.flow.bytes / state.flow.data;
-  const auto [entry, is_new] = stream_of_.try_emplace({state.flow.from, state.flow.to, limit}, 0);
+  const double alone = state.flow.bytes / state.flow.data;
+  const double most = topology_->limit(state.flow.from, state.flow.to) / ticks_per_second_;
+  const double limit = std::min(alone, most);
+  const double weight = weight_s_ ? priority(state.flow) : 1;
+  const auto [entry, is_new] =
+      stream_of_.try_emplace({state.flow.from, state.flow.to, limit, weight}, 0);
   if (is_new) {
     if (free_streams_.empty()) {
       entry->second = static_cast<uint32_t>(streams_.size());
@@ -181,8 +211,14 @@ void SharedLinks::join(uint32_t number, double now) {
     stream.moved = stream.rate = 0;
     stream.since = now;
     stream.slowed_until = -kNever;
+    stream.priority = weight;
+    stream.is_capped = most < alone;
     topology_->route(state.flow.from, state.flow.to, route_);
-    stream.user = shares_.add(route_, limit);
+    if (counter_) counter_->begin(stream.counted, route_, now);
+    if (weight != 1) {
+      for (FairShare::Use& use : route_) use.weight *= weight;
+    }
+    stream.user = shares_.add(route_, limit / weight);
     if (stream.user >= stream_of_user_.size()) stream_of_user_.resize(stream.user + 1);
     stream_of_user_[stream.user] = entry->second;
   }
@@ -197,6 +233,16 @@ void SharedLinks::join(uint32_t number, double now) {
   touch(entry->second);
 }
 
+double SharedLinks::priority(const Flow& flow) {
+  const double latency = std::max(0.0, flow.length - flow.data) / ticks_per_second_;
+  if (latency == 0) return 1;
+  topology_->route(flow.from, flow.to, route_);
+  double sum = latency;
+  for (const FairShare::Use& use : route_)
+    sum += use.weight * *weight_s_ / topology_->links()[use.link].bandwidth;
+  return 1 / sum;
+}
+
 void SharedLinks::end_flows(uint32_t number, double now) {
   Stream& stream = streams_[number];
   advance(stream, now);
@@ -205,6 +251,7 @@ void SharedLinks::end_flows(uint32_t number, double now) {
     std::pop_heap(stream.flows.begin(), stream.flows.end(), ends_later());
     stream.flows.pop_back();
     const State& state = states_[flow];
+    if (counter_) counter_->end_flow(was_slowed(state, stream) ? now - state.flow.alone : 0);
     ask(was_slowed(state, stream) ? now : state.flow.alone, flow, kArrives);
   } while (!stream.flows.empty() && next_end(stream, now) <= now + kMoment);
   touch(number);
@@ -212,6 +259,7 @@ void SharedLinks::end_flows(uint32_t number, double now) {
 
 void SharedLinks::close(uint32_t number) {
   Stream& stream = streams_[number];
+  if (counter_) counter_->end(stream.counted);
   shares_.remove(stream.user);
   stream_of_.erase(stream.key);
   free_streams_.push_back(number);
@@ -224,14 +272,18 @@ void SharedLinks::touch(uint32_t number) {
 }
 
 void SharedLinks::advance(Stream& stream, double now) {
-  stream.moved += stream.rate * (now - stream.since);
+  const double moved = stream.rate * (now - stream.since);
+  if (counter_ && moved > 0)
+    counter_->move(stream.counted, moved * static_cast<double>(stream.flows.size()), stream.since,
+                   now);
+  stream.moved += moved;
   stream.since = now;
 }
 
 void SharedLinks::change_rate(Stream& stream, double now) {
   advance(stream, now);
-  stream.rate = shares_.rate(stream.user);
-  if (shares_.is_slowed(stream.user)) {
+  stream.rate = shares_.rate(stream.user) * stream.priority;
+  if (shares_.is_slowed(stream.user) || stream.is_capped) {
     stream.slowed_until = kNever;
   } else if (stream.slowed_until == kNever) {
     stream.slowed_until = now;
@@ -249,11 +301,20 @@ bool SharedLinks::held_up(uint32_t number, double) const {
   return !state.waits && was_slowed(state, streams_[state.stream]);
 }
 
+std::optional<LinkLoads> SharedLinks::loads(double now) {
+  if (!counter_) return std::nullopt;
+  for (Stream& stream : streams_) {
+    if (!stream.flows.empty()) advance(stream, now);
+  }
+  return counter_->loads();
+}
+
 }  // namespace
 
 std::unique_ptr<Network> share_links(std::shared_ptr<const Topology> topology,
-                                     double ticks_per_second) {
-  return std::make_unique<SharedLinks>(std::move(topology), ticks_per_second);
+                                     const ContentionSetting& setting, double ticks_per_second) {
+  return std::make_unique<SharedLinks>(with_node_limits(std::move(topology), setting), setting,
+                                       ticks_per_second);
 }
 
 }  // namespace rubato

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <unordered_set>
 
 #include "models/error.h"
 
@@ -30,6 +32,50 @@ class Hops : public Distances {
   double link_latency_;
 };
 
+/// Pairs of nodes by the latency of their links, in a table.
+class Latencies : public Distances {
+ public:
+  Latencies(const Topology& topology, Placement placement) : placement_(std::move(placement)) {
+    const int nodes = placement_.nodes();
+    std::vector<double> all(static_cast<size_t>(nodes) * nodes, 0);
+    for (int from = 0; from < nodes; ++from) {
+      for (int to = 0; to < nodes; ++to) {
+        if (from != to) all[static_cast<size_t>(from) * nodes + to] = topology.latency(from, to);
+      }
+    }
+    const std::unordered_set<double> different(all.begin(), all.end());
+    std::vector<double> sorted(different.begin(), different.end());
+    std::sort(sorted.begin(), sorted.end());
+    const size_t groups = std::min(sorted.size(), size_t{PairClass::kMostDistances});
+    std::vector<double> ends;  // the longest of each group
+    for (size_t group = 0; group < groups; ++group) {
+      const size_t first = sorted.size() * group / groups;
+      const size_t end = sorted.size() * (group + 1) / groups;
+      ends.push_back(sorted[end - 1]);
+      double sum = 0;
+      for (size_t i = first; i < end; ++i) sum += sorted[i];
+      latencies_.push_back(end == first + 1 ? sorted[first]
+                                            : sum / static_cast<double>(end - first));
+    }
+    for (const double latency : all) {
+      const auto group = std::lower_bound(ends.begin(), ends.end(), latency) - ends.begin();
+      distances_.push_back(static_cast<uint8_t>(group));
+    }
+  }
+
+  int between(int from, int to) const override {
+    const auto row = static_cast<size_t>(placement_.node_of(from));
+    return distances_[row * placement_.nodes() + placement_.node_of(to)];
+  }
+  int count() const override { return static_cast<int>(latencies_.size()); }
+  double latency(int distance) const override { return latencies_[distance]; }
+
+ private:
+  Placement placement_;
+  std::vector<double> latencies_;
+  std::vector<uint8_t> distances_;  ///< by pair of nodes
+};
+
 }  // namespace
 
 int Topology::add_kind(const std::string& name) {
@@ -37,8 +83,8 @@ int Topology::add_kind(const std::string& name) {
   return static_cast<int>(kinds_.size()) - 1;
 }
 
-uint32_t Topology::add_link(double bandwidth, int kind) {
-  links_.push_back({bandwidth, kind});
+uint32_t Topology::add_link(double bandwidth, int kind, double latency) {
+  links_.push_back({bandwidth, kind, latency});
   return static_cast<uint32_t>(links_.size() - 1);
 }
 
@@ -73,6 +119,24 @@ int Topology::hops(int from, int to) const {
   return static_cast<int>(std::lround(sum));
 }
 
+double Topology::latency(int from, int to) const {
+  std::vector<FairShare::Use> uses;
+  route(from, to, uses);
+  double sum = 0;
+  for (const FairShare::Use& use : uses) sum += use.weight * links_[use.link].latency;
+  return sum;
+}
+
+double Topology::limit(int, int) const {
+  return std::numeric_limits<double>::infinity();
+}
+
+std::unique_ptr<Distances> sum_latencies(const Topology& topology, const Placement& placement) {
+  auto latencies = std::make_unique<Latencies>(topology, placement);
+  if (latencies->count() == 1 && latencies->latency(0) == 0) return nullptr;
+  return latencies;
+}
+
 std::unique_ptr<Distances> count_links(std::shared_ptr<const Topology> topology,
                                        const Placement& placement, double link_latency) {
   return std::make_unique<Hops>(std::move(topology), placement, link_latency);
@@ -85,6 +149,26 @@ std::vector<NetworkKey> with_link_keys(std::vector<NetworkKey> keys) {
                   {}});
   keys.push_back({"link_latency", NetworkKey::Kind::kSeconds,
                   "of each link on the way, on top of [level.network]", 0});
+  return with_sharing_keys(std::move(keys));
+}
+
+std::vector<NetworkKey> with_sharing_keys(std::vector<NetworkKey> keys) {
+  keys.push_back({"sharing",
+                  NetworkKey::Kind::kWord,
+                  "of full links: fair, or rtt: the longer the latency, the less",
+                  {},
+                  "",
+                  {"fair", "rtt"}});
+  keys.push_back({"weight_s", NetworkKey::Kind::kRatio,
+                  "bytes, with rtt: what they take on each link counts as latency", 20537});
+  keys.push_back({"injection_bandwidth",
+                  NetworkKey::Kind::kBandwidth,
+                  "of a node into the network, by all its links; none: no limit",
+                  {}});
+  keys.push_back({"ejection_bandwidth",
+                  NetworkKey::Kind::kBandwidth,
+                  "of a node out of the network; none: no limit",
+                  {}});
   return keys;
 }
 

@@ -21,6 +21,7 @@ class Topology {
   struct Link {
     double bandwidth = 0;  ///< bytes per second
     int kind = 0;          ///< index into kinds()
+    double latency = 0;    ///< seconds, in topologies that tell it by link
   };
 
   virtual ~Topology() = default;
@@ -37,12 +38,18 @@ class Topology {
   virtual int hops(int from, int to) const;
   /// The most that there are.
   virtual int diameter() const = 0;
+  /// A link's name in reports; "" where its number has to do.
+  virtual std::string link_name(uint32_t link) const { return static_cast<void>(link), ""; }
+  /// What the links between two nodes take together, seconds: sum_latencies().
+  virtual double latency(int from, int to) const;
+  /// What a flow between two nodes has at most, bytes per second: by links that nobody shares.
+  virtual double limit(int from, int to) const;
 
  protected:
   explicit Topology(int nodes) : nodes_(nodes) {}
   int add_kind(const std::string& name);
   /// Its number.
-  uint32_t add_link(double bandwidth, int kind);
+  uint32_t add_link(double bandwidth, int kind, double latency = 0);
   /// A number below `count` that looks random and depends on the pair alone.
   static int draw(int from, int to, int count);
   /// Makes one use of several of the same link.
@@ -55,22 +62,32 @@ class Topology {
 };
 
 /// Flows that share the links of a topology fairly (fair_share.h): a flow waits for its latency,
-/// and then moves at the rate that its links leave, at most at that which it has alone.
+/// and then moves at the rate that its links leave, at most at that which it has alone. `setting`
+/// has the keys of with_link_keys().
 std::unique_ptr<Network> share_links(std::shared_ptr<const Topology> topology,
-                                     double ticks_per_second);
+                                     const ContentionSetting& setting, double ticks_per_second);
+/// The same with a link more at each end of a route where the setting limits what a node injects or
+/// takes out; `topology` itself where it does not.
+std::shared_ptr<const Topology> with_node_limits(std::shared_ptr<const Topology> topology,
+                                                 const ContentionSetting& setting);
 /// Latency that grows with the number of links: `link_latency` seconds each.
 std::unique_ptr<Distances> count_links(std::shared_ptr<const Topology> topology,
                                        const Placement& placement, double link_latency);
+/// Latencies that topologies tell by link. Of more than there may be distances, near ones are
+/// taken as one, the mean. nullptr where all are 0.
+std::unique_ptr<Distances> sum_latencies(const Topology& topology, const Placement& placement);
 
-/// Keys that all topologies have: link_bandwidth (none: no limit, flows share nothing) and
-/// link_latency.
+/// Keys that all topologies have: those of with_sharing_keys(), link_bandwidth (none: no limit,
+/// flows share nothing) and link_latency.
 std::vector<NetworkKey> with_link_keys(std::vector<NetworkKey> keys);
+/// Those of share_links(): sharing, weight_s, injection_bandwidth and ejection_bandwidth.
+std::vector<NetworkKey> with_sharing_keys(std::vector<NetworkKey> keys);
 /// NetworkModel::make and NetworkModel::distances of a topology.
 template <auto make_topology>
 std::unique_ptr<Network> make_links(const ContentionSetting& setting, const Placement& placement,
                                     double ticks_per_second) {
   if (!setting.number("link_bandwidth")) return nullptr;
-  return share_links(make_topology(setting, placement), ticks_per_second);
+  return share_links(make_topology(setting, placement), setting, ticks_per_second);
 }
 template <auto make_topology>
 std::unique_ptr<Distances> make_hops(const ContentionSetting& setting, const Placement& placement) {

@@ -50,6 +50,12 @@ class Torus : public Topology {
       }
     }
   }
+  std::string link_name(uint32_t link) const override {
+    const size_t dimensions = sizes_.size();
+    return "dimension " + std::to_string(link / 2 % dimensions + 1) +
+           (link % 2 == 0 ? " up" : " down") + " from node " +
+           std::to_string(link / 2 / dimensions);
+  }
   int diameter() const override {
     int most = 0;
     for (const int size : sizes_) most += size / 2;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/network/link_loads.h"
 #include "models/network/placement.h"
 #include "replay/trace/oddity.h"
 #include "replay/trace/wildcards_known.h"
@@ -122,6 +123,9 @@ struct ScenarioResult {
   bool own_machine = false;
   /// Messages and one-sided operations, per level of this scenario.
   std::array<LevelTraffic, kLevels> traffic;
+  /// Of its network, if flows share links there; begins with the run's first flow, counted from its
+  /// start.
+  std::optional<LinkLoads> links;
   std::vector<CollectiveUse> collectives;  ///< empty where durations come from the archive
   /// Calls of MPI_Test, MPI_Waitany, ... whose recorded outcome is impossible here (outcomes.h).
   uint64_t contradicted_outcomes = 0;

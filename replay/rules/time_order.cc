@@ -12,7 +12,9 @@ TimeOrder::TimeOrder(int timelines, Placement placement, const ContentionSetting
       shared_(contention.make_network(placement_, ticks_per_second)),
       now_(-std::numeric_limits<double>::infinity()),
       presence_(timelines) {
-  if (shared_) contended_ = contention.levels;
+  if (!shared_) return;
+  contended_ = contention.levels;
+  shared_->count_loads();
 }
 
 void TimeOrder::push(double time, Kind kind, int rank, uint32_t subject, uint32_t version) {

@@ -111,6 +111,8 @@ class TimeOrder {
             double ticks_per_second);
 
   double now() const { return now_; }
+  /// What flows did to the links that they share, where there are some.
+  std::optional<LinkLoads> loads() { return shared_ ? shared_->loads(now_) : std::nullopt; }
   void push(double time, Kind kind, int rank, uint32_t subject, uint32_t version = 0);
   /// The next event, at which the clock then stands.
   std::optional<Event> next();

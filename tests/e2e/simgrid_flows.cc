@@ -1,8 +1,12 @@
 // The same flows on the same networks in SimGrid and in Rubato: when each ends.
 //
+// A third time through Rubato's reader of SimGrid's files, which also takes platforms written by
+// hand: routes of zones, links of all kinds, clusters in zones.
+//
 // Both share links max-min fairly. SimGrid is set to its model CM02 without factors, cross traffic
-// and windows of TCP. Links have no latency there, as it would weigh flows by it. Rubato's flows go
-// as fast as links let them. Topologies are those of SimGrid's <cluster>; each case draws its
+// and windows of TCP. Links have no latency, as it would weigh flows by it; but in the cases named
+// "rtt", which are about that: with weight-S as in its model LV08. Rubato's flows go as fast as
+// links let them. Topologies are those of SimGrid's <cluster>; each case draws its
 // flows: sizes from 1 to 10 MB, starts within 20 ms, so that some tens are under way at once.
 //
 // Dragonflies have one chassis a group, and no more groups than it has routers: with more groups
@@ -22,7 +26,7 @@
 #include <string>
 
 #include "models/cost/scenario.h"
-#include "models/network/topology.h"
+#include "models/network/simgrid_zones.h"
 #include "tests/unit/flow_player.h"
 
 namespace {
@@ -34,9 +38,10 @@ constexpr double kBandwidth = 1e9;  // bytes per second, of a link
 
 struct Case {
   std::string name;
-  std::string simgrid;  // attributes of <cluster>
-  std::string ours;     // changes of a scenario
+  std::string simgrid;  // attributes of <cluster>, or what stands in <platform>
+  std::string ours;     // changes of a scenario; "": through the reader alone
   int nodes;
+  bool rtt = false;
 };
 
 const std::vector<Case> kNetworks = {
@@ -67,6 +72,73 @@ const std::vector<Case> kNetworks = {
     {"dragonfly of 6 groups", "topology=\"DRAGONFLY\" topo_parameters=\"6,2;1,1;8,3;4\"",
      "contention=dragonfly,contention.shape=6x1x8x4,contention.cables=2x1x3", 192},
 };
+/// Hosts n0 to n4, each at a router of its own; the routers are a ring.
+std::string ring(const std::string& routing) {
+  std::string text = "<zone id=\"z\" routing=\"" + routing + "\">\n";
+  for (int i = 0; i < 5; ++i) {
+    const std::string n = std::to_string(i);
+    text += "<host id=\"n" + n + "\" speed=\"1Gf\"/><router id=\"r" + n + "\"/>\n";
+    text += "<link id=\"l" + n +
+            "\" bandwidth=\"8Gbps\" latency=\"0us\" sharing_policy=\"SPLITDUPLEX\"/>\n";
+    text += "<link id=\"m" + n + "\" bandwidth=\"" + std::to_string(900 + 50 * i) +
+            "MBps\" latency=\"0us\" sharing_policy=\"" + (i == 2 ? "FATPIPE" : "SHARED") + "\"/>\n";
+  }
+  for (int i = 0; i < 5; ++i) {
+    const std::string n = std::to_string(i), next = std::to_string((i + 1) % 5);
+    text += "<route src=\"n" + n + "\" dst=\"r" + n + "\"><link_ctn id=\"l" + n +
+            "\" direction=\"UP\"/></route>\n";
+    text +=
+        "<route src=\"r" + n + "\" dst=\"r" + next + "\"><link_ctn id=\"m" + n + "\"/></route>\n";
+  }
+  return text + "</zone>\n";
+}
+
+std::string clusters(const std::string& latency) {
+  std::string text = "<zone id=\"w\" routing=\"Full\">\n";
+  const char* const kinds[] = {"bb_bw=\"3GBps\" bb_lat=\"0us\"", "limiter_link=\"1.2GBps\"",
+                               "topology=\"TORUS\" topo_parameters=\"2,4\""};
+  for (int i = 0; i < 3; ++i) {
+    const std::string id = std::to_string(i);
+    text += "<cluster id=\"c" + id + "\" prefix=\"n\" suffix=\"\" radical=\"" +
+            std::to_string(8 * i) + "-" + std::to_string(8 * i + 7) +
+            "\" speed=\"1Gf\" bw=\"1GBps\" lat=\"" + latency + "\" router_id=\"g" + id +
+            "\" loopback_bw=\"9GBps\" loopback_lat=\"1us\" " +
+            (i == 1 ? "sharing_policy=\"SHARED\" " : "") + kinds[i] + "/>\n";
+  }
+  text += "<link id=\"x\" bandwidth=\"2GBps\" latency=\"" + latency + "\"/>\n";
+  text += "<link id=\"y\" bandwidth=\"1GiBps\" latency=\"" + latency +
+          "\" sharing_policy=\"SPLITDUPLEX\"/>\n";
+  return text +
+         "<zoneRoute src=\"c0\" dst=\"c1\" gw_src=\"g0\" gw_dst=\"g1\"><link_ctn id=\"x\"/>"
+         "<link_ctn id=\"y\" direction=\"DOWN\"/></zoneRoute>\n"
+         "<zoneRoute src=\"c0\" dst=\"c2\" gw_src=\"g0\" gw_dst=\"n16\"><link_ctn id=\"x\"/>"
+         "</zoneRoute>\n"
+         "<zoneRoute src=\"c1\" dst=\"c2\" gw_src=\"g1\" gw_dst=\"n21\"><link_ctn id=\"y\" "
+         "direction=\"UP\"/></zoneRoute>\n</zone>\n";
+}
+
+/// Those above with latencies, and platforms that Rubato has no topology for.
+std::vector<Case> of_readers() {
+  std::vector<Case> cases = {
+      {"Floyd zone", ring("Floyd"), "", 5},
+      {"Dijkstra zone", ring("Dijkstra"), "", 5},
+      {"clusters in a zone", clusters("0us"), "", 24},
+      {"fat tree, parallel cables", "topology=\"FAT_TREE\" topo_parameters=\"2;4,4;1,2;1,2\"", "",
+       16},
+      {"fat tree, parallel cables below",
+       "topology=\"FAT_TREE\" topo_parameters=\"3;2,4,2;1,2,2;2,2,1\"", "", 16},
+      {"dragonfly of 2 chassis", "topology=\"DRAGONFLY\" topo_parameters=\"3,1;2,1;4,1;2\"", "",
+       48},
+      {"torus 2x4x4", "topology=\"TORUS\" topo_parameters=\"2,4,4\"", "", 32},
+      {"rtt: clusters in a zone", clusters("3us"), "", 24, true},
+      {"rtt: torus 4x4", "topology=\"TORUS\" topo_parameters=\"4,4\" lat=\"2us\"", "", 16, true},
+      {"rtt: fat tree 4x4", "topology=\"FAT_TREE\" topo_parameters=\"2;4,4;1,2;1,1\" lat=\"1us\"",
+       "", 16, true},
+      {"rtt: dragonfly of 4 groups",
+       "topology=\"DRAGONFLY\" topo_parameters=\"4,1;1,1;4,1;2\" lat=\"5us\"", "", 32, true}};
+  return cases;
+}
+
 const char* const kTraffic[] = {"random", "halo", "all to all", "incast"};
 
 std::vector<PlayedFlow> draw(const std::string& traffic, int nodes, unsigned seed) {
@@ -94,32 +166,41 @@ std::vector<PlayedFlow> draw(const std::string& traffic, int nodes, unsigned see
   return flows;
 }
 
-/// Seconds at which each flow ends.
-std::vector<double> in_simgrid(const Case& network, const std::vector<PlayedFlow>& flows) {
-  const std::string path = "simgrid-flows-" + std::to_string(getpid()) + ".xml";
+/// Writes a file for both.
+std::string write_platform(const Case& network) {
+  std::string path = "simgrid-flows-" + std::to_string(getpid()) + ".xml";
+  std::string inside = network.simgrid;
+  if (!inside.starts_with("<")) {
+    inside = "<cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-" +
+             std::to_string(network.nodes - 1) + "\" speed=\"1Gf\" bw=\"1GBps\" " +
+             (inside.find(" lat=") == std::string::npos ? "lat=\"0us\" " : "") +
+             "sharing_policy=\"SPLITDUPLEX\" " + inside + "/>\n";
+  }
   std::ofstream(path) << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
                          "\"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n"
-                         "<cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-"
-                      << network.nodes - 1
-                      << "\" speed=\"1Gf\" bw=\"1GBps\" lat=\"0us\" "
-                         "sharing_policy=\"SPLITDUPLEX\" "
-                      << network.simgrid << "/>\n</platform>\n";
-  std::vector<std::string> words = {"flows",
-                                    "--cfg=network/model:CM02",
-                                    "--cfg=network/crosstraffic:no",
-                                    "--cfg=network/TCP-gamma:1e15",
-                                    "--cfg=network/bandwidth-factor:1",
-                                    "--cfg=network/latency-factor:1",
-                                    "--cfg=network/weight-S:0",
-                                    "--cfg=surf/precision:1e-12",
-                                    "--cfg=maxmin/precision:1e-9",
-                                    "--log=root.thres:error"};
+                      << inside << "</platform>\n";
+  return path;
+}
+
+/// Seconds at which each flow ends.
+std::vector<double> in_simgrid(const Case& network, const std::string& path,
+                               const std::vector<PlayedFlow>& flows) {
+  std::vector<std::string> words = {
+      "flows",
+      "--cfg=network/model:CM02",
+      "--cfg=network/crosstraffic:no",
+      "--cfg=network/TCP-gamma:1e15",
+      "--cfg=network/bandwidth-factor:1",
+      "--cfg=network/latency-factor:1",
+      std::string("--cfg=network/weight-S:") + (network.rtt ? "20537" : "0"),
+      "--cfg=surf/precision:1e-12",
+      "--cfg=maxmin/precision:1e-9",
+      "--log=root.thres:error"};
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   int count = static_cast<int>(arguments.size());
   s4u::Engine engine(&count, arguments.data());
   engine.load_platform(path);
-  unlink(path.c_str());
   std::vector<double> ends(flows.size());
   for (size_t i = 0; i < flows.size(); ++i) {
     const auto host = [&](int node) { return engine.host_by_name("n" + std::to_string(node)); };
@@ -150,18 +231,38 @@ std::vector<double> in_rubato(const Case& network, const std::vector<PlayedFlow>
   return ends;
 }
 
+/// The same through the reader of the file.
+std::vector<double> by_reader(const Case& network, const std::string& path,
+                              std::vector<PlayedFlow> flows) {
+  const auto scenario =
+      rubato::parse_scenario("bandela:latency=0us,bandwidth=1000GB/s,network=" + path +
+                             (network.rtt ? ",contention.sharing=rtt" : ""));
+  const rubato::ContentionSetting& setting = scenario.platform.contention;
+  const auto links = setting.make_network(rubato::Placement::blocks(network.nodes, 1), 1e9);
+  for (PlayedFlow& flow : flows) flow.latency = setting.loaded->latency(flow.from, flow.to) * 1e9;
+  std::vector<double> ends = rubato::play(*links, flows);
+  for (double& end : ends) end *= 1e-9;
+  return ends;
+}
+
 /// How many flows differ by more than 0.1 % of their duration.
 int compare(const Case& network, const std::string& traffic, unsigned seed) {
   const std::vector<PlayedFlow> flows = draw(traffic, network.nodes, seed);
-  const std::vector<double> theirs = in_simgrid(network, flows), ours = in_rubato(network, flows);
+  const std::string path = write_platform(network);
   double worst = 0;
   int wrong = 0;
-  for (size_t i = 0; i < flows.size(); ++i) {
-    const double start = flows[i].start * 1e-9;
-    const double off = std::abs(ours[i] - theirs[i]) / (theirs[i] - start);
-    worst = std::max(worst, off);
-    wrong += off > 1e-3;
-  }
+  const std::vector<double> theirs = in_simgrid(network, path, flows);
+  const auto check = [&](const std::vector<double>& ours) {
+    for (size_t i = 0; i < flows.size(); ++i) {
+      const double start = flows[i].start * 1e-9;
+      const double off = std::abs(ours[i] - theirs[i]) / (theirs[i] - start);
+      worst = std::max(worst, off);
+      wrong += off > 1e-3;
+    }
+  };
+  if (!network.ours.empty()) check(in_rubato(network, flows));
+  check(by_reader(network, path, flows));
+  unlink(path.c_str());
   std::printf("%-26s %-11s %3zu flows, at most %.2g %% apart%s\n", network.name.c_str(),
               traffic.c_str(), flows.size(), worst * 100, wrong ? " WRONG" : "");
   std::fflush(stdout);
@@ -172,7 +273,9 @@ int compare(const Case& network, const std::string& traffic, unsigned seed) {
 
 int main() {
   int cases = 0, wrong = 0;
-  for (const Case& network : kNetworks) {
+  std::vector<Case> networks = kNetworks;
+  for (Case& network : of_readers()) networks.push_back(std::move(network));
+  for (const Case& network : networks) {
     for (const char* traffic : kTraffic) {
       ++cases;
       // SimGrid has one platform in a process.

@@ -1,48 +1,19 @@
 // Networks with a shape, worked out by hand. One tick is one nanosecond; between nodes T(n) = 100 +
 // n, and links take 1 GB/s, one byte a tick, unless told.
 
-#include <fmt/core.h>
 #include <catch2/catch.hpp>
 
 #include "models/error.h"
 #include "models/network/topology.h"
-#include "tests/unit/contended.h"
+#include "tests/unit/on_network.h"
 
 using namespace rubato;
 
 namespace {
 
-Scenario on_network(const std::string& keys) {
-  return contended(keys + "\nlink_bandwidth = \"1GB/s\"");
-}
-
 const std::string kCrossbar = "model = \"crossbar\"";
 /// 8 nodes below two switches; two cables up from each, to one switch each.
 const std::string kTapered = "model = \"fat-tree\"\ndown = [4, 2]\nup = [1, 2]";
-
-/// Each rank on a node of its own. All send at 0, eagerly, and then receive in that order.
-struct Send {
-  int from, to, bytes;
-};
-std::string traffic(int ranks, const std::vector<Send>& sends) {
-  std::string text = "nodes";
-  for (int rank = 0; rank < ranks; ++rank) text += fmt::format(" {}", rank);
-  text += "\n";
-  for (const Send& send : sends)
-    text += fmt::format("{}: 0..0 send {} {}B\n", send.from, send.to, send.bytes);
-  for (const Send& send : sends)
-    text += fmt::format("{}: 0..10 recv {} {}B\n", send.to, send.from, send.bytes);
-  for (int rank = 0; rank < ranks; ++rank) {
-    const bool receives =
-        std::any_of(sends.begin(), sends.end(), [&](const Send& send) { return send.to == rank; });
-    text += fmt::format("{}: {} end\n", rank, receives ? 10 : 0);
-  }
-  return text;
-}
-/// When each rank has all that is for it, ns.
-Ends received(int ranks, const std::vector<Send>& sends, const Scenario& scenario) {
-  return ends(traffic(ranks, sends), scenario);
-}
 
 }  // namespace
 

@@ -1,0 +1,107 @@
+#include "models/network/link_counter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace rubato {
+
+LinkCounter::LinkCounter(const Topology& topology, double ticks_per_second)
+    : topology_(&topology),
+      ticks_per_second_(ticks_per_second),
+      by_kind_(topology.kinds().size()),
+      by_link_(topology.links().size(), 0) {
+  for (auto& bins : by_kind_) bins.fill(0);
+}
+
+void LinkCounter::begin(Stream& stream, std::span<const FairShare::Use> route, double now) {
+  if (used_ == 0) {
+    begin_ = now;
+    used_ = 1;
+  }
+  stream.bytes = 0;
+  stream.route.assign(route.begin(), route.end());
+  stream.kinds.clear();
+  for (const FairShare::Use& use : route) {
+    const int kind = topology_->links()[use.link].kind;
+    const auto known = std::find_if(stream.kinds.begin(), stream.kinds.end(),
+                                    [&](const auto& entry) { return entry.first == kind; });
+    if (known == stream.kinds.end()) {
+      stream.kinds.push_back({kind, use.weight});
+    } else {
+      known->second += use.weight;
+    }
+  }
+}
+
+void LinkCounter::move(Stream& stream, double bytes, double from, double to) {
+  stream.bytes += bytes;
+  while (to - begin_ > bin_ * LinkLoads::kMostBins) widen();
+  const double first = (from - begin_) / bin_, last = (to - begin_) / bin_;
+  const auto end = std::min(static_cast<size_t>(std::ceil(last)), size_t{LinkLoads::kMostBins});
+  used_ = std::max(used_, end);
+  for (auto i = static_cast<size_t>(first); i < end; ++i) {
+    const auto at = static_cast<double>(i);
+    const double part =
+        last > first ? (std::min(at + 1, last) - std::max(at, first)) / (last - first) : 1;
+    for (const auto& [kind, weight] : stream.kinds) by_kind_[kind][i] += weight * bytes * part;
+  }
+}
+
+void LinkCounter::widen() {
+  for (auto& bins : by_kind_) {
+    for (size_t i = 0; i < bins.size() / 2; ++i) bins[i] = bins[2 * i] + bins[2 * i + 1];
+    std::fill(bins.begin() + bins.size() / 2, bins.end(), 0);
+  }
+  bin_ *= 2;
+  used_ = (used_ + 1) / 2;
+}
+
+void LinkCounter::end(Stream& stream) {
+  for (const FairShare::Use& use : stream.route) by_link_[use.link] += use.weight * stream.bytes;
+}
+
+void LinkCounter::end_flow(double delay) {
+  ++flows_;
+  if (delay <= 0) return;
+  ++slowed_;
+  delay_ += delay;
+}
+
+LinkLoads LinkCounter::loads() const {
+  LinkLoads loads;
+  loads.begin = begin_ / ticks_per_second_;
+  loads.bin = bin_ / ticks_per_second_;
+  loads.flows = flows_;
+  loads.slowed = slowed_;
+  loads.delay = delay_ / ticks_per_second_;
+  for (size_t i = 0; i < by_kind_.size(); ++i) {
+    LinkLoads::Kind kind{topology_->kinds()[i]};
+    kind.by_bin.assign(by_kind_[i].begin(), by_kind_[i].begin() + static_cast<long>(used_));
+    kind.bytes = std::accumulate(kind.by_bin.begin(), kind.by_bin.end(), 0.0);
+    loads.kinds.push_back(std::move(kind));
+  }
+  const std::vector<Topology::Link>& links = topology_->links();
+  std::vector<uint32_t> used;
+  for (uint32_t link = 0; link < links.size(); ++link) {
+    LinkLoads::Kind& kind = loads.kinds[links[link].kind];
+    ++kind.links;
+    kind.capacity += links[link].bandwidth;
+    if (by_link_[link] > 0) used.push_back(link);
+  }
+  const size_t hottest = std::min(used.size(), LinkLoads::kHottest);
+  std::partial_sort(used.begin(), used.begin() + static_cast<long>(hottest), used.end(),
+                    [&](uint32_t a, uint32_t b) {
+                      const double load_a = by_link_[a] / links[a].bandwidth;
+                      const double load_b = by_link_[b] / links[b].bandwidth;
+                      return load_a != load_b ? load_a > load_b : a < b;
+                    });
+  for (size_t i = 0; i < hottest; ++i) {
+    const std::string name = topology_->link_name(used[i]);
+    loads.hottest.push_back({name.empty() ? "link " + std::to_string(used[i]) : name,
+                             by_link_[used[i]], links[used[i]].bandwidth});
+  }
+  return loads;
+}
+
+}  // namespace rubato

@@ -1,0 +1,37 @@
+#pragma once
+
+// What flows did to the links of a network.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rubato {
+
+/// Seconds, bytes, and utilisation: bytes as a part of what links could carry in that time.
+struct LinkLoads {
+  struct Kind {
+    std::string name;  ///< Topology::kinds()
+    int links = 0;
+    double bytes = 0;              ///< over all of them
+    double capacity = 0;           ///< bytes per second, likewise
+    std::vector<double> by_bin{};  ///< bytes
+  };
+  struct Hot {
+    std::string name;  ///< of a link
+    double bytes = 0;
+    double capacity = 0;
+  };
+  static constexpr int kMostBins = 200;
+  static constexpr size_t kHottest = 10;
+
+  double begin = 0;  ///< when the first bin begins, in the clock of the replay
+  double bin = 0;    ///< width
+  std::vector<Kind> kinds;
+  std::vector<Hot> hottest;  ///< the links with the highest utilisation, the highest first
+  uint64_t flows = 0;        ///< that passed links
+  uint64_t slowed = 0;       ///< of them, by others or by a link that is slower than they
+  double delay = 0;          ///< by which these arrived later than alone, summed
+};
+
+}  // namespace rubato

@@ -1,0 +1,42 @@
+// Networks that SimGrid's platform files describe (simgrid_zones.h).
+
+#include "models/error.h"
+#include "models/network/simgrid_zones.h"
+
+namespace rubato {
+namespace {
+
+const std::shared_ptr<const Topology>& topology(const ContentionSetting& setting,
+                                                const Placement& placement) {
+  if (!setting.loaded)
+    throw InputError("topology \"simgrid\" needs 'file', a platform of SimGrid's");
+  check_nodes("platform of SimGrid's", placement, setting.loaded->nodes());
+  return setting.loaded;
+}
+
+std::unique_ptr<Network> make_network(const ContentionSetting& setting, const Placement& placement,
+                                      double ticks_per_second) {
+  return share_links(topology(setting, placement), setting, ticks_per_second);
+}
+std::unique_ptr<Distances> make_distances(const ContentionSetting& setting,
+                                          const Placement& placement) {
+  return sum_latencies(*topology(setting, placement), placement);
+}
+std::shared_ptr<const Topology> load(const std::string& path) {
+  return simgrid::topology_of(simgrid::read_platform(path));
+}
+
+}  // namespace
+
+extern const NetworkModel simgrid_model;
+const NetworkModel simgrid_model = {
+    "simgrid",
+    "hosts, links and routes of a platform file of SimGrid's, shared fairly",
+    with_sharing_keys({{"file", NetworkKey::Kind::kFile, "of SimGrid's, XML"}}),
+    make_network,
+    make_distances,
+    count_nodes<topology>,
+    load,
+};
+
+}  // namespace rubato
