@@ -19,6 +19,7 @@
 #include "tools/install_paths.h"
 #include "tools/interval_report.h"
 #include "tools/json_text.h"
+#include "tools/link_report.h"
 #include "tools/other_rows.h"
 #include "tools/place_tables.h"
 #include "tools/report_json.h"
@@ -262,6 +263,7 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
   for (size_t i = 0; i < results.scenarios.size(); ++i) {
     Json columns = scenario_columns(results.scenarios[i], results.calls.size());
     columns["interval"] = nullptr;
+    columns["links"] = links_to_json(results.scenarios[i]);
     if (const ElapsedInterval* interval = interval_of(intervals, i))
       columns["interval"] = {rounded(interval->low), rounded(interval->high)};
     columns["timeline"] = columns["places"] = columns["traffic_map"] = nullptr;
@@ -278,7 +280,7 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
   }
   const std::string text = json_text::dump(data, -1);
   return fill_page("report.html",
-                   {"timeline.js", "sweep.js", "places.js", "traffic.js", "report.js"},
+                   {"timeline.js", "sweep.js", "places.js", "traffic.js", "links.js", "report.js"},
                    "Rubato: " + results.trace.path, text);
 }
 

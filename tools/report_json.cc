@@ -11,6 +11,7 @@
 #include "tools/efficiency.h"
 #include "tools/interval_report.h"
 #include "tools/json_text.h"
+#include "tools/link_report.h"
 #include "tools/other_rows.h"
 #include "tools/sweep_report.h"
 #include "tools/version.h"
@@ -73,25 +74,27 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
     ranks.push_back(
         rank_to_json(static_cast<int>(rank), scenario.ranks[rank], scenario.has_waits, names));
   }
-  return {{"name", scenario.name},
-          {"base", scenario.base},
-          {"changes", scenario.changes},
-          {"elapsed", ended ? number(scenario.elapsed) : Json(nullptr)},
-          {"elapsed_with_init", ended ? number(scenario.elapsed_with_init) : Json(nullptr)},
-          {"deadlock", text_or_null(scenario.deadlock)},
-          {"traffic", std::move(traffic)},
-          {"collectives", std::move(collectives)},
-          {"contradicted_outcomes", scenario.contradicted_outcomes},
-          {"contradicted_time", number(scenario.contradicted_time)},
-          {"wildcard_receives", scenario.wildcard_receives},
-          {"rematched_receives", scenario.rematched_receives},
-          {"network_unused", scenario.network_unused},
-          {"own_machine", scenario.own_machine},
-          {"degradation_ratio", fit && fit->ratio ? number(*fit->ratio) : Json(nullptr)},
-          {"clipped_overheads", scenario.clipped_overheads},
-          {"clipped_time", number(scenario.clipped_time)},
-          {"warnings", warnings_about(scenario)},
-          {"ranks", std::move(ranks)}};
+  Json json = {{"name", scenario.name},
+               {"base", scenario.base},
+               {"changes", scenario.changes},
+               {"elapsed", ended ? number(scenario.elapsed) : Json(nullptr)},
+               {"elapsed_with_init", ended ? number(scenario.elapsed_with_init) : Json(nullptr)},
+               {"deadlock", text_or_null(scenario.deadlock)},
+               {"traffic", std::move(traffic)},
+               {"collectives", std::move(collectives)},
+               {"contradicted_outcomes", scenario.contradicted_outcomes},
+               {"contradicted_time", number(scenario.contradicted_time)},
+               {"wildcard_receives", scenario.wildcard_receives},
+               {"rematched_receives", scenario.rematched_receives},
+               {"network_unused", scenario.network_unused},
+               {"own_machine", scenario.own_machine},
+               {"degradation_ratio", fit && fit->ratio ? number(*fit->ratio) : Json(nullptr)},
+               {"clipped_overheads", scenario.clipped_overheads},
+               {"clipped_time", number(scenario.clipped_time)},
+               {"warnings", warnings_about(scenario)}};
+  if (scenario.links) json["links"] = links_to_json(scenario);
+  json["ranks"] = std::move(ranks);
+  return json;
 }
 
 Json head() {

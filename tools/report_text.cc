@@ -11,6 +11,7 @@
 #include "tools/cures.h"
 #include "tools/efficiency.h"
 #include "tools/interval_report.h"
+#include "tools/link_report.h"
 #include "tools/numbers.h"
 #include "tools/other_rows.h"
 #include "tools/replay_command.h"
@@ -363,6 +364,10 @@ std::string report_text(const Results& results, const TextReportOptions& options
     out += calls_table(results, width) + waits_table(results.scenarios, width);
     out += cures_table(results, width) + "\n";
     for (const Sweep& sweep : options.sweeps) out += sweep_text(sweep, width) + "\n";
+  }
+  for (const ScenarioResult& scenario : results.scenarios) {
+    const std::string line = links_line(scenario);
+    if (!line.empty()) out += wrap(line, width, 2);
   }
   out += wrap(trace_line(results.trace), width, 2);
   out += wrap(kept_calls_line(results.trace), width, 2);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace rubato {
 
@@ -34,8 +33,7 @@ void LinkCounter::begin(Stream& stream, std::span<const FairShare::Use> route, d
   }
 }
 
-void LinkCounter::move(Stream& stream, double bytes, double from, double to) {
-  stream.bytes += bytes;
+void LinkCounter::move(const Stream& stream, double bytes, double from, double to) {
   while (to - begin_ > bin_ * LinkLoads::kMostBins) widen();
   const double first = (from - begin_) / bin_, last = (to - begin_) / bin_;
   const auto end = std::min(static_cast<size_t>(std::ceil(last)), size_t{LinkLoads::kMostBins});
@@ -57,11 +55,12 @@ void LinkCounter::widen() {
   used_ = (used_ + 1) / 2;
 }
 
-void LinkCounter::end(Stream& stream) {
+void LinkCounter::end(const Stream& stream) {
   for (const FairShare::Use& use : stream.route) by_link_[use.link] += use.weight * stream.bytes;
 }
 
-void LinkCounter::end_flow(double delay) {
+void LinkCounter::end_flow(Stream& stream, double bytes, double delay) {
+  stream.bytes += bytes;
   ++flows_;
   if (delay <= 0) return;
   ++slowed_;
@@ -78,7 +77,6 @@ LinkLoads LinkCounter::loads() const {
   for (size_t i = 0; i < by_kind_.size(); ++i) {
     LinkLoads::Kind kind{topology_->kinds()[i]};
     kind.by_bin.assign(by_kind_[i].begin(), by_kind_[i].begin() + static_cast<long>(used_));
-    kind.bytes = std::accumulate(kind.by_bin.begin(), kind.by_bin.end(), 0.0);
     loads.kinds.push_back(std::move(kind));
   }
   const std::vector<Topology::Link>& links = topology_->links();
@@ -87,6 +85,7 @@ LinkLoads LinkCounter::loads() const {
     LinkLoads::Kind& kind = loads.kinds[links[link].kind];
     ++kind.links;
     kind.capacity += links[link].bandwidth;
+    kind.bytes += by_link_[link];
     if (by_link_[link] > 0) used.push_back(link);
   }
   const size_t hottest = std::min(used.size(), LinkLoads::kHottest);

@@ -17,7 +17,7 @@ class LinkCounter {
  public:
   /// What it has to know of a stream.
   struct Stream {
-    double bytes = 0;
+    double bytes = 0;  ///< of flows that arrived
     std::vector<FairShare::Use> route;
     std::vector<std::pair<int, double>> kinds;  ///< of links, with the weights of the route
   };
@@ -26,11 +26,11 @@ class LinkCounter {
 
   void begin(Stream& stream, std::span<const FairShare::Use> route, double now);
   /// All its flows moved so many bytes together.
-  void move(Stream& stream, double bytes, double from, double to);
-  void end(Stream& stream);
-  /// A flow arrived so much later than alone.
-  void end_flow(double delay);
-  /// Of streams that ended, by link; by kind of all.
+  void move(const Stream& stream, double bytes, double from, double to);
+  /// One of its flows, of so many bytes, arrived so much later than alone.
+  void end_flow(Stream& stream, double bytes, double delay);
+  void end(const Stream& stream);
+  /// Of streams that ended; bins of all.
   LinkLoads loads() const;
 
  private:

@@ -251,7 +251,10 @@ void SharedLinks::end_flows(uint32_t number, double now) {
     std::pop_heap(stream.flows.begin(), stream.flows.end(), ends_later());
     stream.flows.pop_back();
     const State& state = states_[flow];
-    if (counter_) counter_->end_flow(was_slowed(state, stream) ? now - state.flow.alone : 0);
+    if (counter_) {
+      counter_->end_flow(stream.counted, state.flow.bytes,
+                         was_slowed(state, stream) ? now - state.flow.alone : 0);
+    }
     ask(was_slowed(state, stream) ? now : state.flow.alone, flow, kArrives);
   } while (!stream.flows.empty() && next_end(stream, now) <= now + kMoment);
   touch(number);

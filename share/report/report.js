@@ -451,6 +451,7 @@ writeCures();
 setUpTimelines();
 setUpPlaces();
 setUpTraffic();
+setUpLinks();
 drawScenarios();
 writeScenarioTable();
 drawSweeps();

@@ -87,6 +87,31 @@ grep -q 'Not drawn, as a page has 8 timelines at most: net7, net8, net9, net10\.
   echo "a real page: it does not say which timelines are missing"
   exit 1
 }
+# Three ranks send 1 MB each to rank 0, whose link all share: it is busy, and is drawn as a line over time.
+{
+  echo "nodes 0 1 2 3"
+  echo "0: 0..10 init"
+  for rank in 1 2 3; do
+    echo "$rank: 0..10 init"
+    echo "$rank: 20..30 send 0 1000000B"
+    echo "$rank: 2000..2010 finalize"
+    echo "0: ${rank}00..${rank}10 recv $rank 1000000B"
+  done
+  echo "0: 2000..2010 finalize"
+} >"$dir/incast.txt"
+"$rubato" replay "$dir/incast.txt" --on "bandela:bandwidth=1GB/s,network=crossbar,contention.link_bandwidth=1GB/s,name=one switch" \
+  --html "$dir/links.html" >"$dir/links.log"
+grep -q 'Hottest links on one switch: node 0 in [0-9]* % busy' "$dir/links.log" || {
+  cat "$dir/links.log"
+  exit 1
+}
+page links.html
+for text in "Links of the network" "node 0 in" "3 of [0-9]* messages on links were slowed down" "how busy links are over time on one switch"; do
+  grep -q "$text" "$dir/page.html" || {
+    echo "a page with a network lacks '$text'"
+    exit 1
+  }
+done
 # Two numbers of a machine are a map, which Chart.js has no part in.
 page map.html
 for text in "Bandwidth matters below 0.111 ×" "the ring is the scenario" "Heat map of cluster.toml"; do
