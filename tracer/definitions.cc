@@ -354,14 +354,26 @@ Translation translate(const ProcessReport& own, const Numbering& numbering) {
     list[local] = global;
   };
   Numbers communicators(numbering.identities);
+  std::map<uint64_t, uint32_t> peers_of;  // by identity
   for (const CommunicatorReport& c : own.communicators) {
     set(translation.global_id, c.id,
         c.self_like ? communicators.next_shared() : communicators.own(c.identity));
+    const std::vector<int>& others = c.remote_members.empty() ? c.members : c.remote_members;
+    const uint32_t peers = c.self_like      ? 1
+                           : others.empty() ? kNone
+                                            : static_cast<uint32_t>(others.size());
+    set(translation.peers, c.id, peers);
+    if (!c.self_like) peers_of[c.identity] = peers;
   }
   Numbers windows(numbering.windows);
   for (const WindowReport& w : own.windows) {
     set(translation.global_window, w.id,
         w.self_like ? windows.next_shared() : windows.own(w.identity));
+    const auto found = peers_of.find(w.communicator);
+    set(translation.window_peers, w.id,
+        w.self_like               ? 1
+        : found == peers_of.end() ? kNone
+                                  : found->second);
   }
   for (const auto& group : own.groups) {
     const auto found = numbering.groups.find(group);

@@ -143,7 +143,10 @@ Definitions arrange(const std::vector<ProcessReport>& reports, Numbering& number
 struct Translation {
   std::vector<uint32_t> region;     ///< of a CallId
   std::vector<uint32_t> global_id;  ///< of a local communicator, kNone where it has none
+  /// Of a local communicator: how many ranks a message may name there; kNone where that is unknown.
+  std::vector<uint32_t> peers;
   std::vector<uint32_t> global_window;
+  std::vector<uint32_t> window_peers;  ///< likewise, of a local window
   std::vector<uint32_t> global_group;
   std::unordered_map<uint64_t, uint32_t> function;  ///< regions by address, where they have one
   std::unordered_map<uint64_t, uint32_t> call_site;

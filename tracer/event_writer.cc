@@ -83,6 +83,8 @@ class EventWriter {
         time, contingent_, number);
   }
 
+  uint64_t damaged() const { return damaged_; }
+
   void begin(uint64_t time) {
     put(OTF2_EvtWriter_ProgramBegin, nullptr, time, kStringProgram, 0, nullptr);
   }
@@ -182,6 +184,19 @@ class EventWriter {
   bool known(uint32_t local, uint32_t& global) const {
     global = local < translation_.global_id.size() ? translation_.global_id[local] : kNone;
     return global != kNone;
+  }
+
+  /// False for a rank that there is not, of a damaged record, which is left out.
+  bool sound(const std::vector<uint32_t>& peers, uint32_t local, uint32_t peer) {
+    if (local >= peers.size() || peers[local] == kNone || peer < peers[local]) return true;
+    ++damaged_;
+    return false;
+  }
+
+  bool sound_operation(uint64_t operation) {
+    if (operation <= OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE) return true;
+    ++damaged_;
+    return false;
   }
 
   void add_mode(SendMode mode) {
@@ -318,6 +333,8 @@ class EventWriter {
     const bool more = kind == Item::kRecv && take_asked(items, asked);
     uint32_t comm;
     if (!known(m.communicator, comm)) return;
+    const bool asks = kind == Item::kIrecvRequest || kind == Item::kIrecvStart;  // of any, maybe
+    if (!asks && !sound(translation_.peers, m.communicator, static_cast<uint32_t>(m.peer))) return;
     add_any_of(asked.any);
     if (more && asked.posted != m.bytes) add_posted_bytes(asked.posted);
     const auto peer = static_cast<uint32_t>(m.peer);
@@ -365,6 +382,7 @@ class EventWriter {
     uint32_t comm;
     // The begin is written: an end has to follow, if need be on the world.
     if (!known(what.communicator, comm)) comm = 0;
+    if (!sound_operation(what.op)) return;
     put(OTF2_EvtWriter_MpiCollectiveEnd, nullptr, leave_, static_cast<OTF2_CollectiveOp>(what.op),
         comm, what.root, what.sent, what.received);
   }
@@ -407,7 +425,7 @@ class EventWriter {
     const uint64_t received = items.word();
     if (!items.done() && items.item() == Item::kCommCreate) communicator(Item::kCommCreate, items);
     uint32_t comm;
-    if (!known(word >> 8 & 0xfffff, comm)) return;
+    if (!known(word >> 8 & 0xfffff, comm) || !sound_operation(word & 0xff)) return;
     put(OTF2_EvtWriter_NonBlockingCollectiveComplete, nullptr, leave_,
         static_cast<OTF2_CollectiveOp>(word & 0xff), comm, static_cast<uint32_t>(word >> 28), sent,
         received, request);
@@ -432,7 +450,7 @@ class EventWriter {
             0);
         break;
       case Item::kRmaOperation:
-        operation(win, more, items);
+        operation(local, win, more, items);
         break;
       case Item::kRmaComplete: {
         const uint64_t matching = items.word();
@@ -445,12 +463,14 @@ class EventWriter {
       }
       case Item::kRmaLock: {
         const auto target = static_cast<uint32_t>(items.word());
+        if (target != kNone && !sound(translation_.window_peers, local, target)) break;
         put(OTF2_EvtWriter_RmaRequestLock, nullptr, enter_, win, target, 0,
             static_cast<OTF2_LockType>(more));
         break;
       }
       case Item::kRmaUnlock: {
         const auto target = static_cast<uint32_t>(items.word());
+        if (target != kNone && !sound(translation_.window_peers, local, target)) break;
         put(OTF2_EvtWriter_RmaReleaseLock, nullptr, leave_, win, target, 0);
         break;
       }
@@ -464,11 +484,12 @@ class EventWriter {
     }
   }
 
-  void operation(uint32_t win, unsigned how, record::Reader& items) {
+  void operation(uint32_t local, uint32_t win, unsigned how, record::Reader& items) {
     const auto target = static_cast<uint32_t>(items.word());
     const uint64_t sent = items.word();
     const uint64_t received = items.word();
     const uint64_t matching = items.word();
+    if (!sound(translation_.window_peers, local, target)) return;
     if (how >= kRmaAtomic) {
       put(OTF2_EvtWriter_RmaAtomic, nullptr, enter_, win, target,
           static_cast<OTF2_RmaAtomicType>(how - kRmaAtomic), sent, received, matching);
@@ -482,6 +503,7 @@ class EventWriter {
   uint32_t thread_;
   uint32_t contingent_;  ///< of the process
   const Translation& translation_;
+  uint64_t damaged_ = 0;
   OTF2_AttributeList* attributes_;
   OpenFunctions functions_;
   uint64_t posted_ = 0;
@@ -574,6 +596,7 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
   if (master && summary.last != 0) events.end(summary.last);
   good = good && read && events.good();
   if (good) OTF2_EvtWriter_GetNumberOfEvents(writer, &summary.events);
+  summary.damaged = events.damaged();
   return summary;
 }
 

@@ -534,8 +534,13 @@ RecoverResult recover(const RecoverTask& task) {
                        "another name with -o");
   }
   uint64_t begin = UINT64_MAX, end = 0;
-  for (const RankSummary& rank : ranks) {
-    for (const LocationSummary& location : rank.locations) {
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (const LocationSummary& location : ranks[rank].locations) {
+      if (location.damaged > 0) {
+        result.missing.push_back(
+            "rank " + std::to_string(rank) + ": " + std::to_string(location.damaged) +
+            " records are damaged and left out: they name ranks or operations that there are not");
+      }
       result.events += location.events;
       if (location.events == 0) continue;
       begin = std::min(begin, location.first);

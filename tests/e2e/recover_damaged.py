@@ -129,6 +129,10 @@ def main():
                                        capture_output=True, timeout=SECONDS)
                 if check.returncode != 0:
                     trouble = f'the archive does not open: {check.stderr.decode()}'
+                # What names ranks that there are not was left out.
+                replay = subprocess.run([rubato, 'info', 'try.otf2dir'], capture_output=True, timeout=SECONDS)
+                if b' is not in ' in replay.stderr or b'is not an MPI collective' in replay.stderr:
+                    trouble = f'the archive cannot be replayed: {replay.stderr.decode(errors="replace")}'
         except subprocess.TimeoutExpired:
             code, said, trouble = 1, '', 'it hangs'
         codes[code] = codes.get(code, 0) + 1
