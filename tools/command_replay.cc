@@ -274,7 +274,7 @@ int command_replay(const Arguments& arguments) {
   std::optional<Results> together =
       replay_together(processes, archive, planned, options, values, source);
   // Who is waited for, one process finds out, from all of the archive; and it replays sweeps.
-  if (!together || is_serialised(*together) || !axes.empty()) {
+  if (!together || waits_in_turn(*together) || !axes.empty()) {
     source = open_trace(archive, {options.ignore_offsets, options.threads});
     // (Functions are followed anyway.)
     if (files.wants("html") || !source->functions().empty()) source->note_places();

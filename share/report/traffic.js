@@ -130,7 +130,7 @@ function drawSizes(parent, sizes) {
 function setUpTraffic() {
   const known = data.scenarios.filter((scenario) => scenario.traffic_map);
   if (known.length === 0 || known.every((scenario) => scenario.traffic_map.cells.length === 0)) {
-    byId("traffic").remove();
+    byId("talks").remove();
     return;
   }
   const first = known[0].traffic_map;

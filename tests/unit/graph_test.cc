@@ -66,6 +66,41 @@ TEST_CASE("graph: latencies by cable") {
   check(received(4, {{0, 1, 1000}}, on_network(slow)), {0, 1120, 0, 0});
 }
 
+// Cables of i^3 + i ns from node i to one switch: 30 * 29 / 2 sums of two, nearly all different,
+// are more than there may be distances (252). So at most two neighbours of those share one, their
+// mean: nobody is further off than half the way to its neighbour.
+TEST_CASE("graph: more latencies than there may be distances") {
+  std::string cables;
+  std::vector<double> own;
+  for (int i = 0; i < 30; ++i) {
+    own.push_back(i * i * i + i);
+    cables += fmt::format("\"n{} s {}ns\", ", i, own.back());
+  }
+  const Scenario star =
+      on_network("model = \"graph\"\nnodes = [\"n[0-29]\"]\ncables = [" + cables + "]");
+  const auto distances = star.platform.contention.make_distances(Placement::blocks(30, 1));
+  CHECK(distances->count() == 252);
+  std::vector<double> sums = {0};
+  for (int i = 0; i < 30; ++i) {
+    for (int j = 0; j < i; ++j) sums.push_back(own[i] + own[j]);
+  }
+  std::sort(sums.begin(), sums.end());
+  sums.erase(std::unique(sums.begin(), sums.end()), sums.end());
+  REQUIRE(sums.size() > 252);
+  REQUIRE(sums.size() <= 2 * 252);
+  for (int i = 0; i < 30; ++i) {
+    for (int j = 0; j < 30; ++j) {
+      if (i == j) continue;
+      const double sum = own[i] + own[j];
+      const auto at = std::lower_bound(sums.begin(), sums.end(), sum);
+      const double before = at == sums.begin() ? 0 : sum - *(at - 1);
+      const double after = at + 1 == sums.end() ? 0 : *(at + 1) - sum;
+      const double told = distances->latency(distances->between(i, j)) * 1e9;
+      CHECK(std::abs(told - sum) <= std::max(before, after) / 2 + 1e-6);
+    }
+  }
+}
+
 // A node forwards where there is no other way: n0 n1 n2 in a row.
 TEST_CASE("graph: nodes on the way") {
   const std::string row =

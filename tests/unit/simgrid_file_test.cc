@@ -115,6 +115,21 @@ TEST_CASE("SimGrid's file as the network of a scenario") {
                     Catch::Contains("the run has 5 nodes, the platform of SimGrid's has 4"));
 }
 
+// A FATPIPE of half a byte a tick lets each flow have that, however many there are: 1000 bytes take
+// 2000, with 100 + 1000 alone 100 + 2000.
+TEST_CASE("SimGrid's file: a link that each flow has for itself") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write(
+      "pipe.xml", platform("<zone id=\"z\" routing=\"Full\">\n" + kHosts +
+                           "<link id=\"x\" bandwidth=\"500MBps\" sharing_policy=\"FATPIPE\"/>"
+                           "<route src=\"a\" dst=\"b\"><link_ctn id=\"x\"/></route>"
+                           "<route src=\"a\" dst=\"c\"><link_ctn id=\"x\"/></route>"
+                           "<route src=\"b\" dst=\"c\"><link_ctn id=\"x\"/></route></zone>"));
+  check(received(3, {{0, 1, 1000}, {0, 2, 1000}, {1, 2, 1000}},
+                 changed(contended(""), "network=" + path)),
+        {0, 2100, 2100});
+}
+
 TEST_CASE("SimGrid's files that are not understood are refused by line") {
   const auto refused = [](const std::string& inside, const std::string& why) {
     try {
