@@ -243,7 +243,7 @@ int help_replay(Processes& processes, const Arguments& arguments) {
 }  // namespace
 
 int command_replay(const Arguments& arguments) {
-  Processes processes;
+  Processes processes(arguments);
   if (!processes.leads()) return help_replay(processes, arguments);
   po::variables_map values;
   if (!parse_options(arguments, kHelp, replay_options(), "archive", false, values)) return 0;

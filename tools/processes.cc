@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "tools/flavour.h"
@@ -31,9 +32,19 @@ std::unique_ptr<Transport> mpi_transport(Flavour flavour, std::string& error) {
   return std::unique_ptr<Transport>(reinterpret_cast<Transport* (*)()>(make)());
 }
 
+/// True if all processes were given these words.
+bool all_have(Team& team, const std::vector<std::string>& words) {
+  ByteWriter mine;
+  for (const std::string& word : words) mine.text(word);
+  const Bytes own = mine.take();
+  const std::vector<Bytes> all = team.gather(own);
+  return team.all(
+      std::all_of(all.begin(), all.end(), [&](const Bytes& other) { return other == own; }));
+}
+
 }  // namespace
 
-Processes::Processes() {
+Processes::Processes(const std::vector<std::string>& words) {
   const Flavour flavour = launcher_flavour();
   if (flavour == Flavour::kUnknown || launched_processes() <= 1) return;
   several_ = true;
@@ -41,7 +52,12 @@ Processes::Processes() {
   transport_ = mpi_transport(flavour, error);
   if (transport_) {
     team_.emplace(*transport_);
-    leads_ = team_->leads();
+    if (all_have(*team_, words)) {
+      leads_ = team_->leads();
+    } else {
+      end();
+      several_ = false;
+    }
     return;
   }
   leads_ = launcher_rank() == 0;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "replay/cluster/one_process.h"
 #include "replay/cluster/team.h"
@@ -13,8 +14,9 @@ namespace rubato {
 /// from begin() to end(); process 0 then goes on alone, and the others have nothing more to do.
 class Processes {
  public:
-  /// Joins the others, if there are any. Warns where the library for that is missing.
-  Processes();
+  /// Joins the others, if there are any and they have the same `words` to obey; else each does what
+  /// it was told to. Warns where the library for that is missing.
+  explicit Processes(const std::vector<std::string>& words);
   /// Others that wait in begin() have nothing to do.
   ~Processes();
   Processes(const Processes&) = delete;

@@ -130,8 +130,9 @@ class Presence {
   /// No rank can go on: lets the first messages go on, for which blocked ranks are there. In lane k
   /// no rank leaves its call before bound[k] unless one of these arrives.
   Served serve_earliest(const Lanes<K>& bound) { return serve_until(earliest(bound)); }
-  /// The two halves of that, of which the first is known once all processes have told theirs.
-  Lanes<K> earliest(Lanes<K> bound) const;
+  /// The two halves of that. Several processes tell each other what the first has found out before
+  /// the second follows, and nothing else in between.
+  Lanes<K> earliest(Lanes<K> bound);
   Served serve_until(const Lanes<K>& bound);
 
   // --- Messages whose other side is in another process ---
@@ -596,6 +597,9 @@ void Presence<K>::arrive(TransferId id, Mask lanes, const Lanes<K>& time) {
   Message& message = messages_[place];
   settle(message, lanes, time);
   message.waits[kSender] &= ~lanes;
+  if (message.open == 0) {
+    for (const Side side : {kReceiver, kSender}) lose_interest(message, side);
+  }
   finish_if_settled(place);
 }
 
@@ -603,7 +607,6 @@ template <int K>
 void Presence<K>::finish_if_settled(uint32_t place) {
   Message& message = messages_[place];
   if (message.open != 0) return;
-  for (const Side side : {kReceiver, kSender}) lose_interest(message, side);
   arrivals_.push_back({message.id, message.arrival, message.by});
   give_up(place);
 }
@@ -620,13 +623,15 @@ void Presence<K>::lose_interest(Message& message, Side side) {
 }
 
 template <int K>
-Lanes<K> Presence<K>::earliest(Lanes<K> bound) const {
+Lanes<K> Presence<K>::earliest(Lanes<K> bound) {
   // By lane, when the first of them leads to anything else. A message that is asked about until
   // then is no later than that: what follows from a question is later than the question.
-  for (const Message& message : messages_) {
+  for (uint32_t place = 0; place < messages_.size(); ++place) {
+    const Message& message = messages_[place];
     if (message.id == kNoTransfer) continue;
     for (const Side side : {kReceiver, kSender}) {
       if (message.waits[side] == 0 || message.elsewhere[side]) continue;
+      asked_again_.push_back({place, side});
       set(bound, message.waits[side],
           bound.min(after(message, side, timelines_[message.timeline[side]].enter)));
     }
@@ -637,13 +642,6 @@ Lanes<K> Presence<K>::earliest(Lanes<K> bound) const {
 template <int K>
 typename Presence<K>::Served Presence<K>::serve_until(const Lanes<K>& bound) {
   std::vector<Waiting>& questions = asked_again_;
-  for (uint32_t place = 0; place < messages_.size(); ++place) {
-    const Message& message = messages_[place];
-    if (message.id == kNoTransfer) continue;
-    for (const Side side : {kReceiver, kSender}) {
-      if (message.waits[side] != 0 && !message.elsewhere[side]) questions.push_back({place, side});
-    }
-  }
   bool served = false;
   for (const auto& [place, side] : questions) {
     Message& message = messages_[place];

@@ -67,6 +67,11 @@ same "contention" 2 --on infiniband-hdr:dr=3
 same "verification" 2 --verify
 [ "$(grep -c 'one process replays everything' several.err)" = 1 ] || fail "verification: $(cat several.err)"
 
+# Processes that were told different things do each its own.
+run 1 "$rubato" replay run.otf2dir --csv one.csv : -n 1 "$rubato" replay run.otf2dir --csv other.csv >several.txt 2>&1 ||
+  fail "two replays: $(cat several.txt)"
+cmp -s one.csv other.csv || fail "two replays under one mpirun differ"
+
 # What is wrong is said once, as ever.
 if run 2 "$rubato" replay missing.otf2dir >out.txt 2>&1; then fail "an archive that is not there is none"; fi
 [ "$(grep -c 'rubato: error: .*missing.otf2dir' out.txt)" = 1 ] || fail "missing archive: $(cat out.txt)"

@@ -198,6 +198,32 @@ TEST_CASE("a divided replay of random programs by pull and push") {
   CHECK(divided > static_cast<int>(6 * kSeeds));
 }
 
+TEST_CASE("a divided replay of random programs of ranks with two threads") {
+  int divided = 0;
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    // Each two ranks become the threads of one; collectives stay out of it.
+    Program program = Generator(seed, true).make();
+    for (auto& ops : program.ranks) {
+      for (Op& op : ops) op.started.clear();
+      std::erase_if(ops, [](const Op& op) {
+        return op.kind == Kind::kCollective || op.kind == Kind::kStart ||
+               op.kind == Kind::kSendrecv || (op.kind == Kind::kWait && op.requests.empty());
+      });
+    }
+    for (size_t rank = 1; rank < program.nodes.size(); rank += 2)
+      program.nodes[rank] = program.nodes[rank - 1];
+    const std::vector<double> ends = Reference(program, recorder()).run(&program);
+    const std::string text = as_text(program, ends, 2);
+    INFO("seed " << seed << "\n" << text);
+    ReplayOptions options;
+    options.wait_states = true;
+    const char* const protocol = seed % 2 == 0 ? "pull" : "push";
+    divided += check_divided(
+        text, {parse_scenario("measured"), parse_scenario("perfect"), platform(protocol)}, options);
+  }
+  CHECK(divided > static_cast<int>(2 * kSeeds));
+}
+
 TEST_CASE("who has to come to a divided replay alone") {
   // Rank 1 waits for a message that nobody sends.
   const std::string hole =
