@@ -254,12 +254,16 @@ class TextSource : public EventSource {
     line.words.erase(at, at + 2);
   }
 
-  FunctionClock::Function function_named(const std::string& name) const {
+  FunctionClock::Function function_named(const TextLine& line) const {
+    const std::string& name = line.words[2];
+    const auto known = numbers_of_functions_.find(name);
+    if (known == numbers_of_functions_.end())
+      text_.fail(line, "write 'function NAME' right behind the times");
     FunctionClock::Function function;
     for (size_t i = 0; i < chosen_functions_.size(); ++i) {
       if (is_function(name, chosen_functions_[i])) function.chosen |= uint64_t{1} << i;
     }
-    function.number = numbers_of_functions_.at(name);
+    function.number = known->second;
     return function;
   }
 
@@ -294,7 +298,7 @@ class TextSource : public EventSource {
     FunctionClock& clock = clocks_[text_.trace.timelines_of(line.rank)[line.thread]];
     if (what == "function") {
       if (line.words.size() > 2) {
-        const FunctionClock::Function function = function_named(line.words[2]);
+        const FunctionClock::Function function = function_named(line);
         clock.enter_function(function, enter);
         clock.leave_function(function, leave);
       }
@@ -304,13 +308,13 @@ class TextSource : public EventSource {
     if (what == "enter" || what == "leave") {
       if (line.words.size() < 3) text_.fail(line, "the function is missing");
       if (what == "enter") {
-        clock.enter_function(function_named(line.words[2]), enter);
+        clock.enter_function(function_named(line), enter);
         return record(enter, &CallBuilder::enter, int32_t{-1});
       }
       const auto is_this = [&](const FunctionName& known) { return known.name == line.words[2]; };
       if (std::none_of(function_names_.begin(), function_names_.end(), is_this))
         text_.fail(line, "function " + line.words[2] + " was not entered");
-      clock.leave_function(function_named(line.words[2]), enter);
+      clock.leave_function(function_named(line), enter);
       return record(enter, &CallBuilder::leave, int32_t{-1});
     }
     if (stolen > 0) clock.lose(stolen, enter);

@@ -40,7 +40,7 @@ C
 line_of() { grep -n "$1" app.c | head -1 | cut -d: -f1; }
 wait_line=$(line_of MPI_Allreduce)
 build_program app -g -O0 -finstrument-functions '-finstrument-functions-exclude-function-list=now,compute'
-trace 3 --functions --call-sites ./app || fail "exit code $?"
+trace 2 --functions --call-sites ./app || fail "exit code $?"
 check_archive
 check_replay
 
@@ -55,11 +55,12 @@ def sums(kind):
         if row["kind"] == kind:
             found[row["name"], row["rank"]] += float(row["value"])
     return found
-# Rank 1 is 19 ms longer in assemble() than the others, 10 times: each of the two waits for that.
+# Rank 1 is 19 ms longer in assemble() than rank 0, 10 times, which waits for that, 0.19 s, less what others take of its
+# core.
 roots = sums("place_root")
 (name, rank), seconds = roots.most_common(1)[0]
 assert rank == "1" and name.startswith("assemble (app.c:"), roots
-assert seconds > 0.5 * sum(roots.values()) and seconds > 0.2, roots
+assert seconds > 0.5 * sum(roots.values()) and seconds > 0.1, roots
 waits = sums("place_wait")
 assert waits[f"MPI_Allreduce (app.c:{line})", "0"] > 0.1, waits
 assert any(name.startswith("MPI_Sendrecv in exchange (app.c:") for name, _ in sums("place_wait")), waits
@@ -75,7 +76,7 @@ cause = max(scenario["places"]["causes"], key=lambda cause: cause["time"])
 assert cause["rank"] == 1 and places[cause["place"]]["function"] == "assemble", cause
 assert places[cause["waiting_place"]]["call_site"] == f"app.c:{line}", cause
 functions = {function["name"]: function for function in scenario["functions"]}
-# Mean (20 + 1 + 1) / 3 by 20 is 37 %, less where the machine adds to all; solve is alike on all ranks.
+# Mean (20 + 1) / 2 by 20 is 53 %, less where the machine adds to all; solve is alike on all ranks.
 assert functions["assemble"]["load_balance"] < 0.6 < functions["solve"]["load_balance"], functions
 assert functions["exchange"]["compute_share"] < 0.5, functions["exchange"]
 P
@@ -90,13 +91,13 @@ cmp with.json without.json || fail "asking for places changes the replay"
 
 # Call sites alone: compute is named after the call behind it.
 build_program app -g -O0
-trace 3 --call-sites ./app || fail "exit code $?"
+trace 2 --call-sites ./app || fail "exit code $?"
 "$rubato" profile run.otf2dir >tables.txt || fail "profile"
 grep -qE "^1 +before MPI_Allreduce \(app.c:$wait_line\)" tables.txt || fail "$(cat tables.txt)"
 ! grep -q 'efficiencies by function' tables.txt || fail "functions where none are on record"
 
 # Neither: the calls.
-trace 3 ./app || fail "exit code $?"
+trace 2 ./app || fail "exit code $?"
 "$rubato" profile run.otf2dir >tables.txt || fail "profile"
 grep -qE '^1 +before MPI_Allreduce  ' tables.txt || fail "$(cat tables.txt)"
 pass

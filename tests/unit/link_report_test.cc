@@ -11,7 +11,9 @@ ScenarioResult two_links() {
   ScenarioResult scenario;
   scenario.name = "tree";
   scenario.elapsed = 2;
-  scenario.links = LinkLoads{.begin = 0.5, .bin = 0.75};
+  scenario.links.emplace();
+  scenario.links->begin = 0.5;
+  scenario.links->bin = 0.75;
   scenario.links->kinds = {{"level 1", 2, 220, 200, {150, 70}}};
   scenario.links->hottest = {{"up", 180, 100}, {"down", 40, 100}};
   scenario.links->flows = 9;

@@ -32,6 +32,12 @@ Results replay(const std::string& text) {
 
 }  // namespace
 
+// Times, then what happens, then what else is to be said of it.
+TEST_CASE("a function behind other words is refused") {
+  CHECK(refusal("0: 0..0 init\n0: 1..2 tag 7 function solve\n0: 3 end\n").find("right behind") !=
+        std::string::npos);
+}
+
 TEST_CASE("texts without calls, and numbers that cannot be, are refused") {
   for (const char* text :
        {"", "# nothing\n", "nodes 0 1\n", "2147483647: 0..1 init\n", "-1: 0..1 init\n",
