@@ -158,6 +158,7 @@ Json timeline_data(const ScenarioPicture& picture) {
           {"columns", picture.columns},
           {"ranks_per_row", picture.ranks_per_row},
           {"cells", picture.cells},
+          {"functions", picture.functions},
           {"path_rows", picture.path_rows},
           {"path", picture.path},
           {"messages", std::move(messages)}};

@@ -1,6 +1,8 @@
 #include "tools/scenario_pictures.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "replay/observe/cause_summary.h"
 #include "replay/observe/timeline_picture.h"
@@ -13,6 +15,22 @@ namespace {
 
 bool can_be_drawn(const ScenarioResult& result) {
   return result.deadlock.empty() && result.elapsed > 0;
+}
+
+/// Those with most compute in all, "solve (app.c:41)".
+std::vector<std::string> coloured_functions(const Results& results) {
+  std::vector<std::pair<double, std::string>> functions;
+  for (const FunctionResult& function : results.functions) {
+    const double all = std::accumulate(function.compute.begin(), function.compute.end(), 0.0);
+    if (all > 0) functions.emplace_back(-all, function.place);
+  }
+  std::sort(functions.begin(), functions.end());
+  std::vector<std::string> names;
+  for (const auto& [compute, place] : functions) {
+    if (static_cast<int>(names.size()) == kColouredFunctions) break;
+    if (std::find(names.begin(), names.end(), place) == names.end()) names.push_back(place);
+  }
+  return names;
 }
 
 }  // namespace
@@ -44,12 +62,20 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
   const TraceDefinitions& trace = source.definitions();
   options.wait_states = true;
   options.verify = false;
+  const std::vector<std::string> functions = coloured_functions(results);
+  std::vector<int> number_of_function;
+  for (const FunctionName& function : source.functions()) {
+    const auto found = std::find(functions.begin(), functions.end(), function.place());
+    number_of_function.push_back(
+        found == functions.end() ? -1 : static_cast<int>(found - functions.begin()));
+  }
   std::vector<ScenarioPicture> pictures;
   for (const size_t i : choose_pictures(results.scenarios)) {
     const ScenarioResult& result = results.scenarios[i];
     const KeptLosses kept = kept_losses(scenarios[i], options.keep_stolen);
     TimelinePicture picture(trace, result.start * trace.ticks_per_second,
                             result.elapsed * trace.ticks_per_second, kPictureCells, kept);
+    picture.colour_functions(source, number_of_function);
     WaitCauses causes(trace, kept);
     CriticalPath path(trace);
     WaitPlaces places(source, kept);
@@ -62,6 +88,7 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
     drawn.rows = picture.rows();
     drawn.columns = picture.columns();
     drawn.ranks_per_row = picture.ranks_per_row();
+    drawn.functions = functions;
     for (const Activity activity : picture.cells())
       drawn.cells += static_cast<char>('0' + static_cast<int>(activity));
     const Placement recorded(trace.node_of_rank, trace.socket_of_rank);

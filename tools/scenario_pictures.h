@@ -20,9 +20,10 @@ struct ScenarioPicture {
   int rows = 0;
   int columns = 0;
   int ranks_per_row = 1;
-  std::string cells;           ///< row by row, the number of each cell's Activity as a digit
-  std::vector<int> path_rows;  ///< TimelinePicture::path_rows()
-  std::string path;            ///< the critical path in a sentence
+  std::string cells;  ///< row by row, the number of each cell's Activity as a digit
+  std::vector<std::string> functions;  ///< that have colours, in the order of their numbers
+  std::vector<int> path_rows;          ///< TimelinePicture::path_rows()
+  std::string path;                    ///< the critical path in a sentence
   std::optional<PlaceSummary> places;  ///< where waits are known
   TrafficPicture traffic;
   std::vector<DrawnMessage> messages;  ///< all of them; none if they are too many

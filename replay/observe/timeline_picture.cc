@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace rubato {
 namespace {
@@ -41,13 +42,24 @@ TimelinePicture::TimelinePicture(const TraceDefinitions& trace, double begin, do
   columns_ = static_cast<int>(
       std::clamp<size_t>(cells / std::max(1, rows_), 1, static_cast<size_t>(kMostColumns)));
   ticks_per_column_ = std::max(elapsed, 1.0) / columns_;
-  ticks_.resize(static_cast<size_t>(rows_) * columns_ * kActivities);
+  ticks_.resize(static_cast<size_t>(rows_) * columns_ * kKinds);
+}
+
+void TimelinePicture::colour_functions(const EventSource& source,
+                                       std::vector<int> number_of_function) {
+  source_ = &source;
+  number_of_function_ = std::move(number_of_function);
 }
 
 void TimelinePicture::begin() {
   std::fill(ticks_.begin(), ticks_.end(), 0.0f);
   std::fill(over_.begin(), over_.end(), 0);
   std::fill(wait_.begin(), wait_.end(), 0.0);
+  readers_.clear();
+  const CallPlaces* places = source_ ? source_->call_places() : nullptr;
+  if (!places) return;
+  for (int timeline = 0; timeline < trace_->timelines(); ++timeline)
+    readers_.emplace_back(std::in_place, *places, timeline);
 }
 
 void TimelinePicture::add(int rank, double from, double to, Activity activity) {
@@ -56,9 +68,32 @@ void TimelinePicture::add(int rank, double from, double to, Activity activity) {
   const size_t row = static_cast<size_t>(rank / ranks_per_row_) * columns_;
   for (auto column = static_cast<int>(first); column < last; ++column) {
     const double part = std::min(last, column + 1.0) - std::max(first, static_cast<double>(column));
-    ticks_[(row + column) * kActivities + static_cast<size_t>(activity)] +=
-        static_cast<float>(part);
+    ticks_[(row + column) * kKinds + static_cast<size_t>(activity)] += static_cast<float>(part);
   }
+}
+
+// Functions have the shares of the gap that they had in the recording, in the order in which they
+// were entered first; what is left belongs to none.
+void TimelinePicture::add_compute(int timeline, const Call& call, double recorded_before,
+                                  double from, double to) {
+  const int rank = trace_->rank_of(timeline);
+  if (!readers_.empty()) {
+    const CallPlace& place = readers_[timeline]->at(call.event);
+    double all = 0;
+    for (const FunctionPart& part : place.before) all += part.ticks;
+    all = std::max(all, call.enter - recorded_before);
+    const double gap = to - from;
+    for (const FunctionPart& part : place.before) {
+      if (!(gap > 0 && all > 0)) break;
+      const double until = std::min(to, from + gap * part.ticks / all);
+      const int number =
+          part.function < number_of_function_.size() ? number_of_function_[part.function] : -1;
+      add(rank, from, until,
+          number < 0 ? Activity::kCompute : static_cast<Activity>(kActivities + number));
+      from = until;
+    }
+  }
+  add(rank, from, to, Activity::kCompute);
 }
 
 void TimelinePicture::waited(int timeline, const Call& /*call*/, const Waited& waited) {
@@ -67,7 +102,7 @@ void TimelinePicture::waited(int timeline, const Call& /*call*/, const Waited& w
 }
 
 void TimelinePicture::call(int timeline, const Call& call, const Block& block,
-                           const Lanes<1>& clock_before, double /*recorded_before*/,
+                           const Lanes<1>& clock_before, double recorded_before,
                            const Lanes<1>& enter, const Lanes<1>& leave) {
   const int rank = trace_->rank_of(timeline);
   if (call.role == CallRole::kBegin || over_[timeline]) return;
@@ -75,7 +110,7 @@ void TimelinePicture::call(int timeline, const Call& call, const Block& block,
     wait_[timeline] = 0;
     return;
   }
-  add(rank, clock_before[0], enter[0], Activity::kCompute);
+  add_compute(timeline, call, recorded_before, clock_before[0], enter[0]);
   if (call.role == CallRole::kFinalize) {
     over_[timeline] = 1;
   } else if (call.role == CallRole::kMpi) {
@@ -97,8 +132,8 @@ std::vector<Activity> TimelinePicture::cells() const {
   std::vector<Activity> cells;
   cells.reserve(static_cast<size_t>(rows_) * columns_);
   for (size_t cell = 0; cell < static_cast<size_t>(rows_) * columns_; ++cell) {
-    const auto first = ticks_.begin() + static_cast<ptrdiff_t>(cell * kActivities);
-    const auto most = std::max_element(first, first + kActivities);
+    const auto first = ticks_.begin() + static_cast<ptrdiff_t>(cell * kKinds);
+    const auto most = std::max_element(first, first + kKinds);
     cells.push_back(*most > 0 ? static_cast<Activity>(most - first) : Activity::kNone);
   }
   return cells;

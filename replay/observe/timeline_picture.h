@@ -4,11 +4,13 @@
 // to. Its size does not depend on the length of the run: cells are added up while the replay runs.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "replay/observe/critical_path.h"
 #include "replay/observe/kept_losses.h"
 #include "replay/observe/observer.h"
+#include "replay/store/call_places.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
@@ -25,6 +27,8 @@ enum class Activity : uint8_t {
   kOther
 };
 inline constexpr int kActivities = 8;
+/// Behind them: compute in functions with a colour of their own.
+inline constexpr int kColouredFunctions = 5;
 
 class TimelinePicture : public Observer<1> {
  public:
@@ -32,6 +36,9 @@ class TimelinePicture : public Observer<1> {
   /// calls of the scenario hold of what they lost.
   TimelinePicture(const TraceDefinitions& trace, double begin, double elapsed, size_t cells,
                   KeptLosses kept = {});
+  /// Before the replay: by function of `source`, which has places, its number from 0 to
+  /// kColouredFunctions - 1, or -1. Its compute becomes Activity kActivities + number.
+  void colour_functions(const EventSource& source, std::vector<int> number_of_function);
 
   void begin() override;
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
@@ -47,7 +54,10 @@ class TimelinePicture : public Observer<1> {
   std::vector<int> path_rows(const CriticalPath& path) const;
 
  private:
+  static constexpr int kKinds = kActivities + kColouredFunctions;
+
   void add(int rank, double from, double to, Activity activity);
+  void add_compute(int timeline, const Call& call, double recorded_before, double from, double to);
 
   const TraceDefinitions* trace_;
   double begin_;
@@ -56,7 +66,10 @@ class TimelinePicture : public Observer<1> {
   int ranks_per_row_;
   int rows_;
   int columns_;
-  std::vector<float> ticks_;    ///< by row, column and activity
+  std::vector<float> ticks_;  ///< by row, column and activity
+  const EventSource* source_ = nullptr;
+  std::vector<int> number_of_function_;  ///< empty: compute is that of no function
+  std::vector<std::optional<CallPlaces::Reader>> readers_;  ///< by timeline
   std::vector<char> over_;      ///< by timeline: MPI_Finalize was entered
   std::vector<double> wait_;    ///< by timeline: of the call that call() hears of next
   std::vector<Activity> what_;  ///< likewise

@@ -8,9 +8,16 @@ const kActivities = [
   ["Late sender", kCallColours[0]], ["Late receiver", kCallColours[1]], ["Collective wait", kCallColours[2]],
   ["One-sided wait", kCallColours[3]], ["Not recorded, flushing, lost core", "#7a3b8f"],
 ];
+/** Behind the activities: compute in functions (kColouredFunctions), in shades that no wait has. */
+const kFunctionColours = dark ? ["#8fa5b8", "#a08f6a", "#7d9a86", "#9a86a0", "#a8797a"]
+  : ["#8fa9c0", "#c9b68a", "#a3bda9", "#bda8c6", "#cfa3a3"];
 const kPathColour = dark ? "#ff6b6b" : "#c1121f";
 const kAxisHeight = 22;
 const kFewMessages = 500;
+
+/** Name and colour of each digit of a timeline's cells. */
+const activitiesOf = (timeline) => [...kActivities,
+  ...timeline.functions.map((name, number) => [`Compute in ${name}`, kFunctionColours[number]])];
 
 const drawn = data.scenarios.filter((scenario) => scenario.timeline);
 const timelineEnd = Math.max(0, ...drawn.map((scenario) => scenario.elapsed));
@@ -21,7 +28,7 @@ const colourParts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, 
 /** The cells of a timeline as an image, a pixel each. */
 function cellImage(timeline) {
   const image = new ImageData(timeline.columns, timeline.rows);
-  const colours = kActivities.map(([, colour]) => colourParts(colour));
+  const colours = activitiesOf(timeline).map(([, colour]) => colourParts(colour));
   for (let cell = 0; cell < timeline.cells.length; ++cell) {
     const [red, green, blue] = colours[timeline.cells.charCodeAt(cell) - 48];
     image.data.set([red, green, blue, 255], 4 * cell);
@@ -89,7 +96,7 @@ class TimelineView {
     const first = row * ranks_per_row;
     const last = Math.min(data.trace.ranks, first + ranks_per_row) - 1;
     byId("timeline-at").textContent = `${this.scenario.name}, ${first === last ? `rank ${first}` : `ranks ${first} to ${last}`}, ` +
-      `${showSeconds(time)}: ${kActivities[cells.charCodeAt(row * columns + column) - 48][0]}`;
+      `${showSeconds(time)}: ${activitiesOf(this.scenario.timeline)[cells.charCodeAt(row * columns + column) - 48][0]}`;
   }
 
   draw() {
@@ -166,8 +173,8 @@ function setUpTimelines() {
     byId("timeline").remove();
     return;
   }
-  const used = new Set(drawn.flatMap((scenario) => [...new Set(scenario.timeline.cells)].map(Number)));
-  const legend = kActivities.map(([name, colour]) => [name, colour]).filter((_, number) => number > 0 && used.has(number));
+  const used = new Set(drawn.flatMap((scenario) => [...new Set(scenario.timeline.cells)].map((cell) => cell.charCodeAt(0) - 48)));
+  const legend = activitiesOf(drawn[0].timeline).map(([name, colour]) => [name, colour]).filter((_, number) => number > 0 && used.has(number));
   if (drawn.some((scenario) => scenario.timeline.path)) legend.push(["Critical path", kPathColour]);
   legend.forEach(([name, colour]) => {
     const item = element("li");

@@ -59,9 +59,10 @@ TEST_CASE("loads add up to what was sent") {
   std::mt19937 random(7);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   for (const char* routing : {"d-mod-k", "spread"}) {
-    const auto tree = network(std::string("model = \"fat-tree\"\ndown = [4, 4]\nup = [1, 2]\n") +
-                                  "routing = \"" + routing + "\"",
-                              16);
+    std::string keys = "model = \"fat-tree\"\ndown = [4, 4]\nup = [1, 2]\nrouting = \"";
+    keys += routing;
+    keys += '"';
+    const auto tree = network(keys, 16);
     std::vector<PlayedFlow> flows;
     double level1 = 0, level2 = 0;
     for (int i = 0; i < 200; ++i) {

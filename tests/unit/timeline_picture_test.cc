@@ -19,7 +19,7 @@ std::string letters(const TimelinePicture& picture) {
   const std::vector<Activity> cells = picture.cells();
   for (size_t cell = 0; cell < cells.size(); ++cell) {
     if (cell > 0 && cell % picture.columns() == 0) text += ' ';
-    text += ".cmsrwoO"[static_cast<size_t>(cells[cell])];
+    text += ".cmsrwoO01234"[static_cast<size_t>(cells[cell])];
   }
   return text;
 }
@@ -78,6 +78,27 @@ TEST_CASE("waits and losses have their own colours") {
     1: 100 end
   )";
   CHECK(draw(text, "measured", 100, 20).cells == "ccwwwwmmOO ccccccmmcO");
+}
+
+// Up to the first call solve has 30 of 50 ticks, behind it io 30 of 40. Functions come first in
+// their gap: where in it they were is not kept.
+TEST_CASE("compute in functions has colours of its own") {
+  const auto source = parse_text_trace(R"(
+    0: 0..0 init
+    0: 10..40 function solve
+    0: 50..60 local MPI_Comm_rank
+    0: 60..90 function io
+    0: 100 end
+  )");
+  source->note_places();
+  for (const bool all : {true, false}) {
+    TimelinePicture picture(source->definitions(), 0, 100, 10);
+    picture.colour_functions(*source, all ? std::vector<int>{1, 0} : std::vector<int>{-1, 0});
+    ReplayOptions options;
+    options.observers = {&picture};
+    run_replay(*source, {parse_scenario("measured")}, options);
+    CHECK(letters(picture) == (all ? "111ccm000c" : "cccccm000c"));
+  }
 }
 
 TEST_CASE("ranks of a large run share rows") {
