@@ -90,7 +90,7 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
     drawn.ranks_per_row = picture.ranks_per_row();
     drawn.functions = functions;
     for (const Activity activity : picture.cells())
-      drawn.cells += static_cast<char>('0' + static_cast<int>(activity));
+      drawn.cells += static_cast<char>(kFirstActivity + static_cast<int>(activity));
     const Placement recorded(trace.node_of_rank, trace.socket_of_rank);
     drawn.traffic = traffic_picture(
         profile_of(again, seen, trace, scenarios[i].placement.place(recorded), false),

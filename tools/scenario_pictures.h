@@ -14,13 +14,16 @@
 
 namespace rubato {
 
+/// (Letters from here on mean nothing in JSON and HTML.)
+inline constexpr char kFirstActivity = '@';
+
 /// The timeline of one scenario as the page draws it.
 struct ScenarioPicture {
   size_t scenario = 0;  ///< index into Results::scenarios
   int rows = 0;
   int columns = 0;
   int ranks_per_row = 1;
-  std::string cells;  ///< row by row, the number of each cell's Activity as a digit
+  std::string cells;  ///< row by row, each cell's Activity as a letter, kFirstActivity for 0
   std::vector<std::string> functions;  ///< that have colours, in the order of their numbers
   std::vector<int> path_rows;          ///< TimelinePicture::path_rows()
   std::string path;                    ///< the critical path in a sentence

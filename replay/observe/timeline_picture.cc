@@ -26,6 +26,19 @@ Activity activity_of(WaitPattern pattern) {
   }
 }
 
+/// What a call of MPI does when it does not wait: what its first action is.
+Activity class_of(const Call& call, const Block& block) {
+  for (const Action& action : block.actions_of(call)) {
+    if (action.kind == ActionKind::kNone) continue;
+    if (action.kind <= ActionKind::kWaitReceive || action.kind == ActionKind::kTested)
+      return Activity::kMessages;
+    if (action.kind <= ActionKind::kNothingTo) return Activity::kCollectives;
+    if (action.kind <= ActionKind::kUnlock) return Activity::kOneSidedCalls;
+    break;
+  }
+  return Activity::kMpi;
+}
+
 }  // namespace
 
 TimelinePicture::TimelinePicture(const TraceDefinitions& trace, double begin, double elapsed,
@@ -118,7 +131,7 @@ void TimelinePicture::call(int timeline, const Call& call, const Block& block,
     const double lost = std::min(kept_.in(call, block), leave[0] - enter[0]);
     const double own = leave[0] - lost, until = std::min(enter[0] + wait_[timeline], own);
     add(rank, enter[0], until, what_[timeline]);
-    add(rank, until, own, Activity::kMpi);
+    add(rank, until, own, class_of(call, block));
     add(rank, own, leave[0], Activity::kOther);
   } else if (call.role == CallRole::kThread) {
     add(rank, enter[0], leave[0], Activity::kCompute);

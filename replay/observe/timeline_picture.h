@@ -24,9 +24,13 @@ enum class Activity : uint8_t {
   kLateReceiver,
   kCollective,
   kOneSided,
-  kOther
+  kOther,
+  // In calls of these classes without waiting; kMpi is in others.
+  kMessages,
+  kCollectives,
+  kOneSidedCalls
 };
-inline constexpr int kActivities = 8;
+inline constexpr int kActivities = 11;
 /// Behind them: compute in functions with a colour of their own.
 inline constexpr int kColouredFunctions = 5;
 

@@ -4,9 +4,11 @@
 
 /** By Activity (replay/observe/timeline_picture.h). */
 const kActivities = [
-  ["outside of the run", kIdleColour], ["Compute", kComputeColour], ["MPI without waiting", kOthersColour],
+  ["outside of the run", kIdleColour], ["Compute", kComputeColour], ["Other MPI without waiting", dark ? "#c2c7cb" : "#a9b0b6"],
   ["Late sender", kCallColours[0]], ["Late receiver", kCallColours[1]], ["Collective wait", kCallColours[2]],
   ["One-sided wait", kCallColours[3]], ["Not recorded, flushing, lost core", "#7a3b8f"],
+  ["Messages without waiting", kOthersColour], ["Collectives without waiting", dark ? "#7f9a90" : "#5d7a6e"],
+  ["One-sided without waiting", dark ? "#a58a99" : "#876a7b"],
 ];
 /** Behind the activities: compute in functions (kColouredFunctions), in shades that no wait has. */
 const kFunctionColours = dark ? ["#8fa5b8", "#a08f6a", "#7d9a86", "#9a86a0", "#a8797a"]
@@ -15,7 +17,7 @@ const kPathColour = dark ? "#ff6b6b" : "#c1121f";
 const kAxisHeight = 22;
 const kFewMessages = 500;
 
-/** Name and colour of each digit of a timeline's cells. */
+/** Name and colour of each letter of a timeline's cells. */
 const activitiesOf = (timeline) => [...kActivities,
   ...timeline.functions.map((name, number) => [`Compute in ${name}`, kFunctionColours[number]])];
 
@@ -30,7 +32,7 @@ function cellImage(timeline) {
   const image = new ImageData(timeline.columns, timeline.rows);
   const colours = activitiesOf(timeline).map(([, colour]) => colourParts(colour));
   for (let cell = 0; cell < timeline.cells.length; ++cell) {
-    const [red, green, blue] = colours[timeline.cells.charCodeAt(cell) - 48];
+    const [red, green, blue] = colours[timeline.cells.charCodeAt(cell) - 64];
     image.data.set([red, green, blue, 255], 4 * cell);
   }
   const canvas = document.createElement("canvas");
@@ -96,7 +98,7 @@ class TimelineView {
     const first = row * ranks_per_row;
     const last = Math.min(data.trace.ranks, first + ranks_per_row) - 1;
     byId("timeline-at").textContent = `${this.scenario.name}, ${first === last ? `rank ${first}` : `ranks ${first} to ${last}`}, ` +
-      `${showSeconds(time)}: ${activitiesOf(this.scenario.timeline)[cells.charCodeAt(row * columns + column) - 48][0]}`;
+      `${showSeconds(time)}: ${activitiesOf(this.scenario.timeline)[cells.charCodeAt(row * columns + column) - 64][0]}`;
   }
 
   draw() {
@@ -173,7 +175,7 @@ function setUpTimelines() {
     byId("timeline").remove();
     return;
   }
-  const used = new Set(drawn.flatMap((scenario) => [...new Set(scenario.timeline.cells)].map((cell) => cell.charCodeAt(0) - 48)));
+  const used = new Set(drawn.flatMap((scenario) => [...new Set(scenario.timeline.cells)].map((cell) => cell.charCodeAt(0) - 64)));
   const legend = activitiesOf(drawn[0].timeline).map(([name, colour]) => [name, colour]).filter((_, number) => number > 0 && used.has(number));
   if (drawn.some((scenario) => scenario.timeline.path)) legend.push(["Critical path", kPathColour]);
   legend.forEach(([name, colour]) => {

@@ -12,14 +12,14 @@ using namespace rubato;
 
 namespace {
 
-/// Row by row in letters: compute, mpi, late sender, late receiver, collective wait, one-sided,
-/// other.
+/// Row by row in letters: compute, mpi, late sender, late receiver, collective wait, one-sided
+/// wait, other; messages, collectives, one-sided calls without waiting; functions.
 std::string letters(const TimelinePicture& picture) {
   std::string text;
   const std::vector<Activity> cells = picture.cells();
   for (size_t cell = 0; cell < cells.size(); ++cell) {
     if (cell > 0 && cell % picture.columns() == 0) text += ' ';
-    text += ".cmsrwoO01234"[static_cast<size_t>(cells[cell])];
+    text += ".cmsrwoOMCW01234"[static_cast<size_t>(cells[cell])];
   }
   return text;
 }
@@ -57,7 +57,7 @@ TEST_CASE("a cell shows what most of its time went to") {
   )";
   const Drawn measured = draw(text, "measured", 100, 20);
   CHECK(measured.rows == 2);
-  CHECK(measured.cells == "ccccmccc.. csssmmcccc");
+  CHECK(measured.cells == "ccccMccc.. csssMMcccc");
   // Back from rank 1's end at 100 to 60, over to rank 0's send at 40, and from there to 0.
   CHECK(measured.path_rows == std::vector<int>{0, 0, 0, 0, -1, -1, 1, 1, 1, 1});
   // Perfect: the message is there at 40. Rank 0 is done at 70, rank 1 at 80.
@@ -77,7 +77,7 @@ TEST_CASE("waits and losses have their own colours") {
     0: 100 end
     1: 100 end
   )";
-  CHECK(draw(text, "measured", 100, 20).cells == "ccwwwwmmOO ccccccmmcO");
+  CHECK(draw(text, "measured", 100, 20).cells == "ccwwwwCCOO ccccccCCcO");
 }
 
 // Up to the first call solve has 30 of 50 ticks, behind it io 30 of 40. Functions come first in
@@ -151,7 +151,7 @@ TEST_CASE("a page draws from where the run begins, and nothing lost on models") 
     REQUIRE(pictures.size() == 2);
     const auto share = [&](const ScenarioPicture& picture, int row, Activity activity) {
       const std::string cells = picture.cells.substr(row * picture.columns, picture.columns);
-      const char wanted = static_cast<char>('0' + static_cast<int>(activity));
+      const char wanted = static_cast<char>(kFirstActivity + static_cast<int>(activity));
       return static_cast<double>(std::count(cells.begin(), cells.end(), wanted)) / picture.columns;
     };
     // Measured, 40 ticks: 10 of compute, 10 of the wait, and the 20 that were lost.
