@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
+#include <string_view>
 
 #include "models/error.h"
 #include "tools/commands.h"
@@ -83,7 +84,8 @@ int run(const Arguments& words) {
 
 int main(int argc, char** argv) {
   rubato::open_standard_streams();
-  rubato::handle_interruptions();
+  // (The calibrator answers signals itself: what it has measured until then counts.)
+  if (argc < 2 || std::string_view(argv[1]) != "calibrate") rubato::handle_interruptions();
   try {
     const int code = rubato::run({argv + 1, argv + argc});
     rubato::flush_stdout();
