@@ -27,6 +27,10 @@ class Shape {
   explicit Shape(const ContentionSetting& setting) {
     if (!setting.model || !setting.model->nodes) return;
     nodes_ = setting.model->nodes(setting);
+    if (nodes_ > kMostNetworkNodes)
+      throw InputError("the network has " + std::to_string(nodes_) +
+                       " nodes; placements are searched in networks of up to " +
+                       std::to_string(kMostNetworkNodes));
     ContentionSetting counting = setting;
     counts_links_ = !setting.is("graph") && !setting.is("simgrid");
     if (setting.model->key("link_latency")) counting.numbers["link_latency"] = 1;

@@ -47,10 +47,12 @@ struct PlacementSearchSettings {
 
 /// Replays `scenario` in other placements on as many nodes, with as many ranks on each. Errors:
 /// InputError: the scenario keeps recorded durations or deadlocks, there is only one node, or too
-/// few free ones, or more than kMostPlacedRanks ranks.
+/// few free ones, more than kMostPlacedRanks
+/// ranks, or a network of more than kMostNetworkNodes nodes.
 PlacementSearch find_placement(EventSource& source, const Scenario& scenario,
                                const PlacementSearchSettings& settings,
                                const ReplayOptions& options);
 inline constexpr int kMostPlacedRanks = 4096;
+inline constexpr int kMostNetworkNodes = 1 << 16;
 
 }  // namespace rubato

@@ -279,15 +279,6 @@ std::shared_ptr<const Topology> make(const ContentionSetting& setting, const Pla
   return std::make_shared<Graph>(setting, nodes);
 }
 
-std::unique_ptr<Network> make_network(const ContentionSetting& setting, const Placement& placement,
-                                      double ticks_per_second) {
-  return share_links(make(setting, placement), setting, ticks_per_second);
-}
-std::unique_ptr<Distances> make_distances(const ContentionSetting& setting,
-                                          const Placement& placement) {
-  return sum_latencies(*make(setting, placement), placement);
-}
-
 }  // namespace
 
 extern const NetworkModel graph_model;
@@ -305,8 +296,8 @@ const NetworkModel graph_model = {
           {},
           "",
           {"shortest", "spread"}}}),
-    make_network,
-    make_distances,
+    make_own_links<make>,
+    make_latencies<make>,
     count_nodes<make>,
 };
 

@@ -12,6 +12,7 @@
 
 #include "models/error.h"
 #include "models/input_file.h"
+#include "models/network/splitmix64.h"
 
 namespace rubato {
 namespace {
@@ -126,13 +127,9 @@ int Placement::network_nodes() const {
 std::vector<int> drawn_order(int count, uint64_t seed) {
   std::vector<int> order(count);
   std::iota(order.begin(), order.end(), 0);
-  // (std::shuffle is another one with each library.) SplitMix64 (Steele, Lea, Flood 2014).
-  for (int left = count; left > 1; --left) {
-    seed += 0x9E3779B97F4A7C15u;
-    uint64_t bits = (seed ^ seed >> 30) * 0xBF58476D1CE4E5B9u;
-    bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
-    std::swap(order[left - 1], order[(bits ^ bits >> 31) % static_cast<uint64_t>(left)]);
-  }
+  // (std::shuffle is another one with each library.)
+  for (int left = count; left > 1; --left)
+    std::swap(order[left - 1], order[splitmix64(seed) % static_cast<uint64_t>(left)]);
   return order;
 }
 

@@ -14,14 +14,6 @@ const std::shared_ptr<const Topology>& topology(const ContentionSetting& setting
   return setting.loaded;
 }
 
-std::unique_ptr<Network> make_network(const ContentionSetting& setting, const Placement& placement,
-                                      double ticks_per_second) {
-  return share_links(topology(setting, placement), setting, ticks_per_second);
-}
-std::unique_ptr<Distances> make_distances(const ContentionSetting& setting,
-                                          const Placement& placement) {
-  return sum_latencies(*topology(setting, placement), placement);
-}
 std::shared_ptr<const Topology> load(const std::string& path) {
   return simgrid::topology_of(simgrid::read_platform(path));
 }
@@ -33,8 +25,8 @@ const NetworkModel simgrid_model = {
     "simgrid",
     "hosts, links and routes of a platform file of SimGrid's, shared fairly",
     with_sharing_keys({{"file", NetworkKey::Kind::kFile, "of SimGrid's, XML"}}),
-    make_network,
-    make_distances,
+    make_own_links<topology>,
+    make_latencies<topology>,
     count_nodes<topology>,
     load,
 };

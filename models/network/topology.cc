@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "models/error.h"
+#include "models/network/splitmix64.h"
 
 namespace rubato {
 namespace {
@@ -90,11 +91,7 @@ uint32_t Topology::add_link(double bandwidth, int kind, double latency) {
 
 int Topology::draw(int from, int to, int count) {
   uint64_t bits = static_cast<uint64_t>(from) << 32 | static_cast<uint32_t>(to);
-  // SplitMix64 (Steele, Lea, Flood 2014).
-  bits += 0x9E3779B97F4A7C15u;
-  bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;
-  bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
-  return static_cast<int>((bits ^ bits >> 31) % static_cast<uint64_t>(count));
+  return static_cast<int>(splitmix64(bits) % static_cast<uint64_t>(count));
 }
 
 void Topology::merge(std::vector<FairShare::Use>& route) {

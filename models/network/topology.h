@@ -94,6 +94,17 @@ std::unique_ptr<Distances> make_hops(const ContentionSetting& setting, const Pla
   const double latency = *setting.number("link_latency");
   return latency > 0 ? count_links(make_topology(setting, placement), placement, latency) : nullptr;
 }
+/// The same of a topology whose links have bandwidths and latencies of their own.
+template <auto make_topology>
+std::unique_ptr<Network> make_own_links(const ContentionSetting& setting,
+                                        const Placement& placement, double ticks_per_second) {
+  return share_links(make_topology(setting, placement), setting, ticks_per_second);
+}
+template <auto make_topology>
+std::unique_ptr<Distances> make_latencies(const ContentionSetting& setting,
+                                          const Placement& placement) {
+  return sum_latencies(*make_topology(setting, placement), placement);
+}
 /// NetworkModel::nodes likewise.
 template <auto make_topology>
 int count_nodes(const ContentionSetting& setting) {

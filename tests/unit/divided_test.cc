@@ -201,17 +201,7 @@ TEST_CASE("a divided replay of random programs by pull and push") {
 TEST_CASE("a divided replay of random programs of ranks with two threads") {
   int divided = 0;
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    // Each two ranks become the threads of one; collectives stay out of it.
-    Program program = Generator(seed, true).make();
-    for (auto& ops : program.ranks) {
-      for (Op& op : ops) op.started.clear();
-      std::erase_if(ops, [](const Op& op) {
-        return op.kind == Kind::kCollective || op.kind == Kind::kStart ||
-               op.kind == Kind::kSendrecv || (op.kind == Kind::kWait && op.requests.empty());
-      });
-    }
-    for (size_t rank = 1; rank < program.nodes.size(); rank += 2)
-      program.nodes[rank] = program.nodes[rank - 1];
+    Program program = threaded(seed);
     const std::vector<double> ends = Reference(program, recorder()).run(&program);
     const std::string text = as_text(program, ends, 2);
     INFO("seed " << seed << "\n" << text);
