@@ -210,7 +210,10 @@ std::optional<Results> replay_together(Processes& processes, const std::string& 
     } catch (const InputError&) {
       source.reset();
     }
-    if (processes.begin(source != nullptr)) results = run_replay(*source, scenarios, options);
+    if (processes.begin(source != nullptr))
+      results = run_replay(*source, scenarios, options);
+    else if (source)
+      why = OneProcess::kFailed;  // another one cannot open the archive
   } catch (const NeedsOneProcess& needs) {
     why = needs.why;
   } catch (const InputError&) {
@@ -278,6 +281,7 @@ int command_replay(const Arguments& arguments) {
     source = open_trace(archive, {options.ignore_offsets, options.threads});
     // (Functions are followed anyway.)
     if (files.wants("html") || !source->functions().empty()) source->note_places();
+    if (together) source->load({});  // places are known only then
   }
   if (copies) source->keep_records(true);
   Results results = together ? std::move(*together) : run_replay(*source, planned, options);

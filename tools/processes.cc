@@ -2,9 +2,11 @@
 
 #include <dlfcn.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #include "tools/flavour.h"
 #include "tools/install_paths.h"
@@ -18,6 +20,17 @@ int launched_processes() {
     if (const char* size = std::getenv(name)) return std::atoi(size);
   }
   return 1;
+}
+
+/// True if mpirun, or its helper on this host, started this process itself. Below a script nobody
+/// knows whether the others come here, too, and once each, as MPI_Init wants it.
+bool started_by_launcher() {
+  std::ifstream file("/proc/" + std::to_string(getppid()) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  const auto begins = [&](const char* word) { return name.starts_with(word); };
+  return begins("mpirun") || begins("mpiexec") || begins("orte") || begins("prte") ||
+         begins("hydra_");
 }
 
 std::unique_ptr<Transport> mpi_transport(Flavour flavour, std::string& error) {
@@ -46,7 +59,7 @@ bool all_have(Team& team, const std::vector<std::string>& words) {
 
 Processes::Processes(const std::vector<std::string>& words) {
   const Flavour flavour = launcher_flavour();
-  if (flavour == Flavour::kUnknown || launched_processes() <= 1) return;
+  if (flavour == Flavour::kUnknown || launched_processes() <= 1 || !started_by_launcher()) return;
   several_ = true;
   std::string error;
   transport_ = mpi_transport(flavour, error);
@@ -101,7 +114,7 @@ std::string one_process_line(OneProcess why) {
       case OneProcess::kWindows:
         return "the program uses one-sided communication";
       case OneProcess::kRepair:
-        return "clocks disagree, and times have to be repaired";
+        return "clocks disagree: some calls end before their cause";
       case OneProcess::kLosses:
         return "a scenario takes lost time out of calls that others wait for";
       case OneProcess::kOutcomes:

@@ -41,6 +41,7 @@ void find_root_cause(EventSource& source, Results& results, ReplayOptions option
   options.wait_states = true;
   options.verify = false;
   options.fit_degradation = false;
+  options.total_functions = false;
   run_replay(source, {parse_scenario("perfect")}, options);
   const std::vector<double>& roots = causes.roots();
   const double all = std::accumulate(roots.begin(), roots.end(), 0.0);
