@@ -40,7 +40,7 @@ std::optional<Candidate> mapped(const BaseRun& base, CallProfile& seen,
   const Scenario& scenario = *base.scenario;
   std::vector<int> nodes;
   for (int rank = 0; rank < trace.ranks(); ++rank) nodes.push_back(base.placement.node_of(rank));
-  const std::vector<PairWeight> pairs = pair_weights(seen, trace, scenario, fallback);
+  const std::vector<PairWeight> pairs = pair_traffic(seen, trace, scenario, fallback).extra;
   const std::vector<int> better = map_ranks(nodes, pairs);
   if (weight_across(better, pairs) >= weight_across(nodes, pairs)) return {};
   const auto count = static_cast<size_t>(*std::max_element(nodes.begin(), nodes.end()) + 1);

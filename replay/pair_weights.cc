@@ -7,22 +7,19 @@
 namespace rubato {
 namespace {
 
-/// Seconds by which a message takes longer between nodes than within one.
-double extra_between_nodes(const Platform& platform, std::optional<Level> fallback, double bytes) {
-  const auto& node = platform.priced_by(Level::kNode, fallback);
-  const auto& network = platform.priced_by(Level::kNetwork, fallback);
-  if (!node || !network) return 0;
-  const auto seconds = [bytes](const LevelModel& level) {
-    return level.send_overhead(bytes) + level.transfer(bytes) + level.receive_overhead(bytes);
-  };
-  return std::max(0.0, seconds(*network) - seconds(*node));
+/// Seconds of a message at a level; 0 where it has no price.
+double seconds_at(const Platform& platform, Level level, std::optional<Level> fallback,
+                  double bytes) {
+  const auto& model = platform.priced_by(level, fallback);
+  if (!model) return 0;
+  return model->send_overhead(bytes) + model->transfer(bytes) + model->receive_overhead(bytes);
 }
 
 }  // namespace
 
-std::vector<PairWeight> pair_weights(CallProfile& seen, const TraceDefinitions& trace,
-                                     const Scenario& scenario, std::optional<Level> fallback) {
-  std::map<std::pair<int, int>, double> weights;
+PairTraffic pair_traffic(CallProfile& seen, const TraceDefinitions& trace, const Scenario& scenario,
+                         std::optional<Level> fallback) {
+  std::map<std::pair<int, int>, std::pair<double, double>> sums;
   for (int rank = 0; rank < trace.ranks(); ++rank) {
     for (const PeerTraffic& traffic : seen.take_peers(rank)) {
       if (traffic.peer == rank || traffic.peer < 0) continue;
@@ -30,14 +27,18 @@ std::vector<PairWeight> pair_weights(CallProfile& seen, const TraceDefinitions& 
       all += traffic.fetched;
       if (all.count == 0) continue;
       const auto count = static_cast<double>(all.count);
-      weights[std::minmax(rank, static_cast<int>(traffic.peer))] +=
-          count *
-          extra_between_nodes(scenario.platform, fallback, static_cast<double>(all.bytes) / count);
+      const double bytes = static_cast<double>(all.bytes) / count;
+      const double between = seconds_at(scenario.platform, Level::kNetwork, fallback, bytes);
+      const double inside = seconds_at(scenario.platform, Level::kNode, fallback, bytes);
+      auto& [extra, whole] = sums[std::minmax(rank, static_cast<int>(traffic.peer))];
+      extra += count * std::max(0.0, between - inside);
+      whole += count * between;
     }
   }
-  std::vector<PairWeight> pairs;
-  for (const auto& [pair, weight] : weights) {
-    if (weight > 0) pairs.push_back({pair.first, pair.second, weight});
+  PairTraffic pairs;
+  for (const auto& [pair, sum] : sums) {
+    if (sum.first > 0) pairs.extra.push_back({pair.first, pair.second, sum.first});
+    if (sum.second > 0) pairs.whole.push_back({pair.first, pair.second, sum.second});
   }
   return pairs;
 }

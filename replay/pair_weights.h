@@ -10,10 +10,16 @@
 
 namespace rubato {
 
-/// What pairs of ranks would save on one node, seconds, were all their messages waited for: by
-/// messages and one-sided operations, at their mean length. Takes the peers of `seen`, that of a
-/// replay of `scenario`; `fallback`: ReplayOptions::fallback_level.
-std::vector<PairWeight> pair_weights(CallProfile& seen, const TraceDefinitions& trace,
-                                     const Scenario& scenario, std::optional<Level> fallback);
+/// What pairs of ranks have to do with each other in messages and one-sided operations, at their
+/// mean length, seconds.
+struct PairTraffic {
+  std::vector<PairWeight> extra;  ///< that they would save on one node, were all of it waited for
+  std::vector<PairWeight> whole;  ///< between nodes
+};
+
+/// Takes the peers of `seen`, that of a replay of `scenario`; `fallback`:
+/// ReplayOptions::fallback_level.
+PairTraffic pair_traffic(CallProfile& seen, const TraceDefinitions& trace, const Scenario& scenario,
+                         std::optional<Level> fallback);
 
 }  // namespace rubato

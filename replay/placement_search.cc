@@ -19,6 +19,8 @@ namespace rubato {
 namespace {
 
 constexpr uint64_t kSeed = 1;
+constexpr int kMostListedNodes = 4096;    ///< their latencies are a table
+constexpr size_t kMostLooks = 2'000'000;  ///< of one round of map_nodes()
 
 /// A network with a shape, asked for the links between its nodes.
 class Shape {
@@ -33,12 +35,19 @@ class Shape {
                        std::to_string(kMostNetworkNodes));
     ContentionSetting counting = setting;
     counts_links_ = !setting.is("graph") && !setting.is("simgrid");
-    if (setting.model->key("link_latency")) counting.numbers["link_latency"] = 1;
+    if (counts_links_) counting.numbers["link_latency"] = 1;
+    if (!counts_links_ && nodes_ > kMostListedNodes)
+      throw InputError("the network has " + std::to_string(nodes_) +
+                       " nodes with latencies of their own; placements are searched in such of up "
+                       "to " +
+                       std::to_string(kMostListedNodes));
     distances_ = counting.make_distances(Placement::blocks(nodes_, 1));
   }
-  int nodes() const { return distances_ ? nodes_ : 0; }
+  int nodes() const { return nodes_; }
   /// Links between two nodes; latency, where links have their own.
-  double links(int a, int b) const { return distances_->latency(distances_->between(a, b)); }
+  double links(int a, int b) const {
+    return distances_ ? distances_->latency(distances_->between(a, b)) : 1;
+  }
   bool counts_links() const { return counts_links_; }
 
  private:
@@ -83,9 +92,10 @@ std::vector<int> renumbered(std::vector<int> node_of_rank) {
 class Search {
  public:
   Search(const Scenario& scenario, const Placement& asked, std::vector<PairWeight> pairs,
-         const PlacementSearchSettings& settings)
+         std::vector<PairWeight> traffic, const PlacementSearchSettings& settings)
       : asked_(&asked),
         pairs_(std::move(pairs)),
+        traffic_(std::move(traffic)),
         shape_(scenario.platform.contention),
         nodes_(asked.nodes()),
         free_(settings.free.empty() ? scenario.placement.nodes : settings.free) {
@@ -138,13 +148,13 @@ class Search {
       found_.push_back(tried);
       return;
     }
-    const std::vector<PairWeight> weights = weights_of_nodes(node_of_rank, pairs_);
+    const std::vector<PairWeight> weights = weights_of_nodes(node_of_rank, traffic_);
     const auto links = [this](int a, int b) { return shape_.links(a, b); };
     const auto put = [&](NodeOrder nodes, std::vector<int> places) {
       places.resize(nodes_);
       tried.nodes = nodes;
       tried.network_of_node = std::move(places);
-      const double all = weight_across(node_of_rank, pairs_);
+      const double all = weight_across(node_of_rank, traffic_);
       tried.mean_links = all > 0 && shape_.counts_links()
                              ? weighted_distance(tried.network_of_node, weights, links) / all
                              : 0;
@@ -155,7 +165,12 @@ class Search {
     put(NodeOrder::kRow, free_);
     put(NodeOrder::kSpread, spread());
     put(NodeOrder::kDrawn, drawn());
-    put(NodeOrder::kNear, map_nodes(nodes_, weights, free_, links));
+    // A round of map_nodes() looks at all pairs for each place.
+    const size_t places = kMostLooks / std::max<size_t>(1, weights.size());
+    if (places < static_cast<size_t>(nodes_)) return;
+    std::vector<int> free = free_;
+    free.resize(std::min(free.size(), places));
+    put(NodeOrder::kNear, map_nodes(nodes_, weights, free, links));
   }
 
   std::vector<int> asked_places() const {
@@ -179,7 +194,8 @@ class Search {
   }
 
   const Placement* asked_;
-  std::vector<PairWeight> pairs_;
+  std::vector<PairWeight> pairs_;    ///< what they lose on different nodes
+  std::vector<PairWeight> traffic_;  ///< what they take there
   Shape shape_;
   int nodes_;
   std::vector<int> free_;
@@ -236,13 +252,14 @@ PlacementSearch find_placement(EventSource& source, const Scenario& scenario,
   const ScenarioResult& run = found.run.scenarios[0];
   if (!run.deadlock.empty())
     throw InputError("the program deadlocks on this machine: " + run.deadlock);
+  found.sockets = scenario.placement.sockets == 0 ? sockets_told(asked) : 0;
+  PairTraffic pairs = pair_traffic(seen, trace, scenario, options.fallback_level);
   found.tried =
-      Search(scenario, asked, pair_weights(seen, trace, scenario, options.fallback_level), settings)
-          .find();
+      Search(scenario, asked, std::move(pairs.extra), std::move(pairs.whole), settings).find();
 
   std::vector<Scenario> scenarios;
   for (size_t i = 1; i < found.tried.size(); ++i) {
-    scenarios.push_back(placed(scenario, found.tried[i], sockets_told(asked)));
+    scenarios.push_back(placed(scenario, found.tried[i], found.sockets));
     scenarios.back().name = std::to_string(i);
   }
   found.tried[0].elapsed = run.elapsed;

@@ -29,7 +29,7 @@ struct TriedPlacement {
   std::vector<int> node_of_rank;     ///< numbers from 0 on
   std::vector<int> network_of_node;  ///< by these; empty: the network has no shape
   double elapsed = 0;                ///< seconds
-  /// Links that a byte between nodes passes, weighted by what pairs save on one node; 0 without a
+  /// Links that a byte between nodes passes, weighted by what messages take there; 0 without a
   /// shape, and where links have latencies of their own.
   double mean_links = 0;
 };
@@ -37,6 +37,7 @@ struct TriedPlacement {
 struct PlacementSearch {
   Results run;                        ///< of the scenario as asked for
   std::vector<TriedPlacement> tried;  ///< the best first; the one asked for is among them
+  int sockets = 0;  ///< of a node, as recorded, where other placements have to be told; else 0
 };
 
 struct PlacementSearchSettings {

@@ -118,6 +118,7 @@ std::string best_text(const PlacementSearch& found, const PlacementSubject& subj
       changes.push_back(change);
   }
   changes.push_back("placement=file:" + subject.hosts_file);
+  if (found.sockets > 1) changes.push_back(fmt::format("sockets={}", found.sockets));
   if (has_shape(found)) changes.emplace_back("nodes=hosts");
   return scenario_text(subject.scenario->base, changes);
 }
@@ -127,7 +128,7 @@ std::string best_text(const PlacementSearch& found, const PlacementSubject& subj
 std::string placement_text(const PlacementSearch& found, const PlacementSubject& subject,
                            int width) {
   std::string text = wrap(opening(found, subject), width, 2) + "\n" + table(found, width);
-  if (has_shape(found))
+  if (has_shape(found) && found.tried[0].mean_links > 0)
     text +=
         "\n" + wrap(
                    "Links: that a message between nodes passes, the mean of those that cost most "

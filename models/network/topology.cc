@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <unordered_set>
 
 #include "models/error.h"
@@ -36,12 +37,17 @@ class Hops : public Distances {
 /// Pairs of nodes by the latency of their links, in a table.
 class Latencies : public Distances {
  public:
-  Latencies(const Topology& topology, Placement placement) : placement_(std::move(placement)) {
-    const int nodes = placement_.nodes();
-    std::vector<double> all(static_cast<size_t>(nodes) * nodes, 0);
-    for (int from = 0; from < nodes; ++from) {
-      for (int to = 0; to < nodes; ++to) {
-        if (from != to) all[static_cast<size_t>(from) * nodes + to] = topology.latency(from, to);
+  Latencies(const Topology& topology, const Placement& placement) {
+    std::map<int, size_t> index;  // of nodes of the network that are in use
+    for (int rank = 0; rank < placement.ranks(); ++rank) {
+      const int node = placement.network_node_of(rank);
+      index_of_rank_.push_back(index.try_emplace(node, index.size()).first->second);
+    }
+    nodes_ = index.size();
+    std::vector<double> all(nodes_ * nodes_, 0);
+    for (const auto& [from, row] : index) {
+      for (const auto& [to, column] : index) {
+        if (from != to) all[row * nodes_ + column] = topology.latency(from, to);
       }
     }
     const std::unordered_set<double> different(all.begin(), all.end());
@@ -65,14 +71,14 @@ class Latencies : public Distances {
   }
 
   int between(int from, int to) const override {
-    const auto row = static_cast<size_t>(placement_.node_of(from));
-    return distances_[row * placement_.nodes() + placement_.node_of(to)];
+    return distances_[index_of_rank_[from] * nodes_ + index_of_rank_[to]];
   }
   int count() const override { return static_cast<int>(latencies_.size()); }
   double latency(int distance) const override { return latencies_[distance]; }
 
  private:
-  Placement placement_;
+  std::vector<size_t> index_of_rank_;
+  size_t nodes_ = 0;
   std::vector<double> latencies_;
   std::vector<uint8_t> distances_;  ///< by pair of nodes
 };

@@ -140,3 +140,15 @@ TEST_CASE("graphs that do not fit are refused") {
   refused("nodes = [\"a b\"]\ncables = [\"a b\"]\nroutes = [\"a c b\"]", "no cable ends at 'c'");
   refused("nodes = [\"a b\"]\ncables = [\"a s\", \"s b\"]\nroutes = [\"a b\"]", "no cable a→b");
 }
+
+// The cable between the switches takes 50 ns more: also for nodes that nodes= names.
+TEST_CASE("graph: latencies are those of the nodes that the run has") {
+  Scenario scenario = on_network(
+      "model = \"graph\"\nnodes = [\"n[0-3]\"]\n"
+      "cables = [\"n[0-1] s0\", \"n[2-3] s1\", \"s0 s1 1GB/s 50ns\"]");
+  check(received(2, {{0, 1, 1000}}, scenario), {0, 1100});
+  scenario.placement.nodes = {0, 2};
+  check(received(2, {{0, 1, 1000}}, scenario), {0, 1150});
+  scenario.placement.nodes = {2, 3};
+  check(received(2, {{0, 1, 1000}}, scenario), {0, 1100});
+}
