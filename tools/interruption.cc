@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <mutex>
 #include <set>
@@ -68,8 +69,14 @@ void clean_up() {
     }
   }
   say(number);
+  // To this thread: others may have it blocked, and wait.
   std::signal(number, SIG_DFL);
-  kill(getpid(), number);
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  std::raise(number);
+  _exit(128 + number);
 }
 
 /// Signals are for other threads.
@@ -118,6 +125,13 @@ GoneWhenInterrupted::GoneWhenInterrupted(std::string path) : path_(std::move(pat
   const std::lock_guard lock(mutex());
   paths().insert(path_);
   ++things;
+}
+
+bool GoneWhenInterrupted::keep_as(const std::string& name) {
+  const std::lock_guard lock(mutex());
+  if (std::rename(path_.c_str(), name.c_str()) != 0) return false;
+  paths().erase(path_);
+  return true;
 }
 
 GoneWhenInterrupted::~GoneWhenInterrupted() {

@@ -32,6 +32,9 @@ class GoneWhenInterrupted {
   GoneWhenInterrupted(const GoneWhenInterrupted&) = delete;
   GoneWhenInterrupted& operator=(const GoneWhenInterrupted&) = delete;
 
+  /// It is complete, and gets its name, or is gone. False, with errno, if that is impossible.
+  bool keep_as(const std::string& name);
+
  private:
   std::string path_;
 };

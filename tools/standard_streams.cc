@@ -55,7 +55,8 @@ void print_to_stdout(const std::string& text) {
 }
 
 void print_data(const std::string& text) {
-  write_all(terminal_text(text));
+  static const bool terminal = isatty(STDOUT_FILENO) != 0;
+  write_all(terminal ? terminal_text(text) : text);
 }
 
 void flush_stdout() {

@@ -12,7 +12,7 @@ void open_standard_streams();
 /// throws: a full disk behind `rubato info >file` is an error too. A reader that has seen enough
 /// (`| head`) is none: the command goes on and writes its files. Errors: InputError.
 void print_to_stdout(const std::string& text);
-/// The same of CSV or JSON, which stay UTF-8.
+/// The same of CSV or JSON, as it is; on a terminal terminal_text(). Parts may end anywhere.
 void print_data(const std::string& text);
 /// Throws what print_to_stdout() would if something printed otherwise cannot be written.
 void flush_stdout();

@@ -1,6 +1,8 @@
 #include "tools/whole_directory.h"
 
 #include <fmt/core.h>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <random>
 
@@ -35,10 +37,8 @@ WholeDirectory::~WholeDirectory() {
 }
 
 void WholeDirectory::commit() {
-  std::error_code error;
   // (An empty directory that appeared meanwhile would be replaced.)
-  fs::rename(temporary_, target_, error);
-  if (error) fail(error.message());
+  if (!gone_->keep_as(target_)) fail(std::strerror(errno));
   temporary_.clear();
 }
 

@@ -95,7 +95,7 @@ void WholeFile::commit() {
   descriptor_ = -1;
   if (closed != 0) fail(errno);
   if (temporary_.empty()) return;
-  if (rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
+  if (!gone_->keep_as(target_)) fail(errno);
   temporary_.clear();
 }
 

@@ -98,4 +98,10 @@ if run.returncode != -number or err != f"rubato: {word}\n" or out or left:
 END
 done
 
+# Data on standard output are those of a file, to the byte, wherever the parts end in which they go there.
+name=x$(printf 'é%.0s' $(seq 40000))
+"$rubato" replay t.txt --only --on "bandela:latency=3us,name=$name" --json - >out.json
+"$rubato" replay t.txt --only --on "bandela:latency=3us,name=$name" --json file.json >/dev/null
+cmp out.json file.json || { echo "--json - is not --json FILE"; bad=1; }
+
 exit "$bad"
