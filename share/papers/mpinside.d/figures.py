@@ -173,6 +173,16 @@ def shared_cores():
 # --- Virtual clocks --------------------------------------------------------------------------------------------------
 
 
+def not_recorded(activities, within=100, lost=7):
+    """How many stretches of time end with the first loss, if that comes early."""
+    if lost not in activities[:within]:
+        return 0
+    end = activities.index(lost)
+    while end < len(activities) and activities[end] == lost:
+        end += 1
+    return end
+
+
 def figure9():
     with open(f'{OUT}/clocks.html') as file:
         data = json.loads(re.search(r'id="rubato-data">(.*?)</script>', file.read(), re.S).group(1))
@@ -182,9 +192,10 @@ def figure9():
     for key in titles:
         scenario = next(found for found in data['scenarios'] if found['name'] == key)
         picture = scenario['timeline']
-        ranks = [picture['cells'][i * picture['columns']:(i + 1) * picture['columns']] for i in range(2)]
+        activities = charts.activities_of(picture['cells'])
+        ranks = [activities[i * picture['columns']:(i + 1) * picture['columns']] for i in range(2)]
         # The stretch at the beginning that was not recorded is no part of the picture.
-        skip = max(re.match('[^7]{0,99}7+|', cells).end() for cells in ranks)
+        skip = max(not_recorded(activities) for activities in ranks)
         shown = scenario['elapsed'] * (1 - skip / picture['columns'])
         clocks.append((titles[key], shown, [cells[skip:] for cells in ranks]))
         ends[key] = shown

@@ -159,25 +159,32 @@ def histogram(title, bars, y_label, width=760):
     return drawing.svg()
 
 
-# By Activity (replay/observe/timeline_picture.h).
-ACTIVITIES = [('outside of the run', '#ffffff'), ('compute', COMPUTE), ('MPI, without waiting', CALLS[5]),
+# By Activity (replay/observe/timeline_picture.h); what lies behind them is compute in some function.
+ACTIVITIES = [('outside of the run', '#ffffff'), ('compute', COMPUTE), ('other MPI', '#a9b0b6'),
               ('late sender', CALLS[0]), ('late receiver', CALLS[1]), ('collective wait', CALLS[2]),
-              ('one-sided wait', CALLS[3]), ('lost core, flushing', LOST)]
+              ('one-sided wait', CALLS[3]), ('lost core, flushing', LOST), ('messages', OTHERS),
+              ('collectives', '#5d7a6e'), ('one-sided calls', '#876a7b')]
+
+
+def activities_of(cells):
+    """The cells of a page (a letter for each, from '@' on) as numbers of ACTIVITIES."""
+    numbers = [ord(letter) - ord('@') for letter in cells]
+    return [number if number < len(ACTIVITIES) else 1 for number in numbers]
 
 
 def runs_of(cells):
     """[(activity, first column, behind the last)]"""
     runs = []
-    for column, digit in enumerate(cells):
-        if runs and runs[-1][0] == int(digit):
+    for column, activity in enumerate(cells):
+        if runs and runs[-1][0] == activity:
             runs[-1][2] = column + 1
         else:
-            runs.append([int(digit), column, column + 1])
+            runs.append([activity, column, column + 1])
     return runs
 
 
 def timelines(title, clocks, width=1000):
-    """clocks: [(title, seconds, [cells of a rank: a digit for each stretch of time])], one below the other."""
+    """clocks: [(title, seconds, [activities of a rank, one for each stretch of time])], one below the other."""
     most = max(elapsed for _, elapsed, _ in clocks)
     factor, unit = scale_of(most)
     left, top, row = 70, 40, 26
