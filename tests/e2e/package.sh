@@ -8,7 +8,13 @@ build=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-package.XXXXXX")
 remove=:
-trap 'rc=$?; $remove; cd /; if [[ $rc == 0 || $rc == 77 ]]; then rm -rf "$work"; fi' EXIT
+at_exit() {
+  local rc=$?
+  $remove
+  cd /
+  if ((rc == 0 || rc == 77)); then rm -rf "$work"; fi
+}
+trap at_exit EXIT
 cd "$work"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 fail() {
