@@ -230,9 +230,10 @@ po::options_description visible_options() {
        "openmpi or mpich, where the launcher does not tell: 'srun --mpi=pmi2' is taken for "
        "MPICH's, other kinds for Open MPI's")  //
       ("html", po::value<std::string>()->value_name("FILE"),
-       "write a page with every curve and formula, its samples and residuals")            //
-      ("samples-only", "write the samples, and leave the platform file to 'rubato fit'")  //
-      ("force", "replace existing files")                                                 //
+       "write a page with every curve and formula, its samples and residuals")               //
+      ("tables", "print times and formulas of all patterns and operations, not the curves")  //
+      ("samples-only", "write the samples, and leave the platform file to 'rubato fit'")     //
+      ("force", "replace existing files")                                                    //
       ("help,h", "show this help");
   return visible;
 }
@@ -286,13 +287,14 @@ Request read_request(const Arguments& arguments) {
                    "--patterns=" + patterns,
                    "--command=" + command};
   if (values.count("samples-only")) {
-    for (const char* of_fit : {"name", "html"}) {
+    for (const char* of_fit : {"name", "html", "tables"}) {
       if (values.count(of_fit))
         throw UsageError(fmt::format("--samples-only leaves --{} to 'rubato fit'", of_fit));
     }
   } else {
     request.fit = {csv, "--output=" + toml, "--name=" + name};
     if (!html.empty()) request.fit.push_back("--html=" + html);
+    if (values.count("tables")) request.fit.push_back("--tables");
     if (values.count("force")) request.fit.push_back("--force");
     request.words.push_back("--then=" + std::filesystem::read_symlink("/proc/self/exe").string());
     request.words.push_back("--then=fit");

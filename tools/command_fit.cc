@@ -6,10 +6,12 @@
 
 #include "models/cost/platform_file.h"
 #include "models/error.h"
+#include "models/shell_quoted.h"
 #include "tools/calibration_report.h"
 #include "tools/commands.h"
 #include "tools/launch_table.h"
 #include "tools/options.h"
+#include "tools/platform_curves.h"
 #include "tools/platform_fit.h"
 #include "tools/text_table.h"
 #include "tools/whole_file.h"
@@ -21,7 +23,7 @@ namespace rubato {
 namespace {
 
 const CommandHelp kHelp = {
-    "rubato fit SAMPLES.csv -o FILE [--html FILE] [options]",
+    "rubato fit SAMPLES.csv -o FILE [--html FILE] [--tables] [options]",
     "Makes a platform file of the samples that 'rubato calibrate' wrote, as it does at its end: "
     "on\n"
     "another machine, by another version, or of several launches strung together, of which the\n"
@@ -39,6 +41,8 @@ int command_fit(const Arguments& arguments) {
       "a message took most of the time (default: as it was calibrated)");
   add("name", po::value<std::string>()->value_name("NAME"),
       "what reports call the machine (default: the name of FILE)");
+  add("tables",
+      "print times and formulas of all patterns and operations with their ranges, not the curves");
   add("html", po::value<std::string>()->value_name("FILE"),
       "write a page with every curve and formula, its samples and residuals");
   add("force", "replace an existing file");
@@ -47,10 +51,11 @@ int command_fit(const Arguments& arguments) {
   if (!parse_options(arguments, kHelp, options, "samples", false, values)) return 0;
   const auto files = values.count("samples") ? values["samples"].as<std::vector<std::string>>()
                                              : std::vector<std::string>{};
-  const bool page = values.count("html") > 0;
-  if (files.size() != 1 || (!values.count("output") && !page)) {
-    throw UsageError(fmt::format(
-        "one file of samples and -o FILE or --html FILE, please; usage: {}", kHelp.usage));
+  const bool page = values.count("html") > 0, tables = values.count("tables") > 0;
+  if (files.size() != 1 || (!values.count("output") && !page && !tables)) {
+    throw UsageError(
+        fmt::format("one file of samples and -o FILE, --html FILE or --tables, please; usage: {}",
+                    kHelp.usage));
   }
   // The page alone is about the platform that stands beside the samples.
   const std::string output = values.count("output") ? values["output"].as<std::string>() : "";
@@ -87,9 +92,15 @@ int command_fit(const Arguments& arguments) {
     html->commit();
     written += fmt::format("{}: page\n", values["html"].as<std::string>());
   }
-  print_to_stdout(fmt::format("{}{}Ranges hold with 95 % confidence.\n{}",
-                              sample_table(samples.rows, of_loops, page_width()), fitted.report,
-                              written));
+  if (tables) {
+    print_to_stdout(fmt::format("{}{}Ranges hold with 95 % confidence.\n{}",
+                                sample_table(samples.rows, of_loops, page_width()), fitted.report,
+                                written));
+  } else {
+    print_to_stdout(fmt::format("{}\n{}{}All tables: {}\n",
+                                curves_of(fitted.platform, page_width()), fitted.remarks, written,
+                                fmt::format("rubato fit {} --tables", shell_quoted(files[0]))));
+  }
   return 0;
 }
 

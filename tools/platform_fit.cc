@@ -50,7 +50,7 @@ std::string remarks(const std::vector<TimedLength>& timings, const LevelFit& fit
         "core; calibrate again when it is idle.",
         100 * fit.repeatable_within);
   }
-  return text + "\n\n";
+  return text;
 }
 
 /// What other things than messages take, and messages in each other's way.
@@ -62,7 +62,7 @@ std::string disturbances(const Provenance& measured) {
       text += fmt::format("degradation ratio of the {} level: {}\n", key.substr(0, key.find('_')),
                           value);
   }
-  return text.empty() ? "" : text + "\n";
+  return text;
 }
 
 }  // namespace
@@ -91,10 +91,13 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
     fitted.comments.levels[static_cast<size_t>(level)] = curve_ranges(fit);
     fitted.comments.memory += copy_ranges(fit);
     fitted.levels.push_back({level, of_level, fit});
-    report += level_table(kLevelNames[static_cast<int>(level)], *fit.transfer, page_width) +
-              remarks(of_level.transfer, fit, platform.level(level)->protocols);
+    const std::string name_of_level = kLevelNames[static_cast<int>(level)];
+    const std::string remark = remarks(of_level.transfer, fit, platform.level(level)->protocols);
+    report += level_table(name_of_level, *fit.transfer, page_width) + remark + "\n\n";
+    fitted.remarks += fmt::format("{}: {}\n", name_of_level, remark);
   }
   report += left_out.empty() || report.empty() ? "" : left_out + "\n";
+  fitted.remarks += left_out;
   if (const size_t unused = rows_of_no_use(samples); unused > 0 && !report.empty())
     report += fmt::format("{} rows of patterns that no curve is made of were not used\n", unused);
   if (report.empty()) {
@@ -103,7 +106,9 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   }
   fitted.comments.contention = note_load(platform.measured, loaded_times(samples, file, of_loops),
                                          platform.level(Level::kSocket).has_value());
-  report += disturbances(platform.measured);
+  const std::string disturbed = disturbances(platform.measured);
+  report += disturbed.empty() ? "" : disturbed + "\n";
+  fitted.remarks += disturbed;
   const MeasuredCollectives measured = sampled_collectives(samples);
   const std::map<CollectiveOp, CollectiveFit> collectives = fit_collectives(measured);
   add_collectives(platform, collectives, measured);

@@ -26,6 +26,7 @@ struct FittedPlatform {
   std::vector<FittedCall> calls;
   PlatformComments comments;  ///< for the file
   std::string report;         ///< tables for a terminal
+  std::string remarks;        ///< lines for a terminal: how good each level's curve is, and noise
 };
 
 /// Fits everything in the samples of one file; `file` is its name in messages and under [measured].

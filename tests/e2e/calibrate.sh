@@ -100,7 +100,7 @@ grep -q '^node,pingpong,65536,' three.csv || fail "--max-size is not the last le
 # The same from the samples alone, and what they were measured with.
 for name in cluster:cluster three:trio; do
   file=${name%:*}
-  "$rubato" fit $file.csv -o again.toml --force --name ${name#*:} >fit.txt || fail "fit"
+  "$rubato" fit $file.csv --tables -o again.toml --force --name ${name#*:} >fit.txt || fail "fit"
   for one in $file again; do
     sed -E '/^fitted = /d' $one.toml >$one.txt
   done

@@ -3,7 +3,7 @@
 # together, and formulas in p and d that the replay reads.
 . "$(dirname "$0")/lib.sh"
 
-run 2 "$rubato" calibrate -o two.toml --quick --seconds 8 --max-size 32KiB --levels self --patterns none --html two.html >table.txt ||
+run 2 "$rubato" calibrate -o two.toml --tables --quick --seconds 8 --max-size 32KiB --levels self --patterns none --html two.html >table.txt ||
   fail "two ranks: $(cat table.txt)"
 grep -q '^node allreduce p=2 ' table.txt || fail "no table of collectives: $(cat table.txt)"
 grep -q '^collectives_without_formula = ' two.toml || fail "nothing is said about formulas"
@@ -57,7 +57,7 @@ for name in "barrier", "bcast", "gather", "allreduce":
 END
 
 # The same from the samples alone, and the replay prices by it.
-"$rubato" fit four.csv -o again.toml --name four >fit.txt || fail "fit"
+"$rubato" fit four.csv --tables -o again.toml --name four >fit.txt || fail "fit"
 for file in four again; do sed -E '/^fitted = /d' $file.toml >$file.txt; done
 diff four.txt again.txt >difference.txt || fail "fit differs from calibrate: $(cat difference.txt)"
 # Two pairs of ranks at once: to be switched on where each rank had a core.

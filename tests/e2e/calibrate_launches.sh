@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 mpirun=mpirun.$flavour
-"$rubato" calibrate --launches 2 --quick --seconds 4 --max-size 1KiB --collectives bcast --patterns ring -o two.toml -- "$mpirun" -n 2 >table.txt ||
+"$rubato" calibrate --launches 2 --tables --quick --seconds 4 --max-size 1KiB --collectives bcast --patterns ring -o two.toml -- "$mpirun" -n 2 >table.txt ||
   fail "two launches: $(cat table.txt)"
 [ -z "$(find . -name '*launches*')" ] || fail "the launches' own files remain: $(ls -A)"
 grep -q "^launches = .2.$" two.toml || fail "[measured] does not tell: $(cat two.toml)"

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "models/cost/platform.h"
+
+namespace rubato {
+
+/// What messages of some sizes take one way on each level of a platform, overheads included, and
+/// their bandwidth, with bars on a logarithmic axis that all levels share: a heading and a table a
+/// level, for a page so many columns wide.
+std::string curves_of(const Platform& platform, int width);
+
+}  // namespace rubato
