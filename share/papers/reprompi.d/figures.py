@@ -107,10 +107,11 @@ def figure1():
     parts = [one_launch(name) for name in ('scan', 'allreduce')]
     panels, words, rows = [], [], []
     for function, size, values in parts:
-        panels.append((f'MPI_{function.capitalize()}, {byte_size(size)}', [(function, values, statistics.mean(values))]))
+        panels.append((f'MPI_{function.capitalize()}, {size:,} B', [(function, values, statistics.mean(values))]))
         low, middle, high = quartiles(values)
+        heaps = ('one peak', 'two peaks', 'more than two peaks')[min(peaks(values), 3) - 1]
         words.append(f'MPI_{function.capitalize()}: median {seconds(middle)}, quartiles {seconds(low)} and {seconds(high)}, '
-                     f'{peaks(values)} separate heap(s); mean {seconds(statistics.mean(values))}, largest {seconds(max(values))}; '
+                     f'{heaps}; mean {seconds(statistics.mean(values))}, largest {seconds(max(values))}, skewness {skewness(values):.0f}; '
                      f'{len(values) - len(tukey(values))} of {len(values)} are outliers to Tukey')
         rows.append((function, size, len(values), low, middle, high, statistics.mean(values), max(values), skewness(values)))
     svg = pictures.histograms('Observations of one launch', panels)
@@ -118,8 +119,8 @@ def figure1():
         '1', 'Histograms of the times of single calls',
         '10,000 calls each of MPI_Scan (10,000 bytes) and MPI_Allreduce (1000 bytes): not normal; two distinct peaks, the '
         'right one much smaller.',
-        '. '.join(words) + '. Neither is normal: a normal distribution of this spread would go below zero or have no such '
-        'tail (drawn up to the 98th percentile; dashed: the mean).', svg,
+        '. '.join(words) + '. A normal distribution has skewness 0. Drawn up to the 98th percentile; dashed: the mean, where '
+        'that is within.', svg,
         table=table(('function', 'bytes', 'count', 'q1', 'median', 'q3', 'mean', 'max', 'skewness'), rows))
 
 
@@ -238,7 +239,7 @@ def figure5():
         'Pinned and unpinned processes (16 × 16, MPI_Allreduce): histograms and means are clearly different.',
         ratio_words(results, 'pinned', 'not pinned') + '. With a rank for each core there is little left to choose from: '
         'only when something else runs do ranks that are not pinned move.',
-        pictures.histograms('Pinned and not', panels), table=table(HEAD, rows_of(results)))
+        pictures.histograms('Pinned and not', panels, logarithmic=True), table=table(HEAD, rows_of(results)))
 
 
 def figure6():
@@ -267,7 +268,7 @@ def figure7():
         '7', 'Factor: the speed of cores',
         'At 2.3 GHz MVAPICH is faster than NEC MPI up to 1 KiB, at 0.8 GHz NEC MPI is faster everywhere: which library is '
         'better depends on the factor.',
-        f'A frequency cannot be set on virtual cores; a busy process on each core takes its place. As it is, '
+        'A frequency cannot be set on virtual cores; a busy process on each core takes its place. As it is, '
         + ratio_words(rest, A, B) + '. With busy cores, ' + ratio_words(busy, A, B) + '. '
         + (f'The order turns, with significance, at {", ".join(map(byte_size, turned))}.' if turned else
            'Nowhere does the order turn with significance on both sides.'),

@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'pictures.d'))
 from charts import CALLS, OTHERS  # noqa: E402
-from svg import GRID, TEXT, Drawing, byte_size, number, scale_of, seconds, ticks  # noqa: E402
+from svg import TEXT, Drawing, byte_size, number, scale_of, seconds, ticks  # noqa: E402
 
 LEFT, TOP, GAP = 62, 40, 74
 
@@ -26,7 +26,7 @@ class Panel:
         drawing.text(left + width / 2, TOP + height + 36, x_label, 'middle')
         if x_ticks:
             scale = x_ticks if isinstance(x_ticks, float) else 1
-            for tick in round_numbers(x[0] * scale, x[1] * scale, max(3, int(width / 70))):
+            for tick in round_numbers(x[0] * scale, x[1] * scale, max(5, int(width / 70))):
                 drawing.text(self.across(tick / scale), TOP + height + 16, number(tick), 'middle', 11)
 
     def across(self, value):
@@ -59,18 +59,23 @@ def legend(drawing, names, y, colours=CALLS):
         x += 40 + 7 * len(name)
 
 
-def histograms(title, panels, width=1000, columns=None, height=200):
-    """panels: [(title, [(name, seconds of each, mean or None)])]; beside each other. Of each series the share of its
-    observations by time, up to the 98th percentile of all of the panel; a vertical line at the mean."""
+def histograms(title, panels, logarithmic=False, width=1000, height=200):
+    """panels: [(title, [(name, seconds of each, mean)])]; beside each other. Of each series the share of its observations
+    by time, up to the 98th percentile of all of the panel; a vertical line at the mean. With `logarithmic` from a power
+    of ten to the next is as far as to another."""
+    scaled = math.log10 if logarithmic else float
+    panels = [(heading, [(name, list(map(scaled, values)), scaled(mean)) for name, values, mean in series])
+              for heading, series in panels]
+    alone = all(len(series) == 1 for _, series in panels)
     names = list(dict.fromkeys(name for _, series in panels for name, _, _ in series))
-    drawing = Drawing(width, TOP + height + 46 + (26 if len(names) > 1 else 0), title)
+    drawing = Drawing(width, TOP + height + 46 + (0 if alone else 26), title)
     each = (width - (LEFT + 8) * len(panels)) / len(panels)
     for i, (heading, series) in enumerate(panels):
         every = sorted(value for _, values, _ in series for value in values)
         low, high = every[0], every[int(0.98 * (len(every) - 1))]
         if high <= low:
             high = low * 1.01 + 1e-9
-        factor, unit = scale_of(high)
+        factor, unit = (1.0, '') if logarithmic else scale_of(high)
         bins = 60 if len(series) == 1 else 40
         shares = []
         for _, values, _ in series:
@@ -81,9 +86,11 @@ def histograms(title, panels, width=1000, columns=None, height=200):
             shares.append([count / len(values) for count in counts])
         most = max(max(share) for share in shares)
         panel = Panel(drawing, LEFT + i * (each + LEFT + 8), each, height, heading, (low, high), (0, most * 1.05), unit,
-                      'share', x_ticks=float(factor))
-        for at, ((name, _, mean), share) in enumerate(zip(series, shares)):
-            colour = CALLS[names.index(name) % len(CALLS)]
+                      'share', x_ticks=False if logarithmic else float(factor))
+        for power in range(math.ceil(low), math.floor(high) + 1) if logarithmic else ():
+            drawing.text(panel.across(power), TOP + height + 16, seconds(10.0 ** power), 'middle', 11)
+        for (name, _, mean), share in zip(series, shares):
+            colour = CALLS[0 if alone else names.index(name) % len(CALLS)]
             step = (high - low) / bins
             if len(series) == 1:
                 for k, part in enumerate(share):
@@ -94,9 +101,9 @@ def histograms(title, panels, width=1000, columns=None, height=200):
                 for k, part in enumerate(share):
                     outline += [(low + k * step, part), (low + (k + 1) * step, part)]
                 panel.curve(outline, colour)
-            if mean is not None and low <= mean <= high:
+            if low <= mean <= high:
                 drawing.line(panel.across(mean), TOP, panel.across(mean), TOP + height, colour, 1.5, '5 3')
-    if len(names) > 1:
+    if not alone:
         legend(drawing, names, TOP + height + 48)
     return drawing.svg()
 
