@@ -194,7 +194,8 @@ def figure4():
         '500,000 calls, means and medians of 10,000 each: mean and median differ even without outliers; with windows on clocks '
         'synchronised by Jones and Koenig the times slowly drift apart.',
         '; '.join(words) + '. The ranks of one node read one clock, so the second curve has no error of clocks: what the third '
-        'has beyond it is that of the estimated line. Calls that a rank began late are left out.',
+        'has beyond it is that of the estimated line. A call that a rank began late, since its core was taken, '
+        'is left out: of all calls the first curve has every one.',
         pictures.over_time('MPI_Allreduce, 1000 B', series, 'seconds since the first'),
         table=table(('method', 'began', 'mean', 'median'), rows))
 
