@@ -8,6 +8,7 @@
 #include "models/cost/scenario.h"
 #include "models/error.h"
 #include "replay/archive/input_format.h"
+#include "replay/contention_cost.h"
 #include "replay/driver.h"
 #include "replay/intervals.h"
 #include "replay/sweep.h"
@@ -188,6 +189,23 @@ std::optional<OneProcess> why_one_process(const po::variables_map& values) {
   return {};
 }
 
+/// The scenarios that intervals and the cost of contention need beside the asked ones.
+struct Plan {
+  Plan(const std::vector<Scenario>& asked, const po::variables_map& values) : asked(asked) {
+    // A ratio that is fitted would be fitted anew in each of them.
+    if (values.count("fit-dr")) return;
+    if (!values.count("no-intervals")) intervals.emplace(asked);
+    contention.emplace(intervals ? intervals->scenarios() : asked, asked.size());
+  }
+  const std::vector<Scenario>& scenarios() const {
+    return contention ? contention->scenarios() : asked;
+  }
+
+  const std::vector<Scenario>& asked;
+  std::optional<IntervalPlan> intervals;
+  std::optional<ContentionPlan> contention;
+};
+
 /// What several processes find out together; nothing where one of them has to do it alone. `source`
 /// is then open for the ranks of this process, if it is at all.
 std::optional<Results> replay_together(Processes& processes, const std::string& archive,
@@ -232,10 +250,8 @@ int help_replay(Processes& processes, const Arguments& arguments) {
     ReplayOptions options = replay_options_of(values);
     options.progress = {};
     const std::vector<Scenario> scenarios = parse_scenarios(values);
-    std::optional<IntervalPlan> plan;
-    if (!values.count("no-intervals") && !options.fit_degradation) plan.emplace(scenarios);
     std::unique_ptr<EventSource> source;
-    replay_together(processes, one_archive(values, kHelp), plan ? plan->scenarios() : scenarios,
+    replay_together(processes, one_archive(values, kHelp), Plan(scenarios, values).scenarios(),
                     options, values, source);
   } catch (const std::exception&) {
     // The first process says what it is.
@@ -268,11 +284,8 @@ int command_replay(const Arguments& arguments) {
   ReportFiles files(values, {"json", "csv", "html", "perfetto"}, archive);
   std::optional<WholeDirectory> copies = scenario_archives(values, archive);
 
-  // A ratio that is fitted would be fitted anew in the scenarios beside the asked ones.
-  const bool wants_intervals = !values.count("no-intervals") && !options.fit_degradation;
-  std::optional<IntervalPlan> plan;
-  if (wants_intervals) plan.emplace(scenarios);
-  const std::vector<Scenario>& planned = plan ? plan->scenarios() : scenarios;
+  const Plan plan(scenarios, values);
+  const std::vector<Scenario>& planned = plan.scenarios();
   std::unique_ptr<EventSource> source;
   std::optional<Results> together =
       replay_together(processes, archive, planned, options, values, source);
@@ -285,17 +298,19 @@ int command_replay(const Arguments& arguments) {
   }
   if (copies) source->keep_records(true);
   Results results = together ? std::move(*together) : run_replay(*source, planned, options);
+  if (plan.contention) plan.contention->settle(results);
   results.asked_with = engine_words(values);
   const RecordingOverhead overhead = options.compensate
                                          ? options.overhead.value_or(source->definitions().overhead)
                                          : RecordingOverhead{};
-  const Intervals intervals = plan ? plan->settle(results, overhead) : Intervals{};
+  const Intervals intervals =
+      plan.intervals ? plan.intervals->settle(results, overhead) : Intervals{};
   if (files.wants("perfetto")) refuse_large_perfetto(text_of(values, "perfetto"), results, window);
 
   find_root_cause(*source, results, options);
   std::vector<Sweep> sweeps;
   if (!axes.empty())
-    sweeps = run_sweeps(*source, scenarios, axes, options, plan ? &overhead : nullptr);
+    sweeps = run_sweeps(*source, scenarios, axes, options, plan.intervals ? &overhead : nullptr);
 
   if (files.tables_wanted()) {
     TextReportOptions text;

@@ -265,6 +265,8 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
     Json columns = scenario_columns(results.scenarios[i], results.calls.size());
     columns["interval"] = nullptr;
     columns["links"] = links_to_json(results.scenarios[i]);
+    columns["contention"] = contention_to_json(results.calls, results.scenarios[i]);
+    columns["topology"] = drawing_for_page(results.scenarios[i]);
     if (const ElapsedInterval* interval = interval_of(intervals, i))
       columns["interval"] = {rounded(interval->low), rounded(interval->high)};
     columns["timeline"] = columns["places"] = columns["traffic_map"] = nullptr;
@@ -281,7 +283,8 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
   }
   const std::string text = json_text::dump(data, -1);
   return fill_page("report.html",
-                   {"timeline.js", "sweep.js", "places.js", "traffic.js", "links.js", "report.js"},
+                   {"timeline.js", "sweep.js", "places.js", "traffic.js", "topology.js", "links.js",
+                    "report.js"},
                    "Rubato: " + results.trace.path, text);
 }
 

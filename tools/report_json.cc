@@ -93,6 +93,7 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
                {"clipped_time", number(scenario.clipped_time)},
                {"warnings", warnings_about(scenario)}};
   if (scenario.links) json["links"] = links_to_json(scenario);
+  if (scenario.contention) json["contention"] = contention_to_json(names, scenario);
   json["ranks"] = std::move(ranks);
   return json;
 }

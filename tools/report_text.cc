@@ -368,6 +368,8 @@ std::string report_text(const Results& results, const TextReportOptions& options
   for (const ScenarioResult& scenario : results.scenarios) {
     const std::string line = links_line(scenario);
     if (!line.empty()) out += wrap(line, width, 2);
+    const std::string contention = contention_line(results, scenario);
+    if (!contention.empty()) out += wrap(contention, width, 2);
   }
   out += wrap(trace_line(results.trace), width, 2);
   out += wrap(kept_calls_line(results.trace), width, 2);

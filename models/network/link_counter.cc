@@ -4,6 +4,50 @@
 #include <cmath>
 
 namespace rubato {
+namespace {
+
+/// Drawings of larger topologies would take longer than their replay.
+constexpr size_t kMostLinks = size_t{1} << 18;
+
+LinkLoads::Drawing draw(const Topology& topology, const std::vector<double>& bytes) {
+  LinkLoads::Drawing drawing;
+  if (topology.links().size() > kMostLinks) return drawing;
+  TopologyDrawing whole = topology.drawing();
+  const auto busiest = [&](const std::vector<uint32_t>& links) {
+    double most = 0;
+    for (const uint32_t link : links)
+      most = std::max(most, bytes[link] / topology.links()[link].bandwidth);
+    return most;
+  };
+  std::vector<std::pair<double, uint32_t>> order;  // the busiest in front
+  std::vector<LinkLoads::Drawing::Busy> busy;
+  for (uint32_t i = 0; i < whole.cables.size(); ++i) {
+    busy.push_back({busiest(whole.cables[i].there), busiest(whole.cables[i].back)});
+    order.push_back({-std::max(busy[i].there, busy[i].back), i});
+  }
+  std::sort(order.begin(), order.end());
+  drawing.cables = order.size();
+  drawing.shape.is_round = whole.is_round;
+  order.resize(std::min(order.size(), LinkLoads::kDrawnCables));
+  const bool all = order.size() == drawing.cables;
+  std::vector<uint32_t> number(whole.vertices.size(), UINT32_MAX);  // in the drawing
+  const auto vertex = [&](uint32_t i) {
+    if (number[i] == UINT32_MAX) {
+      number[i] = static_cast<uint32_t>(drawing.shape.vertices.size());
+      drawing.shape.vertices.push_back(std::move(whole.vertices[i]));
+    }
+    return number[i];
+  };
+  for (uint32_t i = 0; all && i < whole.vertices.size(); ++i) vertex(i);
+  for (const auto& [_, i] : order) {
+    const TopologyDrawing::Cable& cable = whole.cables[i];
+    drawing.shape.cables.push_back({vertex(cable.from), vertex(cable.to), {}, {}, cable.bends});
+    drawing.busy.push_back(busy[i]);
+  }
+  return drawing;
+}
+
+}  // namespace
 
 LinkCounter::LinkCounter(const Topology& topology, double ticks_per_second)
     : topology_(&topology),
@@ -100,6 +144,7 @@ LinkLoads LinkCounter::loads() const {
     loads.hottest.push_back({name.empty() ? "link " + std::to_string(used[i]) : name,
                              by_link_[used[i]], links[used[i]].bandwidth});
   }
+  loads.drawing = draw(*topology_, by_link_);
   return loads;
 }
 

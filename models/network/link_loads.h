@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "models/network/topology_drawing.h"
+
 namespace rubato {
 
 /// Seconds, bytes, and utilisation: bytes as a part of what links could carry in that time.
@@ -22,12 +24,24 @@ struct LinkLoads {
     double bytes = 0;
     double capacity = 0;
   };
+  /// The topology with those cables that carried most, as many as a page can show.
+  struct Drawing {
+    TopologyDrawing shape;  ///< cables without their links
+    struct Busy {
+      double there = 0;  ///< seconds that the bytes take at full speed, of its busiest link
+      double back = 0;
+    };
+    std::vector<Busy> busy;  ///< by cable of `shape`
+    size_t cables = 0;       ///< of the topology
+  };
+  static constexpr size_t kDrawnCables = 2000;
   static constexpr int kMostBins = 200;
   static constexpr size_t kHottest = 10;
 
   double begin = 0;  ///< when the first bin begins, in the clock of the replay
   double bin = 0;    ///< width
   std::vector<Kind> kinds;
+  Drawing drawing;           ///< empty: the topology has none
   std::vector<Hot> hottest;  ///< the links with the highest utilisation, the highest first
   uint64_t flows = 0;        ///< that passed links
   uint64_t slowed = 0;       ///< of them, by others or by a link that is slower than they

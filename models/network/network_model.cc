@@ -86,7 +86,9 @@ void ContentionSetting::set(const NetworkKey& key, const std::string& value) {
 
 std::unique_ptr<Network> ContentionSetting::make_network(const Placement& placement,
                                                          double ticks_per_second) const {
-  return model && model->make ? model->make(*this, placement, ticks_per_second) : nullptr;
+  auto network = model && model->make ? model->make(*this, placement, ticks_per_second) : nullptr;
+  if (network && flows_alone) return std::make_unique<UnlimitedNetwork>();
+  return network;
 }
 
 std::unique_ptr<Distances> ContentionSetting::make_distances(const Placement& placement) const {

@@ -11,6 +11,7 @@
 #include "models/network/distances.h"
 #include "models/network/fair_share.h"
 #include "models/network/network_model.h"
+#include "models/network/topology_drawing.h"
 
 namespace rubato {
 
@@ -40,6 +41,8 @@ class Topology {
   virtual int diameter() const = 0;
   /// A link's name in reports; "" where its number has to do.
   virtual std::string link_name(uint32_t link) const { return static_cast<void>(link), ""; }
+  /// All links that lie between two ends; empty of a topology that has no shape of its own.
+  virtual TopologyDrawing drawing() const { return {}; }
   /// What the links between two nodes take together, seconds: sum_latencies().
   virtual double latency(int from, int to) const;
   /// What a flow between two nodes has at most, bytes per second: by links that nobody shares.

@@ -107,6 +107,14 @@ enum class WildcardMatching : uint8_t {
   kWouldStarve  ///< as recorded, since by arrival ranks would have waited for ever
 };
 
+/// What flows that share a network cost a scenario, against the same without (contention_cost.h).
+/// Seconds.
+struct ContentionCost {
+  double elapsed_alone = 0;     ///< as ScenarioResult::elapsed, with each flow as if alone
+  double mpi = 0;               ///< by which all ranks are longer in MPI, summed; may be negative
+  std::vector<double> by_call;  ///< likewise; index: Results::calls
+};
+
 struct ScenarioResult {
   std::string name;
   std::string base;                  ///< Scenario::base
@@ -126,7 +134,8 @@ struct ScenarioResult {
   /// Of its network, if flows share links there; begins with the run's first flow, counted from its
   /// start.
   std::optional<LinkLoads> links;
-  std::vector<CollectiveUse> collectives;  ///< empty where durations come from the archive
+  std::optional<ContentionCost> contention;  ///< where transfers share something
+  std::vector<CollectiveUse> collectives;    ///< empty where durations come from the archive
   /// Calls of MPI_Test, MPI_Waitany, ... whose recorded outcome is impossible here (outcomes.h).
   uint64_t contradicted_outcomes = 0;
   double contradicted_time = 0;  ///< seconds, summed over ranks

@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,8 +34,8 @@ void measure(const std::string& name, int ranks, uint64_t calls) {
   std::printf("\n");
 }
 
-/// The same on a fat tree that flows share.
-void measure_tree(const std::string& name, const MadeArchive& what) {
+/// The same on a fat tree that flows share; seconds of ours for a million calls.
+double measure_tree(const std::string& name, const MadeArchive& what) {
   const TemporaryArchive made(what);
   cost_of([&] { write_for_simgrid(*rubato::open_archive(made.archive()), made.directory()); });
   const int width = below_tree(what.ranks);
@@ -52,6 +54,7 @@ void measure_tree(const std::string& name, const MadeArchive& what) {
               theirs.megabytes, ratio);
   std::fflush(stdout);
   expect_at_most(name + ", part of SimGrid's time", 1 / ratio, 0.1);
+  return ours.seconds / mcalls;
 }
 
 void tree_rows(const std::vector<std::pair<std::string, MadeArchive>>& chosen) {
@@ -59,7 +62,28 @@ void tree_rows(const std::vector<std::pair<std::string, MadeArchive>>& chosen) {
       "\nOn a fat tree tapered 2:1 whose links are shared max-min fairly, beside SimGrid's replay "
       "on\nthe same (CM02). Bar: 10 times as fast.\n%-22s %6s %6s  %8s %8s  %8s %8s  %6s\n",
       "", "ranks", "Mcalls", "Rubato", "MB", "SimGrid", "MB", "times");
-  for (const auto& [name, what] : chosen) measure_tree(name, what);
+  std::map<uint64_t, double> at_64;  // by bytes of a halo's messages
+  for (const auto& [name, what] : chosen) {
+    const double seconds = measure_tree(name, what);
+    if (what.workload != Workload::kHalo) continue;
+    if (what.ranks == 64) at_64[what.bytes] = seconds;
+    if (what.ranks == 4096 && at_64.contains(what.bytes))
+      expect_at_most(name + ", time of a call over that at 64", seconds / at_64[what.bytes], 3);
+    if (what.ranks == 1024) expect_of_this_machine(name + ", Mcalls/s", 1 / seconds, 0.5);
+  }
+}
+
+/// Ours alone: SimGrid's replay of that takes hours.
+void dragonfly_row(const std::string& name) {
+  const MadeArchive what{.ranks = 16384, .calls = 16384 * 28};
+  const TemporaryArchive made(what);
+  const Machine dragonfly{"dragonfly", "bandela",
+                          "latency=0us,bandwidth=1GB/s,contention=dragonfly,"
+                          "contention.shape=32x4x8x16,contention.link_bandwidth=1GB/s,latency*"};
+  const Cost ours = best_of_three([&] { replay(made.archive(), dragonfly, 1); });
+  const double mcalls = static_cast<double>(made_calls(what)) / 1e6;
+  std::printf("\n%s: %.2f Mcalls, %.2f s, %.3f Mcalls/s, %.0f MB\n", name.c_str(), mcalls,
+              ours.seconds, mcalls / ours.seconds, ours.megabytes);
 }
 
 }  // namespace
@@ -75,6 +99,15 @@ void simgrid_rows(const Choice& choice) {
         trees.push_back({name, {.ranks = ranks, .calls = calls, .bytes = bytes}});
     }
   }
+  for (const int ranks : {64, 256, 1024}) {
+    const std::string name = fmt::format("simgrid/tree/{}/alltoall", ranks);
+    // A million messages, whoever makes them.
+    const uint64_t calls = std::max(1, (1 << 20) / (ranks * ranks)) * uint64_t{1} * ranks;
+    if (choice.takes(name))
+      trees.push_back({name, {.workload = Workload::kAlltoall, .ranks = ranks, .calls = calls}});
+  }
+  if (choice.takes("simgrid/dragonfly/16384") && !choice.quick && !choice.list)
+    dragonfly_row("simgrid/dragonfly/16384");
   if (choice.quick || (!few && !many && trees.empty())) return;
   if (!simgrid_is_here()) {
     std::printf("\nNot measured beside SimGrid's replay: there is no smpirun (libsimgrid-dev).\n");
