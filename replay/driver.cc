@@ -25,6 +25,7 @@
 #include "replay/rules/received_sends.h"
 #include "replay/rules/recorded_minima.h"
 #include "replay/scenario_groups.h"
+#include "replay/spread_run.h"
 #include "replay/summary.h"
 
 namespace rubato {
@@ -93,12 +94,11 @@ class Driver {
     if (needs_minima && options_->repair && !trace_->one_clock &&
         first_outcome_->clock_violations.total() > 0)
       repair();
-    for (const ScenarioGroup& group : groups) {
-      for (size_t first = 0; first < group.scenarios.size(); first += group.lanes()) {
-        const size_t lanes = std::min(group.lanes(), group.scenarios.size() - first);
-        replay_together(group,
-                        {group.scenarios.begin() + first, group.scenarios.begin() + first + lanes});
-      }
+    if (options_->spread) {
+      spread_.emplace(*options_->spread);
+      spread_->run(results_.scenarios, [&] { replay_groups(groups); });
+    } else {
+      replay_groups(groups);
     }
     if (!first_outcome_) find_minima();  // every scenario was a deadlock
     passes_done_ = passes_;
@@ -109,6 +109,17 @@ class Driver {
   }
 
  private:
+  void replay_groups(const std::vector<ScenarioGroup>& groups) {
+    for (const ScenarioGroup& group : groups) {
+      for (size_t first = 0; first < group.scenarios.size(); first += group.lanes()) {
+        const size_t lanes = std::min(group.lanes(), group.scenarios.size() - first);
+        const std::vector<size_t> chosen(group.scenarios.begin() + first,
+                                         group.scenarios.begin() + first + lanes);
+        if (!spread_ || spread_->takes(group.measured, chosen)) replay_together(group, chosen);
+      }
+    }
+  }
+
   double ticks(double seconds) const { return seconds * trace_->ticks_per_second; }
 
   /// What the scenarios do to compute beyond a factor for all; nothing when none does.
@@ -540,6 +551,7 @@ class Driver {
   std::vector<std::string> functions_;     ///< that scenarios change
   const FunctionTimes* function_times_ = nullptr;
   Results results_;
+  std::optional<SpreadRun> spread_;
   std::optional<ReplayOutcome> first_outcome_;
   EventSource::Counts counts_;
   size_t passes_ = 1;

@@ -41,6 +41,9 @@ struct ReplayOptions {
   /// options; null: this one alone. Process 0 has the results. Where they cannot,
   /// NeedsOneProcess is thrown in all of them (cluster/transport.h).
   Team* team = nullptr;
+  /// Or the processes that divide the scenarios among themselves, each with all of the archive:
+  /// those that need the order of time, one by one. Not beside `team`.
+  Team* spread = nullptr;
   std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
 };
 

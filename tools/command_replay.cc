@@ -191,20 +191,35 @@ std::optional<OneProcess> why_one_process(const po::variables_map& values) {
 
 /// The scenarios that intervals and the cost of contention need beside the asked ones.
 struct Plan {
-  Plan(const std::vector<Scenario>& asked, const po::variables_map& values) : asked(asked) {
+  Plan(const std::vector<Scenario>& scenarios, const po::variables_map& values)
+      : asked(&scenarios) {
     // A ratio that is fitted would be fitted anew in each of them.
     if (values.count("fit-dr")) return;
-    if (!values.count("no-intervals")) intervals.emplace(asked);
-    contention.emplace(intervals ? intervals->scenarios() : asked, asked.size());
+    if (!values.count("no-intervals")) intervals.emplace(scenarios);
+    contention.emplace(intervals ? intervals->scenarios() : scenarios, scenarios.size());
   }
   const std::vector<Scenario>& scenarios() const {
-    return contention ? contention->scenarios() : asked;
+    return contention ? contention->scenarios() : *asked;
   }
 
-  const std::vector<Scenario>& asked;
+  const std::vector<Scenario>* asked;
   std::optional<IntervalPlan> intervals;
   std::optional<ContentionPlan> contention;
 };
+
+/// Ranks are divided among the processes of options.team, or, where that is impossible from the
+/// start, scenarios.
+Results divide_or_spread(EventSource& source, const std::vector<Scenario>& scenarios,
+                         ReplayOptions options, bool leads) {
+  try {
+    return run_replay(source, scenarios, options);
+  } catch (const NeedsOneProcess& needs) {
+    if (needs.why != OneProcess::kTimeOrder && needs.why != OneProcess::kWindows) throw;
+    if (leads) fmt::print(stderr, "rubato: {}\n", spread_line(needs.why));
+    options.spread = std::exchange(options.team, nullptr);
+    return run_replay(source, scenarios, options);
+  }
+}
 
 /// What several processes find out together; nothing where one of them has to do it alone. `source`
 /// is then open for the ranks of this process, if it is at all.
@@ -229,7 +244,7 @@ std::optional<Results> replay_together(Processes& processes, const std::string& 
       source.reset();
     }
     if (processes.begin(source != nullptr))
-      results = run_replay(*source, scenarios, options);
+      results = divide_or_spread(*source, scenarios, options, processes.leads());
     else if (source)
       why = OneProcess::kFailed;  // another one cannot open the archive
   } catch (const NeedsOneProcess& needs) {

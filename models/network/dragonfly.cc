@@ -81,17 +81,26 @@ class Dragonfly : public Topology {
     TopologyDrawing drawing;
     drawing.is_round = true;
     const int groups = shape_.groups, routers = shape_.per_group();
-    const double radius = std::min(0.2, 0.9 / groups);  // of a group's routers
+    // Neighbours on the circle leave a gap, and all fit on the sheet.
+    const double part = groups > 1 ? 0.9 * std::sin(std::numbers::pi / groups) : 1;
+    const double centre = groups > 1 ? 0.5 / (1 + part) : 0;
+    const double reach = groups > 1 ? centre * part : 0.5, radius = reach / 1.4;
+    const auto add_in_group = [&](int group, double at, double index, std::string name,
+                                  bool is_node) {
+      const double angle = 2 * std::numbers::pi * group / groups;
+      drawing.add_on_circle(0.5 + centre * std::sin(angle), 0.5 - centre * std::cos(angle), at,
+                            index, routers, std::move(name), is_node);
+    };
     for (int node = 0; node < nodes(); ++node) {
       const int router = node / shape_.nodes;
       const double side = (node % shape_.nodes + 0.5) / shape_.nodes - 0.5;
-      add_in_group(drawing, router / routers, 1.4 * radius, router % routers + 0.8 * side,
+      add_in_group(router / routers, reach, router % routers + 0.8 * side,
                    "node " + std::to_string(node), true);
     }
     const auto first = static_cast<uint32_t>(drawing.vertices.size());
     for (int router = 0; router < groups * routers; ++router)
-      add_in_group(drawing, router / routers, radius, router % routers,
-                   "router " + std::to_string(router), false);
+      add_in_group(router / routers, radius, router % routers, "router " + std::to_string(router),
+                   false);
     const auto connect = [&](uint32_t from, uint32_t to, uint32_t there, uint32_t back) {
       drawing.cables.push_back({from, to, {there}, {back}});
     };
@@ -130,13 +139,6 @@ class Dragonfly : public Topology {
   /// The router of a group that has the cable to another one.
   int gate(int own, int group) const {
     return own * shape_.per_group() + group % shape_.per_group();
-  }
-  void add_in_group(TopologyDrawing& drawing, int group, double radius, double index,
-                    std::string name, bool is_node) const {
-    const double angle = 2 * std::numbers::pi * group / shape_.groups;
-    const double centre = shape_.groups > 1 ? 0.5 - 1.5 * std::min(0.2, 0.9 / shape_.groups) : 0;
-    drawing.add_on_circle(0.5 + centre * std::sin(angle), 0.5 - centre * std::cos(angle), radius,
-                          index, shape_.per_group(), std::move(name), is_node);
   }
   /// Over the cable to another group; the router at its end.
   int to_group(int router, int group, std::vector<FairShare::Use>& route) const {

@@ -107,7 +107,9 @@ class FatTree : public Topology {
         for (int up = 0; up < level.up; ++up) {
           const int parent = (group * level.up + up) * level.choices + choice;
           TopologyDrawing::Cable cable{children + static_cast<uint32_t>(child),
-                                       parents + static_cast<uint32_t>(parent)};
+                                       parents + static_cast<uint32_t>(parent),
+                                       {},
+                                       {}};
           for (int port = up; port < level.ports(); port += level.up) {
             cable.there.push_back(link(level, child / level.choices * level.below, choice, port));
             cable.back.push_back(cable.there.back() + 1);

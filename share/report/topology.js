@@ -2,6 +2,7 @@
 // colours of its maps, and before links.js.
 
 const kTopologyHeight = 430;
+const kRoundHeight = 620;
 const kTopologyMargin = 14;
 
 function svgElement(tag, attributes, title) {
@@ -25,11 +26,12 @@ function drawTopology(parent, scenario) {
   const {topology} = scenario;
   if (!topology) return;
   const most = Math.max(...topology.cables.map(([, , there, back]) => Math.max(there, back)));
+  const whole = topology.round ? kRoundHeight : kTopologyHeight;
   const width = Math.min(parent.clientWidth || 1000, 1100);
-  const picture = svgElement("svg", {width, height: kTopologyHeight, viewBox: `0 0 ${width} ${kTopologyHeight}`, role: "img",
+  const picture = svgElement("svg", {width, height: whole, viewBox: `0 0 ${width} ${whole}`, role: "img",
     "aria-label": `The network of ${scenario.name}, its cables coloured by how busy they are, at most ${showBusy(most)}`});
-  const height = kTopologyHeight - 2 * kTopologyMargin;
-  const across = topology.round ? height : width - 2 * kTopologyMargin;
+  const height = whole - 2 * kTopologyMargin;
+  const across = topology.round ? Math.min(height, width - 2 * kTopologyMargin) : width - 2 * kTopologyMargin;
   const place = ([x, y]) => [(width - across) / 2 + x * across, kTopologyMargin + y * height];
   const at = topology.vertices.map(place);
   const name = (index) => topology.vertices[index][2];
