@@ -43,7 +43,7 @@ TEST_CASE("contention of an incast of two") {
   CHECK(nanoseconds(results, "MPI_Send") == Approx(0).margin(1e-6));
   CHECK(contention_line(results, result) ==
         "Contention on " + result.name +
-            " costs 47.6 % (1.00 µs) of the elapsed time: 1.00 µs in "
+            " costs 47.6 % (1.000 µs) of the elapsed time: 1.000 µs in "
             "MPI_Recv, over all ranks.");
   CHECK(contention_to_json(results.calls, result)["calls"].size() == 1);
 }
