@@ -1,6 +1,6 @@
 #include "replay/spread_run.h"
 
-#include "replay/cluster/result_stream.h"
+#include "replay/result_stream.h"
 
 namespace rubato {
 

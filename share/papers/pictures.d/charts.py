@@ -180,7 +180,7 @@ def curves(title, series, x_label, width=1000, dashed=(), marks=False, log_y=Fal
         drawing.line(left, at, width - 20, at)
         drawing.text(left - 6, at + 4, number(tick), 'end')
     for tick in ticks(most_x, 8):
-        drawing.text(x_of(tick), top + height + 16, number(tick), 'middle', 11)
+        drawing.text(x_of(tick), top + height + 16, f'{tick:,.0f}' if tick >= 1e4 else number(tick), 'middle', 11)
     drawing.text(left + (width - left) / 2, top + height + 34, x_label, 'middle')
     if name:
         drawing.text(16, top + height / 2, f'time in {name}', 'middle', turn=-90)

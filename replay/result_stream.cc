@@ -1,7 +1,7 @@
 // Each struct lists its members once, and both directions visit them in that order. The assertions
 // fail when a struct gets a member that nobody lists.
 
-#include "replay/cluster/result_stream.h"
+#include "replay/result_stream.h"
 
 #include <array>
 #include <map>
