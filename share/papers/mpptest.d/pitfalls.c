@@ -104,7 +104,8 @@ static void do_overlap(void) {
       for (int i = 0; i < trips; ++i) work(steps);
       const double computed = (MPI_Wtime() - begin) / trips;
       if (computed < computing) computing = computed;
-      MPI_Sendrecv(out, 0, MPI_BYTE, 1 - rank, 1, in, 0, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Sendrecv(out, 0, MPI_BYTE, 1 - rank, 1, in, 0, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
       begin = MPI_Wtime();
       for (int i = 0; i < trips; ++i) {
         MPI_Irecv(in, bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);
@@ -128,7 +129,8 @@ static void do_overlap(void) {
       step = (int)(3 * alone / each / (kPoints - 1)) + 1;
       MPI_Bcast(&step, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
-    if (rank == 0) printf("overlap %d %.9g %.9g %.9g\n", bytes, steps ? computing : 0, whole, alone);
+    if (rank == 0)
+      printf("overlap %d %.9g %.9g %.9g\n", bytes, steps ? computing : 0, whole, alone);
     steps += step;
   }
 }
