@@ -189,9 +189,9 @@ const CommandHelp kHelp = {
     "_persistent or _synchronous, and with _cold (data from outside of the caches; not together\n"
     "with _persistent); overlap and pingpong_ready.",
     "Examples:\n"
-    "  mpirun -n 2 rubato calibrate -o cluster.toml                  one node\n"
-    "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml    two nodes, both levels\n"
-    "  rubato calibrate --launches 10 -o cluster.toml -- mpirun -n 2   ten launches, one file"};
+    "  mpirun -n 2 rubato calibrate -o cluster.toml                 one node\n"
+    "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml   two nodes\n"
+    "  rubato calibrate --launches 10 -o c.toml -- mpirun -n 2      ten launches"};
 
 po::options_description visible_options() {
   po::options_description visible("Options");

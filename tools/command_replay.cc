@@ -43,22 +43,11 @@ const CommandHelp kHelp = {
     "Plays the archive (a directory or its .otf2 file) back on other machines and prints how long "
     "the\n"
     "run would take there. measured and perfect are always among them, unless --only is given.",
-    "A scenario is a machine, with or without changes:\n"
-    "  measured                     what was recorded\n"
-    "  undisturbed                  the same without the tracer's own overhead\n"
-    "  undisturbed:local            likewise, but ranks wait for each other as long as recorded\n"
-    "  perfect                      messages and collectives cost nothing but waiting for each "
-    "other\n"
-    "  cluster.toml                 a platform file, as 'rubato calibrate' writes it\n"
-    "  infiniband-hdr               one of the networks that 'rubato platforms' lists\n"
-    "  bandela:latency=2us,bandwidth=10GB/s\n"
-    "  loggps:L=2us,o=0.3us,g=0.5us,G=0.1ns,S=64KiB         a model of the literature\n"
-    "  cluster.toml:latency*0.5,bandwidth*2,cpu*1.5,ppn=4,name=new\n"
-    "  cluster.toml:collectives=openmpi,allreduce=ring      as Open MPI would, but for one\n"
-    "  cluster.toml:dr=5            with contention: degradation ratio 5 (MPInside's model)\n"
-    "  cluster.toml:placement=roundrobin:2    or block:4, or file:hosts.txt (host by rank)\n"
-    "  measured:region=solve*0.5,rank3.cpu*2  a routine in half the time, a faster processor\n"
-    "All changes are explained in share/doc/platform-files.md.\n"
+    "A scenario is a machine, with or without changes ('rubato help scenarios'):\n"
+    "  --on measured --on perfect                 as recorded; messages cost nothing\n"
+    "  --on cluster.toml                          a platform file\n"
+    "  --on infiniband-hdr:ppn=4                  one that 'rubato platforms' lists\n"
+    "  --on 'cluster.toml:latency*0.5,cpu*1.5'    with changes\n"
     "Files that exist are replaced; they appear only when complete. Archives are never changed."};
 
 po::options_description replay_options() {
