@@ -76,9 +76,8 @@ def table1():
         't1', 'MPI functions, p processes, d bytes',
         'A table of formulas by which a network of workstations is characterised: send 5000 + 0 d, pingpong 10000 + 50 d, '
         'allreduce 9000 p + 30 d microseconds; most with a goodness of fit of 0.9 and more.',
-        f'{len(lines) - 1} functions on {RANKS} ranks of shared memory. {good} of them are one line within the repeatability '
-        'of launches (Q above 0.05): a library with protocols and cells is not, and errors are a hundred times smaller here, '
-        'so the test is sharper.' + (' With two ranks there are no terms in p.' if RANKS < 4 else ''),
+        f'{len(lines) - 1} functions on {RANKS} ranks of shared memory. {good} of them are one line within what launches repeat '
+        '(Q above 0.05): the better they do, the sharper the test, and protocols and cells are no lines.' + (' With two ranks there are no terms in p.' if RANKS < 4 else ''),
         text=columns(lines), table=as_table(lines))
 
 

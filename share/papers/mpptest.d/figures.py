@@ -185,7 +185,7 @@ def mistakes():
         f'Of 200 single exchanges the longest took {max(loops[1]) / min(loops[1]):.0f} times the shortest; of 20 runs the '
         f'averages spread by {100 * (max(averages) / min(averages) - 1):.0f} %, the minima by '
         f'{100 * (max(minima) / min(minima) - 1):.0f} %.',
-        charts.histogram('Averages of loops, by exchanges in the loop', shares, 'loops'), text=text, table=text)
+        charts.histogram('Averages of loops, by exchanges in the loop', shares, 'loops', x_label='exchanges in the loop'), text=text, table=text)
 
 
 FIGURES = {'1a': figure1a, '1b': figure1b, '1c': figure1c, '1d': figure1d, 'o': overlap, 'p': patterns, 'm': mistakes}

@@ -129,7 +129,7 @@ def heat_map(title, matrix, x_label, y_label, unit, show):
     return drawing.svg()
 
 
-def histogram(title, bars, y_label, width=760):
+def histogram(title, bars, y_label, width=760, x_label='from this size up to less than twice as much'):
     """bars: [(label, {name: count})]"""
     names = sorted({name for _, bar in bars for name in bar})
     most = max(sum(bar.values()) for _, bar in bars) or 1
@@ -152,7 +152,7 @@ def histogram(title, bars, y_label, width=760):
             done += part
         drawing.text(left + slot * (i + 0.5), top + height + 15, label, 'middle', 10.5)
     drawing.line(left, top + height, width - 8, top + height, TEXT)
-    drawing.text(left + (width - left) / 2, top + height + 34, 'from this size up to less than twice as much', 'middle')
+    drawing.text(left + (width - left) / 2, top + height + 34, x_label, 'middle')
     for i, name in enumerate(names):
         drawing.rect(left + i * 140, top + height + 48, 13, 13, colours[name])
         drawing.text(left + 18 + i * 140, top + height + 59, name)

@@ -134,7 +134,7 @@ def figure1():
     for name, title in (('scan', 'MPI_Scan, 10,000 B'), ('long-barrier', 'MPI_Allreduce, 1,000 B')):
         values = next(iter(times(name).values()))
         counts = bins(values)
-        pictures.append(charts.histogram(title, counts, 'calls'))
+        pictures.append(charts.histogram(title, counts, 'calls', x_label='run time of a call'))
         words.append(f'{title}: {modes(counts)} modes, skewness {skew(kept(values)):.1f} without outliers, '
                      f'{100 * (1 - len(kept(values)) / len(values)):.0f} % of {len(values)} calls are outliers')
     return Figure('1', 'Run times of single calls', 'Not normal: skewed to the right, and with several modes.',
