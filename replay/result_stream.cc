@@ -78,7 +78,8 @@ void visit(TopologyDrawing& x, Visit each) {
 }
 template <typename Visit>
 void visit(LinkLoads::Drawing::Busy& x, Visit each) {
-  each(x.there, x.back);
+  static_assert(members<LinkLoads::Drawing::Busy>() == 3);
+  each(x.there, x.back, x.load);
 }
 template <typename Visit>
 void visit(LinkLoads::Drawing& x, Visit each) {
@@ -87,18 +88,18 @@ void visit(LinkLoads::Drawing& x, Visit each) {
 }
 template <typename Visit>
 void visit(LinkLoads::Kind& x, Visit each) {
-  static_assert(members<LinkLoads::Kind>() == 5);
-  each(x.name, x.links, x.bytes, x.capacity, x.by_bin);
+  static_assert(members<LinkLoads::Kind>() == 6);
+  each(x.name, x.links, x.bytes, x.capacity, x.by_bin, x.load);
 }
 template <typename Visit>
 void visit(LinkLoads::Hot& x, Visit each) {
-  static_assert(members<LinkLoads::Hot>() == 3);
-  each(x.name, x.bytes, x.capacity);
+  static_assert(members<LinkLoads::Hot>() == 4);
+  each(x.name, x.bytes, x.capacity, x.load);
 }
 template <typename Visit>
 void visit(LinkLoads& x, Visit each) {
-  static_assert(members<LinkLoads>() == 8);
-  each(x.begin, x.bin, x.kinds, x.drawing, x.hottest, x.flows, x.slowed, x.delay);
+  static_assert(members<LinkLoads>() == 9);
+  each(x.begin, x.bin, x.span, x.kinds, x.drawing, x.hottest, x.flows, x.slowed, x.delay);
 }
 template <typename Visit>
 void visit(ScenarioResult& x, Visit each) {
