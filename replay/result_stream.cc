@@ -78,7 +78,8 @@ void visit(TopologyDrawing& x, Visit each) {
 }
 template <typename Visit>
 void visit(LinkLoads::Drawing::Busy& x, Visit each) {
-  each(x.there, x.back);
+  static_assert(members<LinkLoads::Drawing::Busy>() == 3);
+  each(x.there, x.back, x.load);
 }
 template <typename Visit>
 void visit(LinkLoads::Drawing& x, Visit each) {
@@ -87,28 +88,33 @@ void visit(LinkLoads::Drawing& x, Visit each) {
 }
 template <typename Visit>
 void visit(LinkLoads::Kind& x, Visit each) {
-  static_assert(members<LinkLoads::Kind>() == 5);
-  each(x.name, x.links, x.bytes, x.capacity, x.by_bin);
+  static_assert(members<LinkLoads::Kind>() == 6);
+  each(x.name, x.links, x.bytes, x.capacity, x.by_bin, x.load);
 }
 template <typename Visit>
 void visit(LinkLoads::Hot& x, Visit each) {
-  static_assert(members<LinkLoads::Hot>() == 3);
-  each(x.name, x.bytes, x.capacity);
+  static_assert(members<LinkLoads::Hot>() == 4);
+  each(x.name, x.bytes, x.capacity, x.load);
 }
 template <typename Visit>
 void visit(LinkLoads& x, Visit each) {
-  static_assert(members<LinkLoads>() == 8);
-  each(x.begin, x.bin, x.kinds, x.drawing, x.hottest, x.flows, x.slowed, x.delay);
+  static_assert(members<LinkLoads>() == 9);
+  each(x.begin, x.bin, x.span, x.kinds, x.drawing, x.hottest, x.flows, x.slowed, x.delay);
+}
+template <typename Visit>
+void visit(OtherJobResult& x, Visit each) {
+  static_assert(members<OtherJobResult>() == 6);
+  each(x.path, x.ranks, x.nodes, x.start, x.begin, x.elapsed);
 }
 template <typename Visit>
 void visit(ScenarioResult& x, Visit each) {
-  static_assert(members<ScenarioResult>() == 29);
+  static_assert(members<ScenarioResult>() == 31);
   each(x.name, x.base, x.changes, x.from_recording, x.start, x.elapsed, x.elapsed_with_init,
        x.deadlock, x.ranks, x.has_waits, x.network_unused, x.own_machine, x.traffic, x.links,
-       x.contention, x.collectives, x.contradicted_outcomes, x.contradicted_time,
-       x.wildcard_receives, x.rematched_receives, x.wildcard_matching, x.degradation_fit,
-       x.clipped_overheads, x.clipped_time, x.overhead_unknown, x.sockets_unused, x.changes_compute,
-       x.changes_nothing, x.absent_collectives);
+       x.contention, x.jobs, x.elapsed_without_jobs, x.collectives, x.contradicted_outcomes,
+       x.contradicted_time, x.wildcard_receives, x.rematched_receives, x.wildcard_matching,
+       x.degradation_fit, x.clipped_overheads, x.clipped_time, x.overhead_unknown, x.sockets_unused,
+       x.changes_compute, x.changes_nothing, x.absent_collectives);
 }
 
 /// Puts values of any of these types.

@@ -16,6 +16,7 @@
 #include "tools/caveats.h"
 #include "tools/commands.h"
 #include "tools/efficiency.h"
+#include "tools/job_options.h"
 #include "tools/options.h"
 #include "tools/perfetto_file.h"
 #include "tools/processes.h"
@@ -54,6 +55,10 @@ po::options_description replay_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("on", po::value<Words>()->value_name("SCENARIO"), "replay on this machine; may be repeated");
+  add("with", po::value<Words>()->value_name("ARCHIVE[@KEY=VALUE,...]"),
+      "another job on the same machine, where messages share its network; may be repeated. "
+      "nodes=64-127: its nodes of the network (default: the next free ones), start=2s: it begins "
+      "so much later, ppn=4: its ranks per node");
   add("only", "replay nothing but --on: neither measured nor perfect beside it");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write all results as JSON (share/doc/json.md); '-': to standard output instead of the "
@@ -175,6 +180,7 @@ std::optional<OneProcess> why_one_process(const po::variables_map& values) {
   for (const char* option : {"html", "perfetto", "otf2", "fit-dr"}) {
     if (values.count(option)) return OneProcess::kEveryCall;
   }
+  if (values.count("with")) return OneProcess::kOtherJobs;
   return {};
 }
 
@@ -271,7 +277,8 @@ int command_replay(const Arguments& arguments) {
   po::variables_map values;
   if (!parse_options(arguments, kHelp, replay_options(), "archive", false, values)) return 0;
   const std::string archive = one_archive(values, kHelp);
-  const ReplayOptions options = replay_options_of(values);
+  ReplayOptions options = replay_options_of(values);
+  options.jobs = other_jobs(values, options);
   const std::vector<Scenario> scenarios = parse_scenarios(values);
   const bool degrades = std::any_of(
       scenarios.begin(), scenarios.end(),
@@ -303,6 +310,7 @@ int command_replay(const Arguments& arguments) {
   if (copies) source->keep_records(true);
   Results results = together ? std::move(*together) : run_replay(*source, planned, options);
   if (plan.contention) plan.contention->settle(results);
+  if (!options.jobs.empty()) notice_unfelt_jobs(results);
   results.asked_with = engine_words(values);
   const RecordingOverhead overhead = options.compensate
                                          ? options.overhead.value_or(source->definitions().overhead)

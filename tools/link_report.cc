@@ -18,6 +18,21 @@ double share(double bytes, double capacity, double seconds) {
   return capacity > 0 && seconds > 0 ? bytes / (capacity * seconds) : 0;
 }
 
+/// What shares of links refer to, seconds.
+double span_of(const ScenarioResult& scenario) {
+  return scenario.links->span > 0 ? scenario.links->span : scenario.elapsed;
+}
+
+/// "(level 1: 30 % by a constant load)" where there is one.
+std::string constant_loads(const LinkLoads& links) {
+  std::string text;
+  for (const LinkLoads::Kind& kind : links.kinds) {
+    if (kind.load > 0)
+      text += fmt::format("{}{} {:.3g} %", text.empty() ? "" : ", ", kind.name, 100 * kind.load);
+  }
+  return text.empty() ? "" : fmt::format(" (constant load: {})", text);
+}
+
 /// Four digits behind the point: more than any reader of shares needs.
 Json rounded(double value) {
   return std::round(value * 1e4) / 1e4;
@@ -78,9 +93,10 @@ std::string links_line(const ScenarioResult& scenario) {
   for (size_t i = 0; i < std::min(kShown, links.hottest.size()); ++i) {
     const LinkLoads::Hot& link = links.hottest[i];
     line += fmt::format("{}{} {:.0f} %{}", i > 0 ? ", " : "", link.name,
-                        100 * share(link.bytes, link.capacity, scenario.elapsed),
+                        100 * (share(link.bytes, link.capacity, span_of(scenario)) + link.load),
                         i == 0 ? " busy" : "");
   }
+  line += constant_loads(links);
   if (links.slowed == 0) return line + "; no flow was slowed down.";
   return line + fmt::format("; {} of {} flows were slowed down, by {} on average.", links.slowed,
                             links.flows,
@@ -95,20 +111,24 @@ Json links_to_json(const ScenarioResult& scenario) {
     Json by_bin = Json::array();
     double peak = 0;
     for (const double bytes : kind.by_bin) {
-      peak = std::max(peak, share(bytes, kind.capacity, links.bin));
-      by_bin.push_back(rounded(share(bytes, kind.capacity, links.bin)));
+      const double busy = share(bytes, kind.capacity, links.bin) + kind.load;
+      peak = std::max(peak, busy);
+      by_bin.push_back(rounded(busy));
     }
+    const double mean = share(kind.bytes, kind.capacity, span_of(scenario)) + kind.load;
     kinds.push_back({{"name", kind.name},
                      {"links", kind.links},
                      {"bytes", std::llround(kind.bytes)},
-                     {"mean", rounded(share(kind.bytes, kind.capacity, scenario.elapsed))},
+                     {"mean", rounded(mean)},
                      {"peak", rounded(peak)},
                      {"by_bin", std::move(by_bin)}});
+    if (kind.load > 0) kinds.back()["load"] = rounded(kind.load);
   }
   for (const LinkLoads::Hot& link : links.hottest) {
-    hottest.push_back({{"name", link.name},
-                       {"bytes", std::llround(link.bytes)},
-                       {"mean", rounded(share(link.bytes, link.capacity, scenario.elapsed))}});
+    hottest.push_back(
+        {{"name", link.name},
+         {"bytes", std::llround(link.bytes)},
+         {"mean", rounded(share(link.bytes, link.capacity, span_of(scenario)) + link.load)}});
   }
   return {{"flows", links.flows},         {"slowed", links.slowed},
           {"delay", number(links.delay)}, {"begin", number(links.begin)},
@@ -125,9 +145,10 @@ Json drawing_for_page(const ScenarioResult& scenario) {
     vertices.push_back({rounded(vertex.x), rounded(vertex.y), vertex.name, vertex.is_node});
   for (size_t i = 0; i < drawing.shape.cables.size(); ++i) {
     const TopologyDrawing::Cable& cable = drawing.shape.cables[i];
+    const LinkLoads::Drawing::Busy& busy = drawing.busy[i];
     cables.push_back({cable.from, cable.to,
-                      rounded(share(drawing.busy[i].there, 1, scenario.elapsed)),
-                      rounded(share(drawing.busy[i].back, 1, scenario.elapsed)), cable.bends});
+                      rounded(share(busy.there, 1, span_of(scenario)) + busy.load),
+                      rounded(share(busy.back, 1, span_of(scenario)) + busy.load), cable.bends});
   }
   return {{"round", drawing.shape.is_round},
           {"vertices", std::move(vertices)},

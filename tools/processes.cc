@@ -112,6 +112,8 @@ const char* reason(OneProcess why) {
       return "a page, pictures, archives of scenarios and --verify look at every call";
     case OneProcess::kTimeOrder:
       return "contention and receives matched by arrival need one order of time";
+    case OneProcess::kOtherJobs:
+      return "other jobs run beside that of the archive";
     case OneProcess::kWindows:
       return "the program uses one-sided communication";
     case OneProcess::kRepair:

@@ -18,6 +18,7 @@
 #include "tools/efficiency.h"
 #include "tools/install_paths.h"
 #include "tools/interval_report.h"
+#include "tools/job_report.h"
 #include "tools/json_text.h"
 #include "tools/link_report.h"
 #include "tools/other_rows.h"
@@ -261,6 +262,9 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
   }
   for (const std::string& line : not_told_apart(results.scenarios, intervals))
     data["scenario_notes"].push_back(line);
+  for (const ScenarioResult& scenario : results.scenarios) {
+    for (const std::string& line : job_lines(scenario)) data["scenario_notes"].push_back(line);
+  }
   for (size_t i = 0; i < results.scenarios.size(); ++i) {
     Json columns = scenario_columns(results.scenarios[i], results.calls.size());
     columns["interval"] = nullptr;

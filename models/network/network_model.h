@@ -29,6 +29,7 @@ struct NetworkKey {
     kCount,      ///< a whole number above 0
     kSeconds,    ///< with its unit; at least 0
     kBandwidth,  ///< with its unit; bytes per second
+    kShare,      ///< "30%"; from 0 to below 1
     kCounts,     ///< whole numbers above 0: [4, 2] in a file, 4x2 in a scenario
     kWord,       ///< one of `words`
     kLines,      ///< texts: an array in a file
@@ -113,5 +114,7 @@ double parse_network_number(const NetworkKey& key, const std::string& text);
 /// Likewise of a key whose value is text.
 std::string parse_network_text(const NetworkKey& key, const std::string& text);
 std::string format_network_number(const NetworkKey& key, double value);
+/// "30%" or "0.3": from 0 to below 1. Errors: InputError.
+double parse_share(const std::string& text);
 
 }  // namespace rubato

@@ -115,6 +115,16 @@ struct ContentionCost {
   std::vector<double> by_call;  ///< likewise; index: Results::calls
 };
 
+/// A job that ran beside the archive's on the same machine (other_jobs.h).
+struct OtherJobResult {
+  std::string path;  ///< of its archive
+  int ranks = 0;
+  std::vector<int> nodes;  ///< of the network, in order
+  double start = 0;        ///< seconds after the begin of the archive's own job
+  double begin = 0;        ///< of its elapsed time, in the clock of ScenarioResult::start
+  double elapsed = 0;      ///< seconds, as ScenarioResult::elapsed
+};
+
 struct ScenarioResult {
   std::string name;
   std::string base;                  ///< Scenario::base
@@ -135,7 +145,9 @@ struct ScenarioResult {
   /// start.
   std::optional<LinkLoads> links;
   std::optional<ContentionCost> contention;  ///< where transfers share something
-  std::vector<CollectiveUse> collectives;    ///< empty where durations come from the archive
+  std::vector<OtherJobResult> jobs;        ///< beside it, where there are some and transfers share
+  double elapsed_without_jobs = 0;         ///< seconds, as `elapsed`; where there are jobs
+  std::vector<CollectiveUse> collectives;  ///< empty where durations come from the archive
   /// Calls of MPI_Test, MPI_Waitany, ... whose recorded outcome is impossible here (outcomes.h).
   uint64_t contradicted_outcomes = 0;
   double contradicted_time = 0;  ///< seconds, summed over ranks
