@@ -189,9 +189,9 @@ const CommandHelp kHelp = {
     "_persistent or _synchronous, and with _cold (data from outside of the caches; not together\n"
     "with _persistent); overlap and pingpong_ready.",
     "Examples:\n"
-    "  mpirun -n 2 rubato calibrate -o cluster.toml                  one node\n"
-    "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml    two nodes, both levels\n"
-    "  rubato calibrate --launches 10 -o cluster.toml -- mpirun -n 2   ten launches, one file"};
+    "  mpirun -n 2 rubato calibrate -o cluster.toml                 one node\n"
+    "  mpirun -n 4 --map-by ppr:2:node rubato calibrate -o c.toml   two nodes\n"
+    "  rubato calibrate --launches 10 -o c.toml -- mpirun -n 2      ten launches"};
 
 po::options_description visible_options() {
   po::options_description visible("Options");
@@ -225,7 +225,8 @@ po::options_description visible_options() {
        "measure the lengths of these samples instead of choosing")  //
       ("patterns", po::value<std::string>()->value_name("LIST")->default_value("default", ""),
        "further patterns of messages, with commas: names as in the samples, default, all or "
-       "none")  //
+       "none")                                                                                 //
+      ("adaptive-patterns", "measure their ping-pongs at as many lengths as the curve needs")  //
       ("mpi", po::value<std::string>()->value_name("NAME"),
        "openmpi or mpich, where the launcher does not tell: 'srun --mpi=pmi2' is taken for "
        "MPICH's, other kinds for Open MPI's")  //
@@ -285,6 +286,7 @@ Request read_request(const Arguments& arguments) {
                    fmt::format("--launch={}", values["launch"].as<int>()),
                    "--patterns=" + patterns,
                    "--command=" + command};
+  if (values.count("adaptive-patterns")) request.words.push_back("--adaptive-patterns");
   if (values.count("samples-only")) {
     for (const char* of_fit : {"name", "html"}) {
       if (values.count(of_fit))

@@ -26,7 +26,8 @@ const CommandHelp kHelp = {
     "test over launches, and which one is faster.",
     "Each side needs several launches, ten or more if possible:\n"
     "  rubato calibrate --launches 10 --quick -o a.toml -- mpirun -n 2\n"
-    "  rubato calibrate --launches 10 --quick --lengths a.csv -o b.toml -- mpirun -n 2 OPTIONS\n"
+    "  rubato calibrate --launches 10 --quick --lengths a.csv -o b.toml -- \\\n"
+    "    mpirun -n 2 OPTIONS\n"
     "  rubato compare a.csv b.csv\n"
     "Files of samples may also be strung together (cat), those of older versions too."};
 

@@ -22,7 +22,8 @@ const CommandHelp kHelp = {
     "simulator reads: for SimGrid as hosts node0, node1, ... with the factors of its MPI model\n"
     "(SMPI), which give a ping-pong the times of level network.",
     "  rubato export cluster.toml --simgrid cluster.xml --nodes 64\n"
-    "  smpirun -np 64 -platform cluster.xml -hostfile hosts --cfg=network/model:SMPI ./app"};
+    "  smpirun -np 64 -platform cluster.xml -hostfile hosts \\\n"
+    "    --cfg=network/model:SMPI ./app"};
 
 }  // namespace
 

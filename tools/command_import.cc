@@ -30,7 +30,7 @@ const CommandHelp kHelp = {
     "MPI Benchmarks and NetPIPE. Files without a level were measured between nodes. Several files\n"
     "of one benchmark count as several launches.",
     "  rubato import osu_latency.txt osu_bw.txt -o cluster.toml\n"
-    "  rubato import --level node=osu_shm.txt --level network=osu_ib.txt -o cluster.toml\n"
+    "  rubato import --level node=shm.txt --level network=ib.txt -o cluster.toml\n"
     "They do not say from which size on a sender waits for its receiver: without a 'protocol' in\n"
     "the file it never does (share/doc/platform-files.md)."};
 

@@ -24,7 +24,7 @@ const CommandHelp kHelp = {
     "figures, whose sources stand in the file; one that 'rubato calibrate' made on the machine\n"
     "itself is better.",
     "Use them by name, with changes where they are known better, or copy one and edit it:\n"
-    "  rubato replay run.otf2dir --on infiniband-hdr --on infiniband-hdr:latency*0.5,ppn=64\n"
+    "  rubato replay run.otf2dir --on infiniband-hdr:latency*0.5,ppn=64\n"
     "  rubato platforms infiniband-hdr >cluster.toml"};
 
 /// What a message between nodes costs: of no bytes, and of the next byte of a large one.

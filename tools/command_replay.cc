@@ -8,6 +8,7 @@
 #include "models/cost/scenario.h"
 #include "models/error.h"
 #include "replay/archive/input_format.h"
+#include "replay/contention_cost.h"
 #include "replay/driver.h"
 #include "replay/intervals.h"
 #include "replay/sweep.h"
@@ -15,6 +16,7 @@
 #include "tools/caveats.h"
 #include "tools/commands.h"
 #include "tools/efficiency.h"
+#include "tools/job_options.h"
 #include "tools/options.h"
 #include "tools/perfetto_file.h"
 #include "tools/processes.h"
@@ -42,28 +44,21 @@ const CommandHelp kHelp = {
     "Plays the archive (a directory or its .otf2 file) back on other machines and prints how long "
     "the\n"
     "run would take there. measured and perfect are always among them, unless --only is given.",
-    "A scenario is a machine, with or without changes:\n"
-    "  measured                     what was recorded\n"
-    "  undisturbed                  the same without the tracer's own overhead\n"
-    "  undisturbed:local            likewise, but ranks wait for each other as long as recorded\n"
-    "  perfect                      messages and collectives cost nothing but waiting for each "
-    "other\n"
-    "  cluster.toml                 a platform file, as 'rubato calibrate' writes it\n"
-    "  infiniband-hdr               one of the networks that 'rubato platforms' lists\n"
-    "  bandela:latency=2us,bandwidth=10GB/s\n"
-    "  loggps:L=2us,o=0.3us,g=0.5us,G=0.1ns,S=64KiB         a model of the literature\n"
-    "  cluster.toml:latency*0.5,bandwidth*2,cpu*1.5,ppn=4,name=new\n"
-    "  cluster.toml:collectives=openmpi,allreduce=ring      as Open MPI would, but for one\n"
-    "  cluster.toml:dr=5            with contention: degradation ratio 5 (MPInside's model)\n"
-    "  cluster.toml:placement=roundrobin:2    or block:4, or file:hosts.txt (host by rank)\n"
-    "  measured:region=solve*0.5,rank3.cpu*2  a routine in half the time, a faster processor\n"
-    "All changes are explained in share/doc/platform-files.md.\n"
+    "A scenario is a machine, with or without changes ('rubato help scenarios'):\n"
+    "  --on measured --on perfect                 as recorded; messages cost nothing\n"
+    "  --on cluster.toml                          a platform file\n"
+    "  --on infiniband-hdr:ppn=4                  one that 'rubato platforms' lists\n"
+    "  --on 'cluster.toml:latency*0.5,cpu*1.5'    with changes\n"
     "Files that exist are replaced; they appear only when complete. Archives are never changed."};
 
 po::options_description replay_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("on", po::value<Words>()->value_name("SCENARIO"), "replay on this machine; may be repeated");
+  add("with", po::value<Words>()->value_name("ARCHIVE[@KEY=VALUE,...]"),
+      "another job on the same machine, where messages share its network; may be repeated. "
+      "nodes=64-127: its nodes of the network (default: the next free ones), start=2s: it begins "
+      "so much later, ppn=4: its ranks per node");
   add("only", "replay nothing but --on: neither measured nor perfect beside it");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write all results as JSON (share/doc/json.md); '-': to standard output instead of the "
@@ -185,7 +180,40 @@ std::optional<OneProcess> why_one_process(const po::variables_map& values) {
   for (const char* option : {"html", "perfetto", "otf2", "fit-dr"}) {
     if (values.count(option)) return OneProcess::kEveryCall;
   }
+  if (values.count("with")) return OneProcess::kOtherJobs;
   return {};
+}
+
+/// The scenarios that intervals and the cost of contention need beside the asked ones.
+struct Plan {
+  Plan(const std::vector<Scenario>& scenarios, const po::variables_map& values)
+      : asked(&scenarios) {
+    // A ratio that is fitted would be fitted anew in each of them.
+    if (values.count("fit-dr")) return;
+    if (!values.count("no-intervals")) intervals.emplace(scenarios);
+    contention.emplace(intervals ? intervals->scenarios() : scenarios, scenarios.size());
+  }
+  const std::vector<Scenario>& scenarios() const {
+    return contention ? contention->scenarios() : *asked;
+  }
+
+  const std::vector<Scenario>* asked;
+  std::optional<IntervalPlan> intervals;
+  std::optional<ContentionPlan> contention;
+};
+
+/// Ranks are divided among the processes of options.team, or, where that is impossible from the
+/// start, scenarios.
+Results divide_or_spread(EventSource& source, const std::vector<Scenario>& scenarios,
+                         ReplayOptions options, bool leads) {
+  try {
+    return run_replay(source, scenarios, options);
+  } catch (const NeedsOneProcess& needs) {
+    if (needs.why != OneProcess::kTimeOrder && needs.why != OneProcess::kWindows) throw;
+    if (leads) fmt::print(stderr, "rubato: {}\n", spread_line(needs.why));
+    options.spread = std::exchange(options.team, nullptr);
+    return run_replay(source, scenarios, options);
+  }
 }
 
 /// What several processes find out together; nothing where one of them has to do it alone. `source`
@@ -211,7 +239,7 @@ std::optional<Results> replay_together(Processes& processes, const std::string& 
       source.reset();
     }
     if (processes.begin(source != nullptr))
-      results = run_replay(*source, scenarios, options);
+      results = divide_or_spread(*source, scenarios, options, processes.leads());
     else if (source)
       why = OneProcess::kFailed;  // another one cannot open the archive
   } catch (const NeedsOneProcess& needs) {
@@ -232,10 +260,8 @@ int help_replay(Processes& processes, const Arguments& arguments) {
     ReplayOptions options = replay_options_of(values);
     options.progress = {};
     const std::vector<Scenario> scenarios = parse_scenarios(values);
-    std::optional<IntervalPlan> plan;
-    if (!values.count("no-intervals") && !options.fit_degradation) plan.emplace(scenarios);
     std::unique_ptr<EventSource> source;
-    replay_together(processes, one_archive(values, kHelp), plan ? plan->scenarios() : scenarios,
+    replay_together(processes, one_archive(values, kHelp), Plan(scenarios, values).scenarios(),
                     options, values, source);
   } catch (const std::exception&) {
     // The first process says what it is.
@@ -251,7 +277,8 @@ int command_replay(const Arguments& arguments) {
   po::variables_map values;
   if (!parse_options(arguments, kHelp, replay_options(), "archive", false, values)) return 0;
   const std::string archive = one_archive(values, kHelp);
-  const ReplayOptions options = replay_options_of(values);
+  ReplayOptions options = replay_options_of(values);
+  options.jobs = other_jobs(values, options);
   const std::vector<Scenario> scenarios = parse_scenarios(values);
   const bool degrades = std::any_of(
       scenarios.begin(), scenarios.end(),
@@ -268,11 +295,8 @@ int command_replay(const Arguments& arguments) {
   ReportFiles files(values, {"json", "csv", "html", "perfetto"}, archive);
   std::optional<WholeDirectory> copies = scenario_archives(values, archive);
 
-  // A ratio that is fitted would be fitted anew in the scenarios beside the asked ones.
-  const bool wants_intervals = !values.count("no-intervals") && !options.fit_degradation;
-  std::optional<IntervalPlan> plan;
-  if (wants_intervals) plan.emplace(scenarios);
-  const std::vector<Scenario>& planned = plan ? plan->scenarios() : scenarios;
+  const Plan plan(scenarios, values);
+  const std::vector<Scenario>& planned = plan.scenarios();
   std::unique_ptr<EventSource> source;
   std::optional<Results> together =
       replay_together(processes, archive, planned, options, values, source);
@@ -285,17 +309,20 @@ int command_replay(const Arguments& arguments) {
   }
   if (copies) source->keep_records(true);
   Results results = together ? std::move(*together) : run_replay(*source, planned, options);
+  if (plan.contention) plan.contention->settle(results);
+  if (!options.jobs.empty()) notice_unfelt_jobs(results);
   results.asked_with = engine_words(values);
   const RecordingOverhead overhead = options.compensate
                                          ? options.overhead.value_or(source->definitions().overhead)
                                          : RecordingOverhead{};
-  const Intervals intervals = plan ? plan->settle(results, overhead) : Intervals{};
+  const Intervals intervals =
+      plan.intervals ? plan.intervals->settle(results, overhead) : Intervals{};
   if (files.wants("perfetto")) refuse_large_perfetto(text_of(values, "perfetto"), results, window);
 
   find_root_cause(*source, results, options);
   std::vector<Sweep> sweeps;
   if (!axes.empty())
-    sweeps = run_sweeps(*source, scenarios, axes, options, plan ? &overhead : nullptr);
+    sweeps = run_sweeps(*source, scenarios, axes, options, plan.intervals ? &overhead : nullptr);
 
   if (files.tables_wanted()) {
     TextReportOptions text;

@@ -170,7 +170,7 @@ int trace(const Arguments& arguments) {
       "recompiling; its results, exit code and output stay as they are.",
       "Examples:\n"
       "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
-      "  mpirun -n 4 rubato trace bash job.sh          (a script that starts the program)\n"
+      "  mpirun -n 4 rubato trace bash job.sh       (a script that starts the program)\n"
       "Details: share/doc/tracing.md"};
   po::variables_map values;
   if (!parse_options(arguments, help, options, "program", true, values)) return 0;

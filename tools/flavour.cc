@@ -151,7 +151,9 @@ Flavour choose_flavour(const std::string& program) {
 }
 
 int launcher_rank() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+  // The last three: Flux, Cray's aprun, Cray's PALS.
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
+                           "FLUX_TASK_RANK", "ALPS_APP_PE", "PALS_RANKID"}) {
     if (const char* rank = std::getenv(name)) return std::atoi(rank);
   }
   return 0;

@@ -14,13 +14,6 @@
 namespace rubato {
 namespace {
 
-struct Command {
-  const char* name;
-  const char* summary;
-  int (*run)(const Arguments&);
-};
-
-// In the order a new user needs them.
 constexpr Command kCommands[] = {
     {"trace", "record what an MPI program does (under mpirun)", command_trace},
     {"recover", "make a trace of what a killed program recorded", command_recover},
@@ -38,37 +31,17 @@ constexpr Command kCommands[] = {
     {"advise", "what each change would save end to end, the best first", command_advise},
     {"tolerance", "how much slower a network may be before the run notices", command_tolerance},
     {"diff", "say where a prediction and a measured run part, call by call", command_diff},
+    {"help", "explain a command, or scenarios, platforms or units", command_help},
 };
 
-void print_help() {
-  std::string text = fmt::format(
-      "rubato {}: what would this MPI program do on another network?\n\n"
-      "Usage: rubato COMMAND [options]\n\nCommands:\n",
-      kVersion);
-  for (const Command& command : kCommands)
-    text += fmt::format("  {:<10} {}\n", command.name, command.summary);
-  text +=
-      "\nTypical use:\n"
-      "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
-      "  mpirun -n 2 rubato calibrate -o cluster.toml\n"
-      "  rubato replay run.otf2dir --on cluster.toml\n\n"
-      "'rubato COMMAND --help' explains each command.\n";
-  print_to_stdout(text);
-}
-
 int run(const Arguments& words) {
-  if (words.size() > 1 && words[0] == "help") return run({words[1], "--help"});
-  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    print_help();
-    return 0;
-  }
+  if (words.empty() || words[0] == "--help" || words[0] == "-h") return command_help({});
   if (words[0] == "--version" || words[0] == "-V") {
     print_to_stdout(fmt::format("rubato {}\n", kVersion));
     return 0;
   }
-  const auto command = std::find_if(std::begin(kCommands), std::end(kCommands),
-                                    [&](const Command& c) { return words[0] == c.name; });
-  if (command == std::end(kCommands)) {
+  const Command* command = command_named(words[0]);
+  if (!command) {
     std::vector<std::string> names = {"--help", "--version"};
     for (const Command& c : kCommands) names.push_back(c.name);
     const bool is_option = words[0][0] == '-';
@@ -80,6 +53,17 @@ int run(const Arguments& words) {
 }
 
 }  // namespace
+
+std::span<const Command> commands() {
+  return kCommands;
+}
+
+const Command* command_named(const std::string& name) {
+  const auto found = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                  [&](const Command& command) { return name == command.name; });
+  return found == std::end(kCommands) ? nullptr : found;
+}
+
 }  // namespace rubato
 
 int main(int argc, char** argv) {

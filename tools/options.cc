@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <sstream>
-
 #include "models/error.h"
 #include "tools/standard_streams.h"
 
@@ -45,19 +43,16 @@ size_t leading_options(const Arguments& words, const po::options_description& op
   return std::min(i, words.size());
 }
 
-void print_help(const CommandHelp& help, const po::options_description& visible) {
-  std::ostringstream options;
-  options << visible;
-  std::string text = fmt::format("Usage: {}\n\n{}\n\n{}", help.usage, help.summary, options.str());
-  if (!help.epilog.empty()) text += fmt::format("\n{}\n", help.epilog);
-  print_to_stdout(text);
-}
-
 }  // namespace
 
 bool parse_options(const Arguments& arguments, const CommandHelp& help,
                    const po::options_description& visible, const std::string& positional,
                    bool stop_at_positional, po::variables_map& values) {
+  if (arguments == Arguments{"--help=man"} || arguments == Arguments{"--help=shells"}) {
+    print_to_stdout(arguments[0] == "--help=man" ? help_for_man(help, visible)
+                                                 : help_for_shells(visible));
+    return false;
+  }
   Arguments own = arguments;
   Arguments rest;
   if (stop_at_positional) {
@@ -80,7 +75,7 @@ bool parse_options(const Arguments& arguments, const CommandHelp& help,
     po::store(po::command_line_parser(own).options(all).positional(words).style(style).run(),
               values);
     if (values.count("help")) {
-      print_help(help, visible);
+      print_to_stdout(help_for_terminal(help, visible));
       return false;
     }
     po::notify(values);

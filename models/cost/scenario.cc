@@ -350,8 +350,7 @@ void apply(Scenario& scenario, const std::string& text, const Change& change,
   const bool is_operation = collective_named(change.key).has_value();
   if (!is_operation && !processors && !changes_contention(change.key) &&
       std::find(kKeys.begin(), kKeys.end(), change.key) == kKeys.end()) {
-    std::vector<std::string> keys = kKeys;
-    for (const char* name : kCollectiveNames) keys.push_back(name);
+    std::vector<std::string> keys = scenario_keys();
     keys.insert(keys.end(), {"rank0.cpu", "node0.cpu"});
     if (text.starts_with("loggps")) keys.insert(keys.end(), {"L", "o", "g", "G", "S"});
     refuse(text, "there is no key '" + change.key + "'" + did_you_mean(change.key, keys));
@@ -427,6 +426,12 @@ LogGps take_loggps(const std::string& text, std::vector<Change>& changes) {
 }
 
 }  // namespace
+
+std::vector<std::string> scenario_keys() {
+  std::vector<std::string> keys = kKeys;
+  for (const char* name : kCollectiveNames) keys.push_back(name);
+  return keys;
+}
 
 std::string scenario_text(const std::string& base, const std::vector<std::string>& changes) {
   std::string text = base;

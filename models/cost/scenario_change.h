@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <string>
+#include <vector>
 
 #include "models/error.h"
 
@@ -15,6 +16,9 @@ struct Change {
   char operation;  ///< '=', '*' or '/'
   std::string value;
 };
+
+/// The keys that a change may name, other than processors, for shells that complete them.
+std::vector<std::string> scenario_keys();
 
 /// Refuses the text of a scenario. Throws: UsageError.
 [[noreturn]] inline void refuse(const std::string& text, const std::string& why) {

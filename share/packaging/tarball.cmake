@@ -1,0 +1,17 @@
+# Before cpack makes a tarball of the installed tree: the libraries that a machine may lack go with it, where programs
+# look for them (their RPATH). Not those of the system, of compilers, of MPI, and hwloc, which MPI needs too.
+file(GLOB trees ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/bin ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*/bin)
+foreach(bin IN LISTS trees)
+  cmake_path(GET bin PARENT_PATH prefix)
+  file(GLOB programs ${prefix}/bin/rubato ${prefix}/libexec/rubato/*)
+  file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${programs}
+    RESOLVED_DEPENDENCIES_VAR libraries UNRESOLVED_DEPENDENCIES_VAR missing
+    PRE_INCLUDE_REGEXES "libpugixml" "libtomlplusplus" "libboost" "libfmt" "open-trace-format2" "libotf2"
+    PRE_EXCLUDE_REGEXES ".*")
+  if(NOT libraries)
+    message(FATAL_ERROR "which libraries does ${bin}/rubato need? (missing: ${missing})")
+  endif()
+  foreach(library IN LISTS libraries)
+    file(COPY ${library} DESTINATION ${prefix}/${CPACK_RUBATO_LIBRARY_DIR}/shared FOLLOW_SYMLINK_CHAIN)
+  endforeach()
+endforeach()
