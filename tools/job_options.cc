@@ -48,7 +48,8 @@ void set(OtherJob& job, const std::string& key, const std::string& value) {
 }  // namespace
 
 OtherJob parse_other_job(const std::string& text) {
-  const size_t at = text.rfind('@');
+  size_t at = text.rfind('@');
+  if (at != std::string::npos && text.find('=', at) == std::string::npos) at = text.npos;
   OtherJob job;
   job.path = text.substr(0, at);
   if (job.path.empty()) refuse_job(text, "names no archive");

@@ -9,7 +9,8 @@
 
 namespace rubato {
 
-/// "other.otf2dir@nodes=64-127,start=2s,ppn=4", without its source. Errors: UsageError.
+/// "other.otf2dir@nodes=64-127,start=2s,ppn=4", without its source. An '@' without a '=' behind it
+/// belongs to the name. Errors: UsageError.
 OtherJob parse_other_job(const std::string& text);
 
 /// Those of all --with, opened; `options`: how the archive is read. Errors: UsageError, also for

@@ -109,13 +109,13 @@ class Placement {
 struct PlacementRule {
   enum class Kind : uint8_t { kRecorded, kBlocks, kRoundRobin, kHosts, kFixed };
   Kind kind = Kind::kRecorded;
-  int count = 0;                    ///< kBlocks: ranks per node; kRoundRobin: nodes
-  std::vector<std::string> hosts;   ///< kHosts: by rank
-  std::vector<int> slots;           ///< kHosts: the socket of each rank, or kNoSocket
-  std::optional<uint64_t> shuffle;  ///< the seed of shuffled()
-  std::vector<int> nodes;           ///< those of the network that are used; empty: from 0 on
-  int sockets = 0;                  ///< sockets per node, filled in blocks; 0: as recorded
-  std::string file;                 ///< kHosts: the file that names them
+  int count = 0;                           ///< kBlocks: ranks per node; kRoundRobin: nodes
+  std::vector<std::string> hosts;          ///< kHosts: by rank
+  std::vector<int> slots;                  ///< kHosts: the socket of each rank, or kNoSocket
+  std::optional<uint64_t> shuffle;         ///< the seed of shuffled()
+  std::vector<int> nodes;                  ///< those of the network that are used; empty: from 0 on
+  int sockets = 0;                         ///< sockets per node, filled in blocks; 0: as recorded
+  std::string file;                        ///< kHosts: the file that names them
   std::shared_ptr<const Placement> fixed;  ///< kFixed: this one, whatever is recorded
 
   bool operator==(const PlacementRule&) const = default;

@@ -13,6 +13,7 @@
 #include "tests/unit/random_programs.h"
 #include "tests/unit/reference_simulation.h"
 #include "tests/unit/seeds.h"
+#include "tools/job_options.h"
 
 using namespace rubato;
 
@@ -252,6 +253,22 @@ TEST_CASE("jobs that do not go together are refused") {
   )";
   CHECK_THROWS_WITH(beside(kSend1000, tree({0, 2}), {job(stuck, {1, 3})}),
                     Catch::Contains("other.txt: on tree its ranks wait for each other: rank 0"));
+}
+
+TEST_CASE("how --with names a job") {
+  OtherJob parsed = parse_other_job("a/run.otf2dir");
+  CHECK(parsed.path == "a/run.otf2dir");
+  CHECK(parsed.nodes.empty());
+  CHECK(parsed.start == 0);
+  parsed = parse_other_job("a@b/run@nodes=3-4+8,start=2ms,ppn=4");
+  CHECK(parsed.path == "a@b/run");
+  CHECK(parsed.nodes == std::vector{3, 4, 8});
+  CHECK(parsed.start == Approx(0.002));
+  CHECK(parsed.ranks_per_node == 4);
+  CHECK(parse_other_job("me@home").path == "me@home");
+  for (const char* bad : {"@nodes=1", "a@nodes=1-", "a@nodes=", "a@start=-1s", "a@start=2",
+                          "a@ppn=0", "a@ppn=1x", "a@nodes=1,", "a@cpu=2", "a@nodes=1,1"})
+    CHECK_THROWS_AS(parse_other_job(bad), UsageError);
 }
 
 // Ranks that share a node in the recording, and ppn of the scenario, or of the job.
