@@ -33,7 +33,8 @@ struct Effort {
   size_t max_bytes = 4 << 20;
   size_t cold_bytes = 0;  ///< of each buffer that cold patterns and copies walk through
   unsigned seed = 1;
-  LengthList lengths;  ///< of patterns whose lengths were chosen before
+  bool adaptive_patterns = false;  ///< ping-pongs in further modes have lengths of their own choice
+  LengthList lengths;              ///< of patterns whose lengths were chosen before
   std::function<bool()> stop;
   std::function<void(const std::string&)> progress;
   /// Called at the begin of each part with its budget in seconds; returns how long the part may

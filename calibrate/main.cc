@@ -430,6 +430,7 @@ int run(int argc, char** argv) {
   effort.pace.quick = options.quick;
   effort.of_loops = options.of_loops;
   effort.max_bytes = options.max_bytes;
+  effort.adaptive_patterns = options.adaptive_patterns;
   effort.seed = static_cast<unsigned>(options.launch);
   effort.stop = [] { return interrupted != 0; };
   const Provenance factors = gather_factors(options, ranks, effort.cold_bytes);

@@ -50,6 +50,7 @@ Options read_options(int argc, char** argv) {
   options.max_bytes = std::stoull(values["--max-bytes"]);
   options.launch = std::stoi(values["--launch"]);
   options.patterns = parse_patterns(values["--patterns"]);
+  options.adaptive_patterns = values.count("--adaptive-patterns") > 0;
   for (const std::string& word : words_in(values["--levels"]))
     options.levels.push_back(named<Level>(kLevelNames, word));
   options.collectives.pace.quick = options.quick;

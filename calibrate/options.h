@@ -26,7 +26,8 @@ struct Options {
   size_t max_bytes = 4 << 20;
   int launch = 1;  ///< of several; its random order follows from it
   std::vector<MessagePattern> patterns;
-  std::vector<Level> levels;  ///< to be measured; empty: those that the ranks show
+  bool adaptive_patterns = false;  ///< Effort::adaptive_patterns
+  std::vector<Level> levels;       ///< to be measured; empty: those that the ranks show
 };
 
 /// Reads `--key=value` words; a key may be given several times where it is a list. Errors:

@@ -318,7 +318,6 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
   }
   std::vector<Series> all;
   SweepOptions options = sweep_options(effort, pattern_seconds(effort.pace));
-  options.refine = false;
   Timings alone;
   // What the overlap is compared with is measured before it.
   std::vector<MessagePattern> order = patterns;
@@ -332,7 +331,8 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
     if (effort.progress) effort.progress(pattern.name());
     const bool overlap = pattern.shape == PatternShape::kOverlap;
     options.max_bytes = runner.longest(pattern.shape);
-    options.only = lengths_of(options.max_bytes);
+    options.refine = effort.adaptive_patterns && pattern.shape == PatternShape::kPingPong;
+    options.only = options.refine ? std::set<size_t>{} : lengths_of(options.max_bytes);
     const Timings timings = sweep(
         [&](size_t bytes, int steps) {
           return runner.run({pattern, steps, bytes, overlap ? alone[bytes].min : 0});

@@ -16,6 +16,7 @@
 #include "replay/observe/coverage.h"
 #include "replay/observe/identity.h"
 #include "replay/observe/profile.h"
+#include "replay/other_jobs.h"
 #include "replay/rules/clock_repair.h"
 #include "replay/rules/logical_clock.h"
 #include "replay/rules/measured_rules.h"
@@ -25,6 +26,7 @@
 #include "replay/rules/received_sends.h"
 #include "replay/rules/recorded_minima.h"
 #include "replay/scenario_groups.h"
+#include "replay/spread_run.h"
 #include "replay/summary.h"
 
 namespace rubato {
@@ -93,12 +95,11 @@ class Driver {
     if (needs_minima && options_->repair && !trace_->one_clock &&
         first_outcome_->clock_violations.total() > 0)
       repair();
-    for (const ScenarioGroup& group : groups) {
-      for (size_t first = 0; first < group.scenarios.size(); first += group.lanes()) {
-        const size_t lanes = std::min(group.lanes(), group.scenarios.size() - first);
-        replay_together(group,
-                        {group.scenarios.begin() + first, group.scenarios.begin() + first + lanes});
-      }
+    if (options_->spread) {
+      spread_.emplace(*options_->spread);
+      spread_->run(results_.scenarios, [&] { replay_groups(groups); });
+    } else {
+      replay_groups(groups);
     }
     if (!first_outcome_) find_minima();  // every scenario was a deadlock
     passes_done_ = passes_;
@@ -109,6 +110,17 @@ class Driver {
   }
 
  private:
+  void replay_groups(const std::vector<ScenarioGroup>& groups) {
+    for (const ScenarioGroup& group : groups) {
+      for (size_t first = 0; first < group.scenarios.size(); first += group.lanes()) {
+        const size_t lanes = std::min(group.lanes(), group.scenarios.size() - first);
+        const std::vector<size_t> chosen(group.scenarios.begin() + first,
+                                         group.scenarios.begin() + first + lanes);
+        if (!spread_ || spread_->takes(group.measured, chosen)) replay_together(group, chosen);
+      }
+    }
+  }
+
   double ticks(double seconds) const { return seconds * trace_->ticks_per_second; }
 
   /// What the scenarios do to compute beyond a factor for all; nothing when none does.
@@ -409,7 +421,17 @@ class Driver {
       result.rematched_receives = outcome.rematched;
       result.collectives = std::move(collectives[lane]);
       if (outcome.deadlock.empty()) {
-        profile.fill(result, static_cast<int>(lane), trace_->ticks_per_second, names);
+        const std::vector<int>& ends = options_->ends_of_jobs;
+        for (size_t job = 0; job < std::max<size_t>(1, ends.size()); ++job) {
+          ScenarioResult other;
+          profile.fill(job == 0 ? result : other, static_cast<int>(lane), trace_->ticks_per_second,
+                       names, job == 0 ? 0 : ends[job - 1],
+                       ends.empty() ? trace_->ranks() : ends[job]);
+          if (job == 0) continue;
+          result.jobs.emplace_back();
+          result.jobs.back().begin = other.start;
+          result.jobs.back().elapsed = other.elapsed;
+        }
         if (waits) waits->fill(result, static_cast<int>(lane), trace_->ticks_per_second);
         for (RankResult& rank : result.ranks) keep_waits_in_mpi(rank);
         if (links) result.links = from_the_start(*links, result);
@@ -432,6 +454,12 @@ class Driver {
     double start = std::numeric_limits<double>::infinity();
     for (const RankResult& rank : result.ranks) start = std::min(start, rank.start);
     links.begin -= start;
+    double first = result.start, last = result.start + result.elapsed;
+    for (const OtherJobResult& job : result.jobs) {
+      first = std::min(first, job.begin);
+      last = std::max(last, job.begin + job.elapsed);
+    }
+    links.span = result.jobs.empty() ? result.elapsed : last - first;
     return links;
   }
 
@@ -540,6 +568,7 @@ class Driver {
   std::vector<std::string> functions_;     ///< that scenarios change
   const FunctionTimes* function_times_ = nullptr;
   Results results_;
+  std::optional<SpreadRun> spread_;
   std::optional<ReplayOutcome> first_outcome_;
   EventSource::Counts counts_;
   size_t passes_ = 1;
@@ -551,6 +580,7 @@ class Driver {
 
 Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
                    const ReplayOptions& options) {
+  if (!options.jobs.empty()) return replay_beside_others(source, scenarios, options);
   if (!options.fit_degradation) return Driver(source, scenarios, options).run();
   std::vector<Scenario> fitted = scenarios;
   const auto fits = fit_degradations(source, fitted, options);

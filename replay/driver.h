@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,18 @@ namespace rubato {
 template <int K>
 class Observer;
 class Team;
+
+class EventSource;
+
+/// A recorded run that is replayed beside the one that is asked about, on nodes of its own of the
+/// same network: wherever a scenario's transfers share something, they share it with this job's.
+struct OtherJob {
+  std::string path;                     ///< of its archive
+  std::shared_ptr<EventSource> source;  ///< of nobody else
+  std::vector<int> nodes = {};          ///< of the network; empty: the next that are free
+  double start = 0;  ///< seconds from the begin of the other's records to its own
+  std::optional<int> ranks_per_node = {};  ///< none: as the scenario's ppn, else as recorded
+};
 
 /// How an archive is read and replayed; the same for all scenarios of one run.
 struct ReplayOptions {
@@ -41,6 +54,15 @@ struct ReplayOptions {
   /// options; null: this one alone. Process 0 has the results. Where they cannot,
   /// NeedsOneProcess is thrown in all of them (cluster/transport.h).
   Team* team = nullptr;
+  /// Or the processes that divide the scenarios among themselves, each with all of the archive:
+  /// those that need the order of time, one by one. Not beside `team`.
+  Team* spread = nullptr;
+  /// Jobs beside it (other_jobs.h); not beside `team`, `spread`, `wildcards_by_arrival`, or
+  /// `fit_degradation`. Results are of the archive's own job, but for ScenarioResult::jobs.
+  std::vector<OtherJob> jobs{};
+  /// Of a source that joins several jobs (joined_source.h): the rank behind the last of each.
+  /// Results are of the first, of the others only their elapsed times, in ScenarioResult::jobs.
+  std::vector<int> ends_of_jobs{};
   std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
 };
 
@@ -49,7 +71,6 @@ Results run_replay(const std::string& archive, const std::vector<Scenario>& scen
                    const ReplayOptions& options);
 
 /// The same from any source of calls.
-class EventSource;
 Results run_replay(EventSource& source, const std::vector<Scenario>& scenarios,
                    const ReplayOptions& options);
 

@@ -225,7 +225,8 @@ po::options_description visible_options() {
        "measure the lengths of these samples instead of choosing")  //
       ("patterns", po::value<std::string>()->value_name("LIST")->default_value("default", ""),
        "further patterns of messages, with commas: names as in the samples, default, all or "
-       "none")  //
+       "none")                                                                                 //
+      ("adaptive-patterns", "measure their ping-pongs at as many lengths as the curve needs")  //
       ("mpi", po::value<std::string>()->value_name("NAME"),
        "openmpi or mpich, where the launcher does not tell: 'srun --mpi=pmi2' is taken for "
        "MPICH's, other kinds for Open MPI's")  //
@@ -286,6 +287,7 @@ Request read_request(const Arguments& arguments) {
                    fmt::format("--launch={}", values["launch"].as<int>()),
                    "--patterns=" + patterns,
                    "--command=" + command};
+  if (values.count("adaptive-patterns")) request.words.push_back("--adaptive-patterns");
   if (values.count("samples-only")) {
     for (const char* of_fit : {"name", "html", "tables"}) {
       if (values.count(of_fit))

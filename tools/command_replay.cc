@@ -8,6 +8,7 @@
 #include "models/cost/scenario.h"
 #include "models/error.h"
 #include "replay/archive/input_format.h"
+#include "replay/contention_cost.h"
 #include "replay/driver.h"
 #include "replay/intervals.h"
 #include "replay/sweep.h"
@@ -15,6 +16,7 @@
 #include "tools/caveats.h"
 #include "tools/commands.h"
 #include "tools/efficiency.h"
+#include "tools/job_options.h"
 #include "tools/options.h"
 #include "tools/perfetto_file.h"
 #include "tools/processes.h"
@@ -53,6 +55,10 @@ po::options_description replay_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("on", po::value<Words>()->value_name("SCENARIO"), "replay on this machine; may be repeated");
+  add("with", po::value<Words>()->value_name("ARCHIVE[@KEY=VALUE,...]"),
+      "another job on the same machine, where messages share its network; may be repeated. "
+      "nodes=64-127: its nodes of the network (default: the next free ones), start=2s: it begins "
+      "so much later, ppn=4: its ranks per node");
   add("only", "replay nothing but --on: neither measured nor perfect beside it");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write all results as JSON (share/doc/json.md); '-': to standard output instead of the "
@@ -174,7 +180,40 @@ std::optional<OneProcess> why_one_process(const po::variables_map& values) {
   for (const char* option : {"html", "perfetto", "otf2", "fit-dr"}) {
     if (values.count(option)) return OneProcess::kEveryCall;
   }
+  if (values.count("with")) return OneProcess::kOtherJobs;
   return {};
+}
+
+/// The scenarios that intervals and the cost of contention need beside the asked ones.
+struct Plan {
+  Plan(const std::vector<Scenario>& scenarios, const po::variables_map& values)
+      : asked(&scenarios) {
+    // A ratio that is fitted would be fitted anew in each of them.
+    if (values.count("fit-dr")) return;
+    if (!values.count("no-intervals")) intervals.emplace(scenarios);
+    contention.emplace(intervals ? intervals->scenarios() : scenarios, scenarios.size());
+  }
+  const std::vector<Scenario>& scenarios() const {
+    return contention ? contention->scenarios() : *asked;
+  }
+
+  const std::vector<Scenario>* asked;
+  std::optional<IntervalPlan> intervals;
+  std::optional<ContentionPlan> contention;
+};
+
+/// Ranks are divided among the processes of options.team, or, where that is impossible from the
+/// start, scenarios.
+Results divide_or_spread(EventSource& source, const std::vector<Scenario>& scenarios,
+                         ReplayOptions options, bool leads) {
+  try {
+    return run_replay(source, scenarios, options);
+  } catch (const NeedsOneProcess& needs) {
+    if (needs.why != OneProcess::kTimeOrder && needs.why != OneProcess::kWindows) throw;
+    if (leads) fmt::print(stderr, "rubato: {}\n", spread_line(needs.why));
+    options.spread = std::exchange(options.team, nullptr);
+    return run_replay(source, scenarios, options);
+  }
 }
 
 /// What several processes find out together; nothing where one of them has to do it alone. `source`
@@ -200,7 +239,7 @@ std::optional<Results> replay_together(Processes& processes, const std::string& 
       source.reset();
     }
     if (processes.begin(source != nullptr))
-      results = run_replay(*source, scenarios, options);
+      results = divide_or_spread(*source, scenarios, options, processes.leads());
     else if (source)
       why = OneProcess::kFailed;  // another one cannot open the archive
   } catch (const NeedsOneProcess& needs) {
@@ -221,10 +260,8 @@ int help_replay(Processes& processes, const Arguments& arguments) {
     ReplayOptions options = replay_options_of(values);
     options.progress = {};
     const std::vector<Scenario> scenarios = parse_scenarios(values);
-    std::optional<IntervalPlan> plan;
-    if (!values.count("no-intervals") && !options.fit_degradation) plan.emplace(scenarios);
     std::unique_ptr<EventSource> source;
-    replay_together(processes, one_archive(values, kHelp), plan ? plan->scenarios() : scenarios,
+    replay_together(processes, one_archive(values, kHelp), Plan(scenarios, values).scenarios(),
                     options, values, source);
   } catch (const std::exception&) {
     // The first process says what it is.
@@ -240,7 +277,8 @@ int command_replay(const Arguments& arguments) {
   po::variables_map values;
   if (!parse_options(arguments, kHelp, replay_options(), "archive", false, values)) return 0;
   const std::string archive = one_archive(values, kHelp);
-  const ReplayOptions options = replay_options_of(values);
+  ReplayOptions options = replay_options_of(values);
+  options.jobs = other_jobs(values, options);
   const std::vector<Scenario> scenarios = parse_scenarios(values);
   const bool degrades = std::any_of(
       scenarios.begin(), scenarios.end(),
@@ -257,11 +295,8 @@ int command_replay(const Arguments& arguments) {
   ReportFiles files(values, {"json", "csv", "html", "perfetto"}, archive);
   std::optional<WholeDirectory> copies = scenario_archives(values, archive);
 
-  // A ratio that is fitted would be fitted anew in the scenarios beside the asked ones.
-  const bool wants_intervals = !values.count("no-intervals") && !options.fit_degradation;
-  std::optional<IntervalPlan> plan;
-  if (wants_intervals) plan.emplace(scenarios);
-  const std::vector<Scenario>& planned = plan ? plan->scenarios() : scenarios;
+  const Plan plan(scenarios, values);
+  const std::vector<Scenario>& planned = plan.scenarios();
   std::unique_ptr<EventSource> source;
   std::optional<Results> together =
       replay_together(processes, archive, planned, options, values, source);
@@ -274,17 +309,20 @@ int command_replay(const Arguments& arguments) {
   }
   if (copies) source->keep_records(true);
   Results results = together ? std::move(*together) : run_replay(*source, planned, options);
+  if (plan.contention) plan.contention->settle(results);
+  if (!options.jobs.empty()) notice_unfelt_jobs(results);
   results.asked_with = engine_words(values);
   const RecordingOverhead overhead = options.compensate
                                          ? options.overhead.value_or(source->definitions().overhead)
                                          : RecordingOverhead{};
-  const Intervals intervals = plan ? plan->settle(results, overhead) : Intervals{};
+  const Intervals intervals =
+      plan.intervals ? plan.intervals->settle(results, overhead) : Intervals{};
   if (files.wants("perfetto")) refuse_large_perfetto(text_of(values, "perfetto"), results, window);
 
   find_root_cause(*source, results, options);
   std::vector<Sweep> sweeps;
   if (!axes.empty())
-    sweeps = run_sweeps(*source, scenarios, axes, options, plan ? &overhead : nullptr);
+    sweeps = run_sweeps(*source, scenarios, axes, options, plan.intervals ? &overhead : nullptr);
 
   if (files.tables_wanted()) {
     TextReportOptions text;

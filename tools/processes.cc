@@ -104,29 +104,40 @@ void Processes::end() {
   team_.reset();
 }
 
+namespace {
+
+const char* reason(OneProcess why) {
+  switch (why) {
+    case OneProcess::kEveryCall:
+      return "a page, pictures, archives of scenarios and --verify look at every call";
+    case OneProcess::kTimeOrder:
+      return "contention and receives matched by arrival need one order of time";
+    case OneProcess::kOtherJobs:
+      return "other jobs run beside that of the archive";
+    case OneProcess::kWindows:
+      return "the program uses one-sided communication";
+    case OneProcess::kRepair:
+      return "clocks disagree: some calls end before their cause";
+    case OneProcess::kLosses:
+      return "a scenario takes lost time out of calls that others wait for";
+    case OneProcess::kOutcomes:
+      return "a scenario contradicts recorded outcomes of MPI_Test or MPI_Waitany";
+    case OneProcess::kHoles:
+      return "some rank waits for what another process could not find";
+    case OneProcess::kFailed:
+      return "a process met an error";
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string one_process_line(OneProcess why) {
-  const auto reason = [why] {
-    switch (why) {
-      case OneProcess::kEveryCall:
-        return "a page, pictures, archives of scenarios and --verify look at every call";
-      case OneProcess::kTimeOrder:
-        return "contention and receives matched by arrival need one order of time";
-      case OneProcess::kWindows:
-        return "the program uses one-sided communication";
-      case OneProcess::kRepair:
-        return "clocks disagree: some calls end before their cause";
-      case OneProcess::kLosses:
-        return "a scenario takes lost time out of calls that others wait for";
-      case OneProcess::kOutcomes:
-        return "a scenario contradicts recorded outcomes of MPI_Test or MPI_Waitany";
-      case OneProcess::kHoles:
-        return "some rank waits for what another process could not find";
-      case OneProcess::kFailed:
-        return "a process met an error";
-    }
-    return "";
-  };
-  return fmt::format("one process replays everything: {}", reason());
+  return fmt::format("one process replays everything: {}", reason(why));
+}
+
+std::string spread_line(OneProcess why) {
+  return fmt::format("processes share out scenarios, and each replays all ranks: {}", reason(why));
 }
 
 }  // namespace rubato

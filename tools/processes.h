@@ -40,5 +40,7 @@ class Processes {
 
 /// One line about a replay that could not be divided.
 std::string one_process_line(OneProcess why);
+/// Of one whose scenarios were shared out instead of its ranks.
+std::string spread_line(OneProcess why);
 
 }  // namespace rubato

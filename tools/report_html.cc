@@ -18,6 +18,7 @@
 #include "tools/efficiency.h"
 #include "tools/install_paths.h"
 #include "tools/interval_report.h"
+#include "tools/job_report.h"
 #include "tools/json_text.h"
 #include "tools/link_report.h"
 #include "tools/other_rows.h"
@@ -261,10 +262,15 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
   }
   for (const std::string& line : not_told_apart(results.scenarios, intervals))
     data["scenario_notes"].push_back(line);
+  for (const ScenarioResult& scenario : results.scenarios) {
+    for (const std::string& line : job_lines(scenario)) data["scenario_notes"].push_back(line);
+  }
   for (size_t i = 0; i < results.scenarios.size(); ++i) {
     Json columns = scenario_columns(results.scenarios[i], results.calls.size());
     columns["interval"] = nullptr;
     columns["links"] = links_to_json(results.scenarios[i]);
+    columns["contention"] = contention_to_json(results.calls, results.scenarios[i]);
+    columns["topology"] = drawing_for_page(results.scenarios[i]);
     if (const ElapsedInterval* interval = interval_of(intervals, i))
       columns["interval"] = {rounded(interval->low), rounded(interval->high)};
     columns["timeline"] = columns["places"] = columns["traffic_map"] = nullptr;
@@ -281,7 +287,8 @@ std::string report_html(const Results& results, const std::vector<PlatformPictur
   }
   const std::string text = json_text::dump(data, -1);
   return fill_page("report.html",
-                   {"timeline.js", "sweep.js", "places.js", "traffic.js", "links.js", "report.js"},
+                   {"timeline.js", "sweep.js", "places.js", "traffic.js", "topology.js", "links.js",
+                    "report.js"},
                    "Rubato: " + results.trace.path, text);
 }
 

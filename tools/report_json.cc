@@ -10,6 +10,7 @@
 #include "tools/cures.h"
 #include "tools/efficiency.h"
 #include "tools/interval_report.h"
+#include "tools/job_report.h"
 #include "tools/json_text.h"
 #include "tools/link_report.h"
 #include "tools/other_rows.h"
@@ -93,6 +94,8 @@ Json scenario_to_json(const ScenarioResult& scenario, const std::vector<std::str
                {"clipped_time", number(scenario.clipped_time)},
                {"warnings", warnings_about(scenario)}};
   if (scenario.links) json["links"] = links_to_json(scenario);
+  if (scenario.contention) json["contention"] = contention_to_json(names, scenario);
+  if (!scenario.jobs.empty()) json["jobs"] = jobs_to_json(scenario);
   json["ranks"] = std::move(ranks);
   return json;
 }

@@ -11,6 +11,7 @@
 #include "tools/cures.h"
 #include "tools/efficiency.h"
 #include "tools/interval_report.h"
+#include "tools/job_report.h"
 #include "tools/link_report.h"
 #include "tools/numbers.h"
 #include "tools/other_rows.h"
@@ -368,6 +369,9 @@ std::string report_text(const Results& results, const TextReportOptions& options
   for (const ScenarioResult& scenario : results.scenarios) {
     const std::string line = links_line(scenario);
     if (!line.empty()) out += wrap(line, width, 2);
+    const std::string contention = contention_line(results, scenario);
+    if (!contention.empty()) out += wrap(contention, width, 2);
+    for (const std::string& job : job_lines(scenario)) out += wrap(job, width, 2);
   }
   out += wrap(trace_line(results.trace), width, 2);
   out += wrap(kept_calls_line(results.trace), width, 2);

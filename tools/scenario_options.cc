@@ -149,6 +149,18 @@ std::string engine_words(const po::variables_map& values) {
   return words;
 }
 
+/// True for what `--on` understands without a file of the user's, with or without changes.
+static bool is_machine(const std::string& word) {
+  const std::string base = word.substr(0, word.find(':'));
+  for (const char* name : {"measured", "undisturbed", "perfect", "bandela", "loggps"}) {
+    if (base == name) return true;
+  }
+  std::error_code ignored;
+  return !base.empty() && base.find('/') == std::string::npos &&
+         std::filesystem::exists(std::filesystem::path(platforms_dir()) / (base + ".toml"),
+                                 ignored);
+}
+
 std::string one_archive(const po::variables_map& values, const CommandHelp& help) {
   const Words archives = values.count("archive") ? values["archive"].as<Words>() : Words{};
   for (const std::string& word : archives) {
@@ -157,6 +169,11 @@ std::string one_archive(const po::variables_map& values, const CommandHelp& help
     const bool takes_machines = help.usage.find("--on") != std::string::npos;
     throw UsageError(fmt::format("{} is a platform file, not an archive; did you mean {} {}?", word,
                                  takes_machines ? "--on" : "rubato check", shell_quoted(word)));
+  }
+  for (size_t i = 1; i < archives.size() && help.usage.find("--on") != std::string::npos; ++i) {
+    if (is_machine(archives[i]))
+      throw UsageError(fmt::format("{} is a machine, not an archive; did you mean --on {}?",
+                                   archives[i], shell_quoted(archives[i])));
   }
   if (archives.size() != 1)
     throw UsageError(fmt::format("one archive, please; usage: {}", help.usage));

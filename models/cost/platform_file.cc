@@ -400,6 +400,9 @@ void read_network_key(const Reader& reader, const toml::node& node, const std::s
     case NetworkKey::Kind::kFile:
       setting.set(key, reader.beside(reader.text(node, what)));
       return;
+    case NetworkKey::Kind::kShare:
+      text = node.is_string() ? reader.text(node, what) : digits(node);
+      break;
     case NetworkKey::Kind::kWord:
       text = key.words[read_word(reader, node, what, key.words)];
       break;

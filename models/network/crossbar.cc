@@ -27,6 +27,19 @@ class Crossbar : public Topology {
     if (link >= 2 * static_cast<uint32_t>(nodes())) return "backbone";
     return "node " + std::to_string(link / 2) + (link % 2 == 0 ? " out" : " in");
   }
+  TopologyDrawing drawing() const override {
+    TopologyDrawing drawing;
+    drawing.is_round = true;
+    for (int node = 0; node < nodes(); ++node)
+      drawing.add_on_circle(0.5, 0.5, 0.48, node, nodes(), "node " + std::to_string(node), true);
+    const uint32_t centre = drawing.add(0.5, 0.5, "switch");
+    for (uint32_t node = 0; node < centre; ++node)
+      drawing.cables.push_back({node, centre, {2 * node}, {2 * node + 1}});
+    if (!has_backbone_) return drawing;
+    const uint32_t backbone = drawing.add(0.5, 0.62, "backbone");
+    drawing.cables.push_back({centre, backbone, {2 * centre}, {2 * centre}});
+    return drawing;
+  }
   int diameter() const override { return has_backbone_ ? 3 : 2; }
 
  private:

@@ -8,6 +8,10 @@
 //   minimal   node, green and black to the router with the cable, blue, green and black, node
 //   valiant   over a third group, which the pair draws, where there is one
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
 #include "models/error.h"
 #include "models/network/topology.h"
 
@@ -72,26 +76,86 @@ class Dragonfly : public Topology {
     }
     return between("group", (link - blue_) / groups, (link - blue_) % groups);
   }
+  /// Groups on a circle, each one of routers with their nodes outside.
+  TopologyDrawing drawing() const override {
+    TopologyDrawing drawing;
+    drawing.is_round = true;
+    const int groups = shape_.groups, routers = shape_.per_group();
+    // Neighbours on the circle leave a gap, and all fit on the sheet.
+    const double part = groups > 1 ? 0.9 * std::sin(std::numbers::pi / groups) : 1;
+    const double centre = groups > 1 ? 0.5 / (1 + part) : 0;
+    const double reach = groups > 1 ? centre * part : 0.5, radius = reach / 1.4;
+    const auto add_in_group = [&](int group, double at, double index, std::string name,
+                                  bool is_node) {
+      const double angle = 2 * std::numbers::pi * group / groups;
+      drawing.add_on_circle(0.5 + centre * std::sin(angle), 0.5 - centre * std::cos(angle), at,
+                            index, routers, std::move(name), is_node);
+    };
+    for (int node = 0; node < nodes(); ++node) {
+      const int router = node / shape_.nodes;
+      const double side = (node % shape_.nodes + 0.5) / shape_.nodes - 0.5;
+      add_in_group(router / routers, reach, router % routers + 0.8 * side,
+                   "node " + std::to_string(node), true);
+    }
+    const auto first = static_cast<uint32_t>(drawing.vertices.size());
+    for (int router = 0; router < groups * routers; ++router)
+      add_in_group(router / routers, radius, router % routers, "router " + std::to_string(router),
+                   false);
+    const auto connect = [&](uint32_t from, uint32_t to, uint32_t there, uint32_t back) {
+      drawing.cables.push_back({from, to, {there}, {back}});
+    };
+    for (uint32_t node = 0; node < first; ++node)
+      connect(node, first + node / static_cast<uint32_t>(shape_.nodes), 2 * node, 2 * node + 1);
+    for (int router = 0; router < groups * routers; ++router) {
+      const int place = router % shape_.routers, chassis = router / shape_.routers % shape_.chassis;
+      for (int other = place + 1; other < shape_.routers; ++other)
+        connect(first + router, first + router + (other - place), green(router, other),
+                green(router + (other - place), place));
+      for (int other = chassis + 1; other < shape_.chassis; ++other) {
+        const int peer = router + (other - chassis) * shape_.routers;
+        connect(first + router, first + peer, black(router, other), black(peer, chassis));
+      }
+    }
+    for (int a = 0; a < groups; ++a) {
+      for (int b = a + 1; b < groups; ++b)
+        connect(first + gate(a, b), first + gate(b, a), blue(a, b), blue(b, a));
+    }
+    return drawing;
+  }
   int diameter() const override { return valiant_ ? 10 : 7; }
 
  private:
+  /// From a router to the one at another place of its chassis.
+  uint32_t green(int router, int place) const {
+    return green_ + static_cast<uint32_t>(router * shape_.routers + place);
+  }
+  /// To the one at its place of another chassis.
+  uint32_t black(int router, int chassis) const {
+    return black_ + static_cast<uint32_t>(router * shape_.chassis + chassis);
+  }
+  uint32_t blue(int own, int group) const {
+    return blue_ + static_cast<uint32_t>(own * shape_.groups + group);
+  }
+  /// The router of a group that has the cable to another one.
+  int gate(int own, int group) const {
+    return own * shape_.per_group() + group % shape_.per_group();
+  }
   /// Over the cable to another group; the router at its end.
   int to_group(int router, int group, std::vector<FairShare::Use>& route) const {
     const int own = router / shape_.per_group();
-    const int gate = own * shape_.per_group() + group % shape_.per_group();
-    in_group(router, gate, route);
-    route.push_back({blue_ + static_cast<uint32_t>(own * shape_.groups + group), 1});
-    return group * shape_.per_group() + own % shape_.per_group();
+    in_group(router, gate(own, group), route);
+    route.push_back({blue(own, group), 1});
+    return gate(group, own);
   }
   void in_group(int router, int target, std::vector<FairShare::Use>& route) const {
     const int place = target % shape_.routers;
     if (router % shape_.routers != place) {
-      route.push_back({green_ + static_cast<uint32_t>(router * shape_.routers + place), 1});
+      route.push_back({green(router, place), 1});
       router += place - router % shape_.routers;
     }
     if (router == target) return;
     const int chassis = target / shape_.routers % shape_.chassis;
-    route.push_back({black_ + static_cast<uint32_t>(router * shape_.chassis + chassis), 1});
+    route.push_back({black(router, chassis), 1});
   }
 
   Shape shape_;

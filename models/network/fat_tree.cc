@@ -85,6 +85,42 @@ class FatTree : public Topology {
            (i == 0 ? "node " : "switch ") + std::to_string(cable / ports) +
            (ports > 1 ? " by port " + std::to_string(cable % ports) : "");
   }
+  TopologyDrawing drawing() const override {
+    TopologyDrawing drawing;
+    const double levels = static_cast<double>(levels_.size());
+    const auto add_row = [&](size_t height, int count) {
+      const auto first = static_cast<uint32_t>(drawing.vertices.size());
+      const std::string name =
+          height == 0 ? "node " : "level " + std::to_string(height) + " switch ";
+      for (int i = 0; i < count; ++i)
+        drawing.add((i + 0.5) / count, 1 - static_cast<double>(height) / levels,
+                    name + std::to_string(i), height == 0);
+      return first;
+    };
+    uint32_t children = add_row(0, nodes());
+    for (size_t i = 0; i < levels_.size(); ++i) {
+      const Level& level = levels_[i];
+      const int count = nodes() / level.below * level.choices;
+      const uint32_t parents = add_row(i + 1, count / level.down * level.up);
+      for (int child = 0; child < count; ++child) {
+        const int group = child / level.choices / level.down, choice = child % level.choices;
+        for (int up = 0; up < level.up; ++up) {
+          const int parent = (group * level.up + up) * level.choices + choice;
+          TopologyDrawing::Cable cable{children + static_cast<uint32_t>(child),
+                                       parents + static_cast<uint32_t>(parent),
+                                       {},
+                                       {}};
+          for (int port = up; port < level.ports(); port += level.up) {
+            cable.there.push_back(link(level, child / level.choices * level.below, choice, port));
+            cable.back.push_back(cable.there.back() + 1);
+          }
+          drawing.cables.push_back(std::move(cable));
+        }
+      }
+      children = parents;
+    }
+    return drawing;
+  }
   int diameter() const override { return 2 * static_cast<int>(levels_.size()); }
 
  private:

@@ -98,6 +98,46 @@ class Graph : public Topology {
     }
   }
   int diameter() const override { return static_cast<int>(names_.size()); }
+  /// Nodes in the lowest row, then switches by their distance from them, above what they connect.
+  TopologyDrawing drawing() const override {
+    std::vector<std::vector<uint32_t>> rows(1);
+    std::vector<bool> seen(names_.size());
+    for (uint32_t node = 0; node < static_cast<uint32_t>(nodes()); ++node) rows[0].push_back(node);
+    while (!rows.back().empty()) {
+      for (const uint32_t at : rows.back()) seen[at] = true;
+      std::vector<uint32_t> above;
+      for (const uint32_t at : rows.back()) {
+        for (const Cable& cable : cables_[at]) {
+          if (seen[cable.to]) continue;
+          seen[cable.to] = true;
+          above.push_back(cable.to);
+        }
+      }
+      rows.push_back(std::move(above));
+    }
+    rows.pop_back();
+    TopologyDrawing drawing;
+    drawing.vertices.resize(names_.size());
+    for (size_t row = 0; row < rows.size(); ++row) {
+      for (size_t i = 0; i < rows[row].size(); ++i) {
+        const double height = rows.size() > 1 ? 1.0 * row / (rows.size() - 1) : 0.5;
+        drawing.vertices[rows[row][i]] = {(i + 0.5) / rows[row].size(), 1 - height,
+                                          names_[rows[row][i]], row == 0};
+      }
+    }
+    for (uint32_t from = 0; from < names_.size(); ++from) {
+      for (const Cable& cable : cables_[from]) {
+        const Cable* back = find(cable.to, from);
+        if (back && cable.to < from) continue;
+        TopologyDrawing::Cable drawn{from, cable.to, {cable.link}, {}};
+        if (back) drawn.back.push_back(back->link);
+        const double rise = drawing.vertices[from].y - drawing.vertices[cable.to].y;
+        drawn.bends = rise == 0;
+        drawing.cables.push_back(std::move(drawn));
+      }
+    }
+    return drawing;
+  }
   std::string link_name(uint32_t link) const override { return link_names_[link]; }
 
  private:

@@ -4,10 +4,65 @@
 #include <cmath>
 
 namespace rubato {
+namespace {
 
-LinkCounter::LinkCounter(const Topology& topology, double ticks_per_second)
+/// Drawings of larger topologies would take longer than their replay.
+constexpr size_t kMostLinks = size_t{1} << 18;
+
+LinkLoads::Drawing draw(const Topology& topology, const std::vector<double>& bytes,
+                        const std::vector<double>& loads) {
+  LinkLoads::Drawing drawing;
+  if (topology.links().size() > kMostLinks) return drawing;
+  TopologyDrawing whole = topology.drawing();
+  const auto busiest = [&](const std::vector<uint32_t>& links) {
+    double most = 0;
+    for (const uint32_t link : links)
+      most = std::max(most, bytes[link] / topology.links()[link].bandwidth);
+    return most;
+  };
+  const auto load = [&](const TopologyDrawing::Cable& cable) {
+    double most = 0;
+    for (const auto* links : {&cable.there, &cable.back}) {
+      for (const uint32_t link : *links) most = std::max(most, loads[topology.links()[link].kind]);
+    }
+    return most;
+  };
+  std::vector<std::pair<double, uint32_t>> order;  // the busiest in front
+  std::vector<LinkLoads::Drawing::Busy> busy;
+  for (uint32_t i = 0; i < whole.cables.size(); ++i) {
+    const TopologyDrawing::Cable& cable = whole.cables[i];
+    busy.push_back({busiest(cable.there), busiest(cable.back), load(cable)});
+    order.push_back({-std::max(busy[i].there, busy[i].back), i});
+  }
+  std::sort(order.begin(), order.end());
+  drawing.cables = order.size();
+  drawing.shape.is_round = whole.is_round;
+  order.resize(std::min(order.size(), LinkLoads::kDrawnCables));
+  const bool all = order.size() == drawing.cables;
+  std::vector<uint32_t> number(whole.vertices.size(), UINT32_MAX);  // in the drawing
+  const auto vertex = [&](uint32_t i) {
+    if (number[i] == UINT32_MAX) {
+      number[i] = static_cast<uint32_t>(drawing.shape.vertices.size());
+      drawing.shape.vertices.push_back(std::move(whole.vertices[i]));
+    }
+    return number[i];
+  };
+  for (uint32_t i = 0; all && i < whole.vertices.size(); ++i) vertex(i);
+  for (const auto& [_, i] : order) {
+    const TopologyDrawing::Cable& cable = whole.cables[i];
+    drawing.shape.cables.push_back({vertex(cable.from), vertex(cable.to), {}, {}, cable.bends});
+    drawing.busy.push_back(busy[i]);
+  }
+  return drawing;
+}
+
+}  // namespace
+
+LinkCounter::LinkCounter(const Topology& topology, double ticks_per_second,
+                         std::vector<double> loads)
     : topology_(&topology),
       ticks_per_second_(ticks_per_second),
+      loads_(std::move(loads)),
       by_kind_(topology.kinds().size()),
       by_link_(topology.links().size(), 0) {
   for (auto& bins : by_kind_) bins.fill(0);
@@ -76,6 +131,7 @@ LinkLoads LinkCounter::loads() const {
   loads.delay = delay_ / ticks_per_second_;
   for (size_t i = 0; i < by_kind_.size(); ++i) {
     LinkLoads::Kind kind{topology_->kinds()[i]};
+    kind.load = loads_[i];
     kind.by_bin.assign(by_kind_[i].begin(), by_kind_[i].begin() + static_cast<long>(used_));
     loads.kinds.push_back(std::move(kind));
   }
@@ -91,15 +147,20 @@ LinkLoads LinkCounter::loads() const {
   const size_t hottest = std::min(used.size(), LinkLoads::kHottest);
   std::partial_sort(used.begin(), used.begin() + static_cast<long>(hottest), used.end(),
                     [&](uint32_t a, uint32_t b) {
-                      const double load_a = by_link_[a] / links[a].bandwidth;
-                      const double load_b = by_link_[b] / links[b].bandwidth;
-                      return load_a != load_b ? load_a > load_b : a < b;
+                      const auto busy = [&](uint32_t link) {
+                        const double left = 1 - loads_[links[link].kind];
+                        return by_link_[link] / (links[link].bandwidth * left);
+                      };
+                      const double busy_a = busy(a), busy_b = busy(b);
+                      return busy_a != busy_b ? busy_a > busy_b : a < b;
                     });
   for (size_t i = 0; i < hottest; ++i) {
     const std::string name = topology_->link_name(used[i]);
     loads.hottest.push_back({name.empty() ? "link " + std::to_string(used[i]) : name,
-                             by_link_[used[i]], links[used[i]].bandwidth});
+                             by_link_[used[i]], links[used[i]].bandwidth,
+                             loads_[links[used[i]].kind]});
   }
+  loads.drawing = draw(*topology_, by_link_, loads_);
   return loads;
 }
 

@@ -22,7 +22,8 @@ class LinkCounter {
     std::vector<std::pair<int, double>> kinds;  ///< of links, with the weights of the route
   };
 
-  LinkCounter(const Topology& topology, double ticks_per_second);
+  /// `loads`: of constant_loads().
+  LinkCounter(const Topology& topology, double ticks_per_second, std::vector<double> loads);
 
   void begin(Stream& stream, std::span<const FairShare::Use> route, double now);
   /// All its flows moved so many bytes together.
@@ -38,6 +39,7 @@ class LinkCounter {
 
   const Topology* topology_;
   double ticks_per_second_;
+  std::vector<double> loads_;
   double begin_ = -1;  ///< of the first bin; below 0: nothing flowed
   double bin_ = 1;
   size_t used_ = 0;                                                ///< bins

@@ -86,7 +86,9 @@ void ContentionSetting::set(const NetworkKey& key, const std::string& value) {
 
 std::unique_ptr<Network> ContentionSetting::make_network(const Placement& placement,
                                                          double ticks_per_second) const {
-  return model && model->make ? model->make(*this, placement, ticks_per_second) : nullptr;
+  auto network = model && model->make ? model->make(*this, placement, ticks_per_second) : nullptr;
+  if (network && flows_alone) return std::make_unique<UnlimitedNetwork>();
+  return network;
 }
 
 std::unique_ptr<Distances> ContentionSetting::make_distances(const Placement& placement) const {
@@ -108,6 +110,15 @@ void add_network_model(const NetworkModel& model) {
   if (!network_model(model.name)) known().push_back(&model);
 }
 
+double parse_share(const std::string& text) {
+  const bool is_percentage = text.ends_with('%');
+  const double value = plain_number(is_percentage ? text.substr(0, text.size() - 1) : text);
+  const double share = is_percentage ? value / 100 : value;
+  if (text.empty() || !(share >= 0 && share < 1))
+    throw InputError("must be a share of what a link carries, from 0% to below 100%, as in 30%");
+  return share;
+}
+
 double parse_network_number(const NetworkKey& key, const std::string& text) {
   switch (key.kind) {
     case NetworkKey::Kind::kSeconds: {
@@ -117,6 +128,8 @@ double parse_network_number(const NetworkKey& key, const std::string& text) {
     }
     case NetworkKey::Kind::kBandwidth:
       return parse_bandwidth(text);
+    case NetworkKey::Kind::kShare:
+      return parse_share(text);
     case NetworkKey::Kind::kCount: {
       const double value = plain_number(text);
       if (value >= 1 && value <= std::numeric_limits<int>::max() && value == std::floor(value))

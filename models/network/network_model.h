@@ -29,6 +29,7 @@ struct NetworkKey {
     kCount,      ///< a whole number above 0
     kSeconds,    ///< with its unit; at least 0
     kBandwidth,  ///< with its unit; bytes per second
+    kShare,      ///< "30%"; from 0 to below 1
     kCounts,     ///< whole numbers above 0: [4, 2] in a file, 4x2 in a scenario
     kWord,       ///< one of `words`
     kLines,      ///< texts: an array in a file
@@ -74,6 +75,7 @@ struct ContentionSetting {
   std::map<std::string, std::string> texts;  ///< likewise, of the other kinds: 4x2; lines
   std::array<bool, kLevels> levels = {false, false, false, true};  ///< levels that take part
   std::shared_ptr<const Topology> loaded;                          ///< of a key of kind kFile
+  bool flows_alone = false;  ///< flows of a network that they would share do nothing to each other
 
   /// The value of a key of the model, or its usual one; none: no limit.
   std::optional<double> number(const std::string& key) const;
@@ -95,7 +97,7 @@ struct ContentionSetting {
 
   bool operator==(const ContentionSetting& other) const {
     return model == other.model && numbers == other.numbers && texts == other.texts &&
-           levels == other.levels;
+           levels == other.levels && flows_alone == other.flows_alone;
   }
 };
 
@@ -112,5 +114,7 @@ double parse_network_number(const NetworkKey& key, const std::string& text);
 /// Likewise of a key whose value is text.
 std::string parse_network_text(const NetworkKey& key, const std::string& text);
 std::string format_network_number(const NetworkKey& key, double value);
+/// "30%" or "0.3": from 0 to below 1. Errors: InputError.
+double parse_share(const std::string& text);
 
 }  // namespace rubato

@@ -26,6 +26,7 @@ class NodeLimits : public Topology {
   int diameter() const override { return inside_->diameter(); }
   double latency(int from, int to) const override { return inside_->latency(from, to); }
   double limit(int from, int to) const override { return inside_->limit(from, to); }
+  TopologyDrawing drawing() const override { return inside_->drawing(); }
   std::string link_name(uint32_t link) const override {
     const size_t own = inside_->links().size();
     if (link < own) return inside_->link_name(link);

@@ -118,6 +118,17 @@ Placement Placement::on_network(const std::vector<int>& numbers) const {
   return moved;
 }
 
+Placement Placement::beside(const Placement& other) const {
+  int nodes = 0;
+  for (const Place& place : places_) nodes = std::max(nodes, place.node + 1);
+  Placement both = *this;
+  for (Place place : other.places_) {
+    place.node += nodes;
+    both.places_.push_back(place);
+  }
+  return both;
+}
+
 int Placement::network_nodes() const {
   int most = -1;
   for (const Place& place : places_) most = std::max(most, place.network_node);
@@ -173,6 +184,8 @@ Placement PlacementRule::on_nodes(const Placement& recorded) const {
       return Placement::blocks(recorded.ranks(), count);
     case Kind::kRoundRobin:
       return Placement::round_robin(recorded.ranks(), count);
+    case Kind::kFixed:
+      return *fixed;
     case Kind::kHosts:
       break;
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,6 +72,10 @@ class Placement {
   /// InputError where there are fewer numbers.
   Placement on_network(const std::vector<int>& numbers) const;
 
+  /// The ranks of `other` behind these, on nodes of their own; where those stand in a network
+  /// stays.
+  Placement beside(const Placement& other) const;
+
   int ranks() const { return static_cast<int>(places_.size()); }
   int nodes() const;
   int node_of(int rank) const { return places_[rank].node; }
@@ -102,15 +107,16 @@ class Placement {
 
 /// How a scenario places ranks, before the number of ranks is known.
 struct PlacementRule {
-  enum class Kind : uint8_t { kRecorded, kBlocks, kRoundRobin, kHosts };
+  enum class Kind : uint8_t { kRecorded, kBlocks, kRoundRobin, kHosts, kFixed };
   Kind kind = Kind::kRecorded;
-  int count = 0;                    ///< kBlocks: ranks per node; kRoundRobin: nodes
-  std::vector<std::string> hosts;   ///< kHosts: by rank
-  std::vector<int> slots;           ///< kHosts: the socket of each rank, or kNoSocket
-  std::optional<uint64_t> shuffle;  ///< the seed of shuffled()
-  std::vector<int> nodes;           ///< those of the network that are used; empty: from 0 on
-  int sockets = 0;                  ///< sockets per node, filled in blocks; 0: as recorded
-  std::string file;                 ///< kHosts: the file that names them
+  int count = 0;                           ///< kBlocks: ranks per node; kRoundRobin: nodes
+  std::vector<std::string> hosts;          ///< kHosts: by rank
+  std::vector<int> slots;                  ///< kHosts: the socket of each rank, or kNoSocket
+  std::optional<uint64_t> shuffle;         ///< the seed of shuffled()
+  std::vector<int> nodes;                  ///< those of the network that are used; empty: from 0 on
+  int sockets = 0;                         ///< sockets per node, filled in blocks; 0: as recorded
+  std::string file;                        ///< kHosts: the file that names them
+  std::shared_ptr<const Placement> fixed;  ///< kFixed: this one, whatever is recorded
 
   bool operator==(const PlacementRule&) const = default;
   /// Errors: InputError when the number of `hosts` differs from that of ranks.

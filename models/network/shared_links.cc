@@ -33,7 +33,8 @@ class SharedLinks : public Network {
               double ticks_per_second)
       : topology_(std::move(topology)),
         ticks_per_second_(ticks_per_second),
-        shares_(capacities(*topology_, ticks_per_second)) {
+        loads_(constant_loads(*topology_, setting)),
+        shares_(capacities(*topology_, loads_, ticks_per_second)) {
     if (setting.word("sharing") == "rtt") weight_s_ = *setting.number("weight_s");
   }
 
@@ -42,7 +43,7 @@ class SharedLinks : public Network {
   void settle(double now) override;
   bool held_up(uint32_t number, double now) const override;
   void count_loads() override {
-    if (!counter_) counter_.emplace(*topology_, ticks_per_second_);
+    if (!counter_) counter_.emplace(*topology_, ticks_per_second_, loads_);
   }
   std::optional<LinkLoads> loads(double now) override;
 
@@ -74,7 +75,9 @@ class SharedLinks : public Network {
     std::vector<uint32_t> flows;  ///< a heap, the first to end in front
   };
 
-  static std::vector<double> capacities(const Topology& topology, double ticks_per_second);
+  /// What constant loads leave of links, bytes per tick.
+  static std::vector<double> capacities(const Topology& topology, const std::vector<double>& loads,
+                                        double ticks_per_second);
   /// All that happens at `now`.
   void run(double now);
   void join(uint32_t number, double now);
@@ -102,6 +105,7 @@ class SharedLinks : public Network {
   double ticks_per_second_;
   std::optional<double> weight_s_;  ///< bytes; none: flows are equal
   std::optional<LinkCounter> counter_;
+  std::vector<double> loads_;  ///< by kind of link
   FairShare shares_;
   std::vector<State> states_;  ///< by number of the flow
   std::vector<Stream> streams_;
@@ -116,10 +120,12 @@ class SharedLinks : public Network {
   std::vector<FairShare::Use> route_;
 };
 
-std::vector<double> SharedLinks::capacities(const Topology& topology, double ticks_per_second) {
+std::vector<double> SharedLinks::capacities(const Topology& topology,
+                                            const std::vector<double>& loads,
+                                            double ticks_per_second) {
   std::vector<double> capacities;
   for (const Topology::Link& link : topology.links())
-    capacities.push_back(link.bandwidth / ticks_per_second);
+    capacities.push_back(link.bandwidth * (1 - loads[link.kind]) / ticks_per_second);
   return capacities;
 }
 

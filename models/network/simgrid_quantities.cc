@@ -90,7 +90,7 @@ std::vector<std::string> radicals(const std::string& text) {
       if (number.ec != std::errc() || number.ptr != end || ends[i] < 0)
         throw InputError("'" + text + "' should be numbers of hosts, as in 0-15,20");
     }
-    for (int i = ends[0]; i <= ends[1]; ++i) {
+    for (int64_t i = ends[0]; i <= ends[1]; ++i) {
       if (all.size() == kMostHosts) throw InputError("'" + text + "' is more than 1 M hosts");
       all.push_back(std::to_string(i));
     }

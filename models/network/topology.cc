@@ -172,7 +172,43 @@ std::vector<NetworkKey> with_sharing_keys(std::vector<NetworkKey> keys) {
                   NetworkKey::Kind::kBandwidth,
                   "of a node out of the network; none: no limit",
                   {}});
+  keys.push_back({"load",
+                  NetworkKey::Kind::kShare,
+                  "what others take of every link all the time, as in 30%",
+                  {}});
+  keys.push_back({"loads", NetworkKey::Kind::kLines,
+                  "likewise of a kind of link, as the load report calls it: level 1 30%"});
   return keys;
+}
+
+std::vector<double> constant_loads(const Topology& topology, const ContentionSetting& setting) {
+  const std::vector<std::string>& kinds = topology.kinds();
+  std::vector<double> loads(kinds.size(), setting.number("load").value_or(0));
+  std::vector<bool> is_set(kinds.size(), false);
+  for (const std::string& line : setting.lines("loads")) {
+    const size_t space = std::min(line.rfind(' '), line.size());
+    const std::string name = line.substr(0, space);
+    const auto kind = std::find(kinds.begin(), kinds.end(), name) - kinds.begin();
+    if (kind == static_cast<std::ptrdiff_t>(kinds.size())) {
+      std::string all;
+      for (const std::string& each : kinds) all += (all.empty() ? "'" : ", '") + each + "'";
+      throw InputError("loads: '" + line + "' names no kind of link; write one of " + all +
+                       " and its load, as in \"" + kinds.front() + " 30%\"");
+    }
+    if (is_set[kind]) throw InputError("loads: '" + name + "' stands there twice");
+    is_set[kind] = true;
+    try {
+      loads[kind] = parse_share(space < line.size() ? line.substr(space + 1) : "");
+    } catch (const InputError& error) {
+      throw InputError("loads: '" + line + "': " + error.what());
+    }
+  }
+  return loads;
+}
+
+void refuse_loads(const ContentionSetting& setting) {
+  if (setting.number("load") || !setting.lines("loads").empty())
+    throw InputError("load: links have none without 'link_bandwidth'");
 }
 
 double link_bandwidth(const ContentionSetting& setting) {

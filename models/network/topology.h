@@ -11,6 +11,7 @@
 #include "models/network/distances.h"
 #include "models/network/fair_share.h"
 #include "models/network/network_model.h"
+#include "models/network/topology_drawing.h"
 
 namespace rubato {
 
@@ -40,6 +41,8 @@ class Topology {
   virtual int diameter() const = 0;
   /// A link's name in reports; "" where its number has to do.
   virtual std::string link_name(uint32_t link) const { return static_cast<void>(link), ""; }
+  /// All links that lie between two ends; empty of a topology that has no shape of its own.
+  virtual TopologyDrawing drawing() const { return {}; }
   /// What the links between two nodes take together, seconds: sum_latencies().
   virtual double latency(int from, int to) const;
   /// What a flow between two nodes has at most, bytes per second: by links that nobody shares.
@@ -70,6 +73,10 @@ std::unique_ptr<Network> share_links(std::shared_ptr<const Topology> topology,
 /// takes out; `topology` itself where it does not.
 std::shared_ptr<const Topology> with_node_limits(std::shared_ptr<const Topology> topology,
                                                  const ContentionSetting& setting);
+/// The part of links that others take all the time, 0 to below 1, by kind: `load`, and where
+/// `loads` names the kind, what that says. Errors: InputError for a kind that the topology does not
+/// have.
+std::vector<double> constant_loads(const Topology& topology, const ContentionSetting& setting);
 /// Latency that grows with the number of links: `link_latency` seconds each.
 std::unique_ptr<Distances> count_links(std::shared_ptr<const Topology> topology,
                                        const Placement& placement, double link_latency);
@@ -80,13 +87,16 @@ std::unique_ptr<Distances> sum_latencies(const Topology& topology, const Placeme
 /// Keys that all topologies have: those of with_sharing_keys(), link_bandwidth (none: no limit,
 /// flows share nothing) and link_latency.
 std::vector<NetworkKey> with_link_keys(std::vector<NetworkKey> keys);
-/// Those of share_links(): sharing, weight_s, injection_bandwidth and ejection_bandwidth.
+/// Those of share_links(): sharing, weight_s, injection_bandwidth, ejection_bandwidth, load and
+/// loads.
 std::vector<NetworkKey> with_sharing_keys(std::vector<NetworkKey> keys);
+/// Of links without a bandwidth. Errors: InputError where the setting has one.
+void refuse_loads(const ContentionSetting& setting);
 /// NetworkModel::make and NetworkModel::distances of a topology.
 template <auto make_topology>
 std::unique_ptr<Network> make_links(const ContentionSetting& setting, const Placement& placement,
                                     double ticks_per_second) {
-  if (!setting.number("link_bandwidth")) return nullptr;
+  if (!setting.number("link_bandwidth")) return refuse_loads(setting), nullptr;
   return share_links(make_topology(setting, placement), setting, ticks_per_second);
 }
 template <auto make_topology>

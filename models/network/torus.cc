@@ -56,6 +56,42 @@ class Torus : public Topology {
            (link % 2 == 0 ? " up" : " down") + " from node " +
            std::to_string(link / 2 / dimensions);
   }
+  /// Odd dimensions go to the right, even ones down; those from the third on in blocks.
+  TopologyDrawing drawing() const override {
+    constexpr double kGap = 0.7;  // between blocks, in distances of neighbours
+    double width[2] = {1, 1};
+    std::vector<double> steps;
+    for (size_t d = 0; d < sizes_.size(); ++d) {
+      steps.push_back(width[d % 2] + (d < 2 ? 0 : kGap));
+      width[d % 2] += steps[d] * (sizes_[d] - 1);
+    }
+    TopologyDrawing drawing;
+    for (int node = 0; node < nodes(); ++node) {
+      double at[2] = {0.5, 0.5};
+      for (int d = 0, rest = node; d < static_cast<int>(sizes_.size()); rest /= sizes_[d++])
+        at[d % 2] += steps[d] * (rest % sizes_[d]);
+      drawing.add(at[0] / width[0], at[1] / width[1], "node " + std::to_string(node), true);
+    }
+    for (int node = 0; node < nodes(); ++node) {
+      for (int d = 0, stride = 1; d < static_cast<int>(sizes_.size()); stride *= sizes_[d++]) {
+        const int size = sizes_[d], at = node / stride % size;
+        if (size == 1 || (size == 2 && at == 1)) continue;
+        const int other = next(node, stride, size, true);
+        const auto dimension = static_cast<size_t>(d);
+        TopologyDrawing::Cable cable{static_cast<uint32_t>(node),
+                                     static_cast<uint32_t>(other),
+                                     {link(node, dimension, true)},
+                                     {link(other, dimension, false)}};
+        if (size == 2) {  // two cables
+          cable.there.push_back(link(node, dimension, false));
+          cable.back.push_back(link(other, dimension, true));
+        }
+        cable.bends = d > 1 || at == size - 1;
+        drawing.cables.push_back(std::move(cable));
+      }
+    }
+    return drawing;
+  }
   int diameter() const override {
     int most = 0;
     for (const int size : sizes_) most += size / 2;

@@ -12,6 +12,7 @@ enum class OneProcess : uint8_t {
   kRepair,     ///< times that violate the order of cause and effect
   kLosses,     ///< time without a core, or for the tracer's buffer, that a scenario takes out
   kOutcomes,   ///< recorded outcomes that a scenario contradicts
+  kOtherJobs,  ///< other jobs run beside the archive's
   kHoles,      ///< some rank waits for what never comes
   kFailed,     ///< something went wrong in some process
 };

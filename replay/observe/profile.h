@@ -122,14 +122,24 @@ class Profile {
   /// The columns of one lane. `names` are the indices of the calls that occur, in report order.
   void fill(ScenarioResult& result, int lane, double ticks_per_second,
             const std::vector<int>& names) const {
+    fill(result, lane, ticks_per_second, names, 0, trace_->ranks());
+  }
+  /// The same of the ranks from `first_rank` to before `end_rank` alone.
+  void fill(ScenarioResult& result, int lane, double ticks_per_second,
+            const std::vector<int>& names, int first_rank, int end_rank) const {
+    const auto is_asked = [&](int number) {
+      const int rank = trace_->rank_of(number);
+      return rank >= first_rank && rank < end_rank;
+    };
     // In ticks, which stay whole numbers where the scenario allows: no digit is lost.
     double start = 0, end = 0, first = 0, last = 0;
     bool any = false;
-    result.ranks.resize(trace_->ranks());
+    result.ranks.resize(end_rank - first_rank);
     for (int number = 0; number < trace_->timelines(); ++number) {
+      if (!is_asked(number)) continue;
       const Timeline& timeline = timelines_[number];
       const bool is_main = number < trace_->ranks();
-      RankResult& row = result.ranks[trace_->rank_of(number)];
+      RankResult& row = result.ranks[trace_->rank_of(number) - first_rank];
       const double mpi = std::max(0.0, in_calls(number, lane) - timeline.outside[lane]);
       double all = until(number, lane) - timeline.start[lane];
       for (const Lanes<K>& other : timeline.others) all -= other[lane];
@@ -159,8 +169,9 @@ class Profile {
       any = true;
     }
     for (int number = 0; number < trace_->timelines(); ++number) {
+      if (!is_asked(number)) continue;
       const Timeline& timeline = timelines_[number];
-      RankResult& row = result.ranks[trace_->rank_of(number)];
+      RankResult& row = result.ranks[trace_->rank_of(number) - first_rank];
       ++row.threads;
       if (timeline.has_events) {
         row.before += (timeline.start[lane] - start) / ticks_per_second;

@@ -107,6 +107,24 @@ enum class WildcardMatching : uint8_t {
   kWouldStarve  ///< as recorded, since by arrival ranks would have waited for ever
 };
 
+/// What flows that share a network cost a scenario, against the same without (contention_cost.h).
+/// Seconds.
+struct ContentionCost {
+  double elapsed_alone = 0;     ///< as ScenarioResult::elapsed, with each flow as if alone
+  double mpi = 0;               ///< by which all ranks are longer in MPI, summed; may be negative
+  std::vector<double> by_call;  ///< likewise; index: Results::calls
+};
+
+/// A job that ran beside the archive's on the same machine (other_jobs.h).
+struct OtherJobResult {
+  std::string path;  ///< of its archive
+  int ranks = 0;
+  std::vector<int> nodes;  ///< of the network, in order
+  double start = 0;        ///< seconds after the begin of the archive's own job
+  double begin = 0;        ///< of its elapsed time, in the clock of ScenarioResult::start
+  double elapsed = 0;      ///< seconds, as ScenarioResult::elapsed
+};
+
 struct ScenarioResult {
   std::string name;
   std::string base;                  ///< Scenario::base
@@ -126,6 +144,9 @@ struct ScenarioResult {
   /// Of its network, if flows share links there; begins with the run's first flow, counted from its
   /// start.
   std::optional<LinkLoads> links;
+  std::optional<ContentionCost> contention;  ///< where transfers share something
+  std::vector<OtherJobResult> jobs;        ///< beside it, where there are some and transfers share
+  double elapsed_without_jobs = 0;         ///< seconds, as `elapsed`; where there are jobs
   std::vector<CollectiveUse> collectives;  ///< empty where durations come from the archive
   /// Calls of MPI_Test, MPI_Waitany, ... whose recorded outcome is impossible here (outcomes.h).
   uint64_t contradicted_outcomes = 0;

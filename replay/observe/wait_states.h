@@ -155,7 +155,9 @@ class WaitStates {
   /// RankResult::waits of one lane.
   void fill(ScenarioResult& result, int lane, double ticks_per_second) const {
     result.has_waits = true;
+    const auto ranks = static_cast<int>(result.ranks.size());  // there may be further ones
     for (int number = 0; number < trace_->timelines(); ++number) {
+      if (trace_->rank_of(number) >= ranks) continue;
       RankResult& row = result.ranks[trace_->rank_of(number)];
       for (int kind = 0; kind < kWaitKinds; ++kind)
         row.waits[kind] += timelines_[number].sums[kind][lane] / ticks_per_second;

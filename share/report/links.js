@@ -13,12 +13,31 @@ function linkDatasets(links) {
   }));
 }
 
+/** What calls lose to contention, against the same replay with each transfer as if alone. */
+function drawContention(parent, {contention, elapsed}) {
+  if (!contention) return;
+  const lost = elapsed - contention.elapsed_alone;
+  parent.append(element("p", `If no transfer met another one the run would take ${showSeconds(contention.elapsed_alone)}; ` +
+    `contention costs ${showSeconds(lost)} (${(100 * lost / elapsed).toFixed(1)} %).`));
+  const calls = Object.entries(contention.calls).filter(([, seconds]) => seconds > 0).slice(0, 10);
+  if (calls.length === 0) return;
+  const box = element("div", undefined, {className: "table-box"});
+  const table = element("table");
+  box.append(table);
+  parent.append(box);
+  fillTable(table, ["Lost to contention, all ranks", "Time", "Of the time that MPI is longer"],
+    calls.map(([call, seconds]) => [call, showSeconds(seconds),
+      contention.mpi > 0 ? `${(100 * seconds / contention.mpi).toFixed(0)} %` : ""]));
+}
+
 function drawLinks(parent, scenario) {
   const {links} = scenario;
   parent.replaceChildren();
   parent.append(element("p", links.slowed === 0 ? "No message was slowed down by a link."
     : `${showCount(links.slowed)} of ${showCount(links.flows)} messages on links were slowed down, by ` +
       `${showSeconds(links.delay / links.slowed)} on average.`, {className: "explain"}));
+  drawTopology(parent, scenario);
+  drawContention(parent, scenario);
   const label = `Lines: how busy links are over time on ${scenario.name}, by kind`;
   new Chart(chartBox(parent, 260, label), {
     type: "scatter",

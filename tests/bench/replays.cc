@@ -92,6 +92,13 @@ void replay(const std::string& archive, const Machine& machine, int scenarios, b
             bool all_match) {
   const rubato::Results results =
       replay(*rubato::open_archive(archive), machine, scenarios, wait_states);
+  // What is said to be of a network is.
+  for (const rubato::ScenarioResult& scenario : results.scenarios) {
+    if (!scenario.links || scenario.links->flows > 0) continue;
+    std::fprintf(stderr, "rubato-bench: no message of %s crosses the network of %s\n",
+                 archive.c_str(), scenario.name.c_str());
+    std::exit(1);
+  }
   if (all_match && results.trace.unmatched_sends + results.trace.unmatched_receives > 0) {
     std::fprintf(stderr, "rubato-bench: messages of %s are left over\n", archive.c_str());
     std::exit(1);

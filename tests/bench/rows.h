@@ -31,5 +31,6 @@ void platform_rows(const Choice& choice);
 /// `real/...`: what tests/bench/real_archives.sh traced into `directory`, on three machines.
 void real_rows(const Choice& choice, const std::string& directory);
 
-/// `simgrid/...`: halos beside SimGrid's replay of the same, where it is installed.
+/// `simgrid/...`: halos and alltoalls beside SimGrid's replay of the same, where it is installed;
+/// `shared/...`: on networks with a shape, ours alone.
 void simgrid_rows(const Choice& choice);

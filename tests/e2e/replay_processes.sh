@@ -62,8 +62,12 @@ for processes in 2 3 4; do
   ! grep -q 'one process' several.err || fail "it says: $(cat several.err)"
 done
 
-same "contention" 2 --on infiniband-hdr:dr=3
-[ "$(grep -c 'one process replays everything: contention' several.err)" = 1 ] || fail "contention: $(cat several.err)"
+# Scenarios are shared out where ranks cannot be.
+for processes in 2 3; do
+  same "contention" $processes --on infiniband-hdr:dr=3 --on infiniband-hdr --on bandela:latency=2us,bandwidth=1GB/s,ppn=1,network=fat-tree \
+    --on bandela:latency=1us,bandwidth=1GB/s,ppn=1,network=torus-3d
+  [ "$(grep -c 'processes share out scenarios.*: contention' several.err)" = 1 ] || fail "contention: $(cat several.err)"
+done
 same "verification" 2 --verify
 [ "$(grep -c 'one process replays everything' several.err)" = 1 ] || fail "verification: $(cat several.err)"
 
@@ -71,6 +75,28 @@ same "verification" 2 --verify
 run 1 "$rubato" replay run.otf2dir --csv one.csv : -n 1 "$rubato" replay run.otf2dir --csv other.csv >several.txt 2>&1 ||
   fail "two replays: $(cat several.txt)"
 cmp -s one.csv other.csv || fail "two replays under one mpirun differ"
+
+# A process that is lost ends all of them; files stay what they were, and nothing is left beside them.
+mkdir kept
+echo old >kept/old.json
+run 2 "$rubato" replay run.otf2dir --on infiniband-hdr --on ethernet-10g --json kept/old.json >lost.txt 2>&1 &
+launcher=$!
+lost=
+for _ in $(seq 500); do
+  for process in /proc/[0-9]*; do
+    [ "$(cat "$process/comm" 2>/dev/null)" = rubato ] || continue
+    tr '\0' '\n' <"$process/environ" 2>/dev/null | grep -qxE '(OMPI_COMM_WORLD_RANK|PMI_RANK)=1' || continue
+    [ "$(readlink "$process/cwd")" = "$(pwd -P)" ] || continue
+    kill -KILL "${process#/proc/}" 2>/dev/null && lost=yes && break
+  done
+  [ -z "$lost" ] || break
+  sleep 0.01
+done
+if wait "$launcher"; then ended=well; else ended=badly; fi
+if [ -n "$lost" ] && [ "$ended" = badly ]; then
+  [ "$(cat kept/old.json)" = old ] || fail "a lost process: the file was changed"
+  [ "$(ls -A kept)" = old.json ] || fail "a lost process leaves $(ls -A kept)"
+fi
 
 # What is wrong is said once, as ever.
 if run 2 "$rubato" replay missing.otf2dir >out.txt 2>&1; then fail "an archive that is not there is none"; fi

@@ -34,7 +34,8 @@ class HungRun(LabError):
 class Network:
     """Hosts lab1 ... labN on a network; `with` it, as nothing is left of it afterwards.
 
-    spec: {"latency": "50us", "rate": "5Gbit", "jitter": "0us"}; mtu: the largest frame, in bytes, a string.
+    spec: {"latency": "50us", "rate": "5Gbit", "jitter": "0us"}, and {"uplink": "1Gbit", "behind": "2"} where the first
+    two hosts share a link to all others; mtu: the largest frame, in bytes, a string.
     """
 
     def __init__(self, spec, mtu, hosts, work):
@@ -54,6 +55,7 @@ class Network:
             self.switch = subprocess.Popen(
                 [*pinned(SWITCH_CORE), switch_program(), "--latency", self.spec["latency"], "--rate", self.spec["rate"],
                  "--jitter", self.spec.get("jitter", "0us"), "--mtu", self.mtu, "--statistics", self._file("switch.txt"),
+                 *(word for key in ("uplink", "behind") if key in self.spec for word in (f"--{key}", self.spec[key])),
                  *(str(holder.pid) for holder in self.holders)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             if self.switch.stdout.readline() != "ready\n":

@@ -16,13 +16,43 @@ NETWORKS = {
     "2ms-50Mbit": {"latency": "2ms", "rate": "50Mbit", "longest": "128KiB"},
 }
 
+# like: the network without the uplink that the first two hosts share; its platform file serves for both.
+SHARED = {
+    "200us-200Mbit-2to1": {**NETWORKS["200us-200Mbit"], "like": "200us-200Mbit", "uplink": "200Mbit", "behind": "2"},
+    "200us-200Mbit-4to1": {**NETWORKS["200us-200Mbit"], "like": "200us-200Mbit", "uplink": "100Mbit", "behind": "2"},
+}
+ALL_NETWORKS = {**NETWORKS, **SHARED}
 
 OWN = ("halo", "master_worker", "overlap", "solver", "wavefront")
 
 
 def frame_bytes(net, sleeps):
     """The largest frame. Large ones where there are many of them, or where programs want the core that they cost."""
-    return "1500" if sleeps and NETWORKS[net]["rate"].endswith("Mbit") else "9000"
+    return "1500" if sleeps and ALL_NETWORKS[net]["rate"].endswith("Mbit") else "9000"
+
+
+def bandwidth(rate, data=1):
+    """Bits per second, of which that part is data, as scenarios write them."""
+    number, factor = next((rate[:-len(unit)], factor) for unit, factor in
+                          (("Gbit", 1e9), ("Mbit", 1e6)) if rate.endswith(unit))
+    return f"{float(number) * factor / 8e6 * data:.6g}MB/s"
+
+
+def payload(rate, mtu):
+    """What of them is data of a TCP connection: frames have headers of IP and TCP inside (52 bytes), and Ethernet's
+    around (14), preamble, check sum and gap (24)."""
+    return bandwidth(rate, (int(mtu) - 52) / (int(mtu) + 38))
+
+
+def shared_network(net, mtu):
+    """The file that says which hosts share which link, or "" where none does. Each host has its own full link: the
+    platform file says what that gives to it alone."""
+    spec = ALL_NETWORKS[net]
+    if "like" not in spec:
+        return ""
+    return (f'[network]\ntopology = "graph"\nnodes = ["n[0-3]"]\n'
+            f'cables = ["n[0-1] s0", "n[2-3] s1", "s0 s1 {payload(spec["uplink"], mtu)}"]\n'
+            f'link_bandwidth = "{payload(spec["rate"], mtu)}"\n')
 
 
 class Program:

@@ -1,7 +1,8 @@
 // A network for the laboratory: one TAP device in each of some network namespaces, and a switch
 // between them that this process is.
 //
-//   switch --latency 50us --rate 5Gbit [--jitter 10us] [--mtu 9000] [--statistics FILE] PID...
+//   switch --latency 50us --rate 5Gbit [--jitter 10us] [--mtu 9000] [--statistics FILE]
+//          [--uplink 1Gbit --behind 2] PID...
 //
 // PID is a process in the namespace of a host; host k (from 1) gets a device eth0 with the
 // address 10.78.0.k. Once all are there it prints "ready", and works until its standard input ends.
@@ -15,7 +16,11 @@
 //   before; a link there = down + latency (+ jitter)          that is free passes it on as it comes
 //   (cut-through): n / rate once
 //
-// and it is written to port j then, in order. Queues are as long as they have to be, so that no
+// With --uplink the first hosts (--behind) share one more link to all others, and one back: a frame
+// that goes there has gone up its sender's link first, and takes turns with those of other senders
+// or receivers. Nothing else passes it.
+//
+// A frame is written to port j then, in order. Queues are as long as they have to be, so that no
 // frame is lost and TCP never takes a loss for congestion. (Kernels of small virtual machines lack
 // netem, which could do most of this.)
 //
@@ -88,23 +93,38 @@ struct Network {
   double jitter = 0;          // ns; added evenly distributed between 0 and this
   double per_byte = 8.0 / 5;  // ns on each link
   int mtu = 9000;
+  double uplink_per_byte = 0;  // ns; 0: there is none
+  std::size_t behind = 0;      // hosts that have it
 };
 
 struct Frame {
   double at;  // ns: when it has gone up its sender's link; later, when it is due
-  std::size_t to;
+  std::size_t from, to;
   std::vector<char> bytes;
+};
+
+/// A link in one direction, on which frames of several queues take turns.
+struct Line {
+  double per_byte = 0;                     // ns
+  double until = 0;                        // when it is free again
+  std::vector<std::deque<Frame>> waiting;  // by queue; `at`: when it came
+  std::size_t turn = 0;                    // the queue that was served last
+  std::deque<Frame> going;                 // by time
+
+  bool has_waiting() const {
+    return std::any_of(waiting.begin(), waiting.end(),
+                       [](const auto& queue) { return !queue.empty(); });
+  }
 };
 
 /// One host's link, and the frames that are on their way up it, and to it.
 struct Port {
   int tap = -1;
-  double up_until = 0, down_until = 0;     // when the link is free again
-  std::vector<std::deque<Frame>> waiting;  // to go up, by receiver; `at`: when it was read
-  std::size_t turn = 0;                    // the receiver who was served last
-  std::deque<Frame> going, coming;         // by time
-  std::uint64_t frames = 0, bytes = 0;     // that came out of it
-  double latest = 0;                       // how late a frame was written at most
+  Line up;                              // a queue for each receiver
+  double down_until = 0;                // when the link down is free again
+  std::deque<Frame> coming;             // by time
+  std::uint64_t frames = 0, bytes = 0;  // that came out of it
+  double latest = 0;                    // how late a frame was written at most
 };
 
 std::string two_digits(int byte) {
@@ -154,9 +174,14 @@ class Switch {
  public:
   Switch(const Network& network, const std::vector<std::string>& hosts)
       : network_(network), ports_(hosts.size()) {
+    for (Line& uplink : uplinks_) {
+      uplink.per_byte = network.uplink_per_byte;
+      uplink.waiting.resize(hosts.size() * hosts.size());  // a queue for each pair
+    }
     for (std::size_t i = 0; i < hosts.size(); ++i) {
       ports_[i].tap = make_tap(hosts[i]);
-      ports_[i].waiting.resize(hosts.size());
+      ports_[i].up.per_byte = network.per_byte;
+      ports_[i].up.waiting.resize(hosts.size());
       configure(static_cast<int>(i + 1), static_cast<int>(hosts.size()), network);
     }
   }
@@ -167,7 +192,9 @@ class Switch {
     for (std::size_t i = 0; i < ports_.size(); ++i) waiting[i].fd = ports_[i].tap;
     waiting.back().fd = STDIN_FILENO;
     while (waiting.back().revents == 0) {
-      for (Port& port : ports_) send_up(port);
+      for (Port& port : ports_) send(port.up);
+      pass_on();
+      for (Line& uplink : uplinks_) send(uplink);
       pass_on();
       deliver();
       const double next = next_event();
@@ -177,7 +204,7 @@ class Switch {
           errno != EINTR)
         fail("poll");
       for (std::size_t i = 0; i < ports_.size(); ++i)
-        if (waiting[i].revents != 0) take(ports_[i]);
+        if (waiting[i].revents != 0) take(i);
     }
   }
 
@@ -193,60 +220,77 @@ class Switch {
   static constexpr int kAtOnce = 64;  // frames of a port, before others have their turn
 
   /// Nanoseconds that so many bytes take on a link, with preamble, check sum and gap.
-  double on_wire(std::size_t bytes) const {
-    return static_cast<double>(bytes + 24) * network_.per_byte;
+  static double on_wire(std::size_t bytes, double per_byte) {
+    return static_cast<double>(bytes + 24) * per_byte;
   }
 
   /// Reads what a host sends. Where it goes stands in the last byte of the Ethernet address; nobody
   /// else is there.
-  void take(Port& from) {
+  void take(std::size_t from) {
     for (int count = 0; count < kAtOnce; ++count) {
-      const ssize_t length = read(from.tap, buffer_, sizeof buffer_);
+      const ssize_t length = read(ports_[from].tap, buffer_, sizeof buffer_);
       if (length < 14) return;
       const std::size_t to = static_cast<unsigned char>(buffer_[5]) - std::size_t{1};
       if (buffer_[0] != 2 || to >= ports_.size()) continue;
-      from.waiting[to].push_back({static_cast<double>(now()), to, {buffer_, buffer_ + length}});
+      ports_[from].up.waiting[to].push_back(
+          {static_cast<double>(now()), from, to, {buffer_, buffer_ + length}});
     }
   }
 
-  /// Puts frames on the link for as long as it is free. The answer to one receiver does not wait
+  /// Puts frames on a link for as long as it is free. The answer to one receiver does not wait
   /// behind all that another one is sent.
-  void send_up(Port& from) {
-    while (from.up_until <= now()) {
-      std::size_t next = from.turn;
-      for (std::size_t step = 1; step <= ports_.size(); ++step) {
-        next = (from.turn + step) % ports_.size();
-        if (!from.waiting[next].empty()) break;
+  static void send(Line& line) {
+    while (line.until <= now()) {
+      std::size_t next = line.turn;
+      for (std::size_t step = 1; step <= line.waiting.size(); ++step) {
+        next = (line.turn + step) % line.waiting.size();
+        if (!line.waiting[next].empty()) break;
       }
-      std::deque<Frame>& queue = from.waiting[next];
+      std::deque<Frame>& queue = line.waiting[next];
       if (queue.empty()) return;
       Frame frame = std::move(queue.front());
       queue.pop_front();
-      from.turn = next;
-      from.up_until = std::max(frame.at, from.up_until) + on_wire(frame.bytes.size());
-      frame.at = from.up_until;
-      from.going.push_back(std::move(frame));
+      line.turn = next;
+      line.until = std::max(frame.at, line.until) + on_wire(frame.bytes.size(), line.per_byte);
+      frame.at = line.until;
+      line.going.push_back(std::move(frame));
     }
   }
 
-  /// Frames that have gone up go down their receiver's link, in the order in which they came up.
+  /// Frames that have gone up go over the uplink if there is one on their way, and down their
+  /// receiver's link, in the order in which they came up.
   void pass_on() {
     for (;;) {
-      Port* first = nullptr;
-      for (Port& port : ports_)
-        if (!port.going.empty() && (!first || port.going.front().at < first->going.front().at))
-          first = &port;
+      Line* first = nullptr;
+      const auto look = [&](Line& line) {
+        if (!line.going.empty() && (!first || line.going.front().at < first->going.front().at))
+          first = &line;
+      };
+      for (Port& port : ports_) look(port.up);
+      for (Line& uplink : uplinks_) look(uplink);
       if (!first || first->going.front().at > now()) return;
       Frame frame = std::move(first->going.front());
       first->going.pop_front();
-      Port& to = ports_[frame.to];
-      to.down_until = std::max(frame.at, to.down_until + on_wire(frame.bytes.size()));
-      const double extra =
-          network_.jitter > 0 ? std::uniform_real_distribution<>(0, network_.jitter)(random_) : 0;
-      frame.at = to.down_until + network_.latency + extra;
-      if (!to.coming.empty()) frame.at = std::max(frame.at, to.coming.back().at);
-      to.coming.push_back(std::move(frame));
+      const bool is_behind = frame.from < network_.behind;
+      const bool went_over = first == &uplinks_[0] || first == &uplinks_[1];
+      if (!went_over && is_behind != (frame.to < network_.behind)) {
+        Line& uplink = uplinks_[is_behind ? 0 : 1];
+        uplink.waiting[frame.from * ports_.size() + frame.to].push_back(std::move(frame));
+      } else {
+        go_down(std::move(frame));
+      }
     }
+  }
+
+  void go_down(Frame frame) {
+    Port& to = ports_[frame.to];
+    to.down_until =
+        std::max(frame.at, to.down_until + on_wire(frame.bytes.size(), network_.per_byte));
+    const double extra =
+        network_.jitter > 0 ? std::uniform_real_distribution<>(0, network_.jitter)(random_) : 0;
+    frame.at = to.down_until + network_.latency + extra;
+    if (!to.coming.empty()) frame.at = std::max(frame.at, to.coming.back().at);
+    to.coming.push_back(std::move(frame));
   }
 
   /// Writes what is due.
@@ -266,11 +310,13 @@ class Switch {
 
   double next_event() const {
     double next = kNever;
+    const auto look = [&](const Line& line) {
+      if (line.has_waiting()) next = std::min(next, line.until);
+      if (!line.going.empty()) next = std::min(next, line.going.front().at);
+    };
+    for (const Line& uplink : uplinks_) look(uplink);
     for (const Port& port : ports_) {
-      const bool more = std::any_of(port.waiting.begin(), port.waiting.end(),
-                                    [](const auto& queue) { return !queue.empty(); });
-      if (more) next = std::min(next, port.up_until);
-      if (!port.going.empty()) next = std::min(next, port.going.front().at);
+      look(port.up);
       if (!port.coming.empty()) next = std::min(next, port.coming.front().at);
     }
     return next;
@@ -278,6 +324,7 @@ class Switch {
 
   Network network_;
   std::vector<Port> ports_;
+  Line uplinks_[2];  // from those behind to the others, and back
   std::mt19937 random_{1};
   char buffer_[65536 + 64];
 };
@@ -296,11 +343,17 @@ int run(int argc, char** argv) {
       network.per_byte = 8e9 / bits_per_second(value);
     else if (key == "--mtu")
       network.mtu = std::atoi(value.c_str());
+    else if (key == "--uplink")
+      network.uplink_per_byte = 8e9 / bits_per_second(value);
+    else if (key == "--behind")
+      network.behind = static_cast<std::size_t>(std::atoi(value.c_str()));
     else if (key == "--statistics")
       statistics = value;
     else
       throw std::runtime_error("what is " + key + "?");
   }
+  if ((network.uplink_per_byte > 0) != (network.behind > 0))
+    throw std::runtime_error("--uplink and --behind belong together");
   const std::vector<std::string> hosts(argv + i, argv + argc);
   if (hosts.size() < 2 || hosts.size() > 250) throw std::runtime_error("needs 2 to 250 processes");
   Switch between(network, hosts);

@@ -26,6 +26,8 @@ expect 2 "did you mean 'replay'" repaly run.otf2dir
 expect 2 "did you mean '--help'" --hlep
 expect 2 "did you mean '--json'" replay run.otf2dir --jsn out.json
 expect 2 "did you mean '--json'" info run.otf2dir --jso
+expect 2 "did you mean --on infiniband-hdr?" replay run.otf2dir infiniband-hdr
+expect 2 "did you mean --on 'perfect:cpu" replay run.otf2dir 'perfect:cpu*2'
 expect 2 "usage: rubato replay ARCHIVE" replay
 expect 2 "usage: rubato info ARCHIVE" info
 expect 2 "one archive" replay a b

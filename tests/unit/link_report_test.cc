@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tools/job_report.h"
+
 using namespace rubato;
 
 namespace {
@@ -53,4 +55,54 @@ TEST_CASE("no links, no line") {
   scenario = {};
   CHECK(links_line(scenario).empty());
   CHECK(links_to_json(scenario).is_null());
+}
+
+// 2 s, of which 0.5 s are lost: a quarter.
+TEST_CASE("what other jobs cost") {
+  ScenarioResult scenario = two_links();
+  CHECK(job_lines(scenario).empty());
+  scenario.elapsed_without_jobs = 1.5;
+  scenario.jobs.resize(1);
+  scenario.jobs[0].path = "other";
+  scenario.jobs[0].ranks = 8;
+  scenario.jobs[0].nodes = {4, 5};
+  scenario.jobs[0].elapsed = 3;
+  CHECK(job_lines(scenario) ==
+        std::vector<std::string>{"Other jobs on tree cost 25.0 % (500.0 ms) of the elapsed time.",
+                                 "other (8 ranks) takes 3.000 s there, on nodes 4-5."});
+  scenario.jobs[0].start = 2;
+  scenario.jobs[0].nodes = {4};
+  scenario.elapsed_without_jobs = 2;
+  CHECK(
+      job_lines(scenario) ==
+      std::vector<std::string>{"Other jobs on tree cost nothing.",
+                               "other (8 ranks) takes 3.000 s there, on node 4, from 2.000 s on."});
+  CHECK(jobs_to_json(scenario)["others"][0]["nodes"] == nlohmann::json{4});
+}
+
+// Flows take 80 of the 100 * 2 bytes that a link could carry, 40 %, others 30 %.
+TEST_CASE("constant loads count as busy") {
+  ScenarioResult scenario = two_links();
+  scenario.links->kinds[0].load = 0.3;
+  scenario.links->hottest = {{"up", 80, 100, 0.3}};
+  scenario.links->kinds[0].bytes = 80;
+  scenario.links->kinds[0].by_bin = {30, 0};
+  CHECK(links_line(scenario) ==
+        "Hottest links on tree: up 70 % busy (constant load: level 1 30 %); no flow was slowed "
+        "down.");
+  const auto json = links_to_json(scenario);
+  CHECK(json["kinds"][0]["mean"] == 0.5);  // 80 of 200 * 2, and 0.3
+  CHECK(json["kinds"][0]["peak"] == 0.5);  // 30 of 200 * 0.75, and 0.3
+  CHECK(json["kinds"][0]["load"] == 0.3);
+  CHECK(json["hottest"][0]["mean"] == 0.7);
+  // Of the time of all jobs, 4 s: 80 of 400, and 0.3.
+  scenario.links->span = 4;
+  CHECK(links_to_json(scenario)["hottest"][0]["mean"] == 0.5);
+}
+
+TEST_CASE("lists of nodes") {
+  CHECK(nodes_text({0, 1, 2, 3, 8}) == "0-3+8");
+  CHECK(nodes_text({1, 5, 9, 13}) == "1-13/4");
+  CHECK(nodes_text({2, 9}) == "2+9");
+  CHECK(nodes_text({7}) == "7");
 }

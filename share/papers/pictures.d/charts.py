@@ -1,4 +1,4 @@
-"""The kinds of pictures in MPInside's paper: stacked bars by rank, a matrix, a histogram, timelines."""
+"""The kinds of pictures in the papers: stacked bars by rank, a matrix, a histogram, timelines, curves."""
 import math
 
 from svg import GRID, TEXT, Drawing, byte_size, number, scale_of, seconds, ticks
@@ -129,7 +129,7 @@ def heat_map(title, matrix, x_label, y_label, unit, show):
     return drawing.svg()
 
 
-def histogram(title, bars, y_label, width=760):
+def histogram(title, bars, y_label, width=760, x_label='from this size up to less than twice as much'):
     """bars: [(label, {name: count})]"""
     names = sorted({name for _, bar in bars for name in bar})
     most = max(sum(bar.values()) for _, bar in bars) or 1
@@ -152,10 +152,48 @@ def histogram(title, bars, y_label, width=760):
             done += part
         drawing.text(left + slot * (i + 0.5), top + height + 15, label, 'middle', 10.5)
     drawing.line(left, top + height, width - 8, top + height, TEXT)
-    drawing.text(left + (width - left) / 2, top + height + 34, 'from this size up to less than twice as much', 'middle')
+    drawing.text(left + (width - left) / 2, top + height + 34, x_label, 'middle')
     for i, name in enumerate(names):
         drawing.rect(left + i * 140, top + height + 48, 13, 13, colours[name])
         drawing.text(left + 18 + i * 140, top + height + 59, name)
+    return drawing.svg()
+
+
+def curves(title, series, x_label, width=1000, dashed=(), marks=False, log_y=False, unit=None):
+    """series: [(name, [(x, seconds)])]. With `unit` the values are that as they stand."""
+    every = [point for _, points in series for point in points]
+    most_x, most = max(x for x, _ in every) or 1, max(y for _, y in every) or 1
+    factor, name = (1, unit) if unit is not None else scale_of(most)
+    low = min(y for _, y in every if y > 0)
+    left, top, height = 70, 40, 320
+    drawing = Drawing(width, top + height + 76, title)
+    drawing.text(left, 22, title, bold=True)
+    x_of = lambda x: left + (width - left - 20) * x / most_x
+
+    def y_of(y):
+        part = math.log(max(y, low) / low) / math.log(most / low) if log_y and most > low else y / most
+        return top + height * (1 - part)
+
+    powers = range(math.ceil(math.log10(low * factor)), math.floor(math.log10(most * factor)) + 1)
+    for tick in [10.0 ** power for power in powers] if log_y else ticks(most * factor):
+        at = y_of(tick / factor)
+        drawing.line(left, at, width - 20, at)
+        drawing.text(left - 6, at + 4, number(tick), 'end')
+    for tick in ticks(most_x, 8):
+        drawing.text(x_of(tick), top + height + 16, f'{tick:,.0f}' if tick >= 1e4 else number(tick), 'middle', 11)
+    drawing.text(left + (width - left) / 2, top + height + 34, x_label, 'middle')
+    if name:
+        drawing.text(16, top + height / 2, f'time in {name}', 'middle', turn=-90)
+    for i, (label, points) in enumerate(series):
+        colour = CALLS[i % len(CALLS)]
+        dash = '5 4' if label in dashed else ''
+        for (x1, y1), (x2, y2) in zip(points, points[1:]):
+            drawing.line(x_of(x1), y_of(y1), x_of(x2), y_of(y2), colour, 1.8, dash)
+        for x, y in points if marks else ():
+            drawing.rect(x_of(x) - 2, y_of(y) - 2, 4, 4, colour, f'{x:g}: {seconds(y)}')
+        drawing.line(left + i * 150, top + height + 56, left + 26 + i * 150, top + height + 56, colour, 2.5, dash)
+        drawing.text(left + 32 + i * 150, top + height + 60, label)
+    drawing.line(left, top + height, width - 20, top + height, TEXT)
     return drawing.svg()
 
 

@@ -20,7 +20,7 @@ def prose(words):
 
 
 class Figure:
-    """key: '2', 't1'; paper, here: sentences; svg and text: the picture or the table; closer: the small part of the
+    """key: '2', 't1', or a word of its own for what has no number; paper, here: sentences; svg and text: the picture or the table; closer: the small part of the
     picture once more; table: its numbers with tabs."""
 
     def __init__(self, key, title, paper, here, svg='', text='', table='', closer=''):
@@ -29,7 +29,9 @@ class Figure:
 
     @property
     def name(self):
-        return f'Table {self.key[1:]}' if self.key[0] == 't' else f'Figure {self.key}'
+        if self.key[0].isdigit():
+            return f'Figure {self.key}'
+        return f'Table {self.key[1:]}' if self.key[0] == 't' else f'Experiment {self.key}'
 
     @property
     def file(self):

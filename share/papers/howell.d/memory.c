@@ -1,0 +1,198 @@
+/* Howell's shared-memory microbenchmarks, and operations whose order of magnitude his table gives,
+   for two threads on cores of their own.
+
+     memory CACHE_BYTES
+
+   CACHE_BYTES: more than the largest cache holds, in each buffer. Prints "shared NAME average
+   maximum" (seconds over repetitions) and "order NAME seconds". */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { kThreads = 2, kLine = 64, kRepetitions = 10, kWords = 4096 };
+
+static size_t bytes;
+static char* buffer[kThreads];     /* each larger than all caches */
+static char small[kThreads][4096]; /* in cache */
+static pthread_barrier_t everybody;
+static volatile long sink;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A word of each cache line, in steps that no prefetcher foresees: seconds a word. */
+static double read_words(const char* from, size_t size, size_t* at) {
+  const size_t lines = size / kLine;
+  long sum = 0;
+  const double begin = now();
+  for (int i = 0; i < kWords; ++i) {
+    *at = (*at * 1103515245 + 12345 + (size_t)(sum & 1)) & (lines - 1);
+    sum += *(const volatile long*)(from + *at * kLine);
+  }
+  const double seconds = (now() - begin) / kWords;
+  sink = sum;
+  return seconds;
+}
+static double write_words(char* to, size_t size, size_t* at) {
+  const size_t lines = size / kLine;
+  const double begin = now();
+  for (int i = 0; i < kWords; ++i) {
+    *at = (*at * 1103515245 + 12345) & (lines - 1);
+    *(volatile long*)(to + *at * kLine) = i;
+  }
+  return (now() - begin) / kWords;
+}
+
+enum { kEmpty, kTimer, kBarrier, kRead, kWrite };
+struct Measurement {
+  const char* name;
+  int what;
+  int all;       /* both threads at a time */
+  int neighbour; /* of the other thread */
+  int cached;
+};
+static const struct Measurement kMeasurements[] = {
+    {"empty loop", kEmpty, 0, 0, 0},          {"timer()", kTimer, 0, 0, 0},
+    {"barrier", kBarrier, 1, 0, 0},           {"read_localcache", kRead, 0, 0, 1},
+    {"allread_localcache", kRead, 1, 0, 1},   {"read_local", kRead, 0, 0, 0},
+    {"allread_local", kRead, 1, 0, 0},        {"read_neighbour", kRead, 0, 1, 0},
+    {"allread_neighbour", kRead, 1, 1, 0},    {"write_localcache", kWrite, 0, 0, 1},
+    {"allwrite_localcache", kWrite, 1, 0, 1}, {"write_local", kWrite, 0, 0, 0},
+    {"allwrite_local", kWrite, 1, 0, 0},      {"write_neighbour", kWrite, 0, 1, 0},
+    {"allwrite_neighbour", kWrite, 1, 1, 0},
+};
+enum { kCount = sizeof kMeasurements / sizeof kMeasurements[0] };
+static double results[kCount][kThreads][kRepetitions];
+
+static double measure(const struct Measurement* m, int thread, size_t* at) {
+  const int whose = m->neighbour ? 1 - thread : thread;
+  char* const place = m->cached ? small[whose] : buffer[whose];
+  const size_t size = m->cached ? sizeof small[0] : bytes;
+  switch (m->what) {
+    case kEmpty: {
+      const double begin = now();
+      for (volatile int i = 0; i < kWords; ++i) continue;
+      return (now() - begin) / kWords;
+    }
+    case kTimer: {
+      const double begin = now();
+      for (int i = 0; i < kWords; ++i) sink += (long)now();
+      return (now() - begin) / kWords;
+    }
+    case kBarrier: {
+      const double begin = now();
+      for (int i = 0; i < 100; ++i) pthread_barrier_wait(&everybody);
+      return (now() - begin) / 100;
+    }
+    case kRead:
+      if (m->cached) read_words(place, size, at);
+      return read_words(place, size, at);
+    default:
+      if (m->cached) write_words(place, size, at);
+      return write_words(place, size, at);
+  }
+}
+
+static void* run(void* argument) {
+  const int thread = (int)(long)argument;
+  cpu_set_t core;
+  CPU_ZERO(&core);
+  CPU_SET(thread % (int)sysconf(_SC_NPROCESSORS_ONLN), &core);
+  pthread_setaffinity_np(pthread_self(), sizeof core, &core);
+  buffer[thread] = malloc(bytes);
+  memset(buffer[thread], thread, bytes);
+  size_t at = (size_t)thread;
+  for (int i = 0; i < kCount; ++i) {
+    for (int repetition = 0; repetition < kRepetitions; ++repetition) {
+      pthread_barrier_wait(&everybody);
+      if (kMeasurements[i].all || thread == 0)
+        results[i][thread][repetition] = measure(&kMeasurements[i], thread, &at);
+    }
+  }
+  pthread_barrier_wait(&everybody);
+  return NULL;
+}
+
+static void* nothing(void* argument) {
+  return argument;
+}
+
+static void order(const char* name, double seconds) {
+  printf("order %s\t%.9g\n", name, seconds);
+}
+
+static double daxpy(int n) {
+  double *x = calloc((size_t)n, sizeof *x), *y = calloc((size_t)n, sizeof *y), least = 1e9;
+  for (int repetition = 0; repetition < 20; ++repetition) {
+    const double begin = now();
+    for (int i = 0; i < n; ++i) y[i] += 2.5 * x[i];
+    const double seconds = now() - begin;
+    if (seconds < least) least = seconds;
+    sink += (long)y[n / 2];
+  }
+  free(x), free(y);
+  return least;
+}
+
+static void orders(void) {
+  const char* const name = "howell-memory.tmp";
+  double begin = now();
+  FILE* file = fopen(name, "w");
+  order("fopen", now() - begin);
+  begin = now();
+  fprintf(file, "x");
+  order("fprintf (1 char)", now() - begin);
+  begin = now();
+  fprintf(file, "a string of some length\n");
+  order("fprintf (string)", now() - begin);
+  begin = now();
+  fclose(file);
+  order("fclose", now() - begin);
+  remove(name);
+  size_t at = 1;
+  order("rd main mem", read_words(buffer[0], bytes, &at));
+  read_words(small[0], sizeof small[0], &at);
+  order("rd cache mem", read_words(small[0], sizeof small[0], &at));
+  order("wr main mem", write_words(buffer[0], bytes, &at));
+  order("wr cache mem", write_words(small[0], sizeof small[0], &at));
+  pthread_t thread;
+  begin = now();
+  pthread_create(&thread, NULL, nothing, NULL);
+  pthread_join(thread, NULL);
+  order("thr_create", now() - begin);
+  order("daxpy100", daxpy(100));
+  order("daxpy1000", daxpy(1000));
+  order("daxpy10000", daxpy(10000));
+}
+
+int main(int argc, char** argv) {
+  const size_t wanted = argc > 1 ? (size_t)atoll(argv[1]) : (size_t)64 << 20;
+  for (bytes = kLine; 2 * bytes <= wanted;) bytes *= 2; /* lines are counted by a mask */
+  pthread_barrier_init(&everybody, NULL, kThreads);
+  pthread_t threads[kThreads];
+  for (long i = 0; i < kThreads; ++i) pthread_create(&threads[i], NULL, run, (void*)i);
+  for (int i = 0; i < kThreads; ++i) pthread_join(threads[i], NULL);
+  for (int i = 0; i < kCount; ++i) {
+    double sum = 0, most = 0;
+    int count = 0;
+    for (int thread = 0; thread < (kMeasurements[i].all ? kThreads : 1); ++thread) {
+      for (int repetition = 0; repetition < kRepetitions; ++repetition, ++count) {
+        const double seconds = results[i][thread][repetition];
+        sum += seconds;
+        if (seconds > most) most = seconds;
+      }
+    }
+    printf("shared %s\t%.9g %.9g\n", kMeasurements[i].name, sum / count, most);
+  }
+  orders();
+  return 0;
+}

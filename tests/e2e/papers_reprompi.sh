@@ -1,0 +1,16 @@
+#!/bin/sh
+# share/papers/reprompi: figures come out of a few small launches, and their numbers are those of the observations. All of
+# them: papers_reprompi_all.sh.
+. "$(dirname "$0")/lib.sh"
+root=$(cd "$here/../.." && pwd)
+export RUBATO="$rubato" MPICC="mpicc.$flavour" MPIRUN="mpirun.$flavour"
+: "${figures:=t1,1,2,3,10,12}"
+
+"$python" "$here/papers_reprompi.py" statistics "$root" || fail "statistics: see above"
+mkdir there
+expect_failure 1 "reprompi: there exists" "$root/share/papers/reprompi" there
+expect_failure 1 "there is no figure '13'" "$root/share/papers/reprompi" -f 13
+expect_failure 1 "4 launches at least" "$root/share/papers/reprompi" -l 3
+"$root/share/papers/reprompi" -f "$figures" -l 4 -t 2 -c 100 figures >figures.txt 2>&1 || fail "$(cat figures.txt)"
+"$python" "$here/papers_reprompi.py" figures "$root" figures "$figures" || fail "figures: see above"
+pass

@@ -1,0 +1,62 @@
+// What contention costs runs and calls, worked out by hand. One tick is one nanosecond, links take
+// one byte a tick, and a message alone has a latency of 100.
+
+#include "replay/contention_cost.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/on_network.h"
+#include "tools/link_report.h"
+
+using namespace rubato;
+
+namespace {
+
+Results costs(const std::string& trace, const std::vector<Scenario>& scenarios) {
+  const auto source = parse_text_trace(trace);
+  const ContentionPlan plan(scenarios, scenarios.size());
+  Results results = run_replay(*source, plan.scenarios(), {});
+  plan.settle(results);
+  return results;
+}
+
+double nanoseconds(const Results& results, const std::string& call) {
+  const auto at = std::find(results.calls.begin(), results.calls.end(), call);
+  REQUIRE(at != results.calls.end());
+  return 1e9 * results.scenarios[0].contention->by_call[at - results.calls.begin()];
+}
+
+}  // namespace
+
+// Ranks 1 and 2 send 1000 bytes each to rank 0. Alone both are there at 100 + 1000; sharing the
+// link into node 0, at 2100: the first receive waits 1000 longer, the second not at all.
+TEST_CASE("contention of an incast of two") {
+  const Results results =
+      costs(traffic(3, {{1, 0, 1000}, {2, 0, 1000}}), {on_network("model = \"crossbar\"")});
+  REQUIRE(results.scenarios.size() == 1);
+  const ScenarioResult& result = results.scenarios[0];
+  REQUIRE(result.contention);
+  CHECK(result.elapsed * 1e9 == Approx(2100));
+  CHECK(result.contention->elapsed_alone * 1e9 == Approx(1100));
+  CHECK(result.contention->mpi * 1e9 == Approx(1000));
+  CHECK(nanoseconds(results, "MPI_Recv") == Approx(1000));
+  CHECK(nanoseconds(results, "MPI_Send") == Approx(0).margin(1e-6));
+  CHECK(contention_line(results, result) ==
+        "Contention on " + result.name +
+            " costs 47.6 % (1.000 µs) of the elapsed time: 1.000 µs in "
+            "MPI_Recv, over all ranks.");
+  CHECK(contention_to_json(results.calls, result)["calls"].size() == 1);
+}
+
+// Into different nodes: nothing is shared. Nothing is told of machines without contention.
+TEST_CASE("contention that costs nothing, and none") {
+  const Results free =
+      costs(traffic(4, {{0, 2, 1000}, {1, 3, 1000}}),
+            {on_network("model = \"crossbar\""), contended(""), parse_scenario("perfect")});
+  REQUIRE(free.scenarios.size() == 3);
+  CHECK(free.scenarios[0].contention->elapsed_alone == free.scenarios[0].elapsed);
+  CHECK(contention_line(free, free.scenarios[0]) ==
+        "Contention on " + free.scenarios[0].name + " costs nothing.");
+  CHECK(!free.scenarios[1].contention);
+  CHECK(!free.scenarios[2].contention);
+}
