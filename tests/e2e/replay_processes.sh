@@ -53,7 +53,10 @@ same() {
   done
 }
 
-for processes in 2 3 4; do
+# MPICH's processes poll: more of them than cores take long, and what they do is the same.
+many="2 3 4" some="2 3"
+[ "$flavour" = openmpi ] || many=2 some=2
+for processes in $many; do
   same "the usual" $processes --on infiniband-hdr
   # It did divide that.
   ! grep -q 'one process' several.err || fail "it says: $(cat several.err)"
@@ -63,7 +66,7 @@ for processes in 2 3 4; do
 done
 
 # Scenarios are shared out where ranks cannot be.
-for processes in 2 3; do
+for processes in $some; do
   same "contention" $processes --on infiniband-hdr:dr=3 --on infiniband-hdr --on bandela:latency=2us,bandwidth=1GB/s,ppn=1,network=fat-tree \
     --on bandela:latency=1us,bandwidth=1GB/s,ppn=1,network=torus-3d
   [ "$(grep -c 'processes share out scenarios.*: contention' several.err)" = 1 ] || fail "contention: $(cat several.err)"
@@ -82,18 +85,15 @@ echo old >kept/old.json
 run 2 "$rubato" replay run.otf2dir --on infiniband-hdr --on ethernet-10g --json kept/old.json >lost.txt 2>&1 &
 launcher=$!
 lost=
-for _ in $(seq 500); do
-  for process in /proc/[0-9]*; do
-    [ "$(cat "$process/comm" 2>/dev/null)" = rubato ] || continue
-    tr '\0' '\n' <"$process/environ" 2>/dev/null | grep -qxE '(OMPI_COMM_WORLD_RANK|PMI_RANK)=1' || continue
-    [ "$(readlink "$process/cwd")" = "$(pwd -P)" ] || continue
-    kill -KILL "${process#/proc/}" 2>/dev/null && lost=yes && break
+while [ -z "$lost" ] && kill -0 "$launcher" 2>/dev/null; do
+  for process in $(pgrep -x rubato); do
+    tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qxE '(OMPI_COMM_WORLD_RANK|PMI_RANK)=1' || continue
+    [ "$(readlink "/proc/$process/cwd")" = "$(pwd -P)" ] || continue
+    kill -KILL "$process" 2>/dev/null && lost=yes && break
   done
-  [ -z "$lost" ] || break
-  sleep 0.01
 done
 if wait "$launcher"; then ended=well; else ended=badly; fi
-if [ -n "$lost" ] && [ "$ended" = badly ]; then
+if [ "$ended" = badly ]; then
   [ "$(cat kept/old.json)" = old ] || fail "a lost process: the file was changed"
   [ "$(ls -A kept)" = old.json ] || fail "a lost process leaves $(ls -A kept)"
 fi
