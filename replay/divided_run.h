@@ -34,18 +34,6 @@ class DividedRun {
   Team& team() { return *team_; }
   const Division& division() const { return division_; }
 
-  /// Does what may fail in some processes. Errors: NeedsOneProcess in all of them.
-  template <typename Work>
-  void try_all(Work work) {
-    bool fine = true;
-    try {
-      work();
-    } catch (const std::exception&) {
-      fine = false;
-    }
-    if (!team_->all(fine)) throw NeedsOneProcess{OneProcess::kFailed};
-  }
-
   // Everywhere:
   /// True if `it` is so somewhere.
   bool any(bool it) { return !team_->all(!it); }

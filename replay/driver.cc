@@ -9,6 +9,7 @@
 #include "models/error.h"
 #include "replay/archive/input_format.h"
 #include "replay/check_numbers.h"
+#include "replay/cluster/try_all.h"
 #include "replay/divided_run.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/wide.h"
@@ -78,11 +79,10 @@ class Driver {
       divided_.emplace(*options_->team, *source_);
     }
     const auto load = [&] { source_->load([this](double share) { report_progress(share); }); };
-    if (divided_) {
-      divided_->try_all(load);
-    } else {
+    if (Team* const team = options_->team ? options_->team : options_->spread)
+      try_all(*team, load);
+    else
       load();
-    }
     function_times_ = source_->function_times();
     if (options_->total_functions && source_->function_totals()) {
       FunctionTotals totals = *source_->function_totals();

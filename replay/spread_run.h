@@ -3,8 +3,8 @@
 #include <map>
 #include <vector>
 
-#include "replay/cluster/one_process.h"
 #include "replay/cluster/team.h"
+#include "replay/cluster/try_all.h"
 #include "replay/observe/results.h"
 
 namespace rubato {
@@ -27,13 +27,7 @@ class SpreadRun {
   /// Errors: NeedsOneProcess in all of them.
   template <typename Work>
   void run(std::vector<ScenarioResult>& results, Work work) {
-    bool fine = true;
-    try {
-      work();
-    } catch (const std::exception&) {
-      fine = false;
-    }
-    if (!team_->all(fine)) throw NeedsOneProcess{OneProcess::kFailed};
+    try_all(*team_, work);
     collect(results);
   }
 

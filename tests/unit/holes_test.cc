@@ -11,6 +11,7 @@
 #include "replay/calls/reference_tables.h"
 #include "replay/driver.h"
 #include "replay/matching/channel_table.h"
+#include "tests/unit/forwarding_source.h"
 #include "tools/warnings.h"
 
 using namespace rubato;
@@ -50,22 +51,14 @@ const char* const kRendezvous = R"(
 )";
 
 /// A source in which one rank recorded nothing.
-class Silenced : public EventSource {
+class Silenced : public ForwardingSource {
  public:
-  Silenced(const std::string& text, int rank) : source_(parse_text_trace(text)), silent_(rank) {}
-  const TraceDefinitions& definitions() const override { return source_->definitions(); }
+  Silenced(const std::string& text, int rank) : ForwardingSource(text), silent_(rank) {}
   bool read(int rank, Block& block) override {
-    return rank != silent_ && source_->read(rank, block);
+    return rank != silent_ && ForwardingSource::read(rank, block);
   }
-  void rewind() override { source_->rewind(); }
-  void keep_records(bool keep) override { source_->keep_records(keep); }
-  std::vector<double> side_records(const SideLocation& side) override {
-    return source_->side_records(side);
-  }
-  Counts counts() const override { return source_->counts(); }
 
  private:
-  std::unique_ptr<EventSource> source_;
   int silent_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "models/error.h"
 #include "replay/archive/joined_source.h"
+#include "tests/unit/forwarding_source.h"
 #include "tests/unit/on_network.h"
 #include "tests/unit/random_one_sided.h"
 #include "tests/unit/random_programs.h"
@@ -66,25 +67,17 @@ void check_same(const ScenarioResult& a, const ScenarioResult& b) {
 }
 
 /// A source in other ticks, or one whose tracer counts in another way.
-class InTicks : public EventSource {
+class InTicks : public ForwardingSource {
  public:
   InTicks(const std::string& text, double ticks_per_second,
           SizeConvention sizes = SizeConvention::kLogical)
-      : source_(parse_text_trace(text)), definitions_(source_->definitions()) {
+      : ForwardingSource(text), definitions_(ForwardingSource::definitions()) {
     definitions_.ticks_per_second = ticks_per_second;
     definitions_.sizes = sizes;
   }
   const TraceDefinitions& definitions() const override { return definitions_; }
-  bool read(int timeline, Block& block) override { return source_->read(timeline, block); }
-  void rewind() override { source_->rewind(); }
-  void keep_records(bool keep) override { source_->keep_records(keep); }
-  std::vector<double> side_records(const SideLocation& side) override {
-    return source_->side_records(side);
-  }
-  Counts counts() const override { return source_->counts(); }
 
  private:
-  std::unique_ptr<EventSource> source_;
   TraceDefinitions definitions_;
 };
 
