@@ -55,14 +55,15 @@ def sums(kind):
         if row["kind"] == kind:
             found[row["name"], row["rank"]] += float(row["value"])
     return found
-# Rank 1 is 19 ms longer in assemble() than rank 0, 10 times, which waits for that, 0.19 s, less what others take of its
-# core.
+# Rank 1 is 19 ms longer in assemble() than rank 0, 10 times, which waits for that, 0.19 s. A rank polls while it waits, and
+# on a busy machine others take its core then: that is told apart from waits, so it counts with them here.
 roots = sums("place_root")
 (name, rank), seconds = roots.most_common(1)[0]
 assert rank == "1" and name.startswith("assemble (app.c:"), roots
-assert seconds > 0.5 * sum(roots.values()) and seconds > 0.1, roots
+lost = sum(float(row["value"]) for row in rows if row["kind"] == "lost_core" and row["rank"] == "0")
+assert seconds > 0.5 * sum(roots.values()) and seconds + lost > 0.1, (roots, lost)
 waits = sums("place_wait")
-assert waits[f"MPI_Allreduce (app.c:{line})", "0"] > 0.1, waits
+assert waits[f"MPI_Allreduce (app.c:{line})", "0"] + lost > 0.1, (waits, lost)
 assert any(name.startswith("MPI_Sendrecv in exchange (app.c:") for name, _ in sums("place_wait")), waits
 # All waits have a place, and a communicator.
 kinds = ["late_sender", "late_receiver", "collective_wait", "one_sided_wait"]

@@ -88,10 +88,14 @@ cores=$(taskset -cp $$ 2>/dev/null | sed 's/.*: //' | tr ',' '\n' | sed 's/\([0-
   awk '{ for (i = $1; i <= (NF > 1 ? $2 : $1) && n < 2; ++i) printf "%s%d", n++ ? "," : "", i }')
 export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 for ranks in 4 8; do
-  rm -rf run.otf2dir
-  taskset -c "$cores" "mpirun.$flavour" -n $ranks "$rubato" trace -o run.otf2dir ./app >out.txt 2>err.txt ||
-    fail "$(cat err.txt)"
-  "$python" check.py $ranks >gaps.txt 2>&1 || fail "$ranks ranks: $(cat gaps.txt)"
+  # What a hypervisor takes of a core is in neither clock. It seldom takes 5 ms of 100 in three runs in a row.
+  for try in 1 2 3; do
+    rm -rf run.otf2dir
+    taskset -c "$cores" "mpirun.$flavour" -n $ranks "$rubato" trace -o run.otf2dir ./app >out.txt 2>err.txt ||
+      fail "$(cat err.txt)"
+    "$python" check.py $ranks >gaps.txt 2>&1 && break
+    [ $try -lt 3 ] || fail "$ranks ranks: $(cat gaps.txt)"
+  done
   check_readable
   check_replay
 done
