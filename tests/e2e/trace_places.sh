@@ -60,7 +60,7 @@ def sums(kind):
 roots = sums("place_root")
 (name, rank), seconds = roots.most_common(1)[0]
 assert rank == "1" and name.startswith("assemble (app.c:"), roots
-lost = sum(float(row["value"]) for row in rows if row["kind"] == "lost_core" and row["rank"] == "0")
+lost = sum(float(row["value"]) for row in rows if row["name"] == "lost_core" and row["rank"] == "0")
 assert seconds > 0.5 * sum(roots.values()) and seconds + lost > 0.1, (roots, lost)
 waits = sums("place_wait")
 assert waits[f"MPI_Allreduce (app.c:{line})", "0"] + lost > 0.1, (waits, lost)
