@@ -36,12 +36,17 @@ uint32_t FairShare::add(std::span<const Use> route, double limit, int flows) {
   user.flows = flows;
   user.bottleneck = kOwnLimit;
   user.is_new = true;
-  user.route.clear();
-  for (const Use& use : route) {
-    Link& link = links_[use.link];
-    const auto part = static_cast<uint32_t>(user.route.size());
-    user.route.push_back({use.link, static_cast<uint32_t>(link.users.size()), use.weight});
-    link.users.push_back({number, part});
+  user.length = static_cast<uint32_t>(route.size());
+  user.route = parts_.take(route.size());
+  user.weight = route.empty() ? 1 : route[0].weight;
+  const auto is_other = [&](const Use& use) { return use.weight != user.weight; };
+  user.weights =
+      std::any_of(route.begin(), route.end(), is_other) ? weights_.take(route.size()) : kAlike;
+  for (uint32_t i = 0; i < user.length; ++i) {
+    Link& link = links_[route[i].link];
+    parts_[user.route][i] = {route[i].link, static_cast<uint32_t>(link.users.size())};
+    if (user.weights != kAlike) weights_[user.weights][i] = route[i].weight;
+    link.users.push_back({number, i});
   }
   new_.push_back(number);
   return number;
@@ -49,11 +54,12 @@ uint32_t FairShare::add(std::span<const Use> route, double limit, int flows) {
 
 void FairShare::change_flows(uint32_t number, int flows) {
   User& user = users_[number];
-  for (const Part& part : user.route) {
-    Link& link = links_[part.link];
-    link.load += part.weight * user.rate * (flows - user.flows);
+  for (uint32_t i = 0; i < user.length; ++i) {
+    const uint32_t at = part(user, i).link;
+    Link& link = links_[at];
+    link.load += weight(user, i) * user.rate * (flows - user.flows);
     // (More flows may overfill a link that was nobody's bottleneck.)
-    if (link.bottleneck_of > 0 || flows > user.flows) loosened_.push_back(part.link);
+    if (link.bottleneck_of > 0 || flows > user.flows) loosened_.push_back(at);
   }
   user.flows = flows;
 }
@@ -61,18 +67,21 @@ void FairShare::change_flows(uint32_t number, int flows) {
 void FairShare::remove(uint32_t number) {
   User& user = users_[number];
   if (user.bottleneck != kOwnLimit) --links_[user.bottleneck].bottleneck_of;
-  for (const Part& part : user.route) {
-    Link& link = links_[part.link];
-    link.load = std::max(0.0, link.load - part.weight * user.rate * user.flows);
+  for (uint32_t i = 0; i < user.length; ++i) {
+    const auto [at, place] = part(user, i);
+    Link& link = links_[at];
+    link.load = std::max(0.0, link.load - weight(user, i) * user.rate * user.flows);
     const Crossing last = link.users.back();
-    link.users[part.place] = last;
-    users_[last.user].route[last.part].place = part.place;
+    link.users[place] = last;
+    parts_[users_[last.user].route][last.part].place = place;
     link.users.pop_back();
     if (link.users.empty()) link.load = 0;
-    if (link.bottleneck_of > 0) loosened_.push_back(part.link);
+    if (link.bottleneck_of > 0) loosened_.push_back(at);
   }
   if (user.is_new) std::erase(new_, number);
-  user.route.clear();
+  parts_.give_back(user.route, user.length);
+  if (user.weights != kAlike) weights_.give_back(user.weights, user.length);
+  user.length = 0;
   user.flows = 0;
   user.rate = 0;
   user.bottleneck = kOwnLimit;
@@ -83,7 +92,7 @@ void FairShare::remove(uint32_t number) {
 std::span<const uint32_t> FairShare::solve() {
   changed_.clear();
   if (new_.empty() && loosened_.empty()) return changed_;
-  ++round_;
+  begin_round();
   part_links_.clear();
   part_users_.clear();
   links_done_ = 0;
@@ -103,6 +112,13 @@ std::span<const uint32_t> FairShare::solve() {
   new_.clear();
   loosened_.clear();
   return changed_;
+}
+
+void FairShare::begin_round() {
+  if (++round_ > 0) return;
+  for (User& user : users_) user.round = 0;
+  for (Link& link : links_) link.round = link.change_round = 0;
+  round_ = 1;
 }
 
 void FairShare::include(uint32_t number) {
@@ -138,11 +154,11 @@ void FairShare::fill() {
         user.bottleneck != kOwnLimit && links_[user.bottleneck].round != round_;
     const double limit = held_outside ? user.rate : user.limit;
     by_limit_.push_back({limit, number});
-    for (const Part& part : user.route) {
-      Link& link = links_[part.link];
+    for (uint32_t i = 0; i < user.length; ++i) {
+      Link& link = links_[part(user, i).link];
       if (link.round != round_) continue;
-      link.weight += part.weight * user.flows;
-      link.change += part.weight * user.flows * limit;
+      link.weight += weight(user, i) * user.flows;
+      link.change += weight(user, i) * user.flows * limit;
     }
   }
   std::sort(by_limit_.begin(), by_limit_.end());
@@ -188,11 +204,11 @@ void FairShare::fix(uint32_t number, double rate, uint32_t bottleneck) {
   user.fixed = true;
   user.next = differs(rate, user.rate) ? rate : user.rate;
   user.next_bottleneck = bottleneck;
-  for (const Part& part : user.route) {
-    Link& link = links_[part.link];
+  for (uint32_t i = 0; i < user.length; ++i) {
+    Link& link = links_[part(user, i).link];
     if (link.round != round_) continue;
-    link.weight -= part.weight * user.flows;
-    link.left -= part.weight * user.flows * rate;
+    link.weight -= weight(user, i) * user.flows;
+    link.left -= weight(user, i) * user.flows * rate;
   }
 }
 
@@ -201,15 +217,16 @@ bool FairShare::grow() {
   for (const uint32_t number : part_users_) {
     const User& user = users_[number];
     if (user.next == user.rate) continue;
-    for (const Part& part : user.route) {
-      Link& link = links_[part.link];
+    for (uint32_t i = 0; i < user.length; ++i) {
+      const uint32_t at = part(user, i).link;
+      Link& link = links_[at];
       if (link.round == round_) continue;
       if (link.change_round != round_) {
         link.change_round = round_;
         link.change = 0;
       }
-      if (link.change == 0) touched_.push_back(part.link);
-      link.change += part.weight * user.flows * (user.next - user.rate);
+      if (link.change == 0) touched_.push_back(at);
+      link.change += weight(user, i) * user.flows * (user.next - user.rate);
     }
   }
   bool grew = false;
@@ -234,8 +251,8 @@ void FairShare::commit() {
     }
     if (user.next != user.rate || user.is_new) changed_.push_back(number);
     if (user.next != user.rate) {
-      for (const Part& part : user.route)
-        links_[part.link].load += part.weight * user.flows * (user.next - user.rate);
+      for (uint32_t i = 0; i < user.length; ++i)
+        links_[part(user, i).link].load += weight(user, i) * user.flows * (user.next - user.rate);
     }
     user.rate = user.next;
     user.is_new = false;
@@ -246,7 +263,7 @@ void FairShare::commit() {
     link.load = 0;
     for (const Crossing& crossing : link.users) {
       const User& user = users_[crossing.user];
-      link.load += user.route[crossing.part].weight * user.flows * user.rate;
+      link.load += weight(user, crossing.part) * user.flows * user.rate;
     }
   }
 }
@@ -255,9 +272,10 @@ bool FairShare::is_fair() const {
   constexpr double kNear = 1e-9;
   std::vector<double> loads(links_.size()), fastest(links_.size());
   for (const User& user : users_) {
-    for (const Part& part : user.route) {
-      loads[part.link] += part.weight * user.flows * user.rate;
-      fastest[part.link] = std::max(fastest[part.link], user.rate);
+    for (uint32_t i = 0; i < user.length; ++i) {
+      const uint32_t link = part(user, i).link;
+      loads[link] += weight(user, i) * user.flows * user.rate;
+      fastest[link] = std::max(fastest[link], user.rate);
     }
   }
   for (size_t i = 0; i < links_.size(); ++i) {
@@ -266,7 +284,8 @@ bool FairShare::is_fair() const {
   }
   return std::all_of(users_.begin(), users_.end(), [&](const User& user) {
     if (user.flows == 0 || user.rate >= user.limit * (1 - kNear)) return user.rate <= user.limit;
-    return std::any_of(user.route.begin(), user.route.end(), [&](const Part& part) {
+    const Part* route = parts_[user.route];
+    return std::any_of(route, route + user.length, [&](const Part& part) {
       return loads[part.link] >= links_[part.link].capacity * (1 - kNear) &&
              user.rate >= fastest[part.link] * (1 - kNear);
     });

@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "models/network/block_pool.h"
+
 namespace rubato {
 
 class FairShare {
@@ -51,30 +53,40 @@ class FairShare {
   double load(uint32_t link) const { return links_[link].load; }
   double capacity(uint32_t link) const { return links_[link].capacity; }
   size_t links() const { return links_.size(); }
+  /// The links of a user's route, with their weights, in its order.
+  template <typename Visit>
+  void for_each_use(uint32_t user, Visit visit) const {
+    for (uint32_t i = 0; i < users_[user].length; ++i)
+      visit(Use{part(users_[user], i).link, weight(users_[user], i)});
+  }
 
   /// True where the condition above holds, short of rounding: for tests, of all users.
   bool is_fair() const;
 
  private:
   static constexpr uint32_t kOwnLimit = UINT32_MAX;
+  static constexpr uint32_t kAlike = UINT32_MAX;
 
   struct Part {  ///< of a route
     uint32_t link;
     uint32_t place;  ///< in the link's users
-    double weight;
   };
+  /// There is one for each flow under way, so its size counts.
   struct User {
-    std::vector<Part> route;
     double limit = 0;
     double rate = 0;
-    int flows = 0;  ///< 0: the number is free
+    double weight = 1;          ///< of all parts
+    uint32_t route = 0;         ///< in parts_
+    uint32_t weights = kAlike;  ///< in weights_, where they differ
+    uint32_t length = 0;        ///< of the route
+    int flows = 0;              ///< 0: the number is free
     uint32_t bottleneck = kOwnLimit;
     bool is_new = false;
     // Of the present solve():
-    uint64_t round = 0;
     bool fixed = false;
-    double next = 0;
+    uint32_t round = 0;
     uint32_t next_bottleneck = kOwnLimit;
+    double next = 0;
   };
   struct Crossing {  ///< of a user and a link
     uint32_t user;
@@ -83,16 +95,21 @@ class FairShare {
   struct Link {
     double capacity = 0;
     double load = 0;
-    int bottleneck_of = 0;  ///< users
     std::vector<Crossing> users;
+    int bottleneck_of = 0;  ///< users
     // Of the present solve():
-    uint64_t round = 0;
-    uint64_t change_round = 0;
+    uint32_t round = 0;
+    uint32_t change_round = 0;
     double change = 0;  ///< of the load, by users of the part, where the link is none
     double left = 0;    ///< capacity that no fixed user takes
     double weight = 0;  ///< of users that are not fixed
   };
 
+  const Part& part(const User& user, uint32_t i) const { return parts_[user.route][i]; }
+  double weight(const User& user, uint32_t i) const {
+    return user.weights == kAlike ? user.weight : weights_[user.weights][i];
+  }
+  void begin_round();
   void include(uint32_t link);
   void include_users();
   void fill();
@@ -104,12 +121,14 @@ class FairShare {
 
   std::vector<User> users_;
   std::vector<uint32_t> free_;
+  BlockPool<Part> parts_;
+  BlockPool<double> weights_;
   std::vector<Link> links_;
   std::vector<uint32_t> new_;       ///< users, since the last solve()
   std::vector<uint32_t> loosened_;  ///< links with a user less, or with another number of flows
   std::vector<uint32_t> changed_;
 
-  uint64_t round_ = 0;
+  uint32_t round_ = 0;
   std::vector<uint32_t> part_links_, part_users_;
   size_t links_done_ = 0;                              ///< part_links_ whose users are in the part
   std::vector<uint32_t> touched_;                      ///< links outside with a change of load

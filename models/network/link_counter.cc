@@ -73,19 +73,22 @@ void LinkCounter::begin(Stream& stream, std::span<const FairShare::Use> route, d
     begin_ = now;
     used_ = 1;
   }
-  stream.bytes = 0;
-  stream.route.assign(route.begin(), route.end());
-  stream.kinds.clear();
+  Kinds& kinds = kinds_of_route_;
+  kinds.clear();
   for (const FairShare::Use& use : route) {
     const int kind = topology_->links()[use.link].kind;
-    const auto known = std::find_if(stream.kinds.begin(), stream.kinds.end(),
+    const auto known = std::find_if(kinds.begin(), kinds.end(),
                                     [&](const auto& entry) { return entry.first == kind; });
-    if (known == stream.kinds.end()) {
-      stream.kinds.push_back({kind, use.weight});
+    if (known == kinds.end()) {
+      kinds.push_back({kind, use.weight});
     } else {
       known->second += use.weight;
     }
   }
+  const auto [known, is_new] =
+      kinds_known_.try_emplace(kinds, static_cast<uint32_t>(kinds_.size()));
+  if (is_new) kinds_.push_back(kinds);
+  stream = {.kinds = known->second};
 }
 
 void LinkCounter::move(const Stream& stream, double bytes, double from, double to) {
@@ -97,7 +100,8 @@ void LinkCounter::move(const Stream& stream, double bytes, double from, double t
     const auto at = static_cast<double>(i);
     const double part =
         last > first ? (std::min(at + 1, last) - std::max(at, first)) / (last - first) : 1;
-    for (const auto& [kind, weight] : stream.kinds) by_kind_[kind][i] += weight * bytes * part;
+    for (const auto& [kind, weight] : kinds_[stream.kinds])
+      by_kind_[kind][i] += weight * bytes * part;
   }
 }
 
@@ -108,10 +112,6 @@ void LinkCounter::widen() {
   }
   bin_ *= 2;
   used_ = (used_ + 1) / 2;
-}
-
-void LinkCounter::end(const Stream& stream) {
-  for (const FairShare::Use& use : stream.route) by_link_[use.link] += use.weight * stream.bytes;
 }
 
 void LinkCounter::end_flow(Stream& stream, double bytes, double delay) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,9 +18,8 @@ class LinkCounter {
  public:
   /// What it has to know of a stream.
   struct Stream {
-    double bytes = 0;  ///< of flows that arrived
-    std::vector<FairShare::Use> route;
-    std::vector<std::pair<int, double>> kinds;  ///< of links, with the weights of the route
+    double bytes = 0;    ///< of flows that arrived
+    uint32_t kinds = 0;  ///< of its links, in kinds_
   };
 
   /// `loads`: of constant_loads().
@@ -30,11 +30,17 @@ class LinkCounter {
   void move(const Stream& stream, double bytes, double from, double to);
   /// One of its flows, of so many bytes, arrived so much later than alone.
   void end_flow(Stream& stream, double bytes, double delay);
-  void end(const Stream& stream);
+  /// It has carried all over a link of which it takes that weight.
+  void carried(const Stream& stream, uint32_t link, double weight) {
+    by_link_[link] += weight * stream.bytes;
+  }
   /// Of streams that ended; bins of all.
   LinkLoads loads() const;
 
  private:
+  /// Kinds of links, each with the weights of a route's links of that kind.
+  using Kinds = std::vector<std::pair<int, double>>;
+
   void widen();
 
   const Topology* topology_;
@@ -44,7 +50,10 @@ class LinkCounter {
   double bin_ = 1;
   size_t used_ = 0;                                                ///< bins
   std::vector<std::array<double, LinkLoads::kMostBins>> by_kind_;  ///< bytes
-  std::vector<double> by_link_;                                    ///< bytes
+  std::vector<Kinds> kinds_;               ///< few: most routes are alike in this
+  std::map<Kinds, uint32_t> kinds_known_;  ///< their places
+  Kinds kinds_of_route_;
+  std::vector<double> by_link_;  ///< bytes
   uint64_t flows_ = 0, slowed_ = 0;
   double delay_ = 0;
 };

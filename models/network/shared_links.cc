@@ -15,10 +15,13 @@
 // the priority.
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <boost/container_hash/hash.hpp>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <tuple>
+#include <unordered_set>
+#include <variant>
 
 #include "models/network/link_counter.h"
 #include "models/network/time_heap.h"
@@ -26,6 +29,24 @@
 
 namespace rubato {
 namespace {
+
+/// Which flows are of one stream.
+struct Key {
+  int from = 0, to = 0;  ///< nodes
+  double alone = 0;      ///< rate of one, bytes per tick
+  double priority = 1;
+  bool operator==(const Key&) const = default;
+};
+struct Moving {
+  double begin = 0;  ///< it joined its stream
+  double end = 0;    ///< `moved` of the stream then
+  uint32_t stream = 0;
+};
+struct State {
+  double bytes = 0;
+  double alone = 0;                 ///< its arrival, if nobody slows it down
+  std::variant<Key, Moving> phase;  ///< it waits for its latency, or moves
+};
 
 class SharedLinks : public Network {
  public:
@@ -52,27 +73,34 @@ class SharedLinks : public Network {
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr double kMoment = 1e-6;  ///< ticks that are one moment: what rounding makes
 
-  struct State {
-    Flow flow;
-    double begin = 0;  ///< it joined its stream
-    double end = 0;    ///< `moved` of the stream then
-    uint32_t stream = 0;
-    bool waits = true;  ///< for its latency
-  };
-  /// Nodes, bytes per tick of a flow alone, priority.
-  using Key = std::tuple<int, int, double, double>;
+  /// Its number is that of its user in FairShare.
   struct Stream {
     Key key;
-    double priority = 1;
-    bool is_capped = false;  ///< slowed down by a link that it shares with nobody
-    LinkCounter::Stream counted;
-    uint32_t user = 0;
     double moved = 0;
     double since = 0;               ///< when it was
     double rate = 0;                ///< since then
     double slowed_until = -kNever;  ///< kNever: links slow it down now
+    LinkCounter::Stream counted;
+    bool is_capped = false;  ///< slowed down by a link that it shares with nobody
     bool touched = false;
-    std::vector<uint32_t> flows;  ///< a heap, the first to end in front
+    boost::container::small_vector<uint32_t, 2> flows;  ///< a heap, the first to end in front
+  };
+  /// Finds streams by their keys.
+  struct ByKey {
+    using is_transparent = void;
+    const std::vector<Stream>* streams;
+    const Key& of(uint32_t stream) const { return (*streams)[stream].key; }
+    static const Key& of(const Key& key) { return key; }
+    size_t operator()(const auto& stream) const noexcept {
+      const Key& key = of(stream);
+      size_t hash = 0;
+      boost::hash_combine(hash, key.from);
+      boost::hash_combine(hash, key.to);
+      boost::hash_combine(hash, key.alone);
+      boost::hash_combine(hash, key.priority);
+      return hash;
+    }
+    bool operator()(const auto& a, const auto& b) const { return of(a) == of(b); }
   };
 
   /// What constant loads leave of links, bytes per tick.
@@ -81,6 +109,7 @@ class SharedLinks : public Network {
   /// All that happens at `now`.
   void run(double now);
   void join(uint32_t number, double now);
+  uint32_t open_stream(const Key& key, double now);
   /// As in SimGrid's LV08: one by the latency and what S bytes take on each link of route_. Without
   /// latency 1.
   double priority(const Flow& flow);
@@ -89,15 +118,16 @@ class SharedLinks : public Network {
   void close(uint32_t stream);
   void touch(uint32_t stream);
   void advance(Stream& stream, double now);
-  void change_rate(Stream& stream, double now);
+  void change_rate(uint32_t stream, double now);
   /// When the next flow of a stream, which is advanced to `now`, ends.
   double next_end(const Stream& stream, double now) const;
-  static bool was_slowed(const State& state, const Stream& stream) {
-    return stream.slowed_until > state.begin;
+  const Moving& moving(uint32_t flow) const { return std::get<Moving>(states_[flow].phase); }
+  static bool was_slowed(const Moving& flow, const Stream& stream) {
+    return stream.slowed_until > flow.begin;
   }
   auto ends_later() const {
     return [this](uint32_t a, uint32_t b) {
-      return std::tie(states_[a].end, a) > std::tie(states_[b].end, b);
+      return std::tie(moving(a).end, a) > std::tie(moving(b).end, b);
     };
   }
 
@@ -109,9 +139,7 @@ class SharedLinks : public Network {
   FairShare shares_;
   std::vector<State> states_;  ///< by number of the flow
   std::vector<Stream> streams_;
-  std::vector<uint32_t> free_streams_;
-  std::vector<uint32_t> stream_of_user_;
-  std::map<Key, uint32_t> stream_of_;
+  std::unordered_set<uint32_t, ByKey, ByKey> known_{0, ByKey{&streams_}, ByKey{&streams_}};
   TimeHeap joins_;                 ///< of flows
   TimeHeap ends_;                  ///< of streams
   std::vector<uint32_t> touched_;  ///< streams with other flows, or at another rate, than before
@@ -131,9 +159,10 @@ std::vector<double> SharedLinks::capacities(const Topology& topology,
 
 void SharedLinks::start(uint32_t number, const Flow& flow, double now) {
   if (number >= states_.size()) states_.resize(number + 1);
-  states_[number] = {.flow = flow};
+  State& state = states_[number] = {flow.bytes, flow.alone, {}};
   if (!(flow.data > 0) || !(flow.bytes > 0) || flow.from == flow.to)
     return ask(flow.alone, number, kArrives);
+  state.phase = Key{flow.from, flow.to, flow.bytes / flow.data, weight_s_ ? priority(flow) : 1};
   joins_.set(number, now + std::max(0.0, flow.length - flow.data));
   unsettled_ = true;
 }
@@ -176,16 +205,15 @@ void SharedLinks::run(double now) {
     end_flows(stream, now);
   }
   for (const uint32_t number : touched_) {
-    Stream& stream = streams_[number];
+    const Stream& stream = streams_[number];
     if (stream.flows.empty()) {
       close(number);
     } else {
-      shares_.change_flows(stream.user, static_cast<int>(stream.flows.size()));
+      shares_.change_flows(number, static_cast<int>(stream.flows.size()));
     }
   }
-  for (const uint32_t user : shares_.solve()) {
-    const uint32_t number = stream_of_user_[user];
-    change_rate(streams_[number], now);
+  for (const uint32_t number : shares_.solve()) {
+    change_rate(number, now);
     touch(number);
   }
   for (const uint32_t number : touched_) {
@@ -198,45 +226,36 @@ void SharedLinks::run(double now) {
 
 void SharedLinks::join(uint32_t number, double now) {
   State& state = states_[number];
-  const double alone = state.flow.bytes / state.flow.data;
-  const double most = topology_->limit(state.flow.from, state.flow.to) / ticks_per_second_;
-  const double limit = std::min(alone, most);
-  const double weight = weight_s_ ? priority(state.flow) : 1;
-  const auto [entry, is_new] =
-      stream_of_.try_emplace({state.flow.from, state.flow.to, limit, weight}, 0);
-  if (is_new) {
-    if (free_streams_.empty()) {
-      entry->second = static_cast<uint32_t>(streams_.size());
-      streams_.emplace_back();
-    } else {
-      entry->second = free_streams_.back();
-      free_streams_.pop_back();
-    }
-    Stream& stream = streams_[entry->second];
-    stream.key = entry->first;
-    stream.moved = stream.rate = 0;
-    stream.since = now;
-    stream.slowed_until = -kNever;
-    stream.priority = weight;
-    stream.is_capped = most < alone;
-    topology_->route(state.flow.from, state.flow.to, route_);
-    if (counter_) counter_->begin(stream.counted, route_, now);
-    if (weight != 1) {
-      for (FairShare::Use& use : route_) use.weight *= weight;
-    }
-    stream.user = shares_.add(route_, limit / weight);
-    if (stream.user >= stream_of_user_.size()) stream_of_user_.resize(stream.user + 1);
-    stream_of_user_[stream.user] = entry->second;
-  }
-  Stream& stream = streams_[entry->second];
+  const Key key = std::get<Key>(state.phase);
+  const auto known = known_.find(key);
+  const uint32_t of = known != known_.end() ? *known : open_stream(key, now);
+  Stream& stream = streams_[of];
   advance(stream, now);
-  state.waits = false;
-  state.stream = entry->second;
-  state.begin = now;
-  state.end = stream.moved + state.flow.bytes;
+  state.phase = Moving{now, stream.moved + state.bytes, of};
   stream.flows.push_back(number);
   std::push_heap(stream.flows.begin(), stream.flows.end(), ends_later());
-  touch(entry->second);
+  touch(of);
+}
+
+uint32_t SharedLinks::open_stream(const Key& key, double now) {
+  const double most = topology_->limit(key.from, key.to) / ticks_per_second_;
+  LinkCounter::Stream counted;
+  topology_->route(key.from, key.to, route_);
+  if (counter_) counter_->begin(counted, route_, now);
+  if (key.priority != 1) {
+    for (FairShare::Use& use : route_) use.weight *= key.priority;
+  }
+  const uint32_t number = shares_.add(route_, std::min(key.alone, most) / key.priority);
+  if (number >= streams_.size()) streams_.resize(number + 1);
+  Stream& stream = streams_[number];
+  stream.key = key;
+  stream.moved = stream.rate = 0;
+  stream.since = now;
+  stream.slowed_until = -kNever;
+  stream.counted = counted;
+  stream.is_capped = most < key.alone;
+  known_.insert(number);
+  return number;
 }
 
 double SharedLinks::priority(const Flow& flow) {
@@ -257,21 +276,22 @@ void SharedLinks::end_flows(uint32_t number, double now) {
     std::pop_heap(stream.flows.begin(), stream.flows.end(), ends_later());
     stream.flows.pop_back();
     const State& state = states_[flow];
-    if (counter_) {
-      counter_->end_flow(stream.counted, state.flow.bytes,
-                         was_slowed(state, stream) ? now - state.flow.alone : 0);
-    }
-    ask(was_slowed(state, stream) ? now : state.flow.alone, flow, kArrives);
+    const bool slowed = was_slowed(moving(flow), stream);
+    if (counter_) counter_->end_flow(stream.counted, state.bytes, slowed ? now - state.alone : 0);
+    ask(slowed ? now : state.alone, flow, kArrives);
   } while (!stream.flows.empty() && next_end(stream, now) <= now + kMoment);
   touch(number);
 }
 
 void SharedLinks::close(uint32_t number) {
-  Stream& stream = streams_[number];
-  if (counter_) counter_->end(stream.counted);
-  shares_.remove(stream.user);
-  stream_of_.erase(stream.key);
-  free_streams_.push_back(number);
+  const Stream& stream = streams_[number];
+  if (counter_) {
+    shares_.for_each_use(number, [&](const FairShare::Use& use) {
+      counter_->carried(stream.counted, use.link, use.weight / stream.key.priority);
+    });
+  }
+  known_.erase(known_.find(stream.key));
+  shares_.remove(number);
 }
 
 void SharedLinks::touch(uint32_t number) {
@@ -289,10 +309,11 @@ void SharedLinks::advance(Stream& stream, double now) {
   stream.since = now;
 }
 
-void SharedLinks::change_rate(Stream& stream, double now) {
+void SharedLinks::change_rate(uint32_t number, double now) {
+  Stream& stream = streams_[number];
   advance(stream, now);
-  stream.rate = shares_.rate(stream.user) * stream.priority;
-  if (shares_.is_slowed(stream.user) || stream.is_capped) {
+  stream.rate = shares_.rate(number) * stream.key.priority;
+  if (shares_.is_slowed(number) || stream.is_capped) {
     stream.slowed_until = kNever;
   } else if (stream.slowed_until == kNever) {
     stream.slowed_until = now;
@@ -300,14 +321,14 @@ void SharedLinks::change_rate(Stream& stream, double now) {
 }
 
 double SharedLinks::next_end(const Stream& stream, double now) const {
-  const State& first = states_[stream.flows.front()];
-  if (!was_slowed(first, stream)) return first.flow.alone;
-  return now + std::max(0.0, first.end - stream.moved) / stream.rate;
+  const uint32_t first = stream.flows.front();
+  if (!was_slowed(moving(first), stream)) return states_[first].alone;
+  return now + std::max(0.0, moving(first).end - stream.moved) / stream.rate;
 }
 
 bool SharedLinks::held_up(uint32_t number, double) const {
-  const State& state = states_[number];
-  return !state.waits && was_slowed(state, streams_[state.stream]);
+  const auto* flow = std::get_if<Moving>(&states_[number].phase);
+  return flow && was_slowed(*flow, streams_[flow->stream]);
 }
 
 std::optional<LinkLoads> SharedLinks::loads(double now) {

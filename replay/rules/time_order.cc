@@ -65,28 +65,27 @@ uint32_t TimeOrder::new_flow() {
 void TimeOrder::flow(TransferId id, int source, int destination, Level level, double bytes) {
   const Message& message = messages_[id];
   const double length = message.rest - message.lead;
-  begin({.message = id, .version = message.version}, source, destination, level, bytes, length,
+  begin({id, message.version, source, Subject::kMessage}, source, destination, level, bytes, length,
         std::min(message.data, length), message.alone);
 }
 
 void TimeOrder::flow(uint32_t operation, int source, int destination, Level level,
                      const OneSidedFlow::Way& way, double alone) {
   if (operation >= flow_of_.size()) flow_of_.resize(operation + 1);
-  flow_of_[operation] = begin({.operation = operation}, source, destination, level, way.bytes,
-                              way.length, way.data, alone);
+  flow_of_[operation] = begin({operation, 0, source, Subject::kOperation}, source, destination,
+                              level, way.bytes, way.length, way.data, alone);
 }
 
 bool TimeOrder::held_up(uint32_t operation) const {
   const uint32_t number = flow_of_[operation];
-  return flows_[number].network->held_up(number, now_);
+  return flows_[number].shares && shared_->held_up(number, now_);
 }
 
 uint32_t TimeOrder::begin(UnderWay what, int source, int destination, Level level, double bytes,
                           double length, double data, double alone) {
   const uint32_t number = new_flow();
-  Network& network = contended_[static_cast<int>(level)] ? *shared_ : unlimited_;
-  what.rank = source;
-  what.network = &network;
+  what.shares = contended_[static_cast<int>(level)];
+  Network& network = network_of(what);
   flows_[number] = what;
   network.start(number,
                 {source, destination, placement_.network_node_of(source),
@@ -105,27 +104,26 @@ void TimeOrder::take_timers(Network& network) {
 
 TimeOrder::Arrived TimeOrder::over(const Event& timer) {
   const uint32_t number = timer.subject;
-  Network& network = *flows_[number].network;
+  Network& network = network_of(flows_[number]);
   const bool arrives = network.over({timer.time, number, timer.version});
   --flows_[number].timers;
   const UnderWay flow = flows_[number];
-  if (arrives) {
-    flows_[number].message = kNoTransfer;
-    flows_[number].collective = flows_[number].operation = kNone;
-  }
+  if (arrives) flows_[number].kind = Subject::kNothing;
   take_timers(network);
-  if (flows_[number].is_over() && flows_[number].timers == 0) free_flows_.push_back(number);
+  if (flows_[number].kind == Subject::kNothing && flows_[number].timers == 0)
+    free_flows_.push_back(number);
   if (!arrives) return {};
-  if (flow.operation != kNone) return {kNoTransfer, {}, flow.operation};
-  if (flow.collective == kNone)
-    return {
-        messages_[flow.message].version == flow.version ? flow.message : kNoTransfer, {}, kNone};
-  std::optional<Collective>& collective = collectives_[flow.collective];
-  push_parts(flow.collective, collective->flows.arrive(flow.version, now_));
+  if (flow.kind == Subject::kOperation) return {kNoTransfer, {}, flow.subject};
+  if (flow.kind == Subject::kMessage) {
+    const bool counts = messages_[flow.subject].version == flow.version;
+    return {counts ? flow.subject : kNoTransfer, {}, kNone};
+  }
+  std::optional<Collective>& collective = collectives_[flow.subject];
+  push_parts(flow.subject, collective->flows.arrive(flow.version, now_));
   if (!collective->flows.over()) return {};
   Arrived last{kNoTransfer, std::move(collective->flows), kNone};
   collective.reset();
-  free_collectives_.push_back(flow.collective);
+  free_collectives_.push_back(flow.subject);
   return last;
 }
 
@@ -165,7 +163,7 @@ void TimeOrder::flow_part(const Event& part) {
   const int destination = collective.ranks[message.to];
   const Level level = placement_.level(source, destination);
   const MessageTimes& time = plan.times[part.version];
-  begin({.version = part.version, .collective = part.subject}, source, destination, level,
+  begin({part.subject, part.version, source, Subject::kPart}, source, destination, level,
         message.bytes, time.arrival - time.start, plan.data[part.version],
         collective.flows.alone(part.version, part.time));
 }

@@ -176,17 +176,15 @@ class TimeOrder {
     double until = -1;  ///< and left it
     std::vector<Event> asked;
   };
+  /// What flows.
+  enum class Subject : uint8_t { kNothing, kMessage, kPart, kOperation };
   struct UnderWay {
-    TransferId message = kNoTransfer;
-    uint32_t version = 0;
-    int rank = 0;  ///< that sends it
-    Network* network = nullptr;
-    int timers = 0;               ///< that are not over
-    uint32_t collective = kNone;  ///< whose message it is, which `version` numbers
-    uint32_t operation = kNone;   ///< one-sided
-    bool is_over() const {
-      return message == kNoTransfer && collective == kNone && operation == kNone;
-    }
+    uint32_t subject = 0;  ///< a message, a collective or a one-sided operation
+    uint32_t version = 0;  ///< of the message; of a part which of the collective's it is
+    int rank = 0;          ///< that sends it
+    Subject kind = Subject::kNothing;
+    bool shares = false;  ///< the network of the levels with contention
+    uint16_t timers = 0;  ///< that are not over
   };
   struct Collective {
     CollectiveFlows flows;
@@ -194,6 +192,7 @@ class TimeOrder {
   };
 
   uint32_t new_flow();
+  Network& network_of(const UnderWay& flow) { return flow.shares ? *shared_ : unlimited_; }
   /// Begins a flow between two ranks, with what `what` says of it.
   uint32_t begin(UnderWay what, int source, int destination, Level level, double bytes,
                  double length, double data, double alone);
