@@ -53,6 +53,8 @@ extern "C" void on_interruption(int number) {
   std::raise(number);
 }
 
+constexpr char kCrash = 0;  ///< written in place of a signal's number
+
 extern "C" void on_too_large(int) {}
 
 void clean_up() {
@@ -68,6 +70,7 @@ void clean_up() {
       std::filesystem::remove_all(path, ignored);
     }
   }
+  if (number == kCrash) _exit(1);
   say(number);
   // To this thread: others may have it blocked, and wait.
   std::signal(number, SIG_DFL);
@@ -107,6 +110,14 @@ void handle_interruptions() {
     action.sa_flags = SA_RESTART;
     sigaction(number, &action, nullptr);
   }
+}
+
+void end_after_crash() {
+  constexpr unsigned kPatience = 5;  // seconds: a crash may hold what the thread needs
+  if (things == 0 || write(wake_up[1], &kCrash, 1) != 1) _exit(1);
+  std::signal(SIGALRM, SIG_DFL);
+  alarm(kPatience);
+  for (;;) pause();
 }
 
 NotInterrupted::NotInterrupted() {

@@ -11,6 +11,9 @@ namespace rubato {
 /// programs that this process becomes get those of before.
 void handle_interruptions();
 
+/// For a handler of a crash: removes what is not complete, and ends the process with exit code 1.
+[[noreturn]] void end_after_crash();
+
 /// While it lives, this thread is not interrupted: what it makes it can say to be gone.
 class NotInterrupted {
  public:

@@ -7,6 +7,7 @@
 
 #include "models/error.h"
 #include "tools/commands.h"
+#include "tools/crash.h"
 #include "tools/interruption.h"
 #include "tools/standard_streams.h"
 #include "tools/version.h"
@@ -70,6 +71,7 @@ int main(int argc, char** argv) {
   rubato::open_standard_streams();
   // (The calibrator answers signals itself: what it has measured until then counts.)
   if (argc < 2 || std::string_view(argv[1]) != "calibrate") rubato::handle_interruptions();
+  rubato::handle_crashes();
   try {
     const int code = rubato::run({argv + 1, argv + argc});
     rubato::flush_stdout();

@@ -15,6 +15,7 @@
 #include "replay/archive/archive.h"
 #include "replay/archive/collected_definitions.h"
 #include "replay/archive/file_ends.h"
+#include "replay/archive/now_reading.h"
 
 namespace rubato {
 namespace {
@@ -171,6 +172,7 @@ void read_global(const std::string& anchor, OTF2_Reader* reader, Collected& data
   OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, &data);
   OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
   uint64_t read = 0;
+  const NowReading reading(anchor);
   const OTF2_ErrorCode error = OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &read);
   OTF2_Reader_CloseGlobalDefReader(reader, definitions);
   if (error != OTF2_SUCCESS) {
@@ -288,6 +290,7 @@ OTF2_CallbackCode on_clock_offset(void* user, OTF2_TimeStamp, int64_t offset, do
 std::unordered_map<uint64_t, LocalDefinitions> read_local_definitions(
     const Archive& archive, OTF2_Reader* reader, const std::vector<uint64_t>& locations) {
   std::unordered_map<uint64_t, LocalDefinitions> found;
+  const NowReading reading(archive.anchor);
   if (OTF2_Reader_OpenDefFiles(reader) != OTF2_SUCCESS) return found;  // an archive may have none
   // libotf2 fills a buffer of 4 MiB for each location, and keeps it where it finds no file. One
   // whose file has no room for a definition is better left alone.

@@ -22,6 +22,7 @@
 #include "replay/archive/archive.h"
 #include "replay/archive/event_callbacks.h"
 #include "replay/archive/file_ends.h"
+#include "replay/archive/now_reading.h"
 #include "replay/store/call_store.h"
 
 namespace rubato {
@@ -86,6 +87,7 @@ struct EventFiles::Decoding {
 EventFiles::Reader EventFiles::open_anchor(const std::string& anchor) {
   const bool has_room = has_room_for_properties(anchor);
   Quiet::begin();
+  const NowReading reading(anchor);
   Reader reader(has_room ? OTF2_Reader_Open(anchor.c_str()) : nullptr);
   if (!reader) Quiet::end();
   if (!reader) throw InputError(anchor + ": is not an OTF2 anchor file, or is damaged");
@@ -256,6 +258,7 @@ void EventFiles::Decoding::damaged(const EventLocation& location, uint64_t event
 void EventFiles::Decoding::burst(EventLocation& location) {
   if (!location.reader && !open(location)) return location.calls->end(location.thread);
   uint64_t read = 0;
+  const NowReading reading(archive->anchor, location.id);
   const OTF2_ErrorCode error =
       OTF2_Reader_ReadLocalEvents(reader.get(), location.reader.get(), kBurst, &read);
   location.position += read;

@@ -39,10 +39,10 @@ otf2='otf2/|OTF2'
 eigen='Eigen/|unsupported/Eigen'
 printing='boost/|fmt/|nlohmann/'
 
-# Of Boost, models may use the distributions: Student's t and the incomplete gamma function are no
-# code to write anew.
+# Of Boost, models may use the distributions (Student's t and the incomplete gamma function are no
+# code to write anew), containers and hashes.
 must_not models "OTF2, MPI or other rooms" "$otf2|$mpi|$printing|replay/|tools/|tracer/|calibrate/" \
-  'boost/math/'
+  'boost/(math|container|container_hash)/'
 must_not replay "MPI, Boost, tools or other rooms" "$mpi|boost/|tools/|calibrate/|tracer/" \
   'tracer/schema\.h'
 # Generated from version.h.in: one constant, free for all.
