@@ -15,8 +15,14 @@
 /// the archive handle is left as it is.
 namespace rubato {
 
-/// An archive to write to, with one process writing; null when it cannot be made.
-OTF2_Archive* open_archive(const std::string& directory);
+/// Who writes into an archive's directory.
+enum class Writer {
+  kFirst,   ///< makes it, and writes definitions and the anchor file
+  kFurther  ///< adds the files of its own locations, once the directory is there
+};
+
+/// An archive to write to; null when that is impossible.
+OTF2_Archive* open_archive(const std::string& directory, Writer writer);
 
 /// Keeps OTF2 from printing its errors; they are counted in otf2_failed.
 void silence_otf2();

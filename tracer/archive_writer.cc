@@ -17,12 +17,12 @@
 
 /// How the ranks share the work.
 ///
-/// Rank 0 opens the archive. Every other rank writes its event files as an archive of its own in a
-/// directory of its own below that (.rank-N), moves them into place, and removes the rest. OTF2
-/// could do this in one archive with collective callbacks, but then a rank whose disk is full would
-/// leave the others waiting inside OTF2. This way each rank finishes by itself, tells rank 0 how it
-/// went, and rank 0 writes the global definitions and, only if all went well, the anchor file.
-/// Without an anchor no reader takes the directory for an archive.
+/// Rank 0 opens the archive and makes its directories. Every other rank then adds the two files of
+/// each of its locations, and touches nothing else: four operations on the file system. OTF2 would
+/// have the ranks meet inside it, where one whose disk is full leaves the others waiting; so its
+/// collective callbacks do nothing (archive_files.cc). Each rank finishes by itself and tells rank 0
+/// how it went, and rank 0 writes the global definitions and, only if all went well, the anchor
+/// file. Without an anchor no reader takes the directory for an archive.
 namespace rubato {
 namespace {
 
@@ -149,33 +149,21 @@ Numbering unify(MPI_Comm comm, int rank, const ProcessReport& all, Definitions& 
   return Numbering::unpack(broadcast(comm, numbering.pack()));
 }
 
-/// Ranks other than 0: their event files by way of a directory of their own.
+/// Ranks other than 0: the files of their locations, whole or not there.
 std::vector<LocationSummary> write_part(const std::string& output, const ProcessRecords& records,
                                         const Translation& translation, bool& good) {
-  const std::string part = output + "/.rank-" + std::to_string(records.rank);
-  OTF2_Archive* archive = open_archive(part);
-  if (archive == nullptr) {
-    good = false;
-    rmdir(part.c_str());
-    return {};
-  }
+  OTF2_Archive* archive = open_archive(output, Writer::kFurther);
+  good = archive != nullptr;
+  if (!good) return {};
   const auto written = write_locations(archive, {records}, {translation});
-  good = !written.empty();
-  // Closing writes an anchor that is not needed; its failure is no loss.
-  if (good) OTF2_Archive_Close(archive);
+  good = !written.empty() && OTF2_Archive_Close(archive) == OTF2_SUCCESS;
+  if (good) return written.front();
   for (const ThreadRecords& thread : records.threads) {
     const uint64_t location = static_cast<uint64_t>(records.rank) | uint64_t{thread.thread()} << 32;
-    for (const char* kind : {".evt", ".def"}) {
-      const std::string name = "/traces/" + std::to_string(location) + kind;
-      if (good && std::rename((part + name).c_str(), (output + name).c_str()) == 0) continue;
-      unlink((part + name).c_str());
-      good = false;
-    }
+    for (const char* kind : {".evt", ".def"})
+      unlink((output + "/traces/" + std::to_string(location) + kind).c_str());
   }
-  for (const char* file : {"/traces.otf2", "/traces.def"}) unlink((part + file).c_str());
-  rmdir((part + "/traces").c_str());
-  rmdir(part.c_str());
-  return good ? written.front() : std::vector<LocationSummary>();
+  return {};
 }
 
 uint64_t file_bytes(const std::string& name) {
@@ -237,7 +225,7 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   OTF2_Archive* archive = nullptr;
   std::string ready = "ready";
   if (rank == 0) {
-    archive = open_archive(task.output);
+    archive = open_archive(task.output, Writer::kFirst);
     if (archive == nullptr) ready.clear();
     mkdir((task.output + "/traces").c_str(), 0777);
   }

@@ -7,7 +7,8 @@ std::vector<std::string> gather(MPI_Comm comm, const std::string& mine) {
   PMPI(Comm_rank)(comm, &rank);
   PMPI(Comm_size)(comm, &size);
   int length = static_cast<int>(mine.size());
-  std::vector<int> lengths(static_cast<size_t>(size)), starts(static_cast<size_t>(size));
+  const auto parts_here = static_cast<size_t>(rank == 0 ? size : 0);
+  std::vector<int> lengths(parts_here), starts(parts_here);
   PMPI(Gather)
   (&length, sizeof length, handles.byte, lengths.data(), sizeof length, handles.byte, 0, comm);
   size_t total = 0;
@@ -20,11 +21,8 @@ std::vector<std::string> gather(MPI_Comm comm, const std::string& mine) {
   (mine.data(), length, handles.byte, all.data(), lengths.data(), starts.data(), handles.byte, 0,
    comm);
   std::vector<std::string> parts;
-  if (rank == 0) {
-    for (size_t i = 0; i < lengths.size(); ++i) {
-      parts.push_back(all.substr(static_cast<size_t>(starts[i]), static_cast<size_t>(lengths[i])));
-    }
-  }
+  for (size_t i = 0; i < lengths.size(); ++i)
+    parts.push_back(all.substr(static_cast<size_t>(starts[i]), static_cast<size_t>(lengths[i])));
   return parts;
 }
 

@@ -376,11 +376,6 @@ void clear(const std::string& output) {
   fs::remove(output + "/traces.otf2");
   fs::remove_all(output + "/traces");
   fs::remove(output + "/traces.def");
-  std::vector<fs::path> parts;
-  for (const auto& entry : fs::directory_iterator(output)) {
-    if (entry.path().filename().string().rfind(".rank-", 0) == 0) parts.push_back(entry.path());
-  }
-  for (const fs::path& part : parts) fs::remove_all(part);
 }
 
 /// Everything goes into the archive; false when it cannot be written.
@@ -394,7 +389,7 @@ bool write(const std::string& output, const ArchiveInfo& info, const std::string
   for (const ProcessReport& report : reports) {
     translations.push_back(translate(report, numbering));
   }
-  OTF2_Archive* archive = open_archive(output);
+  OTF2_Archive* archive = open_archive(output, Writer::kFirst);
   if (archive == nullptr) return false;
   auto written = write_locations(archive, records, translations);
   if (written.empty()) return false;
