@@ -439,3 +439,34 @@ TEST_CASE("no curve of a level has more segments than asked for, and every numbe
   }
   CHECK(curve_ranges(fit_level(samples)).find("fit error ") != std::string::npos);
 }
+
+TEST_CASE("a processor is busy with a message of a burst for no longer than the gap") {
+  // One way 1 us + n / (1 GB/s); each further message of a burst 150 ns + n / (100 GB/s). After
+  // computing a send takes 30 ns, less than that, and a receive 300 ns, of which a burst shows 150
+  // at most; above the limit of 4096 the transfer's own time counts.
+  LevelSamples samples;
+  samples.probe = {4096., 4097.};
+  for (double n = 1; n <= 1 << 16; n *= 2) {
+    const double one = 1e-6 + n * 1e-9;
+    const auto add = [&](std::vector<TimedLength>& series, double seconds, int messages = 1) {
+      series.push_back({n, messages, seconds, {seconds, seconds}, 1});
+    };
+    add(samples.transfer, one);
+    add(samples.single, one);
+    add(samples.burst, one + 7 * (150e-9 + n * 1e-11), 8);
+    add(samples.overheads.send, 30e-9);
+    add(samples.overheads.receive, n <= 4096 ? 300e-9 : one);
+    if (n <= 4096) add(samples.overheads.unexpected, 400e-9);
+  }
+  const LevelFit fit = fit_level(samples);
+  Platform platform;
+  add_level(platform, Level::kNode, fit, samples.probe);
+  const LevelModel& level = *platform.level(Level::kNode);
+  for (const double n : {1., 8., 32., 2048.}) {
+    CHECK(level.receive_overhead(n) == Approx(150e-9 + n * 1e-11).epsilon(0.01));
+    CHECK((*level.unexpected_overhead)(n) == Approx(150e-9 + n * 1e-11).epsilon(0.01));
+    CHECK(level.send_overhead(n) == Approx(30e-9).epsilon(0.01));
+    CHECK(level.transfer(n) + level.send_overhead(n) + level.receive_overhead(n) ==
+          Approx(1e-6 + n * 1e-9).epsilon(1e-6));
+  }
+}
