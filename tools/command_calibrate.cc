@@ -200,7 +200,7 @@ po::options_description visible_options() {
   visible.add_options()  //
       ("output,o", po::value<std::string>()->value_name("FILE"),
        "the platform file to write (.toml); the samples go beside it, as .csv")  //
-      ("quick", "at most 30 s instead of minutes, with less certain numbers")         //
+      ("quick", "at most 30 s instead of minutes, with less certain numbers")    //
       ("seconds", po::value<double>()->value_name("N"),
        "how long it may take, about (default: two or three minutes, quick 20 to 30 s, for two "
        "ranks)")  //
