@@ -56,7 +56,7 @@ ProtocolProbe find_protocol(Pair& pair, Level level, const Effort& effort) {
   bool in_time = true;
   const auto eager = [&](size_t bytes) {
     double delay = kReceiverDelay;
-    in_time = in_time && !(effort.pace.quick && now() - begin > kSearch);
+    in_time = in_time && !(effort.pace.in_time && now() - begin > kSearch);
     if (!in_time) return false;
     for (int i = 0; i < kProbes; ++i, delay *= 2) {
       const bool early = level == Level::kSelf ? pair.sends_eagerly_to_self(bytes)
@@ -288,7 +288,7 @@ SweepOptions sweep_options(const Effort& effort, double budget) {
   options.busy_budget = budget;
   options.max_cycles = effort.pace.times(options.max_cycles, options.max_cycles);
   options.seed = effort.seed;
-  options.planned = effort.pace.quick;
+  options.planned = effort.pace.in_time;
   options.stop = effort.stop;
   return options;
 }
@@ -308,7 +308,7 @@ double planned_seconds(Level level, const Pace& pace) {
 void characterise(Pair& pair, Level level, int partner, const Effort& effort) {
   const double begin = now();
   for (size_t bytes : starting_lengths(effort.max_bytes)) {
-    if (effort.pace.quick && now() - begin > kChecks) {
+    if (effort.pace.in_time && now() - begin > kChecks) {
       effort.leave_out(std::string(kLevelNames[static_cast<int>(level)]) + ": bit patterns from " +
                        format_bytes(static_cast<double>(bytes)) + " on");
       break;

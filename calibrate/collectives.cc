@@ -217,7 +217,7 @@ CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& e
   // A quick run ends in time on a slow network, too.
   const double begin_limits = monotonic_seconds();
   const double limits_until =
-      effort.pace.quick ? begin_limits + collectives_seconds(effort) : kNever;
+      effort.pace.in_time ? begin_limits + collectives_seconds(effort) : kNever;
   int limits = 0;
   for (const CollectiveOp op : effort.operations) {
     if (!is_rooted(op)) continue;

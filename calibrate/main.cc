@@ -305,7 +305,7 @@ void measure(const Options& options, const Placement& places, Effort& effort, En
   CollectivesEffort collectives = options.collectives;
   collectives.pace = effort.pace;
   const double start = now();
-  if (options.quick) effort.stop = [=] { return interrupted != 0 || now() - start > limit; };
+  if (effort.pace.in_time) effort.stop = [=] { return interrupted != 0 || now() - start > limit; };
   effort.leave_out = [&ending](const std::string& what) {
     if (!interrupted && !what.empty())
       ending.left_out += (ending.left_out.empty() ? "" : "; ") + what;
@@ -444,6 +444,7 @@ int run(int argc, char** argv) {
   std::signal(SIGTERM, on_signal);
 
   effort.pace.quick = options.quick;
+  effort.pace.in_time = options.quick && options.seconds == 0;
   effort.of_loops = options.of_loops;
   effort.max_bytes = options.max_bytes;
   effort.adaptive_patterns = options.adaptive_patterns;

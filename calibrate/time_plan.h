@@ -9,6 +9,7 @@ namespace rubato {
 /// Times of the parts of a run.
 struct Pace {
   bool quick = false;
+  bool in_time = false;  ///< a quick run leaves out what its time is too short for
   double scale = 1;  ///< factor of the default times, for the requested time
 
   /// The budget of a part with these default times, for a quick run and a full one.

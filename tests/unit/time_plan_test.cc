@@ -36,9 +36,9 @@ TEST_CASE("a quick run is to end within 30 s") {
 TEST_CASE("a run takes the time that was asked for") {
   // 20 s by itself and 12 s asked for: three quarters of these, 9 s, are planned.
   CHECK(scale_for(12, 20) == Approx(0.45));
-  const Pace pace{true, scale_for(12, 20)};
+  const Pace pace{true, false, scale_for(12, 20)};
   CHECK(pace.seconds(2, 10) == Approx(0.9));
-  CHECK(Pace{false, 2}.seconds(2, 10) == 20);
+  CHECK(Pace{false, false, 2}.seconds(2, 10) == 20);
   CHECK(scale_for(12, 0) == 1);  // nothing is planned
 }
 

@@ -27,6 +27,8 @@ def time_of(curve, size):
     if isinstance(curve, str):
         return quantity(curve)
     segment = [one for one in curve if quantity(one.get('from', '0B')) <= size][-1]
+    if 'time' in segment:  # at `from`
+        return quantity(segment['time']) + (size - quantity(segment['from'])) / quantity(segment['bandwidth'])
     return quantity(segment['latency']) + size / quantity(segment['bandwidth'])
 
 
