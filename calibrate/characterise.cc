@@ -31,8 +31,8 @@ Budget budget_of(Level level, const Pace& pace) {
   return {pace.seconds(3.5, 20), pace.seconds(2.5, 12), pace.seconds(0.8, 4)};
 }
 
-/// Series of single messages: at the two ends, unexpected, and two of overlap.
-constexpr int kSinglesSeries = 5;
+/// Series of single messages: at the two ends, unexpected, and two of overlap; and streams.
+constexpr int kSinglesSeries = 6;
 
 /// Of a part of a level, which begins with it.
 SweepOptions sweep_options(const Effort& effort, double budget, const std::string& what,
@@ -208,6 +208,23 @@ void measure_overheads(Pair& pair, Basis& basis, const Effort& effort) {
   effort.keep({basis.level, {{"unexpected_overhead", unexpected}}});
 }
 
+/// Eager messages in a row: what one takes that comes right behind another.
+void measure_streams(Pair& pair, Basis& basis, const Effort& effort) {
+  constexpr size_t kLongest = 8192;  // bytes; longer ones are copying
+  if (!basis.probe.eager) {
+    effort.begin(budget_of(basis.level, effort.pace).overhead);
+    return;
+  }
+  SweepOptions options = options_of_singles(basis, effort, "streams", "stream");
+  options.min_round_trips = 1;
+  const size_t longest = std::min(kLongest, static_cast<size_t>(*basis.probe.eager));
+  options.max_bytes = std::min(options.max_bytes, longest);
+  options.only.erase(options.only.upper_bound(options.max_bytes), options.only.end());
+  const Timings streams =
+      sweep([&](size_t bytes, int loops) { return pair.stream(bytes, loops); }, options);
+  effort.keep({basis.level, {{"stream", streams}}});
+}
+
 /// As they are fitted.
 std::vector<TimedLength> receives_that_count(const Basis& basis, OfLoops of_loops) {
   std::vector<TimedLength> receives = timed_lengths(basis.receives, of_loops);
@@ -332,6 +349,7 @@ void characterise(Pair& pair, Level level, int partner, const Effort& effort) {
   using Part = void (*)(Pair&, Basis&, const Effort&);
   constexpr std::pair<const char*, Part> kParts[] = {{"ports", measure_ports},
                                                      {"processor time", measure_overheads},
+                                                     {"streams", measure_streams},
                                                      {"overlap", measure_overlap}};
   for (const auto& [what, measure] : kParts) {
     if (!(effort.stop && effort.stop()))

@@ -107,6 +107,9 @@ void Pair::serve() {
       case kBurst:
         answer_burst(command);
         break;
+      case kStream:
+        answer_stream(command);
+        break;
       case kExchange:
         exchange_loop(command.bytes, command.count);
         break;
@@ -203,6 +206,30 @@ void Pair::answer_burst(const Command& command) {
     if (left > 1) post_receives(in, command.bytes, receives);
     start_sends(out, command.bytes, sends);
     MPI_Waitall(command.messages, sends.data(), MPI_STATUSES_IGNORE);
+  }
+}
+
+double Pair::stream(size_t bytes, int repetitions) {
+  command(kStream, bytes, repetitions, kStreamLength, 0);
+  const auto once = [&] {
+    for (int m = 0; m < kStreamLength; ++m) {
+      MPI_Send(send_.data(), static_cast<int>(bytes), MPI_BYTE, partner_, kTag, comm_);
+    }
+    MPI_Recv(nullptr, 0, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
+  };
+  once();
+  const double begin = now();
+  for (int i = 0; i < repetitions; ++i) once();
+  return (now() - begin) / repetitions;
+}
+
+void Pair::answer_stream(const Command& command) {
+  for (int i = 0; i < command.count + 1; ++i) {
+    for (int m = 0; m < command.messages; ++m) {
+      MPI_Recv(receive_.data(), static_cast<int>(command.bytes), MPI_BYTE, 0, kTag, comm_,
+               MPI_STATUS_IGNORE);
+    }
+    MPI_Send(nullptr, 0, MPI_BYTE, 0, kTag, comm_);
   }
 }
 

@@ -61,6 +61,11 @@ class Pair {
   /// Seconds of half a round trip of `messages` nonblocking sends at once, receives posted before,
   /// averaged.
   double burst(size_t bytes, int messages, int round_trips);
+  /// Messages of stream().
+  static constexpr int kStreamLength = 256;
+  /// Seconds of that many blocking sends in a row, to blocking receives, and an empty answer;
+  /// averaged.
+  double stream(size_t bytes, int repetitions);
   /// Seconds of an exchange: both send to each other at the same time, nonblocking; averaged.
   double exchange(size_t bytes, int exchanges);
   /// Seconds of one MPI_Sendrecv of rank 0 with itself, averaged.
@@ -102,6 +107,7 @@ class Pair {
     kPingPong,
     kBurst,
     kExchange,
+    kStream,
     kLateReceiver,
     kPattern,
     kReceiverAway,
@@ -121,6 +127,7 @@ class Pair {
   void post_receives(unsigned char* to, size_t bytes, std::vector<MPI_Request>& requests);
   void answer_ping_pong(const Command& command);
   void answer_burst(const Command& command);
+  void answer_stream(const Command& command);
   double exchange_loop(size_t bytes, int exchanges);
   void answer_late(const Command& command);
   void answer_pattern(const Command& command);

@@ -44,6 +44,12 @@ double least_of_half(const std::vector<double>& values, size_t first) {
   return least;
 }
 
+/// How many messages a time is that of.
+int messages_of(const std::string& pattern, size_t bytes) {
+  if (pattern == "burst") return Pair::burst_length(bytes);
+  return pattern == "stream" ? Pair::kStreamLength : 1;
+}
+
 Row row_of(const CollectiveSample& sample, ProcessSync sync) {
   const std::vector<double>& all =
       sync == ProcessSync::kWindow ? sample.timing.global : sample.timing.local;
@@ -81,8 +87,7 @@ std::string rows_of(const LevelSeries& measured, int launch) {
     for (const auto& [bytes, timing] : series.timings) {
       // Times to the last digit: they are fitted from here.
       text += text_of(
-          {measured.level, series.pattern, bytes,
-           series.pattern == "burst" ? Pair::burst_length(bytes) : 1,
+          {measured.level, series.pattern, bytes, messages_of(series.pattern, bytes),
            fmt::format("{},{:.6g},{:.6g},{},{}", timing.min, timing.average(), timing.max,
                        timing.loops, timing.round_trips),
            fmt::format("{},{},{}", halves_of(timing, OfLoops::kLeast),

@@ -46,11 +46,16 @@ class Sweep {
   std::set<size_t> affordable(const std::set<size_t>& lengths) const {
     constexpr size_t kFirst = 4096, kStep = 16;
     constexpr double kShare = 0.125;  // of the budget, for the longest of these visits
+    constexpr int kLooks = 2;         // the first one may be disturbed
     VisitCost cost;
     const auto visit = [&](size_t bytes) {
-      const double before = time();
-      for (const Loop& loop : loops_) loop(bytes, options_.min_round_trips);
-      cost.add(bytes, std::max(time() - before, options_.loop_seconds));
+      double least = HUGE_VAL;
+      for (int i = 0; i < kLooks; ++i) {
+        const double before = time();
+        for (const Loop& loop : loops_) loop(bytes, options_.min_round_trips);
+        least = std::min(least, time() - before);
+      }
+      cost.add(bytes, std::max(least, options_.loop_seconds));
     };
     const size_t longest = *lengths.rbegin();
     visit(*lengths.begin());

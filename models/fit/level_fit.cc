@@ -5,7 +5,7 @@
 //          per message, T' being T with nonblocking calls; with k = 1 it takes T'(n). So g =
 //          (burst_k - burst_1) / (k - 1). A port is busy for no longer than a message takes,
 //          crossing or not: ranks that exchange message after message show one message per such
-//          time. So g is at most T + x.
+//          time. So g is at most T + x, and at most what a message of a stream takes.
 //   g_b(n) time of each further message of a burst, if that is more: bursts overflow caches, or the
 //          library's memory for messages, and exchanges do not. It counts as measured, without the
 //          proportion below: it depends more on the memory than on the processors. (Of eight
@@ -18,11 +18,12 @@
 //          ping-pong, and count in proportion to it.
 //   o_s, o_r change their slopes where T(n) does, and at the limit, so that none of the three has
 //          more segments than the one-way time may have.
-//          Each of a burst's further messages occupies both processors, so neither o_s nor o_r of
-//          an eager message is more than g. They are timed after an end has computed, and a receive
-//          that follows another one finds its code and its caches warm: of 212 ns after computing,
-//          Open MPI's shared memory takes 130 to 150 in a burst, or a stream, of 8-byte messages.
-//          What is taken off them goes to T: the one-way time stays.
+//          Each further message of a burst, or of a stream of blocking calls, occupies both
+//          processors, so neither o_s nor o_r of an eager message is more than that takes. They are
+//          timed after an end has computed, and a receive that follows another one finds its code
+//          and its caches warm: of 212 ns after computing, Open MPI's shared memory takes 150 in a
+//          burst and 130 in a stream of 8-byte messages. What is taken off them goes to T: the
+//          one-way time stays.
 //   limit  a send that returns well before its receive is posted was eager. Above the limit,
 //          progress while the ends compute shows who has to be inside MPI (protocol_fit.h).
 #include "models/fit/level_fit.h"
@@ -183,6 +184,19 @@ std::optional<SegmentedFit> fit_crossing_delay(const LevelSamples& level,
   return fit_lengths(delays, kCrossingNoise, max_segments);
 }
 
+/// Seconds of a message of a stream: without the first one's way, and the answer's.
+std::vector<TimedLength> per_streamed_message(const std::vector<TimedLength>& streams,
+                                              const SegmentedFit& transfer) {
+  std::vector<TimedLength> each;
+  for (const TimedLength& stream : streams) {
+    if (stream.messages < 2) continue;
+    const double all = stream.seconds - transfer(stream.bytes) - transfer(0);
+    const double one = std::max(kLeastGap, all / (stream.messages - 1));
+    each.push_back(times(one / stream.seconds, stream));
+  }
+  return each;
+}
+
 /// Both gaps, of the messages of bursts behind the first.
 void fit_gaps(const LevelSamples& level, int max_segments, LevelFit& fit) {
   // A run that was interrupted on the way lacks lengths anywhere.
@@ -190,10 +204,14 @@ void fit_gaps(const LevelSamples& level, int max_segments, LevelFit& fit) {
   const auto further = [](const TimedLength& burst) { return burst.messages - 1; };
   // Differences of two minima; the half of their noise that is common to all lengths is not known.
   const double noise = 2 * noise_of(level.burst);
+  const std::vector<TimedLength> streams = per_streamed_message(level.stream, *fit.transfer);
+  const auto stream = fit_lengths(streams, noise_of(streams), max_segments);
   // The curve of a disturbed run may touch 0 where a segment begins.
   const auto most = [&](double n) {
-    return std::max(kLeastGap,
-                    (*fit.transfer)(n) + (fit.crossing_delay ? (*fit.crossing_delay)(n) : 0));
+    const double crossing =
+        (*fit.transfer)(n) + (fit.crossing_delay ? (*fit.crossing_delay)(n) : 0);
+    const bool streamed = stream && n <= streams.back().bytes;
+    return std::max(kLeastGap, streamed ? std::min(crossing, (*stream)(n)) : crossing);
   };
   const Alone alone(level, *fit.transfer);
   const std::vector<TimedLength> gaps = differences(alone, level.burst, further, most);
@@ -256,13 +274,31 @@ void add_combination(Platform& platform, const SegmentedFit& fit) {
                                              brief_bandwidth(*most);
 }
 
-/// Eager messages cost a processor no more than the gap says.
-OverheadSamples at_most_gap(OverheadSamples samples, const std::optional<SegmentedFit>& gap,
-                            std::optional<double> waiting) {
-  if (!gap) return samples;
+/// How long the slower one of two processors is busy with a message right behind another: by a
+/// stream where there was one, else by bursts. Like overheads it counts as measured, at whatever
+/// speed the machine had. Absent where few lengths were measured.
+std::optional<SegmentedFit> fit_busy(const LevelSamples& level, const SegmentedFit& transfer,
+                                     int max_segments) {
+  std::vector<TimedLength> busy = per_streamed_message(level.stream, transfer);
+  const double streamed = busy.empty() ? -1 : busy.back().bytes;
+  if (level.single.size() >= level.burst.size()) {
+    const auto further = [](const TimedLength& burst) { return burst.messages - 1; };
+    const auto any = [](double) { return HUGE_VAL; };
+    for (const TimedLength& each :
+         differences(Alone(level, transfer).at_any_speed(), level.burst, further, any)) {
+      if (each.bytes > streamed) busy.push_back(each);
+    }
+  }
+  return fit_lengths(busy, 2 * noise_of(level.burst), max_segments);
+}
+
+/// Eager messages take no more of a processor than it is busy with one of many.
+OverheadSamples at_most_busy(OverheadSamples samples, const std::optional<SegmentedFit>& busy,
+                             std::optional<double> waiting) {
+  if (!busy) return samples;
   for (std::vector<TimedLength>* series : {&samples.send, &samples.receive, &samples.unexpected}) {
     for (TimedLength& timing : *series) {
-      const double most = std::max(kLeastGap, (*gap)(timing.bytes));
+      const double most = std::max(kLeastGap, (*busy)(timing.bytes));
       if (timing.bytes >= waiting.value_or(HUGE_VAL) || timing.seconds <= most) continue;
       timing = times(most / timing.seconds, timing);
     }
@@ -281,6 +317,7 @@ std::vector<TimedLength>* LevelSamples::series(const std::string& pattern) {
   if (pattern == "pingpong" || pattern == "sendrecv") return &transfer;
   if (pattern == "burst") return &burst;
   if (pattern == "single") return &single;
+  if (pattern == "stream") return &stream;
   if (pattern == "exchange") return &exchange;
   if (pattern == "beside") return &pingpong_beside;
   if (pattern == "copy") return &copies;
@@ -309,7 +346,8 @@ LevelFit fit_level(const LevelSamples& samples, int max_segments) {
     add_reproducibility(*fit.transfer, samples.transfer);
     fit.crossing_delay = fit_crossing_delay(samples, *fit.transfer, max_segments);
     fit_gaps(samples, max_segments, fit);
-    fit.overheads = fit_overheads(at_most_gap(samples.overheads, fit.gap, waiting), waiting,
+    const auto busy = fit_busy(samples, *fit.transfer, max_segments);
+    fit.overheads = fit_overheads(at_most_busy(samples.overheads, busy, waiting), waiting,
                                   {max_segments, borders_of(*fit.transfer, waiting)});
     fit.parts = parts_of(*fit.transfer, fit.overheads);
     fit.copy = fit_lengths(samples.copies, noise_of(samples.copies), max_segments);

@@ -16,6 +16,8 @@ namespace rubato {
 struct LevelSamples {
   std::vector<TimedLength> transfer;       ///< one way: half a ping-pong
   std::vector<TimedLength> burst, single;  ///< half a round trip of k messages at once, and of one
+  /// Many blocking sends in a row and an empty answer; files of older versions have none.
+  std::vector<TimedLength> stream;
   std::vector<TimedLength> exchange;       ///< of one in each direction at the same time
   /// One way again, measured in turn with these three; may be empty.
   std::vector<TimedLength> pingpong_beside;

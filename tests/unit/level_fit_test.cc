@@ -470,3 +470,35 @@ TEST_CASE("a processor is busy with a message of a burst for no longer than the 
           Approx(1e-6 + n * 1e-9).epsilon(1e-6));
   }
 }
+
+TEST_CASE("a stream of blocking calls bounds the gap, and bursts keep theirs") {
+  // One way 1 us; each further message of a burst 150 ns, of a stream of 101 messages 100 ns: with
+  // the first one's way and the answer's that takes 2 us + 100 * 0.1 us = 12 us.
+  LevelSamples samples;
+  samples.probe = {4096., 4097.};
+  for (double n = 1; n <= 1 << 16; n *= 2) {
+    const auto add = [&](std::vector<TimedLength>& series, double seconds, int messages = 1) {
+      series.push_back({n, messages, seconds, {seconds, seconds}, 1});
+    };
+    add(samples.transfer, 1e-6);
+    add(samples.single, 1e-6);
+    add(samples.burst, 1e-6 + 7 * 150e-9, 8);
+    add(samples.overheads.send, 30e-9);
+    add(samples.overheads.receive, 200e-9);
+    if (n <= 4096) add(samples.stream, 12e-6, 101);
+  }
+  LevelFit fit = fit_level(samples);
+  REQUIRE(fit.burst_gap);
+  REQUIRE(fit.overheads.receive);
+  for (const double n : {1., 64., 4096.}) {
+    CHECK((*fit.gap)(n) == Approx(100e-9));
+    CHECK((*fit.burst_gap)(n) == Approx(150e-9));
+    CHECK((*fit.overheads.receive)(n) == Approx(100e-9));
+  }
+  CHECK((*fit.gap)(65536) == Approx(150e-9));  // of which no stream was measured
+  // A stream that takes longer than the burst bounds nothing.
+  for (TimedLength& stream : samples.stream) stream.seconds = 22e-6;
+  fit = fit_level(samples);
+  CHECK((*fit.gap)(64) == Approx(150e-9));
+  CHECK_FALSE(fit.burst_gap);
+}

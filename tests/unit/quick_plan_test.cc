@@ -95,7 +95,7 @@ TEST_CASE("a sweep of a quick run measures what it has time for, and says what i
   CHECK(wanted == starting_lengths(1 << 20));
   CHECK(timings.size() == kept.size());
   CHECK(timings.size() >= 3);
-  CHECK(clock < 0.09);  // half as long again at most: the visits that told what they cost
+  CHECK(clock < 0.09);  // half as long again at most: ends with a cycle
   // With time for all: all.
   options.budget = options.busy_budget = 1e3;
   options.max_cycles = 4;
