@@ -87,7 +87,17 @@ std::string format_quantity(double value, std::span<const Unit> units, int digit
     if (std::abs(value) >= unit.second * (1 - 1e-9)) best = &unit;
   }
   std::array<char, 64> buffer;
-  std::snprintf(buffer.data(), buffer.size(), "%.*g%s", digits, value / best->second, best->first);
+  const double number = value / best->second;
+  // Beyond the digits %g writes an exponent, and people do not: 13620GB/s.
+  constexpr double kReadable = 1e9;
+  const double too_long = std::pow(10, digits);
+  if (std::abs(number) >= too_long && std::abs(number) < kReadable) {
+    const double last = std::pow(10, std::floor(std::log10(std::abs(number))) + 1 - digits);
+    std::snprintf(buffer.data(), buffer.size(), "%.0f%s", std::round(number / last) * last,
+                  best->first);
+    return buffer.data();
+  }
+  std::snprintf(buffer.data(), buffer.size(), "%.*g%s", digits, number, best->first);
   return buffer.data();
 }
 

@@ -129,6 +129,10 @@ TEST_CASE("a piece that begins below 0 at no bytes is written by its time where 
   CHECK(text.find("{ from = \"1000B\", time = \"1us\", bandwidth = \"100MB/s\" }") !=
         std::string::npos);
   CHECK(parse_platform(text, "again").level(Level::kNode)->transfer(2000) == Approx(11e-6));
+  // 1 s for 13616.4 GB: four digits, and no exponent.
+  level.transfer = rubato::TransferCurve({{0, 1e-6, 1 / 13616.4e9}});
+  platform.level(Level::kNode) = level;
+  CHECK(format_platform(platform, {}, 4).find("bandwidth = \"13620GB/s\"") != std::string::npos);
   const auto entry = [](const std::string& words) {
     return complaint("format = 1\n[level.node]\ntransfer = [ { from = \"0B\", " + words + " } ]\n");
   };
