@@ -20,8 +20,8 @@
 /// Rank 0 opens the archive and makes its directories. Every other rank then adds the two files of
 /// each of its locations, and touches nothing else: four operations on the file system. OTF2 would
 /// have the ranks meet inside it, where one whose disk is full leaves the others waiting; so its
-/// collective callbacks do nothing (archive_files.cc). Each rank finishes by itself and tells rank 0
-/// how it went, and rank 0 writes the global definitions and, only if all went well, the anchor
+/// collective callbacks do nothing (archive_files.cc). Each rank finishes by itself and tells rank
+/// 0 how it went, and rank 0 writes the global definitions and, only if all went well, the anchor
 /// file. Without an anchor no reader takes the directory for an archive.
 namespace rubato {
 namespace {
