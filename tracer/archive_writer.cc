@@ -275,8 +275,11 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
                                                  std::to_string(ranks.size()) + " ranks"
                                            : "";
       say_outcome("the trace is incomplete: writing to " + task.output + " failed" + where +
-                  "; is the disk full? The records are kept; make room and run: rubato recover " +
-                  task.output);
+                  "; is the disk full? " +
+                  (task.records.empty()
+                       ? "The records were in the memory of the program and are lost"
+                       : "The records are kept (rank 0's in " + task.records +
+                             "); make room and run: rubato recover " + task.output));
     } else if (complete != "true") {
       written.early = complete.substr(7);
     }

@@ -396,6 +396,7 @@ void end_session(CallId finalize, const void* call_site) {
   record_the_end(finalize, call_site);
   session->end_ticks = Clock::now();
   Recorder::stop();
+  journal::ended(Recorder::ended() != Ended::kNot);
   session->clocks.measure(kMeasureSeconds);
   if (!session->settings.archive) {
     end_without_archive();
@@ -411,6 +412,7 @@ void end_session(CallId finalize, const void* call_site) {
         take_probes(session->comm, session->task.info.overhead);
   }
   session->task.output = session->settings.output;
+  session->task.records = session->space.directory;
   session->task.function_filter = session->settings.function_filter;
   session->task.host = session->host;
   if (session->settings.summary) {
