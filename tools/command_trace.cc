@@ -187,7 +187,7 @@ int trace(const Arguments& arguments) {
       "Examples:\n"
       "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
       "  mpirun -n 4 rubato trace bash job.sh       (a script that starts the program)\n"
-      "  mpirun -n 4 rubato trace --no-archive ./app   (a summary in one line, no files)\n"
+      "  mpirun -n 4 rubato trace --no-archive ./app   (one line, no files)\n"
       "Details: share/doc/tracing.md"};
   po::variables_map values;
   if (!parse_options(arguments, help, options, "program", true, values)) return 0;
