@@ -19,11 +19,16 @@ ContentionCost cost_of(const ScenarioResult& shared, const ScenarioResult& alone
 
 }  // namespace
 
+bool has_shared_network(const Scenario& scenario, const Placement& placement) {
+  const ContentionSetting& contention = scenario.platform.contention;
+  if (scenario.basis != Basis::kModel || !contention.model || contention.flows_alone) return false;
+  return contention.make_network(placement, 1) != nullptr;
+}
+
 ContentionPlan::ContentionPlan(const std::vector<Scenario>& planned, size_t asked)
     : scenarios_(planned), alone_(asked, 0), planned_(planned.size()) {
   for (size_t i = 0; i < asked; ++i) {
-    const NetworkModel* const model = planned[i].platform.contention.model;
-    if (planned[i].basis != Basis::kModel || !model || !model->make) continue;
+    if (!has_shared_network(planned[i], Placement())) continue;
     alone_[i] = scenarios_.size();
     scenarios_.push_back(planned[i]);
     scenarios_.back().platform.contention.flows_alone = true;

@@ -1,8 +1,9 @@
 #pragma once
 
-// What contention costs: the same scenario is replayed once more, with each flow as if it were
-// alone, and everything else alike (routes and their latencies, collectives as the messages of
-// their algorithm). The difference is what calls lose, directly and by waiting for calls that did.
+// What contention costs: the same scenario is replayed once more, with each flow as if it were the
+// only one, at the rate of its narrowest link, and everything else alike (routes and their
+// latencies, collectives as the messages of their algorithm). The difference is what calls lose,
+// directly and by waiting for calls that did.
 
 #include <cstddef>
 #include <vector>
@@ -11,6 +12,11 @@
 #include "replay/observe/results.h"
 
 namespace rubato {
+
+/// True where transfers of a scenario share something: contention may cost it, and other jobs
+/// matter. `placement`: of its ranks; empty where that is not known yet. Errors: InputError where
+/// the network does not fit it.
+bool has_shared_network(const Scenario& scenario, const Placement& placement);
 
 /// The scenarios to replay beside the planned ones.
 class ContentionPlan {

@@ -10,6 +10,7 @@
 
 #include "models/error.h"
 #include "replay/archive/joined_source.h"
+#include "replay/contention_cost.h"
 #include "replay/observe/observer.h"
 
 namespace rubato {
@@ -121,13 +122,6 @@ PlacedJobs place_jobs(const TraceDefinitions& first, const Scenario& scenario,
   placed.scenario.placement.kind = PlacementRule::Kind::kFixed;
   placed.scenario.placement.fixed = std::make_shared<Placement>(std::move(all));
   return placed;
-}
-
-/// True where transfers share something, so that other jobs matter.
-bool shares_something(const Scenario& scenario, const TraceDefinitions& trace) {
-  const ContentionSetting& contention = scenario.platform.contention;
-  if (scenario.basis != Basis::kModel || !contention.model || contention.flows_alone) return false;
-  return contention.make_network(scenario.placement.place(recorded_placement(trace)), 1) != nullptr;
 }
 
 /// What only the archive's own job, alone, is asked about.
@@ -283,7 +277,9 @@ Results replay_beside_others(EventSource& source, const std::vector<Scenario>& s
   for (size_t i = 0; i < scenarios.size(); ++i) {
     if (scenarios[i].basis != Basis::kModel || !scenarios[i].platform.contention.model) continue;
     try {
-      if (!shares_something(scenarios[i], trace)) continue;
+      if (!has_shared_network(scenarios[i],
+                              scenarios[i].placement.place(recorded_placement(trace))))
+        continue;
     } catch (const InputError& error) {
       throw InputError("scenario '" + scenarios[i].name + "': " + error.what());
     }

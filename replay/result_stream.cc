@@ -44,6 +44,7 @@ void visit(RankResult& x, Visit each) {
 }
 template <typename Visit>
 void visit(LevelTraffic& x, Visit each) {
+  static_assert(members<LevelTraffic>() == 2);
   each(x.messages, x.bytes);
 }
 template <typename Visit>

@@ -118,6 +118,18 @@ void preload(const std::string& tracer) {
   set("LD_PRELOAD", others == nullptr || *others == '\0' ? tracer : tracer + ":" + others);
 }
 
+/// Options that say something about an archive, where none is to be written.
+void refuse_without_archive(const po::variables_map& values) {
+  for (const char* name :
+       {"output", "records", "functions", "function-filter", "probe-overhead", "call-sites"}) {
+    if (values.count(name) == 0) continue;
+    throw UsageError(
+        fmt::format("--no-archive --{}: without an archive there is nothing to put "
+                    "that into; leave out one of them",
+                    name));
+  }
+}
+
 /// The file of rules as a path that stays right when the program changes its directory.
 std::string checked_filter(const po::variables_map& values) {
   const std::string name = values["function-filter"].as<std::string>();
@@ -162,6 +174,10 @@ int trace(const Arguments& arguments) {
        "with --functions: measure in place what recording them costs, for which 128 calls and "
        "returns of 8192 go unrecorded")
       ("call-sites", "record which line of the program makes each MPI call")
+      ("summary",
+       "print at the end where the time went: elapsed, share of MPI, the largest calls, load "
+       "balance (RUBATO_SUMMARY=1 in the environment does the same)")
+      ("no-archive", "only that: write no archive, and keep no records")
       ("help,h", "show this help");
   // clang-format on
   const CommandHelp help = {
@@ -171,11 +187,14 @@ int trace(const Arguments& arguments) {
       "Examples:\n"
       "  mpirun -n 4 rubato trace -o run.otf2dir ./app args\n"
       "  mpirun -n 4 rubato trace bash job.sh       (a script that starts the program)\n"
+      "  mpirun -n 4 rubato trace --no-archive ./app   (one line, no files)\n"
       "Details: share/doc/tracing.md"};
   po::variables_map values;
   if (!parse_options(arguments, help, options, "program", true, values)) return 0;
   if (values.count("program") == 0) throw UsageError("which program? usage: " + help.usage);
 
+  const bool archive = values.count("no-archive") == 0;
+  if (!archive) refuse_without_archive(values);
   const uint64_t memory = parse_size(values["memory"].as<std::string>());
   const std::string clock = values["clock"].as<std::string>();
   if (clock != "tsc" && clock != "monotonic") {
@@ -201,7 +220,7 @@ int trace(const Arguments& arguments) {
   const auto command = values["program"].as<std::vector<std::string>>();
   const std::string program = find_program(command[0]);
   const std::string output = output_path(values, command[0]);
-  refuse_unwritable(output);
+  if (archive) refuse_unwritable(output);
   const Flavour flavour = choose_flavour(program);
   const std::string tracer = library_dir() + "/librubato-trace-" + flavour_name(flavour) + ".so";
   if (access(tracer.c_str(), R_OK) != 0) {
@@ -235,13 +254,15 @@ int trace(const Arguments& arguments) {
   if (!filter.empty()) set("RUBATO_TRACE_FUNCTION_FILTER", filter);
   set("RUBATO_TRACE_PROBE_OVERHEAD", values.count("probe-overhead") != 0 ? "1" : "0");
   set("RUBATO_TRACE_CALL_SITES", values.count("call-sites") != 0 ? "1" : "0");
+  if (!archive || values.count("summary") != 0) set("RUBATO_SUMMARY", "1");
+  set("RUBATO_TRACE_ARCHIVE", archive ? "1" : "0");
   // exec keeps the process id: so the tracer knows this process from those it starts.
   set("RUBATO_TRACE_PID", std::to_string(getpid()));
 
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  if (launcher_rank() == 0) watch_command(output);
+  if (launcher_rank() == 0) watch_command(archive ? output : "");
   execv(program.c_str(), words.data());
   throw InputError(fmt::format("{}: {}", program, std::strerror(errno)));
 }

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <memory>
+#include <set>
 
 #include "models/cost/placement_changes.h"
 #include "models/error.h"
@@ -49,8 +51,11 @@ void set(OtherJob& job, const std::string& key, const std::string& value) {
 
 OtherJob parse_other_job(const std::string& text) {
   size_t at = text.rfind('@');
-  if (at != std::string::npos && text.find('=', at) == std::string::npos) at = text.npos;
+  const bool is_path = at == text.npos || text.find('=', at) == text.npos ||
+                       std::filesystem::exists(text);  // a path may have an '@', too
+  if (is_path) at = text.npos;
   OtherJob job;
+  std::set<std::string> keys;
   job.path = text.substr(0, at);
   if (job.path.empty()) refuse_job(text, "names no archive");
   if (at == std::string::npos) return job;
@@ -65,6 +70,7 @@ OtherJob parse_other_job(const std::string& text) {
       refuse_job(text, fmt::format("'{}' is none of nodes=LIST, start=TIME, ppn=RANKS_PER_NODE{}",
                                    part, did_you_mean(key, kKeys)));
     }
+    if (!keys.insert(key).second) refuse_job(text, fmt::format("has {}= twice", key));
     try {
       set(job, key, part.substr(equals + 1));
     } catch (const InputError& error) {
@@ -89,7 +95,10 @@ std::vector<OtherJob> other_jobs(const po::variables_map& values, const ReplayOp
 void notice_unfelt_jobs(const Results& results) {
   const bool any = std::any_of(results.scenarios.begin(), results.scenarios.end(),
                                [](const ScenarioResult& each) { return !each.jobs.empty(); });
-  if (any) return;
+  // (One whose ranks wait forever has no times, and says that itself.)
+  const bool fails = std::any_of(results.scenarios.begin(), results.scenarios.end(),
+                                 [](const ScenarioResult& each) { return !each.deadlock.empty(); });
+  if (any || fails) return;
   fmt::print(stderr,
              "rubato: --with changes nothing: no scenario has a network whose links messages share "
              "(share/doc/networks.md)\n");

@@ -20,6 +20,7 @@
 #include "models/error.h"
 #include "tools/child.h"
 #include "tools/flavour.h"
+#include "tools/numbers.h"
 #include "tools/whole_file.h"
 
 namespace fs = std::filesystem;
@@ -62,11 +63,6 @@ class WorkDirectory {
  private:
   std::string path_;
 };
-
-/// "4 min", "35 s".
-std::string rough_time(double seconds) {
-  return seconds >= 90 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.0f} s", seconds);
-}
 
 /// The launches of one run.
 class Driver {

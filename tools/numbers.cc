@@ -55,6 +55,11 @@ TimeUnit common_unit(const std::vector<double>& seconds) {
   return unit;
 }
 
+std::string rough_time(double seconds) {
+  if (seconds >= 5400) return fmt::format("{:.1f} h", seconds / 3600);
+  return seconds >= 90 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.0f} s", seconds);
+}
+
 std::string show_bytes(double bytes) {
   static constexpr std::array<const char*, 6> kNames = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t power = 0;

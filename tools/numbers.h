@@ -11,6 +11,9 @@ namespace rubato {
 /// "930.1 ms", "1.234 s", "12.35 µs": four significant digits in the unit that reads best.
 std::string show_seconds(double seconds);
 
+/// "31 s", "2 min": of what is only estimated.
+std::string rough_time(double seconds);
+
 /// "12.3 MiB", "512 B".
 std::string show_bytes(double bytes);
 

@@ -74,7 +74,7 @@ std::string ascii_text(const std::string& text) {
       {0x2013, "-"},  {0x2014, "-"},    {0x2212, "-"},  {0x2026, "..."}, {0x2192, "->"},
       {0x2190, "<-"}, {0x2264, "<="},   {0x2265, ">="}, {0x2248, "~"},   {0xB2, "^2"},
       {0xB3, "^3"},   {0x3C3, "sigma"}, {0x2018, "'"},  {0x2019, "'"},   {0x201C, "\""},
-      {0x201D, "\""}, {0xA0, " "},      {0x2502, "|"},  {0x2500, "-"}};
+      {0x201D, "\""}, {0xA0, " "},      {0x2502, "|"},  {0x2500, "-"},   {0xF7, "/"}};
   std::string ascii;
   each_character(text, [&](uint32_t character, std::string_view bytes) {
     if (character < 0x80) {

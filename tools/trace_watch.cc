@@ -67,6 +67,10 @@ void close_all_but(unsigned a, unsigned b, unsigned c) {
 }  // namespace
 
 std::string unsaid_outcome(const std::string& output) {
+  if (output.empty()) {
+    return "rubato: no summary: the program ended without MPI_Finalize, or did not call MPI_Init "
+           "with the tracer loaded (env -i, sudo and their like remove LD_PRELOAD)\n";
+  }
   struct stat info;
   if (stat((output + "/INCOMPLETE").c_str(), &info) == 0) {
     return fmt::format(

@@ -20,8 +20,8 @@
 /// Rank 0 opens the archive and makes its directories. Every other rank then adds the two files of
 /// each of its locations, and touches nothing else: four operations on the file system. OTF2 would
 /// have the ranks meet inside it, where one whose disk is full leaves the others waiting; so its
-/// collective callbacks do nothing (archive_files.cc). Each rank finishes by itself and tells rank 0
-/// how it went, and rank 0 writes the global definitions and, only if all went well, the anchor
+/// collective callbacks do nothing (archive_files.cc). Each rank finishes by itself and tells rank
+/// 0 how it went, and rank 0 writes the global definitions and, only if all went well, the anchor
 /// file. Without an anchor no reader takes the directory for an archive.
 namespace rubato {
 namespace {
@@ -275,8 +275,11 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
                                                  std::to_string(ranks.size()) + " ranks"
                                            : "";
       say_outcome("the trace is incomplete: writing to " + task.output + " failed" + where +
-                  "; is the disk full? The records are kept; make room and run: rubato recover " +
-                  task.output);
+                  "; is the disk full? " +
+                  (task.records.empty()
+                       ? "The records were in the memory of the program and are lost"
+                       : "The records are kept (rank 0's in " + task.records +
+                             "); make room and run: rubato recover " + task.output));
     } else if (complete != "true") {
       written.early = complete.substr(7);
     }

@@ -13,6 +13,7 @@ namespace rubato {
 
 struct ArchiveTask {
   std::string output;     ///< directory that was made when recording began
+  std::string records;    ///< where this rank's records are; empty: in memory of the process
   std::string host;       ///< of this rank
   Processors processors;  ///< of this rank, when recording began
   ArchiveInfo info;       ///< rank 0's counts

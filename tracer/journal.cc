@@ -240,6 +240,12 @@ void sessions(bool open) {
   append(JournalEntry::kSessions, packer.bytes());
 }
 
+void ended(bool early) {
+  Packer packer;
+  packer.put(early);
+  append(JournalEntry::kEnded, packer.bytes());
+}
+
 void remove() {
   if (file < 0) return;
   unlink(path.c_str());
@@ -302,6 +308,10 @@ bool read_journal(const std::string& name, Journal& journal, std::string& reason
       case JournalEntry::kSessions:
         journal.sessions = true;
         journal.sessions_closed = from.value() == 0;
+        break;
+      case JournalEntry::kEnded:
+        journal.ended = true;
+        journal.ended_early = from.value() != 0;
         break;
       case JournalEntry::kClockSample: {
         journal.clock_parent = static_cast<int>(from.value());

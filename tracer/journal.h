@@ -27,7 +27,8 @@ enum class JournalEntry : uint32_t {
   kGroup,             ///< world ranks of the next group that a window names
   kModule,            ///< Module that an address on record may lie in
   kSessions,          ///< whether the program has any of MPI's sessions open
-  kLast = kSessions,
+  kEnded,  ///< MPI_Finalize was reached; whether recording had stopped before (1) or not (0)
+  kLast = kEnded,
 };
 
 /// Facts known when recording starts.
@@ -75,6 +76,8 @@ void module(const Module& module);
 void clock_sample(int parent, const std::vector<ClockSample>& samples);
 /// The program has opened the first of MPI's sessions, or closed the last.
 void sessions(bool open);
+/// All is recorded, and the archive is to be written; `early`: recording had stopped before.
+void ended(bool early);
 /// The archive is written: removes the file.
 void remove();
 
@@ -92,6 +95,8 @@ struct Journal {
   bool alive = false;            ///< the process still runs
   bool sessions = false;         ///< it had sessions of MPI in place of MPI_Init ...
   bool sessions_closed = false;  ///< ... and closed them all
+  bool ended = false;            ///< it reached MPI_Finalize ...
+  bool ended_early = false;      ///< ... and had stopped to record before
   size_t damaged = 0;            ///< entries that cannot be right and were left out
 };
 

@@ -75,11 +75,12 @@ __attribute__((destructor)) void unloaded() {
     return;
   }
   if (report_fd < 0 || session_finished() || !is_traced_process()) return;
+  const Settings settings = Settings::from_environment();
   std::string line;
   struct stat info;
   if (session_started()) {
     line = "rubato: " + how_to_recover("the program ended without MPI_Finalize") + "\n";
-  } else if (stat(Settings::from_environment().output.c_str(), &info) != 0) {
+  } else if (settings.archive && stat(settings.output.c_str(), &info) != 0) {
     line = "rubato: nothing was recorded: the program did not call MPI_Init\n";
   }
   if (line.empty()) return;

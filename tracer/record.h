@@ -337,7 +337,49 @@ class Reader {
   /// A plain word behind an item.
   uint64_t word() { return done() ? 0 : *at_++; }
 
+  /// Passes the next item and the words behind it.
+  void pass() {
+    switch (item()) {
+      case Item::kSend:
+      case Item::kRecv:
+      case Item::kIsend:
+      case Item::kIrecvRequest:
+        message();
+        return;
+      case Item::kIrecv:
+      case Item::kIsendStart:
+      case Item::kIrecvStart:
+        message();
+        return pass_words(1);
+      case Item::kSmallCollective:
+      case Item::kCollectiveStart:
+      case Item::kRmaComplete:
+      case Item::kRmaLock:
+      case Item::kRmaUnlock:
+      case Item::kRmaGroupSync:
+      case Item::kProbed:
+        return pass_words(2);
+      case Item::kCollective:
+        return pass_words(3);
+      case Item::kNeighbours:
+      case Item::kNeighboursPosted:
+      case Item::kCollectiveComplete:
+        return pass_words(4);
+      case Item::kRmaOperation:
+        return pass_words(5);
+      case Item::kParts: {
+        const PartsHead head = PartsHead::of(value());
+        return pass_words(head.runs + (head.has_request ? 1 : 0));
+      }
+      default:
+        return pass_words(1);
+    }
+  }
+
  private:
+  void pass_words(size_t words) {
+    at_ += words < static_cast<size_t>(end_ - at_) ? words : static_cast<size_t>(end_ - at_);
+  }
   static int32_t any_if(uint64_t value, uint64_t any) {
     return value == any ? -1 : static_cast<int32_t>(value);
   }

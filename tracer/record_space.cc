@@ -192,20 +192,26 @@ bool RecordSpace::make(MPI_Comm comm, Settings& settings, const std::string& hos
   Packer told;
   if (rank == 0) {
     std::string trouble;
-    if (const int error = make_output(settings.output); error != 0) {
+    const int error = settings.archive ? make_output(settings.output) : 0;
+    if (error != 0) {
       trouble = error == EEXIST ? "something of that name exists by now" : std::strerror(error);
       say_outcome("nothing is recorded in " + settings.output + ": " + trouble);
     }
     told.put(trouble);
     told.put(settings.output);
     told.put(new_job());
+    told.put(settings.archive);
+    told.put(settings.summary);
   }
   const std::string heard = broadcast(comm, told.bytes());
   Unpacker from(heard);
   if (!from.text().empty()) return false;
   settings.output = from.text();
   job = from.value();
+  settings.archive = from.value() != 0;
+  settings.summary = from.value() != 0;
   choose_directory(rank, settings);
+  if (!settings.archive) return true;
   const auto places = gather(comm, host + " " + (directory.empty() ? "-" : directory));
   if (rank == 0) write_note(settings.output, size, places);
   return true;
@@ -213,6 +219,11 @@ bool RecordSpace::make(MPI_Comm comm, Settings& settings, const std::string& hos
 
 bool RecordSpace::make_alone(int rank, int size, const Settings& settings,
                              const std::string& host) {
+  if (!settings.archive) {
+    job = new_job();
+    choose_directory(rank, settings);
+    return true;
+  }
   const bool first = make_with_job(settings.output, rank, size);
   const int error = first ? 0 : errno;
   const std::string trouble = error == EEXIST || error == ENOTEMPTY
@@ -238,6 +249,9 @@ bool RecordSpace::make_alone(int rank, int size, const Settings& settings,
 }
 
 void RecordSpace::choose_directory(int rank, const Settings& settings) {
+  segments.rank = rank;
+  segments.limit = settings.memory;
+  if (!settings.archive) return;  // memory that ends with the process
   char name[64];
   std::snprintf(name, sizeof name, "/rubato-%u-%012llx", geteuid(),
                 static_cast<unsigned long long>(job));
@@ -251,9 +265,7 @@ void RecordSpace::choose_directory(int rank, const Settings& settings) {
   if (!settings.stop_when_full) overflow = settings.output + "/" + kOverflow;
   segments.directory = directory.empty() ? nullptr : directory.c_str();
   segments.overflow = overflow.empty() ? nullptr : overflow.c_str();
-  segments.rank = rank;
   segments.in_memory = directory.empty() || in_memory(directory);
-  segments.limit = settings.memory;
 }
 
 void RecordSpace::remove(MPI_Comm comm, const Settings& settings) {

@@ -13,6 +13,7 @@
 #include "tracer/function_probe.h"
 #include "tracer/processors.h"
 #include "tracer/threads.h"
+#include "tracer/time_sums.h"
 
 namespace rubato {
 namespace {
@@ -30,6 +31,10 @@ uint64_t first_barrier = 0;
 uint64_t last_barrier = 0;
 std::atomic<uint64_t> barriers_passed{0};
 
+/// Of keep_sums_only().
+bool sums_only = false;
+RunBounds run_bounds;
+
 std::atomic<uint64_t>& switch_time(uint32_t number) {
   return switch_times[number % Recorder::kMaxSwitches];
 }
@@ -43,6 +48,28 @@ void put_mark(ThreadLog& log, unsigned mark, uint64_t begin, uint64_t duration) 
 }
 
 }  // namespace
+
+void Recorder::keep_sums_only(const RunBounds& bounds) {
+  run_bounds = bounds;
+  sums_only = true;
+}
+
+void ThreadLog::sum_up(TimeSums& all) const {
+  if (segments.header() == nullptr) return;
+  record::Cursor cursor(segments.begin(), segments.end(), Recorder::zero(), Recorder::call_sites());
+  for (record::Record r; cursor.next(r);) all.add(r);
+}
+
+/// All calls in the segment in use are complete.
+SegmentFile::Result Recorder::next_segment(ThreadLog& log, size_t bytes) {
+  if (sums_only) {
+    if (log.sums == nullptr) log.sums = new (std::nothrow) TimeSums(run_bounds);
+    if (log.sums == nullptr) return SegmentFile::Result::kFull;
+    log.sum_up(*log.sums);
+    if (log.segments.begin_again(bytes)) return SegmentFile::Result::kGood;
+  }
+  return log.segments.extend(space_, log.number, bytes);
+}
 
 bool Recorder::refill(ThreadLog& log, size_t words, bool in_function) {
   const int program_errno = errno;
@@ -66,7 +93,7 @@ bool Recorder::extend(ThreadLog& log, size_t words) {
   if (log.at != nullptr && begin - log.last >= stretch_) begin = long_gap(log, begin);
   // Room for the mark of this refill, those of switches, and of the end.
   const size_t spare = 4 * kHeadWords;
-  const auto result = log.segments.extend(space_, log.number, (words + spare) * sizeof(uint64_t));
+  const auto result = next_segment(log, (words + spare) * sizeof(uint64_t));
   if (result == SegmentFile::Result::kFull || result == SegmentFile::Result::kDiskFull) {
     if (log.at != nullptr && !log.muted) put_mark(log, kMarkOff, begin, 0);
     log.muted = true;  // also for the call that is under way

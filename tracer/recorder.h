@@ -17,6 +17,8 @@
 namespace rubato {
 
 class FunctionProbe;
+class TimeSums;
+struct RunBounds;
 
 /// What one thread recorded.
 struct ThreadLog {
@@ -33,6 +35,7 @@ struct ThreadLog {
   uint32_t switches = 0;            ///< of Recorder's, how many are on this log's record
   int depth = 0;                    ///< functions open on this thread, see functions.h
   FunctionProbe* probe = nullptr;
+  TimeSums* sums = nullptr;  ///< of the records that were not kept, see Recorder::keep_sums_only()
   bool busy = false;   ///< inside a recorded call: what MPI calls from there is its own affair
   bool muted = false;  ///< recording is switched off: requests and so on are kept up, calls dropped
   modules::Range code;      ///< addresses in here need no looking at (modules.h)
@@ -41,6 +44,9 @@ struct ThreadLog {
   SegmentFile segments;
   ThreadLog* next = nullptr;       ///< of all
   ThreadLog* next_idle = nullptr;  ///< of those whose thread has ended
+
+  /// Adds the records of the segment in use.
+  void sum_up(TimeSums& all) const;
 };
 
 /// Why recording ended before the program did.
@@ -56,6 +62,10 @@ class Recorder {
   }
   /// For good: no call passes through the recorder any more.
   static void stop() { on_.store(false, std::memory_order_release); }
+
+  /// Records are added up whenever a segment is full, and not kept: memory stays as it is however
+  /// long the program runs (time_sums.h). Before start().
+  static void keep_sums_only(const RunBounds& bounds);
 
   static bool on() { return on_.load(std::memory_order_relaxed); }
   static uint64_t zero() { return zero_; }
@@ -150,6 +160,7 @@ class Recorder {
   static void put_end(ThreadLog& log);
   static void toggle(uint64_t now, bool off);
   static bool extend(ThreadLog& log, size_t words);
+  static SegmentFile::Result next_segment(ThreadLog& log, size_t bytes);
 
   static inline std::atomic<bool> on_{false};
   static inline std::atomic<uint32_t> switches_{0};

@@ -371,6 +371,27 @@ std::string where_to_write(const RecoverTask& task, const ProcessFacts& facts) {
   throw RecoverError("where to? Give a name with -o");
 }
 
+/// What the archive says of itself. Programs of sessions alone end properly and have their archive
+/// made here all the same, and so have those that reached MPI_Finalize on a full disk.
+std::string completeness(const std::map<int, Found>& found, const RecoverResult& result) {
+  const auto all = [&](auto is_so) {
+    return std::all_of(found.begin(), found.end(),
+                       [&](const auto& process) { return is_so(process.second.journal); });
+  };
+  const bool ended =
+      result.in_calls.empty() && all([](const Journal& j) { return j.ended || j.sessions_closed; });
+  const char* trouble = "the program did not reach MPI_Finalize";
+  if (ended && !all([](const Journal& j) { return !j.ended_early; })) {
+    trouble = "recording stopped before the end, as there was no more room for records";
+  } else if (ended) {
+    if (result.missing.empty()) return "true";
+    trouble = "something is missing";
+  } else if (found.begin()->second.journal.sessions) {
+    trouble = "the program did not close its MPI sessions";
+  }
+  return std::string("false: recovered, ") + trouble;
+}
+
 /// What an earlier attempt to write left, or one that had not all records.
 void clear(const std::string& output) {
   fs::remove(output + "/traces.otf2");
@@ -499,18 +520,7 @@ RecoverResult recover(const RecoverTask& task) {
   info.eager_limits = first.eager_limits;
   info.call_names = names.call_names;
   info.call_roles = names.call_roles;
-  // Programs of sessions alone end properly and have their archive made here all the same.
-  const bool ended =
-      result.in_calls.empty() && std::all_of(found.begin(), found.end(), [](const auto& process) {
-        return process.second.journal.sessions_closed;
-      });
-  std::string complete =
-      ended && result.missing.empty()
-          ? "true"
-          : std::string("false: recovered, ") + (ended ? "something is missing"
-                                                 : first_journal.sessions
-                                                     ? "the program did not close its MPI sessions"
-                                                     : "the program did not reach MPI_Finalize");
+  std::string complete = completeness(found, result);
   if (!result.missing.empty()) {
     complete += "; " + std::to_string(result.missing.size()) +
                 " things are missing, the first: " + result.missing.front();

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// Makes an archive of the records of a job that did not reach MPI_Finalize.
+/// Makes an archive of the records of a job that did not reach MPI_Finalize, or could not write it.
 namespace rubato {
 
 /// The records cannot be used; the text says why and what to do.

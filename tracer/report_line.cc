@@ -6,20 +6,6 @@
 namespace rubato {
 namespace {
 
-/// 1234567 as "1,234,567".
-std::string in_thousands(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t i = text.size(); i > 3;) text.insert(i -= 3, 1, ',');
-  return text;
-}
-
-/// Three digits: "0.0123 s", "12.3 s", "1234 s".
-std::string seconds_text(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, seconds < 1000 ? "%.3g s" : "%.0f s", seconds);
-  return text;
-}
-
 std::string size_text(uint64_t bytes) {
   const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(bytes);
@@ -42,6 +28,18 @@ std::string shell_word(const std::string& word) {
 }
 
 }  // namespace
+
+std::string in_thousands(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t i = text.size(); i > 3;) text.insert(i -= 3, 1, ',');
+  return text;
+}
+
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, seconds < 1000 ? "%.3g s" : "%.0f s", seconds);
+  return text;
+}
 
 std::string report_line(const RunReport& report, const std::string& directory) {
   std::string name = report.archive;

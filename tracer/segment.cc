@@ -202,6 +202,12 @@ bool SegmentFile::use_again(const SegmentSpace& space, uint32_t thread) {
   return true;
 }
 
+bool SegmentFile::begin_again(size_t bytes) {
+  if (window_ == nullptr || window_bytes_ < bytes + sizeof(SegmentHeader)) return false;
+  std::memset(begin(), 0, window_bytes_ - sizeof(SegmentHeader));
+  return true;
+}
+
 bool SegmentFile::map_next(uint32_t thread, size_t size) {
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file_,
                       static_cast<off_t>(end_));

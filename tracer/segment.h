@@ -55,6 +55,10 @@ class SegmentFile {
   /// kFull and kDiskFull that is still mapped, and what is in it stays.
   Result extend(const SegmentSpace& space, uint32_t thread, size_t bytes);
 
+  /// Forgets what is in the segment in use, and begins anew there. False where that has no room for
+  /// `bytes`, or where there is none: then extend().
+  bool begin_again(size_t bytes);
+
   SegmentHeader* header() const { return window_; }
   uint64_t* begin() const { return reinterpret_cast<uint64_t*>(window_ + 1); }
   uint64_t* end() const {

@@ -19,6 +19,7 @@
 #include "tracer/modules.h"
 #include "tracer/overhead.h"
 #include "tracer/overhead_in_place.h"
+#include "tracer/own_times.h"
 #include "tracer/periodic_sync.h"
 #include "tracer/record_space.h"
 #include "tracer/report_line.h"
@@ -195,9 +196,12 @@ void begin_records(const InitStamp& stamp, bool threads, Start start_communicato
   requests::start(threads);
   start_communicators();
   if (session->settings.functions || session->settings.call_sites) modules::start();
+  if (!session->settings.archive) Recorder::keep_sums_only(run_bounds());
   Recorder::start(session->space.segments, zero);
-  info.overhead = measure_overhead(session->settings.functions, session->settings.call_sites);
-  if (session->has_world) {
+  if (session->settings.archive) {
+    info.overhead = measure_overhead(session->settings.functions, session->settings.call_sites);
+  }
+  if (session->settings.archive && session->has_world) {
     measure_in_place(session->rank, session->size, session->host, info.overhead);
   }
   info.eager_limits = eager_limits();
@@ -315,11 +319,14 @@ void join_world(CallId init, const InitStamp& stamp) {
   }
   session->has_world = true;
   PMPI(Comm_dup)(handles.world, &session->comm);
-  // The clocks of ranks that chose alone may be different ones.
+  // The clocks of ranks that chose alone may be different ones, and so may their settings be.
+  session->settings.summary = any_rank(session->comm, session->settings.summary);
   const bool tsc = session->recording && Clock::uses_tsc();
   const bool other = session->recording && !Clock::uses_tsc();
   if (any_rank(session->comm, !session->recording) ||
-      (any_rank(session->comm, tsc) && any_rank(session->comm, other))) {
+      (any_rank(session->comm, tsc) && any_rank(session->comm, other)) ||
+      (any_rank(session->comm, session->settings.archive) &&
+       any_rank(session->comm, !session->settings.archive))) {
     Recorder::stop();
     session->recording = false;
     return;
@@ -360,6 +367,16 @@ double clock_rate() {
   return ticks_per_second(session->first_pair, last);
 }
 
+/// The end of a run of which nothing but a summary is wanted.
+void end_without_archive() {
+  const double rate = clock_rate();
+  const std::string line = summarise_run(session->comm, session->clocks.model(), rate);
+  for (ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
+    Recorder::release(*log);
+  }
+  if (session->rank == 0) say_outcome(line);
+}
+
 /// The line at the end, by rank 0.
 void say_written(const Written& written) {
   RunReport report;
@@ -379,7 +396,14 @@ void end_session(CallId finalize, const void* call_site) {
   record_the_end(finalize, call_site);
   session->end_ticks = Clock::now();
   Recorder::stop();
+  journal::ended(Recorder::ended() != Ended::kNot);
   session->clocks.measure(kMeasureSeconds);
+  if (!session->settings.archive) {
+    end_without_archive();
+    session->clocks.finish();
+    PMPI(Comm_free)(&session->comm);
+    return;
+  }
   session->task.offsets = session->clocks.model().records(session->task.info.start_ticks);
   session->task.info.ticks_per_second = clock_rate();
   session->task.info.locations_reused = any_rank(session->comm, Recorder::logs_reused());
@@ -388,8 +412,14 @@ void end_session(CallId finalize, const void* call_site) {
         take_probes(session->comm, session->task.info.overhead);
   }
   session->task.output = session->settings.output;
+  session->task.records = session->space.directory;
   session->task.function_filter = session->settings.function_filter;
   session->task.host = session->host;
+  if (session->settings.summary) {
+    const std::string line =
+        summarise_run(session->comm, session->clocks.model(), session->task.info.ticks_per_second);
+    if (session->rank == 0) warn(line);
+  }
   Written written;
   if (write_archive(session->comm, session->task, written)) {
     for (ThreadLog* log = Recorder::threads(); log != nullptr; log = log->next) {
@@ -547,6 +577,7 @@ void abort_session() {
 }
 
 std::string how_to_recover(const std::string& what) {
+  if (!session->settings.archive) return "no summary: " + what;
   return what + "; to make a trace of what was recorded: rubato recover " +
          session->settings.output;
 }

@@ -35,7 +35,8 @@ void mpi_session_closed(bool good);
 /// The program is about to die by MPI_Abort.
 void abort_session();
 
-/// A line for the user of a program that did not reach MPI_Finalize.
+/// A line for the user of a program that did not reach MPI_Finalize; where no archive is wanted,
+/// that there is no summary.
 std::string how_to_recover(const std::string& what);
 
 /// The message at the exit of rank 0, if this program used sessions only and closed them all; else

@@ -45,6 +45,9 @@ Settings Settings::from_environment() {
   settings.functions = is_set("RUBATO_TRACE_FUNCTIONS");
   settings.probe_overhead = is_set("RUBATO_TRACE_PROBE_OVERHEAD");
   settings.call_sites = is_set("RUBATO_TRACE_CALL_SITES");
+  settings.summary = is_set("RUBATO_SUMMARY");
+  const char* archive = std::getenv("RUBATO_TRACE_ARCHIVE");
+  settings.archive = archive == nullptr || std::strcmp(archive, "0") != 0;
   if (const char* filter = std::getenv("RUBATO_TRACE_FUNCTION_FILTER")) {
     std::ifstream file(filter, std::ios::binary);
     settings.function_filter.assign(std::istreambuf_iterator<char>(file), {});

@@ -116,6 +116,12 @@ class Graph : public Topology {
       rows.push_back(std::move(above));
     }
     rows.pop_back();
+    // Switches that no node reaches stand above all others.
+    std::vector<uint32_t> apart;
+    for (uint32_t i = 0; i < names_.size(); ++i) {
+      if (!seen[i]) apart.push_back(i);
+    }
+    if (!apart.empty()) rows.push_back(std::move(apart));
     TopologyDrawing drawing;
     drawing.vertices.resize(names_.size());
     for (size_t row = 0; row < rows.size(); ++row) {

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kMostLinks = size_t{1} << 18;
 
 LinkLoads::Drawing draw(const Topology& topology, const std::vector<double>& bytes,
-                        const std::vector<double>& loads) {
+                        const std::vector<double>& loads, double span) {
   LinkLoads::Drawing drawing;
   if (topology.links().size() > kMostLinks) return drawing;
   TopologyDrawing whole = topology.drawing();
@@ -32,7 +32,7 @@ LinkLoads::Drawing draw(const Topology& topology, const std::vector<double>& byt
   for (uint32_t i = 0; i < whole.cables.size(); ++i) {
     const TopologyDrawing::Cable& cable = whole.cables[i];
     busy.push_back({busiest(cable.there), busiest(cable.back), load(cable)});
-    order.push_back({-std::max(busy[i].there, busy[i].back), i});
+    order.push_back({-std::max(busy[i].there, busy[i].back) / span - busy[i].load, i});
   }
   std::sort(order.begin(), order.end());
   drawing.cables = order.size();
@@ -144,12 +144,13 @@ LinkLoads LinkCounter::loads() const {
     kind.bytes += by_link_[link];
     if (by_link_[link] > 0) used.push_back(link);
   }
+  const double span = loads.bin * static_cast<double>(std::max<size_t>(used_, 1));
   const size_t hottest = std::min(used.size(), LinkLoads::kHottest);
   std::partial_sort(used.begin(), used.begin() + static_cast<long>(hottest), used.end(),
                     [&](uint32_t a, uint32_t b) {
                       const auto busy = [&](uint32_t link) {
-                        const double left = 1 - loads_[links[link].kind];
-                        return by_link_[link] / (links[link].bandwidth * left);
+                        return by_link_[link] / (links[link].bandwidth * span) +
+                               loads_[links[link].kind];
                       };
                       const double busy_a = busy(a), busy_b = busy(b);
                       return busy_a != busy_b ? busy_a > busy_b : a < b;
@@ -160,7 +161,7 @@ LinkLoads LinkCounter::loads() const {
                              by_link_[used[i]], links[used[i]].bandwidth,
                              loads_[links[used[i]].kind]});
   }
-  loads.drawing = draw(*topology_, by_link_, loads_);
+  loads.drawing = draw(*topology_, by_link_, loads_, span);
   return loads;
 }
 

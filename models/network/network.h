@@ -11,6 +11,7 @@
 // Nothing here knows MPI: who sends what, and when, is up to the replay.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -66,6 +67,9 @@ class Network {
     return static_cast<void>(now), std::nullopt;
   }
 
+  /// A network in which each flow takes what it takes here if it is the only one.
+  virtual std::unique_ptr<Network> with_lone_flows() const;
+
   /// The timers requested since the last call.
   std::vector<Timer> take_timers() { return std::exchange(timers_, {}); }
 
@@ -85,5 +89,9 @@ class UnlimitedNetwork : public Network {
   void start(uint32_t number, const Flow& flow, double) override { ask(flow.alone, number, 0); }
   bool over(const Timer&) override { return true; }
 };
+
+inline std::unique_ptr<Network> Network::with_lone_flows() const {
+  return std::make_unique<UnlimitedNetwork>();
+}
 
 }  // namespace rubato

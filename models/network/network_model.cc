@@ -87,7 +87,7 @@ void ContentionSetting::set(const NetworkKey& key, const std::string& value) {
 std::unique_ptr<Network> ContentionSetting::make_network(const Placement& placement,
                                                          double ticks_per_second) const {
   auto network = model && model->make ? model->make(*this, placement, ticks_per_second) : nullptr;
-  if (network && flows_alone) return std::make_unique<UnlimitedNetwork>();
+  if (network && flows_alone) return network->with_lone_flows();
   return network;
 }
 

@@ -75,7 +75,7 @@ struct ContentionSetting {
   std::map<std::string, std::string> texts;  ///< likewise, of the other kinds: 4x2; lines
   std::array<bool, kLevels> levels = {false, false, false, true};  ///< levels that take part
   std::shared_ptr<const Topology> loaded;                          ///< of a key of kind kFile
-  bool flows_alone = false;  ///< flows of a network that they would share do nothing to each other
+  bool flows_alone = false;  ///< each flow as if it were the only one
 
   /// The value of a key of the model, or its usual one; none: no limit.
   std::optional<double> number(const std::string& key) const;

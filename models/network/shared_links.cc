@@ -24,6 +24,7 @@
 #include <variant>
 
 #include "models/network/link_counter.h"
+#include "models/network/lone_flows.h"
 #include "models/network/time_heap.h"
 #include "models/network/topology.h"
 
@@ -67,6 +68,10 @@ class SharedLinks : public Network {
     if (!counter_) counter_.emplace(*topology_, ticks_per_second_, loads_);
   }
   std::optional<LinkLoads> loads(double now) override;
+  std::unique_ptr<Network> with_lone_flows() const override {
+    return std::make_unique<LoneFlows>(topology_, capacities(*topology_, loads_, ticks_per_second_),
+                                       ticks_per_second_);
+  }
 
  private:
   enum Version : uint32_t { kArrives, kLooks };

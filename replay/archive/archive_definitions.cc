@@ -244,7 +244,9 @@ std::string find_anchor(const std::string& path) {
     if (entry.path().extension() == ".otf2") anchors.push_back(entry.path().string());
   }
   if (anchors.empty() && fs::exists(path + "/INCOMPLETE", error)) {
-    throw InputError(path + ": its recording did not end, so there is no archive yet; make one: " +
+    throw InputError(path +
+                     ": there is no archive yet, as its program still runs, was killed, or could "
+                     "not write it; make one: " +
                      "rubato recover " + shell_quoted(path));
   }
   if (anchors.empty()) throw InputError(path + ": there is no .otf2 file in this directory");

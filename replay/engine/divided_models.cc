@@ -5,7 +5,7 @@
 
 namespace rubato {
 
-template class Replay<Divided<ModelRules<1>>>;
-template class Replay<Divided<ModelRules<4>>>;
+template ReplayOutcome Replay<Divided<ModelRules<1>>>::run();
+template ReplayOutcome Replay<Divided<ModelRules<4>>>::run();
 
 }  // namespace rubato

@@ -6,9 +6,9 @@
 
 namespace rubato {
 
-template class Replay<Divided<MinimaRules>>;
-template class Replay<Divided<MeasuredRules<1>>>;
-template class Replay<Divided<MeasuredRules<4>>>;
-template class Replay<Divided<MeasuredRules<16>>>;
+template ReplayOutcome Replay<Divided<MinimaRules>>::run();
+template ReplayOutcome Replay<Divided<MeasuredRules<1>>>::run();
+template ReplayOutcome Replay<Divided<MeasuredRules<4>>>::run();
+template ReplayOutcome Replay<Divided<MeasuredRules<16>>>::run();
 
 }  // namespace rubato

@@ -5,6 +5,6 @@
 
 namespace rubato {
 
-template class Replay<OriginRules>;
+template ReplayOutcome Replay<OriginRules>::run();
 
 }  // namespace rubato

@@ -5,7 +5,7 @@
 
 namespace rubato {
 
-template class Replay<ModelRules<1>>;
-template class Replay<ModelRules<4>>;
+template ReplayOutcome Replay<ModelRules<1>>::run();
+template ReplayOutcome Replay<ModelRules<4>>::run();
 
 }  // namespace rubato

@@ -8,11 +8,11 @@
 
 namespace rubato {
 
-template class Replay<ReceiverRules>;
-template class Replay<MinimaRules>;
-template class Replay<LogicalClockRules>;
-template class Replay<MeasuredRules<1>>;
-template class Replay<MeasuredRules<4>>;
-template class Replay<MeasuredRules<16>>;
+template ReplayOutcome Replay<ReceiverRules>::run();
+template ReplayOutcome Replay<MinimaRules>::run();
+template ReplayOutcome Replay<LogicalClockRules>::run();
+template ReplayOutcome Replay<MeasuredRules<1>>::run();
+template ReplayOutcome Replay<MeasuredRules<4>>::run();
+template ReplayOutcome Replay<MeasuredRules<16>>::run();
 
 }  // namespace rubato

@@ -6,6 +6,6 @@
 
 namespace rubato {
 
-template class Replay<OrderedRules>;
+template ReplayOutcome Replay<OrderedRules>::run();
 
 }  // namespace rubato

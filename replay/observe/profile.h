@@ -189,7 +189,7 @@ class Profile {
   /// What is neither compute nor MPI.
   enum Other { kFlushing, kOff, kStolen, kOthers };
 
-  struct alignas(kCacheLine / 2) PerCall {
+  struct alignas(std::max(kCacheLine / 2, alignof(Lanes<K>))) PerCall {
     Lanes<K> time;
     uint64_t calls = 0;
     uint64_t bytes_sent = 0;

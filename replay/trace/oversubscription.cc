@@ -61,10 +61,10 @@ std::string interrupted_ranks(const std::vector<RankProcessors>& ranks, double s
   }
   if (interrupted == 0) return "";
   return std::to_string(interrupted) + " of " + std::to_string(ranks.size()) +
-         " ranks lost their core more than " + std::to_string(std::lround(kSwitchesPerSecond)) +
-         " times a second, rank " + std::to_string(worst) + " " +
+         " ranks had more than " + std::to_string(std::lround(kSwitchesPerSecond)) +
+         " involuntary context switches per second (rank " + std::to_string(worst) + ": " +
          std::to_string(std::lround(rate(worst))) +
-         " times: others ran in between, and the time they took is part of what was recorded";
+         "): others ran in between, and the time they took is part of what was recorded";
 }
 
 }  // namespace

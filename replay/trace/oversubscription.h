@@ -15,9 +15,10 @@ struct RankProcessors {
 };
 
 /// Warnings about ranks that shared a core, since their compute then contains time of other ranks:
-/// a node with more ranks than usable cores, or ranks that lost their core more than ten times a
-/// second. `node_of_rank` and `nodes` as in TraceDefinitions; `seconds` is the length of the
-/// recording. Empty if there is no reason to warn.
+/// a node with more ranks than usable cores, or ranks with more than ten involuntary context
+/// switches per second (a rank that gave up its core by itself, as in sched_yield(), has none).
+/// `node_of_rank` and `nodes` as in TraceDefinitions; `seconds` is the length of the recording.
+/// Empty if there is no reason to warn.
 std::vector<std::string> oversubscription(const std::vector<RankProcessors>& ranks,
                                           const std::vector<int>& node_of_rank,
                                           const std::vector<std::string>& nodes, double seconds);

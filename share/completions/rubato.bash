@@ -32,7 +32,7 @@ _rubato_scenario() {
 _rubato() {
   COMPREPLY=()
   # The words as the user sees them: readline has broken them at ':' and '='.
-  local line=${COMP_LINE:0:COMP_POINT} words rubato=$1 command i
+  local line=${COMP_LINE:0:COMP_POINT} words rubato=${1/#\~\//$HOME/} command i
   read -ra words <<<"$line"
   [[ $line == *[[:blank:]] ]] && words+=("")
   # Behind mpirun and its options, too.

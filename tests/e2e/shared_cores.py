@@ -48,5 +48,5 @@ with tempfile.TemporaryDirectory() as directory:
         assert run.returncode == 0, run.stderr
         text = " ".join(run.stdout.split())
         assert "2 ranks had 1 core on node 'n0': they took turns" in text, run.stdout
-        assert "1 of 2 ranks lost their core more than 10 times a second, rank 1 40 times" in text, run.stdout
+        assert "1 of 2 ranks had more than 10 involuntary context switches per second (rank 1: 40)" in text, run.stdout
 print("PASS shared_cores")

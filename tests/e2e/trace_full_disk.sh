@@ -47,6 +47,11 @@ for messages in 40000 300000 1; do
     "$rubato" recover disk/run.otf2dir -o elsewhere.otf2dir >out.txt || fail "recover without a note: $(cat out.txt)"
     [ ! -e "$place" ] || fail "records are left in $place"
   fi
+  # The message names the records; they are complete, and so is what was made of them.
+  grep -q "records are kept (rank 0's in /[^ ]*/rubato-[^ ]*); make room and run: rubato recover" err.txt ||
+    fail "message: $(cat err.txt)"
+  "$rubato" info elsewhere.otf2dir >out.txt || fail "info: $(cat out.txt)"
+  ! grep -q incomplete out.txt || fail "info: $(cat out.txt)"
   otf2-print elsewhere.otf2dir/traces.otf2 >print.txt
   expect "$messages" '^MPI_SEND '
   expect "$messages" '^MPI_RECV '

@@ -48,6 +48,24 @@ TEST_CASE("contention of an incast of two") {
   CHECK(contention_to_json(results.calls, result)["calls"].size() == 1);
 }
 
+// A link of half a byte a tick is slow for one flow alone, too: 100 + 2000, and nobody in its way.
+// Two of them take 100 + 4000, of which 2000 are contention.
+TEST_CASE("a slow link is no contention") {
+  const Scenario slow = contended("model = \"crossbar\"\nlink_bandwidth = \"0.5GB/s\"");
+  const Results one = costs(traffic(2, {{1, 0, 1000}}), {slow});
+  CHECK(one.scenarios[0].elapsed * 1e9 == Approx(2100));
+  CHECK(one.scenarios[0].contention->elapsed_alone == one.scenarios[0].elapsed);
+  const Results two = costs(traffic(3, {{1, 0, 1000}, {2, 0, 1000}}), {slow});
+  CHECK(two.scenarios[0].elapsed * 1e9 == Approx(4100));
+  CHECK(two.scenarios[0].contention->elapsed_alone * 1e9 == Approx(2100));
+}
+
+// A crossbar without a bandwidth has latencies and nothing that is shared.
+TEST_CASE("contention is not asked for where nothing is shared") {
+  const Results results = costs(traffic(2, {{1, 0, 1000}}), {contended("model = \"crossbar\"")});
+  CHECK(!results.scenarios[0].contention);
+}
+
 // Into different nodes: nothing is shared. Nothing is told of machines without contention.
 TEST_CASE("contention that costs nothing, and none") {
   const Results free =

@@ -10,8 +10,8 @@
 
 namespace rubato {
 
-template class Replay<Delayed>;
-template class Replay<Drawn<ModelRules<1>>>;
-template class Replay<Drawn<MeasuredRules<1>>>;
+template ReplayOutcome Replay<Delayed>::run();
+template ReplayOutcome Replay<Drawn<ModelRules<1>>>::run();
+template ReplayOutcome Replay<Drawn<MeasuredRules<1>>>::run();
 
 }  // namespace rubato

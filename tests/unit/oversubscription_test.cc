@@ -37,12 +37,12 @@ TEST_CASE("the node with the most ranks per core is named") {
   CHECK(crowded[0].find("4 ranks had 2 cores on node 'b' (and on 1 more too few)") == 0);
 }
 
-TEST_CASE("ranks that lose their core more than ten times a second") {
+TEST_CASE("ranks with more than ten involuntary context switches per second") {
   CHECK(on_one_node(2, 2, 2, 100, 10).empty());  // 10 a second
   const auto interrupted = on_one_node(2, 2, 2, 1010, 10);
   REQUIRE(interrupted.size() == 1);
-  CHECK(interrupted[0].find("2 of 2 ranks lost their core more than 10 times a second, rank 0 101 "
-                            "times") == 0);
+  CHECK(interrupted[0].find("2 of 2 ranks had more than 10 involuntary context switches per "
+                            "second (rank 0: 101): ") == 0);
 }
 
 TEST_CASE("archives that say nothing of processors are left alone") {

@@ -23,7 +23,7 @@ TEST_CASE("text for terminals has no escapes and no bytes that are no UTF-8") {
 }
 
 TEST_CASE("text for terminals of ASCII") {
-  CHECK(ascii_text("1.5 µs ± 2 % × 3 → 語") == "1.5 us +- 2 % x 3 -> ?");
+  CHECK(ascii_text("1.5 µs ± 2 % × 3 ÷ 4 → 語") == "1.5 us +- 2 % x 3 / 4 -> ?");
 }
 
 TEST_CASE("cells that spreadsheets take for formulas") {

@@ -20,5 +20,6 @@ fi
 # Slurm may empty /dev/shm when a job is killed: the records are on the job's own disk or file system.
 "${start[@]}" rubato trace -o "$out" --records "$SLURM_SUBMIT_DIR" "$@"
 # Two ranks a node: one pair inside a node, one between two.
-"${start[@]}" --ntasks-per-node=2 rubato calibrate --quick -o "cluster-$SLURM_JOB_ID.toml"
+"${start[@]}" --nodes="$SLURM_NNODES" --ntasks=$((2 * SLURM_NNODES)) --ntasks-per-node=2 \
+  rubato calibrate --quick -o "cluster-$SLURM_JOB_ID.toml"
 rubato replay "$out" --on "cluster-$SLURM_JOB_ID.toml" --html "report-$SLURM_JOB_ID.html"

@@ -32,14 +32,14 @@ static double now(void) {
 /* A word of each cache line, in steps that no prefetcher foresees: seconds a word. */
 static double read_words(const char* from, size_t size, size_t* at) {
   const size_t lines = size / kLine;
-  long sum = 0;
+  unsigned long sum = 0;
   const double begin = now();
   for (int i = 0; i < kWords; ++i) {
     *at = (*at * 1103515245 + 12345 + (size_t)(sum & 1)) & (lines - 1);
-    sum += *(const volatile long*)(from + *at * kLine);
+    sum += *(const volatile unsigned long*)(from + *at * kLine);
   }
   const double seconds = (now() - begin) / kWords;
-  sink = sum;
+  sink = (long)sum;
   return seconds;
 }
 static double write_words(char* to, size_t size, size_t* at) {

@@ -227,6 +227,10 @@ int main(int count, char **words) {
   } else if (strcmp(method, "barrier")) {
     fail("METHOD is barrier, window:US, jk:US, loop or skampi");
   }
+  static const char *const functions[] = {"bcast", "reduce", "scan", "allgather", "allreduce", "own"};
+  int known = 0;
+  for (int i = 0; i < 6; i++) known |= !strcmp(function, functions[i]);
+  if (!known) fail("FUNCTION is bcast, reduce, scan, allgather, allreduce or own");
   launch = atoi(words[2]);
   int observations = atoi(words[5]);
   if (kind == SKAMPI) observations = MOST;
@@ -235,6 +239,7 @@ int main(int count, char **words) {
   int sizes[64], number = 0, largest = 8;
   for (char *word = strtok(words[4], ","); word && number < 64; word = strtok(NULL, ",")) {
     sizes[number] = atoi(word);
+    if (sizes[number] < 1 && strcmp(word, "0")) fail("SIZES are bytes, with commas between them");
     if (sizes[number] > largest) largest = sizes[number];
     number++;
   }

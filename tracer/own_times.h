@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tracer/clock_model.h"
+#include "tracer/pmpi.h"
+#include "tracer/run_summary.h"
+#include "tracer/time_sums.h"
+
+/// The summary of a run, from the records of its ranks.
+namespace rubato {
+
+/// By this library's numbers of calls.
+RunBounds run_bounds();
+
+/// The line of summary_line() on rank 0, elsewhere nothing. Collective, after Recorder::stop();
+/// `clock` is this rank's, and `per_second` its ticks.
+std::string summarise_run(MPI_Comm comm, const ClockModel& clock, double per_second);
+
+}  // namespace rubato
