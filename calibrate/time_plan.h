@@ -10,7 +10,7 @@ namespace rubato {
 struct Pace {
   bool quick = false;
   bool in_time = false;  ///< a quick run leaves out what its time is too short for
-  double scale = 1;  ///< factor of the default times, for the requested time
+  double scale = 1;      ///< factor of the default times, for the requested time
 
   /// The budget of a part with these default times, for a quick run and a full one.
   double seconds(double in_quick, double in_normal) const {

@@ -18,7 +18,7 @@ struct LevelSamples {
   std::vector<TimedLength> burst, single;  ///< half a round trip of k messages at once, and of one
   /// Many blocking sends in a row and an empty answer; files of older versions have none.
   std::vector<TimedLength> stream;
-  std::vector<TimedLength> exchange;       ///< of one in each direction at the same time
+  std::vector<TimedLength> exchange;  ///< of one in each direction at the same time
   /// One way again, measured in turn with these three; may be empty.
   std::vector<TimedLength> pingpong_beside;
   /// Copies within a rank, in its cache and past it, and how it combines two operands of a
