@@ -7,7 +7,9 @@
 #include <set>
 #include <utility>
 
+#include "calibrate/quick_plan.h"
 #include "models/error.h"
+#include "models/units.h"
 
 namespace rubato {
 namespace {
@@ -16,6 +18,8 @@ namespace {
 // longer delay tells: five probes of 2 ms to 32 ms, the first of them far above any eager send.
 constexpr double kReceiverDelay = 2e-3;  // seconds
 constexpr int kProbes = 5;
+// Of a quick run: seconds for the check of all bytes, and for the search of the eager limit.
+constexpr double kChecks = 1, kSearch = 3;
 
 /// Seconds for each part.
 struct Budget {
@@ -37,6 +41,8 @@ SweepOptions sweep_options(const Effort& effort, double budget, const std::strin
   options.lengths = lengths_of(effort.lengths, level, pattern);
   options.busy_budget = effort.begin(budget);
   options.of_loops = effort.of_loops;
+  const std::string name = kLevelNames[static_cast<int>(level)];
+  tell_left_out(options, effort, what == name ? name : name + " " + what);
   if (effort.progress) {
     options.progress = [&effort, what](const std::string& text) {
       effort.progress(what + ": " + text);
@@ -46,8 +52,12 @@ SweepOptions sweep_options(const Effort& effort, double budget, const std::strin
 }
 
 ProtocolProbe find_protocol(Pair& pair, Level level, const Effort& effort) {
+  const double begin = now();
+  bool in_time = true;
   const auto eager = [&](size_t bytes) {
     double delay = kReceiverDelay;
+    in_time = in_time && !(effort.pace.quick && now() - begin > kSearch);
+    if (!in_time) return false;
     for (int i = 0; i < kProbes; ++i, delay *= 2) {
       const bool early = level == Level::kSelf ? pair.sends_eagerly_to_self(bytes)
                                                : pair.sends_eagerly(bytes, delay);
@@ -56,6 +66,11 @@ ProtocolProbe find_protocol(Pair& pair, Level level, const Effort& effort) {
     return false;
   };
   const std::optional<size_t> limit = find_eager_limit(eager, effort.max_bytes);
+  if (!in_time) {
+    effort.leave_out(std::string(kLevelNames[static_cast<int>(level)]) +
+                     ": the eager limit and the protocol above it");
+    return {};
+  }
   ProtocolProbe probe;
   if (limit) probe.eager = static_cast<double>(*limit);
   if (limit != effort.max_bytes) probe.waiting = limit ? *probe.eager + 1 : 0;
@@ -121,8 +136,10 @@ SweepOptions options_of_singles(const Basis& basis, const Effort& effort, const 
   options.loop_seconds = 0;
   options.min_round_trips = kRepetitions;
   options.first_cycles = 4;
-  options.only = {0, effort.max_bytes};
-  for (size_t n = 1; n < effort.max_bytes; n *= 2) options.only.insert(n);
+  // A quick run may have left out longer ones, and nobody knows how long to look away for them.
+  const size_t longest = std::min(effort.max_bytes, basis.one_way.rbegin()->first);
+  options.only = {0, longest};
+  for (size_t n = 1; n < longest; n *= 2) options.only.insert(n);
   return options;
 }
 
@@ -165,6 +182,10 @@ void measure_overheads(Pair& pair, Basis& basis, const Effort& effort) {
             options);
   options.lengths = lengths_of(effort.lengths, basis.level, "receive_overhead");
   options.busy_budget = effort.begin(options.budget);
+  if (options.planned && options.lengths.empty()) {  // both ends, or there are no overheads
+    options.lengths.clear();
+    for (const auto& [bytes, timing] : sends) options.lengths.push_back(bytes);
+  }
   LevelSeries measured{basis.level, {{"send_overhead", sends}}};
   const Receives receives = sweep_receives(pair, away, options);
   basis.receives = receives.both;
@@ -216,11 +237,17 @@ void measure_overlap(Pair& pair, Basis& basis, const Effort& effort) {
   options.only.insert(waiting);
   Series sender{"sender_computes", {}}, both{"both_compute", {}};
   const bool given = !options.lengths.empty();
+  const double begin = now(), budget = options.budget;  // of either series
   for (int round = 0; round < (given ? 1 : kMostRounds) && !options.only.empty(); ++round) {
+    if (round > 0 && options.planned && now() - begin > 2 * budget) break;
     sender.timings.merge(sweep(
         [&](size_t bytes, int loops) { return pair.sender_wait(bytes, loops, away(bytes), 0); },
         options));
     if (round == 0) options.busy_budget = effort.begin(options.budget);
+    if (options.planned) {
+      options.only.clear();
+      for (const auto& [bytes, timing] : sender.timings) options.only.insert(bytes);
+    }
     both.timings.merge(sweep(
         [&](size_t bytes, int loops) {
           return pair.sender_wait(bytes, loops, away(bytes), kLonger * away(bytes));
@@ -261,8 +288,16 @@ SweepOptions sweep_options(const Effort& effort, double budget) {
   options.busy_budget = budget;
   options.max_cycles = effort.pace.times(options.max_cycles, options.max_cycles);
   options.seed = effort.seed;
+  options.planned = effort.pace.quick;
   options.stop = effort.stop;
   return options;
+}
+
+void tell_left_out(SweepOptions& options, const Effort& effort, const std::string& what) {
+  options.left_out = [&effort, what](const std::set<size_t>& wanted,
+                                     const std::set<size_t>& measured) {
+    effort.leave_out(left_out_text(what, wanted, measured));
+  };
 }
 
 double planned_seconds(Level level, const Pace& pace) {
@@ -271,7 +306,13 @@ double planned_seconds(Level level, const Pace& pace) {
 }
 
 void characterise(Pair& pair, Level level, int partner, const Effort& effort) {
+  const double begin = now();
   for (size_t bytes : starting_lengths(effort.max_bytes)) {
+    if (effort.pace.quick && now() - begin > kChecks) {
+      effort.leave_out(std::string(kLevelNames[static_cast<int>(level)]) + ": bit patterns from " +
+                       format_bytes(static_cast<double>(bytes)) + " on");
+      break;
+    }
     if (pair.payload_survives(bytes)) continue;
     throw InputError("a message of " + std::to_string(bytes) + " bytes to rank " +
                      std::to_string(partner) + " arrived damaged; this MPI cannot be trusted");
@@ -287,8 +328,16 @@ void characterise(Pair& pair, Level level, int partner, const Effort& effort) {
   };
   basis.one_way = sweep(loop, options);
   effort.keep({level, {{pattern, basis.one_way}}, basis.probe});
-  for (const auto measure : {measure_ports, measure_overheads, measure_overlap}) {
-    if (!self && !(effort.stop && effort.stop())) measure(pair, basis, effort);
+  if (self) return;
+  using Part = void (*)(Pair&, Basis&, const Effort&);
+  constexpr std::pair<const char*, Part> kParts[] = {{"ports", measure_ports},
+                                                     {"processor time", measure_overheads},
+                                                     {"overlap", measure_overlap}};
+  for (const auto& [what, measure] : kParts) {
+    if (!(effort.stop && effort.stop()))
+      measure(pair, basis, effort);
+    else
+      effort.leave_out(std::string(kLevelNames[static_cast<int>(level)]) + " " + what);
   }
 }
 

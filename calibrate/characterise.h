@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,13 +42,26 @@ struct Effort {
   /// Called at the begin of each part with its budget in seconds; returns how long the part may
   /// continue if the machine is busy (TimePlan::begin). On the rank that measures.
   std::function<double(double)> begin = [](double budget) { return 2 * budget; };
+  /// Receives what a quick run leaves out: it ends in time on any network. On the rank that
+  /// measures.
+  std::function<void(const std::string&)> leave_out = [](const std::string&) {};
   /// Receives what was measured, part by part: from then on it survives a kill of the run. On the
   /// rank that measures.
   std::function<void(const LevelSeries&)> keep = [](const LevelSeries&) {};
 };
 
+/// In a random order that follows from the seed, the same on all ranks.
+template <typename Item>
+void shuffle_in_order_of(unsigned seed, std::vector<Item>& items) {
+  std::mt19937 random(seed);
+  std::shuffle(items.begin(), items.end(), random);
+}
+
 /// The rules of a sweep that takes `budget` seconds, and no longer if the machine is busy.
 SweepOptions sweep_options(const Effort& effort, double budget);
+
+/// Has a sweep tell what it leaves out, as lengths of `what`.
+void tell_left_out(SweepOptions& options, const Effort& effort, const std::string& what);
 
 /// What the parts of a level are planned to take together, seconds.
 double planned_seconds(Level level, const Pace& pace);

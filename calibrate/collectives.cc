@@ -214,12 +214,18 @@ CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& e
   const std::vector<Experiment> experiments = make_experiments(teams, effort);
   const TimingOptions options = timing_options(effort, experiments.size());
 
+  // A quick run ends in time on a slow network, too.
+  const double begin_limits = monotonic_seconds();
+  const double limits_until =
+      effort.pace.quick ? begin_limits + collectives_seconds(effort) : kNever;
+  int limits = 0;
   for (const CollectiveOp op : effort.operations) {
     if (!is_rooted(op)) continue;
     const auto team = std::find_if(teams.rbegin(), teams.rend(),
                                    [](const Team& one) { return one.processes <= kMostForLimits; });
     run.tell("who holds whom, " + name_of(op));
-    if (run.next(0, kNever) < 0) break;
+    if (run.next(0, limits_until) < 0) break;
+    ++limits;
     run.find_limit(op, *team);
   }
   const double begin = monotonic_seconds();
@@ -243,7 +249,11 @@ CollectiveResults measure_collectives(MPI_Comm world, const CollectivesEffort& e
   for (Team& team : teams) {
     if (team.comm != MPI_COMM_NULL) MPI_Comm_free(&team.comm);
   }
-  return run.results(experiments.size());
+  CollectiveResults results = run.results(experiments.size());
+  results.limits_skipped = static_cast<int>(std::count_if(effort.operations.begin(),
+                                                          effort.operations.end(), is_rooted)) -
+                           limits;
+  return results;
 }
 
 }  // namespace rubato

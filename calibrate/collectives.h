@@ -47,7 +47,8 @@ struct CollectiveResults {
   ProcessSync sync = ProcessSync::kBarrier;
   std::vector<CollectiveSample> samples;
   std::vector<SyncLimit> limits;
-  int skipped = 0;  ///< experiments without an observation in time, or that a stop left out
+  int limits_skipped = 0;  ///< operations whose limit was not looked for, for lack of time
+  int skipped = 0;         ///< experiments without an observation in time, or that a stop left out
 };
 
 /// What they are planned to take together, seconds.

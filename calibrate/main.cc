@@ -136,6 +136,7 @@ Provenance gather_factors(const Options& options, int ranks, size_t cold_bytes) 
                   format_bytes(2. * static_cast<double>(cold_bytes)),
                   format_bytes(static_cast<double>(largest_cache_of_all(MPI_COMM_WORLD))));
   factors["time"] = name_of(options.of_loops);
+  factors["seed"] = std::to_string(options.launch);
   factors["command"] = options.command;
   return factors;
 }
@@ -225,7 +226,10 @@ void run_task(int rank, const LevelTask& task, const Effort& effort) {
   if (rank == 0 || rank == task.partner) {
     Pair pair(MPI_COMM_WORLD, rank == 0 ? task.partner : 0, effort.max_bytes);
     if (rank == 0) {
-      if (!effort.stop()) characterise(pair, task.level, task.partner, effort);
+      if (!effort.stop())
+        characterise(pair, task.level, task.partner, effort);
+      else
+        effort.leave_out(kLevelNames[static_cast<int>(task.level)]);
       if (task.partner != 0) pair.release();
     } else {
       pair.serve();
@@ -280,6 +284,7 @@ std::string run_machine(int rank, int ranks, const std::vector<LevelTask>& tasks
 /// What is known in the end; rank 0 has it.
 struct Ending {
   std::string noise;
+  std::string left_out;  ///< of a quick run, for lack of time
   CollectiveResults collectives;
 };
 
@@ -287,18 +292,24 @@ struct Ending {
 void measure(const Options& options, const Placement& places, Effort& effort, Ending& ending) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const std::vector<LevelTask> tasks = tasks_asked_for(places, options.levels);
+  std::vector<LevelTask> tasks = tasks_asked_for(places, options.levels);
+  shuffle_in_order_of(effort.seed, tasks);
   double planned = planned_seconds(options, tasks);
   double limit = time_limit(planned, options.quick);
-  if (options.seconds > 0) {
-    limit = options.seconds;
-    effort.pace.scale = scale_for(limit, planned);
+  if (options.seconds > 0) limit = options.seconds;
+  if (options.seconds > 0 || options.quick) {
+    effort.pace.scale = options.seconds > 0 ? scale_for(limit, planned) : quick_scale(planned);
     planned *= effort.pace.scale;
   }
   TimePlan plan(planned, limit);
   CollectivesEffort collectives = options.collectives;
   collectives.pace = effort.pace;
   const double start = now();
+  if (options.quick) effort.stop = [=] { return interrupted != 0 || now() - start > limit; };
+  effort.leave_out = [&ending](const std::string& what) {
+    if (!interrupted && !what.empty())
+      ending.left_out += (ending.left_out.empty() ? "" : "; ") + what;
+  };
   effort.begin = [&](double budget) { return plan.begin(budget, now() - start); };
   effort.progress = [&](const std::string& what) {
     show_progress(progress_text(what, plan.left(now() - start)));
@@ -312,6 +323,10 @@ void measure(const Options& options, const Placement& places, Effort& effort, En
   collectives.stop = effort.stop;
   collectives.progress = show_progress;
   if (goes_on()) ending.collectives = measure_collectives(MPI_COMM_WORLD, collectives);
+  if (ending.collectives.limits_skipped > 0) {
+    effort.leave_out(
+        fmt::format("sync_limit of {} collectives", ending.collectives.limits_skipped));
+  }
 }
 
 /// Completes the file of samples. Errors: InputError where nothing can be made of it; samples are
@@ -329,6 +344,7 @@ void finish(const Options& options, const Ending& ending, bool one_node, Kept& k
     measured["collectives_left_out"] =
         std::to_string(collectives.skipped) + " experiments, for lack of time";
   }
+  if (!ending.left_out.empty()) measured["left_out"] = ending.left_out;
   if (!kept.curve && interrupted && !kept.any) {
     kept.csv->discard();
     throw InputError("interrupted before a level was measured; nothing was written");
@@ -453,6 +469,7 @@ int run(int argc, char** argv) {
     try {
       finish(options, ending, widest_level(places) != Level::kNetwork, kept);
       print_ranks(options, places);
+      if (!ending.left_out.empty()) fmt::print("Left out, to end in time: {}\n", ending.left_out);
       exit_code = make_platform(options);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s%s\n", error.what(), kept.place().c_str());

@@ -319,20 +319,29 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
   std::vector<Series> all;
   SweepOptions options = sweep_options(effort, pattern_seconds(effort.pace));
   Timings alone;
-  // What the overlap is compared with is measured before it.
+  // What the overlap is compared with is measured before it, all else in random order.
   std::vector<MessagePattern> order = patterns;
+  shuffle_in_order_of(effort.seed, order);
   std::stable_sort(
       order.begin(), order.end(), [](const MessagePattern& a, const MessagePattern& b) {
         return (a.shape == PatternShape::kOverlap) < (b.shape == PatternShape::kOverlap);
       });
   for (const MessagePattern& pattern : order) {
-    if (effort.stop && effort.stop()) break;
+    if (effort.stop && effort.stop()) {
+      effort.leave_out(pattern.name());
+      continue;
+    }
     effort.begin(options.budget);
     if (effort.progress) effort.progress(pattern.name());
     const bool overlap = pattern.shape == PatternShape::kOverlap;
     options.max_bytes = runner.longest(pattern.shape);
     options.refine = effort.adaptive_patterns && pattern.shape == PatternShape::kPingPong;
     options.only = options.refine ? std::set<size_t>{} : lengths_of(options.max_bytes);
+    if (overlap && !alone.empty()) {
+      options.only.clear();
+      for (const auto& [bytes, timing] : alone) options.only.insert(bytes);
+    }
+    tell_left_out(options, effort, pattern.name());
     const Timings timings = sweep(
         [&](size_t bytes, int steps) {
           return runner.run({pattern, steps, bytes, overlap ? alone[bytes].min : 0});

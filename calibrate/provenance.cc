@@ -12,6 +12,8 @@
 #include <ctime>
 #include <fstream>
 
+#include "calibrate/core_states.h"
+
 extern char** environ;
 
 namespace rubato {
@@ -82,13 +84,6 @@ std::string processor() {
   return {};
 }
 
-std::string governor() {
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-  std::string text;
-  std::getline(file, text);
-  return text;
-}
-
 /// Settings that make one MPI library behave like another, such as OMPI_MCA_btl=tcp,self.
 std::string mpi_settings() {
   constexpr std::array kPrefixes = {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "MPICH_",
@@ -147,9 +142,12 @@ Provenance local_factors() {
   add("mpi_standard", mpi_standard());
   add("kernel", kernel());
   add("cpu", processor());
-  add("cores", std::to_string(sysconf(_SC_NPROCESSORS_ONLN)));
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  add("cores", std::to_string(cores));
   add("load_average_at_start", load_average());
-  add("governor", governor());
+  constexpr const char* kSystem = "/sys/devices/system/cpu";
+  add("governor", governors(kSystem, static_cast<int>(cores)));
+  add("frequency", frequencies(kSystem, "/proc/cpuinfo", static_cast<int>(cores)));
   add("mpi_settings", mpi_settings());
   return factors;
 }

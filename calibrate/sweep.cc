@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "calibrate/quick_plan.h"
 #include "models/fit/statistics.h"
 
 namespace rubato {
@@ -36,11 +37,30 @@ class Sweep {
         loops_(loops),
         options_(options),
         random_(options.seed),
-        begin_(SteadyClock::now()) {}
+        begin_(time()) {}
 
   bool stopped() const { return options_.stop && options_.stop(); }
-  double elapsed() const {
-    return std::chrono::duration<double>(SteadyClock::now() - begin_).count();
+  double elapsed() const { return time() - begin_; }
+
+  /// Of the lengths those for which the budget is long enough, by what some visits take.
+  std::set<size_t> affordable(const std::set<size_t>& lengths) const {
+    constexpr size_t kFirst = 4096, kStep = 16;
+    constexpr double kShare = 0.125;  // of the budget, for the longest of these visits
+    VisitCost cost;
+    const auto visit = [&](size_t bytes) {
+      const double before = time();
+      for (const Loop& loop : loops_) loop(bytes, options_.min_round_trips);
+      cost.add(bytes, std::max(time() - before, options_.loop_seconds));
+    };
+    const size_t longest = *lengths.rbegin();
+    visit(*lengths.begin());
+    for (size_t bytes = kFirst; bytes < longest && !stopped(); bytes *= kStep) {
+      if (cost(bytes) > kShare * options_.budget) break;
+      visit(bytes);
+    }
+    // The first loop over a length is forgotten.
+    return affordable_lengths(lengths, {options_.extra.begin(), options_.extra.end()}, cost,
+                              kLeastCycles + 1, options_.budget - elapsed());
   }
 
   /// Each loop once for one length, as long as the length needs.
@@ -101,6 +121,11 @@ class Sweep {
   Timings& timings;          ///< of the first one
 
  private:
+  double time() const {
+    if (options_.clock) return options_.clock();
+    return std::chrono::duration<double>(SteadyClock::now().time_since_epoch()).count();
+  }
+
   /// So that a loop is long enough for the clock.
   int round_trips_of(double seconds) const {
     return static_cast<int>(std::clamp(std::ceil(options_.loop_seconds / std::max(seconds, 1e-9)),
@@ -111,7 +136,7 @@ class Sweep {
   const std::vector<Loop>& loops_;
   const SweepOptions& options_;
   std::mt19937 random_;
-  SteadyClock::time_point begin_;
+  double begin_;
 };
 
 /// Anomalies again, a few loops each.
@@ -226,6 +251,7 @@ class ComparableCycles {
 bool refine(Sweep& run, const SweepOptions& options) {
   ComparableCycles comparable(run, options);
   for (int round = 0; round < kRefinementRounds; ++round) {
+    if (options.planned && run.elapsed() > options.budget / 2) return true;
     if (!repeat_anomalies(run) || !comparable.settle()) return false;
     std::vector<size_t> middles = refinement(run.timings, options.threshold);
     const size_t room = options.max_lengths - std::min(options.max_lengths, run.timings.size());
@@ -345,10 +371,18 @@ std::vector<Timings> sweep_in_turn(const std::vector<Loop>& loops, const SweepOp
   for (size_t bytes : given ? options.lengths : options.extra) {
     if (bytes <= options.max_bytes) start.insert(bytes);
   }
+  if (options.planned && !given && start.size() > 3) {
+    const std::set<size_t> affordable = run.affordable(start);
+    if (affordable.size() < start.size()) {
+      if (options.left_out) options.left_out(start, affordable);
+      start = affordable;
+    }
+  }
   run.tell("first cycles, " + std::to_string(start.size()) + " lengths");
+  const int least_cycles = options.planned ? 1 : kLeastCycles;
   bool going = true;
   for (int i = 0; going && i < options.first_cycles; ++i) {
-    if (i >= kLeastCycles && run.elapsed() >= options.budget) break;
+    if (i >= least_cycles && run.elapsed() >= options.budget) break;
     going = run.cycle({start.begin(), start.end()});
   }
   if (going && options.refine && !given) going = refine(run, options);
@@ -362,7 +396,7 @@ std::vector<Timings> sweep_in_turn(const std::vector<Loop>& loops, const SweepOp
     run.tell("cycle " + std::to_string(i) + ", " + std::to_string(lengths.size()) + " lengths");
     going = run.cycle(lengths);
   }
-  if (going) repeat_anomalies(run);
+  if (going && !(options.planned && run.elapsed() >= options.budget)) repeat_anomalies(run);
   return std::move(run.all);
 }
 

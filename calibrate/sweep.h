@@ -53,7 +53,13 @@ struct SweepOptions {
   /// Exactly these lengths instead of those by the rules above, so that several launches can be
   /// compared length by length; empty: by the rules.
   std::vector<size_t> lengths;
-  std::function<bool()> stop;  ///< asked between loops; true ends the sweep with what there is
+  /// A quick run: some visits of few lengths tell what a loop takes, and lengths that the budget is
+  /// too short for are left out (quick_plan.h). Ends in time even where a cycle takes long.
+  bool planned = false;
+  /// Receives the lengths that were to be measured and those that are, where some are left out.
+  std::function<void(const std::set<size_t>&, const std::set<size_t>&)> left_out;
+  std::function<double()> clock;  ///< seconds; unset: the system's
+  std::function<bool()> stop;     ///< asked between loops; true ends the sweep with what there is
   std::function<void(const std::string&)> progress;  ///< receives the current state now and then
 };
 

@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace rubato {
+namespace {
+
+constexpr double kQuick = 28;  // seconds
+
+}  // namespace
 
 double TimePlan::begin(double budget, double now) {
   const double room = limit_ - now - rest_;
@@ -18,8 +23,12 @@ double TimePlan::left(double now) const {
 }
 
 double time_limit(double planned, bool quick) {
-  constexpr double kQuick = 28, kNormal = 290;
-  return std::max(quick ? kQuick : kNormal, planned * 4 / 3);
+  constexpr double kNormal = 290;
+  return quick ? kQuick : std::max(kNormal, planned * 4 / 3);
+}
+
+double quick_scale(double planned) {
+  return std::min(1.0, scale_for(kQuick, planned));
 }
 
 double scale_for(double seconds, double planned) {

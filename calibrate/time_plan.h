@@ -44,9 +44,13 @@ class TimePlan {
   double begun_ = 0;
 };
 
-/// The limit of a run with this plan: 28 s for a quick run, so that two ranks need less than 30 s,
-/// else 290 s; or the plan plus a third if that is more.
+/// The limit of a run with this plan: 28 s for a quick run, so that it ends within 30 s, else 290 s
+/// or the plan plus a third if that is more.
 double time_limit(double planned, bool quick);
+
+/// The scale of the budgets of a quick run with this plan: three quarters of its limit at most, for
+/// what no budget bounds.
+double quick_scale(double planned);
 
 /// The scale that makes a run with this default plan end within `seconds`: the plan becomes a
 /// quarter shorter than that, as in time_limit().

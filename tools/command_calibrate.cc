@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "models/cost/platform_file.h"
 #include "models/error.h"
+#include "models/fit/fit.h"
 #include "models/fit/message_pattern.h"
 #include "models/network/placement.h"
 #include "models/units.h"
@@ -198,7 +200,7 @@ po::options_description visible_options() {
   visible.add_options()  //
       ("output,o", po::value<std::string>()->value_name("FILE"),
        "the platform file to write (.toml); the samples go beside it, as .csv")  //
-      ("quick", "seconds instead of minutes, with less certain numbers")         //
+      ("quick", "at most 30 s instead of minutes, with less certain numbers")    //
       ("seconds", po::value<double>()->value_name("N"),
        "how long it may take, about (default: two or three minutes, quick 20 to 30 s, for two "
        "ranks)")  //
@@ -210,6 +212,10 @@ po::options_description visible_options() {
       ("levels", po::value<std::string>()->value_name("LIST"),
        "which levels have to be measured: socket, node, network, with commas; self for none of "
        "them; an error where the ranks do not show one (default: those that they show)")  //
+      ("segments", po::value<int>()->value_name("N"),
+       "straight pieces of a curve at most (default: 4; fewer where the samples show fewer)")  //
+      ("digits", po::value<int>()->value_name("N"),
+       "significant digits of times and bandwidths in the platform file (default: 4)")  //
       ("name", po::value<std::string>()->value_name("NAME"),
        "what reports call the machine (default: the name of FILE)")  //
       ("launch", po::value<int>()->value_name("N")->default_value(1),
@@ -289,7 +295,7 @@ Request read_request(const Arguments& arguments) {
                    "--command=" + command};
   if (values.count("adaptive-patterns")) request.words.push_back("--adaptive-patterns");
   if (values.count("samples-only")) {
-    for (const char* of_fit : {"name", "html", "tables"}) {
+    for (const char* of_fit : {"name", "html", "tables", "segments", "digits"}) {
       if (values.count(of_fit))
         throw UsageError(fmt::format("--samples-only leaves --{} to 'rubato fit'", of_fit));
     }
@@ -297,6 +303,14 @@ Request read_request(const Arguments& arguments) {
     request.fit = {csv, "--output=" + toml, "--name=" + name};
     if (!html.empty()) request.fit.push_back("--html=" + html);
     if (values.count("tables")) request.fit.push_back("--tables");
+    if (values.count("segments")) {
+      request.fit.push_back(
+          fmt::format("--segments={}", number_in(values, "segments", 1, kMostSegments)));
+    }
+    if (values.count("digits")) {
+      request.fit.push_back(
+          fmt::format("--digits={}", number_in(values, "digits", kLeastDigits, kMostDigits)));
+    }
     if (values.count("force")) request.fit.push_back("--force");
     request.words.push_back("--then=" + std::filesystem::read_symlink("/proc/self/exe").string());
     request.words.push_back("--then=fit");

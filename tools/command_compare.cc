@@ -66,6 +66,7 @@ int command_compare(const Arguments& arguments) {
       "write a row per operation and size; '-' as above");
   add("html", po::value<std::string>()->value_name("FILE"),
       "write a page with charts; one file that needs no network");
+  add("all", "show each operation and size, not only how many differ and where most");
   add("help,h", "show this help");
   po::variables_map values;
   if (!parse_options(arguments, kHelp, options, "file", false, values)) return 0;
@@ -119,7 +120,7 @@ int command_compare(const Arguments& arguments) {
   }
   const auto standard = writers.find("-");
   if (standard == writers.end())
-    print_to_stdout(comparison_text(compared, page_width()));
+    print_to_stdout(comparison_text(compared, values.count("all") > 0, page_width()));
   else
     print_data(standard->second(compared));
   return 0;

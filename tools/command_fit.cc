@@ -39,6 +39,10 @@ int command_fit(const Arguments& arguments) {
   add("time", po::value<std::string>()->value_name("NAME"),
       "what counts of the loops of a launch: min, which nothing disturbed, or median, what\n"
       "a message took most of the time (default: as it was calibrated)");
+  add("segments", po::value<int>()->value_name("N")->default_value(kSegmentsOfLevel),
+      "straight pieces of a curve at most, 1 to 20; fewer where the samples show fewer");
+  add("digits", po::value<int>()->value_name("N")->default_value(kMeasuredDigits),
+      "significant digits of times and bandwidths in FILE, 2 to 15");
   add("name", po::value<std::string>()->value_name("NAME"),
       "what reports call the machine (default: the name of FILE)");
   add("tables",
@@ -68,6 +72,8 @@ int command_fit(const Arguments& arguments) {
     keep_apart(output, values["html"].as<std::string>());
     html = std::make_unique<WholeFile>(values["html"].as<std::string>());
   }
+  const int segments = number_in(values, "segments", 1, kMostSegments);
+  const int digits = number_in(values, "digits", kLeastDigits, kMostDigits);
   const SampleFile samples = read_sample_file(files[0], "seconds_min");
 
   const OfLoops of_loops = values.count("time") ? of_loops_named(values["time"].as<std::string>())
@@ -75,10 +81,10 @@ int command_fit(const Arguments& arguments) {
   const std::string name = values.count("name")
                                ? values["name"].as<std::string>()
                                : fs::path(output.empty() ? files[0] : output).stem().string();
-  FittedPlatform fitted = fit_platform(samples, files[0], name, page_width(), of_loops);
+  FittedPlatform fitted = fit_platform(samples, files[0], name, page_width(), of_loops, segments);
   fitted.platform.measured["time"] = name_of(of_loops);
   fitted.platform.measured["fitted"] = fmt::format("rubato fit {}", fmt::join(arguments, " "));
-  const std::string text = format_platform(fitted.platform, fitted.comments);
+  const std::string text = format_platform(fitted.platform, fitted.comments, digits);
   std::string written;
   if (!output.empty()) {
     WholeFile file(output);

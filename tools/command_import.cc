@@ -142,7 +142,7 @@ int command_import(const Arguments& arguments) {
     file.commit();
   }
   WholeFile file(output);
-  file.write(format_platform(fitted.platform, fitted.comments));
+  file.write(format_platform(fitted.platform, fitted.comments, kMeasuredDigits));
   file.commit();
   print_to_stdout(fmt::format("{}Ranges hold with 95 % confidence. {}: platform file\n",
                               fitted.report, output));

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tools/csv_text.h"
 #include "tools/json_text.h"
@@ -26,6 +27,40 @@ std::string show_p(double p) {
 
 std::string plural(int count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : (word[0] == 'l' ? "es" : "s"));
+}
+
+/// Which side is faster where they differ, and by how much over all cells.
+std::string verdict(const Comparison& comparison) {
+  int slower = 0, faster = 0;
+  std::vector<double> ratios;
+  for (const CellComparison& cell : comparison.cells) {
+    ratios.push_back(cell.ratio());
+    if (cell.least_p > kLevel || cell.test.two_sided > kLevel) continue;
+    ++(cell.ratio() > 1 ? slower : faster);
+  }
+  const int tested = static_cast<int>(ratios.size()) - comparison.with_too_few(kLevel);
+  const auto middle = ratios.begin() + static_cast<long>(ratios.size() / 2);
+  std::nth_element(ratios.begin(), middle, ratios.end());
+  return fmt::format(
+      "B is faster in {} and slower in {} of {} cells, at 0.05; between equal machines 1 in 20 "
+      "differs. The middle B / A is {:.3f}.",
+      faster, slower, tested, *middle);
+}
+
+/// The largest difference that is shown; empty where there is none.
+std::string largest_difference(const Comparison& comparison) {
+  const CellComparison* most = nullptr;
+  const auto size = [](const CellComparison& cell) { return std::abs(std::log(cell.ratio())); };
+  for (const CellComparison& cell : comparison.cells) {
+    if (cell.least_p > kLevel || cell.test.two_sided > kLevel) continue;
+    if (!most || size(cell) > size(*most)) most = &cell;
+  }
+  if (!most) return "";
+  const TimeUnit unit = common_unit({most->median_a, most->median_b});
+  return fmt::format("Most in {}, {}: A {} {}, B {} {}, B / A {:.3f}, p {}.", most->operation,
+                     show_bytes(most->bytes), unit.show(most->median_a), unit.name,
+                     unit.show(most->median_b), unit.name, most->ratio(),
+                     show_p(most->test.two_sided));
 }
 
 /// The cells of one operation stand together.
@@ -88,20 +123,17 @@ std::vector<std::string> comparison_notes(const ComparedFiles& files) {
   const Comparison& comparison = files.comparison;
   const int cells = static_cast<int>(comparison.cells.size());
   const int too_few = comparison.with_too_few(kLevel);
-  std::vector<std::string> notes = {
-      fmt::format("A is {}, {}; B is {}, {}. Times are medians over launches of {}.", files.a,
-                  plural(comparison.launches_a, "launch"), files.b,
-                  plural(comparison.launches_b, "launch"), files.column)};
+  std::vector<std::string> notes;
+  if (too_few < cells) notes.push_back(verdict(comparison));
+  if (const std::string most = largest_difference(comparison); !most.empty()) notes.push_back(most);
+  notes.push_back(fmt::format(
+      "A is {}, {}; B is {}, {}. Medians over launches of {}, Wilcoxon's rank-sum test.", files.a,
+      plural(comparison.launches_a, "launch"), files.b, plural(comparison.launches_b, "launch"),
+      files.column));
   if (files.by_least > 0) {
     notes.push_back(fmt::format(
         "{} of {} cells are compared by seconds_min: some launch has no median of them.",
         files.by_least, cells));
-  }
-  if (too_few < cells) {
-    notes.push_back(fmt::format(
-        "{} of {} cells differ at 0.05 (Wilcoxon's rank-sum test, two-sided); between equal "
-        "machines 1 in 20 does.",
-        comparison.differing(kLevel), cells - too_few));
   }
   if (too_few > 0) {
     const auto few = std::find_if(comparison.cells.begin(), comparison.cells.end(),
@@ -122,9 +154,10 @@ std::vector<std::string> comparison_notes(const ComparedFiles& files) {
   return notes;
 }
 
-std::string comparison_text(const ComparedFiles& files, int page_width) {
+std::string comparison_text(const ComparedFiles& files, bool all, int page_width) {
   std::string text;
   for (const std::string& note : comparison_notes(files)) text += wrap(note, page_width, 2);
+  if (!all) return text + "Each cell: --all, --csv, --html.\n";
   const std::vector<CellComparison>& cells = files.comparison.cells;
   for (size_t first = 0; first < cells.size();) {
     size_t end = first;

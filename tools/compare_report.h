@@ -14,12 +14,12 @@ struct ComparedFiles {
   int by_least = 0;  ///< cells compared by seconds_min, as some launch has no median of them
 };
 
-/// Notes to the table, a sentence per entry: files, launches, number of differing cells, and
+/// A sentence per entry: how many cells differ and which way, where most, what was compared, and
 /// doubts.
 std::vector<std::string> comparison_notes(const ComparedFiles& files);
 
-/// The notes, then a table per operation.
-std::string comparison_text(const ComparedFiles& files, int page_width);
+/// The notes; with `all` then a table per operation.
+std::string comparison_text(const ComparedFiles& files, bool all, int page_width);
 
 /// share/doc/calibrating.md explains the formats.
 std::string comparison_csv(const ComparedFiles& files);

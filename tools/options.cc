@@ -94,4 +94,10 @@ bool parse_options(const Arguments& arguments, const CommandHelp& help,
   return true;
 }
 
+int number_in(const po::variables_map& values, const char* option, int least, int most) {
+  const int number = values[option].as<int>();
+  if (number >= least && number <= most) return number;
+  throw UsageError(fmt::format("--{}: from {} to {}, not {}", option, least, most, number));
+}
+
 }  // namespace rubato

@@ -18,4 +18,8 @@ bool parse_options(const Arguments& arguments, const CommandHelp& help,
                    const std::string& positional, bool stop_at_positional,
                    boost::program_options::variables_map& values);
 
+/// The whole number of an option. Errors: UsageError outside of the range.
+int number_in(const boost::program_options::variables_map& values, const char* option, int least,
+              int most);
+
 }  // namespace rubato

@@ -35,9 +35,9 @@ std::string level_table(const std::string& name, const SegmentedFit& fit, int pa
 /// How well a level's curve meets its samples, how these were repeated, and how sends proceed.
 std::string remarks(const std::vector<TimedLength>& timings, const LevelFit& fit,
                     const std::vector<ProtocolSegment>& protocols) {
-  std::string text =
-      fmt::format("{} lengths, fit error {:.1f} % rms, {:.1f} % at worst", timings.size(),
-                  100 * fit.transfer->rms_error, 100 * fit.transfer->max_error);
+  std::string text = fmt::format(
+      "{} lengths, {} segments, fit error {:.1f} % rms, {:.1f} % at worst", timings.size(),
+      fit.transfer->segments.size(), 100 * fit.transfer->rms_error, 100 * fit.transfer->max_error);
   for (const ProtocolSegment& protocol : protocols) {
     text += fmt::format("{} {} from {}", &protocol == &protocols.front() ? "; sends are" : ",",
                         kProtocolNames[static_cast<int>(protocol.protocol)],
@@ -68,7 +68,8 @@ std::string disturbances(const Provenance& measured) {
 }  // namespace
 
 FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
-                            const std::string& name, int page_width, OfLoops of_loops) {
+                            const std::string& name, int page_width, OfLoops of_loops,
+                            int max_segments) {
   FittedPlatform fitted;
   Platform& platform = fitted.platform;
   platform.name = name;
@@ -81,7 +82,7 @@ FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
   for (const Level level : {Level::kSocket, Level::kNode, Level::kNetwork, Level::kSelf}) {
     if (!levels.count(level)) continue;
     const LevelSamples& of_level = levels.at(level);
-    const LevelFit fit = fit_level(of_level);
+    const LevelFit fit = fit_level(of_level, max_segments);
     if (!fit.transfer) {
       left_out += fmt::format("{}: left out, it has {} of the three lengths that a curve needs\n",
                               kLevelNames[static_cast<int>(level)], of_level.transfer.size());

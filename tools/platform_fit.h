@@ -29,10 +29,12 @@ struct FittedPlatform {
   std::string remarks;        ///< lines for a terminal: how good each level's curve is, and noise
 };
 
-/// Fits everything in the samples of one file; `file` is its name in messages and under [measured].
-/// Errors: InputError if no level has enough samples for a curve.
+/// Fits everything in the samples of one file, each curve in at most `max_segments`; `file` is its
+/// name in messages and under [measured]. Errors: InputError if no level has enough samples for a
+/// curve.
 FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
                             const std::string& name, int page_width,
-                            OfLoops of_loops = OfLoops::kLeast);
+                            OfLoops of_loops = OfLoops::kLeast,
+                            int max_segments = kSegmentsOfLevel);
 
 }  // namespace rubato

@@ -21,41 +21,61 @@ void write_uncertainty(std::ostream& out, double value) {
   out << ", uncertainty = " << uncertainty.str();
 }
 
-/// How many significant digits the two numbers of a segment need, so that their sum where it begins
-/// has six, or is right to a millionth of a nanosecond: a steep one is far below 0 at no bytes, and
-/// its numbers cancel.
-int digits_of(const Segment& segment) {
-  constexpr int kDigits = 6, kMost = 15;
-  constexpr double kLeast = 1e-9;
-  const double start = segment.intercept + segment.from * segment.per_byte;
-  const double cancelled = std::abs(segment.intercept) / std::max(std::abs(start), kLeast);
-  if (!(cancelled > 1)) return kDigits;
-  return static_cast<int>(std::min<double>(kMost, kDigits + std::ceil(std::log10(cancelled))));
-}
+/// Curves and quantities with so many significant digits.
+class Writer {
+ public:
+  Writer(std::ostream& out, int digits) : out_(out), digits_(digits) {}
 
-void write_curve(std::ostream& out, const char* key, const TransferCurve& curve) {
-  out << key << " = [\n";
-  for (const Segment& segment : curve.segments()) {
-    const int digits = digits_of(segment);
-    const double bandwidth =
-        segment.per_byte > 0 ? 1 / segment.per_byte : std::numeric_limits<double>::infinity();
-    out << "  { from = \"" << format_bytes(segment.from) << "\", latency = \""
-        << format_seconds(segment.intercept, digits) << "\", bandwidth = \""
-        << format_bandwidth(bandwidth, digits) << '"';
-    write_uncertainty(out, segment.uncertainty);
-    out << " },\n";
+  std::string seconds(double value) const { return '"' + format_seconds(value, digits_) + '"'; }
+  std::string bandwidth(double value) const { return '"' + format_bandwidth(value, digits_) + '"'; }
+
+  /// Pieces that would begin below 0 at no bytes are given by their time at `from`: no number is
+  /// negative, and none cancels another one's digits.
+  void curve(const char* key, const TransferCurve& curve) const {
+    out_ << key << " = [\n";
+    const std::vector<Segment>& segments = curve.segments();
+    for (size_t i = 0; i < segments.size(); ++i) {
+      const Segment segment =
+          flattened(segments[i], i + 1 < segments.size() ? &segments[i + 1] : nullptr);
+      out_ << "  { from = \"" << format_bytes(segment.from) << '"';
+      if (segment.intercept < 0) {
+        const double start = segment.intercept + segment.from * segment.per_byte;
+        out_ << ", time = " << seconds(std::max(0.0, start));
+      } else {
+        out_ << ", latency = " << seconds(segment.intercept);
+      }
+      out_ << ", bandwidth = "
+           << bandwidth(segment.per_byte > 0 ? 1 / segment.per_byte
+                                             : std::numeric_limits<double>::infinity());
+      write_uncertainty(out_, segment.uncertainty);
+      out_ << " },\n";
+    }
+    out_ << "]\n";
   }
-  out << "]\n";
-}
 
-void write_level(std::ostream& out, int index, const LevelModel& level) {
+ private:
+  /// A piece that grows by less than the digits show is a constant.
+  Segment flattened(const Segment& segment, const Segment* next) const {
+    if (!next) return segment;
+    const double start = segment.intercept + segment.from * segment.per_byte;
+    const double growth = (next->from - segment.from) * segment.per_byte;
+    if (growth > start * std::pow(10, 1 - digits_) / 2) return segment;
+    return {segment.from, start + growth / 2, 0, segment.uncertainty};
+  }
+
+  std::ostream& out_;
+  int digits_;
+};
+
+void write_level(std::ostream& out, const Writer& writer, int index, const LevelModel& level) {
   constexpr std::array<const char*, kLevels> meaning = {
       "a rank to itself", "two ranks on one socket", "two ranks on one node",
       "two ranks on different nodes"};
   out << "\n[level." << kLevelNames[index] << "]  # " << meaning[static_cast<size_t>(index)]
       << "\n";
-  out << "# One way, without overheads: latency + n / bandwidth, from the given size up.\n";
-  write_curve(out, "transfer", level.transfer);
+  out << "# One way, without overheads: latency + n / bandwidth, from the given size up; with\n# "
+         "`time`, that of the given size, and the bytes beyond / bandwidth.\n";
+  writer.curve("transfer", level.transfer);
   if (!level.protocols.empty()) {
     out << "# eager: the sender does not wait; async: data flows once both sides have posted; "
            "pull:\n"
@@ -70,21 +90,20 @@ void write_level(std::ostream& out, int index, const LevelModel& level) {
   if (!level.send_overhead.empty() || !level.receive_overhead.empty())
     out << "# Processor time at the two ends; unexpected: the message was there before its "
            "receive.\n";
-  if (!level.send_overhead.empty()) write_curve(out, "send_overhead", level.send_overhead);
-  if (!level.receive_overhead.empty()) write_curve(out, "receive_overhead", level.receive_overhead);
-  if (level.unexpected_overhead)
-    write_curve(out, "unexpected_overhead", *level.unexpected_overhead);
+  if (!level.send_overhead.empty()) writer.curve("send_overhead", level.send_overhead);
+  if (!level.receive_overhead.empty()) writer.curve("receive_overhead", level.receive_overhead);
+  if (level.unexpected_overhead) writer.curve("unexpected_overhead", *level.unexpected_overhead);
   if (level.gap) {
     out << "# How long a message occupies the port of a rank.\n";
-    write_curve(out, "gap", *level.gap);
+    writer.curve("gap", *level.gap);
   }
   if (level.burst_gap) {
     out << "# Likewise of each message behind one that is not complete: in bursts.\n";
-    write_curve(out, "burst_gap", *level.burst_gap);
+    writer.curve("burst_gap", *level.burst_gap);
   }
   if (!level.crossing_delay.empty()) {
     out << "# How much longer a message takes whose receiver sends at the same time.\n";
-    write_curve(out, "crossing_delay", level.crossing_delay);
+    writer.curve("crossing_delay", level.crossing_delay);
   }
 }
 
@@ -97,7 +116,8 @@ void write_rule(std::ostream& out, const AlgorithmRule& rule) {
   out << " },\n";
 }
 
-void write_operation(std::ostream& out, const char* name, const OperationModel& operation) {
+void write_operation(std::ostream& out, const Writer& writer, const char* name,
+                     const OperationModel& operation) {
   if (operation.rules.empty() && operation.formula.empty() && !operation.sync_limit) return;
   out << "\n[collectives." << name << "]\n";
   if (operation.sync_limit)
@@ -111,8 +131,13 @@ void write_operation(std::ostream& out, const char* name, const OperationModel& 
     out << "formula = [\n";
     for (const CollectiveFormula& piece : operation.formula) {
       out << "  { from = \"" << format_bytes(piece.from) << '"';
+      // Terms of both signs cancel, digits and all.
+      const bool cancels = std::any_of(std::begin(kFormulaTerms), std::end(kFormulaTerms),
+                                       [&](const auto& term) { return piece.*term.second < 0; });
+      const Writer exact(out, kAllDigits);
       for (const auto& [key, term] : kFormulaTerms) {
-        if (piece.*term != 0) out << ", " << key << " = \"" << format_seconds(piece.*term) << '"';
+        if (piece.*term != 0)
+          out << ", " << key << " = " << (cancels ? exact : writer).seconds(piece.*term);
       }
       write_uncertainty(out, piece.uncertainty);
       out << " },\n";
@@ -121,16 +146,16 @@ void write_operation(std::ostream& out, const char* name, const OperationModel& 
   }
 }
 
-void write_collectives(std::ostream& out, const Platform& platform) {
+void write_collectives(std::ostream& out, const Writer& writer, const Platform& platform) {
   const CollectiveModel& model = platform.collectives;
   out << "\n[collectives]\nmodel = \"" << kCollectivePricingNames[static_cast<int>(model.pricing)]
       << "\"\npreset = \"" << kCollectivePresetNames[static_cast<int>(model.preset)]
       << "\"  # whose choice of algorithms: openmpi or mpich\n";
   if (platform.reduction_bandwidth) {
-    out << "reduction_bandwidth = \"" << format_bandwidth(*platform.reduction_bandwidth) << "\"\n";
+    out << "reduction_bandwidth = " << writer.bandwidth(*platform.reduction_bandwidth) << "\n";
   }
   for (int i = 0; i < kCollectiveOps; ++i)
-    write_operation(out, kCollectiveNames[i], model.operations[i]);
+    write_operation(out, writer, kCollectiveNames[i], model.operations[i]);
 }
 
 std::string listed(const std::vector<int>& counts) {
@@ -177,23 +202,25 @@ void write_contention(std::ostream& out, const ContentionSetting& setting) {
 
 }  // namespace
 
-std::string format_platform(const Platform& platform, const PlatformComments& comments) {
+std::string format_platform(const Platform& platform, const PlatformComments& comments,
+                            int digits) {
   std::ostringstream out;
+  const Writer writer(out, digits);
   out << "# Rubato platform file: what a message costs on this machine. Edit at will; every "
          "quantity\n"
          "# carries its unit. The format is explained in share/doc/platform-files.md.\n"
          "format = 1\n";
   out << "name = " << quoted(platform.name) << "\n";
   for (int i = 0; i < kLevels; ++i) {
-    if (platform.levels[i]) write_level(out, i, *platform.levels[i]);
+    if (platform.levels[i]) write_level(out, writer, i, *platform.levels[i]);
     out << comments.levels[static_cast<size_t>(i)];
   }
   if (platform.copy) {
     out << "\n[memory]\n# What a rank takes to copy: a buffered send does so.\n";
-    write_curve(out, "copy", *platform.copy);
+    writer.curve("copy", *platform.copy);
   }
   out << comments.memory;
-  write_collectives(out, platform);
+  write_collectives(out, writer, platform);
   write_contention(out, platform.contention);
   out << comments.contention;
   if (!platform.measured.empty()) {

@@ -114,11 +114,16 @@ TransferCurve read_segments(const Reader& reader, const toml::node& node, const 
   for (const toml::node& item : reader.array(node, what)) {
     const toml::table& entry = reader.table(item, "an entry of " + what);
     reader.check_keys(entry, "an entry of " + what,
-                      {"from", "latency", "bandwidth", "uncertainty"});
+                      {"from", "latency", "time", "bandwidth", "uncertainty"});
     Segment segment;
     segment.from = reader.required(entry, "from", what, parse_bytes);
-    segment.intercept = reader.required(entry, "latency", what, parse_seconds);
+    const toml::node* time = entry.get("time");  // at `from`
+    if (time && entry.get("latency"))
+      reader.fail(*time, "an entry of " + what + " has a 'latency' or a 'time', not both");
+    segment.intercept = reader.required(entry, time ? "time" : "latency", what, parse_seconds);
     segment.per_byte = 1 / reader.required(entry, "bandwidth", what, parse_bandwidth);
+    if (time && segment.intercept < 0) reader.fail(*time, what + ": a time must not be negative");
+    if (time) segment.intercept -= segment.from * segment.per_byte;
     segment.uncertainty = read_uncertainty(reader, entry);
     segments.push_back(segment);
   }

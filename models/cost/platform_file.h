@@ -33,8 +33,15 @@ struct PlatformComments {
   std::string memory{};                     ///< below what copying takes (copy_ranges())
 };
 
+/// Significant digits of the times and bandwidths in a file.
+inline constexpr int kAllDigits = 6;
+/// Likewise in a file of measured numbers, unless its user asks for more.
+inline constexpr int kMeasuredDigits = 4;
+inline constexpr int kLeastDigits = 2, kMostDigits = 15;
+
 /// The platform as the text of a platform file, with comments that explain it; parse_platform reads
 /// it back to the same numbers within the printed digits.
-std::string format_platform(const Platform& platform, const PlatformComments& comments = {});
+std::string format_platform(const Platform& platform, const PlatformComments& comments = {},
+                            int digits = kAllDigits);
 
 }  // namespace rubato

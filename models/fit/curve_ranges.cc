@@ -1,6 +1,7 @@
 #include "models/fit/curve_ranges.h"
 
 #include <cmath>
+#include <cstdio>
 
 namespace rubato {
 namespace {
@@ -15,6 +16,12 @@ std::string lines_of(const char* name, const SegmentedFit& fit) {
     // That of few samples may be anything.
     if (std::isfinite(within.per_byte.high) && fit.segments[k].per_byte > 0)
       lines += ", " + brief_bandwidths(within.per_byte);
+    if (k == 0 && !fit.samples.empty()) {
+      char error[64];
+      std::snprintf(error, sizeof error, "; fit error %.1f %% rms, %.1f %% at worst",
+                    100 * fit.rms_error, 100 * fit.max_error);
+      lines += error;
+    }
     lines += "\n";
   }
   return lines;

@@ -21,6 +21,11 @@
 // The second is better where a library's time has fine structure (Open MPI's shared memory saws by
 // 8 % every few cache lines): the first takes that for noise and never fits it.
 //
+// The options bound K: a curve that would take more is met by the best K segments, and the larger
+// residuals are its stated error.
+//
+// A line that grows by less than the fourth digit over its samples is written as a constant.
+//
 // Four things keep noise from getting segments of its own: this price; `min_samples`; that a wiggle
 // in the middle costs two breakpoints, one to enter it and one to leave; and the floor. The one
 // exception from `min_samples` is 0 bytes, which may stand alone: there is nothing to send, and
@@ -56,6 +61,8 @@ constexpr double kBreakpointLikelihood = 7.35;
 // Liu, Wu and Zidek's recommended constants.
 constexpr double kPrice = 0.299;
 constexpr double kPriceExponent = 2.1;
+
+constexpr double kFlat = 5e-4;  // growth of a constant, relative: half of the fourth digit
 
 /// Samples of a curve as arrays, sorted by size, with weights scaled to a mean of 1.
 struct SampleArrays {
@@ -135,8 +142,7 @@ Line fit_line(const SampleArrays& samples, int first, int last, double from) {
     line.intercept = x(0);
     line.per_byte = x(1) / scale;
   }
-  // Rounding leaves a slope of nothing where there is none.
-  if (one_size || line.per_byte * scale < 1e-9 * t.minCoeff()) {
+  if (one_size || line.per_byte * (n.maxCoeff() - n.minCoeff()) < kFlat * t.minCoeff()) {
     // The constant with the least relative error.
     line.intercept = (w / t).sum() / (w / t.square()).sum();
     line.per_byte = 0;
@@ -150,6 +156,17 @@ Line fit_line(const SampleArrays& samples, int first, int last, double from) {
   return line;
 }
 
+/// Where a segment begins whose first sample is `first`, if that is given: between this sample and
+/// the one before.
+std::optional<double> given_border(const SampleArrays& samples, int first,
+                                   const FitOptions& options) {
+  if (first == 0 || !options.borders) return std::nullopt;
+  for (const double border : *options.borders) {
+    if (samples.bytes(first - 1) < border && border <= samples.bytes(first)) return border;
+  }
+  return std::nullopt;
+}
+
 /// lines[i][j - i]: the best line through samples i..j; empty where a segment must not be.
 class SegmentTable {
  public:
@@ -157,7 +174,10 @@ class SegmentTable {
     const int count = samples.count();
     const int least = std::min(options.min_samples, count);
     for (int i = 0; i < count; ++i) {
-      const bool may_start = i == 0 || samples.bytes(i) > samples.bytes(i - 1);
+      const std::optional<double> border = given_border(samples, i, options);
+      const bool may_start =
+          i == 0 || (samples.bytes(i) > samples.bytes(i - 1) && (border || !options.borders));
+      const double from = i == 0 ? 0 : border.value_or(samples.bytes(i));
       for (int j = i; j < count; ++j) {
         const bool may_end = j == count - 1 ? i == 0 || samples.bytes(j) >= 2 * samples.bytes(i)
                                             : samples.bytes(j + 1) > samples.bytes(j);
@@ -165,7 +185,7 @@ class SegmentTable {
         line.rss = kInfinity;
         const bool empty_message = i == 0 && samples.bytes(j) == 0;
         if (may_start && may_end && (j - i + 1 >= least || empty_message)) {
-          line = fit_line(samples, i, j, i == 0 ? 0 : samples.bytes(i));
+          line = fit_line(samples, i, j, from);
         }
         lines_[i].push_back(line);
       }
@@ -293,8 +313,10 @@ SegmentedFit fit_arrays(const SampleArrays& samples, const FitOptions& options) 
     const Line& line = table.at(first, last);
     Segment segment;
     if (k > 0) {
-      segment.from = breakpoint(table.at(firsts[k - 1], first - 1), line, samples.bytes(first - 1),
-                                samples.bytes(first));
+      const std::optional<double> border = given_border(samples, first, options);
+      segment.from = border ? *border
+                            : breakpoint(table.at(firsts[k - 1], first - 1), line,
+                                         samples.bytes(first - 1), samples.bytes(first));
     }
     segment.intercept = line.intercept;
     segment.per_byte = line.per_byte;

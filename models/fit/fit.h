@@ -1,11 +1,17 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "models/cost/transfer_curve.h"
 #include "models/fit/statistics.h"
 
 namespace rubato {
+
+/// Segments of each curve of a calibrated file, unless its user asks for more.
+inline constexpr int kSegmentsOfLevel = 4;
+/// As many as anyone may ask for.
+inline constexpr int kMostSegments = 20;
 
 /// One measured point of a curve.
 struct FitSample {
@@ -17,7 +23,9 @@ struct FitSample {
 struct FitOptions {
   /// Samples of a segment: two lie on any line, the third one is evidence. 0 bytes may stand alone.
   int min_samples = 3;
-  int max_segments = 20;
+  int max_segments = kMostSegments;
+  /// Bytes at which segments behind the first may begin; unset: at any sample.
+  std::optional<std::vector<double>> borders;
   /// Relative standard error of a sample, when it is known; 0 = take the residuals for noise.
   double noise = 0;
   /// Relative misfit that never justifies another segment, whatever the noise.

@@ -45,8 +45,8 @@ struct LevelFit {
   double repeatable_within = 0;            ///< repeatability() of the transfer times
 };
 
-/// Fits a level; level_fit.cc explains how.
-LevelFit fit_level(const LevelSamples& samples);
+/// Fits a level, each curve in at most so many segments (at least 1); level_fit.cc explains how.
+LevelFit fit_level(const LevelSamples& samples, int max_segments = kSegmentsOfLevel);
 
 /// Adds a fitted level to a platform, with the memory timed beside it and a note on its
 /// repeatability under [measured]. Levels without a curve are left out.

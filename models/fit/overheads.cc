@@ -15,8 +15,6 @@ namespace rubato {
 namespace {
 
 constexpr size_t kLeastLengths = 3;
-// Overheads are small, and so are their consequences: a few segments follow them well enough.
-constexpr int kMostSegments = 5;
 constexpr double kLeastNoise = 0.02;
 constexpr double kMostNoise = 0.1;
 constexpr double kLeastOverhead = 1e-9;  // seconds; less the clock does not tell
@@ -31,7 +29,8 @@ SegmentedFit constant(double from, double seconds, double uncertainty) {
 }
 
 /// The curve through the lengths from `low` up to `high`, exclusive.
-std::optional<SegmentedFit> fit_piece(const Timings& timings, double low, double high) {
+std::optional<SegmentedFit> fit_piece(const Timings& timings, double low, double high,
+                                      const OverheadLimits& limits) {
   std::vector<FitSample> samples;
   Timings own;  // beyond the limit other things are timed, with errors of their own
   for (const TimedLength& timing : timings) {
@@ -43,7 +42,8 @@ std::optional<SegmentedFit> fit_piece(const Timings& timings, double low, double
   FitOptions options;
   options.noise = std::clamp(repeatability(own), kLeastNoise, kMostNoise);
   options.noise_floor = kLeastNoise;
-  options.max_segments = kMostSegments;
+  options.max_segments = limits.max_segments;
+  options.borders = limits.borders;
   if (samples.size() < kLeastLengths) return std::nullopt;
   SegmentedFit fit = fit_segments(std::move(samples), options);
   add_reproducibility(fit, own);
@@ -104,17 +104,18 @@ void append(std::vector<Segment>& segments, const Segment& segment) {
 
 }  // namespace
 
-OverheadFit fit_overheads(const OverheadSamples& samples, std::optional<double> waiting) {
+OverheadFit fit_overheads(const OverheadSamples& samples, std::optional<double> waiting,
+                          const OverheadLimits& limits) {
   constexpr double kAll = HUGE_VAL;
   const double eager_end = waiting.value_or(kAll);
   OverheadFit fit;
   // A run that was interrupted on the way lacks lengths anywhere.
   if (samples.receive.size() < samples.send.size()) return fit;
-  fit.send = fit_piece(samples.send, 0, eager_end);
-  fit.receive = fit_piece(samples.receive, 0, eager_end);
-  fit.unexpected = fit_piece(samples.unexpected, 0, eager_end);
+  fit.send = fit_piece(samples.send, 0, eager_end, limits);
+  fit.receive = fit_piece(samples.receive, 0, eager_end, limits);
+  fit.unexpected = fit_piece(samples.unexpected, 0, eager_end, limits);
   if (!waiting) return fit;
-  const auto beyond = fit_piece(samples.send, eager_end, kAll);
+  const auto beyond = fit_piece(samples.send, eager_end, kAll, limits);
   if (!fit.send)
     fit.send = beyond;  // nothing is eager
   else if (beyond)
@@ -145,7 +146,7 @@ OneWayParts take_apart(const SegmentedFit& one_way, const SegmentedFit& send,
     rest.start = whole.start - sent.start - received.start;
     if (rest.start < 1e-9 * whole.start) rest.start = 0;  // what rounding leaves
     rest.slope = whole.slope - sent.slope - received.slope;
-    if (rest.slope < 1e-9 * whole.slope) rest.slope = 0;
+    if (rest.slope < 1e-6 * whole.slope) rest.slope = 0;
     rest.error = std::hypot(whole.error, sent.error, received.error);
     append(parts.send, sent.segment(from));
     append(parts.transfer, rest.segment(from));

@@ -23,10 +23,19 @@ struct OverheadFit {
   std::optional<SegmentedFit> send, receive, unexpected;
 };
 
+/// What the curves of the overheads may be.
+struct OverheadLimits {
+  int max_segments = 5;
+  /// FitOptions::borders: those of the one-way time, so that what remains of it has no more
+  /// segments.
+  std::optional<std::vector<double>> borders;
+};
+
 /// Fits the overheads. `waiting` is the least length whose send waits for its receive, if any:
 /// curves may jump there. From there on the receiver's work is part of T, since the receiver has to
 /// be present anyway; its overhead is that of an empty message, and no message is unexpected.
-OverheadFit fit_overheads(const OverheadSamples& samples, std::optional<double> waiting);
+OverheadFit fit_overheads(const OverheadSamples& samples, std::optional<double> waiting,
+                          const OverheadLimits& limits = {});
 
 /// The time of a message one way in three parts, each with segments as in a platform file.
 struct OneWayParts {

@@ -16,6 +16,7 @@ void Team::begin_pass() {
   mine_.sent.assign(processes, 0);
   mine_.received.assign(processes, 0);
   reports_.assign(leads() ? processes : 0, {});
+  others_.assign(processes, {});
   changed_ = true;
   stopped_ = false;
 }
@@ -32,11 +33,24 @@ void Team::send_batch(int to) {
   bytes_sent_ += batch.size();
   ++mine_.sent[to];
   changed_ = true;
+  others_[to].idle = false;
   send(to, Kind::kBatch, batch.take());
 }
 
-void Team::flush() {
-  for (int to = 0; to < processes(); ++to) send_batch(to);
+void Team::send_last_batches() {
+  for (int to = 0; to < processes(); ++to) {
+    ByteWriter& batch = batches_[to];
+    if (batch.size() == 0 && !others_[to].has_spoken) continue;
+    others_[to].has_spoken = false;
+    if (batch.size() > 0) {
+      others_[to].idle = false;
+      ++batches_sent_;
+      bytes_sent_ += batch.size();
+    }
+    ++mine_.sent[to];
+    changed_ = true;
+    send(to, Kind::kLastBatch, batch.take());
+  }
 }
 
 bool Team::next(Message& message) {
@@ -53,8 +67,13 @@ Team::Step Team::step(const Take& take) {
   ByteReader reader = message.reader();
   switch (message.kind()) {
     case Kind::kBatch:
+    case Kind::kLastBatch:
       ++mine_.received[message.from];
       changed_ = true;
+      others_[message.from].idle = message.kind() == Kind::kLastBatch;
+      // (What is empty wakes nobody, and is not answered.)
+      if (reader.empty()) return Step::kOther;
+      others_[message.from].has_spoken = true;
       if (take && !stopped_) take(message.from, reader);
       return Step::kBatch;
     case Kind::kReport: {
@@ -81,6 +100,9 @@ Team::Step Team::step(const Take& take) {
 
 Team::Verdict Team::look(const Take& take) {
   while (step(take) != Step::kNothing) {
+  }
+  for (int to = 0; to < processes(); ++to) {
+    if (others_[to].idle) send_batch(to);
   }
   return stopped_ ? Verdict::kStopped : Verdict::kGoOn;
 }
@@ -134,9 +156,10 @@ bool Team::judge() {
 }
 
 Team::Verdict Team::rest(bool finished, const Take& take) {
-  flush();
-  report(finished, false);
+  ++rests_;
+  send_last_batches();
   bool came = false;
+  int looks = 0;
   while (true) {
     const Step step = this->step(take);
     came = came || step == Step::kBatch;
@@ -144,6 +167,8 @@ Team::Verdict Team::rest(bool finished, const Take& take) {
     if (stopped_) return Verdict::kStopped;
     if (step != Step::kNothing) continue;
     if (came) return Verdict::kGoOn;
+    if (++looks <= kLooksBeforeReport) continue;
+    report(finished, false);
     if (leads()) {
       if (judge()) return end_of_pass();
       if (stopped_) return Verdict::kStopped;

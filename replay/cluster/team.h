@@ -2,13 +2,19 @@
 
 // The processes that replay together, as one of them sees them.
 //
-// In a pass each runs its timelines, exchanges batches, and when it has nothing to do tells process
-// 0 how many batches it has sent to, and received from, each other one. Process 0 compares the
-// latest of these reports: if for any two processes the numbers are equal, nothing is under way,
-// and nobody will ever have anything to do again. (Else look at the first process that became busy
-// after its report. It did so by a batch that its report does not count, so its sender's report
-// counts it neither, and the sender was busy after that report, and earlier.) Process 0 then tells
-// all of them the verdict.
+// In a pass each process runs its timelines and exchanges batches. A batch is sent when it is full,
+// when its last record is one that the receiver will wait for, or when the sender has nothing else
+// to do. In the last case the sender says so, and whoever has records for it sends them at the next
+// look, however few. (Without that two processes take turns: one works while the other waits for
+// records that lie in a batch that is not full.)
+//
+// When a process has had nothing to do for some microseconds, it tells process 0 how many batches
+// it has sent to, and received from, each other one. Process 0 compares the latest of these
+// reports: if for any two processes the numbers are equal, nothing is under way, and nobody will
+// ever have anything to do again. (Else look at the first process that became busy after its
+// report. It did so by a batch that its report does not count, so its sender's report counts it
+// neither, and the sender was busy after that report, and earlier.) Process 0 then tells all of
+// them the verdict.
 //
 // A process in which something goes wrong says so in its report; then all stop where they are, and
 // are at rest by the same rule before the verdict comes.
@@ -43,14 +49,13 @@ class Team {
   };
 
   /// What goes to another process with the next batch. The caller puts a record, then calls put().
+  /// `awaited`: the other process will have nothing else to do until it has the record.
   ByteWriter& batch(int to) { return batches_[to]; }
-  void put(int to) {
-    if (batches_[to].size() >= kBatch) send_batch(to);
+  void put(int to, bool awaited = false) {
+    if (awaited || batches_[to].size() >= kBatch) send_batch(to);
   }
-  /// Sends what there is for others.
-  void flush();
-  /// Hands batches that came in to `take`; kGoOn, also where there were none, or kStopped: then
-  /// fail() is to be called.
+  /// Hands batches that came in to `take`, and sends what there is for processes that have nothing
+  /// to do. kGoOn, also where nothing came, or kStopped: then fail() is to be called.
   Verdict look(const Take& take);
   /// There is nothing to do. Waits until there may be, or until all are at rest. `finished`: all
   /// timelines of this process have. Where it returns kStopped, fail() is to be called.
@@ -67,17 +72,30 @@ class Team {
   /// True if `fine` everywhere.
   bool all(bool fine);
 
-  /// Batches sent, and bytes in them; messages of the team itself are not counted.
+  /// Batches with records sent, and bytes in them; messages of the team itself are not counted.
   uint64_t batches_sent() const { return batches_sent_; }
   uint64_t bytes_sent() const { return bytes_sent_; }
+  /// How often there was nothing to do.
+  uint64_t rests() const { return rests_; }
 
   /// Nothing will be exchanged any more. All call it.
   void close() { transport_->close(); }
 
  private:
-  static constexpr size_t kBatch = 32 * 1024;  ///< bytes at which a batch goes
+  static constexpr size_t kBatch = 8 * 1024;  ///< bytes at which a batch goes
+  /// As often rest() looks for messages before it reports and gives the processor away: mostly they
+  /// come within microseconds.
+  static constexpr int kLooksBeforeReport = 20;
 
-  enum class Kind : uint8_t { kBatch, kReport, kStop, kVerdict, kGather, kShare };
+  enum class Kind : uint8_t {
+    kBatch,
+    kLastBatch,  ///< behind it the sender has nothing to do; may be empty
+    kReport,
+    kStop,
+    kVerdict,
+    kGather,
+    kShare
+  };
   /// Its last byte is the kind.
   struct Message {
     int from = 0;
@@ -92,11 +110,17 @@ class Team {
     std::vector<uint64_t> sent, received;  ///< batches in this pass, by process
   };
   enum class Step : uint8_t { kNothing, kBatch, kVerdict, kOther };
+  struct Other {
+    bool idle = false;        ///< had nothing to do, and was sent nothing since
+    bool has_spoken = false;  ///< sent records since it was last told that this process is idle
+  };
 
   void send(int to, Kind kind, Bytes bytes);
   /// Process 0, to all others.
   void tell_others(Kind kind, const Bytes& bytes);
   void send_batch(int to);
+  /// Sends what there is for others, and tells those that expect something that this is all.
+  void send_last_batches();
   /// The next message that came in; false where there is none.
   bool next(Message& message);
   /// Handles it.
@@ -111,6 +135,7 @@ class Team {
 
   Transport* transport_;
   std::vector<ByteWriter> batches_;
+  std::vector<Other> others_;  ///< by process
   std::deque<Message> put_back_;
   Report mine_;
   std::vector<Report> reports_;  ///< at process 0
@@ -119,6 +144,7 @@ class Team {
   Verdict verdict_ = Verdict::kGoOn;
   uint64_t batches_sent_ = 0;
   uint64_t bytes_sent_ = 0;
+  uint64_t rests_ = 0;
 };
 
 }  // namespace rubato

@@ -21,8 +21,8 @@
 // sender keeps its side only while it waits for the answer. Prices are worked out on both sides
 // from the same numbers, so they are equal bit for bit.
 //
-// Records are put in a batch for each other process, which goes when it is full, or when the
-// process has nothing else to do. All have come to rest when each is idle and, for any two, as many
+// Records are put in a batch for each other process, which goes when it is full, or when somebody
+// may be waiting for it (team.h). All have come to rest when each is idle and, for any two, as many
 // batches came in here as went out there (team.h). If some timeline is then blocked, a partner's
 // records are missing, or it is a deadlock: what the main loop has remedies for (engine.h). These
 // look at all timelines, so one process replays everything from the start. It does so, too, where

@@ -243,7 +243,8 @@ class Boundary {
     coming_.erase(coming_.begin() + (&members - coming_.data()));
   }
 
-  void put_members(const Members& members, CollectiveOp op, int32_t root) {
+  /// `awaited`: as Team::put().
+  void put_members(const Members& members, CollectiveOp op, int32_t root, bool awaited) {
     for (const int process : others(members.comm)) {
       ByteWriter& to =
           begin_instance(process, Crossing::kMembers, members.comm, members.number, op, root);
@@ -252,7 +253,7 @@ class Boundary {
       to.near_zero(members.arrivals.latest);
       to.ticks(members.arrivals.recorded_last, base.ticks);
       base.put(to, members.arrivals.last);
-      team_->put(process);
+      team_->put(process, awaited);
     }
   }
   void put_root(uint32_t comm, uint64_t number, const CollectiveInstance<K>& instance) {
@@ -263,7 +264,7 @@ class Boundary {
       to.number(static_cast<uint64_t>(instance.root_timeline));
       to.ticks(instance.recorded_root_enter, base.ticks);
       base.put(to, instance.root_enter);
-      team_->put(process);
+      team_->put(process, true);
     }
   }
   /// `actions`: that of the collective and the kNothingTo behind it.

@@ -16,7 +16,7 @@
 namespace rubato {
 
 /// Turns of timelines between two looks at what others sent.
-inline constexpr int kTurnsBetweenLooks = 32;
+inline constexpr int kTurnsBetweenLooks = 16;
 
 template <class Rules>
 ReplayOutcome Replay<Rules>::run_divided() requires kDivided<Rules> {
@@ -24,15 +24,12 @@ ReplayOutcome Replay<Rules>::run_divided() requires kDivided<Rules> {
   Team& team = boundary_->team();
   auto verdict = Team::Verdict::kGoOn;
   try {
-    int here = 0;
     for (int timeline = trace_->timelines() - 1; timeline >= 0; --timeline) {
-      if (!is_here(trace_->rank_of(timeline))) continue;
-      ++here;
-      start(timeline);
+      if (is_here(trace_->rank_of(timeline))) start(timeline);
     }
     for (int turns = 1; verdict == Team::Verdict::kGoOn; ++turns) {
       if (ready_.empty()) {
-        verdict = team.rest(finished_ == here, take);
+        verdict = team.rest(finished_ == timelines_here_, take);
         if (verdict == Team::Verdict::kStalled) {
           const auto served = serve_earliest_of_all();
           outcome_.lanes_disagree = served == Presence<K>::Served::kLanesDisagree;
@@ -313,7 +310,9 @@ void Replay<Rules>::tell_members(
   }
   ++members.here;
   if (!boundary_->all_here(members)) return;
-  if (members.arrivals.count > 0) boundary_->put_members(members, instance.op, instance.root);
+  const bool awaited = instance.how != Synchronisation::kOneToAll;
+  if (members.arrivals.count > 0)
+    boundary_->put_members(members, instance.op, instance.root, awaited);
   boundary_->forget(members);
 }
 

@@ -169,7 +169,7 @@ void Replay<Rules>::finish(int timeline) {
     take_arrivals();
   }
   if constexpr (kTimeOrdered<Rules>) answer_all(rules_->order().end(timeline));
-  if (progress_) progress_(static_cast<double>(finished_) / trace_->timelines());
+  if (progress_) progress_(static_cast<double>(finished_) / timelines_here_);
 }
 
 template <class Rules>

@@ -117,6 +117,9 @@ class Replay {
   /// Which timelines are in this process. To be called where the rules are Divided, and only there.
   void divide(Team& team, const Division& division) requires kDivided<Rules> {
     boundary_.emplace(team, division, *trace_);
+    timelines_here_ = 0;
+    for (int timeline = 0; timeline < trace_->timelines(); ++timeline)
+      timelines_here_ += is_here(trace_->rank_of(timeline)) ? 1 : 0;
     collectives_.divide(boundary_->members_away());
   }
 
@@ -506,6 +509,7 @@ class Replay {
   std::vector<TransferId> free_started_;  ///< entries of started_ that can be used again
   const RuleContext<K> context_{trace_, &matcher_, &collectives_, &started_, &windows_};
   std::vector<TransferId> skipped_;
+  int timelines_here_ = trace_->timelines();  ///< in this process
   int finished_ = 0;
   struct PairTraffic {
     uint64_t messages = 0;

@@ -1,6 +1,7 @@
 // How fast the replay is and what memory it takes, beside the bare reading of the same archives.
 //
 //   rubato-bench [--quick] [--only WORD,...] [--real DIR] [--list]
+//   [mpirun -n 2] rubato-bench --stream RANKS
 //
 //   --quick  two minutes at most (without --real): shorter archives, fewer rounds, and without 64
 //            scenarios on platforms, thousands of ranks, chunks and SimGrid. All rows take some
@@ -8,6 +9,8 @@
 //   --only   rows with one of these words in their name: platform/infiniband, 1024, simgrid
 //   --real   also the archives in DIR, which tests/bench/real_archives.sh makes
 //   --list   the names of all rows
+//   --stream nothing but a program of so many ranks that is generated as it is replayed, without an
+//            archive, by the processes of mpirun: calls/s, and the memory of each (1 M ranks: 4 GB)
 //
 // The exit code is 1 where a bar was missed. Bars are ratios and memory; what depends on the
 // machine (calls a second) has one, too, and does not count.
@@ -27,6 +30,7 @@
 
 #include <sched.h>
 
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -37,6 +41,7 @@
 #include "bars.h"
 #include "replays.h"
 #include "rows.h"
+#include "stream_row.h"
 #include "turns.h"
 
 namespace {
@@ -52,10 +57,13 @@ void stay_on_one_core() {
 struct Arguments {
   Choice choice;
   std::string real;
+  int stream_ranks = 0;
 };
 
 [[noreturn]] void refuse() {
-  std::fprintf(stderr, "use: rubato-bench [--quick] [--only WORD,...] [--real DIR] [--list]\n");
+  std::fprintf(stderr,
+               "use: rubato-bench [--quick] [--only WORD,...] [--real DIR] [--list] "
+               "| --stream RANKS\n");
   std::exit(1);
 }
 
@@ -72,6 +80,10 @@ Arguments parse(int argc, char** argv) {
       for (std::string word; std::getline(words, word, ',');) arguments.choice.only.push_back(word);
     } else if (option == "--real" && i + 1 < argc) {
       arguments.real = argv[++i];
+    } else if (option == "--stream" && i + 1 < argc) {
+      arguments.stream_ranks = std::atoi(argv[++i]);
+      const auto ranks = static_cast<unsigned>(arguments.stream_ranks);
+      if (arguments.stream_ranks < 1 || !std::has_single_bit(ranks)) refuse();
     } else {
       refuse();
     }
@@ -89,7 +101,8 @@ bool Choice::takes(const std::string& name) const {
 }
 
 int main(int argc, char** argv) {
-  const auto [choice, real] = parse(argc, argv);
+  const auto [choice, real, stream_ranks] = parse(argc, argv);
+  if (stream_ranks > 0) return stream_row(stream_ranks);
   stay_on_one_core();
   if (choice.quick) Turns::be_quick();
   if (!choice.list) print_head();

@@ -190,6 +190,11 @@ cut -d, -f1-5,7- a.csv >old.csv
 [[ $(tail -1 out | cut -d, -f9) == 1 ]] || { echo "medians are compared with minima: $(cat out)" && bad=1; }
 "$rubato" compare old.csv b.csv >out
 grep -q '^1 of 1 cells are compared by seconds_min' out || { echo "compare does not say so: $(cat out)" && bad=1; }
+# Three lines say it, and where to find the rest; b takes 3.x us where a takes 2.x.
+"$rubato" compare a.csv b.csv >out
+{ [[ $(head -1 out) == "B is faster in 0 and slower in 1 of 1 cells"* ]] && grep -q '^Most in node allreduce' out && [[ $(wc -l <out) -le 6 ]]; } ||
+  { echo "compare is not short: $(cat out)" && bad=1; }
+[[ $("$rubato" compare a.csv b.csv --all | wc -l) -gt 6 ]] || { echo "compare --all shows no table" && bad=1; }
 rm a.csv b.csv old.csv
 
 # All commands that replay know how: of a level that the platform lacks they say which option helps, and it does.

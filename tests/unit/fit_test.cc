@@ -232,3 +232,47 @@ TEST_CASE("a fit keeps the samples that it was made of") {
   }
   CHECK(fit.samples[2].weight == 2);
 }
+
+TEST_CASE("a curve of more pieces than allowed gets the best of so many, and says its error") {
+  // Four steps of a factor of two, from 1 to 16 us: with all five pieces no error. In four, two
+  // neighbours share a constant: t and 2 t by a = (1/t + 1/2t) / (1/t^2 + 1/4t^2) = 1.2 t, 20 % and
+  // 40 % off, or a line with a step inside that is not better than that.
+  std::vector<FitSample> samples;
+  for (int i = 0; i < 50; ++i) samples.push_back({std::exp2(i / 5.), 1e-6 * std::exp2(i / 10), 1});
+  rubato::FitOptions options;
+  CHECK(fit_segments(samples, options).segments.size() == 5);
+  CHECK(fit_segments(samples, options).max_error < 1e-9);
+  options.max_segments = rubato::kSegmentsOfLevel;
+  const SegmentedFit fit = fit_segments(samples, options);
+  REQUIRE(fit.segments.size() == 4);
+  double square = 0, worst = 0;
+  for (const FitSample& sample : samples) {
+    const double error = fit(sample.bytes) / sample.seconds - 1;
+    square += error * error;
+    worst = std::max(worst, std::abs(error));
+  }
+  CHECK(fit.rms_error == Approx(std::sqrt(square / 50)));
+  CHECK(fit.max_error == Approx(worst));
+  CHECK(worst < 0.4 + 1e-9);
+  CHECK_NOTHROW(rubato::TransferCurve(fit.segments));  // no piece is negative or falls
+}
+
+TEST_CASE("a piece that grows by less than its digits show is a constant") {
+  // 1 us + n * 1e-15 s: 4 ns of 1 us at 4 MiB, 0.4 %, show; 1e-16 s: 0.04 %, do not.
+  CHECK(fit_segments(samples_of({{0, 1e-6, 1e-15}})).segments[0].per_byte > 0);
+  CHECK(fit_segments(samples_of({{0, 1e-6, 1e-16}})).segments[0].per_byte == 0);
+}
+
+TEST_CASE("segments begin at the borders that are given") {
+  rubato::FitOptions options;
+  options.borders = {7000, 1e6};
+  // The step of kTruth is at 8192, the first sample at or above 7000; the kink at 512 KiB is none
+  // of the borders.
+  const SegmentedFit fit = fit_segments(samples_of(kTruth), options);
+  REQUIRE(fit.segments.size() >= 2);
+  CHECK(fit.segments[1].from == 7000);
+  for (const Segment& segment : fit.segments)
+    CHECK((segment.from == 0 || segment.from == 7000 || segment.from == 1e6));
+  options.borders.emplace();
+  CHECK(fit_segments(samples_of(kTruth), options).segments.size() == 1);
+}

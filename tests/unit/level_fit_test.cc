@@ -392,3 +392,81 @@ TEST_CASE("a length from many launches counts as often") {
   REQUIRE(fit.transfer->segments.size() == 1);
   CHECK((*fit.transfer)(2) == Approx(7.5e-6 / 6.375));
 }
+
+TEST_CASE("no curve of a level has more segments than asked for, and every number is printed so") {
+  // Six steps of the one-way time; o_s and o_r change elsewhere, and at the eager limit of 700.
+  LevelSamples samples;
+  samples.probe = {700., 701.};
+  for (double n = 1; n <= 1 << 20; n *= std::sqrt(2.)) {
+    const double bytes = std::round(n);
+    const double step = std::floor(std::log2(bytes) / 3);
+    const auto add = [&](std::vector<TimedLength>& series, double seconds) {
+      series.push_back({bytes, 1, seconds, {seconds, seconds * 1.005}, 1});
+    };
+    add(samples.transfer, 1e-6 * std::exp2(step) + bytes * 1e-10);
+    add(samples.overheads.send, bytes < 100 ? 50e-9 : 90e-9 + bytes * 1e-11);
+    add(samples.overheads.receive, bytes < 3000 ? 70e-9 : 200e-9);
+    if (bytes <= 700) add(samples.overheads.unexpected, 80e-9 + bytes * 1e-11);
+  }
+  for (const int most : {1, 2, 4}) {
+    CAPTURE(most);
+    const LevelFit fit = fit_level(samples, most);
+    Platform platform;
+    add_level(platform, Level::kNode, fit, samples.probe);
+    const LevelModel& level = *platform.level(Level::kNode);
+    // The limit is a border of its own where there is room for one curve only.
+    const size_t room = static_cast<size_t>(std::max(2, most));
+    for (const TransferCurve* curve : {&level.transfer, &level.send_overhead,
+                                       &level.receive_overhead, &*level.unexpected_overhead}) {
+      CHECK(curve->segments().size() <= room);
+    }
+    // The parts still add up to the measured whole within the error that is stated for it.
+    for (const TimedLength& timing : samples.transfer) {
+      const double n = timing.bytes;
+      CHECK(level.transfer(n) + level.send_overhead(n) + level.receive_overhead(n) ==
+            Approx((*fit.transfer)(n)).epsilon(1e-6));
+      CHECK(std::abs((*fit.transfer)(n) / timing.seconds - 1) <= fit.transfer->max_error + 1e-9);
+    }
+    const std::string text = format_platform(platform, {}, kMeasuredDigits);
+    CHECK(text.find("\"-") == std::string::npos);
+    CHECK(text.find("e+") == std::string::npos);
+    const Platform again = parse_platform(text, "again");
+    // Two numbers of four digits each: half a unit of the fourth, 0.05 %.
+    for (const TimedLength& timing : samples.transfer) {
+      CHECK(again.level(Level::kNode)->transfer(timing.bytes) ==
+            Approx(level.transfer(timing.bytes)).epsilon(1e-3));
+    }
+  }
+  CHECK(curve_ranges(fit_level(samples)).find("fit error ") != std::string::npos);
+}
+
+TEST_CASE("a processor is busy with a message of a burst for no longer than the gap") {
+  // One way 1 us + n / (1 GB/s); each further message of a burst 150 ns + n / (100 GB/s). After
+  // computing a send takes 30 ns, less than that, and a receive 300 ns, of which a burst shows 150
+  // at most; above the limit of 4096 the transfer's own time counts.
+  LevelSamples samples;
+  samples.probe = {4096., 4097.};
+  for (double n = 1; n <= 1 << 16; n *= 2) {
+    const double one = 1e-6 + n * 1e-9;
+    const auto add = [&](std::vector<TimedLength>& series, double seconds, int messages = 1) {
+      series.push_back({n, messages, seconds, {seconds, seconds}, 1});
+    };
+    add(samples.transfer, one);
+    add(samples.single, one);
+    add(samples.burst, one + 7 * (150e-9 + n * 1e-11), 8);
+    add(samples.overheads.send, 30e-9);
+    add(samples.overheads.receive, n <= 4096 ? 300e-9 : one);
+    if (n <= 4096) add(samples.overheads.unexpected, 400e-9);
+  }
+  const LevelFit fit = fit_level(samples);
+  Platform platform;
+  add_level(platform, Level::kNode, fit, samples.probe);
+  const LevelModel& level = *platform.level(Level::kNode);
+  for (const double n : {1., 8., 32., 2048.}) {
+    CHECK(level.receive_overhead(n) == Approx(150e-9 + n * 1e-11).epsilon(0.01));
+    CHECK((*level.unexpected_overhead)(n) == Approx(150e-9 + n * 1e-11).epsilon(0.01));
+    CHECK(level.send_overhead(n) == Approx(30e-9).epsilon(0.01));
+    CHECK(level.transfer(n) + level.send_overhead(n) + level.receive_overhead(n) ==
+          Approx(1e-6 + n * 1e-9).epsilon(1e-6));
+  }
+}

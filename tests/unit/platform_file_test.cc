@@ -117,6 +117,27 @@ TEST_CASE("a steep segment is written with the digits that it needs") {
   CHECK(again.level(Level::kNode)->transfer(8) == Approx(3e-3).epsilon(2e-6));
 }
 
+TEST_CASE("a piece that begins below 0 at no bytes is written by its time where it begins") {
+  // 1 us at 1000 B, and 10 ns for each byte more: -9 us + n 10 ns. Before that 1 us, flat.
+  rubato::LevelModel level;
+  level.transfer = rubato::TransferCurve({{0, 1e-6, 1e-20}, {1000, -9e-6, 10e-9}});
+  Platform platform;
+  platform.level(Level::kNode) = level;
+  const std::string text = format_platform(platform, {}, 4);
+  CHECK(text.find("{ from = \"0B\", latency = \"1us\", bandwidth = \"inf\" }") !=
+        std::string::npos);
+  CHECK(text.find("{ from = \"1000B\", time = \"1us\", bandwidth = \"100MB/s\" }") !=
+        std::string::npos);
+  CHECK(parse_platform(text, "again").level(Level::kNode)->transfer(2000) == Approx(11e-6));
+  const auto entry = [](const std::string& words) {
+    return complaint("format = 1\n[level.node]\ntransfer = [ { from = \"0B\", " + words + " } ]\n");
+  };
+  CHECK(entry("time = \"1us\", latency = \"1us\", bandwidth = \"1GB/s\"") ==
+        "cluster.toml:3: an entry of level.node.transfer has a 'latency' or a 'time', not both");
+  CHECK(entry("time = \"-1us\", bandwidth = \"1GB/s\"") ==
+        "cluster.toml:3: level.node.transfer: a time must not be negative");
+}
+
 TEST_CASE("a platform file names who has to be inside MPI, and an unknown kind is refused") {
   const auto text = [](const std::string& kind) {
     return "format = 1\n[level.node]\ntransfer = \"1us\"\nprotocol = [\n"

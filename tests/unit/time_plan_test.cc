@@ -24,9 +24,12 @@ TEST_CASE("parts share what a run has beside its plan") {
   CHECK(plan.left(40) == 1);
 }
 
-TEST_CASE("a quick run of two ranks is to end within 30 s") {
+TEST_CASE("a quick run is to end within 30 s") {
   CHECK(time_limit(20, true) == 28);
-  CHECK(time_limit(30, true) == 40);  // two levels: a third more than planned
+  CHECK(time_limit(30, true) == 28);
+  CHECK(quick_scale(20) == 1);
+  CHECK(quick_scale(42) == 0.5);  // two levels and many patterns: three quarters of 28 s
+  CHECK(time_limit(300, false) == 400);
   CHECK(time_limit(140, false) == 290);
 }
 

@@ -1,9 +1,11 @@
 // Batches over MPI: nonblocking sends, receives of what is there. See replay/cluster/transport.h.
 
 #include <mpi.h>
-#include <sched.h>
+#include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <list>
 #include <memory>
 #include <utility>
@@ -14,10 +16,13 @@ namespace rubato {
 namespace {
 
 constexpr int kTag = 1;
-/// As often a process that waits gives way to others and looks again, for some 10 ms: what it waits
-/// for mostly comes within microseconds, and sleeps take longer. Then it sleeps in between.
-constexpr int kLooksAwake = 20000;
-constexpr long kNanosecondsAsleep = 200000;
+/// As often a process that waits looks again, some 100 us, before it sleeps in between: what it
+/// waits for mostly comes within microseconds. It does not do so where there are more processes
+/// than cores. Nor does it yield: on Linux from 6.6 on each sched_yield() puts off when the process
+/// may run next, and after some thousands of them it gets no core for seconds while others are
+/// busy.
+constexpr int kLooksAwake = 300;
+constexpr long kShortestSleep = 10000, kLongestSleep = 200000;  ///< ns
 
 class MpiTransport : public Transport {
  public:
@@ -31,6 +36,9 @@ class MpiTransport : public Transport {
     MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, self_, MPI_INFO_NULL, &host);
     MPI_Comm_size(host, &on_this_host_);
     MPI_Comm_free(&host);
+    if (on_this_host_ > sysconf(_SC_NPROCESSORS_ONLN)) looks_awake_ = 0;
+    // Sleeps end 50 us late unless one asks for less.
+    prctl(PR_SET_TIMERSLACK, 1000UL);
   }
 
   int processes() const override { return processes_; }
@@ -60,16 +68,15 @@ class MpiTransport : public Transport {
     MPI_Mrecv(message.data(), size, MPI_BYTE, &matched, &status);
     from = status.MPI_SOURCE;
     looks_ = 0;
+    sleep_ = kShortestSleep;
     return true;
   }
 
   void rest() override {
-    if (++looks_ <= kLooksAwake) {
-      sched_yield();
-      return;
-    }
-    const timespec while_others_work = {0, kNanosecondsAsleep};
+    if (++looks_ <= looks_awake_) return;
+    const timespec while_others_work = {0, sleep_};
     nanosleep(&while_others_work, nullptr);
+    sleep_ = std::min(sleep_ * 3 / 2, kLongestSleep);
   }
 
   void close() override {
@@ -97,7 +104,9 @@ class MpiTransport : public Transport {
   int processes_ = 1;
   int self_ = 0;
   int on_this_host_ = 1;
+  int looks_awake_ = kLooksAwake;
   int looks_ = 0;  ///< without anything, one after the other
+  long sleep_ = kShortestSleep;
   std::list<Sending> under_way_;
 };
 

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+
+namespace rubato {
+
+/// Seconds of a visit of a length (a loop with its warm-up, its round trips and what both ends wait
+/// for), by length: some that were measured, and straight lines between and beyond them.
+class VisitCost {
+ public:
+  /// Adds a measured visit; longer messages never take less.
+  void add(size_t bytes, double seconds);
+  /// Seconds of a visit. At least one visit must have been added.
+  double operator()(size_t bytes) const;
+
+ private:
+  std::map<size_t, double> seconds_;
+};
+
+/// Of the `wanted` lengths those that `visits` of each leave within `seconds`. Left out are first
+/// those that are neither powers of two nor `needed`, then the longest ones; the three shortest
+/// stay, since a curve needs as many.
+std::set<size_t> affordable_lengths(const std::set<size_t>& wanted, const std::set<size_t>& needed,
+                                    const VisitCost& cost, int visits, double seconds);
+
+/// "node ports: 11 of 57 lengths, the longest 128KiB"; "" if all are measured.
+std::string left_out_text(const std::string& what, const std::set<size_t>& wanted,
+                          const std::set<size_t>& measured);
+
+}  // namespace rubato
