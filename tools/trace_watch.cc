@@ -1,7 +1,9 @@
 #include "tools/trace_watch.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,6 +18,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <initializer_list>
+#include <vector>
 
 namespace rubato {
 namespace {
@@ -36,9 +40,34 @@ int listen_for_outcome(const std::string& name) {
   return listener;
 }
 
-void close_all_but(unsigned a, unsigned b, unsigned c) {
-  unsigned kept[] = {a, b, c};
-  std::sort(std::begin(kept), std::end(kept));
+/// Standard error of the launcher, which started this process; -1 where it is none of ours. A
+/// launcher that ends because another rank died does not read any more what this one says.
+int launchers_stderr() {
+  const std::string name = fmt::format("/proc/{}/fd/2", getppid());
+  return open(name.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+}
+
+/// True when it is said: a launcher that reads from a pipe has taken it.
+bool say(const std::string& line) {
+  if (write(STDERR_FILENO, line.data(), line.size()) < 0) return false;
+  struct stat info;
+  if (fstat(STDERR_FILENO, &info) != 0 || !S_ISFIFO(info.st_mode)) return true;
+  constexpr int kTries = 200;
+  for (int i = 0; i < kTries; ++i) {
+    int unread = 0;
+    if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0 || unread == 0) return true;
+    pollfd reader{STDERR_FILENO, 0, 0};
+    if (poll(&reader, 1, 10) > 0 && (reader.revents & POLLERR) != 0) return false;
+  }
+  return true;  // somebody reads slowly
+}
+
+void close_all_but(std::initializer_list<int> files) {
+  std::vector<unsigned> kept;
+  for (const int file : files) {
+    if (file >= 0) kept.push_back(static_cast<unsigned>(file));
+  }
+  std::sort(kept.begin(), kept.end());
   unsigned from = 0;
   for (const unsigned file : kept) {
     if (file > from) syscall(SYS_close_range, from, file - 1, 0);
@@ -47,10 +76,10 @@ void close_all_but(unsigned a, unsigned b, unsigned c) {
   syscall(SYS_close_range, from, ~0U, 0);
 }
 
-[[noreturn]] void watch(int command, int listener, const std::string& output) {
+[[noreturn]] void watch(int command, int listener, int launcher, const std::string& output) {
   setsid();
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_IGN);
-  close_all_but(STDERR_FILENO, static_cast<unsigned>(command), static_cast<unsigned>(listener));
+  close_all_but({STDERR_FILENO, command, listener, launcher});
   if (chdir("/") != 0) _exit(0);
   pollfd end{command, POLLIN, 0};
   while (poll(&end, 1, -1) < 0) {
@@ -58,8 +87,10 @@ void close_all_but(unsigned a, unsigned b, unsigned c) {
   }
   char word;
   if (recv(listener, &word, 1, 0) < 0) {
-    if (const std::string line = unsaid_outcome(output); !line.empty()) [[maybe_unused]]
-      const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+    const std::string line = unsaid_outcome(output);
+    if (!line.empty() && !say(line)) {
+      [[maybe_unused]] const ssize_t written = write(launcher, line.data(), line.size());
+    }
   }
   _exit(0);
 }
@@ -91,13 +122,15 @@ void watch_command(const std::string& output) {
   const int listener = command >= 0 ? listen_for_outcome(name) : -1;
   if (listener >= 0) {
     // Twice, so that the watcher is not the command's child, which might wait for any.
+    const int launcher = launchers_stderr();
     const pid_t child = fork();
     if (child == 0) {
-      if (fork() == 0) watch(command, listener, output);
+      if (fork() == 0) watch(command, listener, launcher, output);
       _exit(0);
     }
     while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
     close(listener);
+    if (launcher >= 0) close(launcher);
     setenv("RUBATO_TRACE_WATCH", name.c_str(), 1);
   }
   if (command >= 0) close(command);

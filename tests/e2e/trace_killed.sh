@@ -29,19 +29,28 @@ int main(int argc, char** argv) {
     if (!strcmp(argv[1], "kill")) kill(getpid(), SIGKILL);
     if (!strcmp(argv[1], "term")) kill(getpid(), SIGTERM);
   }
+  if (!strcmp(argv[1], "other") && rank == 2) kill(getpid(), SIGSEGV);
   if (!strcmp(argv[1], "all")) kill(getpid(), SIGKILL); /* every rank itself: the launcher is no part of it */
   if (!strcmp(argv[1], "exit")) exit(4);
   MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 9, ring, MPI_STATUS_IGNORE); /* until we are killed */
   return 0;
 }
 C
-for end in abort exit kill term all; do
+for end in abort exit kill term all other; do
   rm -rf run.otf2dir print.txt
   run 4 "$rubato" trace -o run.otf2dir ./app $end >out.txt 2>err.txt && fail "$end: exit code 0"
   [ ! -e run.otf2dir/traces.otf2 ] || fail "$end: there is an archive"
   case $end in
     abort | exit)
       grep -q "rubato: the program .*: rubato recover $work/run.otf2dir" err.txt || fail "$end: $(cat err.txt)" ;;
+    other)
+      # Not rank 0 died; its watcher speaks, maybe when the launcher has ended.
+      tries=0
+      until grep -q "rubato: the program .*: rubato recover $work/run.otf2dir" err.txt; do
+        tries=$((tries + 1))
+        [ $tries -lt 50 ] || fail "$end: $(cat err.txt)"
+        sleep 0.1
+      done ;;
   esac
   expect_failure 1 "rubato recover" run 1 "$rubato" trace -o run.otf2dir ./app exit
   # Ranks may outlive the launcher for a moment.
