@@ -49,6 +49,8 @@ const CommandHelp kHelp = {
     "  --on cluster.toml                          a platform file\n"
     "  --on infiniband-hdr:ppn=4                  one that 'rubato platforms' lists\n"
     "  --on 'cluster.toml:latency*0.5,cpu*1.5'    with changes\n"
+    "Below mpirun its processes share the work: mpirun -n 16 rubato replay ... "
+    "(share/doc/scale.md)\n"
     "Files that exist are replaced; they appear only when complete. Archives are never changed."};
 
 po::options_description replay_options() {
