@@ -42,7 +42,14 @@ for end in abort exit kill term all other; do
   [ ! -e run.otf2dir/traces.otf2 ] || fail "$end: there is an archive"
   case $end in
     abort | exit)
-      grep -q "rubato: the program .*: rubato recover $work/run.otf2dir" err.txt || fail "$end: $(cat err.txt)" ;;
+      # (MPICH's launcher, told to end, now and then drops what it has read last: once in some ten runs on a busy machine.)
+      tries=0
+      until grep -q "rubato: the program .*: rubato recover $work/run.otf2dir" err.txt; do
+        tries=$((tries + 1))
+        { [ "$flavour" = mpich ] && [ $tries -lt 4 ]; } || fail "$end: $(cat err.txt)"
+        rm -rf run.otf2dir
+        run 4 "$rubato" trace -o run.otf2dir ./app $end >out.txt 2>err.txt && fail "$end: exit code 0"
+      done ;;
     other)
       # Not rank 0 died; its watcher speaks, maybe when the launcher has ended.
       tries=0
