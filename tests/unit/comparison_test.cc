@@ -145,7 +145,7 @@ TEST_CASE("the reports of a comparison") {
         "node pingpong,1024,4,4,1.0025e-06,2.0025e-06,1.99751,0,0.0285714,0.0142857,1,*\n");
   const std::string text = comparison_text(files, true, 200);
   CHECK(text.starts_with("B is faster in 0 and slower in 1 of 1 cells, at 0.05"));
-  CHECK(text.find("The middle B / A is 1.998.\nMost in node pingpong, 1 KiB: A ") !=
+  CHECK(text.find("The middle B / A is 1.998.\nMost in node pingpong, 1.00 KiB: A ") !=
         std::string::npos);
   CHECK(text.find(", B / A 1.998, p 0.0286.\n") != std::string::npos);
   CHECK(text.find("too few") == std::string::npos);
