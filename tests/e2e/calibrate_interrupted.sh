@@ -45,12 +45,12 @@ done
 grep -q '^interrupted = ' told.toml || fail "no file, or it does not tell: $(cat told.toml table.txt)"
 
 # What was measured stays, though two lengths make no curve.
-printf 'level,pattern,bytes,seconds_min\nnode,pingpong,8,1\nnode,pingpong,64,1\n' >two.csv
+printf '%s\n' level,pattern,bytes,seconds_min node,pingpong,8,1 node,pingpong,64,1 self,sendrecv,8,1 self,sendrecv,64,1 >two.csv
 WHERE=few.csv.partial WHAT='^node,pingpong,'
 expect_failure 1 "interrupted before a level had the three lengths that a curve needs; no platform file was written; \
 what messages took before that is in few.csv.partial" \
-  run 2 ./stop_when.sh "$rubato" calibrate -o few.toml --quick --seconds 6 --max-size 64KiB --lengths two.csv --levels node \
-  --patterns none --collectives none
+  run 2 ./stop_when.sh "$rubato" calibrate -o few.toml --quick --seconds 6 --max-size 64KiB --lengths two.csv --patterns none \
+  --collectives none
 [ ! -e few.csv ] && [ ! -e few.toml ] || fail "half of a run has the name of a whole one"
 [ "$(grep -c '^node,pingpong,' few.csv.partial)" = 2 ] || fail "not what was measured: $(cat few.csv.partial)"
 # So it does where the run came to its end.
