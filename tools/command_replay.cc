@@ -11,6 +11,7 @@
 #include "replay/contention_cost.h"
 #include "replay/driver.h"
 #include "replay/intervals.h"
+#include "replay/joint_replay.h"
 #include "replay/sweep.h"
 #include "tools/archive_guard.h"
 #include "tools/caveats.h"
@@ -204,54 +205,36 @@ struct Plan {
   std::optional<ContentionPlan> contention;
 };
 
-/// Ranks are divided among the processes of options.team, or, where that is impossible from the
-/// start, scenarios.
-Results divide_or_spread(EventSource& source, const std::vector<Scenario>& scenarios,
-                         ReplayOptions options, bool leads) {
-  try {
-    return run_replay(source, scenarios, options);
-  } catch (const NeedsOneProcess& needs) {
-    if (needs.why != OneProcess::kTimeOrder && needs.why != OneProcess::kWindows) throw;
-    if (leads) fmt::print(stderr, "rubato: {}\n", spread_line(needs.why));
-    options.spread = std::exchange(options.team, nullptr);
-    return run_replay(source, scenarios, options);
-  }
-}
-
-/// What several processes find out together; nothing where one of them has to do it alone. `source`
-/// is then open for the ranks of this process, if it is at all.
+/// What the processes that mpirun has started, or the threads of this one, find out together;
+/// nothing where one has to do it alone. `source` is the archive, open for the part of this
+/// process, if it is at all.
 std::optional<Results> replay_together(Processes& processes, const std::string& archive,
                                        const std::vector<Scenario>& scenarios,
-                                       ReplayOptions options, const po::variables_map& values,
+                                       const ReplayOptions& options,
+                                       const po::variables_map& values,
                                        std::unique_ptr<EventSource>& source) {
-  auto why = why_one_process(values);
-  if (!processes.begin(!why)) {
-    if (why && processes.are_several() && processes.leads())
-      fmt::print(stderr, "rubato: {}\n", one_process_line(*why));
-    return {};
-  }
-  options.team = processes.team();
-  std::optional<Results> results;
-  try {
-    // What is wrong with the archive is told by one of them, alone.
+  JointReplay joint;
+  joint.why = why_one_process(values);
+  const auto notice = [&](const std::string& line) {
+    if (processes.are_several() && processes.leads()) fmt::print(stderr, "rubato: {}\n", line);
+  };
+  if (processes.begin(!joint.why)) {
     try {
-      source = open_trace(
-          archive, {options.ignore_offsets, options.threads, processes.team()->on_this_host()});
+      joint = replay_jointly(*processes.team(), archive, scenarios, options, source,
+                             [&](OneProcess why) { notice(spread_line(why)); });
     } catch (const InputError&) {
-      source.reset();
     }
-    if (processes.begin(source != nullptr))
-      results = divide_or_spread(*source, scenarios, options, processes.leads());
-    else if (source)
-      why = OneProcess::kFailed;  // another one cannot open the archive
-  } catch (const NeedsOneProcess& needs) {
-    why = needs.why;
-  } catch (const InputError&) {
+    processes.end();
+  } else if (!processes.are_several() && !joint.why && !values.count("sweep")) {
+    source = open_trace(archive, {options.ignore_offsets, options.threads});
+    const int threads = threads_that_pay(*source, options.threads);
+    if (threads == 1) return {};
+    source.reset();
+    joint = replay_on_threads(threads, archive, scenarios, options, source);
   }
-  processes.end();
-  if (why && processes.leads()) fmt::print(stderr, "rubato: {}\n", one_process_line(*why));
-  if (!results) source.reset();
-  return results;
+  if (joint.why) notice(one_process_line(*joint.why));
+  if (!joint.results) source.reset();
+  return std::move(joint.results);
 }
 
 /// One of several processes, but not the first: it helps to replay.
@@ -303,8 +286,9 @@ int command_replay(const Arguments& arguments) {
   std::optional<Results> together =
       replay_together(processes, archive, planned, options, values, source);
   // Who is waited for, one process finds out, from all of the archive; and it replays sweeps.
+  if (together && (waits_in_turn(*together) || !axes.empty())) source.reset();
+  if (!source) source = open_trace(archive, {options.ignore_offsets, options.threads});
   if (!together || waits_in_turn(*together) || !axes.empty()) {
-    source = open_trace(archive, {options.ignore_offsets, options.threads});
     // (Functions are followed anyway.)
     if (files.wants("html") || !source->functions().empty()) source->note_places();
     if (together) source->load({});  // places are known only then
