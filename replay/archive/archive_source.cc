@@ -1,7 +1,6 @@
 // An archive as a source of calls: all of it is decoded once, by several threads, into a CallStore,
 // from which the replay reads as often as it likes. call_store.h says why.
 
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
