@@ -57,14 +57,16 @@ JointReplay replay_jointly(Team& team, const std::string& archive,
 }
 
 int threads_that_pay(const EventSource& source, int asked) {
-  // Less is done before threads are started. More than 8 wait for each other.
+  // With less to do, the threads' own definitions cost more than they save; with fewer ranks each
+  // has to wait for another one too often (share/doc/scale.md), and so it has beside more than 8.
   constexpr uint64_t kRecordsOfThread = 4000000;
+  constexpr int kRanksOfThread = 16;
   constexpr int kMostThreads = 8;
   const std::vector<uint64_t> sizes = source.sizes_of_ranks();
   const auto ranks = static_cast<int>(sizes.size());
   if (asked > 0) return std::clamp(asked, 1, std::max(1, ranks));
   const uint64_t records = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
-  const int most = std::min({available_processors(), kMostThreads, ranks / 4});
+  const int most = std::min({available_processors(), kMostThreads, ranks / kRanksOfThread});
   return std::clamp(static_cast<int>(std::min<uint64_t>(records / kRecordsOfThread, kMostThreads)),
                     1, std::max(1, most));
 }

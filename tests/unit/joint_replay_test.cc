@@ -34,11 +34,11 @@ TEST_CASE("threads are started where there is enough to do for each") {
   const auto threads = [&](size_t ranks, uint64_t records, int asked) {
     return threads_that_pay(Sized(std::vector<uint64_t>(ranks, records / ranks)), asked);
   };
-  // 4 million records are one thread's, and 4 ranks.
+  // 4 million records are one thread's, and 16 ranks.
   CHECK(threads(64, 7000000, 0) == 1);
   CHECK(threads(64, 8000000, 0) == std::min(2, available_processors()));
-  CHECK(threads(4, 80000000, 0) == 1);
-  CHECK(threads(8, 80000000, 0) == std::min(2, available_processors()));
+  CHECK(threads(16, 80000000, 0) == 1);
+  CHECK(threads(32, 80000000, 0) == std::min(2, available_processors()));
   CHECK(threads(1024, 4000000000, 0) == std::min(8, available_processors()));
   // Whoever asks gets as many as there are ranks.
   CHECK(threads(64, 64, 5) == 5);
