@@ -304,6 +304,7 @@ SweepOptions sweep_options(const Effort& effort, double budget) {
   options.budget = budget;
   options.busy_budget = budget;
   options.max_cycles = effort.pace.times(options.max_cycles, options.max_cycles);
+  options.settled_at = effort.pace.quick ? 0.02 : 0.01;  // as for collectives
   options.seed = effort.seed;
   options.planned = effort.pace.in_time;
   options.stop = effort.stop;

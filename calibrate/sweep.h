@@ -41,8 +41,12 @@ struct SweepOptions {
   double loop_seconds = 50e-6;  ///< a loop's length: far above what reading the clock takes
   int min_round_trips = 2;
   int max_round_trips = 5000;
-  int first_cycles = 8;     ///< over the starting lengths before any of them is refined
-  int max_cycles = 400;     ///< over all lengths, then it is good enough
+  int first_cycles = 8;  ///< over the starting lengths before any of them is refined
+  int max_cycles = 400;  ///< over all lengths, then it is good enough
+  /// SKaMPI's rule: a length whose mean has a smaller relative standard error, after Tukey's
+  /// filter, is settled, and measured in every fourth cycle only: the time goes to the others. 0:
+  /// no rule.
+  double settled_at = 0;
   double threshold = 0.05;  ///< relative error of linear interpolation that asks for another length
   size_t max_lengths = 200;
   unsigned seed = 1;          ///< of the order of lengths inside a cycle

@@ -150,12 +150,13 @@ std::vector<std::string> options_of_launch(const po::variables_map& values) {
 
 /// The part of a request that several launches need. Errors: UsageError.
 LaunchPlan launch_plan(const po::variables_map& values, const std::vector<std::string>& launcher) {
+  // Three show what launches differ by; a quick run has time for one.
+  constexpr int kLaunches = 3, kQuickLaunches = 1;
   LaunchPlan plan;
-  if (!values.count("launches")) {
-    if (launcher.empty()) return plan;
-    throw UsageError("what stands behind '--' starts launches; say how many: --launches 10");
-  }
-  plan.launches = values["launches"].as<int>();
+  if (!values.count("launches") && launcher.empty()) return plan;
+  plan.launches = values.count("launches") ? values["launches"].as<int>()
+                  : values.count("quick")  ? kQuickLaunches
+                                           : kLaunches;
   if (plan.launches < 1) throw UsageError("--launches: from 1 on");
   if (launcher.empty()) {
     throw UsageError(
@@ -226,7 +227,8 @@ po::options_description visible_options() {
       ("sync", po::value<std::string>()->value_name("HOW")->default_value("barrier"),
        "how collectives begin together: barrier, or window on a global clock")  //
       ("launches", po::value<int>()->value_name("N"),
-       "start the launcher behind '--' so many times and make one platform of all")  //
+       "start the launcher behind '--' so many times and make one platform of all (default: 3, "
+       "with --quick 1)")  //
       ("lengths", po::value<std::string>()->value_name("SAMPLES.csv"),
        "measure the lengths of these samples instead of choosing")  //
       ("patterns", po::value<std::string>()->value_name("LIST")->default_value("default", ""),

@@ -213,6 +213,25 @@ TEST_CASE("a sweep that is stopped keeps what it has") {
         5);  // two loops for each new length, the first of them to find its duration
 }
 
+TEST_CASE("time goes to lengths whose mean is not certain") {
+  // 1 us for 8 B, always; 16 B in turn 2 us and 4 us: 3 us with a standard error of 1 us / sqrt(48)
+  // after 48 loops, 4.8 % of it. 8 B is settled in cycle 12, behind ten loops or more (judged in
+  // every fourth cycle), and then measured in the cycles 12, 16, ... 44 only: 12 + 9.
+  int turn = 0;
+  const auto loop = [&](size_t bytes, int) {
+    return bytes == 8 ? 1e-6 : (++turn % 2 ? 2e-6 : 4e-6);
+  };
+  rubato::SweepOptions options = without_clock();
+  options.lengths = {8, 16};
+  options.max_cycles = 48;
+  const rubato::Timings same = rubato::sweep(loop, options);
+  CHECK(same.at(8).loops == 48);
+  options.settled_at = 0.01;
+  const rubato::Timings rule = rubato::sweep(loop, options);
+  CHECK(rule.at(8).loops == 21);
+  CHECK(rule.at(16).loops == 48);
+}
+
 TEST_CASE("the eager limit is found to the byte") {
   const auto up_to = [](size_t limit) { return [limit](size_t bytes) { return bytes <= limit; }; };
   CHECK(rubato::find_eager_limit(up_to(4040), 1 << 20) == 4040u);
