@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +37,7 @@
 #include "calibrate/patterns.h"
 #include "calibrate/presence.h"
 #include "calibrate/provenance.h"
+#include "calibrate/quick_plan.h"
 #include "calibrate/sample_rows.h"
 #include "calibrate/sample_writer.h"
 #include "calibrate/terminal.h"
@@ -288,6 +290,22 @@ struct Ending {
   CollectiveResults collectives;
 };
 
+/// Whether collectives can begin within so many seconds, as rank 0 sees it: on a slow network it
+/// takes long to make clocks one. Collective.
+bool has_time_for_clocks(int nodes, double seconds) {
+  constexpr int kBarriers = 3;
+  double least = HUGE_VAL;
+  for (int i = 0; i < kBarriers; ++i) {
+    const double begin = now();
+    MPI_Barrier(MPI_COMM_WORLD);
+    least = std::min(least, now() - begin);
+  }
+  // A barrier of two ranks is a message each way at once: half a round trip.
+  int has = clock_seconds(nodes, 2 * least) < seconds;
+  MPI_Bcast(&has, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return has;
+}
+
 /// Measures all that was asked for. Collective. Errors: InputError on the rank that finds a fault.
 void measure(const Options& options, const Placement& places, Effort& effort, Ending& ending) {
   int rank = 0;
@@ -322,6 +340,11 @@ void measure(const Options& options, const Placement& places, Effort& effort, En
   collectives.seed = effort.seed;
   collectives.stop = effort.stop;
   collectives.progress = show_progress;
+  if (effort.pace.in_time && !collectives.operations.empty() &&
+      !has_time_for_clocks(places.nodes(), limit - (now() - start))) {
+    collectives.operations.clear();
+    effort.leave_out("collectives");
+  }
   if (goes_on()) ending.collectives = measure_collectives(MPI_COMM_WORLD, collectives);
   if (ending.collectives.limits_skipped > 0) {
     effort.leave_out(
