@@ -76,6 +76,20 @@ one_line
 expect_failure 1 "left no samples" "$rubato" calibrate --launches 2 -o a.toml -- true
 expect_failure 1 "two.toml exists" "$rubato" calibrate --launches 2 -o two.toml -- false
 expect_failure 2 "-- mpirun" "$rubato" calibrate --launches 2 -o a.toml
-expect_failure 2 "--launches 10" "$rubato" calibrate -o a.toml -- "$mpirun" -n 2
+# Without a number: three, a quick run one. The second launch in a row that fails ends them.
+cat >starts <<'END'
+#!/bin/sh
+echo start >>starts.txt
+[ "$(wc -l <starts.txt)" -lt 2 ] && exec "$@"
+exit 1
+END
+chmod +x starts
+"$rubato" calibrate --seconds 2 --max-size 1KiB --collectives none --patterns none -o three.toml \
+  -- ./starts "$mpirun" -n 2 >three.txt 2>&1 || fail "$(cat three.txt)"
+[ "$(wc -l <starts.txt)" = 3 ] || fail "not three launches: $(cat three.txt)"
+rm starts.txt
+"$rubato" calibrate --quick --seconds 2 --max-size 1KiB --collectives none --patterns none -o one.toml \
+  -- ./starts "$mpirun" -n 2 >one.txt 2>&1 || fail "$(cat one.txt)"
+[ "$(wc -l <starts.txt)" = 1 ] || fail "a quick run makes one launch: $(cat one.txt)"
 expect_failure 1 "none.csv" run 2 "$rubato" calibrate -o a.toml --lengths none.csv
 [ -z "$(find . -name 'a.*' -o -name '*launches*')" ] || fail "left behind: $(ls -A)"
