@@ -35,7 +35,7 @@ std::vector<Series> measure_load(const std::vector<std::pair<int, int>>& pairs,
     MPI_Comm_split(MPI_COMM_WORLD, place >= 0 ? 0 : MPI_UNDEFINED, place, &talking);
     if (place >= 0) {
       const MessagePattern bisection = {PatternShape::kBisection, PatternMode::kBlocking, false};
-      for (Series& series : measure_patterns(talking, {bisection}, effort))
+      for (Series& series : measure_patterns(talking, {bisection}, {}, effort))
         all.push_back({"pairs_" + std::to_string(k), std::move(series.timings)});
       MPI_Comm_free(&talking);
     }

@@ -253,14 +253,14 @@ void run_patterns(int rank, const std::vector<LevelTask>& tasks, Level widest,
     MPI_Comm two;
     MPI_Comm_split(MPI_COMM_WORLD, talks ? 0 : MPI_UNDEFINED, rank, &two);
     if (talks) {
-      effort.keep({task.level, measure_patterns(two, pairs, effort)});
+      effort.keep({task.level, measure_patterns(two, pairs, task.level, effort)});
       MPI_Comm_free(&two);
     }
     sleep_until_all_are_here(MPI_COMM_WORLD);
   }
   if (std::any_of(tasks.begin(), tasks.end(),
                   [&](const LevelTask& task) { return task.level == widest; }))
-    effort.keep({widest, measure_patterns(MPI_COMM_WORLD, all, effort)});
+    effort.keep({widest, measure_patterns(MPI_COMM_WORLD, all, widest, effort)});
 }
 
 /// Disturbances: of the ranks by each other, and by the system, which is returned on rank 0.

@@ -305,7 +305,7 @@ double pattern_seconds(const Pace& pace) {
 }
 
 std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePattern>& patterns,
-                                     const Effort& effort) {
+                                     std::optional<Level> level, const Effort& effort) {
   if (patterns.empty()) return {};
   const bool cold = std::any_of(patterns.begin(), patterns.end(),
                                 [](const MessagePattern& pattern) { return pattern.cold; });
@@ -335,6 +335,8 @@ std::vector<Series> measure_patterns(MPI_Comm comm, const std::vector<MessagePat
     if (effort.progress) effort.progress(pattern.name());
     const bool overlap = pattern.shape == PatternShape::kOverlap;
     options.max_bytes = runner.longest(pattern.shape);
+    options.lengths.clear();
+    if (level && !overlap) options.lengths = lengths_of(effort.lengths, *level, pattern.name());
     options.refine = effort.adaptive_patterns && pattern.shape == PatternShape::kPingPong;
     options.only = options.refine ? std::set<size_t>{} : lengths_of(options.max_bytes);
     if (overlap && !alone.empty()) {

@@ -134,6 +134,7 @@ std::vector<std::string> options_of_launch(const po::variables_map& values) {
   for (const char* name : {"max-size", "time", "patterns", "collectives", "sync"})
     options.insert(options.end(), {std::string("--") + name, values[name].as<std::string>()});
   for (std::string& option : options_of_pace(values)) options.push_back(std::move(option));
+  if (values.count("adaptive-patterns")) options.push_back("--adaptive-patterns");
   if (values.count("levels")) {
     options.insert(options.end(), {"--levels", values["levels"].as<std::string>()});
   }

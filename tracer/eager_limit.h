@@ -5,7 +5,7 @@
 namespace rubato {
 
 /// Bytes up to which MPI sends a message without asking the receiver, as far as the library tells
-/// by its control variables (MPI_T); 0 where it does not.
+/// by its variables; 0 where it does not.
 struct EagerLimits {
   uint64_t node = 0;
   uint64_t network = 0;

@@ -32,6 +32,21 @@ for file in two again; do sed -E '/^fitted = /d' $file.toml >$file.txt; done
 diff two.txt again.txt >difference.txt || fail "fit differs from calibrate: $(cat difference.txt)"
 grep -q "^command = .rubato calibrate --launches 2 " two.toml || fail "[measured] does not tell the command"
 
+# Patterns with lengths of their own choice: as many as the curve asks for (else seven), and the same ones in both launches.
+"$rubato" calibrate --launches 2 --quick --seconds 6 --levels node --patterns pingpong_nonblocking --adaptive-patterns \
+  --collectives none --max-size 16KiB -o adaptive.toml -- "$mpirun" -n 2 >adaptive.txt 2>&1 || fail "$(cat adaptive.txt)"
+"$python" - <<'END' || fail "adaptive patterns in several launches"
+import collections, csv
+lengths = collections.defaultdict(set)
+for line in open("adaptive.csv"):
+    if line.startswith("level,"):
+        header = next(csv.reader([line]))
+    elif line.startswith("node,pingpong_nonblocking,"):
+        row = dict(zip(header, next(csv.reader([line]))))
+        lengths[row["launch"]].add(row["bytes"])
+assert len(lengths) == 2 and len(lengths["1"]) > 12 and lengths["1"] == lengths["2"], lengths
+END
+
 # The second launch fails: the others count, and it is said.
 cat >flaky.sh <<END
 #!/bin/sh

@@ -44,9 +44,10 @@ import json
 elapsed = [s["elapsed"] for s in json.load(open("results.json"))["scenarios"]]
 half, quarter, inner, other = (elapsed[0] - e for e in elapsed[1:])
 print(elapsed)
-assert 0.030 <= half <= elapsed[0] / 2, half
+# (The processor's clock, less what was lost, and that of the trace agree to 1 %.)
+assert 0.0297 <= half <= elapsed[0] / 2, half
 assert abs(quarter - 1.5 * half) < 1e-6, (quarter, half)
-assert 0.010 <= inner < half, inner
+assert 0.0099 <= inner < half, inner
 assert abs(other) < 0.005, other  # rank 1 has nothing to do
 END
 expect_failure 1 "did you mean 'busy'" "$rubato" replay run.otf2dir --on perfect:region=busi*0.5
