@@ -157,8 +157,9 @@ Receives sweep_receives(Pair& pair, const std::function<double(size_t)>& away,
       [&](size_t bytes, int loops) {
         const ReceiveTimes times = pair.receive_overhead(bytes, loops, away(bytes));
         if (!known.insert(bytes).second) {
-          receives.posts[bytes].add(times.post, loops);
-          receives.waits[bytes].add(times.wait, loops);
+          const double ended = now();
+          receives.posts[bytes].add(times.post, loops, ended);
+          receives.waits[bytes].add(times.wait, loops, ended);
         }
         return times.both;
       },

@@ -172,9 +172,11 @@ double planned_seconds(const Options& options, const std::vector<LevelTask>& tas
 /// What rank 0 has measured, and where it keeps it.
 struct Kept {
   std::unique_ptr<SampleWriter> csv;
-  bool any = false;    ///< some message was timed
-  bool curve = false;  ///< a level has the lengths that a curve needs
-  bool full = false;   ///< the file could not be written
+  std::unique_ptr<SampleWriter> raw;  ///< single observations, where they are asked for
+  double start = now();               ///< what their times count from
+  bool any = false;                   ///< some message was timed
+  bool curve = false;                 ///< a level has the lengths that a curve needs
+  bool full = false;                  ///< the file could not be written
 
   /// Where the samples of a run that fails are, for its complaint; empty where there are none.
   std::string place() const {
@@ -184,6 +186,15 @@ struct Kept {
 };
 
 /// A disk that is full now may not be so in the end, so all goes on.
+void add_rows(SampleWriter& file, const std::string& rows, Kept& kept) {
+  try {
+    file.add(rows);
+  } catch (const InputError& error) {
+    if (!kept.full) std::fprintf(stderr, "rubato: warning: %s; tried again later\n", error.what());
+    kept.full = true;
+  }
+}
+
 void keep(const LevelSeries& measured, int launch, Kept& kept) {
   constexpr size_t kLeastLengths = 3;
   for (const Series& series : measured.series) {
@@ -192,13 +203,10 @@ void keep(const LevelSeries& measured, int launch, Kept& kept) {
     kept.curve |= transfer && series.timings.size() >= kLeastLengths;
   }
   const std::string rows = rows_of(measured, launch);
-  if (rows.empty()) return;
-  try {
-    kept.csv->add(rows);
-  } catch (const InputError& error) {
-    if (!kept.full) std::fprintf(stderr, "rubato: warning: %s; tried again later\n", error.what());
-    kept.full = true;
-  }
+  if (!rows.empty()) add_rows(*kept.csv, rows, kept);
+  if (!kept.raw) return;
+  const std::string observations = raw_rows_of(measured, launch, kept.start);
+  if (!observations.empty()) add_rows(*kept.raw, observations, kept);
 }
 
 /// True when the messages fit and rank 0 could open its files; its complaint is printed there.
@@ -214,6 +222,8 @@ bool open_files(int rank, const Options& options, const Placement& places, Kept&
       if (!options.then.empty()) refuse_unwritable(options.toml, options.force);
       if (!options.html.empty()) refuse_unwritable(options.html, true);
       kept.csv = std::make_unique<SampleWriter>(options.csv, options.force);
+      if (!options.raw.empty())
+        kept.raw = std::make_unique<SampleWriter>(options.raw, options.force);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s\n", error.what());
       fine = 0;
@@ -370,6 +380,7 @@ void finish(const Options& options, const Ending& ending, bool one_node, Kept& k
   if (!ending.left_out.empty()) measured["left_out"] = ending.left_out;
   if (!kept.curve && interrupted && !kept.any) {
     kept.csv->discard();
+    if (kept.raw) kept.raw->discard();
     throw InputError("interrupted before a level was measured; nothing was written");
   }
   if (!kept.curve) {
@@ -380,6 +391,9 @@ void finish(const Options& options, const Ending& ending, bool one_node, Kept& k
   }
   kept.csv->add(rows_of(collectives, options.launch) + comments_of(measured));
   kept.csv->finish();
+  if (!kept.raw) return;
+  kept.raw->add(raw_rows_of(collectives, options.launch, kept.start));
+  kept.raw->finish();
 }
 
 /// What the samples do not tell.
@@ -476,6 +490,7 @@ int run(int argc, char** argv) {
   const Provenance factors = gather_factors(options, ranks, effort.cold_bytes);
   if (rank == 0) {
     kept.csv->begin(sample_header() + comments_of(factors));
+    if (kept.raw) kept.raw->begin(raw_header());
     effort.keep = [&](const LevelSeries& measured) { keep(measured, options.launch, kept); };
   }
   Ending ending;

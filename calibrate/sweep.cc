@@ -84,7 +84,8 @@ class Sweep {
       timing = {};
     }
     const int round_trips = round_trips_of(known);
-    timing.add(loop(bytes, round_trips), round_trips);
+    const double seconds = loop(bytes, round_trips);
+    timing.add(seconds, round_trips, time());
   }
 
   /// What a length takes at this moment, by the first loop and without a trace of it.
@@ -298,13 +299,15 @@ bool refine(Sweep& run, const SweepOptions& options) {
 
 }  // namespace
 
-void Timing::add(double seconds, int round_trips_of_loop) {
+void Timing::add(double seconds, int round_trips_of_loop, double ended_at) {
   min = loops ? std::min(min, seconds) : seconds;
   max = loops ? std::max(max, seconds) : seconds;
   sum += seconds;
   ++loops;
   round_trips = round_trips_of_loop;
   all.push_back(seconds);
+  ended.push_back(ended_at);
+  round_trips_of.push_back(round_trips_of_loop);
 }
 
 double Timing::seconds(OfLoops of_loops) const {

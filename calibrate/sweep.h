@@ -20,13 +20,16 @@ struct Timing {
   int loops = 0;
   int round_trips = 0;      ///< averaged over in the last loop
   std::vector<double> all;  ///< of each loop
+  /// Of each loop: when it ended, by the clock of the sweep, and what it averaged over.
+  std::vector<double> ended;
+  std::vector<int> round_trips_of;
 
   double average() const { return loops ? sum / loops : 0; }
   /// The median also serves for waits, which a disturbance may shorten as well as lengthen.
   double seconds(OfLoops of_loops) const;
   /// Of the even (0) or the odd loops (1): like a repetition. 0 with fewer than two.
   double half(OfLoops of_loops, size_t which) const;
-  void add(double seconds, int round_trips_of_loop);
+  void add(double seconds, int round_trips_of_loop, double ended_at);
 };
 
 using Timings = std::map<size_t, Timing>;
