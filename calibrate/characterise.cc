@@ -157,8 +157,9 @@ Receives sweep_receives(Pair& pair, const std::function<double(size_t)>& away,
       [&](size_t bytes, int loops) {
         const ReceiveTimes times = pair.receive_overhead(bytes, loops, away(bytes));
         if (!known.insert(bytes).second) {
-          receives.posts[bytes].add(times.post, loops);
-          receives.waits[bytes].add(times.wait, loops);
+          const double ended = now();
+          receives.posts[bytes].add(times.post, loops, ended);
+          receives.waits[bytes].add(times.wait, loops, ended);
         }
         return times.both;
       },
@@ -304,6 +305,7 @@ SweepOptions sweep_options(const Effort& effort, double budget) {
   options.budget = budget;
   options.busy_budget = budget;
   options.max_cycles = effort.pace.times(options.max_cycles, options.max_cycles);
+  options.settled_at = effort.pace.quick ? 0.02 : 0.01;  // as for collectives
   options.seed = effort.seed;
   options.planned = effort.pace.in_time;
   options.stop = effort.stop;

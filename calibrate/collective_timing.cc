@@ -75,6 +75,7 @@ void collect(const Block& block, const GlobalClock& clock, MPI_Comm comm, bool i
     }
     timing.local.push_back(local[i]);
     timing.global.push_back(end[i] - start[i]);
+    timing.ended.push_back(end[i]);
   }
 }
 

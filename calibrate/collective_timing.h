@@ -26,6 +26,7 @@ struct TimingOptions {
 struct CollectiveTiming {
   std::vector<double> local;   ///< the longest time of a member in the call, by its own clock
   std::vector<double> global;  ///< latest end less earliest start, by the global clock
+  std::vector<double> ended;   ///< when the latest member left, by the global clock
   int late = 0;                ///< dropped observations: a member missed the begin of the window
 };
 

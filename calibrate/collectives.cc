@@ -149,6 +149,7 @@ class Run {
     CollectiveTiming& all = sample.timing;
     all.local.insert(all.local.end(), timing.local.begin(), timing.local.end());
     all.global.insert(all.global.end(), timing.global.begin(), timing.global.end());
+    all.ended.insert(all.ended.end(), timing.ended.begin(), timing.ended.end());
     all.late += timing.late;
     const bool windows = options.sync == ProcessSync::kWindow;
     const std::vector<double>& times = windows ? all.global : all.local;

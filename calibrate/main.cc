@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +37,7 @@
 #include "calibrate/patterns.h"
 #include "calibrate/presence.h"
 #include "calibrate/provenance.h"
+#include "calibrate/quick_plan.h"
 #include "calibrate/sample_rows.h"
 #include "calibrate/sample_writer.h"
 #include "calibrate/terminal.h"
@@ -170,9 +172,11 @@ double planned_seconds(const Options& options, const std::vector<LevelTask>& tas
 /// What rank 0 has measured, and where it keeps it.
 struct Kept {
   std::unique_ptr<SampleWriter> csv;
-  bool any = false;    ///< some message was timed
-  bool curve = false;  ///< a level has the lengths that a curve needs
-  bool full = false;   ///< the file could not be written
+  std::unique_ptr<SampleWriter> raw;  ///< single observations, where they are asked for
+  double start = now();               ///< what their times count from
+  bool any = false;                   ///< some message was timed
+  bool curve = false;                 ///< a level has the lengths that a curve needs
+  bool full = false;                  ///< the file could not be written
 
   /// Where the samples of a run that fails are, for its complaint; empty where there are none.
   std::string place() const {
@@ -182,6 +186,15 @@ struct Kept {
 };
 
 /// A disk that is full now may not be so in the end, so all goes on.
+void add_rows(SampleWriter& file, const std::string& rows, Kept& kept) {
+  try {
+    file.add(rows);
+  } catch (const InputError& error) {
+    if (!kept.full) std::fprintf(stderr, "rubato: warning: %s; tried again later\n", error.what());
+    kept.full = true;
+  }
+}
+
 void keep(const LevelSeries& measured, int launch, Kept& kept) {
   constexpr size_t kLeastLengths = 3;
   for (const Series& series : measured.series) {
@@ -190,13 +203,10 @@ void keep(const LevelSeries& measured, int launch, Kept& kept) {
     kept.curve |= transfer && series.timings.size() >= kLeastLengths;
   }
   const std::string rows = rows_of(measured, launch);
-  if (rows.empty()) return;
-  try {
-    kept.csv->add(rows);
-  } catch (const InputError& error) {
-    if (!kept.full) std::fprintf(stderr, "rubato: warning: %s; tried again later\n", error.what());
-    kept.full = true;
-  }
+  if (!rows.empty()) add_rows(*kept.csv, rows, kept);
+  if (!kept.raw) return;
+  const std::string observations = raw_rows_of(measured, launch, kept.start);
+  if (!observations.empty()) add_rows(*kept.raw, observations, kept);
 }
 
 /// True when the messages fit and rank 0 could open its files; its complaint is printed there.
@@ -212,6 +222,8 @@ bool open_files(int rank, const Options& options, const Placement& places, Kept&
       if (!options.then.empty()) refuse_unwritable(options.toml, options.force);
       if (!options.html.empty()) refuse_unwritable(options.html, true);
       kept.csv = std::make_unique<SampleWriter>(options.csv, options.force);
+      if (!options.raw.empty())
+        kept.raw = std::make_unique<SampleWriter>(options.raw, options.force);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s\n", error.what());
       fine = 0;
@@ -288,6 +300,22 @@ struct Ending {
   CollectiveResults collectives;
 };
 
+/// Whether collectives can begin within so many seconds, as rank 0 sees it: on a slow network it
+/// takes long to make clocks one. Collective.
+bool has_time_for_clocks(int nodes, double seconds) {
+  constexpr int kBarriers = 3;
+  double least = HUGE_VAL;
+  for (int i = 0; i < kBarriers; ++i) {
+    const double begin = now();
+    MPI_Barrier(MPI_COMM_WORLD);
+    least = std::min(least, now() - begin);
+  }
+  // A barrier of two ranks is a message each way at once: half a round trip.
+  int has = clock_seconds(nodes, 2 * least) < seconds;
+  MPI_Bcast(&has, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return has;
+}
+
 /// Measures all that was asked for. Collective. Errors: InputError on the rank that finds a fault.
 void measure(const Options& options, const Placement& places, Effort& effort, Ending& ending) {
   int rank = 0;
@@ -322,6 +350,11 @@ void measure(const Options& options, const Placement& places, Effort& effort, En
   collectives.seed = effort.seed;
   collectives.stop = effort.stop;
   collectives.progress = show_progress;
+  if (effort.pace.in_time && !collectives.operations.empty() &&
+      !has_time_for_clocks(places.nodes(), limit - (now() - start))) {
+    collectives.operations.clear();
+    effort.leave_out("collectives");
+  }
   if (goes_on()) ending.collectives = measure_collectives(MPI_COMM_WORLD, collectives);
   if (ending.collectives.limits_skipped > 0) {
     effort.leave_out(
@@ -347,6 +380,7 @@ void finish(const Options& options, const Ending& ending, bool one_node, Kept& k
   if (!ending.left_out.empty()) measured["left_out"] = ending.left_out;
   if (!kept.curve && interrupted && !kept.any) {
     kept.csv->discard();
+    if (kept.raw) kept.raw->discard();
     throw InputError("interrupted before a level was measured; nothing was written");
   }
   if (!kept.curve) {
@@ -357,6 +391,9 @@ void finish(const Options& options, const Ending& ending, bool one_node, Kept& k
   }
   kept.csv->add(rows_of(collectives, options.launch) + comments_of(measured));
   kept.csv->finish();
+  if (!kept.raw) return;
+  kept.raw->add(raw_rows_of(collectives, options.launch, kept.start));
+  kept.raw->finish();
 }
 
 /// What the samples do not tell.
@@ -453,6 +490,7 @@ int run(int argc, char** argv) {
   const Provenance factors = gather_factors(options, ranks, effort.cold_bytes);
   if (rank == 0) {
     kept.csv->begin(sample_header() + comments_of(factors));
+    if (kept.raw) kept.raw->begin(raw_header());
     effort.keep = [&](const LevelSeries& measured) { keep(measured, options.launch, kept); };
   }
   Ending ending;

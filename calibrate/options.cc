@@ -39,6 +39,7 @@ Options read_options(int argc, char** argv) {
   if (!values.count("--csv"))
     throw UsageError("this program is started by 'rubato calibrate -o FILE'");
   options.csv = values["--csv"];
+  options.raw = values["--raw"];
   options.toml = values["--toml"];
   options.html = values["--html"];
   options.command = values["--command"];

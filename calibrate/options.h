@@ -14,6 +14,7 @@ namespace rubato {
 /// The request of `rubato calibrate`, already checked, to the calibrator.
 struct Options {
   std::string csv;                ///< the file of samples
+  std::string raw;                ///< the file of single observations; may be empty
   std::string toml, html;         ///< what is made of it afterwards; may be empty
   std::vector<std::string> then;  ///< words of the command that does so
   std::string command;            ///< for [measured]

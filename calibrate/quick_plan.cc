@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <iterator>
 
 #include "models/units.h"
@@ -46,6 +47,11 @@ std::set<size_t> affordable_lengths(const std::set<size_t>& wanted, const std::s
     leave_out(longest == left.rend() ? *left.rbegin() : *longest);
   }
   return left;
+}
+
+double clock_seconds(int nodes, double round_trip) {
+  if (nodes < 2) return 0;
+  return std::ceil(std::log2(nodes)) * (0.3 + 30 * 20 * round_trip);
 }
 
 std::string left_out_text(const std::string& what, const std::set<size_t>& wanted,

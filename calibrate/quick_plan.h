@@ -26,6 +26,11 @@ class VisitCost {
 std::set<size_t> affordable_lengths(const std::set<size_t>& wanted, const std::set<size_t>& needed,
                                     const VisitCost& cost, int visits, double seconds);
 
+/// What it takes before the first collective is timed, seconds: the clocks of `nodes` are made one
+/// (global_clock.cc: in each round of a binomial tree 30 times 20 questions, in 0.3 s at least).
+/// `round_trip`: seconds of a question and its answer.
+double clock_seconds(int nodes, double round_trip);
+
 /// "node ports: 11 of 57 lengths, the longest 128KiB"; "" if all are measured.
 std::string left_out_text(const std::string& what, const std::set<size_t>& wanted,
                           const std::set<size_t>& measured);

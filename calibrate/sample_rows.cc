@@ -116,6 +116,41 @@ std::string rows_of(const CollectiveResults& results, int launch) {
   return text;
 }
 
+std::string raw_header() {
+  return "launch,level,pattern,processes,bytes,round_trips,seconds,at\n";
+}
+
+std::string raw_rows_of(const LevelSeries& measured, int launch, double start) {
+  std::string text;
+  for (const Series& series : measured.series) {
+    for (const auto& [bytes, timing] : series.timings) {
+      const std::string what =
+          fmt::format("{},{},{},,{}", launch, kLevelNames[static_cast<int>(measured.level)],
+                      series.pattern, bytes);
+      for (size_t i = 0; i < timing.all.size(); ++i) {
+        text += fmt::format("{},{},{:.6g},{:.6f}\n", what, timing.round_trips_of[i], timing.all[i],
+                            timing.ended[i] - start);
+      }
+    }
+  }
+  return text;
+}
+
+std::string raw_rows_of(const CollectiveResults& results, int launch, double start) {
+  std::string text;
+  for (const CollectiveSample& sample : results.samples) {
+    const CollectiveTiming& timing = sample.timing;
+    const std::vector<double>& all =
+        results.sync == ProcessSync::kWindow ? timing.global : timing.local;
+    const std::string what =
+        fmt::format("{},{},{},{},{}", launch, kLevelNames[static_cast<int>(sample.level)],
+                    name_of(sample.op), sample.processes, sample.bytes);
+    for (size_t i = 0; i < all.size(); ++i)
+      text += fmt::format("{},1,{:.6g},{:.6f}\n", what, all[i], timing.ended[i] - start);
+  }
+  return text;
+}
+
 std::string comments_of(const Provenance& measured) {
   std::string text;
   for (const auto& [key, value] : measured) {

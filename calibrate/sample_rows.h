@@ -21,6 +21,15 @@ std::string rows_of(const LevelSeries& measured, int launch);
 /// hold each other.
 std::string rows_of(const CollectiveResults& results, int launch);
 
+/// The names of the columns of a file of single observations.
+std::string raw_header();
+
+/// A row per loop; `start`: the clock of now() at the begin of the launch.
+std::string raw_rows_of(const LevelSeries& measured, int launch, double start);
+
+/// A row per call that counts.
+std::string raw_rows_of(const CollectiveResults& results, int launch, double start);
+
 /// A comment line per entry of [measured].
 std::string comments_of(const Provenance& measured);
 

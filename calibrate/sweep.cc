@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <random>
 #include <utility>
 
@@ -17,6 +18,8 @@ constexpr int kRefinementRounds = 12;
 constexpr int kLeastCycles = 3;  // however long they take on a busy machine
 constexpr double kAnomaly = 1.10;
 constexpr int kAnomalyLoops = 10;
+constexpr int kSettledEvery = 4;  // cycles: settled lengths are measured, and all are judged
+constexpr int kLoopsToSettle = 10;
 
 using SteadyClock = std::chrono::steady_clock;
 
@@ -81,7 +84,8 @@ class Sweep {
       timing = {};
     }
     const int round_trips = round_trips_of(known);
-    timing.add(loop(bytes, round_trips), round_trips);
+    const double seconds = loop(bytes, round_trips);
+    timing.add(seconds, round_trips, time());
   }
 
   /// What a length takes at this moment, by the first loop and without a trace of it.
@@ -120,6 +124,23 @@ class Sweep {
     for (const Timings& one : all)
       worst = std::max(worst, repeatability(timed_lengths(one, options_.of_loops)));
     return worst;
+  }
+
+  /// The lengths that are not settled, by any of the loops; all of them without a rule.
+  std::vector<size_t> uncertain() const {
+    StopRule rule;
+    rule.least = kLoopsToSettle;
+    rule.most = std::numeric_limits<int>::max();
+    rule.relative_standard_error = options_.settled_at;
+    std::vector<size_t> found;
+    for (const size_t bytes : lengths()) {
+      const bool settled =
+          options_.settled_at > 0 && std::all_of(all.begin(), all.end(), [&](const Timings& one) {
+            return stop_measuring(without_outliers(one.at(bytes).all), rule) == Stop::kSettled;
+          });
+      if (!settled) found.push_back(bytes);
+    }
+    return found;
   }
 
   std::vector<Timings> all;  ///< by loop
@@ -278,13 +299,15 @@ bool refine(Sweep& run, const SweepOptions& options) {
 
 }  // namespace
 
-void Timing::add(double seconds, int round_trips_of_loop) {
+void Timing::add(double seconds, int round_trips_of_loop, double ended_at) {
   min = loops ? std::min(min, seconds) : seconds;
   max = loops ? std::max(max, seconds) : seconds;
   sum += seconds;
   ++loops;
   round_trips = round_trips_of_loop;
   all.push_back(seconds);
+  ended.push_back(ended_at);
+  round_trips_of.push_back(round_trips_of_loop);
 }
 
 double Timing::seconds(OfLoops of_loops) const {
@@ -392,6 +415,7 @@ std::vector<Timings> sweep_in_turn(const std::vector<Loop>& loops, const SweepOp
   }
   if (going && options.refine && !given) going = refine(run, options);
   const std::vector<size_t> lengths = run.lengths();
+  std::vector<size_t> uncertain;
   for (int i = options.first_cycles; going && i < options.max_cycles; ++i) {
     const bool enough = run.elapsed() >= options.budget;
     if (enough &&
@@ -399,7 +423,9 @@ std::vector<Timings> sweep_in_turn(const std::vector<Loop>& loops, const SweepOp
       break;
     }
     run.tell("cycle " + std::to_string(i) + ", " + std::to_string(lengths.size()) + " lengths");
-    going = run.cycle(lengths);
+    if (i % kSettledEvery == 0) uncertain = run.uncertain();
+    const bool whole = i % kSettledEvery == 0 || uncertain.empty();
+    going = run.cycle(whole ? lengths : uncertain);
   }
   if (going && !(options.planned && run.elapsed() >= options.budget)) repeat_anomalies(run);
   return std::move(run.all);

@@ -20,13 +20,16 @@ struct Timing {
   int loops = 0;
   int round_trips = 0;      ///< averaged over in the last loop
   std::vector<double> all;  ///< of each loop
+  /// Of each loop: when it ended, by the clock of the sweep, and what it averaged over.
+  std::vector<double> ended;
+  std::vector<int> round_trips_of;
 
   double average() const { return loops ? sum / loops : 0; }
   /// The median also serves for waits, which a disturbance may shorten as well as lengthen.
   double seconds(OfLoops of_loops) const;
   /// Of the even (0) or the odd loops (1): like a repetition. 0 with fewer than two.
   double half(OfLoops of_loops, size_t which) const;
-  void add(double seconds, int round_trips_of_loop);
+  void add(double seconds, int round_trips_of_loop, double ended_at);
 };
 
 using Timings = std::map<size_t, Timing>;
@@ -41,8 +44,12 @@ struct SweepOptions {
   double loop_seconds = 50e-6;  ///< a loop's length: far above what reading the clock takes
   int min_round_trips = 2;
   int max_round_trips = 5000;
-  int first_cycles = 8;     ///< over the starting lengths before any of them is refined
-  int max_cycles = 400;     ///< over all lengths, then it is good enough
+  int first_cycles = 8;  ///< over the starting lengths before any of them is refined
+  int max_cycles = 400;  ///< over all lengths, then it is good enough
+  /// SKaMPI's rule: a length whose mean has a smaller relative standard error, after Tukey's
+  /// filter, is settled, and measured in every fourth cycle only: the time goes to the others. 0:
+  /// no rule.
+  double settled_at = 0;
   double threshold = 0.05;  ///< relative error of linear interpolation that asks for another length
   size_t max_lengths = 200;
   unsigned seed = 1;          ///< of the order of lengths inside a cycle

@@ -6,7 +6,7 @@
 namespace rubato {
 namespace {
 
-constexpr double kQuick = 28;  // seconds
+constexpr double kQuick = 24;  // seconds
 
 }  // namespace
 

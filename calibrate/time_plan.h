@@ -45,7 +45,7 @@ class TimePlan {
   double begun_ = 0;
 };
 
-/// The limit of a run with this plan: 28 s for a quick run, so that it ends within 30 s, else 290 s
+/// The limit of a run with this plan: 24 s for a quick run, so that it ends within 30 s, else 290 s
 /// or the plan plus a third if that is more.
 double time_limit(double planned, bool quick);
 

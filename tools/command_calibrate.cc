@@ -151,12 +151,13 @@ std::vector<std::string> options_of_launch(const po::variables_map& values) {
 
 /// The part of a request that several launches need. Errors: UsageError.
 LaunchPlan launch_plan(const po::variables_map& values, const std::vector<std::string>& launcher) {
+  // Three show what launches differ by; a quick run has time for one.
+  constexpr int kLaunches = 3, kQuickLaunches = 1;
   LaunchPlan plan;
-  if (!values.count("launches")) {
-    if (launcher.empty()) return plan;
-    throw UsageError("what stands behind '--' starts launches; say how many: --launches 10");
-  }
-  plan.launches = values["launches"].as<int>();
+  if (!values.count("launches") && launcher.empty()) return plan;
+  plan.launches = values.count("launches") ? values["launches"].as<int>()
+                  : values.count("quick")  ? kQuickLaunches
+                                           : kLaunches;
   if (plan.launches < 1) throw UsageError("--launches: from 1 on");
   if (launcher.empty()) {
     throw UsageError(
@@ -227,7 +228,8 @@ po::options_description visible_options() {
       ("sync", po::value<std::string>()->value_name("HOW")->default_value("barrier"),
        "how collectives begin together: barrier, or window on a global clock")  //
       ("launches", po::value<int>()->value_name("N"),
-       "start the launcher behind '--' so many times and make one platform of all")  //
+       "start the launcher behind '--' so many times and make one platform of all (default: 3, "
+       "with --quick 1)")  //
       ("lengths", po::value<std::string>()->value_name("SAMPLES.csv"),
        "measure the lengths of these samples instead of choosing")  //
       ("patterns", po::value<std::string>()->value_name("LIST")->default_value("default", ""),
@@ -238,7 +240,9 @@ po::options_description visible_options() {
        "openmpi or mpich, where the launcher does not tell: 'srun --mpi=pmi2' is taken for "
        "MPICH's, other kinds for Open MPI's")  //
       ("html", po::value<std::string>()->value_name("FILE"),
-       "write a page with every curve and formula, its samples and residuals")               //
+       "write a page with every curve and formula, its samples and residuals")  //
+      ("raw", po::value<std::string>()->value_name("FILE.csv"),
+       "write every single observation with its time")                                       //
       ("tables", "print times and formulas of all patterns and operations, not the curves")  //
       ("samples-only", "write the samples, and leave the platform file to 'rubato fit'")     //
       ("force", "replace existing files")                                                    //
@@ -282,11 +286,16 @@ Request read_request(const Arguments& arguments) {
   const std::string name =
       values.count("name") ? values["name"].as<std::string>() : platform_name(toml);
   const std::string html = values.count("html") ? values["html"].as<std::string>() : "";
+  const std::string raw = values.count("raw") ? values["raw"].as<std::string>() : "";
   for (const std::string& other : {toml, csv}) keep_apart(other, html);
+  if (!raw.empty()) {
+    for (const std::string& other : {toml, csv, html}) keep_apart(other, raw);
+  }
   const std::string command = fmt::format("rubato calibrate {}", fmt::join(arguments, " "));
   request.words = {"--toml=" + toml,
                    "--csv=" + csv,
                    "--html=" + html,
+                   "--raw=" + raw,
                    "--collectives=" + collective_list(values["collectives"].as<std::string>()),
                    "--time=" + one_of(values, "time", {"min", "median"}),
                    "--sync=" + one_of(values, "sync", {"barrier", "window"}),
@@ -326,12 +335,17 @@ Request read_request(const Arguments& arguments) {
   request.plan = launch_plan(values, launcher);
   if (!request.plan.launcher.empty()) {
     request.plan.csv = csv;
+    request.plan.raw = raw;
     if (!request.fit.empty()) request.plan.made_of_it = {toml};
     if (!html.empty()) request.plan.made_of_it.push_back(html);
     request.plan.command = command;
     // The file of -o comes first: the name that the user gave.
-    if (!values.count("force"))
-      refuse_existing(request.fit.empty() ? std::vector{csv} : std::vector{toml, csv});
+    if (!values.count("force")) {
+      std::vector<std::string> made = {csv};
+      if (!request.fit.empty()) made.insert(made.begin(), toml);
+      if (!raw.empty()) made.push_back(raw);
+      refuse_existing(made);
+    }
   }
   return request;
 }

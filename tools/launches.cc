@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "models/error.h"
@@ -64,6 +65,11 @@ class WorkDirectory {
   std::string path_;
 };
 
+/// Where a launch writes its single observations.
+std::string raw_of(const std::string& csv) {
+  return csv + ".raw";
+}
+
 /// The launches of one run.
 class Driver {
  public:
@@ -108,6 +114,7 @@ class Driver {
     words.insert(words.end(), {"calibrate", "-o", directory_.file(stem + ".toml"), "--launch", stem,
                                "--samples-only"});
     words.insert(words.end(), plan_.options.begin(), plan_.options.end());
+    if (!plan_.raw.empty()) words.insert(words.end(), {"--raw", raw_of(csv)});
     if (!whole_.empty() && !plan_.given_lengths) {
       words.insert(words.end(), {"--lengths", whole_.front()});
     }
@@ -171,6 +178,8 @@ std::string complaint_in(const std::string& output) {
 void calibrate_in_launches(const LaunchPlan& plan) {
   find_program(plan.launcher[0]);
   WholeFile csv(plan.csv);
+  std::optional<WholeFile> raw;
+  if (!plan.raw.empty()) raw.emplace(plan.raw);
   for (const std::string& file : plan.made_of_it) WholeFile can_be_written(file);
   std::signal(SIGINT, on_stop);
   std::signal(SIGTERM, on_stop);
@@ -188,6 +197,16 @@ void calibrate_in_launches(const LaunchPlan& plan) {
               fmt::format("# command: {}\n# launches: {}\n", plan.command, launches));
   csv.write(text);
   csv.commit();
+  if (raw) {
+    // One header: what follows it has the number of its launch.
+    std::string observations;
+    for (const std::string& samples : driver.samples()) {
+      const std::string one = content_of(raw_of(samples));
+      observations += observations.empty() ? one : one.substr(one.find('\n') + 1);
+    }
+    raw->write(observations);
+    raw->commit();
+  }
 }
 
 }  // namespace rubato

@@ -11,6 +11,7 @@ struct LaunchPlan {
   std::vector<std::string> launcher;    ///< "mpirun", "-n", "2": `rubato calibrate` goes behind
   std::vector<std::string> options;     ///< that every launch gets
   std::string csv;                      ///< the samples of all launches
+  std::string raw;                      ///< the single observations of all launches; "": none
   std::vector<std::string> made_of_it;  ///< files that are made of them afterwards
   std::string command;                  ///< for [measured]
   bool given_lengths = false;           ///< `options` say which lengths are measured

@@ -17,7 +17,7 @@ void write_uncertainty(std::ostream& out, double value) {
   if (value < 0.0005) return;  // 0.000, as good as not known
   std::ostringstream uncertainty;
   uncertainty.precision(3);
-  uncertainty << std::fixed << value;
+  uncertainty << std::fixed << std::min(value, kMostUncertainty);
   out << ", uncertainty = " << uncertainty.str();
 }
 

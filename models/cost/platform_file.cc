@@ -88,7 +88,7 @@ double read_uncertainty(const Reader& reader, const toml::table& entry) {
   const toml::node* node = entry.get("uncertainty");
   if (!node) return 0;
   const auto value = node->value<double>();
-  if (!value || !(*value >= 0 && *value <= 1000))
+  if (!value || !(*value >= 0 && *value <= kMostUncertainty))
     reader.fail(*node, "uncertainty must be a number from 0 to 1000");
   return *value;
 }

@@ -10,6 +10,9 @@ namespace rubato {
 /// Text as TOML has it, in quotes.
 std::string quoted(const std::string& text);
 
+/// The largest relative error that a platform file states: beyond it nothing is known anyway.
+inline constexpr double kMostUncertainty = 1000;
+
 /// Where the coefficients of a collective's formula stand, by their keys in platform files.
 inline constexpr std::pair<const char*, double CollectiveFormula::*> kFormulaTerms[] = {
     {"constant", &CollectiveFormula::constant},

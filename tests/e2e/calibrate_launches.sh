@@ -4,7 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 
 mpirun=mpirun.$flavour
-"$rubato" calibrate --launches 2 --tables --quick --seconds 4 --max-size 1KiB --collectives bcast --patterns ring -o two.toml -- "$mpirun" -n 2 >table.txt ||
+"$rubato" calibrate --launches 2 --tables --quick --seconds 4 --max-size 1KiB --collectives bcast --patterns ring --raw two.raw.csv \
+  -o two.toml -- "$mpirun" -n 2 >table.txt ||
   fail "two launches: $(cat table.txt)"
 [ -z "$(find . -name '*launches*')" ] || fail "the launches' own files remain: $(ls -A)"
 grep -q "^launches = .2.$" two.toml || fail "[measured] does not tell: $(cat two.toml)"
@@ -24,6 +25,33 @@ assert sorted(launches) == ["1", "2"], launches.keys()
 assert len(launches["1"]) > 40
 for launch in launches.values():
     assert launch == launches["1"], launch ^ launches["1"]
+END
+# The single observations are those that the samples are made of.
+"$python" - <<'END' || fail "single observations"
+import collections, csv
+observations = collections.defaultdict(list)
+for row in csv.DictReader(open("two.raw.csv")):
+    key = tuple(row[name] for name in ("launch", "level", "pattern", "processes", "bytes"))
+    observations[key].append((float(row["seconds"]), float(row["at"]), int(row["round_trips"])))
+checked = set()
+for line in open("two.csv"):
+    if line.startswith("level,"):
+        header = next(csv.reader([line]))
+    elif not line.startswith("#"):
+        row = dict(zip(header, next(csv.reader([line]))))
+        if not row["seconds_min"]:
+            continue
+        key = tuple(row[name] for name in ("launch", "level", "pattern", "processes", "bytes"))
+        found = observations[key]
+        assert len(found) == int(row["loops"]), (key, len(found), row["loops"])
+        for name, of in ("seconds_min", min), ("seconds_max", max):
+            assert abs(of(found)[0] - float(row[name])) <= 2e-5 * float(row[name]), (key, name)
+        at = [one[1] for one in found]
+        assert at == sorted(at) and 0 < at[0] and at[-1] < 60, (key, at)
+        assert found[-1][2] == int(row["round_trips"]), key
+        checked.add(key)
+assert checked == set(observations), checked ^ set(observations)
+assert {"pingpong", "ring", "bcast"} <= {key[2] for key in checked}
 END
 "$rubato" compare two.csv two.csv >compared.txt
 ! grep -q '^Left out' compared.txt || fail "launches have different lengths: $(cat compared.txt)"
@@ -91,6 +119,20 @@ one_line
 expect_failure 1 "left no samples" "$rubato" calibrate --launches 2 -o a.toml -- true
 expect_failure 1 "two.toml exists" "$rubato" calibrate --launches 2 -o two.toml -- false
 expect_failure 2 "-- mpirun" "$rubato" calibrate --launches 2 -o a.toml
-expect_failure 2 "--launches 10" "$rubato" calibrate -o a.toml -- "$mpirun" -n 2
+# Without a number: three, a quick run one. The second launch in a row that fails ends them.
+cat >starts <<'END'
+#!/bin/sh
+echo start >>starts.txt
+[ "$(wc -l <starts.txt)" -lt 2 ] && exec "$@"
+exit 1
+END
+chmod +x starts
+"$rubato" calibrate --seconds 2 --max-size 1KiB --collectives none --patterns none -o three.toml \
+  -- ./starts "$mpirun" -n 2 >three.txt 2>&1 || fail "$(cat three.txt)"
+[ "$(wc -l <starts.txt)" = 3 ] || fail "not three launches: $(cat three.txt)"
+rm starts.txt
+"$rubato" calibrate --quick --seconds 2 --max-size 1KiB --collectives none --patterns none -o one.toml \
+  -- ./starts "$mpirun" -n 2 >one.txt 2>&1 || fail "$(cat one.txt)"
+[ "$(wc -l <starts.txt)" = 1 ] || fail "a quick run makes one launch: $(cat one.txt)"
 expect_failure 1 "none.csv" run 2 "$rubato" calibrate -o a.toml --lengths none.csv
 [ -z "$(find . -name 'a.*' -o -name '*launches*')" ] || fail "left behind: $(ls -A)"

@@ -117,6 +117,16 @@ TEST_CASE("a steep segment is written with the digits that it needs") {
   CHECK(again.level(Level::kNode)->transfer(8) == Approx(3e-3).epsilon(2e-6));
 }
 
+TEST_CASE("an error beyond all bounds is written as one that can be read") {
+  // A curve of about 0 on a busy machine: its error is 64833 times as large. 1000 is the most.
+  rubato::LevelModel level;
+  level.transfer = rubato::TransferCurve({{0, 1e-9, 0, 64833}});
+  Platform platform;
+  platform.level(Level::kNode) = level;
+  const Platform again = parse_platform(format_platform(platform), "again");
+  CHECK(again.level(Level::kNode)->transfer.segments().front().uncertainty == 1000);
+}
+
 TEST_CASE("a piece that begins below 0 at no bytes is written by its time where it begins") {
   // 1 us at 1000 B, and 10 ns for each byte more: -9 us + n 10 ns. Before that 1 us, flat.
   rubato::LevelModel level;

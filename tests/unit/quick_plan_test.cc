@@ -70,6 +70,13 @@ TEST_CASE(
         std::set<size_t>{0, 1, 2});
 }
 
+TEST_CASE("clocks of far nodes take long to be made one") {
+  // 600 questions of 100 ms and 0.3 s: 60.3 s; five nodes do so in three rounds. One clock is one.
+  CHECK(clock_seconds(2, 0.1) == Approx(60.3));
+  CHECK(clock_seconds(5, 0.1) == Approx(180.9));
+  CHECK(clock_seconds(1, 0.1) == 0);
+}
+
 TEST_CASE("a sweep of a quick run measures what it has time for, and says what it left out") {
   // 1 ms a step up to 1000 bytes, more for longer ones: of 8 visits of 57 lengths in 60 ms there is
   // time for few.

@@ -34,7 +34,7 @@ rubato::SweepOptions without_clock() {
 
 Timing timing(double seconds) {
   Timing t;
-  t.add(seconds, 1);
+  t.add(seconds, 1, 0);
   return t;
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("starting lengths are powers of two and their middles") {
 
 TEST_CASE("what counts of some loops, and of every second one") {
   Timing four;
-  for (const double seconds : {3., 1., 2., 8.}) four.add(seconds, 1);
+  for (const double seconds : {3., 1., 2., 8.}) four.add(seconds, 1, 0);
   CHECK(four.seconds(OfLoops::kLeast) == 1);
   CHECK(four.seconds(OfLoops::kMedian) == 2.5);  // of 1, 2, 3, 8
   CHECK(four.half(OfLoops::kLeast, 0) == 2);     // 3 and 2
@@ -211,6 +211,48 @@ TEST_CASE("a sweep that is stopped keeps what it has") {
       options);
   CHECK(timings.size() ==
         5);  // two loops for each new length, the first of them to find its duration
+}
+
+TEST_CASE("each loop is kept with its end and what it averages over") {
+  // A round trip takes 10 us, so five of them make a loop of 50 us. The forgotten first loop, of
+  // two, ends at 20 us; the others 50 us after each other: at 70, 120, and 170 us.
+  double passed = 0;
+  rubato::SweepOptions options = without_clock();
+  options.clock = [&] { return passed; };
+  options.lengths = {8};
+  options.max_cycles = 3;
+  options.first_cycles = 3;
+  const rubato::Timings timings = rubato::sweep(
+      [&](size_t, int round_trips) {
+        passed += round_trips * 10e-6;
+        return 10e-6;
+      },
+      options);
+  const Timing& timing = timings.at(8);
+  REQUIRE(timing.ended.size() == 3);
+  CHECK(timing.ended[0] == Approx(70e-6));
+  CHECK(timing.ended[2] == Approx(170e-6));
+  CHECK(timing.round_trips_of == std::vector<int>{5, 5, 5});
+  CHECK(timing.all == std::vector<double>{10e-6, 10e-6, 10e-6});
+}
+
+TEST_CASE("time goes to lengths whose mean is not certain") {
+  // 1 us for 8 B, always; 16 B in turn 2 us and 4 us: 3 us with a standard error of 1 us / sqrt(48)
+  // after 48 loops, 4.8 % of it. 8 B is settled in cycle 12, behind ten loops or more (judged in
+  // every fourth cycle), and then measured in the cycles 12, 16, ... 44 only: 12 + 9.
+  int turn = 0;
+  const auto loop = [&](size_t bytes, int) {
+    return bytes == 8 ? 1e-6 : (++turn % 2 ? 2e-6 : 4e-6);
+  };
+  rubato::SweepOptions options = without_clock();
+  options.lengths = {8, 16};
+  options.max_cycles = 48;
+  const rubato::Timings same = rubato::sweep(loop, options);
+  CHECK(same.at(8).loops == 48);
+  options.settled_at = 0.01;
+  const rubato::Timings rule = rubato::sweep(loop, options);
+  CHECK(rule.at(8).loops == 21);
+  CHECK(rule.at(16).loops == 48);
 }
 
 TEST_CASE("the eager limit is found to the byte") {

@@ -25,10 +25,10 @@ TEST_CASE("parts share what a run has beside its plan") {
 }
 
 TEST_CASE("a quick run is to end within 30 s") {
-  CHECK(time_limit(20, true) == 28);
-  CHECK(time_limit(30, true) == 28);
-  CHECK(quick_scale(20) == 1);
-  CHECK(quick_scale(42) == 0.5);  // two levels and many patterns: three quarters of 28 s
+  CHECK(time_limit(20, true) == 24);
+  CHECK(time_limit(30, true) == 24);
+  CHECK(quick_scale(18) == 1);
+  CHECK(quick_scale(36) == 0.5);  // two levels and many patterns: three quarters of 24 s
   CHECK(time_limit(300, false) == 400);
   CHECK(time_limit(140, false) == 290);
 }
