@@ -18,6 +18,7 @@
 #include "replay/observe/identity.h"
 #include "replay/observe/profile.h"
 #include "replay/other_jobs.h"
+#include "replay/resumed_run.h"
 #include "replay/rules/clock_repair.h"
 #include "replay/rules/logical_clock.h"
 #include "replay/rules/measured_rules.h"
@@ -66,8 +67,9 @@ class Driver {
     if (!functions_.empty()) source_->time_functions(functions_);
     if (options_->total_functions && !names.empty()) source_->total_functions();
     // What stands in the archive is told by a pass that matches as recorded.
+    // (What a checkpoint holds is counted by the same pass whether the rest is replayed or not.)
     const bool needs_minima =
-        options_->verify || groups.empty() || by_arrival_ ||
+        options_->verify || !options_->checkpoint.empty() || groups.empty() || by_arrival_ ||
         std::any_of(groups.begin(), groups.end(),
                     [](const ScenarioGroup& group) { return group.measured; });
     passes_ = 1 + (needs_minima ? 1 : 0) + (options_->verify ? 1 : 0);
@@ -95,6 +97,7 @@ class Driver {
     if (needs_minima && options_->repair && !trace_->one_clock &&
         first_outcome_->clock_violations.total() > 0)
       repair();
+    resumed_.open(*options_, results_);
     if (options_->spread) {
       spread_.emplace(*options_->spread);
       spread_->run(results_.scenarios, [&] { replay_groups(groups); });
@@ -116,7 +119,13 @@ class Driver {
         const size_t lanes = std::min(group.lanes(), group.scenarios.size() - first);
         const std::vector<size_t> chosen(group.scenarios.begin() + first,
                                          group.scenarios.begin() + first + lanes);
-        if (!spread_ || spread_->takes(group.measured, chosen)) replay_together(group, chosen);
+        if (resumed_.has(chosen)) {
+          ++passes_done_;
+          continue;
+        }
+        if (spread_ && !spread_->takes(group.measured, chosen)) continue;
+        replay_together(group, chosen);
+        if (!group.measured) resumed_.keep(chosen, results_);
       }
     }
   }
@@ -569,6 +578,7 @@ class Driver {
   const FunctionTimes* function_times_ = nullptr;
   Results results_;
   std::optional<SpreadRun> spread_;
+  ResumedRun resumed_;
   std::optional<ReplayOutcome> first_outcome_;
   EventSource::Counts counts_;
   size_t passes_ = 1;

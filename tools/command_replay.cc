@@ -8,12 +8,15 @@
 #include "models/cost/scenario.h"
 #include "models/error.h"
 #include "replay/archive/input_format.h"
+#include "replay/checkpoint.h"
 #include "replay/contention_cost.h"
 #include "replay/driver.h"
 #include "replay/intervals.h"
+#include "replay/joint_replay.h"
 #include "replay/sweep.h"
 #include "tools/archive_guard.h"
 #include "tools/caveats.h"
+#include "tools/checkpoint_key.h"
 #include "tools/commands.h"
 #include "tools/efficiency.h"
 #include "tools/job_options.h"
@@ -90,6 +93,9 @@ po::options_description replay_options() {
       "also replay each platform of --on with a number times factors from LOW to HIGH, as in "
       "latency=0.1..100, or with two as a map: from where on does it matter? /N behind a range: N "
       "points");
+  add("checkpoint", po::value<std::string>()->value_name("FILE"),
+      "write each platform that is replayed to FILE, and go on from there if the command is given "
+      "again; FILE goes with the end of the run");
   add("no-wait-states",
       "do not sum up how long ranks wait for others that come late, which takes some time of its "
       "own");
@@ -109,6 +115,20 @@ ReplayOptions replay_options_of(const po::variables_map& values) {
   options.fit_degradation = values.count("fit-dr") > 0;
   options.progress = progress_line("replaying");
   return options;
+}
+
+/// Where --checkpoint is to be, and what its contents depend on.
+void set_checkpoint(const po::variables_map& values, const std::string& archive,
+                    const std::vector<Scenario>& scenarios, ReplayOptions& options) {
+  if (!values.count("checkpoint")) return;
+  for (const char* other : {"with", "fit-dr", "sweep"}) {
+    if (values.count(other))
+      throw UsageError(fmt::format("--checkpoint and --{} do not go together", other));
+  }
+  options.checkpoint = text_of(values, "checkpoint");
+  if (options.checkpoint.empty()) throw UsageError("--checkpoint: the name of the file is empty");
+  options.checkpoint_key = checkpoint_key(
+      archive, scenarios, engine_words(values) + (options.wait_states ? "" : " --no-wait-states"));
 }
 
 bool has(const std::vector<Scenario>& scenarios, const std::string& name) {
@@ -204,54 +224,36 @@ struct Plan {
   std::optional<ContentionPlan> contention;
 };
 
-/// Ranks are divided among the processes of options.team, or, where that is impossible from the
-/// start, scenarios.
-Results divide_or_spread(EventSource& source, const std::vector<Scenario>& scenarios,
-                         ReplayOptions options, bool leads) {
-  try {
-    return run_replay(source, scenarios, options);
-  } catch (const NeedsOneProcess& needs) {
-    if (needs.why != OneProcess::kTimeOrder && needs.why != OneProcess::kWindows) throw;
-    if (leads) fmt::print(stderr, "rubato: {}\n", spread_line(needs.why));
-    options.spread = std::exchange(options.team, nullptr);
-    return run_replay(source, scenarios, options);
-  }
-}
-
-/// What several processes find out together; nothing where one of them has to do it alone. `source`
-/// is then open for the ranks of this process, if it is at all.
+/// What the processes that mpirun has started, or the threads of this one, find out together;
+/// nothing where one has to do it alone. `source` is the archive, open for the part of this
+/// process, if it is at all.
 std::optional<Results> replay_together(Processes& processes, const std::string& archive,
                                        const std::vector<Scenario>& scenarios,
-                                       ReplayOptions options, const po::variables_map& values,
+                                       const ReplayOptions& options,
+                                       const po::variables_map& values,
                                        std::unique_ptr<EventSource>& source) {
-  auto why = why_one_process(values);
-  if (!processes.begin(!why)) {
-    if (why && processes.are_several() && processes.leads())
-      fmt::print(stderr, "rubato: {}\n", one_process_line(*why));
-    return {};
-  }
-  options.team = processes.team();
-  std::optional<Results> results;
-  try {
-    // What is wrong with the archive is told by one of them, alone.
+  JointReplay joint;
+  joint.why = why_one_process(values);
+  const auto notice = [&](const std::string& line) {
+    if (processes.are_several() && processes.leads()) fmt::print(stderr, "rubato: {}\n", line);
+  };
+  if (processes.begin(!joint.why)) {
     try {
-      source = open_trace(
-          archive, {options.ignore_offsets, options.threads, processes.team()->on_this_host()});
+      joint = replay_jointly(*processes.team(), archive, scenarios, options, source,
+                             [&](OneProcess why) { notice(spread_line(why)); });
     } catch (const InputError&) {
-      source.reset();
     }
-    if (processes.begin(source != nullptr))
-      results = divide_or_spread(*source, scenarios, options, processes.leads());
-    else if (source)
-      why = OneProcess::kFailed;  // another one cannot open the archive
-  } catch (const NeedsOneProcess& needs) {
-    why = needs.why;
-  } catch (const InputError&) {
+    processes.end();
+  } else if (!processes.are_several() && !joint.why && !values.count("sweep")) {
+    source = open_trace(archive, {options.ignore_offsets, options.threads});
+    const int threads = threads_that_pay(*source, options.threads);
+    if (threads == 1) return {};
+    source.reset();
+    joint = replay_on_threads(threads, archive, scenarios, options, source);
   }
-  processes.end();
-  if (why && processes.leads()) fmt::print(stderr, "rubato: {}\n", one_process_line(*why));
-  if (!results) source.reset();
-  return results;
+  if (joint.why) notice(one_process_line(*joint.why));
+  if (!joint.results) source.reset();
+  return std::move(joint.results);
 }
 
 /// One of several processes, but not the first: it helps to replay.
@@ -262,9 +264,11 @@ int help_replay(Processes& processes, const Arguments& arguments) {
     ReplayOptions options = replay_options_of(values);
     options.progress = {};
     const std::vector<Scenario> scenarios = parse_scenarios(values);
+    const std::string archive = one_archive(values, kHelp);
+    const Plan plan(scenarios, values);
+    set_checkpoint(values, archive, plan.scenarios(), options);
     std::unique_ptr<EventSource> source;
-    replay_together(processes, one_archive(values, kHelp), Plan(scenarios, values).scenarios(),
-                    options, values, source);
+    replay_together(processes, archive, plan.scenarios(), options, values, source);
   } catch (const std::exception&) {
     // The first process says what it is.
   }
@@ -299,18 +303,25 @@ int command_replay(const Arguments& arguments) {
 
   const Plan plan(scenarios, values);
   const std::vector<Scenario>& planned = plan.scenarios();
+  ReplayOptions resumed = options;
+  set_checkpoint(values, archive, planned, resumed);
   std::unique_ptr<EventSource> source;
   std::optional<Results> together =
-      replay_together(processes, archive, planned, options, values, source);
+      replay_together(processes, archive, planned, resumed, values, source);
   // Who is waited for, one process finds out, from all of the archive; and it replays sweeps.
+  if (together && (waits_in_turn(*together) || !axes.empty())) source.reset();
+  if (!source) source = open_trace(archive, {options.ignore_offsets, options.threads});
   if (!together || waits_in_turn(*together) || !axes.empty()) {
-    source = open_trace(archive, {options.ignore_offsets, options.threads});
     // (Functions are followed anyway.)
     if (files.wants("html") || !source->functions().empty()) source->note_places();
     if (together) source->load({});  // places are known only then
   }
   if (copies) source->keep_records(true);
-  Results results = together ? std::move(*together) : run_replay(*source, planned, options);
+  Results results = together ? std::move(*together) : run_replay(*source, planned, resumed);
+  if (results.from_checkpoint > 0) {
+    fmt::print(stderr, "rubato: {} of {} replays were in {}\n", results.from_checkpoint,
+               planned.size(), resumed.checkpoint);
+  }
   if (plan.contention) plan.contention->settle(results);
   if (!options.jobs.empty()) notice_unfelt_jobs(results);
   results.asked_with = engine_words(values);
@@ -357,6 +368,7 @@ int command_replay(const Arguments& arguments) {
     copies->commit();
   }
   files.commit();
+  if (!resumed.checkpoint.empty()) Checkpoint::remove(resumed.checkpoint);
   if (results.identity && results.identity->differing > 0) {
     throw InputError(fmt::format("{}: {}", archive, identity_line(*results.identity)));
   }

@@ -45,8 +45,8 @@ po::options_description described() {
   add("no-repair",
       "leave calls where the archive's clocks put them, even before what they waited for");
   add("threads", po::value<int>()->value_name("N"),
-      "that decode the archive, at most 64; default: one for each processor, where it is large "
-      "enough");
+      "that decode the archive, and replay it where ranks can be divided, at most 64; default: one "
+      "for each processor, where it is large enough");
   return options;
 }
 

@@ -1,9 +1,6 @@
 // An archive as a source of calls: all of it is decoded once, by several threads, into a CallStore,
 // from which the replay reads as often as it likes. call_store.h says why.
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -13,21 +10,13 @@
 #include "models/error.h"
 #include "replay/archive/archive.h"
 #include "replay/archive/event_files.h"
+#include "replay/cluster/processors.h"
 #include "replay/store/call_places.h"
 #include "replay/store/call_store.h"
 #include "tracer/schema.h"
 
 namespace rubato {
 namespace {
-
-/// How many processors this process may use, one of several on this host.
-int available_processors(int processes) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  // One that is bound to some of them has those for itself.
-  const bool is_bound = CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN);
-  return is_bound ? CPU_COUNT(&set) : std::max(1, CPU_COUNT(&set) / processes);
-}
 
 class ArchiveSource : public EventSource {
  public:

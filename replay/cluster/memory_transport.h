@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -14,10 +15,12 @@ namespace rubato {
 /// Threads of one process that take the part of processes.
 class MemoryNetwork {
  public:
-  explicit MemoryNetwork(int processes) : mailboxes_(processes) {}
+  explicit MemoryNetwork(int processes);
 
   /// The transport of one of them; it must not outlive the network.
   std::unique_ptr<Transport> transport(int self);
+  /// One of them has ended early, by an error: whoever waits gets NeedsOneProcess.
+  void abandon();
 
  private:
   class End;
@@ -25,9 +28,12 @@ class MemoryNetwork {
     std::mutex mutex;
     std::condition_variable filled;
     std::deque<std::pair<int, Bytes>> messages;
+    std::atomic<bool> has_any = false;  ///< messages, or news that one of them has ended early
   };
 
   std::vector<Mailbox> mailboxes_;
+  std::atomic<bool> abandoned_ = false;
+  bool looks_awake_;
 };
 
 }  // namespace rubato

@@ -261,6 +261,7 @@ struct Results {
   std::vector<FunctionResult> functions;   ///< with compute, where asked for and on record
   std::optional<RootCause> root_cause;     ///< likewise
   std::optional<IdentityResult> identity;  ///< where it was asked for
+  uint64_t from_checkpoint = 0;  ///< scenarios that an earlier run had replayed (checkpoint.h)
   /// Words of the command that say how the archive was replayed, for those that ask more; set by
   /// whoever parsed them.
   std::string asked_with;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# One replay on several processes that mpirun started gives the bytes of one process: text, JSON and CSV. What cannot be
+# One replay on several processes that mpirun started, or on threads, gives the bytes of one process: text, JSON and CSV. What cannot be
 # divided one of them does alone, and says so; errors are told once.
 . "$(dirname "$0")/lib.sh"
 
@@ -50,6 +50,16 @@ same() {
     fail "$what on $processes processes: $(cat several.err)"
   for kind in json csv txt; do
     cmp -s alone.$kind several.$kind || fail "$what on $processes processes: the $kind differs"
+  done
+  same_threads "$@"
+}
+
+# same_threads OPTIONS...: threads without mpirun find alone.*, and are not spoken of.
+same_threads() {
+  "$rubato" replay run.otf2dir "$@" --threads 3 --json threads.json --csv threads.csv >threads.txt 2>threads.err ||
+    fail "$what on threads: $(cat threads.err)"
+  for kind in json csv txt err; do
+    cmp -s alone.$kind threads.$kind || fail "$what on threads: the $kind differs: $(cat threads.err)"
   done
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "replay/cluster/memory_transport.h"
+#include "replay/cluster/one_process.h"
 #include "replay/cluster/team.h"
 
 using namespace rubato;
@@ -99,4 +100,25 @@ TEST_CASE("processes that tell each other nothing come to rest") {
   Player player(network, 0);
   player.finish();
   CHECK(player.team.batches_sent() == 0);
+}
+
+TEST_CASE("whoever waits for one that has ended early hears of it") {
+  MemoryNetwork network(3);
+  bool told[2] = {};
+  {
+    std::vector<std::jthread> others;
+    for (int self = 1; self < 3; ++self) {
+      others.emplace_back([&network, &told, self] {
+        Player player(network, self);
+        try {
+          player.finish();
+        } catch (const NeedsOneProcess& needs) {
+          told[self - 1] = needs.why == OneProcess::kFailed;
+        }
+      });
+    }
+    network.abandon();  // 0 says nothing
+  }
+  CHECK(told[0]);
+  CHECK(told[1]);
 }

@@ -16,12 +16,12 @@ namespace rubato {
 namespace {
 
 constexpr int kTag = 1;
-/// As often a process that waits looks again, some 100 us, before it sleeps in between: what it
+/// As often a process that waits looks again, some 600 us, before it sleeps in between: what it
 /// waits for mostly comes within microseconds. It does not do so where there are more processes
 /// than cores. Nor does it yield: on Linux from 6.6 on each sched_yield() puts off when the process
 /// may run next, and after some thousands of them it gets no core for seconds while others are
 /// busy.
-constexpr int kLooksAwake = 300;
+constexpr int kLooksAwake = 2000;
 constexpr long kShortestSleep = 10000, kLongestSleep = 200000;  ///< ns
 
 class MpiTransport : public Transport {

@@ -1,0 +1,183 @@
+#include "replay/checkpoint.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/crc.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "models/error.h"
+#include "replay/cluster/byte_stream.h"
+#include "replay/result_stream.h"
+
+namespace rubato {
+namespace {
+
+constexpr std::string_view kTitle = "rubato checkpoint 1\n";
+
+struct RecordHead {
+  uint64_t size;
+  uint32_t checksum;
+};
+
+uint32_t checksum(const std::byte* bytes, size_t size) {
+  boost::crc_32_type sum;
+  sum.process_bytes(bytes, size);
+  return sum.checksum();
+}
+
+[[noreturn]] void fail(const std::string& file, const std::string& what) {
+  throw InputError(file + ": " + what);
+}
+
+void write_all(const std::string& name, int file, const Bytes& bytes) {
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t some = write(file, bytes.data() + done, bytes.size() - done);
+    if (some < 0 && errno == EINTR) continue;
+    if (some < 0)
+      fail(name, fmt::format("the checkpoint cannot be written: {}", std::strerror(errno)));
+    done += static_cast<size_t>(some);
+  }
+}
+
+Bytes read_all(const std::string& name, int file) {
+  struct stat status {};
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) fail(name, "is no regular file");
+  Bytes bytes(static_cast<size_t>(status.st_size));
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t some =
+        pread(file, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+    if (some < 0 && errno == EINTR) continue;
+    if (some < 0) fail(name, fmt::format("cannot be read: {}", std::strerror(errno)));
+    if (some == 0) break;
+    done += static_cast<size_t>(some);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+Bytes head(const std::string& key) {
+  ByteWriter to;
+  to.raw(kTitle.data(), kTitle.size());
+  to.text(key);
+  return to.take();
+}
+
+/// Puts the whole records behind the head of a file into `found`; how many bytes that are, head
+/// included.
+size_t take_records(const Bytes& bytes, size_t at, std::map<uint64_t, ScenarioResult>& found) {
+  RecordHead record{};
+  while (bytes.size() - at >= sizeof record) {
+    std::memcpy(&record, bytes.data() + at, sizeof record);
+    const size_t begin = at + sizeof record;
+    if (record.size > bytes.size() - begin) break;
+    const std::byte* const from = bytes.data() + begin;
+    if (checksum(from, record.size) != record.checksum) break;
+    ByteReader reader(from, from + record.size);
+    const uint64_t scenario = reader.number();
+    found[scenario] = take_result(reader);
+    at = begin + record.size;
+  }
+  return at;
+}
+
+bool begins_with(const Bytes& bytes, const Bytes& begin) {
+  return bytes.size() >= begin.size() && std::memcmp(bytes.data(), begin.data(), begin.size()) == 0;
+}
+
+/// FILE.1, FILE.2, ...: those that are there.
+std::vector<std::string> files_of_others(const std::string& file) {
+  const std::filesystem::path path(file);
+  const std::string prefix = path.filename().string() + ".";
+  std::vector<std::string> found;
+  std::error_code ignored;
+  const auto directory = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix) || name.size() == prefix.size()) continue;
+    if (name.find_first_not_of("0123456789", prefix.size()) == std::string::npos)
+      found.push_back(entry.path().string());
+  }
+  return found;
+}
+
+}  // namespace
+
+Checkpoint::Checkpoint(const std::string& file, const std::string& key, int self)
+    : name_(self == 0 ? file : fmt::format("{}.{}", file, self)) {
+  file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (file_ < 0)
+    fail(name_, fmt::format("the checkpoint cannot be opened: {}", std::strerror(errno)));
+  try {
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      fail(name_, "another replay writes this checkpoint; name another --checkpoint FILE");
+    const Bytes begin = head(key);
+    const Bytes bytes = read_all(name_, file_);
+    const bool is_new = bytes.empty() || self != 0;
+    size_t whole = 0;
+    if (!is_new) {
+      if (bytes.size() < kTitle.size() ||
+          std::memcmp(bytes.data(), kTitle.data(), kTitle.size()) != 0)
+        fail(name_, "is no checkpoint, and stays as it is; name another --checkpoint FILE");
+      if (!begins_with(bytes, begin))
+        fail(name_,
+             "is of a replay with another command, archive, platform file or version; remove it, "
+             "or name another --checkpoint FILE");
+      whole = take_records(bytes, begin.size(), found_);
+    }
+    if (ftruncate(file_, static_cast<off_t>(whole)) != 0 ||
+        lseek(file_, static_cast<off_t>(whole), SEEK_SET) < 0)
+      fail(name_, fmt::format("the checkpoint cannot be written: {}", std::strerror(errno)));
+    if (is_new) write_all(name_, file_, begin);
+    if (self != 0) return;
+    for (const std::string& other : files_of_others(file)) {
+      const int from = open(other.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+      if (from < 0) continue;
+      const Bytes theirs = read_all(other, from);
+      close(from);
+      if (!begins_with(theirs, begin)) continue;
+      std::map<uint64_t, ScenarioResult> more;
+      take_records(theirs, begin.size(), more);
+      for (const auto& [scenario, result] : more) {
+        if (found_.emplace(scenario, result).second) add(scenario, result);
+      }
+    }
+  } catch (...) {
+    close(file_);
+    throw;
+  }
+}
+
+Checkpoint::~Checkpoint() {
+  close(file_);
+}
+
+void Checkpoint::add(uint64_t scenario, const ScenarioResult& result) {
+  ByteWriter body;
+  body.number(scenario);
+  put_result(body, result);
+  const Bytes bytes = body.take();
+  const RecordHead head{bytes.size(), checksum(bytes.data(), bytes.size())};
+  Bytes record(sizeof head);
+  std::memcpy(record.data(), &head, sizeof head);
+  record.insert(record.end(), bytes.begin(), bytes.end());
+  write_all(name_, file_, record);
+  if (fdatasync(file_) != 0 && errno != EINVAL)
+    fail(name_, fmt::format("the checkpoint cannot be written: {}", std::strerror(errno)));
+}
+
+void Checkpoint::remove(const std::string& file) {
+  std::error_code ignored;
+  for (const std::string& other : files_of_others(file)) std::filesystem::remove(other, ignored);
+  std::filesystem::remove(file, ignored);
+}
+
+}  // namespace rubato

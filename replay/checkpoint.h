@@ -1,0 +1,48 @@
+#pragma once
+
+// What a long replay has found out so far, in a file.
+//
+// A batch job ends when its time is up. So each scenario on a platform is written down as soon as
+// it has been replayed, and a replay that is asked the same again goes on behind it. What is cheap
+// is made again: the archive is decoded, and scenarios that follow the recording are replayed.
+//
+// The file is a line that says what it is, the key of the run (a text that differs wherever results
+// could), and a record per scenario: length, checksum, number of the scenario, result. Records are
+// appended; one that is not whole, behind the others, is forgotten. Of processes that share out
+// scenarios each writes its own file, FILE.1 for the second of them, and the first one joins these
+// before it goes on, however many wrote them.
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "replay/observe/results.h"
+
+namespace rubato {
+
+class Checkpoint {
+ public:
+  /// That of process `self`. The first one reads what a run with the same key has left, and makes
+  /// the file where there is none; another one starts anew, once the first one has read all.
+  /// Errors: InputError where it is of another run, no checkpoint, in use, or cannot be written.
+  Checkpoint(const std::string& file, const std::string& key, int self);
+  ~Checkpoint();
+  Checkpoint(const Checkpoint&) = delete;
+  Checkpoint& operator=(const Checkpoint&) = delete;
+
+  /// By number of the scenario.
+  const std::map<uint64_t, ScenarioResult>& found() const { return found_; }
+
+  /// Is in the file when this returns. Errors: InputError.
+  void add(uint64_t scenario, const ScenarioResult& result);
+
+  /// The run is over: removes the file, and those of other processes.
+  static void remove(const std::string& file);
+
+ private:
+  std::string name_;
+  int file_ = -1;
+  std::map<uint64_t, ScenarioResult> found_;
+};
+
+}  // namespace rubato

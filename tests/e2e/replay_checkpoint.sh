@@ -1,0 +1,88 @@
+#!/bin/sh
+# A replay that was ended goes on from its checkpoint and finds the same bytes, whoever goes on: one thread, several, or
+# processes. What is damaged is replayed again; what is of another run is refused.
+. "$(dirname "$0")/lib.sh"
+
+build_program app <<'C'
+#include <mpi.h>
+int main(int argc, char** argv) {
+  static char in[20000], out[20000];
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < 20; ++i) {
+    MPI_Sendrecv(out, 1000 * i, MPI_CHAR, (rank + 1) % size, 0, in, 1000 * i, MPI_CHAR, (rank + size - 1) % size, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Allreduce(out, in, 100, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  }
+  MPI_Finalize();
+  return 0;
+}
+C
+trace 4 ./app 2>trace.txt || fail "trace: $(cat trace.txt)"
+
+# 20 scenarios that each have a pass of their own, and one that shares a pass with nothing.
+machines="--on ethernet-10g"
+for ratio in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  machines="$machines --on infiniband-hdr:dr=$ratio,ppn=1"
+done
+# The words of a list:
+# shellcheck disable=SC2086
+replay() { "$rubato" replay run.otf2dir $machines "$@"; }
+replay --json whole.json --csv whole.csv >whole.txt || fail "replay"
+
+# ended: a run that ends in the middle, since no file may have more than 16 KiB (`ulimit -f` counts 512 bytes).
+ended() {
+  rm -f checkpoint* part.*
+  if (ulimit -f 32 && replay --checkpoint checkpoint --json part.json >part.txt 2>part.err); then
+    fail "16 KiB are enough for 21 scenarios"
+  fi
+  [ "$(grep -c 'rubato: error: checkpoint: the checkpoint cannot be written' part.err)" = 1 ] ||
+    fail "a full disk: $(cat part.err)"
+  [ -s checkpoint ] || fail "the checkpoint is gone"
+  [ ! -e part.json ] || fail "half a file"
+}
+# resumed WHAT COMMAND...: the command, which replays to part.*, found some scenarios and the rest.
+resumed() {
+  what=$1
+  shift
+  "$@" --checkpoint checkpoint --json part.json --csv part.csv >part.txt 2>part.err || fail "$what: $(cat part.err)"
+  found=$(sed -n 's/^rubato: \([0-9]*\) of [0-9]* replays were in checkpoint$/\1/p' part.err)
+  [ "${found:-0}" -ge 1 ] || fail "$what found nothing: $(cat part.err)"
+  for kind in json csv txt; do
+    cmp -s whole.$kind part.$kind || fail "$what: the $kind differs"
+  done
+  [ -z "$(find . -name 'checkpoint*')" ] || fail "$what leaves $(ls checkpoint*)"
+}
+
+ended
+resumed "one thread" replay
+ended
+resumed "two threads" replay --threads 2
+
+# Of processes each has a file; here what one of them wrote is in that of the second.
+ended
+cp checkpoint checkpoint.1
+# shellcheck disable=SC2086
+resumed "two processes" run 2 "$rubato" replay run.otf2dir $machines
+
+# A record that is damaged, or not whole, is as if it were not there.
+ended
+before=$found
+size=$(wc -c <checkpoint)
+printf 'X' | dd of=checkpoint bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+resumed "a damaged record" replay
+[ "$found" -lt "$before" ] || fail "a damaged record is taken: $found, $before"
+
+# Of another run, and what is none, stay as they are.
+ended
+cp checkpoint old
+if "$rubato" replay run.otf2dir --on infiniband-hdr:dr=2 --checkpoint checkpoint >out.txt 2>&1; then fail "another command"; fi
+grep -q 'rubato: error: checkpoint: is of a replay with another command' out.txt || fail "another command: $(cat out.txt)"
+cmp -s checkpoint old || fail "the checkpoint of another run was changed"
+cp whole.json other
+if replay --checkpoint other >out.txt 2>&1; then fail "a JSON file is no checkpoint"; fi
+grep -q 'rubato: error: other: is no checkpoint' out.txt || fail "no checkpoint: $(cat out.txt)"
+cmp -s whole.json other || fail "what is no checkpoint was changed"
+pass

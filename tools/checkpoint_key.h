@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/cost/scenario.h"
+
+namespace rubato {
+
+/// A text that differs whenever results of these scenarios could (replay/checkpoint.h): this
+/// program, the archive's anchor and definitions, platform files (names, sizes, times of change),
+/// names of scenarios, and `words`, the options that say how the archive is replayed.
+std::string checkpoint_key(const std::string& archive, const std::vector<Scenario>& scenarios,
+                           const std::string& words);
+
+}  // namespace rubato
