@@ -43,15 +43,21 @@ constexpr std::array<Unit, 10> kBytes = {{{"B", 1.0},
                                           {"GB", 1e9},
                                           {"TiB", 1099511627776.0},
                                           {"TB", 1e12}}};
-constexpr std::array<Unit, 9> kBandwidths = {{{"B/s", 1.0},
-                                              {"KiB/s", 1024.0},
-                                              {"MiB/s", 1048576.0},
-                                              {"GiB/s", 1073741824.0},
-                                              {"kB/s", 1e3},
-                                              {"MB/s", 1e6},
-                                              {"GB/s", 1e9},
-                                              {"Mbit/s", 1e6 / 8},
-                                              {"Gbit/s", 1e9 / 8}}};
+// Messages list them up to "Gbit/s": the others are what vendors write, bits always.
+constexpr std::array<Unit, 13> kBandwidths = {{{"B/s", 1.0},
+                                               {"KiB/s", 1024.0},
+                                               {"MiB/s", 1048576.0},
+                                               {"GiB/s", 1073741824.0},
+                                               {"kB/s", 1e3},
+                                               {"MB/s", 1e6},
+                                               {"GB/s", 1e9},
+                                               {"Mbit/s", 1e6 / 8},
+                                               {"Gbit/s", 1e9 / 8},
+                                               {"kbit/s", 1e3 / 8},
+                                               {"kbps", 1e3 / 8},
+                                               {"Mbps", 1e6 / 8},
+                                               {"Gbps", 1e9 / 8}}};
+constexpr size_t kListedBandwidths = 9;
 
 /// Number and unit of `text`; the unit must be one of `units` unless the number is 0.
 /// Messages name the first `listed` units.
@@ -122,7 +128,7 @@ double parse_bytes(const std::string& text) {
 
 double parse_bandwidth(const std::string& text) {
   const double bandwidth =
-      parse_quantity(text, kBandwidths, kBandwidths.size(), "bandwidth", "\"12.5GB/s\"");
+      parse_quantity(text, kBandwidths, kListedBandwidths, "bandwidth", "\"12.5GB/s\"");
   if (!(bandwidth > 0)) {
     throw InputError("'" + text + "' is not a bandwidth: it must be greater than 0");
   }

@@ -1,6 +1,7 @@
 // Fuzzing guided by coverage, with clang++:
 //
-//   cmake -B build-fuzz -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang -DRUBATO_FUZZ=ON
+//   cmake -B build-fuzz -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang -DRUBATO_FUZZ=ON \
+//     -DRUBATO_SANITIZE=ON
 //   ninja -C build-fuzz rubato-libfuzzer && mkdir corpus
 //   RUBATO_FUZZ_TARGET=platform RUBATO_FUZZ_SHARE=share build-fuzz/bin/rubato-libfuzzer corpus
 //
@@ -17,7 +18,7 @@
 namespace {
 
 const FuzzTarget& target() {
-  static const FuzzTarget& chosen = [] -> const FuzzTarget& {
+  static const FuzzTarget& chosen = []() -> const FuzzTarget& {
     const char* name = std::getenv("RUBATO_FUZZ_TARGET");
     return fuzz_target(name ? name : "platform");
   }();

@@ -10,3 +10,13 @@ TEST_CASE("nearest suggests a typo's original and nothing for a stranger") {
   // Every candidate is more than max(2, length/3) edits away.
   CHECK(rubato::nearest("topology", keys).empty());
 }
+
+TEST_CASE("the beginning of a longer name suggests all that begin so") {
+  // "-hdr" is four letters more, one beyond max(2, 10 / 3).
+  const std::vector<std::string> names = {"bandela", "infiniband-edr", "infiniband-hdr"};
+  CHECK(rubato::did_you_mean("infiniband", names) ==
+        " (did you mean one of 'infiniband-edr', 'infiniband-hdr'?)");
+  CHECK(rubato::did_you_mean("ban", names) == " (did you mean 'bandela'?)");
+  CHECK(rubato::did_you_mean("ba", names).empty());
+  CHECK(rubato::did_you_mean("", names).empty());
+}

@@ -28,6 +28,12 @@ TEST_CASE("units parse to base units and refuse what lacks one") {
   CHECK(parse_bytes("64KiB") == 65536);
   CHECK(parse_bytes("64kB") == 64000);
   CHECK(parse_bandwidth("100Gbit/s") == Approx(12.5e9));  // 100e9 / 8
+  // "bps" is bits a second: 10e9 / 8, 100e6 / 8, 64e3 / 8. A capital K or B is none of them.
+  CHECK(parse_bandwidth("10Gbps") == Approx(1.25e9));
+  CHECK(parse_bandwidth("100 Mbps") == Approx(12.5e6));
+  CHECK(parse_bandwidth("64kbps") == Approx(8e3));
+  CHECK(parse_bandwidth("64kbit/s") == Approx(8e3));
+  CHECK_THROWS_AS(parse_bandwidth("10GBps"), InputError);
   CHECK(1 / parse_bandwidth("inf") == 0);
   CHECK_THROWS_AS(parse_seconds("5"), InputError);
   CHECK_THROWS_AS(parse_seconds("5 parsecs"), InputError);
