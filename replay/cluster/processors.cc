@@ -4,15 +4,30 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <limits>
 
 namespace rubato {
+namespace {
+
+/// How many processors' time a container may use, by the quota of its control group (cpu.max:
+/// microseconds of each period); no limit where there is none.
+int quota() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double time = 0, period = 0;
+  if (!(file >> time >> period) || !(period > 0)) return std::numeric_limits<int>::max();  // "max"
+  return std::max(1, static_cast<int>(std::min(time / period, 1e6)));
+}
+
+}  // namespace
 
 int available_processors(int processes) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  const int bound = std::min(CPU_COUNT(&set), quota());
   // One that is bound to some of them has those for itself.
   const bool is_bound = CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN);
-  return is_bound ? CPU_COUNT(&set) : std::max(1, CPU_COUNT(&set) / processes);
+  return is_bound ? bound : std::max(1, bound / processes);
 }
 
 }  // namespace rubato
