@@ -1,7 +1,6 @@
 #include "replay/checkpoint.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,12 +36,16 @@ uint32_t checksum(const std::byte* bytes, size_t size) {
   throw InputError(file + ": " + what);
 }
 
+/// The same, with the reason in errno.
+[[noreturn]] void fail_by_system(const std::string& file, const std::string& what) {
+  fail(file, what + ": " + std::strerror(errno));
+}
+
 void write_all(const std::string& name, int file, const Bytes& bytes) {
   for (size_t done = 0; done < bytes.size();) {
     const ssize_t some = write(file, bytes.data() + done, bytes.size() - done);
     if (some < 0 && errno == EINTR) continue;
-    if (some < 0)
-      fail(name, fmt::format("the checkpoint cannot be written: {}", std::strerror(errno)));
+    if (some < 0) fail_by_system(name, "the checkpoint cannot be written");
     done += static_cast<size_t>(some);
   }
 }
@@ -56,7 +59,7 @@ Bytes read_all(const std::string& name, int file) {
     const ssize_t some =
         pread(file, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
     if (some < 0 && errno == EINTR) continue;
-    if (some < 0) fail(name, fmt::format("cannot be read: {}", std::strerror(errno)));
+    if (some < 0) fail_by_system(name, "cannot be read");
     if (some == 0) break;
     done += static_cast<size_t>(some);
   }
@@ -112,10 +115,9 @@ std::vector<std::string> files_of_others(const std::string& file) {
 }  // namespace
 
 Checkpoint::Checkpoint(const std::string& file, const std::string& key, int self)
-    : name_(self == 0 ? file : fmt::format("{}.{}", file, self)) {
+    : name_(self == 0 ? file : file + "." + std::to_string(self)) {
   file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-  if (file_ < 0)
-    fail(name_, fmt::format("the checkpoint cannot be opened: {}", std::strerror(errno)));
+  if (file_ < 0) fail_by_system(name_, "the checkpoint cannot be opened");
   try {
     if (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       fail(name_, "another replay writes this checkpoint; name another --checkpoint FILE");
@@ -135,7 +137,7 @@ Checkpoint::Checkpoint(const std::string& file, const std::string& key, int self
     }
     if (ftruncate(file_, static_cast<off_t>(whole)) != 0 ||
         lseek(file_, static_cast<off_t>(whole), SEEK_SET) < 0)
-      fail(name_, fmt::format("the checkpoint cannot be written: {}", std::strerror(errno)));
+      fail_by_system(name_, "the checkpoint cannot be written");
     if (is_new) write_all(name_, file_, begin);
     if (self != 0) return;
     for (const std::string& other : files_of_others(file)) {
@@ -171,7 +173,7 @@ void Checkpoint::add(uint64_t scenario, const ScenarioResult& result) {
   record.insert(record.end(), bytes.begin(), bytes.end());
   write_all(name_, file_, record);
   if (fdatasync(file_) != 0 && errno != EINVAL)
-    fail(name_, fmt::format("the checkpoint cannot be written: {}", std::strerror(errno)));
+    fail_by_system(name_, "the checkpoint cannot be written");
 }
 
 void Checkpoint::remove(const std::string& file) {

@@ -43,7 +43,7 @@ printing='boost/|fmt/|nlohmann/'
 # code to write anew), containers and hashes.
 must_not models "OTF2, MPI or other rooms" "$otf2|$mpi|$printing|replay/|tools/|tracer/|calibrate/" \
   'boost/(math|container|container_hash)/'
-must_not replay "MPI, Boost (but checksums), tools or other rooms" "$mpi|boost/|tools/|calibrate/|tracer/" \
+must_not replay "MPI, Boost (but checksums), fmt, tools or other rooms" "$mpi|boost/|fmt/|tools/|calibrate/|tracer/" \
   'tracer/schema\.h|boost/crc\.hpp'
 # Generated from version.h.in: one constant, free for all.
 version='tools/version\.h'
