@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/crc.hpp>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 #include <vector>
 
 #include "models/error.h"
@@ -23,10 +23,10 @@ constexpr std::string_view kTitle = "rubato checkpoint 1\n";
 
 struct RecordHead {
   uint64_t size;
-  uint32_t checksum;
+  uint64_t checksum;
 };
 
-uint32_t checksum(const std::byte* bytes, size_t size) {
+uint64_t checksum(const std::byte* bytes, size_t size) {
   boost::crc_32_type sum;
   sum.process_bytes(bytes, size);
   return sum.checksum();
@@ -84,9 +84,13 @@ size_t take_records(const Bytes& bytes, size_t at, std::map<uint64_t, ScenarioRe
     if (record.size > bytes.size() - begin) break;
     const std::byte* const from = bytes.data() + begin;
     if (checksum(from, record.size) != record.checksum) break;
-    ByteReader reader(from, from + record.size);
-    const uint64_t scenario = reader.number();
-    found[scenario] = take_result(reader);
+    try {
+      ByteReader reader(from, from + record.size);
+      const uint64_t scenario = reader.number();
+      found.insert_or_assign(scenario, take_result(reader));
+    } catch (const std::exception&) {
+      break;  // a record that nobody wrote, with the right checksum
+    }
     at = begin + record.size;
   }
   return at;
@@ -94,6 +98,24 @@ size_t take_records(const Bytes& bytes, size_t at, std::map<uint64_t, ScenarioRe
 
 bool begins_with(const Bytes& bytes, const Bytes& begin) {
   return bytes.size() >= begin.size() && std::memcmp(bytes.data(), begin.data(), begin.size()) == 0;
+}
+
+/// True for what a checkpoint begins with, whole or not.
+bool is_checkpoint(const Bytes& bytes) {
+  return std::memcmp(bytes.data(), kTitle.data(), std::min(bytes.size(), kTitle.size())) == 0;
+}
+
+/// The contents of a file beside, or nothing where that is no checkpoint.
+Bytes checkpoint_in(const std::string& name) {
+  const int file = open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return {};
+  Bytes bytes;
+  try {
+    bytes = read_all(name, file);
+  } catch (const InputError&) {
+  }
+  close(file);
+  return is_checkpoint(bytes) ? bytes : Bytes();
 }
 
 /// FILE.1, FILE.2, ...: those that are there.
@@ -123,12 +145,12 @@ Checkpoint::Checkpoint(const std::string& file, const std::string& key, int self
       fail(name_, "another replay writes this checkpoint; name another --checkpoint FILE");
     const Bytes begin = head(key);
     const Bytes bytes = read_all(name_, file_);
-    const bool is_new = bytes.empty() || self != 0;
+    if (!is_checkpoint(bytes))
+      fail(name_, "is no checkpoint, and stays as it is; name another --checkpoint FILE");
+    // (A run may have been ended before its key was whole.)
+    const bool is_new = self != 0 || begins_with(begin, bytes);
     size_t whole = 0;
     if (!is_new) {
-      if (bytes.size() < kTitle.size() ||
-          std::memcmp(bytes.data(), kTitle.data(), kTitle.size()) != 0)
-        fail(name_, "is no checkpoint, and stays as it is; name another --checkpoint FILE");
       if (!begins_with(bytes, begin))
         fail(name_,
              "is of a replay with another command, archive, platform file or version; remove it, "
@@ -141,10 +163,7 @@ Checkpoint::Checkpoint(const std::string& file, const std::string& key, int self
     if (is_new) write_all(name_, file_, begin);
     if (self != 0) return;
     for (const std::string& other : files_of_others(file)) {
-      const int from = open(other.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-      if (from < 0) continue;
-      const Bytes theirs = read_all(other, from);
-      close(from);
+      const Bytes theirs = checkpoint_in(other);
       if (!begins_with(theirs, begin)) continue;
       std::map<uint64_t, ScenarioResult> more;
       take_records(theirs, begin.size(), more);
@@ -178,7 +197,9 @@ void Checkpoint::add(uint64_t scenario, const ScenarioResult& result) {
 
 void Checkpoint::remove(const std::string& file) {
   std::error_code ignored;
-  for (const std::string& other : files_of_others(file)) std::filesystem::remove(other, ignored);
+  for (const std::string& other : files_of_others(file)) {
+    if (!checkpoint_in(other).empty()) std::filesystem::remove(other, ignored);
+  }
   std::filesystem::remove(file, ignored);
 }
 

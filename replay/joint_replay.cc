@@ -94,7 +94,7 @@ JointReplay replay_on_threads(int threads, const std::string& archive,
       std::unique_ptr<EventSource> part;
       try {
         replay(self, own, part);
-      } catch (const std::exception&) {
+      } catch (...) {
         // The first thread comes to the same, and says what it is.
       }
     });

@@ -168,8 +168,9 @@ struct Take {
   void take(std::string& text) const { text = from.text(); }
   template <typename T>
   void take(std::vector<T>& values) const {
-    values.resize(from.number());
-    for (T& value : values) take(value);
+    values.clear();
+    // One by one: a file may claim more than it has.
+    for (uint64_t left = from.number(); left > 0; --left) take(values.emplace_back());
   }
   template <typename T, size_t n>
   void take(std::array<T, n>& values) const {

@@ -305,6 +305,8 @@ int command_replay(const Arguments& arguments) {
   const std::vector<Scenario>& planned = plan.scenarios();
   ReplayOptions resumed = options;
   set_checkpoint(values, archive, planned, resumed);
+  // What is wrong with it is told before hours are spent on the archive.
+  if (!resumed.checkpoint.empty()) Checkpoint(resumed.checkpoint, resumed.checkpoint_key, 0);
   std::unique_ptr<EventSource> source;
   std::optional<Results> together =
       replay_together(processes, archive, planned, resumed, values, source);

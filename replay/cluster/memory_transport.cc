@@ -40,7 +40,7 @@ class MemoryNetwork::End : public Transport {
     from = mailbox.messages.front().first;
     message = std::move(mailbox.messages.front().second);
     mailbox.messages.pop_front();
-    mailbox.has_any = !mailbox.messages.empty();
+    mailbox.has_any = !mailbox.messages.empty() || network_->abandoned_;
     return true;
   }
 

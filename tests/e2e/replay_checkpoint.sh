@@ -85,4 +85,16 @@ cp whole.json other
 if replay --checkpoint other >out.txt 2>&1; then fail "a JSON file is no checkpoint"; fi
 grep -q 'rubato: error: other: is no checkpoint' out.txt || fail "no checkpoint: $(cat out.txt)"
 cmp -s whole.json other || fail "what is no checkpoint was changed"
+
+# A file of the user's beside it has a name that a second process would take.
+ended
+echo mine >checkpoint.7
+replay --checkpoint checkpoint >part.txt 2>&1 || fail "beside another file: $(cat part.txt)"
+[ "$(cat checkpoint.7)" = mine ] || fail "a file beside the checkpoint was changed"
+rm checkpoint.7
+# A run may end before the head of the file is whole.
+ended
+head -c 40 checkpoint >short && mv short checkpoint
+replay --checkpoint checkpoint --json part.json >part.txt 2>&1 || fail "a short head: $(cat part.txt)"
+cmp -s whole.json part.json || fail "a short head: the JSON differs"
 pass
