@@ -384,6 +384,7 @@ void finish(const Options& options, const Ending& ending, bool one_node, Kept& k
     throw InputError("interrupted before a level was measured; nothing was written");
   }
   if (!kept.curve) {
+    if (kept.raw) kept.raw->discard();
     throw InputError(interrupted ? "interrupted before a level had the three lengths that a curve "
                                    "needs; no platform file was written"
                                  : "no level has the three lengths that a curve needs; no platform "
@@ -392,8 +393,13 @@ void finish(const Options& options, const Ending& ending, bool one_node, Kept& k
   kept.csv->add(rows_of(collectives, options.launch) + comments_of(measured));
   kept.csv->finish();
   if (!kept.raw) return;
-  kept.raw->add(raw_rows_of(collectives, options.launch, kept.start));
-  kept.raw->finish();
+  try {
+    kept.raw->add(raw_rows_of(collectives, options.launch, kept.start));
+    kept.raw->finish();
+  } catch (const InputError& error) {
+    // The platform file is made without them.
+    std::fprintf(stderr, "rubato: warning: %s\n", error.what());
+  }
 }
 
 /// What the samples do not tell.

@@ -41,6 +41,8 @@ void refuse_unwritable(const std::string& path, bool force) {
   struct stat there;
   if (stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
     throw InputError(path + " cannot be written: it is a directory");
+  if (stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+    throw InputError(path + " cannot be replaced: it is no regular file");
   const size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   if (access(directory.c_str(), W_OK | X_OK) != 0)

@@ -47,14 +47,16 @@ std::string quoted_list(const std::vector<std::string>& words) {
 }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
-  const std::string best = nearest(word, candidates);
-  if (!best.empty()) return " (did you mean '" + best + "'?)";
   constexpr size_t kShortest = 3;  // letters that say something
+  const size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
   std::vector<std::string> longer;
   for (const std::string& candidate : candidates) {
-    if (word.size() >= kShortest && candidate.starts_with(word)) longer.push_back(candidate);
+    if (letters >= kShortest && candidate.starts_with(word)) longer.push_back(candidate);
   }
-  if (longer.empty()) return "";
+  if (longer.empty()) {
+    const std::string best = nearest(word, candidates);
+    return best.empty() ? "" : " (did you mean '" + best + "'?)";
+  }
   return (longer.size() == 1 ? " (did you mean " : " (did you mean one of ") + quoted_list(longer) +
          "?)";
 }

@@ -30,8 +30,8 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
 /// "'a', 'b', 'c'", for lists of what would be right.
 std::string quoted_list(const std::vector<std::string>& words);
 
-/// " (did you mean 'latency'?)" for the nearest candidate, else for all that begin with `word`,
-/// where it has three letters or more; "" when there is none.
+/// " (did you mean 'latency'?)" for all candidates that begin with `word`, where it has three
+/// letters or more, else for the nearest; "" when there is none.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace rubato

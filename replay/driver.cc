@@ -97,7 +97,7 @@ class Driver {
     if (needs_minima && options_->repair && !trace_->one_clock &&
         first_outcome_->clock_violations.total() > 0)
       repair();
-    resumed_.open(*options_, results_);
+    resumed_.open(*options_);
     if (options_->spread) {
       spread_.emplace(*options_->spread);
       spread_->run(results_.scenarios, [&] { replay_groups(groups); });
@@ -119,7 +119,7 @@ class Driver {
         const size_t lanes = std::min(group.lanes(), group.scenarios.size() - first);
         const std::vector<size_t> chosen(group.scenarios.begin() + first,
                                          group.scenarios.begin() + first + lanes);
-        if (resumed_.has(chosen)) {
+        if (resumed_.take(chosen, results_)) {
           ++passes_done_;
           continue;
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -86,18 +87,22 @@ JointReplay replay_on_threads(int threads, const std::string& archive,
       throw;
     }
   };
+  const auto help = [&](int self) {
+    ReplayOptions own = options;
+    own.progress = {};
+    std::unique_ptr<EventSource> part;
+    try {
+      replay(self, own, part);
+    } catch (...) {
+      // The first thread comes to the same, and says what it is.
+    }
+  };
   std::vector<std::jthread> helpers;
-  for (int self = 1; self < threads; ++self) {
-    helpers.emplace_back([&, self] {
-      ReplayOptions own = options;
-      own.progress = {};
-      std::unique_ptr<EventSource> part;
-      try {
-        replay(self, own, part);
-      } catch (...) {
-        // The first thread comes to the same, and says what it is.
-      }
-    });
+  try {
+    for (int self = 1; self < threads; ++self) helpers.emplace_back(help, self);
+  } catch (const std::system_error&) {
+    network.abandon();  // no more threads for this user
+    return {};
   }
   try {
     return replay(0, options, source);

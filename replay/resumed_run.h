@@ -15,18 +15,19 @@ namespace rubato {
 /// A run that goes on behind a checkpoint, and writes it; nothing without one.
 class ResumedRun {
  public:
-  /// Puts scenarios that were done before into `results`. All of `team` call this, if there is one.
-  /// Errors: InputError; NeedsOneProcess in all of a team.
-  void open(const ReplayOptions& options, Results& results);
+  /// All of a team call this, if there is one. Errors: InputError; NeedsOneProcess in all of a
+  /// team.
+  void open(const ReplayOptions& options);
 
-  /// True if all of these were done before.
-  bool has(const std::vector<size_t>& scenarios) const;
-  /// They are done now, by this process. Errors: InputError.
+  /// True if all of these were done before; the process that leads has them then in `results`.
+  bool take(const std::vector<size_t>& scenarios, Results& results);
+  /// They are done now. Processes that divide ranks all call it. Errors: as open().
   void keep(const std::vector<size_t>& scenarios, const Results& results);
 
  private:
   std::optional<Checkpoint> checkpoint_;
   std::set<uint64_t> done_;
+  Team* divides_ = nullptr;  ///< processes that each have a part of the ranks
 };
 
 }  // namespace rubato

@@ -3,9 +3,12 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
+#include "models/input_file.h"
 #include "replay/archive/archive.h"
 
 namespace rubato {
@@ -21,6 +24,20 @@ std::string state_of(const std::filesystem::path& file) {
                      status.st_mtim.tv_nsec);
 }
 
+/// Of all files that the words of `text` name, as seen from `directory`: placements, networks.
+std::string states_of_words(const std::string& text, const std::filesystem::path& directory) {
+  constexpr const char* kBetween = " ,:=\"'\n\t";
+  std::string states;
+  for (size_t at = text.find_first_not_of(kBetween); at != std::string::npos;) {
+    const size_t end = std::min(text.find_first_of(kBetween, at), text.size());
+    const std::filesystem::path file = directory / text.substr(at, end - at);
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(file, ignored)) states += state_of(file);
+    at = text.find_first_not_of(kBetween, end);
+  }
+  return states;
+}
+
 }  // namespace
 
 std::string checkpoint_key(const std::string& archive, const std::vector<Scenario>& scenarios,
@@ -29,12 +46,20 @@ std::string checkpoint_key(const std::string& archive, const std::vector<Scenari
   std::error_code ignored;
   if (std::filesystem::is_directory(anchor, ignored)) anchor = find_anchor(archive);
   std::string key = state_of("/proc/self/exe") + state_of(anchor) +
-                    state_of(std::filesystem::path(anchor).replace_extension(".def")) + words +
-                    "\n";
+                    state_of(std::filesystem::path(anchor).replace_extension(".def")) +
+                    state_of(std::filesystem::path(anchor).replace_extension()) + words + "\n";
+  std::set<std::string> files;  // many scenarios are of one platform
   for (const Scenario& scenario : scenarios) {
     key += scenario.name + "\n";
-    if (!scenario.platform_file.empty()) key += state_of(scenario.platform_file);
+    files.insert(states_of_words(scenario.name, "."));
+    if (scenario.platform_file.empty()) continue;
+    const std::filesystem::path platform = scenario.platform_file;
+    if (!files.insert(state_of(platform)).second) continue;
+    files.insert(
+        states_of_words(text_of_file(platform.string(), "a platform file", size_t{16} << 20),
+                        platform.parent_path()));
   }
+  for (const std::string& states : files) key += states;
   return key;
 }
 

@@ -127,6 +127,11 @@ void set_checkpoint(const po::variables_map& values, const std::string& archive,
   }
   options.checkpoint = text_of(values, "checkpoint");
   if (options.checkpoint.empty()) throw UsageError("--checkpoint: the name of the file is empty");
+  refuse_archive_part(options.checkpoint, archive);
+  for (const char* output : {"json", "csv", "html", "perfetto", "otf2"}) {
+    if (values.count(output) && text_of(values, output) == options.checkpoint)
+      throw UsageError(fmt::format("--checkpoint and --{} cannot be one file", output));
+  }
   options.checkpoint_key = checkpoint_key(
       archive, scenarios, engine_words(values) + (options.wait_states ? "" : " --no-wait-states"));
 }

@@ -130,6 +130,7 @@ chmod +x starts
 "$rubato" calibrate --seconds 2 --max-size 1KiB --collectives none --patterns none -o three.toml \
   -- ./starts "$mpirun" -n 2 >three.txt 2>&1 || fail "$(cat three.txt)"
 [ "$(wc -l <starts.txt)" = 3 ] || fail "not three launches: $(cat three.txt)"
+grep -q ' of 3 that were asked for' three.csv || fail "not three launches: $(grep launches three.csv)"
 rm starts.txt
 "$rubato" calibrate --quick --seconds 2 --max-size 1KiB --collectives none --patterns none -o one.toml \
   -- ./starts "$mpirun" -n 2 >one.txt 2>&1 || fail "$(cat one.txt)"

@@ -86,6 +86,9 @@ if replay --checkpoint other >out.txt 2>&1; then fail "a JSON file is no checkpo
 grep -q 'rubato: error: other: is no checkpoint' out.txt || fail "no checkpoint: $(cat out.txt)"
 cmp -s whole.json other || fail "what is no checkpoint was changed"
 
+if replay --checkpoint one --json one >out.txt 2>&1; then fail "one file for two"; fi
+grep -q 'rubato: --checkpoint and --json cannot be one file' out.txt || fail "one file for two: $(cat out.txt)"
+
 # A file of the user's beside it has a name that a second process would take.
 ended
 echo mine >checkpoint.7

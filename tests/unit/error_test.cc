@@ -18,5 +18,7 @@ TEST_CASE("the beginning of a longer name suggests all that begin so") {
         " (did you mean one of 'infiniband-edr', 'infiniband-hdr'?)");
   CHECK(rubato::did_you_mean("ban", names) == " (did you mean 'bandela'?)");
   CHECK(rubato::did_you_mean("ba", names).empty());
+  // "--raw" is two letters off, "--launches" begins so.
+  CHECK(rubato::did_you_mean("--lau", {"--raw", "--launches"}) == " (did you mean '--launches'?)");
   CHECK(rubato::did_you_mean("", names).empty());
 }
