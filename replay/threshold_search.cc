@@ -7,7 +7,7 @@
 namespace rubato {
 namespace {
 
-constexpr double kStep = ThresholdSearch::kPrecision / 2;
+constexpr double kSmallestStep = ThresholdSearch::kPrecision / 2;
 constexpr double kLeast = 1e-12;  ///< nearer to 0 nothing is looked for
 
 /// Where the line through two points has the value; infinity where it does not rise.
@@ -36,8 +36,8 @@ std::vector<double> ThresholdSearch::next(const std::vector<double>& targets) co
     if (is_found(b)) continue;
     const Point a = std::prev(b);
     // Next to a known point the other side of the place is looked at, which ends the search.
-    const double first = a->first > 0 ? a->first * (1 + kStep) : kLeast / 2;
-    const double last = b->first * (1 - kStep);
+    const double first = a->first > 0 ? a->first * (1 + kSmallestStep) : kLeast / 2;
+    const double last = b->first * (1 - kSmallestStep);
     const auto look_at = [&](double x) {
       if (x >= a->first && x <= b->first) wanted.push_back(std::clamp(x, first, last));
     };
@@ -50,7 +50,7 @@ std::vector<double> ThresholdSearch::next(const std::vector<double>& targets) co
   std::sort(wanted.begin(), wanted.end());
   std::vector<double> asked;
   for (const double x : wanted) {
-    if (asked.empty() || x - asked.back() > kStep / 10 * x) asked.push_back(x);
+    if (asked.empty() || x - asked.back() > kSmallestStep / 10 * x) asked.push_back(x);
   }
   return asked;
 }

@@ -16,7 +16,7 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
-const CommandHelp kHelp = {
+const CommandHelp kAdviseHelp = {
     "rubato advise ARCHIVE [--on SCENARIO] [options]",
     "Says what each change would save end to end, the best first: a function, a rank or\n"
     "all compute in half the time, equal compute on all ranks, free messages; on a\n"
@@ -60,8 +60,8 @@ std::string hosts_file(const po::variables_map& values) {
 
 int command_advise(const Arguments& arguments) {
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, advise_options(), "archive", false, values)) return 0;
-  const std::string archive = one_archive(values, kHelp);
+  if (!parse_options(arguments, kAdviseHelp, advise_options(), "archive", false, values)) return 0;
+  const std::string archive = one_archive(values, kAdviseHelp);
   const Scenario scenario = named_scenario(text_of(values, "on"));
   if (scenario.local) {
     throw UsageError(

@@ -181,7 +181,7 @@ std::pair<Arguments, Arguments> at_dashes(const Arguments& arguments) {
           {dashes == arguments.end() ? dashes : dashes + 1, arguments.end()}};
 }
 
-const CommandHelp kHelp = {
+const CommandHelp kCalibrateHelp = {
     "mpirun -n RANKS rubato calibrate -o FILE [options]",
     "Measures what messages cost on this machine and writes a platform file for 'rubato "
     "replay'.\n"
@@ -254,7 +254,7 @@ Request read_request(const Arguments& arguments) {
   const auto [own, launcher] = at_dashes(arguments);
   po::variables_map values;
   Request request;
-  request.help = !parse_options(own, kHelp, visible_options(), "", false, values);
+  request.help = !parse_options(own, kCalibrateHelp, visible_options(), "", false, values);
   if (request.help) return request;
   if (!values.count("output")) {
     throw UsageError(

@@ -17,7 +17,7 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
-const CommandHelp kHelp = {"rubato check FILE...",
+const CommandHelp kCheckHelp = {"rubato check FILE...",
                            "Reads platform files, or networks by name, and says what is wrong with "
                            "them, or what a message\n"
                            "takes one way there, overheads included.",
@@ -39,8 +39,8 @@ int command_check(const Arguments& arguments) {
   po::options_description options("Options");
   options.add_options()("help,h", "show this help");
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, options, "file", false, values)) return 0;
-  if (!values.count("file")) throw UsageError("which file? usage: " + kHelp.usage);
+  if (!parse_options(arguments, kCheckHelp, options, "file", false, values)) return 0;
+  if (!values.count("file")) throw UsageError("which file? usage: " + kCheckHelp.usage);
   std::string text;
   for (const std::string& name : values["file"].as<std::vector<std::string>>()) {
     std::error_code ignored;

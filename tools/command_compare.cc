@@ -20,7 +20,7 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
-const CommandHelp kHelp = {
+const CommandHelp kCompareHelp = {
     "rubato compare A.csv B.csv [options]",
     "Says for each operation and size whether two sets of samples differ, by Wilcoxon's rank-sum\n"
     "test over launches, and which one is faster.",
@@ -69,11 +69,11 @@ int command_compare(const Arguments& arguments) {
   add("all", "show each operation and size, not only how many differ and where most");
   add("help,h", "show this help");
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, options, "file", false, values)) return 0;
+  if (!parse_options(arguments, kCompareHelp, options, "file", false, values)) return 0;
   const auto files = values.count("file") ? values["file"].as<std::vector<std::string>>()
                                           : std::vector<std::string>{};
   if (files.size() != 2) {
-    throw UsageError(fmt::format("two files of samples, please; usage: {}", kHelp.usage));
+    throw UsageError(fmt::format("two files of samples, please; usage: {}", kCompareHelp.usage));
   }
   const std::string time = values["time"].as<std::string>();
   if (time != "min" && time != "avg" && time != "max" && time != "median") {

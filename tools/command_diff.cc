@@ -25,7 +25,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const CommandHelp kHelp = {
+const CommandHelp kDiffHelp = {
     "rubato diff PREDICTED [--on SCENARIO] MEASURED [--on SCENARIO] [options]",
     "Lays two runs of a program side by side, operation by operation, and says where they part:\n"
     "what was predicted from the first archive, and what the second one recorded.",
@@ -69,7 +69,7 @@ std::vector<Side> sides_of(const Arguments& arguments, const po::options_descrip
     }
   }
   if (sides.size() != 2)
-    throw UsageError(fmt::format("two archives, please; usage: {}", kHelp.usage));
+    throw UsageError(fmt::format("two archives, please; usage: {}", kDiffHelp.usage));
   if (!before_all.empty()) {
     if (given[0]) throw UsageError("--on: one scenario for each archive, please");
     sides[0].scenario = before_all;
@@ -142,7 +142,7 @@ int command_diff(const Arguments& arguments) {
   add("help,h", "show this help");
   add_engine_options(options);
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, options, "archive", false, values)) return 0;
+  if (!parse_options(arguments, kDiffHelp, options, "archive", false, values)) return 0;
   const std::vector<Side> sides = sides_of(arguments, options);
   const int largest = values["largest"].as<int>();
   if (largest < 0) throw UsageError("--largest: a number from 0 on");

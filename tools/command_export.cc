@@ -16,7 +16,7 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
-const CommandHelp kHelp = {
+const CommandHelp kExportHelp = {
     "rubato export PLATFORM --simgrid FILE [options]",
     "Writes a platform file, or one that 'rubato platforms' lists, in the form that another\n"
     "simulator reads: for SimGrid as hosts node0, node1, ... with the factors of its MPI model\n"
@@ -35,12 +35,12 @@ int command_export(const Arguments& arguments) {
   add("force", "replace an existing file");
   add("help,h", "show this help");
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, options, "platform", false, values)) return 0;
+  if (!parse_options(arguments, kExportHelp, options, "platform", false, values)) return 0;
   const auto names = values.count("platform") ? values["platform"].as<std::vector<std::string>>()
                                               : std::vector<std::string>{};
   if (names.size() != 1 || !values.count("simgrid")) {
     throw UsageError(
-        fmt::format("one platform file and --simgrid FILE, please; usage: {}", kHelp.usage));
+        fmt::format("one platform file and --simgrid FILE, please; usage: {}", kExportHelp.usage));
   }
   const int nodes = values["nodes"].as<int>();
   if (nodes < 1) throw UsageError("--nodes: a whole number above 0");

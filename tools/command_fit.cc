@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace rubato {
 namespace {
 
-const CommandHelp kHelp = {
+const CommandHelp kFitHelp = {
     "rubato fit SAMPLES.csv -o FILE [--html FILE] [--tables] [options]",
     "Makes a platform file of the samples that 'rubato calibrate' wrote, as it does at its end: "
     "on\n"
@@ -52,14 +52,14 @@ int command_fit(const Arguments& arguments) {
   add("force", "replace an existing file");
   add("help,h", "show this help");
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, options, "samples", false, values)) return 0;
+  if (!parse_options(arguments, kFitHelp, options, "samples", false, values)) return 0;
   const auto files = values.count("samples") ? values["samples"].as<std::vector<std::string>>()
                                              : std::vector<std::string>{};
   const bool page = values.count("html") > 0, tables = values.count("tables") > 0;
   if (files.size() != 1 || (!values.count("output") && !page && !tables)) {
     throw UsageError(
         fmt::format("one file of samples and -o FILE, --html FILE or --tables, please; usage: {}",
-                    kHelp.usage));
+                    kFitHelp.usage));
   }
   // The page alone is about the platform that stands beside the samples.
   const std::string output = values.count("output") ? values["output"].as<std::string>() : "";

@@ -23,7 +23,7 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
-const CommandHelp kHelp = {"rubato help [COMMAND | TOPIC]",
+const CommandHelp kHelpHelp = {"rubato help [COMMAND | TOPIC]",
                            "Says how a command is used, or explains what several commands have in "
                            "common: scenarios, platforms, or units.",
                            "  rubato help replay\n  rubato help scenarios"};
@@ -129,7 +129,7 @@ int command_help(const Arguments& arguments) {
   const std::string& first = arguments[0];
   const std::string second = arguments.size() > 1 ? arguments[1] : "";
   if (arguments.size() > (first == "--man" || first == "--shells" ? 2 : 1))
-    throw UsageError(fmt::format("too many words; usage: {}", kHelp.usage));
+    throw UsageError(fmt::format("too many words; usage: {}", kHelpHelp.usage));
   if (first == "--man") {
     print_man_page(second);
     return 0;
@@ -137,7 +137,7 @@ int command_help(const Arguments& arguments) {
   if (first == "--shells") return print_for_shells(second);
   if (first.starts_with('-')) {
     po::variables_map values;
-    parse_options(arguments, kHelp, help_options(), "", false, values);
+    parse_options(arguments, kHelpHelp, help_options(), "", false, values);
     return 0;
   }
   const std::vector<std::string> files = topics();

@@ -24,7 +24,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const CommandHelp kHelp = {
+const CommandHelp kImportHelp = {
     "rubato import FILE... -o FILE [options]",
     "Makes a platform file of what other benchmarks printed: the OSU micro-benchmarks, the Intel\n"
     "MPI Benchmarks and NetPIPE. Files without a level were measured between nodes. Several files\n"
@@ -93,10 +93,10 @@ int command_import(const Arguments& arguments) {
   add("force", "replace existing files");
   add("help,h", "show this help");
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, options, "samples", false, values)) return 0;
+  if (!parse_options(arguments, kImportHelp, options, "samples", false, values)) return 0;
   const std::vector<Input> inputs = inputs_of(values);
   if (inputs.empty() || !values.count("output")) {
-    throw UsageError(fmt::format("files of samples and -o FILE, please; usage: {}", kHelp.usage));
+    throw UsageError(fmt::format("files of samples and -o FILE, please; usage: {}", kImportHelp.usage));
   }
   const int window = values["window"].as<int>();
   if (window < 2) throw UsageError("--window: a whole number above 1");

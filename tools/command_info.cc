@@ -16,7 +16,7 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
-const CommandHelp kHelp = {
+const CommandHelp kInfoHelp = {
     "rubato info ARCHIVE [options]",
     "Says what stands in an archive (a directory or its .otf2 file), which of its calls can be\n"
     "replayed, and what a careful reader should know about it.",
@@ -35,8 +35,8 @@ int command_info(const Arguments& arguments) {
       "strict", "exit with 1 when a call keeps its recorded time because it cannot be replayed");
   options.add_options()("help,h", "show this help");
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, options, "archive", false, values)) return 0;
-  const std::string archive = one_archive(values, kHelp);
+  if (!parse_options(arguments, kInfoHelp, options, "archive", false, values)) return 0;
+  const std::string archive = one_archive(values, kInfoHelp);
   ReplayOptions read;
   read.repair = !values.count("no-repair");
   read.ignore_offsets = values.count("ignore-offsets") > 0;

@@ -17,7 +17,7 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
-const CommandHelp kHelp = {
+const CommandHelp kPlaceHelp = {
     "rubato place ARCHIVE --on SCENARIO [options]",
     "Says where the ranks of a run should be: ranks on nodes, and nodes in a network with\n"
     "a shape. Every placement that it names is replayed.",
@@ -62,8 +62,8 @@ std::vector<int> free_nodes(const po::variables_map& values, const Scenario& sce
 
 int command_place(const Arguments& arguments) {
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, place_options(), "archive", false, values)) return 0;
-  const std::string archive = one_archive(values, kHelp);
+  if (!parse_options(arguments, kPlaceHelp, place_options(), "archive", false, values)) return 0;
+  const std::string archive = one_archive(values, kPlaceHelp);
   if (!values.count("on")) throw UsageError("on which machine? Name it with --on SCENARIO");
   const Scenario scenario = named_scenario(text_of(values, "on"));
   const std::string hosts = values.count("hosts") ? text_of(values, "hosts") : "hosts.txt";

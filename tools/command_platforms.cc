@@ -17,7 +17,7 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
-const CommandHelp kHelp = {
+const CommandHelp kPlatformsHelp = {
     "rubato platforms [NAME]",
     "Lists the platform files of common networks that come with Rubato, or prints the one called\n"
     "NAME. Each is made of public\n"
@@ -42,13 +42,13 @@ int command_platforms(const Arguments& arguments) {
   po::options_description options("Options");
   options.add_options()("help,h", "show this help");
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, options, "name", false, values)) return 0;
+  if (!parse_options(arguments, kPlatformsHelp, options, "name", false, values)) return 0;
   const std::string directory = platforms_dir();
   const std::vector<std::string> names = preset_names(directory);
   if (names.empty()) throw InputError(directory + ": there are no platform files");
   if (values.count("name")) {
     const auto asked = values["name"].as<std::vector<std::string>>();
-    if (asked.size() > 1) throw UsageError("too many words; usage: " + kHelp.usage);
+    if (asked.size() > 1) throw UsageError("too many words; usage: " + kPlatformsHelp.usage);
     const std::string path = preset_path(directory, asked[0]);
     if (path.empty()) {
       throw UsageError(fmt::format("there is no platform '{}'{}; 'rubato platforms' lists them",

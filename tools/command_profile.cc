@@ -24,7 +24,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const CommandHelp kHelp = {
+const CommandHelp kProfileHelp = {
     "rubato profile ARCHIVE [--on SCENARIO]... [options]",
     "Says how long each rank is in which MPI call, how much it sends and receives\n"
     "there, in which sizes, to and from whom: the tables and matrices of MPInside.",
@@ -156,8 +156,8 @@ class Profiler {
 
 int command_profile(const Arguments& arguments) {
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, profile_options(), "archive", false, values)) return 0;
-  const std::string archive = one_archive(values, kHelp);
+  if (!parse_options(arguments, kProfileHelp, profile_options(), "archive", false, values)) return 0;
+  const std::string archive = one_archive(values, kProfileHelp);
   std::vector<Scenario> scenarios = named_scenarios(values);
   if (scenarios.empty()) scenarios.push_back(parse_scenario("measured"));
   warn_of_platforms(scenarios);

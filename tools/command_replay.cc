@@ -42,7 +42,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const CommandHelp kHelp = {
+const CommandHelp kReplayHelp = {
     "rubato replay ARCHIVE [--on SCENARIO]... [options]",
     "Plays the archive (a directory or its .otf2 file) back on other machines and prints how long "
     "the\n"
@@ -265,11 +265,11 @@ std::optional<Results> replay_together(Processes& processes, const std::string& 
 int help_replay(Processes& processes, const Arguments& arguments) {
   try {
     po::variables_map values;
-    if (!parse_options(arguments, kHelp, replay_options(), "archive", false, values)) return 0;
+    if (!parse_options(arguments, kReplayHelp, replay_options(), "archive", false, values)) return 0;
     ReplayOptions options = replay_options_of(values);
     options.progress = {};
     const std::vector<Scenario> scenarios = parse_scenarios(values);
-    const std::string archive = one_archive(values, kHelp);
+    const std::string archive = one_archive(values, kReplayHelp);
     const Plan plan(scenarios, values);
     set_checkpoint(values, archive, plan.scenarios(), options);
     std::unique_ptr<EventSource> source;
@@ -286,8 +286,8 @@ int command_replay(const Arguments& arguments) {
   Processes processes(arguments);
   if (!processes.leads()) return help_replay(processes, arguments);
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, replay_options(), "archive", false, values)) return 0;
-  const std::string archive = one_archive(values, kHelp);
+  if (!parse_options(arguments, kReplayHelp, replay_options(), "archive", false, values)) return 0;
+  const std::string archive = one_archive(values, kReplayHelp);
   ReplayOptions options = replay_options_of(values);
   options.jobs = other_jobs(values, options);
   const std::vector<Scenario> scenarios = parse_scenarios(values);

@@ -20,7 +20,7 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
-const CommandHelp kHelp = {
+const CommandHelp kToleranceHelp = {
     "rubato tolerance ARCHIVE --on SCENARIO [options]",
     "Says how much slower latency, bandwidth and processors may become before the run\n"
     "takes 1 % longer, and what part of its time is due to each.",
@@ -61,8 +61,8 @@ std::vector<double> parse_percents(const std::string& text) {
 
 int command_tolerance(const Arguments& arguments) {
   po::variables_map values;
-  if (!parse_options(arguments, kHelp, tolerance_options(), "archive", false, values)) return 0;
-  const std::string archive = one_archive(values, kHelp);
+  if (!parse_options(arguments, kToleranceHelp, tolerance_options(), "archive", false, values)) return 0;
+  const std::string archive = one_archive(values, kToleranceHelp);
   if (!values.count("on")) throw UsageError("of which machine? Name it with --on SCENARIO");
   const std::vector<double> percents = parse_percents(values["percent"].as<std::string>());
   const Scenario scenario = named_scenario(values["on"].as<std::string>());

@@ -14,7 +14,7 @@
 namespace rubato {
 namespace {
 
-constexpr double kLeastSaving = 0.01;  ///< of the elapsed time
+constexpr double kLeastGain = 0.01;  ///< of the elapsed time
 
 /// The first scenario with a platform, its own machine's before others; nullptr without one.
 const ScenarioResult* platform_of(const Results& results) {
@@ -81,7 +81,7 @@ std::vector<Cure> cures(const Results& results) {
   if (!e) return {};
   std::vector<Cure> found;
   const auto add = [&](const std::string& what, double factor, const std::string& command) {
-    if (1 - factor >= kLeastSaving)
+    if (1 - factor >= kLeastGain)
       found.push_back({what, (1 - factor) * scenario->elapsed, command});
   };
   add(costless_transfer(results, *scenario), e->transfer, transfer_command(results, *scenario));

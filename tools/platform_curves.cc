@@ -14,10 +14,6 @@ namespace {
 constexpr double kSizes[] = {0, 8, 64, 512, 4096, 32768, 1 << 18, 1 << 21, 1 << 24};  // bytes
 constexpr int kBar = 40;                                                              ///< columns
 
-double one_way(const LevelModel& level, double bytes) {
-  return level.transfer(bytes) + level.send_overhead(bytes) + level.receive_overhead(bytes);
-}
-
 /// Time by size, with bars on a logarithmic axis that all levels share.
 std::string drawing(const LevelModel& level, double least, double most, int width) {
   TextTable table({"  Size", "One way", "Bandwidth", ""});
@@ -34,6 +30,10 @@ std::string drawing(const LevelModel& level, double least, double most, int widt
 }
 
 }  // namespace
+
+double one_way(const LevelModel& level, double bytes) {
+  return level.transfer(bytes) + level.send_overhead(bytes) + level.receive_overhead(bytes);
+}
 
 std::string curves_of(const Platform& platform, int width) {
   std::string text;

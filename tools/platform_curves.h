@@ -6,6 +6,9 @@
 
 namespace rubato {
 
+/// Seconds that a message of so many bytes takes one way, overheads included.
+double one_way(const LevelModel& level, double bytes);
+
 /// What messages of some sizes take one way on each level of a platform, overheads included, and
 /// their bandwidth, with bars on a logarithmic axis that all levels share: a heading and a table a
 /// level, for a page so many columns wide.

@@ -9,16 +9,13 @@
 
 #include "models/cost/platform_file.h"
 #include "models/fit/timed_length.h"
+#include "tools/platform_curves.h"
 #include "tools/sample_file.h"
 
 namespace rubato {
 namespace {
 
 /// One way, from the call of the sender to the return of the receiver: half a round trip.
-double one_way(const LevelModel& model, double bytes) {
-  return model.transfer(bytes) + model.send_overhead(bytes) + model.receive_overhead(bytes);
-}
-
 /// Sizes at which a curve is drawn: 0, then eight for each doubling, and both sides of every
 /// segment border, where the curve may jump.
 std::set<double> drawing_sizes(const LevelModel& model, double largest) {

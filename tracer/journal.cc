@@ -19,7 +19,7 @@ constexpr size_t kMagicSize = sizeof kMagic - 1;
 
 /// Set in the process that records. A lock on the file tells others that it still lives; the kernel
 /// takes it away when the process ends, however that happens.
-int file = -1;
+int journal_file = -1;
 std::string path;
 /// An entry could be written in part only: what came behind it would be taken for the rest of it.
 std::atomic<bool> torn{false};
@@ -163,20 +163,20 @@ std::string file_name(const std::string& directory, int rank) {
 
 bool open(const std::string& directory, int rank) {
   path = file_name(directory, rank);
-  file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) return false;
+  journal_file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (journal_file < 0) return false;
   struct flock lock = whole_file(F_WRLCK);
-  fcntl(file, F_SETLK, &lock);
-  return write(file, kMagic, kMagicSize) == static_cast<ssize_t>(kMagicSize);
+  fcntl(journal_file, F_SETLK, &lock);
+  return write(journal_file, kMagic, kMagicSize) == static_cast<ssize_t>(kMagicSize);
 }
 
 void append(JournalEntry kind, const std::string& bytes) {
-  if (file < 0 || torn) return;
+  if (journal_file < 0 || torn) return;
   const uint32_t head[2] = {static_cast<uint32_t>(kind), static_cast<uint32_t>(bytes.size())};
   std::string entry(reinterpret_cast<const char*>(head), sizeof head);
   entry += bytes;
   // On a full disk the entry is lost or torn; nobody reads beyond a torn one.
-  const ssize_t written = write(file, entry.data(), entry.size());
+  const ssize_t written = write(journal_file, entry.data(), entry.size());
   if (written > 0 && written != static_cast<ssize_t>(entry.size())) torn = true;
 }
 
@@ -247,10 +247,10 @@ void ended(bool early) {
 }
 
 void remove() {
-  if (file < 0) return;
+  if (journal_file < 0) return;
   unlink(path.c_str());
-  close(file);
-  file = -1;
+  close(journal_file);
+  journal_file = -1;
 }
 
 }  // namespace journal

@@ -14,9 +14,9 @@
 namespace rubato {
 namespace {
 
-constexpr size_t kLeastLengths = 3;
-constexpr double kLeastNoise = 0.02;
-constexpr double kMostNoise = 0.1;
+constexpr size_t kFewestLengths = 3;
+constexpr double kLeastSpread = 0.02;
+constexpr double kMostSpread = 0.1;
 constexpr double kLeastOverhead = 1e-9;  // seconds; less the clock does not tell
 
 using Timings = std::vector<TimedLength>;
@@ -40,11 +40,11 @@ std::optional<SegmentedFit> fit_piece(const Timings& timings, double low, double
                        static_cast<double>(timing.launches)});
   }
   FitOptions options;
-  options.noise = std::clamp(repeatability(own), kLeastNoise, kMostNoise);
-  options.noise_floor = kLeastNoise;
+  options.noise = std::clamp(repeatability(own), kLeastSpread, kMostSpread);
+  options.noise_floor = kLeastSpread;
   options.max_segments = limits.max_segments;
   options.borders = limits.borders;
-  if (samples.size() < kLeastLengths) return std::nullopt;
+  if (samples.size() < kFewestLengths) return std::nullopt;
   SegmentedFit fit = fit_segments(std::move(samples), options);
   add_reproducibility(fit, own);
   fit.segments.front().from = low;

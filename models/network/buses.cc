@@ -99,7 +99,7 @@ void Buses::serve(double now) {
   }
 }
 
-std::unique_ptr<Network> make(const ContentionSetting& setting, const Placement& placement,
+std::unique_ptr<Network> make_buses(const ContentionSetting& setting, const Placement& placement,
                               double) {
   return std::make_unique<Buses>(setting, placement.network_nodes());
 }
@@ -115,7 +115,7 @@ const NetworkModel buses_model = {
     {{"out", kCount, "concurrent messages out of a node", {}},
      {"in", kCount, "concurrent messages into a node", {}},
      {"network", kCount, "concurrent messages in the whole network", {}}},
-    make,
+    make_buses,
 };
 
 }  // namespace rubato

@@ -46,7 +46,7 @@ class Crossbar : public Topology {
   bool has_backbone_;
 };
 
-std::shared_ptr<const Topology> make(const ContentionSetting& setting, const Placement& placement) {
+std::shared_ptr<const Topology> make_crossbar(const ContentionSetting& setting, const Placement& placement) {
   return std::make_shared<Crossbar>(placement.network_nodes(), link_bandwidth(setting),
                                     setting.number("backbone_bandwidth"));
 }
@@ -61,8 +61,8 @@ const NetworkModel crossbar_model = {
                      NetworkKey::Kind::kBandwidth,
                      "of one link that all messages pass; none: there is none",
                      {}}}),
-    make_links<make>,
-    make_hops<make>,
+    make_links<make_crossbar>,
+    make_hops<make_crossbar>,
 };
 
 }  // namespace rubato

@@ -82,9 +82,9 @@ bool Degradation::over(const Timer& timer) {
 bool Degradation::held_up(uint32_t number, double now) const {
   const State& state = states_[number];
   if (!state.moving) return false;
-  constexpr double kRounding = 1e-3;  // ticks
+  constexpr double kTickRounding = 1e-3;  // ticks
   const double moved = state.flow.data - state.left + (now - state.since) / state.pace;
-  return moved < (now - state.begin) / ratio_ - kRounding;  // alone it is one live request
+  return moved < (now - state.begin) / ratio_ - kTickRounding;  // alone it is one live request
 }
 
 void Degradation::plan() {
@@ -128,7 +128,7 @@ void Degradation::change_pace(int node, double now) {
   }
 }
 
-std::unique_ptr<Network> make(const ContentionSetting& setting, const Placement& placement,
+std::unique_ptr<Network> make_degradation(const ContentionSetting& setting, const Placement& placement,
                               double) {
   return std::make_unique<Degradation>(*setting.number("degradation_ratio"),
                                        placement.network_nodes());
@@ -142,7 +142,7 @@ const NetworkModel degradation_model = {
     "bandwidth falls with the number of live requests on a node (MPInside)",
     {{"degradation_ratio", NetworkKey::Kind::kRatio, "DR, by which each live request counts", 1.0,
       "dr"}},
-    make,
+    make_degradation,
 };
 
 }  // namespace rubato

@@ -163,7 +163,7 @@ class Dragonfly : public Topology {
   uint32_t green_ = 0, black_ = 0, blue_ = 0;  ///< the first link of each
 };
 
-std::shared_ptr<const Topology> make(const ContentionSetting& setting, const Placement& placement) {
+std::shared_ptr<const Topology> make_dragonfly(const ContentionSetting& setting, const Placement& placement) {
   const std::vector<int> shape = setting.counts("shape");
   std::vector<int> cables = setting.counts("cables");
   if (shape.size() != 4) {
@@ -199,9 +199,9 @@ const NetworkModel dragonfly_model = {
                      {},
                      "",
                      {"minimal", "valiant"}}}),
-    make_links<make>,
-    make_hops<make>,
-    count_nodes<make>,
+    make_links<make_dragonfly>,
+    make_hops<make_dragonfly>,
+    count_nodes<make_dragonfly>,
 };
 
 }  // namespace rubato

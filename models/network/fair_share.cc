@@ -9,12 +9,12 @@ namespace rubato {
 namespace {
 
 /// Rates and loads that are as near to each other differ by rounding alone.
-constexpr double kRounding = 1e-12;
+constexpr double kLoadRounding = 1e-12;
 
 }  // namespace
 
 bool FairShare::differs(double a, double b) {
-  return std::abs(a - b) > kRounding * std::max(std::abs(a), std::abs(b));
+  return std::abs(a - b) > kLoadRounding * std::max(std::abs(a), std::abs(b));
 }
 
 FairShare::FairShare(std::vector<double> capacities) : links_(capacities.size()) {
@@ -232,7 +232,7 @@ bool FairShare::grow() {
   bool grew = false;
   for (const uint32_t number : touched_) {
     Link& link = links_[number];
-    const bool overfull = link.load + link.change > link.capacity * (1 + kRounding);
+    const bool overfull = link.load + link.change > link.capacity * (1 + kLoadRounding);
     link.change = 0;
     if (link.bottleneck_of == 0 && !overfull) continue;
     grew = grew || link.round != round_;

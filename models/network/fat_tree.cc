@@ -139,7 +139,7 @@ class FatTree : public Topology {
   bool spreads_;
 };
 
-std::shared_ptr<const Topology> make(const ContentionSetting& setting, const Placement& placement) {
+std::shared_ptr<const Topology> make_fat_tree(const ContentionSetting& setting, const Placement& placement) {
   const std::vector<int> down = setting.counts("down");
   std::vector<int> up = setting.counts("up"), parallel = setting.counts("parallel");
   if (down.empty()) throw InputError("a fat-tree needs 'down', the children of a switch by level");
@@ -179,9 +179,9 @@ const NetworkModel fat_tree_model = {
           {},
           "",
           {"d-mod-k", "spread"}}}),
-    make_links<make>,
-    make_hops<make>,
-    count_nodes<make>,
+    make_links<make_fat_tree>,
+    make_hops<make_fat_tree>,
+    count_nodes<make_fat_tree>,
 };
 
 }  // namespace rubato

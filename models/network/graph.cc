@@ -312,7 +312,7 @@ class Graph : public Topology {
   std::vector<uint16_t> distances_;
 };
 
-std::shared_ptr<const Topology> make(const ContentionSetting& setting, const Placement& placement) {
+std::shared_ptr<const Topology> make_graph(const ContentionSetting& setting, const Placement& placement) {
   std::vector<std::string> nodes;
   for (const std::string& line : setting.lines("nodes")) {
     for (const std::string& word : words_of(line)) {
@@ -342,9 +342,9 @@ const NetworkModel graph_model = {
           {},
           "",
           {"shortest", "spread"}}}),
-    make_own_links<make>,
-    make_latencies<make>,
-    count_nodes<make>,
+    make_own_links<make_graph>,
+    make_latencies<make_graph>,
+    count_nodes<make_graph>,
 };
 
 }  // namespace rubato

@@ -9,7 +9,7 @@
 namespace rubato {
 namespace {
 
-constexpr int kMostRounds = 20;
+constexpr int kMostNodeRounds = 20;
 
 using Peers = std::vector<std::vector<std::pair<int, double>>>;
 
@@ -88,7 +88,7 @@ std::vector<int> map_nodes(int nodes, const std::vector<PairWeight>& pairs,
   std::vector<int> places = place_one_by_one(peers, left, distance);
   const double least = 1e-12 * total;  // less is rounding
   bool better = true;
-  for (int round = 0; better && round < kMostRounds; ++round) {
+  for (int round = 0; better && round < kMostNodeRounds; ++round) {
     better = false;
     for (int a = 0; a < nodes; ++a) {
       for (int b = a + 1; b < nodes; ++b) {

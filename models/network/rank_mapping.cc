@@ -7,7 +7,7 @@
 namespace rubato {
 namespace {
 
-constexpr int kMostRounds = 50;
+constexpr int kMostRankRounds = 50;
 
 /// Who is tied to whom, and how each rank is tied to each node.
 class Ties {
@@ -77,7 +77,7 @@ std::vector<int> fill_nodes(Ties ties, std::vector<int> room) {
 std::vector<int> exchange(Ties ties, std::vector<int> node_of_rank, double least) {
   for (int rank = 0; rank < ties.ranks(); ++rank) ties.put(rank, node_of_rank[rank]);
   bool better = true;
-  for (int round = 0; better && round < kMostRounds; ++round) {
+  for (int round = 0; better && round < kMostRankRounds; ++round) {
     better = false;
     for (int a = 0; a < ties.ranks(); ++a) {
       int partner = -1;

@@ -186,7 +186,7 @@ class Torus : public Topology {
   Routing routing_;
 };
 
-std::shared_ptr<const Topology> make(const ContentionSetting& setting, const Placement& placement) {
+std::shared_ptr<const Topology> make_torus(const ContentionSetting& setting, const Placement& placement) {
   const std::vector<int> sizes = setting.counts("dimensions");
   if (sizes.empty() || sizes.size() > kMostDimensions)
     throw InputError("a torus needs 'dimensions', one to six numbers of nodes");
@@ -214,9 +214,9 @@ const NetworkModel torus_model = {
                      {},
                      "",
                      {"dimension-order", "spread", "valiant"}}}),
-    make_links<make>,
-    make_hops<make>,
-    count_nodes<make>,
+    make_links<make_torus>,
+    make_hops<make_torus>,
+    count_nodes<make_torus>,
 };
 
 }  // namespace rubato

@@ -7,7 +7,7 @@
 namespace rubato {
 namespace {
 
-constexpr size_t kRoom = 8 << 20;  ///< bytes of a log that stay in memory
+constexpr size_t kLogRoom = 8 << 20;  ///< bytes of a log that stay in memory
 
 /// FNV-1a, word by word: the same for the same words in every archive.
 uint64_t mix(uint64_t hash, uint64_t word) {
@@ -39,7 +39,7 @@ CallLog::CallLog(const TraceDefinitions& trace, Placement placement)
       ticks_per_second_(trace.ticks_per_second),
       timelines_(trace.timelines()),
       targets_(trace.ranks()),
-      file_(kRoom) {
+      file_(kLogRoom) {
   for (const MpiCallInfo& call : trace.calls) name_hashes_.push_back(hash_of(call.name));
   for (const Communicator& comm : trace.comms) {
     comm_hashes_.push_back(hash_of(comm));

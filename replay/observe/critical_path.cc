@@ -9,12 +9,12 @@
 namespace rubato {
 namespace {
 
-constexpr size_t kRoom = 1 << 20;  ///< bytes of notes that stay in memory
+constexpr size_t kNotesRoom = 1 << 20;  ///< bytes of notes that stay in memory
 
 }  // namespace
 
 CriticalPath::CriticalPath(const TraceDefinitions& trace)
-    : trace_(&trace), timelines_(trace.timelines()), file_(kRoom) {
+    : trace_(&trace), timelines_(trace.timelines()), file_(kNotesRoom) {
   begin();
 }
 

@@ -11,12 +11,12 @@
 namespace rubato {
 namespace {
 
-constexpr size_t kRoom = 1 << 20;  ///< bytes of times that stay in memory
+constexpr size_t kTimesRoom = 1 << 20;  ///< bytes of times that stay in memory
 
 }  // namespace
 
 RecordTimes::RecordTimes(const TraceDefinitions& trace, bool exact)
-    : exact_(exact), timelines_(trace.timelines()), file_(kRoom) {}
+    : exact_(exact), timelines_(trace.timelines()), file_(kTimesRoom) {}
 
 void RecordTimes::waited(int timeline, const Call& /*call*/, const Waited& waited) {
   if (waited.wait > 0)

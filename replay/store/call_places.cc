@@ -6,12 +6,12 @@
 namespace rubato {
 namespace {
 
-constexpr size_t kRoom = 16 << 20;  ///< bytes that stay in memory
+constexpr size_t kPlacesRoom = 16 << 20;  ///< bytes that stay in memory
 constexpr size_t kMostParts = 255;
 
 }  // namespace
 
-CallPlaces::CallPlaces(int timelines) : timelines_(timelines), file_(kRoom) {}
+CallPlaces::CallPlaces(int timelines) : timelines_(timelines), file_(kPlacesRoom) {}
 
 void CallPlaces::forget(int timeline) {
   timelines_[timeline] = {};
