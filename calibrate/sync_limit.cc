@@ -29,7 +29,8 @@ bool is_held(MPI_Comm comm, CollectiveOp op, size_t bytes, const GlobalClock& cl
     MPI_Barrier(comm);
     if (late) usleep(static_cast<useconds_t>(delay * 1e6));
     constexpr double kLongAgo = -std::numeric_limits<double>::infinity();
-    std::array<double, 2> times = {kLongAgo, kLongAgo};  // the late one comes, the last other one goes
+    std::array<double, 2> times = {kLongAgo,
+                                   kLongAgo};  // the late one comes, the last other one goes
     if (late) times[0] = clock.global(clock.now());
     call();
     if (!late) times[1] = clock.global(clock.now());

@@ -33,6 +33,8 @@ class DividedRun {
 
   Team& team() { return *team_; }
   const Division& division() const { return division_; }
+  /// Those of this process.
+  std::vector<int> timelines_here() const { return timelines_of(team_->self()); }
 
   // Everywhere:
   /// True if `it` is so somewhere.

@@ -313,10 +313,15 @@ class Driver {
   template <int K>
   void replay_group(const ScenarioGroup& group, const std::vector<size_t>& chosen,
                     bool by_arrival_failed = false) {
-    Profile<K> profile(*trace_);
+    // Process 0 puts together what the others know of their own timelines.
+    std::vector<int> here;
+    const bool has_all = !divided_ || divided_->team().leads();
+    if (!has_all) here = divided_->timelines_here();
+    const std::vector<int>* const only = has_all ? nullptr : &here;
+    Profile<K> profile(*trace_, only);
     std::optional<WaitStates<K>> kept_waits;
     // Local compensation has no order of cause and effect from which waiting could be told.
-    if (options_->wait_states && !group.local) kept_waits.emplace(*trace_);
+    if (options_->wait_states && !group.local) kept_waits.emplace(*trace_, only);
     WaitStates<K>* const waits = kept_waits ? &*kept_waits : nullptr;
     const bool by_arrival = by_arrival_ && !group.measured && !by_arrival_failed;
     ReplayOutcome outcome;
@@ -422,6 +427,7 @@ class Driver {
       ++passes_;
       return replay_group<K>(group, chosen, true);
     }
+    if (!has_all) return;
     const std::vector<int> names = coverage_.calls_by_time();
     for (size_t lane = 0; lane < chosen.size(); ++lane) {
       ScenarioResult& result = results_.scenarios[chosen[lane]];

@@ -17,17 +17,18 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
-const CommandHelp kCheckHelp = {"rubato check FILE...",
-                           "Reads platform files, or networks by name, and says what is wrong with "
-                           "them, or what a message\n"
-                           "takes one way there, overheads included.",
-                           "  rubato check cluster.toml\n"
-                           "The least that a platform file holds:\n"
-                           "  format = 1\n"
-                           "  [level.network]\n"
-                           "  latency = \"2us\"\n"
-                           "  bandwidth = \"10Gbit/s\"\n"
-                           "All of it: share/doc/platform-files.md"};
+const CommandHelp kCheckHelp = {
+    "rubato check FILE...",
+    "Reads platform files, or networks by name, and says what is wrong with "
+    "them, or what a message\n"
+    "takes one way there, overheads included.",
+    "  rubato check cluster.toml\n"
+    "The least that a platform file holds:\n"
+    "  format = 1\n"
+    "  [level.network]\n"
+    "  latency = \"2us\"\n"
+    "  bandwidth = \"10Gbit/s\"\n"
+    "All of it: share/doc/platform-files.md"};
 
 std::string report(const Platform& platform, const std::string& path) {
   return fmt::format("{}: {}\n{}", path, platform.name, curves_of(platform, page_width()));

@@ -23,10 +23,11 @@ namespace po = boost::program_options;
 namespace rubato {
 namespace {
 
-const CommandHelp kHelpHelp = {"rubato help [COMMAND | TOPIC]",
-                           "Says how a command is used, or explains what several commands have in "
-                           "common: scenarios, platforms, or units.",
-                           "  rubato help replay\n  rubato help scenarios"};
+const CommandHelp kHelpHelp = {
+    "rubato help [COMMAND | TOPIC]",
+    "Says how a command is used, or explains what several commands have in "
+    "common: scenarios, platforms, or units.",
+    "  rubato help replay\n  rubato help scenarios"};
 
 po::options_description help_options() {
   po::options_description options("Options");

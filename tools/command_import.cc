@@ -96,7 +96,8 @@ int command_import(const Arguments& arguments) {
   if (!parse_options(arguments, kImportHelp, options, "samples", false, values)) return 0;
   const std::vector<Input> inputs = inputs_of(values);
   if (inputs.empty() || !values.count("output")) {
-    throw UsageError(fmt::format("files of samples and -o FILE, please; usage: {}", kImportHelp.usage));
+    throw UsageError(
+        fmt::format("files of samples and -o FILE, please; usage: {}", kImportHelp.usage));
   }
   const int window = values["window"].as<int>();
   if (window < 2) throw UsageError("--window: a whole number above 1");

@@ -156,7 +156,8 @@ class Profiler {
 
 int command_profile(const Arguments& arguments) {
   po::variables_map values;
-  if (!parse_options(arguments, kProfileHelp, profile_options(), "archive", false, values)) return 0;
+  if (!parse_options(arguments, kProfileHelp, profile_options(), "archive", false, values))
+    return 0;
   const std::string archive = one_archive(values, kProfileHelp);
   std::vector<Scenario> scenarios = named_scenarios(values);
   if (scenarios.empty()) scenarios.push_back(parse_scenario("measured"));

@@ -265,7 +265,8 @@ std::optional<Results> replay_together(Processes& processes, const std::string& 
 int help_replay(Processes& processes, const Arguments& arguments) {
   try {
     po::variables_map values;
-    if (!parse_options(arguments, kReplayHelp, replay_options(), "archive", false, values)) return 0;
+    if (!parse_options(arguments, kReplayHelp, replay_options(), "archive", false, values))
+      return 0;
     ReplayOptions options = replay_options_of(values);
     options.progress = {};
     const std::vector<Scenario> scenarios = parse_scenarios(values);

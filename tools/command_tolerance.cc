@@ -61,7 +61,8 @@ std::vector<double> parse_percents(const std::string& text) {
 
 int command_tolerance(const Arguments& arguments) {
   po::variables_map values;
-  if (!parse_options(arguments, kToleranceHelp, tolerance_options(), "archive", false, values)) return 0;
+  if (!parse_options(arguments, kToleranceHelp, tolerance_options(), "archive", false, values))
+    return 0;
   const std::string archive = one_archive(values, kToleranceHelp);
   if (!values.count("on")) throw UsageError("of which machine? Name it with --on SCENARIO");
   const std::vector<double> percents = parse_percents(values["percent"].as<std::string>());

@@ -163,7 +163,8 @@ std::string file_name(const std::string& directory, int rank) {
 
 bool open(const std::string& directory, int rank) {
   path = file_name(directory, rank);
-  journal_file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  journal_file =
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (journal_file < 0) return false;
   struct flock lock = whole_file(F_WRLCK);
   fcntl(journal_file, F_SETLK, &lock);

@@ -100,7 +100,7 @@ void Buses::serve(double now) {
 }
 
 std::unique_ptr<Network> make_buses(const ContentionSetting& setting, const Placement& placement,
-                              double) {
+                                    double) {
   return std::make_unique<Buses>(setting, placement.network_nodes());
 }
 

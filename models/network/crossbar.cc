@@ -46,7 +46,8 @@ class Crossbar : public Topology {
   bool has_backbone_;
 };
 
-std::shared_ptr<const Topology> make_crossbar(const ContentionSetting& setting, const Placement& placement) {
+std::shared_ptr<const Topology> make_crossbar(const ContentionSetting& setting,
+                                              const Placement& placement) {
   return std::make_shared<Crossbar>(placement.network_nodes(), link_bandwidth(setting),
                                     setting.number("backbone_bandwidth"));
 }

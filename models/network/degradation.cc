@@ -128,8 +128,8 @@ void Degradation::change_pace(int node, double now) {
   }
 }
 
-std::unique_ptr<Network> make_degradation(const ContentionSetting& setting, const Placement& placement,
-                              double) {
+std::unique_ptr<Network> make_degradation(const ContentionSetting& setting,
+                                          const Placement& placement, double) {
   return std::make_unique<Degradation>(*setting.number("degradation_ratio"),
                                        placement.network_nodes());
 }

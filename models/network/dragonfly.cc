@@ -163,7 +163,8 @@ class Dragonfly : public Topology {
   uint32_t green_ = 0, black_ = 0, blue_ = 0;  ///< the first link of each
 };
 
-std::shared_ptr<const Topology> make_dragonfly(const ContentionSetting& setting, const Placement& placement) {
+std::shared_ptr<const Topology> make_dragonfly(const ContentionSetting& setting,
+                                               const Placement& placement) {
   const std::vector<int> shape = setting.counts("shape");
   std::vector<int> cables = setting.counts("cables");
   if (shape.size() != 4) {

@@ -139,7 +139,8 @@ class FatTree : public Topology {
   bool spreads_;
 };
 
-std::shared_ptr<const Topology> make_fat_tree(const ContentionSetting& setting, const Placement& placement) {
+std::shared_ptr<const Topology> make_fat_tree(const ContentionSetting& setting,
+                                              const Placement& placement) {
   const std::vector<int> down = setting.counts("down");
   std::vector<int> up = setting.counts("up"), parallel = setting.counts("parallel");
   if (down.empty()) throw InputError("a fat-tree needs 'down', the children of a switch by level");

@@ -312,7 +312,8 @@ class Graph : public Topology {
   std::vector<uint16_t> distances_;
 };
 
-std::shared_ptr<const Topology> make_graph(const ContentionSetting& setting, const Placement& placement) {
+std::shared_ptr<const Topology> make_graph(const ContentionSetting& setting,
+                                           const Placement& placement) {
   std::vector<std::string> nodes;
   for (const std::string& line : setting.lines("nodes")) {
     for (const std::string& word : words_of(line)) {

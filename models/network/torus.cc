@@ -186,7 +186,8 @@ class Torus : public Topology {
   Routing routing_;
 };
 
-std::shared_ptr<const Topology> make_torus(const ContentionSetting& setting, const Placement& placement) {
+std::shared_ptr<const Topology> make_torus(const ContentionSetting& setting,
+                                           const Placement& placement) {
   const std::vector<int> sizes = setting.counts("dimensions");
   if (sizes.empty() || sizes.size() > kMostDimensions)
     throw InputError("a torus needs 'dimensions', one to six numbers of nodes");

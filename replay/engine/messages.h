@@ -263,8 +263,8 @@ void Replay<Rules>::leave_presence(const TimelineState<K>& state, const Lanes<K>
   take_arrivals();
   if (!presence_.has_many_stays(state.number) || goes_back_) return;
   presence_.forget(state.number, [&](int rank) {
-    const TimelineState<K>& other = timelines_[rank];
     if (!is_here(rank)) return Lanes<K>::Constant(-Presence<K>::kNever).eval();
+    const TimelineState<K>& other = timelines_[rank];
     const bool is_over = running_[rank] == 0;  // all of its threads
     const bool has_begun = other.calls > 0 && !other.threads;
     return is_over || !has_begun
@@ -325,7 +325,9 @@ Lanes<Replay<Rules>::K> Replay<Rules>::first_leave_by_lane() {
   Lanes<K> first = Lanes<K>::Constant(Presence<K>::kNever);
   // Where a message has arrived in all lanes or in none, who is blocked is so in every lane.
   if (!presence_.lanes_differ()) return first;
-  for (TimelineState<K>& state : timelines_) {
+  for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+    if (!is_here(trace_->rank_of(timeline))) continue;
+    TimelineState<K>& state = timelines_[timeline];
     if (state.status != Status::kBlocked) continue;
     Lanes<K> leave = state.enter;
     Mask can_leave = Presence<K>::kAllLanes;

@@ -37,6 +37,7 @@
 #include "replay/rules/origin_rules.h"
 #include "replay/rules/presence.h"
 #include "replay/rules/received_sends.h"
+#include "replay/store/partial_array.h"
 
 namespace rubato {
 
@@ -90,6 +91,7 @@ class Replay {
         presence_(trace_->timelines()),
         running_(trace_->ranks()),
         sends_(trace_->timelines()) {
+    if constexpr (!kDivided<Rules>) timelines_.make(0, timelines_.size());
     for (const Observer<K>* observer : observers_) wants_messages_ |= observer->wants_messages();
     if constexpr (kMayNeedPresence<Rules>) {
       presence_from_ = rules.needs_presence_from();
@@ -118,8 +120,11 @@ class Replay {
   void divide(Team& team, const Division& division) requires kDivided<Rules> {
     boundary_.emplace(team, division, *trace_);
     timelines_here_ = 0;
-    for (int timeline = 0; timeline < trace_->timelines(); ++timeline)
-      timelines_here_ += is_here(trace_->rank_of(timeline)) ? 1 : 0;
+    for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+      if (!is_here(trace_->rank_of(timeline))) continue;
+      timelines_.make(timeline, timeline + 1);
+      ++timelines_here_;
+    }
     collectives_.divide(boundary_->members_away());
   }
 
@@ -496,8 +501,8 @@ class Replay {
   Matcher<K> matcher_;
   CollectiveInstances<K> collectives_;
   Windows<K> windows_;
-  std::vector<TimelineState<K>> timelines_;
-  Presence<K> presence_;  ///< of use to rules that need it only
+  PartialArray<TimelineState<K>> timelines_;  ///< those in this process
+  Presence<K> presence_;                      ///< of use to rules that need it only
   /// Bytes from which on messages may be agreed upon; infinity: none are.
   double presence_from_ = std::numeric_limits<double>::infinity();
   bool goes_back_ = false;     ///< some timeline's clock does, as recorded

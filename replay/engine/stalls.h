@@ -107,11 +107,13 @@ bool Replay<Rules>::move_completions() {
 template <class Rules>
 bool Replay<Rules>::may_send_to_nobody() {
   if (Rules::kFollowsRecording || received_) return false;
-  return std::any_of(timelines_.begin(), timelines_.end(), [](const TimelineState<K>& state) {
-    if (state.status != Status::kBlocked) return false;
+  for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+    const TimelineState<K>& state = timelines_[timeline];
+    if (state.status != Status::kBlocked) continue;
     const Awaited& awaited = state.awaited[state.next_awaited];
-    return awaited.kind == Awaited::Kind::kSend && awaited.posted;
-  });
+    if (awaited.kind == Awaited::Kind::kSend && awaited.posted) return true;
+  }
+  return false;
 }
 
 template <class Rules>

@@ -9,6 +9,7 @@
 #include "replay/cluster/lane_stream.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/results.h"
+#include "replay/store/partial_array.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 
@@ -21,7 +22,8 @@ namespace rubato {
 template <int K>
 class Profile {
  public:
-  explicit Profile(const TraceDefinitions& trace)
+  /// `only`: the timelines that are asked about, where these are not all.
+  explicit Profile(const TraceDefinitions& trace, const std::vector<int>* only = nullptr)
       : trace_(&trace),
         ranks_(trace.ranks()),
         names_(trace.calls.size()),
@@ -30,11 +32,10 @@ class Profile {
         timelines_(trace.timelines()),
         recorded_(names_) {
     for (int number = ranks_; number < trace.timelines(); ++number) outside_[number] = kSideThread;
-    for (PerCall& call : calls_) call.time = Lanes<K>::Constant(0);
-    for (Timeline& timeline : timelines_) {
-      timeline.first = timeline.last = timeline.start = timeline.until = timeline.end =
-          timeline.outside = Lanes<K>::Constant(0);
-      for (Lanes<K>& other : timeline.others) other = Lanes<K>::Constant(0);
+    if (only) {
+      for (const int number : *only) make(number, number + 1);
+    } else {
+      make(0, trace.timelines());
     }
     keeps_[kFlushing] = keeps_[kStolen] = Lanes<K>::Constant(0);
   }
@@ -79,7 +80,9 @@ class Profile {
   /// that main threads made before MPI_Finalize.
   void add_to(Coverage& coverage) const {
     std::vector<uint64_t> calls(names_);
-    for (size_t at = 0; at < calls_.size(); ++at) calls[at % names_] += calls_[at].calls;
+    for (const auto& [first, end] : calls_.made()) {
+      for (size_t at = first; at < end; ++at) calls[at % names_] += calls_[at].calls;
+    }
     for (size_t name = 0; name < names_; ++name) coverage.add(name, calls[name], recorded_[name]);
   }
 
@@ -211,6 +214,18 @@ class Profile {
     kSideThread = 1,
     kOver = 2,  ///< MPI_Finalize was entered
   };
+  void make(size_t first, size_t end) {
+    calls_.make(first * names_, end * names_);
+    timelines_.make(first, end);
+    for (size_t at = first * names_; at < end * names_; ++at) calls_[at].time = Lanes<K>::Zero();
+    for (size_t number = first; number < end; ++number) {
+      Timeline& timeline = timelines_[number];
+      timeline.first = timeline.last = timeline.start = timeline.until = timeline.end =
+          timeline.outside = Lanes<K>::Zero();
+      timeline.others.fill(Lanes<K>::Zero());
+    }
+  }
+
   bool is_over(int number) const { return (outside_[number] & kOver) != 0; }
 
   double in_calls(int number, int lane) const {
@@ -285,9 +300,9 @@ class Profile {
   const TraceDefinitions* trace_;
   int ranks_;
   size_t names_;
-  std::vector<PerCall> calls_;    ///< by timeline and name
+  PartialArray<PerCall> calls_;   ///< by timeline and name
   std::vector<uint8_t> outside_;  ///< by timeline: Outside
-  std::vector<Timeline> timelines_;
+  PartialArray<Timeline> timelines_;
   std::vector<double> recorded_;         ///< by call: what add_to() tells, ticks
   std::array<Lanes<K>, kOthers> keeps_;  ///< what keep_lost() says
 };

@@ -32,6 +32,7 @@
 #include "replay/matching/channel_table.h"
 #include "replay/observe/results.h"
 #include "replay/observe/waited.h"
+#include "replay/store/partial_array.h"
 #include "replay/trace/operation.h"
 #include "replay/trace/trace.h"
 
@@ -88,9 +89,14 @@ class WaitStates {
     uint32_t comm_ = 0;
   };
 
-  explicit WaitStates(const TraceDefinitions& trace)
+  /// `only`: the timelines that are asked about, where these are not all.
+  explicit WaitStates(const TraceDefinitions& trace, const std::vector<int>* only = nullptr)
       : trace_(&trace), timelines_(trace.timelines()) {
-    for (Timeline& timeline : timelines_) timeline.clear();
+    if (only) {
+      for (const int number : *only) make(number, number + 1);
+    } else {
+      make(0, trace.timelines());
+    }
   }
 
   // Who sends and receives a message, and when its send was entered; for as long as it lives.
@@ -172,13 +178,18 @@ class WaitStates {
     void clear() { sums.fill(Lanes<K>::Zero()); }
   };
 
+  void make(size_t first, size_t end) {
+    timelines_.make(first, end);
+    for (size_t number = first; number < end; ++number) timelines_[number].clear();
+  }
+
   Sides& at(TransferId id) {
     if (id >= sides_.size()) sides_.resize(std::max<size_t>(id + 1, 2 * sides_.size()));
     return sides_[id];
   }
 
   const TraceDefinitions* trace_;
-  std::vector<Timeline> timelines_;
+  PartialArray<Timeline> timelines_;
   std::vector<Sides> sides_;
 };
 

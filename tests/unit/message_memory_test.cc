@@ -119,6 +119,6 @@ TEST_CASE("cold buffers are as large as the cache, where there is memory for bot
   CHECK(cold_buffer(320 * kMebi, 24576ull * kMebi) == 320 * kMebi);
   CHECK(cold_buffer(320 * kMebi, 1280ull * kMebi) == 320 * kMebi);
   CHECK(cold_buffer(320 * kMebi, 1000ull * kMebi) == 250 * kMebi);  // both take half
-  CHECK(cold_buffer(4 * kMebi, 1000) == 192);                     // 250 bytes are three lines
+  CHECK(cold_buffer(4 * kMebi, 1000) == 192);                       // 250 bytes are three lines
   CHECK(cold_buffer(4 * kMebi, 0) == 64);
 }
