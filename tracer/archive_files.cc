@@ -8,7 +8,7 @@
 #include "tools/version.h"
 #include "tracer/schema.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 constexpr uint64_t kEventChunk = 1 << 20;
@@ -191,4 +191,4 @@ std::vector<std::vector<LocationSummary>> write_locations(
   return result;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -13,7 +13,7 @@
 /// OTF2 3.0 gives the memory of a buffer back when writing it fails, and then writes it once more.
 /// So the memory is ours and stays, and after the first error nothing of OTF2 is called any more:
 /// the archive handle is left as it is.
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// Who writes into an archive's directory.
 enum class Writer {
@@ -50,4 +50,4 @@ inline constexpr char kIncomplete[] = "INCOMPLETE";
 /// Directory below the archive's that full memory is emptied to.
 inline constexpr char kOverflow[] = ".records";
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -8,7 +8,7 @@
 
 /// Collective calls, blocking, nonblocking and persistent; `Operation` is one of
 /// collective_sizes.h.
-namespace rubato {
+namespace rubato::inline tracing {
 
 inline void note_collective(Call& call, unsigned op, uint32_t communicator, uint32_t root,
                             uint64_t sent, uint64_t received) {
@@ -146,4 +146,4 @@ int record_collective_init(Call call, Real real, Arguments... arguments) {
   return result;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -7,7 +7,7 @@
 #include "tracer/recorder.h"
 
 /// Calls that make, name and free communicators.
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// The creation record of a new communicator, if this rank is in it and OTF2 can describe it.
 inline void note_created(Call& call, const Communicator* entry) {
@@ -150,4 +150,4 @@ int record_comm_set_name(Call call, Real real, MPI_Comm comm, const char* name) 
   return result;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -5,7 +5,7 @@
 
 #include "tracer/scratch.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 thread_local Scratch request_scratch;
@@ -44,4 +44,4 @@ void RequestArray::release() {
   for (size_t i = count_; i-- > 0;) requests::release(saved_[i], claims_[i]);
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

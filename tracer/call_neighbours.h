@@ -6,7 +6,7 @@
 /// Collectives among neighbours. OTF2 has no operation for them, so their bytes are attributes of
 /// the call's Enter record, and the start and end of a request are parameters. Only existing
 /// neighbours count.
-namespace rubato {
+namespace rubato::inline tracing {
 
 struct NeighbourUse {
   const Communicator* entry;
@@ -133,4 +133,4 @@ int record_neighbours_init(Call call, Real real, Arguments... arguments) {
   return result;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -12,7 +12,7 @@
 /// attributes, of error handlers). Such calls are part of the call around them and leave no record.
 /// But the freed objects are forgotten, since their handles may be used again. mpi_header.py lists
 /// the kinds of calls that pass through here.
-namespace rubato {
+namespace rubato::inline tracing {
 
 template <class Real>
 int pass_comm_free(Real real, MPI_Comm* comm) {
@@ -100,4 +100,4 @@ int pass_array(Real real, int count, MPI_Request* requests, Rest... rest) {
   return real(count, requests, rest...);
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

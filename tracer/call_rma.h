@@ -9,7 +9,7 @@
 
 /// One-sided communication: operations, their completion, and the calls on windows. Levels, order
 /// and bytes are Score-P's: the bytes of an operation are those of its origin.
-namespace rubato {
+namespace rubato::inline tracing {
 
 inline constexpr unsigned kSyncNone = OTF2_RMA_SYNC_LEVEL_NONE;
 inline constexpr unsigned kSyncProcess = OTF2_RMA_SYNC_LEVEL_PROCESS;
@@ -389,4 +389,4 @@ int record_win_test(Call call, Real real, MPI_Win win, int* flag) {
   return result;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -2,7 +2,7 @@
 
 #include <unwind.h>
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 /// A walk over the frames from here outwards.
@@ -42,4 +42,4 @@ uint64_t program_call_site(ThreadLog& log) {
   return walk.found != 0 ? walk.found : address;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 bool Clock::tsc_usable() {
   unsigned a, b, c, d;
@@ -51,4 +51,4 @@ double ticks_per_second(const ClockPair& first, const ClockPair& last) {
          static_cast<double>(last.nanoseconds - first.nanoseconds);
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

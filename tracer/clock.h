@@ -6,7 +6,7 @@
 #include <ctime>
 #include <string>
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// The source of time stamps: the time-stamp counter if it runs at a constant rate and the kernel
 /// trusts it, else CLOCK_MONOTONIC. All ranks of a job use the same source, so ranks of one node
@@ -44,4 +44,4 @@ std::string boot_id();
 /// Ticks per second between two samples, which should lie 20 ms or more apart.
 double ticks_per_second(const ClockPair& first, const ClockPair& last);
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

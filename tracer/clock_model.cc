@@ -24,7 +24,7 @@
 ///
 /// Ticks are 64-bit numbers; nothing absolute becomes a double. Times count from the first sample,
 /// offsets from its offset.
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 constexpr double kMisfit = 2;
@@ -202,4 +202,4 @@ std::vector<ClockOffset> ClockModel::records(uint64_t first_time) const {
   return {{first_time, 0, 0}, {first_time + 1, 0, 0}};
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -6,7 +6,7 @@
 
 /// From raw measurements between clocks to the clock offsets of an archive. Pure arithmetic, used
 /// by the ranks at the end of a run and by a recovery from files.
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// Offset of a clock from the reference clock (rank 0's) at one moment.
 struct ClockOffset {
@@ -83,4 +83,4 @@ class ClockModel {
   std::vector<ClockOffset> offsets_;
 };
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

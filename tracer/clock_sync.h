@@ -5,7 +5,7 @@
 #include "tracer/clock_model.h"
 #include "tracer/pmpi.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// The clocks of a job, measured against each other by messages.
 ///
@@ -48,4 +48,4 @@ class ClockSync {
   std::vector<ClockSample> samples_;
 };
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

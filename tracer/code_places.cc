@@ -6,7 +6,7 @@
 #include "tracer/function_filter.h"
 #include "tracer/symbols.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 /// In ascending order, so that numbers do not depend on chance.
@@ -61,4 +61,4 @@ void name_code(const Used& used, const std::vector<Module>& modules, const std::
   }
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -12,7 +12,7 @@
 /// Sizes are Score-P's logical bytes, the rank itself included: with N ranks and b bytes a block,
 /// an allreduce sends and receives N*b; in place, one block less. N is the size of the remote group
 /// on an intercommunicator.
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// A collective operation as OTF2 puts it.
 struct CollectiveUse {
@@ -340,4 +340,4 @@ struct Exscan {
   }
 };
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 /// Numbers groups, equal ones once.
@@ -386,4 +386,4 @@ Translation translate(const ProcessReport& own, const Numbering& numbering) {
   return translation;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// Bytes up to which MPI sends a message without asking the receiver, as far as the library tells
 /// by its variables; 0 where it does not.
@@ -12,4 +12,4 @@ struct EagerLimits {
 };
 EagerLimits eager_limits();
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

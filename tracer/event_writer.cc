@@ -6,7 +6,7 @@
 #include "tracer/open_functions.h"
 #include "tracer/send_mode.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 /// The state of writing one location.
@@ -600,4 +600,4 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
   return summary;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 enum class Kind { kNothing, kInclude, kExclude, kBad };
@@ -71,4 +71,4 @@ int FunctionFilter::bad_line(const std::string& text) {
   return 0;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

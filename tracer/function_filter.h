@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// Which functions become regions: lines `include PATTERN` and `exclude PATTERN`, with * for any
 /// text and ? for one character. The last line that matches a name decides; where none does, the
@@ -32,4 +32,4 @@ class FunctionFilter {
   std::vector<Rule> rules_;
 };
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -6,7 +6,7 @@
 #include "tracer/pmpi.h"
 #include "tracer/recorder.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 void FunctionProbe::begin_segment(ThreadLog& log) {
   end_ = log.limit;
@@ -125,4 +125,4 @@ uint64_t take_probes(MPI_Comm comm, Overhead& overhead) {
   return static_cast<uint64_t>(all[2]);
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

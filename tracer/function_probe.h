@@ -7,7 +7,7 @@
 #include "tracer/mpi_headers.h"
 #include "tracer/overhead.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 struct ThreadLog;
 
@@ -76,4 +76,4 @@ class FunctionProbe {
 /// functions of all ranks.
 uint64_t take_probes(MPI_Comm comm, Overhead& overhead);
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -1,6 +1,6 @@
 #include "tracer/gather.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 std::vector<std::string> gather(MPI_Comm comm, const std::string& mine) {
   int rank, size;
@@ -35,4 +35,4 @@ std::string broadcast(MPI_Comm comm, const std::string& at_root) {
   return bytes;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 constexpr char kMagic[] = "Rubato journal 2\n";
@@ -343,4 +343,4 @@ bool read_journal(const std::string& name, Journal& journal, std::string& reason
   return true;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

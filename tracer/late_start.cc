@@ -4,7 +4,7 @@
 
 #include "tracer/clock.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 LateStart leave_barrier(MPI_Comm comm, MPI_Comm sharers, ThreadLog* log, double ticks_per_second) {
   const double ticks_per_nanosecond = ticks_per_second * 1e-9;
@@ -27,4 +27,4 @@ LateStart leave_barrier(MPI_Comm comm, MPI_Comm sharers, ThreadLog* log, double 
   return late;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -12,7 +12,7 @@
 
 #include "tracer/journal.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 void Module::pack(Packer& packer) const {
   for (const uint64_t value : {begin, end, offset, bytes, modified}) packer.put(value);
@@ -110,4 +110,4 @@ std::vector<Module> seen() {
 }
 
 }  // namespace modules
-}  // namespace rubato
+}  // namespace rubato::inline tracing

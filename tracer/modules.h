@@ -10,7 +10,7 @@
 /// The places of a process's code in its memory. Records hold addresses; their names are looked up
 /// when the archive is written, perhaps after the death of the process. So each mapping goes to the
 /// journal as soon as an address in it is recorded.
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// Executable memory, and the file it is from.
 struct Module {
@@ -46,4 +46,4 @@ Range note(uint64_t address);
 std::vector<Module> seen();
 
 }  // namespace modules
-}  // namespace rubato
+}  // namespace rubato::inline tracing

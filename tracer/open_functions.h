@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// The functions that are open at one moment of a thread.
 ///
@@ -68,4 +68,4 @@ class OpenFunctions {
   std::vector<Open> open_;
 };
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -4,7 +4,7 @@
 
 #include "tracer/overhead.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// Replaces the cost of recording in a loop (measure_overhead()) by the cost between other work:
 /// ranks 0 and 1 of MPI_COMM_WORLD send each other messages, recorded and unrecorded, if they are
@@ -12,4 +12,4 @@ namespace rubato {
 /// milliseconds.
 void measure_in_place(int rank, int size, const std::string& host, Overhead& overhead);
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

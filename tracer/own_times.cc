@@ -7,7 +7,7 @@
 #include "tracer/recorder.h"
 #include "tracer/thread_records.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 /// All that a thread recorded. Where records are not kept, those of the segment in use are added to
@@ -65,4 +65,4 @@ std::string summarise_run(MPI_Comm comm, const ClockModel& clock, double per_sec
   return summary_line(ranks, names);
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -9,7 +9,7 @@
 #include "tracer/time_sums.h"
 
 /// The summary of a run, from the records of its ranks.
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// By this library's numbers of calls.
 RunBounds run_bounds();
@@ -18,4 +18,4 @@ RunBounds run_bounds();
 /// `clock` is this rank's, and `per_second` its ticks.
 std::string summarise_run(MPI_Comm comm, const ClockModel& clock, double per_second);
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

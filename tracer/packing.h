@@ -7,7 +7,7 @@
 
 /// Serialises values and texts into a string of bytes, for messages between ranks and for the
 /// journal.
-namespace rubato {
+namespace rubato::inline tracing {
 
 class Packer {
  public:
@@ -69,4 +69,4 @@ class Unpacker {
   size_t at_ = 0;
 };
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -4,7 +4,7 @@
 
 #include "tracer/journal.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 /// So many broadcasts from one comparison to the next, if the program keeps its pace.
@@ -103,4 +103,4 @@ void PeriodicSync::count(ThreadLog* log, MPI_Comm comm) {
   if (log != nullptr) Recorder::tracer_time(*log, begin, Clock::now());
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -17,7 +17,7 @@
 /// others made no such mistake.) MPI forbids two threads in collectives of one communicator at the
 /// same time, and for the program this is still inside the collective, so nothing here needs a
 /// lock.
-namespace rubato {
+namespace rubato::inline tracing {
 
 class PeriodicSync {
  public:
@@ -56,4 +56,4 @@ class PeriodicSync {
   static inline bool on_ = false;
 };
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

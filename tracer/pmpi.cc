@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 std::atomic<void*> pmpi_table[kCallCount];
 Handles handles;
@@ -107,4 +107,4 @@ const char* missing_handle() {
 }
 #endif
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -20,7 +20,7 @@
 ///
 /// A script may start a program of the other MPI than the one the launcher guessed. Before main()
 /// such a program is executed again with the right tracer; nothing of it has run by then.
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 #ifdef OPEN_MPI
@@ -89,4 +89,4 @@ __attribute__((destructor)) void unloaded() {
 }
 
 }  // namespace
-}  // namespace rubato
+}  // namespace rubato::inline tracing

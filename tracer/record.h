@@ -31,7 +31,7 @@
 /// Requests are numbered per thread in the order of their posting. A request that is posted by
 /// MPI_Isend or MPI_Irecv therefore needs no number in its item: whoever decodes the thread counts
 /// along. Completions and restarts name the number.
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// What an item says. kMessageLong is added to the four message items in their long form.
 enum class Item : unsigned {
@@ -466,4 +466,4 @@ class Cursor {
 };
 
 }  // namespace record
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -21,7 +21,7 @@
 /// busy disk stalls for milliseconds, on a file system over a network for longer. /dev/shm is such
 /// memory; it is often small in containers, so it has to have some room. It is not the program's
 /// own memory: what is there stays when the process is killed, until `rubato recover` removes it.
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 constexpr long kTmpfsMagic = 0x01021994;
@@ -279,4 +279,4 @@ void RecordSpace::remove(MPI_Comm comm, const Settings& settings) {
   unlink((settings.output + "/" + kIncomplete).c_str());
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

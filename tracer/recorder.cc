@@ -15,7 +15,7 @@
 #include "tracer/threads.h"
 #include "tracer/time_sums.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 std::mutex switch_mutex;
@@ -328,4 +328,4 @@ ThreadLog* Recorder::swap_thread_log(ThreadLog* log) {
   return old;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -5,7 +5,7 @@
 #include <vector>
 
 /// Makes an archive of the records of a job that did not reach MPI_Finalize, or could not write it.
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// The records cannot be used; the text says why and what to do.
 struct RecoverError : std::runtime_error {
@@ -36,4 +36,4 @@ struct RecoverResult {
 /// anew. Throws RecoverError.
 RecoverResult recover(const RecoverTask& task);
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

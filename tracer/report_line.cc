@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <iterator>
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 std::string size_text(uint64_t bytes) {
@@ -54,4 +54,4 @@ std::string report_line(const RunReport& report, const std::string& directory) {
   return line + "; next: rubato replay " + name;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// Contents of the line at the end of a traced run.
 struct RunReport {
@@ -24,4 +24,4 @@ std::string in_thousands(uint64_t number);
 /// Three digits: "0.0123 s", "12.3 s", "1234 s".
 std::string seconds_text(double seconds);
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -22,7 +22,7 @@
 /// because the request did not complete. Other programs skip all of this.
 ///
 /// Entries come from mapped chunks and are used again, so the steady state allocates nothing.
-namespace rubato {
+namespace rubato::inline tracing {
 
 enum class RequestKind : uint8_t {
   kForeign,
@@ -126,4 +126,4 @@ void release_message(MPI_Message handle, Claim claim);
 bool take_message(MPI_Message handle, Claim claim, Message& message, unsigned& any);
 
 }  // namespace requests
-}  // namespace rubato
+}  // namespace rubato::inline tracing

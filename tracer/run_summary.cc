@@ -6,7 +6,7 @@
 #include "tracer/packing.h"
 #include "tracer/report_line.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 constexpr size_t kCallsShown = 3;
@@ -125,4 +125,4 @@ std::string summary_line(const std::vector<RankTimes>& ranks,
   return all.not_recorded > 0 ? line + "; shares of what was recorded" : line;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -8,7 +8,7 @@
 #include "tracer/time_sums.h"
 
 /// The line of `rubato trace --summary` at the end of a run.
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// Where the time of one rank went, in seconds; of all its threads together.
 struct RankTimes {
@@ -37,4 +37,4 @@ struct RankTimes {
 std::string summary_line(const std::vector<RankTimes>& ranks,
                          const std::vector<std::string>& call_names);
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

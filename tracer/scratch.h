@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// Reusable memory of a thread. Grows by doubling, so it soon fits a program's largest array. Only
 /// for thread-local variables: the memory is freed when the thread ends.
@@ -48,4 +48,4 @@ class Scratch {
   Scratch* next_ = nullptr;
 };
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -12,7 +12,7 @@
 /// name in another directory, on a disk, and the numbers in the headers tell their order. The
 /// mapped one never loses its memory: where nothing else is left to move, it is copied and used
 /// again.
-namespace rubato {
+namespace rubato::inline tracing {
 
 struct SegmentHeader {
   static constexpr uint64_t kMagic = 0x3130746753627552;  // "RubSgt01"
@@ -98,4 +98,4 @@ class SegmentFile {
 /// Name of a thread's file in a directory.
 void segment_file_name(char* name, size_t size, const char* directory, int rank, uint32_t thread);
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -26,7 +26,7 @@
 #include "tracer/requests.h"
 #include "tracer/settings.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 /// State from MPI_Init to MPI_Finalize.
@@ -589,4 +589,4 @@ bool session_finished() {
   return finished;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 bool is_set(const char* name) {
@@ -122,4 +122,4 @@ void warn(const std::string& message) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -4,7 +4,7 @@
 #include <string>
 
 /// What `rubato trace` tells the tracer, through the environment.
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// The part of the run to record, from the end of MPI_Init on.
 struct RunWindow {
@@ -50,4 +50,4 @@ void say_outcome(const std::string& message);
 /// Somebody says it in another way.
 void outcome_is_said();
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 /// The few functions of libdw that are used. A library that programs are preloaded with must not
@@ -106,4 +106,4 @@ void SourceLines::find(uint64_t address, std::string& file, uint32_t& line) cons
   line = static_cast<uint32_t>(number);
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// Lines of source code in the debug information of one file, read by libdw (elfutils). Where that
 /// library or the debug information is missing nothing is found.
@@ -23,4 +23,4 @@ class SourceLines {
   std::unique_ptr<Units> units_;
 };
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

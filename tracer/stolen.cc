@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 bool parse_schedstat(const char* text, uint64_t& waited) {
   constexpr char kEnds[] = {' ', ' ', '\n'};
@@ -56,4 +56,4 @@ bool StolenTime::read(uint64_t& nanoseconds) {
   return parse_schedstat(text, nanoseconds);
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -14,7 +14,7 @@
 
 #include "tracer/source_lines.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 std::string hexadecimal(uint64_t value) {
@@ -233,4 +233,4 @@ std::vector<std::pair<uint64_t, std::string>> Symbols::functions() {
   return list;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 ThreadRecords::ThreadRecords(uint32_t thread, int file, int overflow_file, bool call_sites)
     : thread_(thread), call_sites_(call_sites) {
@@ -71,4 +71,4 @@ ThreadRecords::Mapping::~Mapping() {
   if (memory_ != MAP_FAILED) munmap(memory_, bytes_);
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

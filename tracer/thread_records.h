@@ -9,7 +9,7 @@
 
 /// Reads the records of a thread from its files: at MPI_Finalize, or after the death of the
 /// process.
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// The segments of one thread in their order. Maps one at a time.
 class ThreadRecords {
@@ -73,4 +73,4 @@ class ThreadRecords {
   std::vector<Segment> segments_;
 };
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

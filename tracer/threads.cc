@@ -14,7 +14,7 @@
 #include "call_ids.h"
 #include "tracer/recorder.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace threads {
 namespace {
 
@@ -194,4 +194,4 @@ RUBATO_PTHREAD pthread_clockjoin_np(pthread_t thread, void** value, clockid_t cl
 }  // extern "C"
 
 }  // namespace threads
-}  // namespace rubato
+}  // namespace rubato::inline tracing

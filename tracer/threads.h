@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// The threads that the program creates while it is recorded, and who waits for their end.
 ///
@@ -28,4 +28,4 @@ Birth& own();
 void note_on_record();
 
 }  // namespace threads
-}  // namespace rubato
+}  // namespace rubato::inline tracing

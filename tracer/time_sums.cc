@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 /// The call is one of pthreads.
@@ -74,4 +74,4 @@ void TimeSums::call(const record::Record& r, uint64_t enter) {
   stolen_ += stolen;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

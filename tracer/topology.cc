@@ -1,6 +1,6 @@
 #include "tracer/topology.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 std::string list_text(const std::vector<int>& ranks) {
@@ -29,4 +29,4 @@ std::string Topology::text() const {
   return "from" + list_text(sources) + " to" + list_text(destinations);
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

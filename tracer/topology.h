@@ -5,7 +5,7 @@
 
 #include "tracer/packing.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// The neighbours of a process in a communicator with a topology, as ranks of that communicator in
 /// MPI's order; -1 at the edges of a grid.
@@ -23,4 +23,4 @@ struct Topology {
   std::string text() const;
 };
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -1,6 +1,6 @@
 #include "tracer/topology_query.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 namespace {
 
 /// Per dimension first the neighbour below, then the one above; each is source and destination.
@@ -60,4 +60,4 @@ std::shared_ptr<const Topology> topology_of(MPI_Comm comm, int rank) {
   return topology;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -5,9 +5,9 @@
 #include "tracer/pmpi.h"
 #include "tracer/topology.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// Asks MPI for the neighbours of this process; null where the communicator has no topology.
 std::shared_ptr<const Topology> topology_of(MPI_Comm comm, int rank);
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing

@@ -8,7 +8,7 @@
 #include "tracer/record.h"
 #include "tracer/requests.h"
 
-namespace rubato {
+namespace rubato::inline tracing {
 
 Window::Window(const Communicator& comm, uint32_t number, bool allocated_by_mpi)
     : id(number),
@@ -178,4 +178,4 @@ std::vector<std::vector<int>> groups() {
 }
 
 }  // namespace windows
-}  // namespace rubato
+}  // namespace rubato::inline tracing

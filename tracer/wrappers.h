@@ -12,7 +12,7 @@
 #include "tracer/session.h"
 
 /// What the generated wrappers include, and the few kinds of calls that fit nowhere else.
-namespace rubato {
+namespace rubato::inline tracing {
 
 /// MPI_Init and MPI_Init_thread: recording starts when MPI is up.
 template <class Real, class... Arguments>
@@ -74,4 +74,4 @@ int record_pcontrol(Call call, Real real, int level) {
   return result;
 }
 
-}  // namespace rubato
+}  // namespace rubato::inline tracing
