@@ -55,7 +55,10 @@ std::shared_ptr<const CommonActions> wait_and_reduce() {
   Action& reduce = common.actions.emplace_back();
   reduce.kind = ActionKind::kCollective;
   reduce.op = CollectiveOp::kAllreduce;
-  reduce.collective = {.root = kNoRoot, .sent = 8, .received = 8};
+  CollectiveAction sums;
+  sums.root = kNoRoot;
+  sums.sent = sums.received = 8;
+  reduce.collective = sums;
   common.traffic.resize(common.actions.size());
   common.traffic[0] = {0, kNeighbours * kBytes};
   return std::make_shared<const CommonActions>(std::move(common));
