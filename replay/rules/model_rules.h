@@ -331,11 +331,11 @@ class ModelRules {
         };
         if (transfer.handshake || !cost.tells_eager) {
           take(cost.receive_overhead);
+        } else if (transfer.synchronous) [[unlikely]] {
+          take(synchronous_receive(transfer, cost));
         } else {
-          Lanes<K> overhead = (transfer.arrival() < transfer.posted)
-                                  .select(cost.unexpected_overhead, cost.receive_overhead);
-          if (transfer.synchronous) overhead += cost.synchronous_overhead;
-          take(overhead);
+          take((transfer.arrival() < transfer.posted)
+                   .select(cost.unexpected_overhead, cost.receive_overhead));
         }
       } else if (transfer.handshake) {
         latest = latest.max(transfer.arrival());
@@ -513,6 +513,15 @@ class ModelRules {
   /// When the sender of an eager synchronous message knows that it was received.
   static Lanes<K> acknowledged(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
     return transfer.arrival().max(transfer.posted) + (cost.synchronous_overhead + cost.answer);
+  }
+
+  /// o_r of an eager message in synchronous mode.
+  [[gnu::noinline]] static Lanes<K> synchronous_receive(const Transfer<K>& transfer,
+                                                        const LaneMessageCost<K>& cost) {
+    Lanes<K> overhead = (transfer.arrival() < transfer.posted)
+                            .select(cost.unexpected_overhead, cost.receive_overhead);
+    overhead += cost.synchronous_overhead;
+    return overhead;
   }
 
   /// What a message takes its receiver that has been posted before.
