@@ -23,12 +23,13 @@ constexpr double kChecks = 1, kSearch = 3;
 
 /// Seconds for each part.
 struct Budget {
-  double transfer, ports, overhead;
+  double transfer, ports, overhead, synchronous;
 };
 
 Budget budget_of(Level level, const Pace& pace) {
-  if (level == Level::kSelf) return {pace.seconds(0.6, 4), 0, 0};
-  return {pace.seconds(3.5, 20), pace.seconds(2.5, 12), pace.seconds(0.8, 4)};
+  if (level == Level::kSelf) return {pace.seconds(0.6, 4), 0, 0, 0};
+  return {pace.seconds(3.5, 20), pace.seconds(2.5, 12), pace.seconds(0.8, 4),
+          pace.seconds(0.3, 1.5)};
 }
 
 /// Series of single messages: at the two ends, unexpected, and two of overlap; and streams.
@@ -226,6 +227,32 @@ void measure_streams(Pair& pair, Basis& basis, const Effort& effort) {
   effort.keep({basis.level, {{"stream", streams}}});
 }
 
+/// Eager messages in synchronous mode, in turn with others: their difference counts.
+void measure_synchronous(Pair& pair, Basis& basis, const Effort& effort) {
+  constexpr size_t kStep = 4;
+  const double budget = budget_of(basis.level, effort.pace).synchronous;
+  if (!basis.probe.eager) {
+    effort.begin(budget);
+    return;
+  }
+  SweepOptions options =
+      sweep_options(effort, budget, "synchronous sends", basis.level, "synchronous");
+  options.refine = false;
+  const auto longest = static_cast<size_t>(*basis.probe.eager);
+  options.max_bytes = std::min(options.max_bytes, longest);
+  options.only = {0, options.max_bytes};
+  for (size_t n = 1; n < options.max_bytes; n *= kStep) options.only.insert(n);
+  const auto loop = [&](bool synchronous) {
+    return [&pair, synchronous](size_t bytes, int count) {
+      return pair.ping_pong(bytes, count, synchronous);
+    };
+  };
+  std::vector<Timings> timings = sweep_in_turn({loop(true), loop(false)}, options);
+  effort.keep(
+      {basis.level,
+       {{"synchronous", std::move(timings[0])}, {"synchronous_beside", std::move(timings[1])}}});
+}
+
 /// As they are fitted.
 std::vector<TimedLength> receives_that_count(const Basis& basis, OfLoops of_loops) {
   std::vector<TimedLength> receives = timed_lengths(basis.receives, of_loops);
@@ -321,7 +348,7 @@ void tell_left_out(SweepOptions& options, const Effort& effort, const std::strin
 
 double planned_seconds(Level level, const Pace& pace) {
   const Budget budget = budget_of(level, pace);
-  return budget.transfer + budget.ports + kSinglesSeries * budget.overhead;
+  return budget.transfer + budget.ports + kSinglesSeries * budget.overhead + budget.synchronous;
 }
 
 void characterise(Pair& pair, Level level, int partner, const Effort& effort) {
@@ -352,6 +379,7 @@ void characterise(Pair& pair, Level level, int partner, const Effort& effort) {
   constexpr std::pair<const char*, Part> kParts[] = {{"ports", measure_ports},
                                                      {"processor time", measure_overheads},
                                                      {"streams", measure_streams},
+                                                     {"synchronous sends", measure_synchronous},
                                                      {"overlap", measure_overlap}};
   for (const auto& [what, measure] : kParts) {
     if (!(effort.stop && effort.stop()))

@@ -223,7 +223,7 @@ bool open_files(int rank, const Options& options, const Placement& places, Kept&
       if (!options.html.empty()) refuse_unwritable(options.html, true);
       kept.csv = std::make_unique<SampleWriter>(options.csv, options.force);
       if (!options.raw.empty())
-        kept.raw = std::make_unique<SampleWriter>(options.raw, options.force);
+        kept.raw = std::make_unique<SampleWriter>(options.raw, options.force, Rows::kObservations);
     } catch (const InputError& error) {
       std::fprintf(stderr, "rubato: error: %s\n", error.what());
       fine = 0;
@@ -302,16 +302,24 @@ struct Ending {
 
 /// Whether collectives can begin within so many seconds, as rank 0 sees it: on a slow network it
 /// takes long to make clocks one. Collective.
-bool has_time_for_clocks(int nodes, double seconds) {
+bool has_time_for_clocks(const Placement& places, double seconds) {
   constexpr int kBarriers = 3;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  // One rank of each node: all rounds of their barrier cross the network.
+  bool is_first = true;
+  for (int r = 0; r < rank; ++r) is_first = is_first && places.node_of(r) != places.node_of(rank);
+  MPI_Comm firsts;
+  MPI_Comm_split(MPI_COMM_WORLD, is_first ? 0 : MPI_UNDEFINED, rank, &firsts);
   double least = HUGE_VAL;
-  for (int i = 0; i < kBarriers; ++i) {
+  for (int i = 0; is_first && i < kBarriers; ++i) {
     const double begin = now();
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(firsts);
     least = std::min(least, now() - begin);
   }
-  // A barrier of two ranks is a message each way at once: half a round trip.
-  int has = clock_seconds(nodes, 2 * least) < seconds;
+  if (is_first) MPI_Comm_free(&firsts);
+  const double round_trip = places.nodes() > 1 ? round_trip_of_barrier(least, places.nodes()) : 0;
+  int has = clock_seconds(places.nodes(), round_trip) < seconds;
   MPI_Bcast(&has, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return has;
 }
@@ -351,7 +359,7 @@ void measure(const Options& options, const Placement& places, Effort& effort, En
   collectives.stop = effort.stop;
   collectives.progress = show_progress;
   if (effort.pace.in_time && !collectives.operations.empty() &&
-      !has_time_for_clocks(places.nodes(), limit - (now() - start))) {
+      !has_time_for_clocks(places, limit - (now() - start))) {
     collectives.operations.clear();
     effort.leave_out("collectives");
   }

@@ -135,13 +135,14 @@ void Pair::release() {
   command(kRelease, 0, 0, 0, 0);
 }
 
-double Pair::ping_pong(size_t bytes, int round_trips) {
+double Pair::ping_pong(size_t bytes, int round_trips, bool synchronous) {
   const int n = static_cast<int>(bytes);
-  command(kPingPong, bytes, round_trips, 0, 0);
+  command(kPingPong, bytes, round_trips, synchronous, 0);
+  const auto send = synchronous ? MPI_Ssend : MPI_Send;
   unsigned char* out = send_.data();
   unsigned char* in = receive_.data();
   const auto round_trip = [&] {
-    MPI_Send(out, n, MPI_BYTE, partner_, kTag, comm_);
+    send(out, n, MPI_BYTE, partner_, kTag, comm_);
     MPI_Recv(in, n, MPI_BYTE, partner_, kTag, comm_, MPI_STATUS_IGNORE);
     std::swap(in, out);
   };
@@ -153,12 +154,13 @@ double Pair::ping_pong(size_t bytes, int round_trips) {
 
 void Pair::answer_ping_pong(const Command& command) {
   const int n = static_cast<int>(command.bytes);
+  const auto send = command.messages ? MPI_Ssend : MPI_Send;
   unsigned char* out = send_.data();
   unsigned char* in = receive_.data();
   for (int i = 0; i < command.count + 1; ++i) {
     MPI_Recv(in, n, MPI_BYTE, 0, kTag, comm_, MPI_STATUS_IGNORE);
     std::swap(in, out);
-    MPI_Send(out, n, MPI_BYTE, 0, kTag, comm_);
+    send(out, n, MPI_BYTE, 0, kTag, comm_);
   }
 }
 

@@ -56,8 +56,8 @@ class Pair {
   size_t longest_in_burst() const;
 
   // On rank 0.
-  /// Seconds of half a round trip, averaged over `round_trips`.
-  double ping_pong(size_t bytes, int round_trips);
+  /// Seconds of half a round trip, averaged over `round_trips`; of MPI_Ssend, if `synchronous`.
+  double ping_pong(size_t bytes, int round_trips, bool synchronous = false);
   /// Seconds of half a round trip of `messages` nonblocking sends at once, receives posted before,
   /// averaged.
   double burst(size_t bytes, int messages, int round_trips);
@@ -118,7 +118,7 @@ class Pair {
   struct Command {
     int kind;
     int count;     ///< loops of the experiment
-    int messages;  ///< of a burst
+    int messages;  ///< of a burst; of a ping-pong: 1 if it is synchronous
     size_t bytes;
     double delay;  ///< seconds
   };

@@ -54,6 +54,10 @@ double clock_seconds(int nodes, double round_trip) {
   return std::ceil(std::log2(nodes)) * (0.3 + 30 * 20 * round_trip);
 }
 
+double round_trip_of_barrier(double seconds, int ranks) {
+  return 2 * seconds / std::ceil(std::log2(ranks));
+}
+
 std::string left_out_text(const std::string& what, const std::set<size_t>& wanted,
                           const std::set<size_t>& measured) {
   if (measured.size() >= wanted.size() || measured.empty()) return "";

@@ -31,6 +31,10 @@ std::set<size_t> affordable_lengths(const std::set<size_t>& wanted, const std::s
 /// `round_trip`: seconds of a question and its answer.
 double clock_seconds(int nodes, double round_trip);
 
+/// Seconds of a round trip, where a barrier of so many ranks (2 at least) takes `seconds`: each of
+/// its ceil(log2(ranks)) rounds is a message each way at once, half a round trip.
+double round_trip_of_barrier(double seconds, int ranks);
+
 /// "node ports: 11 of 57 lengths, the longest 128KiB"; "" if all are measured.
 std::string left_out_text(const std::string& what, const std::set<size_t>& wanted,
                           const std::set<size_t>& measured);

@@ -49,7 +49,7 @@ void refuse_unwritable(const std::string& path, bool force) {
     throw InputError(path + " cannot be written: " + std::strerror(errno));
 }
 
-void refuse_output(const std::string& path, bool force) {
+void refuse_output(const std::string& path, bool force, Rows rows) {
   refuse_unwritable(path, force);
   const std::string partial = partial_of(path);
   struct stat there;
@@ -57,9 +57,9 @@ void refuse_output(const std::string& path, bool force) {
   if (is_there && !S_ISREG(there.st_mode))
     throw InputError(partial + " is no regular file; remove it, or choose another name");
   if (!force && is_there && there.st_size > 0) {
-    throw InputError(partial +
-                     " is what a run left that was killed or failed: 'rubato fit' reads samples; "
-                     "move it away, or --force to replace it");
+    const char* use = rows == Rows::kSamples ? ": 'rubato fit' reads samples" : "";
+    throw InputError(partial + " is what a run left that was killed or failed" + use +
+                     "; move it away, or --force to replace it");
   }
   if (is_there) unlink(partial.c_str());
   const int file = create(partial);
@@ -68,9 +68,9 @@ void refuse_output(const std::string& path, bool force) {
   unlink(partial.c_str());
 }
 
-SampleWriter::SampleWriter(std::string path, bool force)
+SampleWriter::SampleWriter(std::string path, bool force, Rows rows)
     : path_(std::move(path)), partial_(partial_of(path_)) {
-  refuse_output(path_, force);
+  refuse_output(path_, force, rows);
 }
 
 void SampleWriter::add(const std::string& rows) {

@@ -290,6 +290,7 @@ Request read_request(const Arguments& arguments) {
   for (const std::string& other : {toml, csv}) keep_apart(other, html);
   if (!raw.empty()) {
     for (const std::string& other : {toml, csv, html}) keep_apart(other, raw);
+    if (values.count("lengths")) keep_input(values["lengths"].as<std::string>(), raw);
   }
   const std::string command = fmt::format("rubato calibrate {}", fmt::join(arguments, " "));
   request.words = {"--toml=" + toml,

@@ -202,8 +202,15 @@ void calibrate_in_launches(const LaunchPlan& plan) {
     std::string observations;
     for (const std::string& samples : driver.samples()) {
       const std::string one = content_of(raw_of(samples));
+      if (one.empty()) {
+        print_to_stderr(fmt::format("rubato: warning: launch {} left no single observations; {}",
+                                    fs::path(samples).stem().string(),
+                                    driver.samples().size() == 1 ? plan.raw + " was not written"
+                                                                 : plan.raw + " lacks them"));
+      }
       observations += observations.empty() ? one : one.substr(one.find('\n') + 1);
     }
+    if (observations.empty()) return;
     raw->write(observations);
     raw->commit();
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -50,7 +51,8 @@ std::string remarks(const std::vector<TimedLength>& timings, const LevelFit& fit
         "core; calibrate again when it is idle.",
         100 * fit.repeatable_within);
   }
-  return text;
+  const std::string uncertain = uncertain_curve(*fit.transfer);
+  return text + (uncertain.empty() ? "" : "\n" + uncertain);
 }
 
 /// What other things than messages take, and messages in each other's way.
@@ -66,6 +68,18 @@ std::string disturbances(const Provenance& measured) {
 }
 
 }  // namespace
+
+std::string uncertain_curve(const SegmentedFit& fit) {
+  constexpr double kHalf = 0.5;
+  const auto worst = std::max_element(
+      fit.segments.begin(), fit.segments.end(),
+      [](const Segment& a, const Segment& b) { return a.uncertainty < b.uncertainty; });
+  if (worst == fit.segments.end() || !(worst->uncertainty >= kHalf)) return "";
+  return fmt::format(
+      "Its times from {} on are uncertain by {:.0f} %, which says nothing: the samples differ from "
+      "launch to launch, or were disturbed; calibrate again when the machine is idle.",
+      format_bytes(worst->from), 100 * worst->uncertainty);
+}
 
 FittedPlatform fit_platform(const SampleFile& samples, const std::string& file,
                             const std::string& name, int page_width, OfLoops of_loops,

@@ -29,6 +29,10 @@ struct FittedPlatform {
   std::string remarks;        ///< lines for a terminal: how good each level's curve is, and noise
 };
 
+/// What to say of a curve of which a segment is uncertain by half of itself or more: from which
+/// length on, and by how much; "" of any other.
+std::string uncertain_curve(const SegmentedFit& fit);
+
 /// Fits everything in the samples of one file, each curve in at most `max_segments`; `file` is its
 /// name in messages and under [measured]. Errors: InputError if no level has enough samples for a
 /// curve.

@@ -14,7 +14,7 @@ namespace rubato {
 namespace {
 
 void write_uncertainty(std::ostream& out, double value) {
-  if (value < 0.0005) return;  // 0.000, as good as not known
+  if (!(value >= 0.0005)) return;  // 0.000, as good as not known, or no number
   std::ostringstream uncertainty;
   uncertainty.precision(3);
   uncertainty << std::fixed << std::min(value, kMostUncertainty);
@@ -104,6 +104,11 @@ void write_level(std::ostream& out, const Writer& writer, int index, const Level
   if (!level.crossing_delay.empty()) {
     out << "# How much longer a message takes whose receiver sends at the same time.\n";
     writer.curve("crossing_delay", level.crossing_delay);
+  }
+  if (!level.synchronous_overhead.empty()) {
+    out << "# What a short synchronous send takes its receiver more, before the sender hears of "
+           "it.\n";
+    writer.curve("synchronous_overhead", level.synchronous_overhead);
   }
 }
 

@@ -46,6 +46,7 @@ MessageCost Interconnect::message(PairClass pair, double bytes) const {
   }
   cost.answer = model->send_overhead(0) + cost.latency + model->receive_overhead(0);
   cost.crossing_delay = model->crossing_delay(bytes);
+  cost.synchronous_overhead = model->synchronous_overhead(bytes);
   return cost;
 }
 

@@ -21,7 +21,8 @@ struct MessageCost {
   double burst_gap = 0;  ///< g_b: likewise behind an open one; no less than g
   double latency = 0;    ///< L: one way for the smallest message, a leg of a handshake
   double answer = 0;     ///< A: time until an answer has been seen, o_s + L + o_r of no bytes
-  double crossing_delay = 0;  ///< x: extra time when its receiver sends at the same time
+  double crossing_delay = 0;        ///< x: extra time when its receiver sends at the same time
+  double synchronous_overhead = 0;  ///< y: extra o_r of an eager synchronous message
 };
 
 /// The prices of one platform, by classes of pairs of ranks (models/network/pairs.h). Pure: the

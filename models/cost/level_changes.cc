@@ -77,6 +77,7 @@ void scale_overheads(LevelModel& level, double factor) {
   scale(level.send_overhead, factor);
   scale(level.receive_overhead, factor);
   if (level.unexpected_overhead) scale(*level.unexpected_overhead, factor);
+  scale(level.synchronous_overhead, factor);
 }
 
 }  // namespace rubato

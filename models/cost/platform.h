@@ -43,6 +43,9 @@ struct LevelModel {
   std::optional<TransferCurve> burst_gap;
   /// x(n): extra time of a message whose receiver sends one like it at the same time.
   TransferCurve crossing_delay;
+  /// y(n): what an eager synchronous message takes its receiver beyond o_r, before its sender hears
+  /// of it.
+  TransferCurve synchronous_overhead;
   std::vector<ProtocolSegment> protocols;  ///< by size; empty = eager
 
   Protocol protocol_at(double bytes) const;

@@ -179,10 +179,10 @@ std::vector<ProtocolSegment> read_protocols(const Reader& reader, const toml::no
 }
 
 LevelModel read_level(const Reader& reader, const toml::table& table, const std::string& where) {
-  reader.check_keys(
-      table, "[" + where + "]",
-      {"latency", "bandwidth", "transfer", "points", "protocol", "send_overhead",
-       "receive_overhead", "unexpected_overhead", "gap", "burst_gap", "crossing_delay"});
+  reader.check_keys(table, "[" + where + "]",
+                    {"latency", "bandwidth", "transfer", "points", "protocol", "send_overhead",
+                     "receive_overhead", "unexpected_overhead", "gap", "burst_gap",
+                     "crossing_delay", "synchronous_overhead"});
   LevelModel level;
   const toml::node* transfer = table.get("transfer");
   const toml::node* points = table.get("points");
@@ -214,6 +214,8 @@ LevelModel read_level(const Reader& reader, const toml::table& table, const std:
     level.burst_gap = read_segments(reader, *node, where + ".burst_gap");
   if (const auto* node = table.get("crossing_delay"))
     level.crossing_delay = read_segments(reader, *node, where + ".crossing_delay");
+  if (const auto* node = table.get("synchronous_overhead"))
+    level.synchronous_overhead = read_segments(reader, *node, where + ".synchronous_overhead");
   return level;
 }
 

@@ -36,6 +36,7 @@ LevelModel deviated(const LevelModel& level, double errors) {
   if (level.gap) changed.gap = deviated(*level.gap, errors, {});
   if (level.burst_gap) changed.burst_gap = deviated(*level.burst_gap, errors, {});
   changed.crossing_delay = deviated(level.crossing_delay, errors, {});
+  changed.synchronous_overhead = deviated(level.synchronous_overhead, errors, {});
   return changed;
 }
 

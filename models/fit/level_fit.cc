@@ -16,6 +16,8 @@
 //          processors may share a core for some seconds, which changes the speed of the machine, so
 //          T, g and x might belong to different speeds. Their samples are measured in turn with a
 //          ping-pong, and count in proportion to it.
+//   y(n)   a ping-pong of synchronous sends takes T + y one way, where standard ones are eager: the
+//          answer that the sender waits for is on its way beside the next message.
 //   o_s, o_r change their slopes where T(n) does, and at the limit, so that none of the three has
 //          more segments than the one-way time may have.
 //          Each further message of a burst, or of a stream of blocking calls, occupies both
@@ -184,6 +186,27 @@ std::optional<SegmentedFit> fit_crossing_delay(const LevelSamples& level,
   return fit_lengths(delays, kCrossingNoise, max_segments);
 }
 
+/// How much longer an eager message takes in synchronous mode. Absent where few lengths were
+/// measured, or it takes longer at none of them.
+std::optional<SegmentedFit> fit_synchronous(const LevelSamples& level, const SegmentedFit& transfer,
+                                            int max_segments) {
+  LevelSamples in_turn;
+  in_turn.single = in_turn.pingpong_beside = level.synchronous_beside;
+  std::vector<TimedLength> excess = differences(
+      Alone(in_turn, transfer), level.synchronous, [](const TimedLength&) { return 1; },
+      [](double) { return HUGE_VAL; });
+  const double waiting = level.probe.waiting.value_or(HUGE_VAL);
+  std::erase_if(excess, [&](const TimedLength& timing) { return timing.bytes >= waiting; });
+  bool some_take_longer = false;
+  for (TimedLength& timing : excess) {
+    const double least = std::max(kLeastGap, kLeastCrossing * transfer(timing.bytes));
+    some_take_longer |= timing.seconds > least;
+    timing.seconds = std::max(timing.seconds, least);
+  }
+  if (!some_take_longer) return std::nullopt;
+  return fit_lengths(excess, kCrossingNoise, max_segments);
+}
+
 /// Seconds of a message of a stream: without the first one's way, and the answer's.
 std::vector<TimedLength> per_streamed_message(const std::vector<TimedLength>& streams,
                                               const SegmentedFit& transfer) {
@@ -320,6 +343,8 @@ std::vector<TimedLength>* LevelSamples::series(const std::string& pattern) {
   if (pattern == "stream") return &stream;
   if (pattern == "exchange") return &exchange;
   if (pattern == "beside") return &pingpong_beside;
+  if (pattern == "synchronous") return &synchronous;
+  if (pattern == "synchronous_beside") return &synchronous_beside;
   if (pattern == "copy") return &copies;
   if (pattern == "copy_cold") return &cold_copies;
   if (pattern == "combine") return &combinations;
@@ -345,6 +370,7 @@ LevelFit fit_level(const LevelSamples& samples, int max_segments) {
       fit.transfer = fit_transfer(samples.transfer, max_segments - 1);
     add_reproducibility(*fit.transfer, samples.transfer);
     fit.crossing_delay = fit_crossing_delay(samples, *fit.transfer, max_segments);
+    fit.synchronous = fit_synchronous(samples, *fit.transfer, max_segments);
     fit_gaps(samples, max_segments, fit);
     const auto busy = fit_busy(samples, *fit.transfer, max_segments);
     fit.overheads = fit_overheads(at_most_busy(samples.overheads, busy, waiting), waiting,
@@ -371,6 +397,7 @@ void add_level(Platform& platform, Level level, const LevelFit& fit, const Proto
   if (fit.gap) model.gap = TransferCurve(fit.gap->segments);
   if (fit.burst_gap) model.burst_gap = TransferCurve(fit.burst_gap->segments);
   if (fit.crossing_delay) model.crossing_delay = TransferCurve(fit.crossing_delay->segments);
+  if (fit.synchronous) model.synchronous_overhead = TransferCurve(fit.synchronous->segments);
   if (fit.copy) platform.copy = TransferCurve(fit.copy->segments);
   if (fit.combination) add_combination(platform, *fit.combination);
   if (probe.eager) model.protocols.push_back({0, Protocol::kEager});

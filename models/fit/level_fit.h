@@ -19,7 +19,9 @@ struct LevelSamples {
   /// Many blocking sends in a row and an empty answer; files of older versions have none.
   std::vector<TimedLength> stream;
   std::vector<TimedLength> exchange;  ///< of one in each direction at the same time
-  /// One way again, measured in turn with these three; may be empty.
+  /// One way of synchronous sends, and of standard ones measured in turn with them; may be empty.
+  std::vector<TimedLength> synchronous, synchronous_beside;
+  /// One way again, measured in turn with bursts, single messages and exchanges; may be empty.
   std::vector<TimedLength> pingpong_beside;
   /// Copies within a rank, in its cache and past it, and how it combines two operands of a
   /// reduction; they stand beside one of the levels.
@@ -39,6 +41,7 @@ struct LevelFit {
   std::optional<SegmentedFit> gap;
   std::optional<SegmentedFit> burst_gap;       ///< absent, too, where bursts take what gaps say
   std::optional<SegmentedFit> crossing_delay;  ///< absent, too, where exchanges take no longer
+  std::optional<SegmentedFit> synchronous;     ///< y(n); absent, too, where they take no longer
   std::optional<SegmentedFit> copy, cold_copy, combination;
   OverheadFit overheads;
   /// The transfer time without overheads; if one overhead is unknown, the whole time is T.

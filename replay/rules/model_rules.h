@@ -11,8 +11,9 @@
 //   d = min(x, max(0, started + o_s + T + o_r - (arrival - T))), for messages that cross (below)
 //   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager message
 //             that arrived before its receive was posted, o_r is that of an unexpected one
-//   a rendezvous send leaves at its arrival; an eager synchronous one when both are there and an
-//             answer has been seen: A = o_s + L + o_r of no bytes later
+//   a rendezvous send leaves at its arrival. An eager synchronous message takes its receiver y more
+//             than o_r, to say that it is there; the sender leaves when both are there and that has
+//             been seen: y + A later, A = o_s + L + o_r of no bytes
 //
 // A rendezvous takes the out-port with its send, too, though its data flows later, when its
 // receiver is there. In which order the data of several flow, the clocks of all their receivers
@@ -51,13 +52,15 @@ namespace rubato {
 template <int K>
 struct LaneMessageCost {
   Lanes<K> send_overhead, receive_overhead, unexpected_overhead, transfer, gap, latency;
-  Lanes<K> answer;          ///< A
-  Lanes<K> burst_delay;     ///< g_b - g
-  Lanes<K> crossing_delay;  ///< x
+  Lanes<K> answer;                ///< A
+  Lanes<K> burst_delay;           ///< g_b - g
+  Lanes<K> crossing_delay;        ///< x
+  Lanes<K> synchronous_overhead;  ///< y
   /// o_s + 2 T + o_r: so long after the receiver's own send started, an arrival crosses nothing.
   Lanes<K> crossing_window;
   Protocol protocol = Protocol::kEager;
   bool tells_unexpected = false;  ///< an unexpected message costs more, or less, in some lane
+  bool tells_eager = false;       ///< o_r of an eager one depends on more than its length
   bool crosses = false;           ///< x is more than 0 in some lane
   bool slows_bursts = false;      ///< g_b is more than g in some lane
 };
@@ -242,7 +245,8 @@ class ModelRules {
   }
   /// When its receiver has it, whose port is free.
   Lanes<K> received(const Transfer<K>& transfer) {
-    return transfer.arrival() + message_cost(transfer.pair, transfer.bytes).receive_overhead;
+    return transfer.arrival() +
+           expected_overhead(transfer, message_cost(transfer.pair, transfer.bytes));
   }
   /// What the messages of the current call take of the processor.
   Lanes<K> overheads(const TimelineState<K>& timeline, const Call& call,
@@ -256,7 +260,8 @@ class ModelRules {
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
       const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
-      if (!transfer.abandoned) sum += message_cost(transfer.pair, transfer.bytes).receive_overhead;
+      if (!transfer.abandoned)
+        sum += expected_overhead(transfer, message_cost(transfer.pair, transfer.bytes));
     }
     return sum;
   }
@@ -324,8 +329,10 @@ class ModelRules {
           leave += overhead;
           latest = latest.max(drained + overhead);
         };
-        if (transfer.handshake || !cost.tells_unexpected) {
+        if (transfer.handshake || !cost.tells_eager) {
           take(cost.receive_overhead);
+        } else if (transfer.synchronous) [[unlikely]] {
+          take(synchronous_receive(transfer, cost));
         } else {
           take((transfer.arrival() < transfer.posted)
                    .select(cost.unexpected_overhead, cost.receive_overhead));
@@ -505,7 +512,22 @@ class ModelRules {
 
   /// When the sender of an eager synchronous message knows that it was received.
   static Lanes<K> acknowledged(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
-    return transfer.arrival().max(transfer.posted) + cost.answer;
+    return transfer.arrival().max(transfer.posted) + (cost.synchronous_overhead + cost.answer);
+  }
+
+  /// o_r of an eager message in synchronous mode.
+  [[gnu::noinline]] static Lanes<K> synchronous_receive(const Transfer<K>& transfer,
+                                                        const LaneMessageCost<K>& cost) {
+    Lanes<K> overhead = (transfer.arrival() < transfer.posted)
+                            .select(cost.unexpected_overhead, cost.receive_overhead);
+    overhead += cost.synchronous_overhead;
+    return overhead;
+  }
+
+  /// What a message takes its receiver that has been posted before.
+  static Lanes<K> expected_overhead(const Transfer<K>& transfer, const LaneMessageCost<K>& cost) {
+    if (transfer.handshake || !transfer.synchronous) return cost.receive_overhead;
+    return cost.receive_overhead + cost.synchronous_overhead;
   }
 
   /// Not of a message.
@@ -624,12 +646,14 @@ class ModelRules {
         cost.answer[lane] = seconds.answer * ticks;
         cost.burst_delay[lane] = (seconds.burst_gap - seconds.gap) * ticks;
         cost.crossing_delay[lane] = seconds.crossing_delay * ticks;
+        cost.synchronous_overhead[lane] = seconds.synchronous_overhead * ticks;
       }
       cost.crossing_window = cost.send_overhead + 2 * cost.transfer + cost.receive_overhead;
       cost.crosses = (cost.crossing_delay > 0).any();
       cost.slows_bursts = (cost.burst_delay > 0).any();
       cost.protocol = machines_->interconnects[0].protocol(pair.level(), size);
       cost.tells_unexpected = (cost.unexpected_overhead != cost.receive_overhead).any();
+      cost.tells_eager = cost.tells_unexpected || (cost.synchronous_overhead > 0).any();
     }
     last_pair_ = pair;
     last_bytes_ = bytes;

@@ -132,12 +132,13 @@ class OriginRules : public ModelRules<1> {
         there.raise(in_port + cost.gap[0], in);
         in_port = there.time;
         in = there.origin;
-        const double overhead = unexpected ? cost.unexpected_overhead[0] : cost.receive_overhead[0];
+        double overhead = unexpected ? cost.unexpected_overhead[0] : cost.receive_overhead[0];
+        if (transfer.synchronous && !transfer.handshake) overhead += cost.synchronous_overhead[0];
         busy += overhead;
         there.time += overhead;
       } else if (!transfer.handshake) {
         there.raise(transfer.posted[0], {message.receiver, transfer.posted[0]});
-        there.time += cost.answer[0];
+        there.time += cost.synchronous_overhead[0] + cost.answer[0];
       }
       last.raise(there.time, there.origin);
     }

@@ -63,19 +63,22 @@ function drawTimes(canvas, datasets, largest, cuts) {
   });
 }
 
-/** How far samples lie from their curve, in per cent of it. */
-function drawResiduals(canvas, datasets, largest, cuts) {
+/** How far samples lie from their curve, in per cent of it; dashed, the stated error of each segment. */
+function drawResiduals(canvas, datasets, largest, cuts, segments = []) {
   const points = datasets.flatMap((dataset) => dataset.data);
   const limit = Math.max(5, ...points.map((point) => Math.abs(point.y))) * 1.15;
+  const stated = [1, -1].map((sign) => line("Stated error", kCurveColour, segments.flatMap((segment, index) =>
+    [segment.from, index + 1 < segments.length ? segments[index + 1].from : Math.max(largest, segment.from)]
+      .map((bytes) => ({x: onLogAxis(bytes), y: sign * 100 * segment.error, bytes}))), [5, 4]));
   new Chart(canvas, {
     type: "scatter",
-    data: {datasets},
+    data: {datasets: [...datasets, ...stated]},
     plugins: [breakpoints],
     options: {
       breakpoints: cuts,
       scales: {
         x: bytesAxis(largest, narrow() ? 64 : 16),
-        y: {min: -limit, max: limit, title: {display: true, text: "Measured − fitted"},
+        y: {min: -limit, max: limit, title: {display: true, text: "Measured / fitted − 1"},
           ticks: {callback: (value) => `${Math.round(value)} %`, maxTicksLimit: 7, includeBounds: false},
           grid: {color: (context) => context.tick.value === 0 ? kText : kGrid}},
       },
@@ -115,7 +118,7 @@ function drawCurve(section, level, curve) {
     const residuals = curve.samples.filter(([, , at]) => at > 0)
       .map(([bytes, seconds, at]) => point(bytes, 100 * (seconds / at - 1)));
     drawResiduals(chartBox(right, 320, `Residuals of ${title}`), [dots("Measured", kSampleColour, residuals)],
-      largest, cuts);
+      largest, cuts, curve.segments);
   } else {
     drawTimes(chartBox(section, 320, title), [fitted], largest, cuts);
   }
@@ -134,7 +137,8 @@ function drawLevels() {
     byId("levels").append(section);
     section.append(element("h2", `Level ${level.level}`));
     section.append(element("p", "Dashed lines are breakpoints: the table has the range that holds each with 95 % " +
-      "confidence. The small chart shows how far each sample lies from the curve.", {className: "explain"}));
+      "confidence. The small chart shows how far each sample lies from the curve, and between dashed lines the error " +
+      "that the platform file states for each segment.", {className: "explain"}));
     level.curves.forEach((curve) => drawCurve(section, level, curve));
   }
 }
@@ -193,7 +197,7 @@ function drawOverProcesses(canvas, small, times, residuals) {
     options: {scales: {x, y: {title: {display: true, text}, ticks: {callback}}}, plugins: {legend}},
   });
   draw(canvas, times, "Time", showTick);
-  draw(small, residuals, "Measured − fitted", (value) => `${value} %`);
+  draw(small, residuals, "Measured / fitted − 1", (value) => `${value} %`);
 }
 
 writeHead();

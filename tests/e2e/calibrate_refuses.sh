@@ -30,6 +30,7 @@ expect_failure 1 "b.csv exists" run 2 "$rubato" calibrate -o b.toml --quick
 [ ! -e b.toml ] || fail "b.toml was written"
 expect_failure 1 "b.csv exists" run 2 "$rubato" calibrate -o a.toml --raw b.csv --quick
 expect_failure 2 "two outputs cannot be written to one file" "$rubato" calibrate -o a.toml --raw a.csv
+expect_failure 1 "b.csv is what is read; choose another name" "$rubato" calibrate -o a.toml --raw b.csv --lengths ./b.csv --force
 [ "$(cat b.csv)" = precious ] || fail "b.csv was overwritten"
 expect_failure 2 "there is no pattern 'rign' (did you mean 'ring'" "$rubato" calibrate -o a.toml --patterns rign
 expect_failure 1 "nowhere/page.html cannot be written: No such file or directory" \

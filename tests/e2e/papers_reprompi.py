@@ -9,6 +9,7 @@ WHAT, ROOT, *REST = sys.argv[1:]
 sys.path.insert(0, f'{ROOT}/share/papers/reprompi.d')
 sys.dont_write_bytecode = True
 import observations  # noqa: E402
+import repetitions  # noqa: E402
 
 
 def near(a, b, tolerance=1e-9):
@@ -34,6 +35,18 @@ def by_hand():
     assert (first, second) == (-1, 1)
     # Section 5.2: at most 0.05, 0.01, 0.001.
     assert [observations.asterisks(p) for p in (0.051, 0.05, 0.01, 0.0011, 0.001)] == ['', '*', '**', '**', '***']
+    # 4, 6, 4, 6, ...: n of them, n even, have mean 5 and standard deviation sqrt(n / (n - 1)), so the relative standard
+    # error is 1 / (5 sqrt(n - 1)): at most 0.05 from n = 17 on, and the next even number is 18.
+    values = [4, 6] * 100
+    assert repetitions.predict(values, [('rse', 0.05, 0)], 2, 2) == 18
+    assert repetitions.predict(values[:16], [('rse', 0.05, 0)], 2, 2) is None
+    # Means 4, 5, 14/3: two that differ by d have the standard deviation d / sqrt(2), so 0.157 of their mean, then
+    # (1/3) / sqrt(2) / (29/6) = 0.0488. Medians are 4, 5, 4, 5, ...: always 0.157.
+    assert repetitions.predict(values, [('cov_mean', 0.05, 2)], 1, 1) == 3
+    assert repetitions.predict(values, [('cov_mean', 0.048, 2)], 1, 1) == 5  # 5 and 24/5: 0.2 / sqrt(2) / 4.9 = 0.0289
+    assert repetitions.predict(values, [('cov_median', 0.05, 2)], 1, 1) is None
+    # All of them: the means of even numbers of values are all 5, so the first rule decides.
+    assert repetitions.predict(values, [('rse', 0.05, 0), ('cov_mean', 0.05, 2)], 2, 2) == 18
 
 
 def lines(name):
@@ -129,19 +142,38 @@ def neighbours():
     assert len(lines('figure9')) == 8
 
 
+def predicted():
+    # Six lengths of 500 observations: 20, 30, ... or none.
+    rows = lines('experimentnrep')
+    assert [int(line[0]) for line in rows] == [8, 64, 512, 4096, 32768, 262144], rows
+    for line in rows:
+        assert line[1] == '500', line
+        assert all(count == '-' or 20 <= int(count) <= 500 and int(count) % 10 == 0 for count in line[2:]), line
+
+
+def clocks():
+    # Four ranks, whose clocks run 20 ppm each faster than the one before: 60 us a second without correction.
+    rows = lines('experimentclocks')
+    assert [row[0] for row in rows[::7]] == ['none', 'jk', 'hca', 'hca2', 'hca3'], rows
+    begin, *_, end = [(float(row[2]), float(row[3])) for row in rows[:7]]
+    if begin[1] < 100:  # else the ranks had no core when the offset was measured
+        near(end[1] - begin[1], 60 * end[0], 0.5)
+    assert all(float(row[4]) <= float(row[3]) <= float(row[5]) for row in rows)
+
+
 if WHAT == 'statistics':
     by_hand()
     sys.exit()
 CHECKS = {'t1': loops, '1': distributions, '2': means, '3': launches, '4': over_time, '5': both_sides('figure5', 3),
           '6': both_sides('figure6', 4), '7': both_sides('figure7', 4), '8': both_sides('figure8', 5), '9': neighbours,
-          '10': tested, '11': both_sides('figure11', 8), '12': trials}
+          '10': tested, '11': both_sides('figure11', 8), '12': trials, 'nrep': predicted, 'clocks': clocks}
 with open(f'{REST[0]}/index.html') as file:
     page = file.read()
 assert not re.search('src=|href=|<script', page), 'the page loads something'
 for key in REST[1].split(','):
-    name = f'table{key[1:]}' if key[0] == 't' else f'figure{key}'
+    name = f'table{key[1:]}' if key[0] == 't' else f'experiment{key}' if key.isalpha() else f'figure{key}'
     assert f'<section id="{name}">' in page, name
-    if key != 't1':
+    if key not in ('t1', 'nrep'):
         xml.dom.minidom.parse(f'{REST[0]}/{name}.svg')
     try:
         CHECKS[key]()

@@ -4,9 +4,13 @@
 . "$(dirname "$0")/lib.sh"
 root=$(cd "$here/../.." && pwd)
 export RUBATO="$rubato" MPICC="mpicc.$flavour" MPIRUN="mpirun.$flavour"
-: "${figures:=t1,1,2,3,10,12}"
+: "${figures:=t1,1,2,3,10,12,nrep}"
 
 "$python" "$here/papers_reprompi.py" statistics "$root" || fail "statistics: see above"
+repetitions="$root/share/papers/reprompi.d/repetitions.py"
+printf 'level,pattern\nnode,pingpong\n' >samples.csv
+expect_failure 1 "samples.csv: no column processes; single observations are needed" "$python" "$repetitions" samples.csv
+expect_failure 2 "'sem' is none of rse" "$python" "$repetitions" samples.csv --rule sem=0.1
 mkdir there
 expect_failure 1 "reprompi: there exists" "$root/share/papers/reprompi" there
 expect_failure 1 "there is no figure '13'" "$root/share/papers/reprompi" -f 13

@@ -82,6 +82,16 @@ TEST_CASE("a synchronous send follows from its receiver if that posts behind the
   CHECK(late.path.hops == 1);
   CHECK(late.path.compute == std::vector<double>{4400, 1100});
   CHECK(late.crossing("MPI_Ssend") == Approx(130));
+  // The receiver takes y = 50 to say that it is there: 1010 + 20 + 50 or 1100 + 70, and the sender
+  // hears of it 50 later. From 1090 on rank 1 has 1 of compute, so posted late it ends at 1171.
+  Scenario tells = toy();
+  tells.platform.level(Level::kNode)->synchronous_overhead = TransferCurve({{0, 50e-9, 0, 0}});
+  const Watched early_told = watch(at(500), tells);
+  CHECK(early_told.path.elapsed == Approx(1190 + 4400));
+  CHECK(early_told.in_call("MPI_Ssend") == Approx(1190));
+  const Watched late_told = watch(at(1100), tells);
+  CHECK(late_told.path.elapsed == Approx(1280 + 4400));
+  CHECK(late_told.crossing("MPI_Ssend") == Approx(180));
 }
 
 // 2000 bytes, o_s = 10: the request is at the receiver at 10 + L = 110, and T - L = 2000 behind

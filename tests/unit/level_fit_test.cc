@@ -315,6 +315,35 @@ TEST_CASE("what crossing messages take longer is recovered, and bounds the gap")
   CHECK_FALSE(fit_level(samples).crossing_delay);
 }
 
+TEST_CASE("what eager synchronous sends take more is recovered, at any speed of the machine") {
+  // y(n) = 0.3 us up to 64 B, 0.1 us above; 4096 B and less are eager. 16384 B wait for their
+  // receiver by themselves: what is measured there (the same time twice) is no y.
+  const auto extra = [](double n) { return n <= 64 ? 0.3e-6 : 0.1e-6; };
+  LevelSamples samples = level(0, 0);
+  CHECK_FALSE(fit_level(samples).synchronous);  // samples of older versions
+  // The machine was three times as slow meanwhile.
+  for (const double n : {0., 1., 4., 16., 64., 256., 1024., 4096., 16384.}) {
+    const double more = n <= 4096 ? extra(n) : 0;
+    samples.synchronous_beside.push_back({n, 1, 3 * transfer(n), {}, 1});
+    samples.synchronous.push_back({n, 1, 3 * (transfer(n) + more), {}, 1});
+  }
+  const LevelFit fit = fit_level(samples);
+  REQUIRE(fit.synchronous);
+  CHECK(fit.synchronous->segments.size() == 2);
+  Platform platform;
+  add_level(platform, Level::kNode, fit, samples.probe);
+  for (const double n : {0., 8., 64., 256., 4096.}) {
+    // A hundredth of a one-way time of 1 to 5 us that is off by a hundredth, too.
+    CHECK(platform.level(Level::kNode)->synchronous_overhead(n) == Approx(extra(n)).epsilon(0.03));
+  }
+  CHECK(curve_ranges(fit).find("#   synchronous from 0B: ") != std::string::npos);
+
+  // Half a hundredth of the one-way time is noise.
+  samples.synchronous = samples.synchronous_beside;
+  for (TimedLength& timing : samples.synchronous) timing.seconds *= 1.005;
+  CHECK_FALSE(fit_level(samples).synchronous);
+}
+
 TEST_CASE("what bursts take longer than gaps say is recovered, and the gap is not longer") {
   // From 64 KiB on each further message of a burst takes 2 T = 6 us + n / (1 GB/s).
   const auto burst_gap = [](double n) { return n < 65536 ? gap(n) : 2 * transfer(n); };

@@ -79,6 +79,7 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     unexpected_overhead = [ { from = "0B", latency = "70ns", bandwidth = "10GB/s" } ]
     burst_gap = [ { from = "0B", latency = "30ns", bandwidth = "4GB/s" } ]
     crossing_delay = [ { from = "0B", latency = "20ns", bandwidth = "5GB/s" } ]
+    synchronous_overhead = [ { from = "0B", latency = "90ns", bandwidth = "8GB/s" } ]
     [memory]
     copy = [ { from = "0B", latency = "15ns", bandwidth = "10GB/s" } ]
   )",
@@ -104,9 +105,20 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     REQUIRE(again.level(Level::kNode)->burst_gap);
     CHECK((*again.level(Level::kNode)->burst_gap)(n) == Approx(30e-9 + n * 0.25e-9));
     CHECK(again.level(Level::kNode)->crossing_delay(n) == Approx(20e-9 + n * 0.2e-9));
+    CHECK(again.level(Level::kNode)->synchronous_overhead(n) == Approx(90e-9 + n * 0.125e-9));
     REQUIRE(again.copy);
     CHECK((*again.copy)(n) == Approx(15e-9 + n * 0.1e-9));
   }
+}
+
+TEST_CASE("an uncertainty that is no number is not written") {
+  Platform platform;
+  platform.level(Level::kNode).emplace();
+  platform.level(Level::kNode)->transfer =
+      TransferCurve({{0, 1e-6, 1e-9, std::numeric_limits<double>::quiet_NaN()}});
+  const std::string text = format_platform(platform);
+  CHECK(text.find("uncertainty") == std::string::npos);
+  CHECK(parse_platform(text, "again").level(Level::kNode)->transfer(1000) == Approx(2e-6));
 }
 
 TEST_CASE("a steep segment is written with the digits that it needs") {
@@ -201,7 +213,7 @@ TEST_CASE("a bad platform file is refused with file, line and the nearest key") 
   // Curves that are one time, in each place where one may stand.
   const std::string points = "points = [ { size = \"1B\", time = \"2us\" } ]\n";
   for (const char* key : {"send_overhead", "receive_overhead", "unexpected_overhead", "gap",
-                          "burst_gap", "crossing_delay"}) {
+                          "burst_gap", "crossing_delay", "synchronous_overhead"}) {
     CHECK(complaint(head + points + key + " = \"-3us\"\n") ==
           std::string("cluster.toml:4: level.node.") + key + ": a time must not be negative");
   }

@@ -196,6 +196,7 @@ TEST_CASE("random programs with overheads, ports and rendezvous") {
   near.gap = 0.25;
   near.burst_gap = 0.625;
   near.crossing = 130;
+  near.synchronous = 70;
   near.rendezvous = 1000;
   near.collectives.preset = CollectivePreset::kOpenMpi;
   for (const CollectiveOp op : {CollectiveOp::kBcast, CollectiveOp::kGather, CollectiveOp::kReduce})

@@ -75,6 +75,10 @@ TEST_CASE("clocks of far nodes take long to be made one") {
   CHECK(clock_seconds(2, 0.1) == Approx(60.3));
   CHECK(clock_seconds(5, 0.1) == Approx(180.9));
   CHECK(clock_seconds(1, 0.1) == 0);
+  // A barrier of two is half a round trip, of five to eight three of them, one after the other.
+  CHECK(round_trip_of_barrier(0.05, 2) == Approx(0.1));
+  CHECK(round_trip_of_barrier(0.15, 5) == Approx(0.1));
+  CHECK(round_trip_of_barrier(0.15, 8) == Approx(0.1));
 }
 
 TEST_CASE("a sweep of a quick run measures what it has time for, and says what it left out") {

@@ -27,6 +27,8 @@ inline Scenario platform(const Machine& machine) {
     if (machine.burst_gap > 0)
       text << "burst_gap = [{ from = \"0B\", latency = \"0s\", bandwidth = \""
            << 1 / machine.burst_gap << "GB/s\" }]\n";
+    if (machine.synchronous > 0)
+      text << "synchronous_overhead = \"" << machine.synchronous << "ns\"\n";
     if (machine.crossing > 0) text << "crossing_delay = \"" << machine.crossing << "ns\"\n";
     if (machine.rendezvous < kNever)
       text << "protocol = [{ from = \"0B\", kind = \"eager\" }, { from = \"" << machine.rendezvous

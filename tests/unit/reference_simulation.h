@@ -16,11 +16,11 @@
 namespace rubato::property {
 
 /// Prices in ns: o_s, o_r, T(n) = latency + n * per_byte, g(n) = n * gap, g_b(n) = n * burst_gap
-/// where that is more, x(n) = crossing.
+/// where that is more, x(n) = crossing, y(n) = synchronous.
 struct Machine {
   double o_s = 0, o_r = 0;
   double node_latency = 0, network_latency = 0;
-  double per_byte = 0, gap = 0, burst_gap = 0, crossing = 0;
+  double per_byte = 0, gap = 0, burst_gap = 0, crossing = 0, synchronous = 0;
   double rendezvous = kNever;            ///< from this size on
   Protocol protocol = Protocol::kAsync;  ///< of those
   bool whole = false;                    ///< collectives take whole ticks
@@ -306,8 +306,9 @@ class Reference {
       const double together = std::max(0.0, lasts - (arrival(id) - flight(id)));
       state.in_port =
           std::max(arrival(id) + std::min(machine_->crossing, together), state.in_port + gap);
-      overheads += machine_->o_r;
-      latest = std::max(latest, state.in_port + machine_->o_r);
+      const double received = machine_->o_r + acknowledging(id);
+      overheads += received;
+      latest = std::max(latest, state.in_port + received);
     }
     for (const int instance : op.started) {
       const Op& started = program_->instances[instance];
@@ -339,8 +340,14 @@ class Reference {
     const Transfer& transfer = transfers_[id];
     if (!transfer.waits) return -kNever;
     if (is_rendezvous(program_->messages[id])) return arrival(id);
-    return std::max(arrival(id), transfer.posted) + machine_->o_s +
+    return std::max(arrival(id), transfer.posted) + acknowledging(id) + machine_->o_s +
            latency(program_->messages[id]) + machine_->o_r;
+  }
+
+  /// What its receiver takes to say that it has a message.
+  double acknowledging(int id) const {
+    const bool says = transfers_[id].synchronous && !is_rendezvous(program_->messages[id]);
+    return says ? machine_->synchronous : 0;
   }
 
   double collective_leave(int rank, const Op& op, double enter) const {

@@ -76,7 +76,11 @@ TEST_CASE("samples outlive a run that fails") {
   const std::string name = in("a.csv");
   SampleWriter(name, false).add("measured\n");
   CHECK(content(name + ".partial") == "measured\n");
-  CHECK_THROWS_WITH(SampleWriter(name, false), Catch::Contains("a.csv.partial is what a run left"));
+  CHECK_THROWS_WITH(SampleWriter(name, false),
+                    Catch::Contains("a.csv.partial is what a run left that was killed or failed: "
+                                    "'rubato fit' reads samples; move it away"));
+  CHECK_THROWS_WITH(SampleWriter(name, false, rubato::Rows::kObservations),
+                    Catch::Contains("what a run left that was killed or failed; move it away"));
   CHECK(content(name + ".partial") == "measured\n");
   SampleWriter(name, true);
   CHECK(in.files() == 0);

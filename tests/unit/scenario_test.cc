@@ -95,6 +95,24 @@ TEST_CASE("bandwidth changes what crossing messages take longer") {
   CHECK(delay(":bandwidth=2GB/s") == 0);           // of either direction
 }
 
+TEST_CASE("overhead changes what a synchronous message takes its receiver more") {
+  PlatformFile file;
+  std::ofstream(file.path()) << R"(
+    format = 1
+    [level.node]
+    latency = "1us"
+    bandwidth = "1GB/s"
+    synchronous_overhead = "300ns"
+  )";
+  const auto extra = [&](const std::string& change) {
+    const Scenario scenario = parse_scenario(file.path() + change);
+    return Interconnect(scenario.platform).message(Level::kNode, 1000).synchronous_overhead;
+  };
+  CHECK(extra("") == Approx(300e-9));
+  CHECK(extra(":overhead*2") == Approx(600e-9));
+  CHECK(extra(":latency*10,bandwidth*2") == Approx(300e-9));  // it is the processor's
+}
+
 TEST_CASE("bandwidth changes burst gaps as gaps") {
   PlatformFile file;
   std::ofstream(file.path()) << R"(

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Table 1 and the figures of ReproMPI's paper from the observations of share/papers/reprompi:
+"""Table 1, the figures and two experiments of ReproMPI's paper from the observations of share/papers/reprompi:
 figures.py OUTPUT_DIR HEAD A B LAUNCHES_OF_A_TRIAL COLD_BYTES KEY...
 """
 import json
@@ -11,6 +11,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import pictures  # noqa: E402 (it finds the pictures of all papers)
 import page  # noqa: E402
+import repetitions  # noqa: E402
 from observations import (asterisks, mean_interval, quantile_pairs, quartiles, read, skewness, times,  # noqa: E402
                           tukey)
 from page import Figure  # noqa: E402
@@ -378,11 +379,86 @@ def figure12():
         table=table(('benchmark', 'bytes', 'trials', 'largest_over_least', 'median_seconds'), rows))
 
 
+# --- Before measuring ------------------------------------------------------------------------------------------------
+
+
+def predicted_repetitions():
+    rules = repetitions.DEFAULT
+    cells = repetitions.read(f'{OUT}/pilot.csv')
+    names = [repetitions.text_of(rule) for rule in rules]
+    rows, misses = [], {name: [] for name in names}
+    for (_, _, size), launches in sorted(cells.items()):
+        first = min(launches)
+        counts = []
+        for rule, name in zip(rules, names):
+            count = repetitions.predict(launches[first], [rule])
+            counts.append(count)
+            # In the other launches: how far the mean of so many is from the mean of all.
+            for launch in sorted(launches):
+                if count and launch != first:
+                    values = launches[launch]
+                    misses[name].append(abs(statistics.mean(values[:count]) / statistics.mean(values) - 1))
+        rows.append((size, len(launches[first]), *(count or '-' for count in counts)))
+    text = f'{"bytes":>8}{"of":>7}' + ''.join(f'{name:>22}' for name in names) + '\n'
+    text += ''.join(f'{row[0]:>8}{row[1]:>7}' + ''.join(f'{count:>22}' for count in row[2:]) + '\n' for row in rows)
+    words = []
+    for k, name in enumerate(names):
+        counts = [row[2 + k] for row in rows if row[2 + k] != '-']
+        never = len(rows) - len(counts)
+        words.append(f'{name}: ' + (f'{min(counts)} to {max(counts)}' if counts else 'no length settles')
+                     + (f', {never} of {len(rows)} lengths never' if counts and never else '')
+                     + (f'; in other launches the mean of so many is within {100 * statistics.median(misses[name]):.1f} % of that '
+                        f'of all in the middle, {100 * max(misses[name]):.0f} % at worst' if misses[name] else ''))
+    return Figure(
+        'nrep', 'Repetitions predicted before measuring',
+        'The benchmark predicts, for each function and size, the number of observations from a short run: by the relative '
+        'standard error of the mean, or by the coefficient of variation of the means, or medians, at its last steps.',
+        'MPI_Allreduce, first launch. ' + '. '.join(words) + '.', text=text,
+        table=table(('bytes', 'observations', *(rule[0] for rule in rules)), rows))
+
+
+def clock_methods():
+    with open(f'{OUT}/clocks.csv') as file:
+        head, *lines = [line.rstrip('\n').split(',') for line in file]
+    at = {name: head.index(name) for name in head}
+    found = {}  # by method: {trial: [(seconds, microseconds)]}
+    took = {}
+    for line in lines:
+        method = line[at['method']]
+        found.setdefault(method, {}).setdefault(int(line[at['trial']]), []).append(
+            (float(line[at['seconds']]), float(line[at['largest_error_us']])))
+        took.setdefault(method, []).append(float(line[at['synchronised_in']]))
+    rows, series, words = [], [], []
+    for method in ('none', 'jk', 'hca', 'hca2', 'hca3'):
+        trials = list(found[method].values())
+        points = []
+        for step in zip(*trials):
+            errors = [error for _, error in step]
+            seconds_since = statistics.median(since for since, _ in step)
+            points.append((seconds_since, statistics.median(errors), min(errors), max(errors)))
+            rows.append((method, statistics.median(took[method]), *points[-1]))
+        if method != 'none':
+            series.append((method.upper(), [(since, 1e-6 * error) for since, error, _, _ in points], False))
+        begin, end = points[0], points[-1]
+        name = 'the offset alone' if method == 'none' else method.upper()
+        words.append(f'{name} ({statistics.median(took[method]):.2f} s): {begin[1]:.1f} us at once, {end[1]:.0f} us '
+                     f'({end[2]:.0f} to {end[3]:.0f}) after {end[0]:.0f} s')
+    return Figure(
+        'clocks', 'Clock methods: how far clocks are apart after some time',
+        'Clocks of nodes drift quickly, so methods that know the offset alone (SKaMPI, NBCBench) are wrong soon. JK learns the '
+        'drift and takes long; HCA is as accurate and faster, HCA2 faster and less accurate than HCA.',
+        f'{len(found["jk"])} trials of each method in turn, medians (and extremes): ' + '; '.join(words) + '.',
+        pictures.over_time('Largest error of a rank\'s clock, medians', series, 'seconds since it was synchronised',
+                           note=f'medians of {len(found["jk"])} trials'),
+        table=table(('method', 'synchronised_in', 'seconds', 'median_us', 'least_us', 'largest_us'), rows))
+
+
 def main(out, head, a, b, of_trial, cold, *keys):
     global OUT, A, B, OF_TRIAL, COLD
     OUT, A, B, OF_TRIAL, COLD = out, a, b, int(of_trial), int(cold)
     makers = {'t1': table1, '1': figure1, '2': figure2, '3': figure3, '4': figure4, '5': figure5, '6': figure6, '7': figure7,
-              '8': figure8, '9': figure9, '10': figure10, '11': figure11, '12': figure12}
+              '8': figure8, '9': figure9, '10': figure10, '11': figure11, '12': figure12, 'nrep': predicted_repetitions,
+              'clocks': clock_methods}
     page.write([makers[key]() for key in makers if key in keys], out, 'ReproMPI\'s figures, done again', head)
 
 

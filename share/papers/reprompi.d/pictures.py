@@ -150,8 +150,8 @@ def intervals(title, panels, width=1000, height=190):
     return drawing.svg()
 
 
-def over_time(title, series, x_label, width=1000, height=280):
-    """series: [(name, [(x, seconds)], dashed)]; y does not start at 0."""
+def over_time(title, series, x_label, width=1000, height=280, note='full: mean, dashed: median'):
+    """series: [(name, [(x, seconds)], dashed)]; y does not start at 0; note: what stands beside the legend."""
     every = [point for _, points, _ in series for point in points]
     low, high = min(y for _, y in every), max(y for _, y in every)
     factor, unit = scale_of(high)
@@ -163,7 +163,7 @@ def over_time(title, series, x_label, width=1000, height=280):
     for name, points, dashed in series:
         panel.curve(points, CALLS[families.index(name.split(',')[0]) % len(CALLS)], 1.8, '5 4' if dashed else '')
     legend(drawing, families, TOP + height + 50)
-    drawing.text(width - 12, TOP + height + 61, 'full: mean, dashed: median', 'end', 11)
+    drawing.text(width - 12, TOP + height + 61, note, 'end', 11)
     return drawing.svg()
 
 

@@ -1,0 +1,14 @@
+#include "tools/platform_fit.h"
+
+#include <catch2/catch.hpp>
+
+using namespace rubato;
+
+TEST_CASE("a curve that is uncertain by half of itself is told of") {
+  SegmentedFit fit;
+  CHECK(uncertain_curve(fit).empty());
+  fit.segments = {{0, 1e-6, 1e-9, 0.03}, {4096, 2e-6, 1e-9, 0.49}};
+  CHECK(uncertain_curve(fit).empty());
+  fit.segments[1].uncertainty = 8.3;
+  CHECK(uncertain_curve(fit).find("Its times from 4KiB on are uncertain by 830 %") == 0);
+}
