@@ -100,4 +100,10 @@ ended
 head -c 40 checkpoint >short && mv short checkpoint
 replay --checkpoint checkpoint --json part.json >part.txt 2>&1 || fail "a short head: $(cat part.txt)"
 cmp -s whole.json part.json || fail "a short head: the JSON differs"
+
+# Events may be written anew in place, which changes neither the anchor nor the directory.
+ended
+touch -d 2001-01-01 "$(find run.otf2dir/traces -name '*.evt' | head -n 1)"
+if replay --checkpoint checkpoint >out.txt 2>&1; then fail "other events"; fi
+grep -q 'rubato: error: checkpoint: is of a replay with another command, archive' out.txt || fail "other events: $(cat out.txt)"
 pass
