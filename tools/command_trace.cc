@@ -237,6 +237,12 @@ int trace(const Arguments& arguments) {
           "but MPI programs that it starts",
           program, why));
     }
+    if (const std::string join = srun_that_joins(flavour); !join.empty()) {
+      print_to_stderr(
+          fmt::format("rubato: warning: srun started the tasks without PMI, so each is an MPI job "
+                      "of its own, and only one is recorded; use {}",
+                      join));
+    }
   }
 
   preload(tracer);
