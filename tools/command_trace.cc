@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -282,6 +283,7 @@ int command_trace(const Arguments& arguments) {
     // All ranks of a job meet the same trouble. Rank 0 tells it, and has to before mpirun, seeing
     // another rank's exit code, ends it.
     if (launcher_rank() == 0) throw;
+    std::signal(SIGTERM, SIG_DFL);  // by mpirun, and no news
     sleep(2);
     return 1;
   }

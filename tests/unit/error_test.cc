@@ -7,6 +7,9 @@ TEST_CASE("nearest suggests a typo's original and nothing for a stranger") {
   // "latncy" is one insertion away from "latency".
   CHECK(rubato::nearest("latncy", keys) == "latency");
   CHECK(rubato::did_you_mean("bandwith", keys) == " (did you mean 'bandwidth'?)");
+  // Three other letters, but the same name.
+  CHECK(rubato::nearest("infiniband-HDR", {"infiniband-edr", "infiniband-hdr"}) ==
+        "infiniband-hdr");
   // Every candidate is more than max(2, length/3) edits away.
   CHECK(rubato::nearest("topology", keys).empty());
 }
