@@ -55,7 +55,8 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   const size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
   std::vector<std::string> longer;
   for (const std::string& candidate : candidates) {
-    if (letters >= kShortest && candidate.starts_with(word)) longer.push_back(candidate);
+    const bool is_new = std::find(longer.begin(), longer.end(), candidate) == longer.end();
+    if (letters >= kShortest && candidate.starts_with(word) && is_new) longer.push_back(candidate);
   }
   if (longer.empty()) {
     const std::string best = nearest(word, candidates);

@@ -19,6 +19,9 @@ TEST_CASE("the beginning of a longer name suggests all that begin so") {
   const std::vector<std::string> names = {"bandela", "infiniband-edr", "infiniband-hdr"};
   CHECK(rubato::did_you_mean("infiniband", names) ==
         " (did you mean one of 'infiniband-edr', 'infiniband-hdr'?)");
+  // A command and a topic may share a name.
+  CHECK(rubato::did_you_mean("platform", {"platforms", "units", "platforms"}) ==
+        " (did you mean 'platforms'?)");
   CHECK(rubato::did_you_mean("ban", names) == " (did you mean 'bandela'?)");
   CHECK(rubato::did_you_mean("ba", names).empty());
   // "--raw" is two letters off, "--launches" begins so.
