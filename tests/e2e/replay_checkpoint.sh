@@ -71,7 +71,7 @@ resumed "two processes" run 2 "$rubato" replay run.otf2dir $machines
 ended
 before=$found
 size=$(wc -c <checkpoint)
-printf 'X' | dd of=checkpoint bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+printf 'damaged' | dd of=checkpoint bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 resumed "a damaged record" replay
 [ "$found" -lt "$before" ] || fail "a damaged record is taken: $found, $before"
 
