@@ -422,9 +422,11 @@ std::vector<Timings> sweep_in_turn(const std::vector<Loop>& loops, const SweepOp
         (run.elapsed() >= options.busy_budget || run.repeatable_within() <= kRepeatable)) {
       break;
     }
-    run.tell("cycle " + std::to_string(i) + ", " + std::to_string(lengths.size()) + " lengths");
     if (i % kSettledEvery == 0) uncertain = run.uncertain();
     const bool whole = i % kSettledEvery == 0 || uncertain.empty();
+    run.tell("cycle " + std::to_string(i) + ", " +
+             (whole ? "" : std::to_string(uncertain.size()) + " of ") +
+             std::to_string(lengths.size()) + " lengths");
     going = run.cycle(whole ? lengths : uncertain);
   }
   if (going && !(options.planned && run.elapsed() >= options.budget)) repeat_anomalies(run);

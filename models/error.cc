@@ -6,7 +6,11 @@
 namespace rubato {
 namespace {
 
-/// Levenshtein distance, one row at a time.
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// Levenshtein distance, one row at a time; capitals are as good as small letters.
 size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -14,7 +18,7 @@ size_t edit_distance(const std::string& a, const std::string& b) {
     size_t diagonal = row[0];
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const size_t replace = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
     }
@@ -51,7 +55,8 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   const size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
   std::vector<std::string> longer;
   for (const std::string& candidate : candidates) {
-    if (letters >= kShortest && candidate.starts_with(word)) longer.push_back(candidate);
+    const bool is_new = std::find(longer.begin(), longer.end(), candidate) == longer.end();
+    if (letters >= kShortest && candidate.starts_with(word) && is_new) longer.push_back(candidate);
   }
   if (longer.empty()) {
     const std::string best = nearest(word, candidates);

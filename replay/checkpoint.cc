@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "models/error.h"
@@ -74,9 +75,10 @@ Bytes head(const std::string& key) {
   return to.take();
 }
 
-/// Puts the whole records behind the head of a file into `found`; how many bytes that are, head
-/// included.
-size_t take_records(const Bytes& bytes, size_t at, std::map<uint64_t, ScenarioResult>& found) {
+/// Puts the whole records behind the head of a file into `found`, up to one that does not fit; how
+/// many bytes that are, head included.
+size_t take_records(const Bytes& bytes, size_t at, const Checkpoint::Fits& fits,
+                    std::map<uint64_t, ScenarioResult>& found) {
   RecordHead record{};
   while (bytes.size() - at >= sizeof record) {
     std::memcpy(&record, bytes.data() + at, sizeof record);
@@ -87,7 +89,9 @@ size_t take_records(const Bytes& bytes, size_t at, std::map<uint64_t, ScenarioRe
     try {
       ByteReader reader(from, from + record.size);
       const uint64_t scenario = reader.number();
-      found.insert_or_assign(scenario, take_result(reader));
+      ScenarioResult result = take_result(reader);
+      if (fits && !fits(scenario, result)) break;
+      found.insert_or_assign(scenario, std::move(result));
     } catch (const std::exception&) {
       break;  // a record that nobody wrote, with the right checksum
     }
@@ -136,7 +140,7 @@ std::vector<std::string> files_of_others(const std::string& file) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(const std::string& file, const std::string& key, int self)
+Checkpoint::Checkpoint(const std::string& file, const std::string& key, int self, const Fits& fits)
     : name_(self == 0 ? file : file + "." + std::to_string(self)) {
   file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   if (file_ < 0) fail_by_system(name_, "the checkpoint cannot be opened");
@@ -155,7 +159,7 @@ Checkpoint::Checkpoint(const std::string& file, const std::string& key, int self
         fail(name_,
              "is of a replay with another command, archive, platform file or version; remove it, "
              "or name another --checkpoint FILE");
-      whole = take_records(bytes, begin.size(), found_);
+      whole = take_records(bytes, begin.size(), fits, found_);
     }
     if (ftruncate(file_, static_cast<off_t>(whole)) != 0 ||
         lseek(file_, static_cast<off_t>(whole), SEEK_SET) < 0)
@@ -166,7 +170,7 @@ Checkpoint::Checkpoint(const std::string& file, const std::string& key, int self
       const Bytes theirs = checkpoint_in(other);
       if (!begins_with(theirs, begin)) continue;
       std::map<uint64_t, ScenarioResult> more;
-      take_records(theirs, begin.size(), more);
+      take_records(theirs, begin.size(), fits, more);
       for (const auto& [scenario, result] : more) {
         if (found_.emplace(scenario, result).second) add(scenario, result);
       }

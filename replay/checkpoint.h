@@ -13,6 +13,7 @@
 // before it goes on, however many wrote them.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -22,10 +23,14 @@ namespace rubato {
 
 class Checkpoint {
  public:
-  /// That of process `self`. The first one reads what a run with the same key has left, and makes
-  /// the file where there is none; another one starts anew, once the first one has read all.
+  /// Whether a result can be that of this scenario; unset: any.
+  using Fits = std::function<bool(uint64_t scenario, const ScenarioResult&)>;
+
+  /// That of process `self`. The first one reads what a run with the same key has left, up to a
+  /// record that does not fit, and makes the file where there is none; another one starts anew,
+  /// once the first one has read all.
   /// Errors: InputError where it is of another run, no checkpoint, in use, or cannot be written.
-  Checkpoint(const std::string& file, const std::string& key, int self);
+  Checkpoint(const std::string& file, const std::string& key, int self, const Fits& fits = {});
   ~Checkpoint();
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;

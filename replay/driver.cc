@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <memory>
-#include <numeric>
 
 #include "models/error.h"
 #include "replay/archive/input_format.h"
@@ -14,6 +12,7 @@
 #include "replay/engine/replay.h"
 #include "replay/engine/wide.h"
 #include "replay/fit_degradation.h"
+#include "replay/lane_settings.h"
 #include "replay/observe/coverage.h"
 #include "replay/observe/identity.h"
 #include "replay/observe/profile.h"
@@ -89,7 +88,7 @@ class Driver {
     if (options_->total_functions && source_->function_totals()) {
       FunctionTotals totals = *source_->function_totals();
       if (divided_) divided_->gather(totals);
-      total_functions(names, totals);
+      results_.functions = compute_of_functions(names, totals, *trace_);
     }
     ++passes_done_;
     if (needs_minima) find_minima();
@@ -97,7 +96,7 @@ class Driver {
     if (needs_minima && options_->repair && !trace_->one_clock &&
         first_outcome_->clock_violations.total() > 0)
       repair();
-    resumed_.open(*options_);
+    resumed_.open(*options_, *scenarios_, trace_->ranks(), coverage_.calls_by_time().size());
     if (options_->spread) {
       spread_.emplace(*options_->spread);
       spread_->run(results_.scenarios, [&] { replay_groups(groups); });
@@ -129,8 +128,6 @@ class Driver {
       }
     }
   }
-
-  double ticks(double seconds) const { return seconds * trace_->ticks_per_second; }
 
   /// What the scenarios do to compute beyond a factor for all; nothing when none does.
   template <int K>
@@ -341,14 +338,16 @@ class Driver {
         std::vector<MeasuredLane> lanes;
         Lanes<K> keeps_flushes, keeps_stolen;
         for (int lane = 0; lane < K; ++lane) {
-          lanes.push_back(measured_lane(scenario_of(lane)));
+          lanes.push_back(
+              measured_lane(scenario_of(lane), *options_, overhead_, trace_->ticks_per_second));
           keeps_flushes[lane] = lanes[lane].drop_flushes ? 0 : 1;
           keeps_stolen[lane] = lanes[lane].drop_stolen ? 0 : 1;
         }
         profile.keep_lost(keeps_flushes, keeps_stolen);
         const auto replay_by = [&](auto& rules) {
-          const Scenario* pricing = pricing_scenario();
-          if (pricing) rules.set_price(receiver_price(*pricing));
+          const Scenario* pricing = pricing_scenario(*scenarios_, *trace_);
+          if (pricing)
+            rules.set_price(receiver_price(*pricing, *options_, trace_->ticks_per_second));
           outcome = pass(rules, &profile, observers<K>(),
                          compute_changes<K>(scenarios, group.placement), waits);
           clipped = rules.clipped();
@@ -362,25 +361,10 @@ class Driver {
       }
     }
     if (!group.measured) {
-      LaneMachines machines;
-      const std::shared_ptr<const Distances> distances =
-          scenario_of(0).platform.contention.make_distances(group.placement);
-      for (int lane = 0; lane < K; ++lane) {
-        const Scenario& scenario = scenario_of(lane);
-        machines.interconnects.emplace_back(scenario.platform, options_->fallback_level, distances);
-        machines.names.push_back(scenario.name);
-        machines.cpu.push_back(scenario.cpu);
-      }
-      machines.pairs = Pairs(group.placement, distances);
-      machines.ticks_per_second = trace_->ticks_per_second;
-      machines.keep_stolen = options_->keep_stolen;
-      machines.spinning_waits = options_->spinning_waits;
+      LaneMachines machines =
+          lane_machines(scenarios, group.placement, *options_, overhead_, trace_->ticks_per_second);
       machines.looks_at_posts = source_->looks_at_posts();
       if (divided_) machines.looks_at_posts = divided_->any(machines.looks_at_posts);
-      machines.outside_ticks = options_->compensate ? ticks(overhead_.outside) : 0;
-      machines.function_ticks = options_->compensate ? ticks(overhead_.function) : 0;
-      machines.inside_ticks =
-          options_->compensate ? ticks(overhead_.inside_before + overhead_.inside_after) : 0;
       const auto replay_by = [&](auto& rules) {
         outcome = pass(rules, &profile, observers<K>(),
                        compute_changes<K>(scenarios, group.placement), waits);
@@ -464,74 +448,11 @@ class Driver {
     }
   }
 
-  /// The same with bins counted from the start of the run, not in the clock of the replay.
-  static LinkLoads from_the_start(LinkLoads links, const ScenarioResult& result) {
-    double start = std::numeric_limits<double>::infinity();
-    for (const RankResult& rank : result.ranks) start = std::min(start, rank.start);
-    links.begin -= start;
-    double first = result.start, last = result.start + result.elapsed;
-    for (const OtherJobResult& job : result.jobs) {
-      first = std::min(first, job.begin);
-      last = std::max(last, job.begin + job.elapsed);
-    }
-    links.span = result.jobs.empty() ? result.elapsed : last - first;
-    return links;
-  }
-
-  /// The platform file that prices what the archive does not bound: that of its own machine, else
-  /// the first; none where there is none.
-  const Scenario* pricing_scenario() const {
-    const Scenario* first = nullptr;
-    for (const Scenario& scenario : *scenarios_) {
-      if (is_own_machine(scenario, *trace_)) return &scenario;
-      if (!first && scenario.basis == Basis::kModel && !scenario.platform_file.empty())
-        first = &scenario;
-    }
-    return first;
-  }
-
-  /// What a message costs its receiver there, ticks.
-  MeasuredRules<1>::OwnPrice receiver_price(const Scenario& scenario) const {
-    return [machine = Interconnect(scenario.platform, options_->fallback_level),
-            per_second = trace_->ticks_per_second](Level level, double bytes) {
-      return machine.has(level) ? machine.message(level, bytes).receive_overhead * per_second : 0;
-    };
-  }
-
   void note_priced_calls(uint64_t calls, const Scenario* pricing) {
     TraceSummary& summary = results_.trace;
     if (calls <= summary.priced_calls) return;
     summary.priced_calls = calls;
     summary.priced_by = pricing ? pricing->name : "";
-  }
-
-  MeasuredLane measured_lane(const Scenario& scenario) const {
-    MeasuredLane lane;
-    lane.cpu = scenario.cpu;
-    lane.elastic = options_->spinning_waits && !scenario.local &&
-                   (scenario.basis == Basis::kUndisturbed || scenario.cpu != 1 ||
-                    !scenario.processors.empty() || !scenario.functions.empty());
-    if (scenario.basis == Basis::kUndisturbed && options_->compensate) {
-      lane.outside = ticks(overhead_.outside);
-      lane.inside_before = ticks(overhead_.inside_before);
-      lane.inside_after = ticks(overhead_.inside_after);
-      lane.per_action = {ticks(overhead_.message), ticks(overhead_.request),
-                         ticks(overhead_.completion), ticks(overhead_.collective)};
-      lane.function = ticks(overhead_.function);
-    }
-    if (scenario.basis == Basis::kUndisturbed) {
-      lane.drop_flushes = true;
-      lane.drop_stolen = !options_->keep_stolen;
-    }
-    return lane;
-  }
-
-  /// Time that a rank lost while it waited has a row of its own, and is no part of `mpi`.
-  static void keep_waits_in_mpi(RankResult& rank) {
-    if (rank.lost_core + rank.flushing == 0) return;
-    const double waited = std::accumulate(rank.waits.begin(), rank.waits.end(), 0.0);
-    if (waited <= rank.mpi) return;
-    for (double& wait : rank.waits) wait *= rank.mpi / waited;
   }
 
   void summarize() {
@@ -543,24 +464,6 @@ class Driver {
     coverage_.fill(summary);
     for (const int name : coverage_.calls_by_time())
       results_.calls.push_back(trace_->calls[name].name);
-  }
-
-  /// Fills Results::functions.
-  void total_functions(const std::vector<FunctionName>& names, const FunctionTotals& totals) {
-    std::map<uint32_t, FunctionResult> found;
-    for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
-      for (const auto& [number, ticks] : totals[timeline]) {
-        if (!(ticks > 0)) continue;
-        const auto [entry, is_new] = found.try_emplace(number);
-        FunctionResult& function = entry->second;
-        if (is_new) {
-          function = {names[number].name, names[number].place(), {}};
-          function.compute.resize(trace_->ranks());
-        }
-        function.compute[trace_->rank_of(timeline)] += ticks / trace_->ticks_per_second;
-      }
-    }
-    for (auto& [number, function] : found) results_.functions.push_back(std::move(function));
   }
 
   EventSource* source_;

@@ -9,7 +9,6 @@
 #include "models/error.h"
 #include "replay/archive/input_format.h"
 #include "replay/cluster/memory_transport.h"
-#include "replay/cluster/processors.h"
 
 namespace rubato {
 namespace {
@@ -57,7 +56,7 @@ JointReplay replay_jointly(Team& team, const std::string& archive,
   return joint;
 }
 
-int threads_that_pay(const EventSource& source, int asked) {
+int threads_that_pay(const EventSource& source, int asked, int processors) {
   // With less to do, the threads' own definitions cost more than they save; with fewer ranks each
   // has to wait for another one too often (share/doc/scale.md), and so it has beside more than 8.
   constexpr uint64_t kRecordsOfThread = 4000000;
@@ -67,7 +66,7 @@ int threads_that_pay(const EventSource& source, int asked) {
   const auto ranks = static_cast<int>(sizes.size());
   if (asked > 0) return std::clamp(asked, 1, std::max(1, ranks));
   const uint64_t records = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
-  const int most = std::min({available_processors(), kMostThreads, ranks / kRanksOfThread});
+  const int most = std::min({processors, kMostThreads, ranks / kRanksOfThread});
   return std::clamp(static_cast<int>(std::min<uint64_t>(records / kRecordsOfThread, kMostThreads)),
                     1, std::max(1, most));
 }

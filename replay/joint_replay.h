@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replay/cluster/one_process.h"
+#include "replay/cluster/processors.h"
 #include "replay/cluster/team.h"
 #include "replay/driver.h"
 #include "replay/trace/trace.h"
@@ -29,9 +30,9 @@ JointReplay replay_jointly(Team& team, const std::string& archive,
                            const std::function<void(OneProcess)>& notice_spread = {});
 
 /// How many threads of this process should divide a replay of `source`: as many as are `asked` for
-/// or, where that is 0, as there are processors and enough records for; no more than ranks, and 1
+/// or, where that is 0, as there are `processors` and enough records for; no more than ranks, and 1
 /// where it is not known how much there is to do.
-int threads_that_pay(const EventSource& source, int asked);
+int threads_that_pay(const EventSource& source, int asked, int processors = available_processors());
 
 /// The same by so many threads of this process. Each has definitions and results of its own.
 /// Nothing where one of them met an error: one thread alone will come to the same, and say what it

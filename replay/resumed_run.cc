@@ -7,12 +7,40 @@
 
 namespace rubato {
 
-void ResumedRun::open(const ReplayOptions& options) {
+namespace {
+
+/// Whether a result has what reports look at by number: of each rank, call and cable.
+bool has_all(const ScenarioResult& result, const Scenario& scenario, size_t ranks, size_t calls) {
+  if (result.name != scenario.name || !result.jobs.empty() || result.contention) return false;
+  if (!result.deadlock.empty()) return result.ranks.empty();
+  const auto has_calls = [&](const RankResult& rank) { return rank.calls.size() == calls; };
+  if (result.ranks.size() != ranks ||
+      !std::all_of(result.ranks.begin(), result.ranks.end(), has_calls))
+    return false;
+  if (!result.links) return true;
+  const LinkLoads::Drawing& drawing = result.links->drawing;
+  const size_t points = drawing.shape.vertices.size();
+  return drawing.busy.size() == drawing.shape.cables.size() &&
+         std::all_of(drawing.shape.cables.begin(), drawing.shape.cables.end(),
+                     [&](const TopologyDrawing::Cable& cable) {
+                       return cable.from < points && cable.to < points;
+                     });
+}
+
+}  // namespace
+
+void ResumedRun::open(const ReplayOptions& options, const std::vector<Scenario>& scenarios,
+                      int ranks, size_t calls) {
   if (options.checkpoint.empty()) return;
   Team* const team = options.team ? options.team : options.spread;
   const bool leads = !team || team->leads();
   const auto open_own = [&] {
-    checkpoint_.emplace(options.checkpoint, options.checkpoint_key, team ? team->self() : 0);
+    checkpoint_.emplace(options.checkpoint, options.checkpoint_key, team ? team->self() : 0,
+                        [&](uint64_t scenario, const ScenarioResult& result) {
+                          return scenario < scenarios.size() &&
+                                 has_all(result, scenarios[scenario], static_cast<size_t>(ranks),
+                                         calls);
+                        });
   };
   const auto open_first = [&] {
     if (leads) open_own();

@@ -15,9 +15,10 @@ namespace rubato {
 /// A run that goes on behind a checkpoint, and writes it; nothing without one.
 class ResumedRun {
  public:
-  /// All of a team call this, if there is one. Errors: InputError; NeedsOneProcess in all of a
-  /// team.
-  void open(const ReplayOptions& options);
+  /// All of a team call this, if there is one; `ranks` and `calls`: how many results have to have.
+  /// Errors: InputError; NeedsOneProcess in all of a team.
+  void open(const ReplayOptions& options, const std::vector<Scenario>& scenarios, int ranks,
+            size_t calls);
 
   /// True if all of these were done before; the process that leads has them then in `results`.
   bool take(const std::vector<size_t>& scenarios, Results& results);

@@ -1,8 +1,12 @@
 #include "replay/summary.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "tracer/schema.h"
 
@@ -171,6 +175,47 @@ void summarize_scenario(const PlayedScenario& played, ScenarioResult& result) {
     if (std::none_of(result.collectives.begin(), result.collectives.end(), is_this))
       result.absent_collectives.push_back(name_of(op));
   }
+}
+
+void keep_waits_in_mpi(RankResult& rank) {
+  if (rank.lost_core + rank.flushing == 0) return;
+  const double waited = std::accumulate(rank.waits.begin(), rank.waits.end(), 0.0);
+  if (waited <= rank.mpi) return;
+  for (double& wait : rank.waits) wait *= rank.mpi / waited;
+}
+
+LinkLoads from_the_start(LinkLoads links, const ScenarioResult& result) {
+  double start = std::numeric_limits<double>::infinity();
+  for (const RankResult& rank : result.ranks) start = std::min(start, rank.start);
+  links.begin -= start;
+  double first = result.start, last = result.start + result.elapsed;
+  for (const OtherJobResult& job : result.jobs) {
+    first = std::min(first, job.begin);
+    last = std::max(last, job.begin + job.elapsed);
+  }
+  links.span = result.jobs.empty() ? result.elapsed : last - first;
+  return links;
+}
+
+std::vector<FunctionResult> compute_of_functions(const std::vector<FunctionName>& names,
+                                                 const FunctionTotals& totals,
+                                                 const TraceDefinitions& trace) {
+  std::map<uint32_t, FunctionResult> found;
+  for (int timeline = 0; timeline < trace.timelines(); ++timeline) {
+    for (const auto& [number, ticks] : totals[timeline]) {
+      if (!(ticks > 0)) continue;
+      const auto [entry, is_new] = found.try_emplace(number);
+      FunctionResult& function = entry->second;
+      if (is_new) {
+        function = {names[number].name, names[number].place(), {}};
+        function.compute.resize(trace.ranks());
+      }
+      function.compute[trace.rank_of(timeline)] += ticks / trace.ticks_per_second;
+    }
+  }
+  std::vector<FunctionResult> functions;
+  for (auto& [number, function] : found) functions.push_back(std::move(function));
+  return functions;
 }
 
 }  // namespace rubato

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <vector>
+
 #include "models/cost/scenario.h"
 #include "models/network/placement.h"
 #include "replay/engine/replay_outcome.h"
 #include "replay/observe/results.h"
+#include "replay/trace/function_times.h"
 #include "replay/trace/recording_overhead.h"
 #include "replay/trace/trace.h"
 
@@ -28,6 +31,19 @@ struct PlayedScenario {
 
 /// Fills the facts about a scenario beyond its times. `result.collectives` are there already.
 void summarize_scenario(const PlayedScenario& played, ScenarioResult& result);
+
+/// Time that a rank lost while it waited has a row of its own, and is no part of `mpi`: waits that
+/// are longer than that are shortened.
+void keep_waits_in_mpi(RankResult& rank);
+
+/// The same with bins counted from the start of the run, not in the clock of the replay, and with
+/// its span.
+LinkLoads from_the_start(LinkLoads links, const ScenarioResult& result);
+
+/// The functions that compute, in the order of `names`.
+std::vector<FunctionResult> compute_of_functions(const std::vector<FunctionName>& names,
+                                                 const FunctionTotals& totals,
+                                                 const TraceDefinitions& trace);
 
 /// True when the platform file was measured on the nodes of the archive with its MPI library, and
 /// the scenario changes nothing of it.

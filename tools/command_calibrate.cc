@@ -44,10 +44,7 @@ Flavour calibrator_flavour(Flavour asked) {
     }
     return launcher;
   }
-  if (asked != Flavour::kUnknown) return asked;
-  if (std::getenv("PMIX_RANK")) return Flavour::kOpenMpi;
-  if (std::getenv("PMI_RANK")) return Flavour::kMpich;
-  return Flavour::kUnknown;
+  return asked != Flavour::kUnknown ? asked : likely_launcher_flavour();
 }
 
 /// cluster.toml -> cluster.csv
@@ -380,6 +377,8 @@ int command_calibrate(const Arguments& arguments) {
       return 0;
     }
     const Flavour flavour = calibrator_flavour(request.mpi);
+    if (const std::string join = srun_that_joins(request.mpi); !join.empty())
+      throw InputError("calibrate needs ranks that find each other: use " + join);
     if (flavour == Flavour::kUnknown) {
       throw InputError("calibrate needs at least 2 ranks: mpirun -n 2 rubato calibrate ...");
     }

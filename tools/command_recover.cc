@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
 #include "models/error.h"
+#include "models/shell_quoted.h"
 #include "tools/commands.h"
+#include "tools/numbers.h"
 #include "tools/options.h"
 #include "tools/standard_streams.h"
 #include "tracer/recover.h"
@@ -43,8 +45,10 @@ int command_recover(const Arguments& arguments) {
   } catch (const RecoverError& error) {
     throw InputError(error.what());
   }
-  std::string text = fmt::format("{}: {} events of {} of {} ranks, {:.3f} s\n", result.output,
-                                 result.events, result.recovered, result.ranks, result.seconds);
+  std::string text =
+      fmt::format("{}: {} events of {} of {} ranks, {:.3f} s; next: rubato replay {}\n",
+                  result.output, show_count(result.events), result.recovered, result.ranks,
+                  result.seconds, shell_quoted(result.output));
   constexpr size_t kMost = 8;
   for (const auto* lines : {&result.missing, &result.in_calls}) {
     for (size_t i = 0; i < lines->size() && i < kMost; ++i)

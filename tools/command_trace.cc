@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -237,6 +238,12 @@ int trace(const Arguments& arguments) {
           "but MPI programs that it starts",
           program, why));
     }
+    if (const std::string join = srun_that_joins(flavour); !join.empty()) {
+      print_to_stderr(
+          fmt::format("rubato: warning: srun started the tasks without PMI, so each is an MPI job "
+                      "of its own, and only one is recorded; use {}",
+                      join));
+    }
   }
 
   preload(tracer);
@@ -276,6 +283,7 @@ int command_trace(const Arguments& arguments) {
     // All ranks of a job meet the same trouble. Rank 0 tells it, and has to before mpirun, seeing
     // another rank's exit code, ends it.
     if (launcher_rank() == 0) throw;
+    std::signal(SIGTERM, SIG_DFL);  // by mpirun, and no news
     sleep(2);
     return 1;
   }

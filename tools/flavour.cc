@@ -118,6 +118,27 @@ Flavour launcher_flavour() {
   return Flavour::kUnknown;
 }
 
+Flavour likely_launcher_flavour() {
+  const Flavour launcher = launcher_flavour();
+  if (launcher != Flavour::kUnknown) return launcher;
+  if (has("PMIX_RANK")) return Flavour::kOpenMpi;
+  if (has("PMI_RANK")) return Flavour::kMpich;
+  return Flavour::kUnknown;
+}
+
+std::string srun_that_joins(Flavour flavour) {
+  const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+  if (likely_launcher_flavour() != Flavour::kUnknown || !tasks || std::atoi(tasks) < 2) return "";
+  switch (flavour) {
+    case Flavour::kOpenMpi:
+      return "srun --mpi=pmix";
+    case Flavour::kMpich:
+      return "srun --mpi=pmi2";
+    default:
+      return "srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH)";
+  }
+}
+
 Flavour program_flavour(const std::string& program) {
   const std::string loader = interpreter(program);
   if (loader.empty()) return Flavour::kUnknown;

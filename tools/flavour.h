@@ -17,6 +17,15 @@ std::string flavour_title(Flavour flavour);
 /// of mpirun and for launchers that serve both.
 Flavour launcher_flavour();
 
+/// The same, and for Slurm's PMI, which serves both, the library that mostly speaks it: PMIx Open
+/// MPI, PMI-2 MPICH and its relatives.
+Flavour likely_launcher_flavour();
+
+/// Where srun started several tasks without PMI (`--mpi=none`), so that each would be an MPI job of
+/// its own: the srun that joins them, for an MPI library or, where that is unknown, for both; else
+/// "".
+std::string srun_that_joins(Flavour flavour);
+
 /// Which MPI library a program is linked to, directly or through its libraries; unknown for
 /// scripts, static programs and programs that load MPI later.
 Flavour program_flavour(const std::string& program);

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "models/grouped.h"
+
 namespace rubato {
 namespace {
 
@@ -72,13 +74,7 @@ std::string show_bytes(double bytes) {
 }
 
 std::string show_count(uint64_t count) {
-  const std::string digits = std::to_string(count);
-  std::string grouped;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) grouped += ',';
-    grouped += digits[i];
-  }
-  return grouped;
+  return grouped(count);
 }
 
 std::string counted(uint64_t count, const std::string& one, const std::string& many) {

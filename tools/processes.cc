@@ -14,23 +14,23 @@
 namespace rubato {
 namespace {
 
-/// How many processes mpirun has started; 1 where there is none, or nobody knows which.
+/// How many processes mpirun or srun has started; 1 where there is none, or nobody knows which.
 int launched_processes() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     if (const char* size = std::getenv(name)) return std::atoi(size);
   }
   return 1;
 }
 
-/// True if mpirun, or its helper on this host, started this process itself. Below a script nobody
-/// knows whether the others come here, too, and once each, as MPI_Init wants it.
+/// True if mpirun or srun, or its helper on this host, started this process itself. Below a script
+/// nobody knows whether the others come here, too, and once each, as MPI_Init wants it.
 bool started_by_launcher() {
   std::ifstream file("/proc/" + std::to_string(getppid()) + "/comm");
   std::string name;
   std::getline(file, name);
   const auto begins = [&](const char* word) { return name.starts_with(word); };
   return begins("mpirun") || begins("mpiexec") || begins("orte") || begins("prte") ||
-         begins("hydra_");
+         begins("hydra_") || begins("slurmstepd");
 }
 
 std::unique_ptr<Transport> mpi_transport(Flavour flavour, std::string& error) {
@@ -58,7 +58,7 @@ bool all_have(Team& team, const std::vector<std::string>& words) {
 }  // namespace
 
 Processes::Processes(const std::vector<std::string>& words) {
-  const Flavour flavour = launcher_flavour();
+  const Flavour flavour = likely_launcher_flavour();
   if (flavour == Flavour::kUnknown || launched_processes() <= 1 || !started_by_launcher()) return;
   several_ = true;
   std::string error;
@@ -76,8 +76,7 @@ Processes::Processes(const std::vector<std::string>& words) {
   leads_ = launcher_rank() == 0;
   if (leads_) {
     fmt::print(stderr,
-               "rubato: one process replays everything: the library for the mpirun of {} cannot be "
-               "loaded ({})\n",
+               "rubato: one process replays everything: the library for {} cannot be loaded ({})\n",
                flavour_title(flavour), error);
   }
 }

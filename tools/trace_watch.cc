@@ -111,7 +111,8 @@ std::string unsaid_outcome(const std::string& output) {
   }
   if (stat(output.c_str(), &info) == 0) return "";
   return "rubato: nothing was recorded: no program called MPI_Init with the tracer loaded (env -i, "
-         "sudo and their like remove LD_PRELOAD: put rubato trace behind them)\n";
+         "sudo and their like remove LD_PRELOAD: put rubato trace behind them), or MPI_Init "
+         "failed\n";
 }
 
 void watch_command(const std::string& output) {

@@ -145,7 +145,7 @@ void FairShare::fill() {
   for (const uint32_t number : part_links_) {
     links_[number].left = links_[number].capacity;
     links_[number].weight = 0;
-    links_[number].change = 0;  // for now: what its users ask for
+    links_[number].asked = 0;
   }
   for (const uint32_t number : part_users_) {
     User& user = users_[number];
@@ -158,13 +158,13 @@ void FairShare::fill() {
       Link& link = links_[part(user, i).link];
       if (link.round != round_) continue;
       link.weight += weight(user, i) * user.flows;
-      link.change += weight(user, i) * user.flows * limit;
+      link.asked += weight(user, i) * user.flows * limit;
     }
   }
   std::sort(by_limit_.begin(), by_limit_.end());
   for (const uint32_t number : part_links_) {
     const Link& link = links_[number];
-    if (link.change > link.capacity) by_share_.push_back({link.left / link.weight, number});
+    if (link.asked > link.capacity) by_share_.push_back({link.left / link.weight, number});
   }
   const auto later = std::greater<>();
   std::make_heap(by_share_.begin(), by_share_.end(), later);

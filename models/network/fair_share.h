@@ -101,6 +101,7 @@ class FairShare {
     uint32_t round = 0;
     uint32_t change_round = 0;
     double change = 0;  ///< of the load, by users of the part, where the link is none
+    double asked = 0;   ///< load if all its users went at their limits
     double left = 0;    ///< capacity that no fixed user takes
     double weight = 0;  ///< of users that are not fixed
   };

@@ -231,10 +231,13 @@ std::string find_anchor(const std::string& path) {
     return anchor;
   };
   if (!fs::is_directory(path, error)) {
-    const fs::path anchor = fs::path(path).replace_extension(".otf2");
     const std::string extension = fs::path(path).extension().string();
-    if ((extension == ".def" || extension == ".evt") && fs::is_regular_file(anchor, error))
-      throw InputError(path + ": is a part of an archive; name " + anchor.string());
+    // NAME.otf2 is beside NAME.def and the directory NAME, in which each location has its files.
+    for (const fs::path& anchor : {fs::path(path).replace_extension(".otf2"),
+                                   fs::path(fs::path(path).parent_path().string() + ".otf2")}) {
+      if ((extension == ".def" || extension == ".evt") && fs::is_regular_file(anchor, error))
+        throw InputError(path + ": is a part of an archive; name " + anchor.string());
+    }
     return readable(path);
   }
   std::vector<std::string> anchors;

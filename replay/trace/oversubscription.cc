@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/grouped.h"
+
 namespace rubato {
 namespace {
 
 constexpr double kSwitchesPerSecond = 10;  ///< that a rank may have without a word
-
-/// "1,234,567"
-std::string grouped(long count) {
-  std::string digits = std::to_string(count);
-  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
-  return digits;
-}
 
 /// Ranks and cores of a node. Archives record the number of a rank's cores, not the cores
 /// themselves; so the node's ranks have at most the sum of their numbers.
@@ -70,7 +65,7 @@ std::string interrupted_ranks(const std::vector<RankProcessors>& ranks, double s
   return std::to_string(interrupted) + " of " + std::to_string(ranks.size()) +
          " ranks had more than " + std::to_string(std::lround(kSwitchesPerSecond)) +
          " involuntary context switches per second (rank " + std::to_string(worst) + ": " +
-         grouped(std::lround(rate(worst))) +
+         grouped(static_cast<uint64_t>(std::llround(rate(worst)))) +
          "): others ran in between, and the time they took is part of what was recorded";
 }
 

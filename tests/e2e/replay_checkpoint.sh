@@ -71,7 +71,7 @@ resumed "two processes" run 2 "$rubato" replay run.otf2dir $machines
 ended
 before=$found
 size=$(wc -c <checkpoint)
-printf 'X' | dd of=checkpoint bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+printf 'damaged' | dd of=checkpoint bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 resumed "a damaged record" replay
 [ "$found" -lt "$before" ] || fail "a damaged record is taken: $found, $before"
 
@@ -100,4 +100,10 @@ ended
 head -c 40 checkpoint >short && mv short checkpoint
 replay --checkpoint checkpoint --json part.json >part.txt 2>&1 || fail "a short head: $(cat part.txt)"
 cmp -s whole.json part.json || fail "a short head: the JSON differs"
+
+# Events may be written anew in place, which changes neither the anchor nor the directory.
+ended
+touch -d 2001-01-01 "$(find run.otf2dir/traces -name '*.evt' | head -n 1)"
+if replay --checkpoint checkpoint >out.txt 2>&1; then fail "other events"; fi
+grep -q 'rubato: error: checkpoint: is of a replay with another command, archive' out.txt || fail "other events: $(cat out.txt)"
 pass

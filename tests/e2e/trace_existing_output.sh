@@ -12,6 +12,8 @@ echo mine >run.otf2dir/traces.otf2
 run 2 "$rubato" trace -o run.otf2dir ./app >out.txt 2>err.txt && fail "not refused"
 grep -qx started out.txt && fail "the program was started"
 [ "$(grep -c 'rubato: error: .*run.otf2dir exists' err.txt)" = 1 ] || fail "message: $(cat err.txt)"
+# That mpirun ends the other rank is no news.
+grep -q "rubato: terminated" err.txt && fail "message: $(cat err.txt)"
 [ "$(cat run.otf2dir/traces.otf2)" = mine ] || fail "overwritten"
 "$rubato" trace -o run.otf2dir ./app >out.txt 2>err.txt && fail "not refused"
 [ $? = 1 ] || true

@@ -65,7 +65,7 @@ for end in abort exit kill term all other; do
     [ $tries -lt 50 ] || fail "$end: $(cat out.txt)"
     sleep 0.2
   done
-  grep -q "events of 4 of 4 ranks" out.txt || fail "$end: $(cat out.txt)"
+  grep -q "events of 4 of 4 ranks, .*; next: rubato replay " out.txt || fail "$end: $(cat out.txt)"
   check_archive
   expect 2000 '^MPI_SEND '
   expect 2000 '^MPI_RECV '

@@ -5,7 +5,7 @@
 //   ninja -C build-fuzz rubato-libfuzzer && mkdir corpus
 //   RUBATO_FUZZ_TARGET=platform RUBATO_FUZZ_SHARE=share build-fuzz/bin/rubato-libfuzzer corpus
 //
-// The targets are those of targets.h; an empty corpus gets their seeds.
+// The targets are those of targets.h; an empty corpus gets their seeds, corpus.py makes more.
 
 #include <cstdint>
 #include <cstdlib>

@@ -7,6 +7,9 @@ TEST_CASE("nearest suggests a typo's original and nothing for a stranger") {
   // "latncy" is one insertion away from "latency".
   CHECK(rubato::nearest("latncy", keys) == "latency");
   CHECK(rubato::did_you_mean("bandwith", keys) == " (did you mean 'bandwidth'?)");
+  // Three other letters, but the same name.
+  CHECK(rubato::nearest("infiniband-HDR", {"infiniband-edr", "infiniband-hdr"}) ==
+        "infiniband-hdr");
   // Every candidate is more than max(2, length/3) edits away.
   CHECK(rubato::nearest("topology", keys).empty());
 }
@@ -16,6 +19,9 @@ TEST_CASE("the beginning of a longer name suggests all that begin so") {
   const std::vector<std::string> names = {"bandela", "infiniband-edr", "infiniband-hdr"};
   CHECK(rubato::did_you_mean("infiniband", names) ==
         " (did you mean one of 'infiniband-edr', 'infiniband-hdr'?)");
+  // A command and a topic may share a name.
+  CHECK(rubato::did_you_mean("platform", {"platforms", "units", "platforms"}) ==
+        " (did you mean 'platforms'?)");
   CHECK(rubato::did_you_mean("ban", names) == " (did you mean 'bandela'?)");
   CHECK(rubato::did_you_mean("ba", names).empty());
   // "--raw" is two letters off, "--launches" begins so.

@@ -9,7 +9,6 @@
 
 #include "models/error.h"
 #include "replay/archive/text_source.h"
-#include "replay/cluster/processors.h"
 #include "tests/unit/forwarding_source.h"
 
 using namespace rubato;
@@ -31,20 +30,24 @@ class Sized : public ForwardingSource {
 }  // namespace
 
 TEST_CASE("threads are started where there is enough to do for each") {
-  const auto threads = [&](size_t ranks, uint64_t records, int asked) {
-    return threads_that_pay(Sized(std::vector<uint64_t>(ranks, records / ranks)), asked);
+  const auto threads = [&](size_t ranks, uint64_t records, int asked, int processors = 64) {
+    return threads_that_pay(Sized(std::vector<uint64_t>(ranks, records / ranks)), asked,
+                            processors);
   };
   // 4 million records are one thread's, and 16 ranks.
   CHECK(threads(64, 7000000, 0) == 1);
-  CHECK(threads(64, 8000000, 0) == std::min(2, available_processors()));
+  CHECK(threads(64, 8000000, 0) == 2);
   CHECK(threads(16, 80000000, 0) == 1);
-  CHECK(threads(32, 80000000, 0) == std::min(2, available_processors()));
-  CHECK(threads(1024, 4000000000, 0) == std::min(8, available_processors()));
+  CHECK(threads(32, 80000000, 0) == 2);
+  CHECK(threads(1024, 4000000000, 0) == 8);
+  CHECK(threads(1024, 4000000000, 0, 3) == 3);
+  CHECK(threads(1024, 4000000000, 0, 1) == 1);
   // Whoever asks gets as many as there are ranks.
   CHECK(threads(64, 64, 5) == 5);
   CHECK(threads(3, 64, 5) == 3);
-  CHECK(threads_that_pay(*parse_text_trace(kText), 5) ==
-        1);  // it does not say how much there is to do
+  CHECK(threads(64, 64, 5, 1) == 5);
+  // This one does not say how much there is to do.
+  CHECK(threads_that_pay(*parse_text_trace(kText), 5) == 1);
 }
 
 TEST_CASE("threads leave an archive that cannot be opened to one of them") {

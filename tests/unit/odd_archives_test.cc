@@ -346,9 +346,10 @@ TEST_CASE("a part of an archive in its place: the anchor is named") {
   const Directory directory;
   write_archive(with_one_message(), directory.archive());
   const std::string anchor = directory.file("traces.otf2");
-  CHECK_THROWS_WITH(
-      find_anchor(directory.file("traces.def")),
-      directory.file("traces.def").string() + ": is a part of an archive; name " + anchor);
+  for (const char* part : {"traces.def", "traces/0.evt", "traces/0.def"}) {
+    const std::string file = directory.file(part);
+    CHECK_THROWS_WITH(find_anchor(file), file + ": is a part of an archive; name " + anchor);
+  }
 }
 
 // libotf2 keeps a chunk of memory for each location whose files it does not find: 300 times 16 MiB.

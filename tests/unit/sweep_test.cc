@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -250,9 +251,13 @@ TEST_CASE("time goes to lengths whose mean is not certain") {
   const rubato::Timings same = rubato::sweep(loop, options);
   CHECK(same.at(8).loops == 48);
   options.settled_at = 0.01;
+  std::set<std::string> told;
+  options.progress = [&](const std::string& text) { told.insert(text); };
   const rubato::Timings rule = rubato::sweep(loop, options);
   CHECK(rule.at(8).loops == 21);
   CHECK(rule.at(16).loops == 48);
+  CHECK(told.count("cycle 12, 2 lengths") == 1);
+  CHECK(told.count("cycle 13, 1 of 2 lengths") == 1);
 }
 
 TEST_CASE("the eager limit is found to the byte") {

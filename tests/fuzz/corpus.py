@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Inputs for libFuzzer to begin with, one a file, beyond the few of targets.cc.
+
+  corpus.py text CORPUS                  text traces in the sources of tests
+  corpus.py scenario CORPUS              scenarios in tests and documents
+  corpus.py archive CORPUS ARCHIVE...    directories of archives, as the target 'archive' reads them
+
+CORPUS is a directory, which is made."""
+import hashlib
+import pathlib
+import re
+import struct
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+LONGEST = 60000  # bytes
+
+
+def texts():
+    for file in (ROOT / 'tests/unit').glob('*.*'):
+        for text in re.findall(r'R"\((.*?)\)"', file.read_text(), re.S):
+            if re.search(r'^\s*\d+(\.\d+)?: \d', text, re.M):
+                yield text.encode()
+
+
+def scenarios():
+    for pattern in 'tests/**/*.cc', 'tests/**/*.sh', 'share/doc/*.md', 'share/help/*':
+        for file in ROOT.glob(pattern):
+            words = file.read_text()
+            found = re.findall(r'parse_scenario\("([^"\n]+)"', words)
+            found += [word.strip('\'"`') for word in re.findall(r'--on ([^\s$]+)', words)]
+            for scenario in found:
+                # Nobody told the target where the networks are that have a name.
+                yield re.sub(r'^((infiniband|ethernet|slingshot|shared)-\w+)', r'share/platforms/\1.toml', scenario).encode()
+
+
+def archives(directories):
+    for directory in map(pathlib.Path, directories):
+        packed = b''
+        for file in sorted(file for file in directory.rglob('*') if file.is_file()):
+            content = file.read_bytes()
+            packed += str(file.relative_to(directory)).encode() + b'\0' + struct.pack('<Q', len(content)) + content
+        yield packed
+
+
+def main(arguments):
+    if len(arguments) < 2 or arguments[0] not in ('text', 'scenario', 'archive'):
+        sys.exit(__doc__)
+    kind, corpus, *directories = arguments
+    corpus = pathlib.Path(corpus)
+    corpus.mkdir(parents=True, exist_ok=True)
+    found = {'text': texts, 'scenario': scenarios, 'archive': lambda: archives(directories)}[kind]()
+    for content in found:
+        if len(content) <= LONGEST:
+            (corpus / hashlib.sha1(content).hexdigest()).write_bytes(content)
+
+
+main(sys.argv[1:])
