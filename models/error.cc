@@ -10,6 +10,11 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+std::string lower(std::string word) {
+  for (char& c : word) c = lower(c);
+  return word;
+}
+
 /// Levenshtein distance, one row at a time; capitals are as good as small letters.
 size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
@@ -56,7 +61,8 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   std::vector<std::string> longer;
   for (const std::string& candidate : candidates) {
     const bool is_new = std::find(longer.begin(), longer.end(), candidate) == longer.end();
-    if (letters >= kShortest && candidate.starts_with(word) && is_new) longer.push_back(candidate);
+    const bool begins = lower(candidate).starts_with(lower(word));
+    if (letters >= kShortest && begins && is_new) longer.push_back(candidate);
   }
   if (longer.empty()) {
     const std::string best = nearest(word, candidates);

@@ -90,8 +90,7 @@ size_t take_records(const Bytes& bytes, size_t at, const Checkpoint::Fits& fits,
       ByteReader reader(from, from + record.size);
       const uint64_t scenario = reader.number();
       ScenarioResult result = take_result(reader);
-      if (fits && !fits(scenario, result)) break;
-      found.insert_or_assign(scenario, std::move(result));
+      if (!fits || fits(scenario, result)) found.insert_or_assign(scenario, std::move(result));
     } catch (const std::exception&) {
       break;  // a record that nobody wrote, with the right checksum
     }

@@ -411,6 +411,7 @@ class Driver {
       ++passes_;
       return replay_group<K>(group, chosen, true);
     }
+    // (The caller's next step is one of all processes; only process 0 has results to keep.)
     if (!has_all) return;
     const std::vector<int> names = coverage_.calls_by_time();
     for (size_t lane = 0; lane < chosen.size(); ++lane) {

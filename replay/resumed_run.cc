@@ -34,8 +34,16 @@ void ResumedRun::open(const ReplayOptions& options, const std::vector<Scenario>&
   if (options.checkpoint.empty()) return;
   Team* const team = options.team ? options.team : options.spread;
   const bool leads = !team || team->leads();
+  // What it depends on, the first process found out for all.
+  std::string key = options.checkpoint_key;
+  if (options.spread) {
+    ByteWriter first;
+    first.text(key);
+    const Bytes shared = team->share(first.take());
+    key = ByteReader(shared).text();
+  }
   const auto open_own = [&] {
-    checkpoint_.emplace(options.checkpoint, options.checkpoint_key, team ? team->self() : 0,
+    checkpoint_.emplace(options.checkpoint, key, team ? team->self() : 0,
                         [&](uint64_t scenario, const ScenarioResult& result) {
                           return scenario < scenarios.size() &&
                                  has_all(result, scenarios[scenario], static_cast<size_t>(ranks),

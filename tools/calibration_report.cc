@@ -140,7 +140,7 @@ std::string calibration_html(const FittedPlatform& fitted) {
     add("Send overhead", level.fit.overheads.send);
     add("Receive overhead", level.fit.overheads.receive);
     add("Receive overhead of unexpected messages", level.fit.overheads.unexpected);
-    add("What a synchronous message takes more", level.fit.synchronous);
+    add("Synchronous overhead", level.fit.synchronous);
     add("Copy within a rank, in its cache", level.fit.copy);
     add("Copy within a rank, in memory", level.fit.cold_copy);
     add("Combining two operands of a reduction", level.fit.combination);

@@ -37,10 +37,11 @@ std::string state_of(const std::filesystem::path& file) {
 std::string states_of_events(const std::filesystem::path& directory) {
   std::vector<std::string> states;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+  for (std::filesystem::directory_iterator entry(directory, ignored), end; entry != end;
+       entry.increment(ignored)) {
     struct stat status {};
-    if (stat(entry.path().c_str(), &status) == 0)
-      states.push_back(entry.path().filename().string() + " " + state_of(status));
+    if (stat(entry->path().c_str(), &status) == 0)
+      states.push_back(entry->path().filename().string() + " " + state_of(status));
   }
   std::sort(states.begin(), states.end());
   boost::crc_optimal<64, 0x42F0E1EBA9EA3693, ~uint64_t{0}, ~uint64_t{0}, true, true> sum;

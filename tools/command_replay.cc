@@ -117,9 +117,10 @@ ReplayOptions replay_options_of(const po::variables_map& values) {
   return options;
 }
 
-/// Where --checkpoint is to be, and what its contents depend on.
+/// Where --checkpoint is to be and, in the process that leads, what its contents depend on: that
+/// takes a look at each file of the archive.
 void set_checkpoint(const po::variables_map& values, const std::string& archive,
-                    const std::vector<Scenario>& scenarios, ReplayOptions& options) {
+                    const std::vector<Scenario>& scenarios, bool leads, ReplayOptions& options) {
   if (!values.count("checkpoint")) return;
   for (const char* other : {"with", "fit-dr", "sweep"}) {
     if (values.count(other))
@@ -132,6 +133,7 @@ void set_checkpoint(const po::variables_map& values, const std::string& archive,
     if (values.count(output) && text_of(values, output) == options.checkpoint)
       throw UsageError(fmt::format("--checkpoint and --{} cannot be one file", output));
   }
+  if (!leads) return;
   options.checkpoint_key = checkpoint_key(
       archive, scenarios, engine_words(values) + (options.wait_states ? "" : " --no-wait-states"));
 }
@@ -272,7 +274,7 @@ int help_replay(Processes& processes, const Arguments& arguments) {
     const std::vector<Scenario> scenarios = parse_scenarios(values);
     const std::string archive = one_archive(values, kReplayHelp);
     const Plan plan(scenarios, values);
-    set_checkpoint(values, archive, plan.scenarios(), options);
+    set_checkpoint(values, archive, plan.scenarios(), false, options);
     std::unique_ptr<EventSource> source;
     replay_together(processes, archive, plan.scenarios(), options, values, source);
   } catch (const std::exception&) {
@@ -310,7 +312,7 @@ int command_replay(const Arguments& arguments) {
   const Plan plan(scenarios, values);
   const std::vector<Scenario>& planned = plan.scenarios();
   ReplayOptions resumed = options;
-  set_checkpoint(values, archive, planned, resumed);
+  set_checkpoint(values, archive, planned, true, resumed);
   // What is wrong with it is told before hours are spent on the archive.
   if (!resumed.checkpoint.empty()) Checkpoint(resumed.checkpoint, resumed.checkpoint_key, 0);
   std::unique_ptr<EventSource> source;

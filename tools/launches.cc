@@ -199,16 +199,16 @@ void calibrate_in_launches(const LaunchPlan& plan) {
   csv.commit();
   if (raw) {
     // One header: what follows it has the number of its launch.
-    std::string observations;
+    std::string observations, lacking;
     for (const std::string& samples : driver.samples()) {
       const std::string one = content_of(raw_of(samples));
-      if (one.empty()) {
-        print_to_stderr(fmt::format("rubato: warning: launch {} left no single observations; {}",
-                                    fs::path(samples).stem().string(),
-                                    driver.samples().size() == 1 ? plan.raw + " was not written"
-                                                                 : plan.raw + " lacks them"));
-      }
+      if (one.empty()) lacking += (lacking.empty() ? "" : ", ") + fs::path(samples).stem().string();
       observations += observations.empty() ? one : one.substr(one.find('\n') + 1);
+    }
+    if (!lacking.empty()) {
+      print_to_stderr(fmt::format("rubato: warning: launch {} left no single observations; {} {}",
+                                  lacking, plan.raw,
+                                  observations.empty() ? "was not written" : "lacks them"));
     }
     if (observations.empty()) return;
     raw->write(observations);

@@ -6,7 +6,8 @@
 
 namespace rubato {
 
-/// Seconds that a message of so many bytes takes one way, overheads included.
+/// Seconds of a message of so many bytes from the call of the sender to the return of the receiver:
+/// half a round trip.
 double one_way(const LevelModel& level, double bytes);
 
 /// What messages of some sizes take one way on each level of a platform, overheads included, and

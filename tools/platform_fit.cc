@@ -72,11 +72,13 @@ std::string disturbances(const Provenance& measured) {
 std::string uncertain_curve(const SegmentedFit& fit) {
   constexpr double kHalf = 0.5;
   const auto worst = std::max_element(
-      fit.segments.begin(), fit.segments.end(),
-      [](const Segment& a, const Segment& b) { return a.uncertainty < b.uncertainty; });
+      fit.segments.begin(), fit.segments.end(), [](const Segment& a, const Segment& b) {
+        return !(a.uncertainty >= b.uncertainty);  // also where a is no number
+      });
   if (worst == fit.segments.end() || !(worst->uncertainty >= kHalf)) return "";
   return fmt::format(
-      "Its times from {} on are uncertain by {:.0f} %, which says nothing: the samples differ from "
+      "Its times from {} on are uncertain by {:.0f} %, too much to be of use: the samples differ "
+      "from "
       "launch to launch, or were disturbed; calibrate again when the machine is idle.",
       format_bytes(worst->from), 100 * worst->uncertainty);
 }

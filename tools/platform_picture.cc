@@ -15,7 +15,6 @@
 namespace rubato {
 namespace {
 
-/// One way, from the call of the sender to the return of the receiver: half a round trip.
 /// Sizes at which a curve is drawn: 0, then eight for each doubling, and both sides of every
 /// segment border, where the curve may jump.
 std::set<double> drawing_sizes(const LevelModel& model, double largest) {

@@ -63,6 +63,19 @@ Processes::Processes(const std::vector<std::string>& words) {
   several_ = true;
   std::string error;
   transport_ = mpi_transport(flavour, error);
+  if (transport_ && transport_->processes() < launched_processes()) {
+    // Each task is a job of its own for this MPI library, as with srun and a PMI that it lacks.
+    leads_ = launcher_rank() == 0;
+    if (leads_) {
+      fmt::print(
+          stderr,
+          "rubato: one process replays everything: {} joins {} of the {} processes that were "
+          "started\n",
+          flavour_title(flavour), transport_->processes(), launched_processes());
+    }
+    transport_.reset();
+    return;
+  }
   if (transport_) {
     team_.emplace(*transport_);
     if (all_have(*team_, words)) {

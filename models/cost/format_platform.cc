@@ -106,8 +106,7 @@ void write_level(std::ostream& out, const Writer& writer, int index, const Level
     writer.curve("crossing_delay", level.crossing_delay);
   }
   if (!level.synchronous_overhead.empty()) {
-    out << "# What a short synchronous send takes its receiver more, before the sender hears of "
-           "it.\n";
+    out << "# Extra receiver time of an eager synchronous send; its sender waits for that, too.\n";
     writer.curve("synchronous_overhead", level.synchronous_overhead);
   }
 }

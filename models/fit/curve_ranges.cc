@@ -38,7 +38,7 @@ std::string curve_ranges(const LevelFit& fit) {
   if (fit.gap) lines += lines_of("gap", *fit.gap);
   if (fit.burst_gap) lines += lines_of("burst gap", *fit.burst_gap);
   if (fit.crossing_delay) lines += lines_of("crossing delay", *fit.crossing_delay);
-  if (fit.synchronous) lines += lines_of("synchronous", *fit.synchronous);
+  if (fit.synchronous) lines += lines_of("synchronous overhead", *fit.synchronous);
   if (fit.overheads.send) lines += lines_of("sending", *fit.overheads.send);
   if (fit.overheads.receive) lines += lines_of("receiving", *fit.overheads.receive);
   if (fit.overheads.unexpected) lines += lines_of("unexpected", *fit.overheads.unexpected);

@@ -169,6 +169,13 @@ std::optional<SegmentedFit> fit_lengths(const std::vector<TimedLength>& timings,
   return fit;
 }
 
+/// Makes it no less than `least`; what launches differ by remains.
+void raise_to(TimedLength& timing, double least) {
+  if (timing.seconds >= least) return;
+  timing.launch_error *= timing.seconds / least;
+  timing.seconds = least;
+}
+
 /// How much longer a message takes when one like it goes the other way, at most as long again.
 /// Absent where few lengths were measured, or it takes longer at none of them.
 std::optional<SegmentedFit> fit_crossing_delay(const LevelSamples& level,
@@ -180,7 +187,7 @@ std::optional<SegmentedFit> fit_crossing_delay(const LevelSamples& level,
   for (TimedLength& delay : delays) {
     const double least = kLeastCrossing * most(delay.bytes);
     some_take_longer |= delay.seconds > least;
-    delay.seconds = std::max(delay.seconds, least);
+    raise_to(delay, least);
   }
   if (!some_take_longer) return std::nullopt;
   return fit_lengths(delays, kCrossingNoise, max_segments);
@@ -201,7 +208,7 @@ std::optional<SegmentedFit> fit_synchronous(const LevelSamples& level, const Seg
   for (TimedLength& timing : excess) {
     const double least = std::max(kLeastGap, kLeastCrossing * transfer(timing.bytes));
     some_take_longer |= timing.seconds > least;
-    timing.seconds = std::max(timing.seconds, least);
+    raise_to(timing, least);
   }
   if (!some_take_longer) return std::nullopt;
   return fit_lengths(excess, kCrossingNoise, max_segments);

@@ -22,7 +22,7 @@ namespace rubato {
 template <int K>
 class Profile {
  public:
-  /// `only`: the timelines that are asked about, where these are not all.
+  /// `only`: the timelines that calls will come from, where these are not all; no other has a row.
   explicit Profile(const TraceDefinitions& trace, const std::vector<int>* only = nullptr)
       : trace_(&trace),
         ranks_(trace.ranks()),

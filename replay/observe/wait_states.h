@@ -89,7 +89,7 @@ class WaitStates {
     uint32_t comm_ = 0;
   };
 
-  /// `only`: the timelines that are asked about, where these are not all.
+  /// `only`: the timelines that calls will come from, where these are not all; no other has a row.
   explicit WaitStates(const TraceDefinitions& trace, const std::vector<int>* only = nullptr)
       : trace_(&trace), timelines_(trace.timelines()) {
     if (only) {

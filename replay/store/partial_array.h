@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <memory>
@@ -49,8 +50,14 @@ class PartialArray {
   }
 
   /// Of one that is made.
-  T& operator[](size_t i) { return elements_[i]; }
-  const T& operator[](size_t i) const { return elements_[i]; }
+  T& operator[](size_t i) {
+    assert(is_made(i));
+    return elements_[i];
+  }
+  const T& operator[](size_t i) const {
+    assert(is_made(i));
+    return elements_[i];
+  }
 
   /// How many there is room for.
   size_t size() const { return size_; }
@@ -58,6 +65,11 @@ class PartialArray {
   std::span<const Range> made() const { return made_; }
 
  private:
+  bool is_made(size_t i) const {
+    return std::any_of(made_.begin(), made_.end(),
+                       [i](const Range& range) { return range.first <= i && i < range.end; });
+  }
+
   size_t size_;
   T* elements_ = nullptr;
   std::vector<Range> made_;

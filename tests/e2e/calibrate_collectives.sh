@@ -3,7 +3,7 @@
 # together, and formulas in p and d that the replay reads.
 . "$(dirname "$0")/lib.sh"
 
-run 2 "$rubato" calibrate -o two.toml --tables --quick --seconds 8 --max-size 32KiB --levels self --patterns none --html two.html >table.txt ||
+run 2 "$rubato" calibrate -o two.toml --tables --quick --seconds 6 --max-size 32KiB --levels self --patterns none --html two.html >table.txt ||
   fail "two ranks: $(cat table.txt)"
 grep -q '^node allreduce p=2 ' table.txt || fail "no table of collectives: $(cat table.txt)"
 grep -q '^collectives_without_formula = ' two.toml || fail "nothing is said about formulas"
@@ -15,7 +15,7 @@ run 2 "$rubato" calibrate -o window.toml --quick --seconds 3 --max-size 1KiB --s
   >/dev/null || fail "windows"
 grep -q "^collectives_sync = .window.$" window.toml || fail "[measured] does not tell: $(cat window.toml)"
 
-run 4 "$rubato" calibrate -o four.toml --quick --seconds 12 --max-size 64KiB --patterns none --collectives barrier,bcast,gather,allreduce \
+run 4 "$rubato" calibrate -o four.toml --quick --seconds 8 --max-size 64KiB --patterns none --collectives barrier,bcast,gather,allreduce \
   >/dev/null || fail "four ranks"
 
 /usr/bin/env python3 - <<'END'

@@ -61,7 +61,7 @@ diff two.txt again.txt >difference.txt || fail "fit differs from calibrate: $(ca
 grep -q "^command = .rubato calibrate --launches 2 " two.toml || fail "[measured] does not tell the command"
 
 # Patterns with lengths of their own choice: as many as the curve asks for (else seven), and the same ones in both launches.
-"$rubato" calibrate --launches 2 --quick --seconds 6 --levels node --patterns pingpong_nonblocking --adaptive-patterns \
+"$rubato" calibrate --launches 2 --quick --seconds 3 --levels node --patterns pingpong_nonblocking --adaptive-patterns \
   --collectives none --max-size 16KiB -o adaptive.toml -- "$mpirun" -n 2 >adaptive.txt 2>&1 || fail "$(cat adaptive.txt)"
 "$python" - <<'END' || fail "adaptive patterns in several launches"
 import collections, csv

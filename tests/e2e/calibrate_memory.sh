@@ -43,8 +43,11 @@ END
   chmod +x limited.sh
   run 2 ./limited.sh "$rubato" calibrate -o self.toml --quick --levels self --max-size 1KiB --collectives none \
     >out.txt 2>&1 || skip "all but memory that runs out: MPI does not begin with 2000 MB of addresses: $(tail -1 out.txt)"
+  printf '%s\n' level,pattern,bytes,seconds_min self,sendrecv,8,1 self,sendrecv,64,1 \
+    node,pingpong,8,1 node,pingpong,64,1 node,pingpong,1073741824,1 >three.csv
   expect_failure 1 "rubato: error: no memory for a buffer of 1GiB; choose a smaller --max-size" \
-    run 2 timeout 100 ./limited.sh "$rubato" calibrate -o one.toml --quick --seconds 2 --max-size 1GiB --collectives none
+    run 2 timeout 100 ./limited.sh "$rubato" calibrate -o one.toml --quick --seconds 2 --max-size 1GiB --lengths three.csv \
+    --patterns none --collectives none
   [ "$(grep -c 'rubato: ' out.txt)" = 1 ] || fail "more than one line: $(cat out.txt)"
   # (Level self may have been measured before: levels come in random order. Its samples stay.)
   [ -z "$(ls one.toml one.csv 2>/dev/null)" ] || fail "left behind: $(ls -A)"

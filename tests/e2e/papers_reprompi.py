@@ -38,6 +38,10 @@ def by_hand():
     # 4, 6, 4, 6, ...: n of them, n even, have mean 5 and standard deviation sqrt(n / (n - 1)), so the relative standard
     # error is 1 / (5 sqrt(n - 1)): at most 0.05 from n = 17 on, and the next even number is 18.
     values = [4, 6] * 100
+    with open('levels.csv', 'w') as file:  # one pattern on two levels: two rows of the table
+        file.write('level,pattern,processes,bytes,launch,seconds\nnode,pingpong,,8,1,1e-6\nnetwork,pingpong,,8,1,5e-5\n')
+    assert repetitions.read('levels.csv') == {('node', 'pingpong', '2', 8): {1: [1e-6]},
+                                              ('network', 'pingpong', '2', 8): {1: [5e-5]}}
     assert repetitions.predict(values, [('rse', 0.05, 0)], 2, 2) == 18
     assert repetitions.predict(values[:16], [('rse', 0.05, 0)], 2, 2) is None
     # Means 4, 5, 14/3: two that differ by d have the standard deviation d / sqrt(2), so 0.157 of their mean, then

@@ -102,7 +102,7 @@ TEST_CASE("overhead changes what a synchronous message takes its receiver more")
     [level.node]
     latency = "1us"
     bandwidth = "1GB/s"
-    synchronous_overhead = "300ns"
+    synchronous_overhead = [ { from = "0B", latency = "200ns", bandwidth = "10GB/s" } ]
   )";
   const auto extra = [&](const std::string& change) {
     const Scenario scenario = parse_scenario(file.path() + change);

@@ -387,7 +387,7 @@ def predicted_repetitions():
     cells = repetitions.read(f'{OUT}/pilot.csv')
     names = [repetitions.text_of(rule) for rule in rules]
     rows, misses = [], {name: [] for name in names}
-    for (_, _, size), launches in sorted(cells.items()):
+    for (*_, size), launches in sorted(cells.items()):
         first = min(launches)
         counts = []
         for rule, name in zip(rules, names):

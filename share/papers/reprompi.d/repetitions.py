@@ -57,7 +57,7 @@ def predict(values, rules, least=LEAST, step=STEP):
 
 
 def read(path):
-    """{(function, processes, bytes): {launch: [seconds]}}, in the order of the file."""
+    """{(level, function, processes, bytes): {launch: [seconds]}}, in the order of the file."""
     cells = {}
     with open(path) as file:
         rows = [row for row in csv.reader(file) if row]
@@ -70,7 +70,8 @@ def read(path):
     for row in rows:
         if row == head:  # each launch has one
             continue
-        key = row[at['pattern']], row[at['processes']] or '2', int(row[at['bytes']])
+        level = row[head.index('level')] if 'level' in head else ''
+        key = level, row[at['pattern']], row[at['processes']] or '2', int(row[at['bytes']])
         cells.setdefault(key, {}).setdefault(int(row[at['launch']]), []).append(float(row[at[seconds]]))
     return cells
 
@@ -117,7 +118,8 @@ def main():
         sys.exit(f'repetitions: {error}')
     names = [text_of(rule) for rule in rules] + ['all']
     print(f'{"function":26}{"p":>4}{"bytes":>10}{"of":>7}' + ''.join(f'{name:>20}' for name in names))
-    for (function, processes, size), launches in sorted(cells.items()):
+    for (level, function, processes, size), launches in sorted(cells.items()):
+        function = f'{level} {function}'.strip()
         values = launches[min(launches)]
         found = [predict(values, [rule], options.least, options.step) for rule in rules]
         found.append(predict(values, rules, options.least, options.step))
