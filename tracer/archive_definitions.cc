@@ -8,7 +8,8 @@
 #include "tracer/event_writer.h"
 #include "tracer/schema.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// Writes the global definitions, each kind in a function of its own.
@@ -450,4 +451,5 @@ bool write_definitions(OTF2_GlobalDefWriter* writer, const ArchiveInfo& info,
   return GlobalDefinitions(writer, info, definitions, numbering, ranks).write();
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

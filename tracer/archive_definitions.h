@@ -11,7 +11,8 @@
 #include "tracer/overhead.h"
 
 /// The part of an archive that is written once: definitions and properties.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Facts of the archive besides its events.
 struct ArchiveInfo {
@@ -49,4 +50,5 @@ bool write_definitions(OTF2_GlobalDefWriter* writer, const ArchiveInfo& info,
 /// `complete` is "true", or "false: " and why.
 bool write_properties(OTF2_Archive* archive, const ArchiveInfo& info, const std::string& complete);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -8,7 +8,8 @@
 #include "tools/version.h"
 #include "tracer/schema.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 constexpr uint64_t kEventChunk = 1 << 20;
@@ -191,4 +192,5 @@ std::vector<std::vector<LocationSummary>> write_locations(
   return result;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

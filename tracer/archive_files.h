@@ -13,7 +13,8 @@
 /// OTF2 3.0 gives the memory of a buffer back when writing it fails, and then writes it once more.
 /// So the memory is ours and stays, and after the first error nothing of OTF2 is called any more:
 /// the archive handle is left as it is.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Who writes into an archive's directory.
 enum class Writer {
@@ -50,4 +51,5 @@ inline constexpr char kIncomplete[] = "INCOMPLETE";
 /// Directory below the archive's that full memory is emptied to.
 inline constexpr char kOverflow[] = ".records";
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

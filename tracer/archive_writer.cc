@@ -23,7 +23,8 @@
 /// collective callbacks do nothing (archive_files.cc). Each rank finishes by itself and tells rank
 /// 0 how it went, and rank 0 writes the global definitions and, only if all went well, the anchor
 /// file. Without an anchor no reader takes the directory for an archive.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// What one rank tells rank 0 when its event files are written.
@@ -295,4 +296,5 @@ bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written) {
   return !broadcast(comm, outcome).empty();
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

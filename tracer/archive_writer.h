@@ -9,7 +9,8 @@
 #include "tracer/pmpi.h"
 
 /// Writes the OTF2 archive of a job that is about to end, over MPI.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 struct ArchiveTask {
   std::string output;     ///< directory that was made when recording began
@@ -33,4 +34,5 @@ struct Written {
 /// anchor file, and the records have to be kept.
 bool write_archive(MPI_Comm comm, const ArchiveTask& task, Written& written);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

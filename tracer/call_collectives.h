@@ -8,7 +8,8 @@
 
 /// Collective calls, blocking, nonblocking and persistent; `Operation` is one of
 /// collective_sizes.h.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 inline void note_collective(Call& call, unsigned op, uint32_t communicator, uint32_t root,
                             uint64_t sent, uint64_t received) {
@@ -146,4 +147,5 @@ int record_collective_init(Call call, Real real, Arguments... arguments) {
   return result;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -7,7 +7,8 @@
 #include "tracer/recorder.h"
 
 /// Calls that make, name and free communicators.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// The creation record of a new communicator, if this rank is in it and OTF2 can describe it.
 inline void note_created(Call& call, const Communicator* entry) {
@@ -150,4 +151,5 @@ int record_comm_set_name(Call call, Real real, MPI_Comm comm, const char* name) 
   return result;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -5,7 +5,8 @@
 
 #include "tracer/scratch.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 thread_local Scratch request_scratch;
@@ -44,4 +45,5 @@ void RequestArray::release() {
   for (size_t i = count_; i-- > 0;) requests::release(saved_[i], claims_[i]);
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -15,7 +15,8 @@
 /// threads their entries are claimed (requests.h). A receive's source, tag and length are in its
 /// status, so a program that ignores statuses gets ours. Neither is visible to the program: its
 /// request, index and status arrays are written by MPI alone.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// MPICH 4.0 does not fill the status of MPI_Isendrecv: the posted values have to do.
 #ifdef MPICH_NAME
@@ -286,4 +287,5 @@ int record_cancel(Call call, Real real, MPI_Request* request) {
   return result;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

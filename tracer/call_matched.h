@@ -4,7 +4,8 @@
 #include "tracer/collective_sizes.h"
 
 /// Matched probes and their receives, and sends and receives that share a request.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// The message found by a probe for MPI_ANY_SOURCE or MPI_ANY_TAG; a later receive will name it.
 inline void note_probed(Call& call, int source, int tag, MPI_Comm comm, const MPI_Status& status) {
@@ -185,4 +186,5 @@ int record_isendrecv_replace(Call call, Real real, void* buf, Count count, MPI_D
   return result;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -12,7 +12,8 @@
 ///
 /// Common rules: nothing is recorded for MPI_PROC_NULL or for a failed call; an ignored status is
 /// replaced by one of ours; the result of the call is returned.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Records a message.
 inline void note_message(Call& call, Item item, MPI_Comm comm, int peer, int tag, uint64_t bytes) {
@@ -285,4 +286,5 @@ int record_startall(Call call, Real real, int count, MPI_Request* requests) {
   return result;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -6,7 +6,8 @@
 /// Collectives among neighbours. OTF2 has no operation for them, so their bytes are attributes of
 /// the call's Enter record, and the start and end of a request are parameters. Only existing
 /// neighbours count.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 struct NeighbourUse {
   const Communicator* entry;
@@ -133,4 +134,5 @@ int record_neighbours_init(Call call, Real real, Arguments... arguments) {
   return result;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -12,7 +12,8 @@
 /// attributes, of error handlers). Such calls are part of the call around them and leave no record.
 /// But the freed objects are forgotten, since their handles may be used again. mpi_header.py lists
 /// the kinds of calls that pass through here.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 template <class Real>
 int pass_comm_free(Real real, MPI_Comm* comm) {
@@ -100,4 +101,5 @@ int pass_array(Real real, int count, MPI_Request* requests, Rest... rest) {
   return real(count, requests, rest...);
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -9,7 +9,8 @@
 
 /// One-sided communication: operations, their completion, and the calls on windows. Levels, order
 /// and bytes are Score-P's: the bytes of an operation are those of its origin.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 inline constexpr unsigned kSyncNone = OTF2_RMA_SYNC_LEVEL_NONE;
 inline constexpr unsigned kSyncProcess = OTF2_RMA_SYNC_LEVEL_PROCESS;
@@ -389,4 +390,5 @@ int record_win_test(Call call, Real real, MPI_Win win, int* flag) {
   return result;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

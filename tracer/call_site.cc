@@ -2,7 +2,8 @@
 
 #include <unwind.h>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// A walk over the frames from here outwards.
@@ -42,4 +43,5 @@ uint64_t program_call_site(ThreadLog& log) {
   return walk.found != 0 ? walk.found : address;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

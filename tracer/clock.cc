@@ -5,7 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 bool Clock::tsc_usable() {
   unsigned a, b, c, d;
@@ -51,4 +52,5 @@ double ticks_per_second(const ClockPair& first, const ClockPair& last) {
          static_cast<double>(last.nanoseconds - first.nanoseconds);
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -6,7 +6,8 @@
 #include <ctime>
 #include <string>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// The source of time stamps: the time-stamp counter if it runs at a constant rate and the kernel
 /// trusts it, else CLOCK_MONOTONIC. All ranks of a job use the same source, so ranks of one node
@@ -44,4 +45,5 @@ std::string boot_id();
 /// Ticks per second between two samples, which should lie 20 ms or more apart.
 double ticks_per_second(const ClockPair& first, const ClockPair& last);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -24,7 +24,8 @@
 ///
 /// Ticks are 64-bit numbers; nothing absolute becomes a double. Times count from the first sample,
 /// offsets from its offset.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 constexpr double kMisfit = 2;
@@ -202,4 +203,5 @@ std::vector<ClockOffset> ClockModel::records(uint64_t first_time) const {
   return {{first_time, 0, 0}, {first_time + 1, 0, 0}};
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

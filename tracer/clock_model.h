@@ -6,7 +6,8 @@
 
 /// From raw measurements between clocks to the clock offsets of an archive. Pure arithmetic, used
 /// by the ranks at the end of a run and by a recovery from files.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Offset of a clock from the reference clock (rank 0's) at one moment.
 struct ClockOffset {
@@ -83,4 +84,5 @@ class ClockModel {
   std::vector<ClockOffset> offsets_;
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

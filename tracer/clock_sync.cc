@@ -27,7 +27,8 @@
 ///
 /// Two measurements, at MPI_Init and MPI_Finalize, give a line. Only further measurements show
 /// whether the clock followed it (--sync-every, periodic_sync.h).
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// Exchanges of one comparison: fewer if the last kPatience were no faster than the earlier ones,
@@ -160,4 +161,5 @@ ClockModel ClockSync::model() const {
   return ClockModel::from_offsets(std::move(offsets));
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

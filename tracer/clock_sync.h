@@ -5,7 +5,8 @@
 #include "tracer/clock_model.h"
 #include "tracer/pmpi.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// The clocks of a job, measured against each other by messages.
 ///
@@ -48,4 +49,5 @@ class ClockSync {
   std::vector<ClockSample> samples_;
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -6,7 +6,8 @@
 #include "tracer/function_filter.h"
 #include "tracer/symbols.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// In ascending order, so that numbers do not depend on chance.
@@ -61,4 +62,5 @@ void name_code(const Used& used, const std::vector<Module>& modules, const std::
   }
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -12,7 +12,8 @@
 /// Sizes are Score-P's logical bytes, the rank itself included: with N ranks and b bytes a block,
 /// an allreduce sends and receives N*b; in place, one block less. N is the size of the remote group
 /// on an intercommunicator.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// A collective operation as OTF2 puts it.
 struct CollectiveUse {
@@ -340,4 +341,5 @@ struct Exscan {
   }
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -10,7 +10,7 @@
 #include "tracer/record.h"
 #include "tracer/topology_query.h"
 
-namespace rubato::inline tracing::communicators {
+namespace rubato::tracing::communicators {
 namespace {
 
 uint64_t mix(uint64_t a, uint64_t b) {
@@ -262,4 +262,4 @@ std::vector<TopologyReport> topologies() {
   return list;
 }
 
-}  // namespace rubato::inline tracing::communicators
+}  // namespace rubato::tracing::communicators

@@ -16,7 +16,8 @@
 /// communicators when the archive is written (definitions.h). The identity rests on a guarantee of
 /// MPI: all members make the collective calls of a communicator in the same order, so "the third
 /// communicator made from that parent, with these members" names it.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Ranks in MPI_COMM_WORLD.
 using Members = std::shared_ptr<const std::vector<int>>;
@@ -97,4 +98,5 @@ std::vector<CommunicatorReport> reports();
 std::vector<TopologyReport> topologies();
 
 }  // namespace communicators
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -4,7 +4,8 @@
 #include <map>
 #include <set>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// Numbers groups, equal ones once.
@@ -386,4 +387,5 @@ Translation translate(const ProcessReport& own, const Numbering& numbering) {
   return translation;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

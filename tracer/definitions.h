@@ -17,7 +17,8 @@
 /// identities (communicators.h). Communicators of a single process share definitions: as in
 /// Score-P's archives, the k-th of them on every rank shares the k-th definition, whose group is
 /// COMM_SELF.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 inline constexpr uint32_t kNone = UINT32_MAX;
 
@@ -157,4 +158,5 @@ struct Translation {
 };
 Translation translate(const ProcessReport& own, const Numbering& numbering);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

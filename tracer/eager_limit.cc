@@ -8,7 +8,8 @@
 
 /// Open MPI has a limit per way that messages go (BTL), and uses those only under its own protocols
 /// (PML ob1). MPICH 4 (ch4) leaves it to the network library and does not tell.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 bool is_loaded(const char* part) {
@@ -57,4 +58,5 @@ EagerLimits eager_limits() {
   return limits;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -2,7 +2,8 @@
 
 #include <cstdint>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Bytes up to which MPI sends a message without asking the receiver, as far as the library tells
 /// by its variables; 0 where it does not.
@@ -12,4 +13,5 @@ struct EagerLimits {
 };
 EagerLimits eager_limits();
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

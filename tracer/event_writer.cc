@@ -6,7 +6,8 @@
 #include "tracer/open_functions.h"
 #include "tracer/send_mode.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// The state of writing one location.
@@ -600,4 +601,5 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
   return summary;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -11,7 +11,8 @@
 #include "tracer/thread_records.h"
 
 /// Turns the calls of one thread into OTF2 events.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// References of our attributes, and of the strings that hold their names and descriptions; fixed,
 /// so that events can be written before definitions.
@@ -93,4 +94,5 @@ LocationSummary write_events(const ThreadRecords& records, uint64_t zero, const 
                              OTF2_EvtWriter* writer, uint64_t location,
                              const Translation& translation, bool& good);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -10,7 +10,7 @@
 
 #include "tracer/scratch.h"
 
-namespace rubato::inline tracing::fortran {
+namespace rubato::tracing::fortran {
 
 std::atomic<void*> functions[kBindingCount][kCallCount];
 Sentinels sentinels;
@@ -233,4 +233,4 @@ String::String(const void* at, size_t length) {
   text_[length] = '\0';
 }
 
-}  // namespace rubato::inline tracing::fortran
+}  // namespace rubato::tracing::fortran

@@ -18,7 +18,7 @@
 /// pmpi_send_ or pmpi_send_f08_. The record_ functions of call_*.h get translations by the classes
 /// below: one object per argument, made before the call, updated after it. They never write to the
 /// program's memory.
-namespace rubato::inline tracing::fortran {
+namespace rubato::tracing::fortran {
 
 /// The symbols a wrapper stands for.
 enum Binding : unsigned { kMpif, kF08, kBindingCount };
@@ -309,4 +309,4 @@ class String {
   char* text_;
 };
 
-}  // namespace rubato::inline tracing::fortran
+}  // namespace rubato::tracing::fortran

@@ -2,7 +2,8 @@
 
 #include <sstream>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 enum class Kind { kNothing, kInclude, kExclude, kBad };
@@ -71,4 +72,5 @@ int FunctionFilter::bad_line(const std::string& text) {
   return 0;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

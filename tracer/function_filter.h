@@ -4,7 +4,8 @@
 #include <string_view>
 #include <vector>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Which functions become regions: lines `include PATTERN` and `exclude PATTERN`, with * for any
 /// text and ? for one character. The last line that matches a name decides; where none does, the
@@ -32,4 +33,5 @@ class FunctionFilter {
   std::vector<Rule> rules_;
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -6,7 +6,8 @@
 #include "tracer/pmpi.h"
 #include "tracer/recorder.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 void FunctionProbe::begin_segment(ThreadLog& log) {
   end_ = log.limit;
@@ -125,4 +126,5 @@ uint64_t take_probes(MPI_Comm comm, Overhead& overhead) {
   return static_cast<uint64_t>(all[2]);
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -7,7 +7,8 @@
 #include "tracer/mpi_headers.h"
 #include "tracer/overhead.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 struct ThreadLog;
 
@@ -76,4 +77,5 @@ class FunctionProbe {
 /// functions of all ranks.
 uint64_t take_probes(MPI_Comm comm, Overhead& overhead);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -8,7 +8,7 @@
 #include "tracer/recorder.h"
 #include "tracer/symbols.h"
 
-namespace rubato::inline tracing::functions {
+namespace rubato::tracing::functions {
 namespace {
 
 std::atomic<bool> on{false};
@@ -139,4 +139,4 @@ __attribute__((visibility("default"))) void __cyg_profile_func_exit(void* functi
 
 }  // extern "C"
 
-}  // namespace rubato::inline tracing::functions
+}  // namespace rubato::tracing::functions

@@ -2,7 +2,8 @@
 
 #include <string>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Functions of programs that were compiled with -finstrument-functions: such a program calls
 /// __cyg_profile_func_enter() and __cyg_profile_func_exit(), which are ours unless it has its own.
@@ -26,4 +27,5 @@ void pass(uint32_t functions);
 uint32_t stop_passing();
 
 }  // namespace functions
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

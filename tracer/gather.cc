@@ -1,6 +1,7 @@
 #include "tracer/gather.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 std::vector<std::string> gather(MPI_Comm comm, const std::string& mine) {
   int rank, size;
@@ -35,4 +36,5 @@ std::string broadcast(MPI_Comm comm, const std::string& at_root) {
   return bytes;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -134,17 +134,17 @@ def main():
 
     wrapped = wrapped_functions(options.table, options.header)
     with open(f'{options.out}/call_ids.h', 'w') as out:
-        out.write('#pragma once\n\nnamespace rubato::inline tracing {\n\nenum CallId : unsigned {\n')
+        out.write('#pragma once\n\nnamespace rubato {\ninline namespace tracing {\n\nenum CallId : unsigned {\n')
         for function, _ in wrapped:
             out.write(f'  k{function.name},\n')
         for probe in PROBE_IDS:
             out.write(f'  {probe},\n')
         for name in PTHREAD_CALLS:
             out.write(f'  {pthread_id(name)},\n')
-        out.write('  kCallCount\n};\n\n}  // namespace rubato::inline tracing\n')
+        out.write('  kCallCount\n};\n\n}  // namespace tracing\n}  // namespace rubato\n')
 
     with open(f'{options.out}/wrappers.cc', 'w') as out:
-        out.write('#include "tracer/wrappers.h"\n\nnamespace rubato::inline tracing {\n\n')
+        out.write('#include "tracer/wrappers.h"\n\nnamespace rubato {\ninline namespace tracing {\n\n')
         out.write('const CallInfo kCalls[kCallCount] = {\n')
         for function, entry in wrapped:
             out.write(f'    {{"{function.name}", OTF2_REGION_ROLE_{ROLES[entry.role]}}},\n')
@@ -153,7 +153,7 @@ def main():
             out.write(f'    {{"{name}", OTF2_REGION_ROLE_{role}}},\n')
         out.write('};\n')
         out.write(PROBES)
-        out.write('\n}  // namespace rubato::inline tracing\n\nusing namespace rubato;\n\n'
+        out.write('\n}  // namespace tracing\n}  // namespace rubato\n\nusing namespace rubato;\n\n'
                   + ENTRY + 'extern "C" {\n\n')
         for number, (function, entry) in enumerate(wrapped):
             out.write(wrapper(function, entry, number) + '\n')

@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Maps a handle (or another number) to its entry. Readers do not lock: a slot's key is set once
 /// and stays, its value comes and goes; a full table is replaced by a larger one, and the old one
@@ -73,4 +74,5 @@ class HandleTable {
   std::atomic<Table*> table_{nullptr};
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

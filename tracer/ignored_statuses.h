@@ -5,7 +5,8 @@
 
 /// A program that ignores statuses gets ours, since they describe the received message. Their
 /// presence must not change MPI's behaviour otherwise.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Completes a MPI_Waitall that the program called without statuses, after a call with ours that
 /// returned `result`: returns and does the same as without statuses.
@@ -41,4 +42,5 @@ inline int result_without_statuses(int result, int count, MPI_Request* requests,
 #endif
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

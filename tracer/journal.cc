@@ -11,7 +11,8 @@
 #include <fstream>
 #include <iterator>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 constexpr char kMagic[] = "Rubato journal 2\n";
@@ -343,4 +344,5 @@ bool read_journal(const std::string& name, Journal& journal, std::string& reason
   return true;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

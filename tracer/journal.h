@@ -14,7 +14,8 @@
 /// The facts needed to read a process's records after its death, written to a file beside them as
 /// soon as they are known: <directory>/<rank>.journal, a row of entries (kind, length, bytes). Each
 /// is written by one write(), which a kill does not undo.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 enum class JournalEntry : uint32_t {
   kProcess = 1,       ///< ProcessFacts, once
@@ -103,4 +104,5 @@ struct Journal {
 /// Reads a file up to its first torn entry; false with a reason when it is no journal of ours.
 bool read_journal(const std::string& file, Journal& journal, std::string& reason);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

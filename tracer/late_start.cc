@@ -4,7 +4,8 @@
 
 #include "tracer/clock.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 LateStart leave_barrier(MPI_Comm comm, MPI_Comm sharers, ThreadLog* log, double ticks_per_second) {
   const double ticks_per_nanosecond = ticks_per_second * 1e-9;
@@ -27,4 +28,5 @@ LateStart leave_barrier(MPI_Comm comm, MPI_Comm sharers, ThreadLog* log, double 
   return late;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -5,7 +5,8 @@
 #include "tracer/pmpi.h"
 #include "tracer/recorder.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// When a rank left the barrier that ends MPI's beginning, and how much of that is the scheduler's.
 ///
@@ -23,4 +24,5 @@ struct LateStart {
 /// `log` is that of this thread, begun when ranks had some more to do together.
 LateStart leave_barrier(MPI_Comm comm, MPI_Comm sharers, ThreadLog* log, double ticks_per_second);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

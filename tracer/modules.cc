@@ -12,7 +12,8 @@
 
 #include "tracer/journal.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 void Module::pack(Packer& packer) const {
   for (const uint64_t value : {begin, end, offset, bytes, modified}) packer.put(value);
@@ -110,4 +111,5 @@ std::vector<Module> seen() {
 }
 
 }  // namespace modules
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

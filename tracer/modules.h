@@ -10,7 +10,8 @@
 /// The places of a process's code in its memory. Records hold addresses; their names are looked up
 /// when the archive is written, perhaps after the death of the process. So each mapping goes to the
 /// journal as soon as an address in it is recorded.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Executable memory, and the file it is from.
 struct Module {
@@ -46,4 +47,5 @@ Range note(uint64_t address);
 std::vector<Module> seen();
 
 }  // namespace modules
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

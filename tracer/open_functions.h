@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// The functions that are open at one moment of a thread.
 ///
@@ -68,4 +69,5 @@ class OpenFunctions {
   std::vector<Open> open_;
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

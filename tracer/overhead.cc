@@ -17,7 +17,8 @@
 ///
 /// The inside part is split with a stamp taken in the empty function. A stamp reads the clock
 /// somewhere within its own duration; half-way is assumed.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 int probe_region();
 int probe_send(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
@@ -193,4 +194,5 @@ Overhead measure_overhead(bool functions, bool call_sites) {
   return result;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -4,7 +4,8 @@
 
 #include "tracer/packing.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// The cost of recording, in ticks per call. "Outside" lies beyond the recorded duration, in the
 /// compute time around the call. "Inside" is part of the recorded duration.
@@ -42,4 +43,5 @@ struct Overhead {
 /// recorded; call sites are on record from here on.
 Overhead measure_overhead(bool functions, bool call_sites);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

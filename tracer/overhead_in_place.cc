@@ -14,7 +14,8 @@
 /// sends: the part inside the send before MPI's own call, the part inside the receive behind it,
 /// with its message, and the outside part. (The parts behind the send overlap with the message.)
 /// The records show the outside part: it is the gap between a receive and the next send.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 constexpr int kTag = 31415;
@@ -144,4 +145,5 @@ void measure_in_place(int rank, int size, const std::string& host, Overhead& ove
   }
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -4,7 +4,8 @@
 
 #include "tracer/overhead.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Replaces the cost of recording in a loop (measure_overhead()) by the cost between other work:
 /// ranks 0 and 1 of MPI_COMM_WORLD send each other messages, recorded and unrecorded, if they are
@@ -12,4 +13,5 @@ namespace rubato::inline tracing {
 /// milliseconds.
 void measure_in_place(int rank, int size, const std::string& host, Overhead& overhead);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -7,7 +7,8 @@
 #include "tracer/recorder.h"
 #include "tracer/thread_records.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// All that a thread recorded. Where records are not kept, those of the segment in use are added to
@@ -65,4 +66,5 @@ std::string summarise_run(MPI_Comm comm, const ClockModel& clock, double per_sec
   return summary_line(ranks, names);
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

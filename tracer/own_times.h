@@ -9,7 +9,8 @@
 #include "tracer/time_sums.h"
 
 /// The summary of a run, from the records of its ranks.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// By this library's numbers of calls.
 RunBounds run_bounds();
@@ -18,4 +19,5 @@ RunBounds run_bounds();
 /// `clock` is this rank's, and `per_second` its ticks.
 std::string summarise_run(MPI_Comm comm, const ClockModel& clock, double per_second);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

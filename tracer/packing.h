@@ -7,7 +7,8 @@
 
 /// Serialises values and texts into a string of bytes, for messages between ranks and for the
 /// journal.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 class Packer {
  public:
@@ -69,4 +70,5 @@ class Unpacker {
   size_t at_ = 0;
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -4,7 +4,8 @@
 
 #include "tracer/journal.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// So many broadcasts from one comparison to the next, if the program keeps its pace.
@@ -103,4 +104,5 @@ void PeriodicSync::count(ThreadLog* log, MPI_Comm comm) {
   if (log != nullptr) Recorder::tracer_time(*log, begin, Clock::now());
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -17,7 +17,8 @@
 /// others made no such mistake.) MPI forbids two threads in collectives of one communicator at the
 /// same time, and for the program this is still inside the collective, so nothing here needs a
 /// lock.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 class PeriodicSync {
  public:
@@ -56,4 +57,5 @@ class PeriodicSync {
   static inline bool on_ = false;
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

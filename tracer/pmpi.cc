@@ -6,7 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 std::atomic<void*> pmpi_table[kCallCount];
 Handles handles;
@@ -107,4 +108,5 @@ const char* missing_handle() {
 }
 #endif
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

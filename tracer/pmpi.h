@@ -14,7 +14,8 @@
 /// Open MPI, from load_handles(). Do not write MPI_COMM_WORLD, MPI_REQUEST_NULL and so on in the
 /// tracer; the linker (-z defs) refuses them under Open MPI. MPI_STATUS_IGNORE, MPI_IN_PLACE and
 /// the integer constants are numbers in both.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Name of a wrapped call and OTF2's role of its region.
 struct CallInfo {
@@ -110,4 +111,5 @@ uint64_t bytes_of(Count count, MPI_Datatype type) {
   return static_cast<uint64_t>(count) * type_size(type);
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -20,7 +20,8 @@
 ///
 /// A script may start a program of the other MPI than the one the launcher guessed. Before main()
 /// such a program is executed again with the right tracer; nothing of it has run by then.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 #ifdef OPEN_MPI
@@ -89,4 +90,5 @@ __attribute__((destructor)) void unloaded() {
 }
 
 }  // namespace
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

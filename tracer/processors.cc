@@ -7,7 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// The cores of a set of `bits`, runs of them as FIRST-LAST.
@@ -95,4 +96,5 @@ uint64_t own_involuntary_switches() {
   return getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<uint64_t>(usage.ru_nivcsw) : 0;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

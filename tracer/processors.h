@@ -6,7 +6,8 @@
 #include <string>
 
 /// The kernel's information about cores, to detect ranks that shared them.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// 0 where it is not known.
 struct Processors {
@@ -29,4 +30,5 @@ uint64_t involuntary_switches(pid_t thread);
 /// The same for the calling thread, by one system call.
 uint64_t own_involuntary_switches();
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -31,7 +31,8 @@
 /// Requests are numbered per thread in the order of their posting. A request that is posted by
 /// MPI_Isend or MPI_Irecv therefore needs no number in its item: whoever decodes the thread counts
 /// along. Completions and restarts name the number.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// What an item says. kMessageLong is added to the four message items in their long form.
 enum class Item : unsigned {
@@ -466,4 +467,5 @@ class Cursor {
 };
 
 }  // namespace record
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

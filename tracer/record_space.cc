@@ -21,7 +21,8 @@
 /// busy disk stalls for milliseconds, on a file system over a network for longer. /dev/shm is such
 /// memory; it is often small in containers, so it has to have some room. It is not the program's
 /// own memory: what is there stays when the process is killed, until `rubato recover` removes it.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 constexpr long kTmpfsMagic = 0x01021994;
@@ -279,4 +280,5 @@ void RecordSpace::remove(MPI_Comm comm, const Settings& settings) {
   unlink((settings.output + "/" + kIncomplete).c_str());
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

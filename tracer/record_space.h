@@ -7,7 +7,8 @@
 #include "tracer/settings.h"
 
 /// The directories of one recording: of the archive, and of the records until it is written.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 struct RecordSpace {
   uint64_t job = 0;       ///< a number that all ranks of the job know it by
@@ -32,4 +33,5 @@ struct RecordSpace {
   void choose_directory(int rank, const Settings& settings);
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

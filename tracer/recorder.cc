@@ -15,7 +15,8 @@
 #include "tracer/threads.h"
 #include "tracer/time_sums.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 std::mutex switch_mutex;
@@ -328,4 +329,5 @@ ThreadLog* Recorder::swap_thread_log(ThreadLog* log) {
   return old;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -14,7 +14,8 @@
 /// The hot path: where records go. Each thread appends to segments of its own (segment.h). Nothing
 /// here locks, except when a thread makes its first call; nothing allocates, except a segment every
 /// ten thousand calls, and the time that takes is on record.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 class FunctionProbe;
 class TimeSums;
@@ -358,4 +359,5 @@ int record_mistake(Call& call, Real real, Arguments... arguments) {
   return result;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

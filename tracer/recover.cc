@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 /// journals say in place of what they would have said over MPI. Two things have to be made up: the
 /// rate of the clock where it was not measured a second time, and the end of calls in which a
 /// process died; they end with the last time stamp of the job.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// The number that a name begins with, if `end` follows it and nothing else.
@@ -577,4 +578,5 @@ RecoverResult recover(const RecoverTask& task) {
   return result;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -5,7 +5,8 @@
 #include <vector>
 
 /// Makes an archive of the records of a job that did not reach MPI_Finalize, or could not write it.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// The records cannot be used; the text says why and what to do.
 struct RecoverError : std::runtime_error {
@@ -36,4 +37,5 @@ struct RecoverResult {
 /// anew. Throws RecoverError.
 RecoverResult recover(const RecoverTask& task);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -3,7 +3,8 @@
 #include <cstdio>
 #include <iterator>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 std::string size_text(uint64_t bytes) {
@@ -54,4 +55,5 @@ std::string report_line(const RunReport& report, const std::string& directory) {
   return line + "; next: rubato replay " + name;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

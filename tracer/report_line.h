@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <string>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Contents of the line at the end of a traced run.
 struct RunReport {
@@ -24,4 +25,5 @@ std::string in_thousands(uint64_t number);
 /// Three digits: "0.0123 s", "12.3 s", "1234 s".
 std::string seconds_text(double seconds);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

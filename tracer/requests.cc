@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-namespace rubato::inline tracing::requests {
+namespace rubato::tracing::requests {
 
 bool threaded = false;
 
@@ -308,4 +308,4 @@ bool take_message(MPI_Message handle, Claim claim, Message& message, unsigned& a
   return true;
 }
 
-}  // namespace rubato::inline tracing::requests
+}  // namespace rubato::tracing::requests

@@ -22,7 +22,8 @@
 /// because the request did not complete. Other programs skip all of this.
 ///
 /// Entries come from mapped chunks and are used again, so the steady state allocates nothing.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 enum class RequestKind : uint8_t {
   kForeign,
@@ -126,4 +127,5 @@ void release_message(MPI_Message handle, Claim claim);
 bool take_message(MPI_Message handle, Claim claim, Message& message, unsigned& any);
 
 }  // namespace requests
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

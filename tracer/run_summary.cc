@@ -6,7 +6,8 @@
 #include "tracer/packing.h"
 #include "tracer/report_line.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 constexpr size_t kCallsShown = 3;
@@ -125,4 +126,5 @@ std::string summary_line(const std::vector<RankTimes>& ranks,
   return all.not_recorded > 0 ? line + "; shares of what was recorded" : line;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

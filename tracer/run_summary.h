@@ -8,7 +8,8 @@
 #include "tracer/time_sums.h"
 
 /// The line of `rubato trace --summary` at the end of a run.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Where the time of one rank went, in seconds; of all its threads together.
 struct RankTimes {
@@ -37,4 +38,5 @@ struct RankTimes {
 std::string summary_line(const std::vector<RankTimes>& ranks,
                          const std::vector<std::string>& call_names);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Reusable memory of a thread. Grows by doubling, so it soon fits a program's largest array. Only
 /// for thread-local variables: the memory is freed when the thread ends.
@@ -48,4 +49,5 @@ class Scratch {
   Scratch* next_ = nullptr;
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

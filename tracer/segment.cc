@@ -21,7 +21,8 @@
 /// kill of the process. Space is reserved before it is mapped, because writing to a mapping on a
 /// full disk raises SIGBUS in the host program. Pages are made present in one go, because a page
 /// fault per 170 calls would cost more than recording.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 std::atomic<uint64_t> held{0};
@@ -278,4 +279,5 @@ void SegmentFile::remove(const SegmentSpace& space, uint32_t thread, bool close)
   file_ = overflow_file_ = -1;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -12,7 +12,8 @@
 /// name in another directory, on a disk, and the numbers in the headers tell their order. The
 /// mapped one never loses its memory: where nothing else is left to move, it is copied and used
 /// again.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 struct SegmentHeader {
   static constexpr uint64_t kMagic = 0x3130746753627552;  // "RubSgt01"
@@ -98,4 +99,5 @@ class SegmentFile {
 /// Name of a thread's file in a directory.
 void segment_file_name(char* name, size_t size, const char* directory, int rank, uint32_t thread);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -26,7 +26,8 @@
 #include "tracer/requests.h"
 #include "tracer/settings.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// State from MPI_Init to MPI_Finalize.
@@ -589,4 +590,5 @@ bool session_finished() {
   return finished;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

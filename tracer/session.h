@@ -7,7 +7,8 @@
 
 /// From MPI_Init to MPI_Finalize: what happens once per process. In programs that have MPI's own
 /// sessions and no MPI_Init, from the first MPI_Session_init on.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// The time MPI_Init was entered, on both clocks: the ranks agree on one of them only afterwards.
 struct InitStamp {
@@ -48,4 +49,5 @@ bool session_started();
 /// It also reached MPI_Finalize.
 bool session_finished();
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

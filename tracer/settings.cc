@@ -11,7 +11,8 @@
 #include <fstream>
 #include <iterator>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 bool is_set(const char* name) {
@@ -122,4 +123,5 @@ void warn(const std::string& message) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

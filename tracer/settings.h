@@ -4,7 +4,8 @@
 #include <string>
 
 /// What `rubato trace` tells the tracer, through the environment.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// The part of the run to record, from the end of MPI_Init on.
 struct RunWindow {
@@ -50,4 +51,5 @@ void say_outcome(const std::string& message);
 /// Somebody says it in another way.
 void outcome_is_said();
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <vector>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// The few functions of libdw that are used. A library that programs are preloaded with must not
@@ -106,4 +107,5 @@ void SourceLines::find(uint64_t address, std::string& file, uint32_t& line) cons
   line = static_cast<uint32_t>(number);
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

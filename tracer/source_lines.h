@@ -4,7 +4,8 @@
 #include <memory>
 #include <string>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Lines of source code in the debug information of one file, read by libdw (elfutils). Where that
 /// library or the debug information is missing nothing is found.
@@ -23,4 +24,5 @@ class SourceLines {
   std::unique_ptr<Units> units_;
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

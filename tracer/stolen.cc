@@ -5,7 +5,8 @@
 
 #include <cerrno>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 bool parse_schedstat(const char* text, uint64_t& waited) {
   constexpr char kEnds[] = {' ', ' ', '\n'};
@@ -56,4 +57,5 @@ bool StolenTime::read(uint64_t& nanoseconds) {
   return parse_schedstat(text, nanoseconds);
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -5,7 +5,8 @@
 /// Stolen time of a thread: it could run but had no core. The kernel counts it (second field of
 /// /proc/thread-self/schedstat). Reading it takes a microsecond or more, so it is read only behind
 /// stretches long enough to have lost their core (Recorder::stretch()).
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// What the kernel says of one thread. Never allocates, prints or changes errno.
 class StolenTime {
@@ -30,4 +31,5 @@ class StolenTime {
 /// else, or all zero: the kernel does not count.
 bool parse_schedstat(const char* text, uint64_t& waited);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -14,7 +14,8 @@
 
 #include "tracer/source_lines.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 std::string hexadecimal(uint64_t value) {
@@ -233,4 +234,5 @@ std::vector<std::pair<uint64_t, std::string>> Symbols::functions() {
   return list;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

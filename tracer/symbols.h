@@ -13,7 +13,8 @@
 ///
 /// Names come from the symbol tables of the files. Lines need libdw, which is loaded here, when
 /// there is something to ask for: a machine without it has names all the same.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// A function, or a line of it.
 struct CodeName {
@@ -56,4 +57,5 @@ class Symbols {
   std::map<std::string, std::unique_ptr<File>> files_;
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 ThreadRecords::ThreadRecords(uint32_t thread, int file, int overflow_file, bool call_sites)
     : thread_(thread), call_sites_(call_sites) {
@@ -71,4 +72,5 @@ ThreadRecords::Mapping::~Mapping() {
   if (memory_ != MAP_FAILED) munmap(memory_, bytes_);
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -9,7 +9,8 @@
 
 /// Reads the records of a thread from its files: at MPI_Finalize, or after the death of the
 /// process.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// The segments of one thread in their order. Maps one at a time.
 class ThreadRecords {
@@ -73,4 +74,5 @@ class ThreadRecords {
   std::vector<Segment> segments_;
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

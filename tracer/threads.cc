@@ -14,7 +14,8 @@
 #include "call_ids.h"
 #include "tracer/recorder.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace threads {
 namespace {
 
@@ -194,4 +195,5 @@ RUBATO_PTHREAD pthread_clockjoin_np(pthread_t thread, void** value, clockid_t cl
 }  // extern "C"
 
 }  // namespace threads
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

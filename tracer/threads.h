@@ -2,7 +2,8 @@
 
 #include <cstdint>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// The threads that the program creates while it is recorded, and who waits for their end.
 ///
@@ -28,4 +29,5 @@ Birth& own();
 void note_on_record();
 
 }  // namespace threads
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

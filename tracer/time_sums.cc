@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// The call is one of pthreads.
@@ -74,4 +75,5 @@ void TimeSums::call(const record::Record& r, uint64_t enter) {
   stolen_ += stolen;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

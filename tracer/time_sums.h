@@ -7,7 +7,8 @@
 
 /// Where the time of a thread went, as sums over its records: what `rubato trace --summary` prints
 /// at the end of a run, also where the records themselves are not kept.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Calls that begin and end the time that counts, by CallId.
 struct RunBounds {
@@ -57,4 +58,5 @@ class TimeSums {
   std::array<CallSum, kFirstMark> calls_{};
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -1,6 +1,7 @@
 #include "tracer/topology.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 std::string list_text(const std::vector<int>& ranks) {
@@ -29,4 +30,5 @@ std::string Topology::text() const {
   return "from" + list_text(sources) + " to" + list_text(destinations);
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -5,7 +5,8 @@
 
 #include "tracer/packing.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// The neighbours of a process in a communicator with a topology, as ranks of that communicator in
 /// MPI's order; -1 at the edges of a grid.
@@ -23,4 +24,5 @@ struct Topology {
   std::string text() const;
 };
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -1,6 +1,7 @@
 #include "tracer/topology_query.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 namespace {
 
 /// Per dimension first the neighbour below, then the one above; each is source and destination.
@@ -60,4 +61,5 @@ std::shared_ptr<const Topology> topology_of(MPI_Comm comm, int rank) {
   return topology;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -5,9 +5,11 @@
 #include "tracer/pmpi.h"
 #include "tracer/topology.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Asks MPI for the neighbours of this process; null where the communicator has no topology.
 std::shared_ptr<const Topology> topology_of(MPI_Comm comm, int rank);
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

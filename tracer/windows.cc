@@ -8,7 +8,8 @@
 #include "tracer/record.h"
 #include "tracer/requests.h"
 
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 Window::Window(const Communicator& comm, uint32_t number, bool allocated_by_mpi)
     : id(number),
@@ -178,4 +179,5 @@ std::vector<std::vector<int>> groups() {
 }
 
 }  // namespace windows
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

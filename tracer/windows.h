@@ -13,7 +13,8 @@
 ///
 /// As with communicators, all members compute the same identity for a window: it is the n-th one
 /// made on its communicator.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// Operations of one kind towards one target share a number until they complete. The kinds are
 /// puts, whose remote end comes later than the local one, and gets.
@@ -118,4 +119,5 @@ void Window::complete_all(bool remotely, Visit visit) {
   }
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -12,7 +12,8 @@
 #include "tracer/session.h"
 
 /// What the generated wrappers include, and the few kinds of calls that fit nowhere else.
-namespace rubato::inline tracing {
+namespace rubato {
+inline namespace tracing {
 
 /// MPI_Init and MPI_Init_thread: recording starts when MPI is up.
 template <class Real, class... Arguments>
@@ -74,4 +75,5 @@ int record_pcontrol(Call call, Real real, int level) {
   return result;
 }
 
-}  // namespace rubato::inline tracing
+}  // namespace tracing
+}  // namespace rubato

@@ -336,7 +336,7 @@ TEST_CASE("what eager synchronous sends take more is recovered, at any speed of 
     // A hundredth of a one-way time of 1 to 5 us that is off by a hundredth, too.
     CHECK(platform.level(Level::kNode)->synchronous_overhead(n) == Approx(extra(n)).epsilon(0.03));
   }
-  CHECK(curve_ranges(fit).find("#   synchronous from 0B: ") != std::string::npos);
+  CHECK(curve_ranges(fit).find("#   synchronous overhead from 0B: ") != std::string::npos);
 
   // Half a hundredth of the one-way time is noise.
   samples.synchronous = samples.synchronous_beside;
