@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/rubato-lab.XXXXXX")
 /usr/bin/python3 "$here/run" --work "$work" --build "$1" --flavours openmpi \
   --networks "$2" --programs halo-eager,solver --ranks 2 --repeat 3 --patience 300 \
-  --calibrate '--quick --seconds 8' --worst 15
+  --calibrate '--quick --seconds 6' --worst 15
 code=$?
 [ $code = 1 ] || rm -rf "$work"
 exit $code
