@@ -5,8 +5,8 @@
 #include "models/cost/scenario.h"
 #include "models/network/placement.h"
 #include "replay/driver.h"
+#include "replay/rules/lane_machines.h"
 #include "replay/rules/measured_rules.h"
-#include "replay/rules/model_rules.h"
 #include "replay/trace/recording_overhead.h"
 #include "replay/trace/trace.h"
 

@@ -37,48 +37,16 @@
 
 #include "models/cost/interconnect.h"
 #include "models/cost/scenario.h"
-#include "models/error.h"
 #include "models/network/pairs.h"
 #include "replay/matching/timeline_state.h"
-#include "replay/rules/collective_uses.h"
-#include "replay/rules/cost_table.h"
+#include "replay/rules/collective_costs.h"
 #include "replay/rules/handshake.h"
+#include "replay/rules/lane_machines.h"
+#include "replay/rules/message_costs.h"
 #include "replay/rules/outcomes.h"
 #include "replay/trace/collective_sizes.h"
 
 namespace rubato {
-
-/// Costs of one message in every lane, in ticks.
-template <int K>
-struct LaneMessageCost {
-  Lanes<K> send_overhead, receive_overhead, unexpected_overhead, transfer, gap, latency;
-  Lanes<K> answer;                ///< A
-  Lanes<K> burst_delay;           ///< g_b - g
-  Lanes<K> crossing_delay;        ///< x
-  Lanes<K> synchronous_overhead;  ///< y
-  /// o_s + 2 T + o_r: so long after the receiver's own send started, an arrival crosses nothing.
-  Lanes<K> crossing_window;
-  Protocol protocol = Protocol::kEager;
-  bool tells_unexpected = false;  ///< an unexpected message costs more, or less, in some lane
-  bool tells_eager = false;       ///< o_r of an eager one depends on more than its length
-  bool crosses = false;           ///< x is more than 0 in some lane
-  bool slows_bursts = false;      ///< g_b is more than g in some lane
-};
-
-/// What a group of scenarios with one structure has in common, and what differs per lane.
-struct LaneMachines {
-  std::vector<Interconnect> interconnects;  ///< one per lane
-  std::vector<std::string> names;           ///< of the scenarios, for messages; one per lane
-  std::vector<double> cpu;                  ///< one per lane
-  Pairs pairs;                              ///< the same in all lanes
-  double ticks_per_second = 1e9;
-  double outside_ticks = 0;    ///< tracing overhead to take out of each gap of compute
-  double function_ticks = 0;   ///< and for each record of a function in it
-  double inside_ticks = 0;     ///< and out of each call that keeps its time
-  bool keep_stolen = false;    ///< the time in which threads had no core
-  bool spinning_waits = true;  ///< polling loops are waits (polling.h); else they stay as they are
-  bool looks_at_posts = true;  ///< as EventSource::looks_at_posts()
-};
 
 template <int K>
 class ModelRules {
@@ -87,7 +55,7 @@ class ModelRules {
   static constexpr bool kFollowsRecording = false;  ///< rendezvous may block where nothing did
 
   ModelRules(const LaneMachines& machines, const TraceDefinitions& trace)
-      : machines_(&machines), message_costs_(machines.pairs.classes()) {
+      : machines_(&machines), message_costs_(machines), collective_costs_(machines) {
     for (int lane = 0; lane < K; ++lane) inverse_cpu_[lane] = 1 / machines.cpu[lane];
     takes_overhead_out_ = machines.function_ticks != 0 || machines.outside_ticks != 0;
     for (int level = 0; level < kLevels; ++level) {
@@ -226,7 +194,7 @@ class ModelRules {
     const Communicator& comm = context.trace->comms[action.comm];
     const CollectiveInstance<K>& instance = context.collectives->get(action.comm, awaited.instance);
     if (!instance.waits_for_root(awaited.local, comm)) return false;
-    const CollectiveCost& cost =
+    const LaneCollectiveCost<K>& cost =
         collective_cost(action, comm, awaited.local, false, *context.trace);
     return instance.root_enter[0] + cost.total[0] + instance.late >=
            context.arrival(timeline, awaited)[0] + cost.departure[0];
@@ -366,16 +334,11 @@ class ModelRules {
   }
 
   /// How the collectives of one lane were priced.
-  const CollectiveUses& collective_uses(int lane) const { return collective_uses_[lane]; }
+  const CollectiveUses& collective_uses(int lane) const { return collective_costs_.uses(lane); }
 
   const Outcomes<K>& outcomes() const { return outcomes_; }
 
  protected:
-  struct CollectiveCost {
-    Lanes<K> total;      ///< for a member that waits
-    Lanes<K> departure;  ///< for one that does not
-  };
-
   /// When the port takes a message.
   [[gnu::always_inline]] Lanes<K> start_send(TimelineState<K>& timeline, const Action& action,
                                              Transfer<K>& transfer,
@@ -396,36 +359,18 @@ class ModelRules {
 
   /// The reference holds longer than one action is worked on (cost_table.h).
   [[gnu::always_inline]] const LaneMessageCost<K>& message_cost(PairClass pair, uint64_t bytes) {
-    if (last_cost_ && last_pair_ == pair && last_bytes_ == bytes) return *last_cost_;
-    return new_message_cost(pair, bytes);
+    return message_costs_.of(pair, bytes);
   }
 
   /// The most distant members of a communicator.
   PairClass widest_of(uint32_t comm) const { return widest_[comm]; }
 
   /// The price of a collective for its member `local`; likewise.
-  const CollectiveCost& collective_cost(const Action& action, const Communicator& comm, int local,
-                                        bool is_root, const TraceDefinitions& trace) {
+  const LaneCollectiveCost<K>& collective_cost(const Action& action, const Communicator& comm,
+                                               int local, bool is_root,
+                                               const TraceDefinitions& trace) {
     const double bytes = payload_bytes(trace, action, local);
-    const PairClass widest = widest_[action.comm];
-    const CollectiveKey key{bytes, comm.size(), action.op, widest, is_root};
-    if (last_collective_ && last_key_ == key) return *last_collective_;
-    const auto [found, is_new] = collective_costs_.find(key);
-    CollectiveCost& cost = *found;
-    if (is_new) {
-      const double ticks = machines_->ticks_per_second;
-      for (int lane = 0; lane < K; ++lane) {
-        require(lane, widest.level());
-        const Interconnect& net = machines_->interconnects[lane];
-        cost.total[lane] = net.collective(action.op, comm.size(), bytes, widest) * ticks;
-        cost.departure[lane] =
-            net.collective_departure(action.op, comm.size(), bytes, widest, is_root) * ticks;
-        collective_uses_[lane].add(action.op, comm.size(), bytes, net.collectives());
-      }
-    }
-    last_key_ = key;
-    last_collective_ = &cost;
-    return cost;
+    return collective_costs_.of({bytes, comm.size(), action.op, widest_[action.comm], is_root});
   }
 
  private:
@@ -549,7 +494,7 @@ class ModelRules {
     const Lanes<K>& arrival = context.arrival(timeline, awaited);
     if (action.collective.root == kRootInOwnGroup) return arrival;
     const bool is_root = awaited.local == action.collective.root;
-    const CollectiveCost& cost =
+    const LaneCollectiveCost<K>& cost =
         collective_cost(action, comm, awaited.local, is_root, *context.trace);
     switch (awaited.waits_for) {
       case Synchronisation::kOneToAll:
@@ -628,39 +573,6 @@ class ModelRules {
     return (epoch.completed + word.latency).max(epoch.stream.from(ready)) + word.receive_overhead;
   }
 
-  const LaneMessageCost<K>& new_message_cost(PairClass pair, uint64_t bytes) {
-    const auto [found, is_new] = message_costs_[pair.number()].find(bytes);
-    LaneMessageCost<K>& cost = *found;
-    if (is_new) {
-      const double ticks = machines_->ticks_per_second;
-      const auto size = static_cast<double>(bytes);
-      for (int lane = 0; lane < K; ++lane) {
-        require(lane, pair.level());
-        const MessageCost seconds = machines_->interconnects[lane].message(pair, size);
-        cost.send_overhead[lane] = seconds.send_overhead * ticks;
-        cost.receive_overhead[lane] = seconds.receive_overhead * ticks;
-        cost.unexpected_overhead[lane] = seconds.unexpected_overhead * ticks;
-        cost.transfer[lane] = seconds.transfer * ticks;
-        cost.gap[lane] = seconds.gap * ticks;
-        cost.latency[lane] = seconds.latency * ticks;
-        cost.answer[lane] = seconds.answer * ticks;
-        cost.burst_delay[lane] = (seconds.burst_gap - seconds.gap) * ticks;
-        cost.crossing_delay[lane] = seconds.crossing_delay * ticks;
-        cost.synchronous_overhead[lane] = seconds.synchronous_overhead * ticks;
-      }
-      cost.crossing_window = cost.send_overhead + 2 * cost.transfer + cost.receive_overhead;
-      cost.crosses = (cost.crossing_delay > 0).any();
-      cost.slows_bursts = (cost.burst_delay > 0).any();
-      cost.protocol = machines_->interconnects[0].protocol(pair.level(), size);
-      cost.tells_unexpected = (cost.unexpected_overhead != cost.receive_overhead).any();
-      cost.tells_eager = cost.tells_unexpected || (cost.synchronous_overhead > 0).any();
-    }
-    last_pair_ = pair;
-    last_bytes_ = bytes;
-    last_cost_ = &cost;
-    return cost;
-  }
-
   /// What a rank takes to copy a message into the buffer.
   [[gnu::noinline]] Lanes<K> copy_cost(uint64_t bytes) const {
     Lanes<K> cost;
@@ -671,50 +583,14 @@ class ModelRules {
     return cost;
   }
 
-  void require(int lane, Level level) const {
-    if (machines_->interconnects[lane].has(level)) return;
-    if (level == Level::kSocket) level = Level::kNode;  // which would do
-    const std::string name = kLevelNames[static_cast<int>(level)];
-    std::string other = name == "network" ? "node" : "network";
-    for (int i = 0; i < kLevels; ++i) {
-      if (machines_->interconnects[lane].has(static_cast<Level>(i))) other = kLevelNames[i];
-    }
-    throw InputError("scenario '" + machines_->names[lane] + "': there are messages of level '" +
-                     name + "', but the platform has no [level." + name +
-                     "]; add it, or let another level stand in with --fallback-level " + other);
-  }
-
-  struct CollectiveKey {
-    double bytes;
-    int members;
-    CollectiveOp op;
-    PairClass widest;  ///< the most distant pair sets the pace
-    bool is_root;
-    bool operator==(const CollectiveKey&) const = default;
-  };
-  struct CollectiveHash {
-    size_t operator()(const CollectiveKey& key) const {
-      const size_t small = static_cast<size_t>(key.members) << 8 |
-                           static_cast<size_t>(key.op) << 3 |
-                           static_cast<size_t>(key.widest.number()) << 1 | (key.is_root ? 1 : 0);
-      return std::hash<double>()(key.bytes) * 0x9E3779B97F4A7C15u ^ small * 0xC2B2AE3D27D4EB4Fu;
-    }
-  };
-
   const LaneMachines* machines_;
   Lanes<K> inverse_cpu_;
   bool takes_overhead_out_ = false;     ///< of compute
   std::vector<PairClass> widest_;       ///< by communicator
   std::array<bool, kLevels> all_have_;  ///< by level: no lane's platform lacks it
   double presence_from_ = std::numeric_limits<double>::infinity();
-  std::vector<CostTable<uint64_t, LaneMessageCost<K>>> message_costs_;  ///< by PairClass
-  CostTable<CollectiveKey, CollectiveCost, CollectiveHash> collective_costs_;
-  std::array<CollectiveUses, K> collective_uses_;
-  PairClass last_pair_;
-  uint64_t last_bytes_ = 0;
-  const LaneMessageCost<K>* last_cost_ = nullptr;
-  CollectiveKey last_key_{};
-  const CollectiveCost* last_collective_ = nullptr;
+  MessageCosts<K> message_costs_;
+  CollectiveCosts<K> collective_costs_;
   Outcomes<K> outcomes_;
   ClippedOverhead clipped_;
 };

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/lanes.h"
+#include "replay/rules/cost_table.h"
+#include "replay/rules/lane_machines.h"
+
+namespace rubato {
+
+/// Costs of one message in every lane, in ticks.
+template <int K>
+struct LaneMessageCost {
+  Lanes<K> send_overhead, receive_overhead, unexpected_overhead, transfer, gap, latency;
+  Lanes<K> answer;                ///< A
+  Lanes<K> burst_delay;           ///< g_b - g
+  Lanes<K> crossing_delay;        ///< x
+  Lanes<K> synchronous_overhead;  ///< y
+  /// o_s + 2 T + o_r: so long after the receiver's own send started, an arrival crosses nothing.
+  Lanes<K> crossing_window;
+  Protocol protocol = Protocol::kEager;
+  bool tells_unexpected = false;  ///< an unexpected message costs more, or less, in some lane
+  bool tells_eager = false;       ///< o_r of an eager one depends on more than its length
+  bool crosses = false;           ///< x is more than 0 in some lane
+  bool slows_bursts = false;      ///< g_b is more than g in some lane
+};
+
+/// What messages cost on the machines of a pass, each worked out once.
+template <int K>
+class MessageCosts {
+ public:
+  explicit MessageCosts(const LaneMachines& machines)
+      : machines_(&machines), by_class_(machines.pairs.classes()) {}
+
+  /// Of a message between such ranks. Errors: as LaneMachines::require().
+  [[gnu::always_inline]] const LaneMessageCost<K>& of(PairClass pair, uint64_t bytes) {
+    if (last_cost_ && last_pair_ == pair && last_bytes_ == bytes) return *last_cost_;
+    return look_up(pair, bytes);
+  }
+
+ private:
+  const LaneMessageCost<K>& look_up(PairClass pair, uint64_t bytes) {
+    const auto [found, is_new] = by_class_[pair.number()].find(bytes);
+    LaneMessageCost<K>& cost = *found;
+    if (is_new) {
+      const double ticks = machines_->ticks_per_second;
+      const auto size = static_cast<double>(bytes);
+      for (int lane = 0; lane < K; ++lane) {
+        machines_->require(lane, pair.level());
+        const MessageCost seconds = machines_->interconnects[lane].message(pair, size);
+        cost.send_overhead[lane] = seconds.send_overhead * ticks;
+        cost.receive_overhead[lane] = seconds.receive_overhead * ticks;
+        cost.unexpected_overhead[lane] = seconds.unexpected_overhead * ticks;
+        cost.transfer[lane] = seconds.transfer * ticks;
+        cost.gap[lane] = seconds.gap * ticks;
+        cost.latency[lane] = seconds.latency * ticks;
+        cost.answer[lane] = seconds.answer * ticks;
+        cost.burst_delay[lane] = (seconds.burst_gap - seconds.gap) * ticks;
+        cost.crossing_delay[lane] = seconds.crossing_delay * ticks;
+        cost.synchronous_overhead[lane] = seconds.synchronous_overhead * ticks;
+      }
+      cost.crossing_window = cost.send_overhead + 2 * cost.transfer + cost.receive_overhead;
+      cost.crosses = (cost.crossing_delay > 0).any();
+      cost.slows_bursts = (cost.burst_delay > 0).any();
+      cost.protocol = machines_->interconnects[0].protocol(pair.level(), size);
+      cost.tells_unexpected = (cost.unexpected_overhead != cost.receive_overhead).any();
+      cost.tells_eager = cost.tells_unexpected || (cost.synchronous_overhead > 0).any();
+    }
+    last_pair_ = pair;
+    last_bytes_ = bytes;
+    last_cost_ = &cost;
+    return cost;
+  }
+
+  const LaneMachines* machines_;
+  std::vector<CostTable<uint64_t, LaneMessageCost<K>>> by_class_;  ///< by PairClass
+  PairClass last_pair_;
+  uint64_t last_bytes_ = 0;
+  const LaneMessageCost<K>* last_cost_ = nullptr;
+};
+
+}  // namespace rubato
