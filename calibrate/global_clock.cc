@@ -21,9 +21,6 @@
 namespace rubato {
 namespace {
 
-constexpr int kExchanges = 20;
-constexpr int kPoints = 30;
-constexpr useconds_t kPointEvery = 10000;  // microseconds: 0.3 s of drift are seen
 constexpr int kTag = 0;
 
 }  // namespace
@@ -37,7 +34,7 @@ double monotonic_seconds() {
 ClockPoint ask_clock(MPI_Comm comm, int peer, const ClockSource& own) {
   ClockPoint point;
   double fastest = 0;
-  for (int i = 0; i < kExchanges; ++i) {
+  for (int i = 0; i < kClockExchanges; ++i) {
     char question = 0;
     double theirs = 0;
     const double before = own();
@@ -53,7 +50,7 @@ ClockPoint ask_clock(MPI_Comm comm, int peer, const ClockSource& own) {
 }
 
 void answer_clock(MPI_Comm comm, int peer, const ClockSource& time) {
-  for (int i = 0; i < kExchanges; ++i) {
+  for (int i = 0; i < kClockExchanges; ++i) {
     char question = 0;
     MPI_Recv(&question, 1, MPI_CHAR, peer, kTag, comm, MPI_STATUS_IGNORE);
     const double answer = time();
@@ -80,7 +77,7 @@ GlobalClock::GlobalClock(MPI_Comm comm, ClockSource source, bool per_rank)
   }
   MPI_Bcast(&clocks_, 1, MPI_INT, 0, sharers_);
   if (one_clock()) return;
-  if (leader_) top_down(kPoints);
+  if (leader_) top_down(kClockPoints);
   share();
 }
 
@@ -98,7 +95,7 @@ void GlobalClock::top_down(int points) {
   if (place_ > 0) {
     std::vector<ClockPoint> learnt;
     for (int i = 0; i < points; ++i) {
-      if (i > 0) usleep(kPointEvery);
+      if (i > 0) usleep(static_cast<useconds_t>(1e6 * kClockPointEvery));
       learnt.push_back(ask_clock(leaders_, place_ - bit, source_));
     }
     line_ = points == 1 ? line_.through(learnt[0]) : fit_clock(learnt);

@@ -10,6 +10,11 @@ struct ClockPoint {
   double offset = 0;
 };
 
+/// How the clocks of two nodes are compared: at so many points, so many seconds after each other
+/// (0.3 s of drift are seen), each of the quickest of so many exchanges.
+inline constexpr int kClockPoints = 30, kClockExchanges = 20;
+inline constexpr double kClockPointEvery = 0.01;
+
 /// A clock as a straight line over a reference clock, drift and all: reference(t) = t + offset +
 /// drift (t - middle). Seconds; the middle keeps the digits.
 struct LinearClock {

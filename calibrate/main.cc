@@ -392,7 +392,6 @@ void finish(const Options& options, const Ending& ending, bool one_node, Kept& k
     throw InputError("interrupted before a level was measured; nothing was written");
   }
   if (!kept.curve) {
-    if (kept.raw) kept.raw->discard();
     throw InputError(interrupted ? "interrupted before a level had the three lengths that a curve "
                                    "needs; no platform file was written"
                                  : "no level has the three lengths that a curve needs; no platform "

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "calibrate/linear_clock.h"
 #include "models/units.h"
 
 namespace rubato {
@@ -51,7 +52,8 @@ std::set<size_t> affordable_lengths(const std::set<size_t>& wanted, const std::s
 
 double clock_seconds(int nodes, double round_trip) {
   if (nodes < 2) return 0;
-  return std::ceil(std::log2(nodes)) * (0.3 + 30 * 20 * round_trip);
+  return std::ceil(std::log2(nodes)) * kClockPoints *
+         (kClockPointEvery + kClockExchanges * round_trip);
 }
 
 double round_trip_of_barrier(double seconds, int ranks) {

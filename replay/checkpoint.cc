@@ -75,8 +75,8 @@ Bytes head(const std::string& key) {
   return to.take();
 }
 
-/// Puts the whole records behind the head of a file into `found`, up to one that does not fit; how
-/// many bytes that are, head included.
+/// Puts the whole records behind the head of a file into `found`, without those that do not fit;
+/// how many bytes they all are, head included.
 size_t take_records(const Bytes& bytes, size_t at, const Checkpoint::Fits& fits,
                     std::map<uint64_t, ScenarioResult>& found) {
   RecordHead record{};
@@ -108,9 +108,21 @@ bool is_checkpoint(const Bytes& bytes) {
   return std::memcmp(bytes.data(), kTitle.data(), std::min(bytes.size(), kTitle.size())) == 0;
 }
 
+/// Opens a file beside for reading; -1 where that is no checkpoint.
+int open_other(const std::string& name) {
+  const int file = open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return -1;
+  Bytes begin(kTitle.size());
+  const ssize_t count = pread(file, begin.data(), begin.size(), 0);
+  begin.resize(static_cast<size_t>(std::max<ssize_t>(0, count)));
+  if (!begin.empty() && is_checkpoint(begin)) return file;
+  close(file);
+  return -1;
+}
+
 /// The contents of a file beside, or nothing where that is no checkpoint.
 Bytes checkpoint_in(const std::string& name) {
-  const int file = open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const int file = open_other(name);
   if (file < 0) return {};
   Bytes bytes;
   try {
@@ -118,7 +130,29 @@ Bytes checkpoint_in(const std::string& name) {
   } catch (const InputError&) {
   }
   close(file);
-  return is_checkpoint(bytes) ? bytes : Bytes();
+  return bytes;
+}
+
+/// Locks a checkpoint, which others of this key may have begun. Errors: InputError.
+void lock(const std::string& name, int file) {
+  if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    fail(name, "another replay writes this checkpoint; name another --checkpoint FILE");
+}
+
+/// Errors: InputError where it is none.
+void require_checkpoint(const std::string& name, const Bytes& bytes) {
+  if (!is_checkpoint(bytes))
+    fail(name, "is no checkpoint, and stays as it is; name another --checkpoint FILE");
+}
+
+/// True of a checkpoint whose run ended before its `begin` was whole, false of one that is further.
+/// Errors: InputError where it begins otherwise.
+bool is_begun(const std::string& name, const Bytes& bytes, const Bytes& begin) {
+  if (begins_with(begin, bytes)) return true;
+  if (begins_with(bytes, begin)) return false;
+  fail(name,
+       "is of a replay with another command, archive, platform file or version; remove it, or name "
+       "another --checkpoint FILE");
 }
 
 /// FILE.1, FILE.2, ...: those that are there.
@@ -144,22 +178,12 @@ Checkpoint::Checkpoint(const std::string& file, const std::string& key, int self
   file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   if (file_ < 0) fail_by_system(name_, "the checkpoint cannot be opened");
   try {
-    if (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-      fail(name_, "another replay writes this checkpoint; name another --checkpoint FILE");
+    lock(name_, file_);
     const Bytes begin = head(key);
     const Bytes bytes = read_all(name_, file_);
-    if (!is_checkpoint(bytes))
-      fail(name_, "is no checkpoint, and stays as it is; name another --checkpoint FILE");
-    // (A run may have been ended before its key was whole.)
-    const bool is_new = self != 0 || begins_with(begin, bytes);
-    size_t whole = 0;
-    if (!is_new) {
-      if (!begins_with(bytes, begin))
-        fail(name_,
-             "is of a replay with another command, archive, platform file or version; remove it, "
-             "or name another --checkpoint FILE");
-      whole = take_records(bytes, begin.size(), fits, found_);
-    }
+    require_checkpoint(name_, bytes);
+    const bool is_new = self != 0 || is_begun(name_, bytes, begin);
+    const size_t whole = is_new ? 0 : take_records(bytes, begin.size(), fits, found_);
     if (ftruncate(file_, static_cast<off_t>(whole)) != 0 ||
         lseek(file_, static_cast<off_t>(whole), SEEK_SET) < 0)
       fail_by_system(name_, "the checkpoint cannot be written");
@@ -178,6 +202,26 @@ Checkpoint::Checkpoint(const std::string& file, const std::string& key, int self
     close(file_);
     throw;
   }
+}
+
+void Checkpoint::check(const std::string& file, const std::string& key) {
+  int there = open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const bool is_new = there < 0 && errno == ENOENT;
+  if (is_new) there = open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (there < 0) fail_by_system(file, "the checkpoint cannot be opened");
+  try {
+    lock(file, there);
+    if (!is_new) {
+      const Bytes bytes = read_all(file, there);
+      require_checkpoint(file, bytes);
+      is_begun(file, bytes, head(key));
+    }
+  } catch (...) {
+    close(there);
+    throw;
+  }
+  if (is_new) unlink(file.c_str());
+  close(there);
 }
 
 Checkpoint::~Checkpoint() {
@@ -201,7 +245,10 @@ void Checkpoint::add(uint64_t scenario, const ScenarioResult& result) {
 void Checkpoint::remove(const std::string& file) {
   std::error_code ignored;
   for (const std::string& other : files_of_others(file)) {
-    if (!checkpoint_in(other).empty()) std::filesystem::remove(other, ignored);
+    const int opened = open_other(other);
+    if (opened < 0) continue;
+    close(opened);
+    std::filesystem::remove(other, ignored);
   }
   std::filesystem::remove(file, ignored);
 }

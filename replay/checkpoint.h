@@ -26,14 +26,17 @@ class Checkpoint {
   /// Whether a result can be that of this scenario; unset: any.
   using Fits = std::function<bool(uint64_t scenario, const ScenarioResult&)>;
 
-  /// That of process `self`. The first one reads what a run with the same key has left, up to a
-  /// record that does not fit, and makes the file where there is none; another one starts anew,
-  /// once the first one has read all.
+  /// That of process `self`. The first one reads what a run with the same key has left, without
+  /// records that do not fit, and makes the file where there is none; another one starts anew, once
+  /// the first one has read all.
   /// Errors: InputError where it is of another run, no checkpoint, in use, or cannot be written.
   Checkpoint(const std::string& file, const std::string& key, int self, const Fits& fits = {});
   ~Checkpoint();
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
+
+  /// Whether the first process can begin so; leaves everything as it is. Errors: likewise.
+  static void check(const std::string& file, const std::string& key);
 
   /// By number of the scenario.
   const std::map<uint64_t, ScenarioResult>& found() const { return found_; }

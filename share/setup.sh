@@ -61,8 +61,8 @@ install_missing() {
 }
 
 # How $1 is built, in words for cmake: it keeps what it has. Ninja starts what takes long first and never waits for a
-# library to be whole before it compiles the next. Where all has to be compiled, files that are compiled together save
-# a third of it.
+# library to be whole before it compiles the next. Where all has to be compiled, files that are compiled together take
+# less time.
 set_generator() {
   generator=()
   [[ ! -e $1/CMakeCache.txt ]] || return 0

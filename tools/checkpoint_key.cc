@@ -11,7 +11,6 @@
 #include <system_error>
 #include <vector>
 
-#include "models/input_file.h"
 #include "replay/archive/archive.h"
 
 namespace rubato {
@@ -49,24 +48,10 @@ std::string states_of_events(const std::filesystem::path& directory) {
   return fmt::format("{} files, {:016x}\n", states.size(), sum.checksum());
 }
 
-/// Of all files that the words of `text` name, as seen from `directory`: placements, networks.
-std::string states_of_words(const std::string& text, const std::filesystem::path& directory) {
-  constexpr const char* kBetween = " ,:=\"'\n\t";
-  std::string states;
-  for (size_t at = text.find_first_not_of(kBetween); at != std::string::npos;) {
-    const size_t end = std::min(text.find_first_of(kBetween, at), text.size());
-    const std::filesystem::path file = directory / text.substr(at, end - at);
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(file, ignored)) states += state_of(file);
-    at = text.find_first_not_of(kBetween, end);
-  }
-  return states;
-}
-
 }  // namespace
 
 std::string checkpoint_key(const std::string& archive, const std::vector<Scenario>& scenarios,
-                           const std::string& words) {
+                           const std::set<std::string>& inputs, const std::string& words) {
   std::filesystem::path anchor = archive;
   std::error_code ignored;
   if (std::filesystem::is_directory(anchor, ignored)) anchor = find_anchor(archive);
@@ -74,18 +59,8 @@ std::string checkpoint_key(const std::string& archive, const std::vector<Scenari
                     state_of(std::filesystem::path(anchor).replace_extension(".def")) +
                     states_of_events(std::filesystem::path(anchor).replace_extension()) + words +
                     "\n";
-  std::set<std::string> files;  // many scenarios are of one platform
-  for (const Scenario& scenario : scenarios) {
-    key += scenario.name + "\n";
-    files.insert(states_of_words(scenario.name, "."));
-    if (scenario.platform_file.empty()) continue;
-    const std::filesystem::path platform = scenario.platform_file;
-    if (!files.insert(state_of(platform)).second) continue;
-    files.insert(
-        states_of_words(text_of_file(platform.string(), "a platform file", size_t{16} << 20),
-                        platform.parent_path()));
-  }
-  for (const std::string& states : files) key += states;
+  for (const Scenario& scenario : scenarios) key += scenario.name + "\n";
+  for (const std::string& file : inputs) key += state_of(std::filesystem::path(file));
   return key;
 }
 

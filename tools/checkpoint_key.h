@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -8,10 +9,10 @@
 namespace rubato {
 
 /// A text that differs whenever results of these scenarios could (replay/checkpoint.h): this
-/// program, the archive's anchor, definitions and files of events, platform files and the files
-/// that they and scenarios name (names, sizes, times of change), names of scenarios, and `words`,
-/// the options that say how the archive is replayed.
+/// program, the archive's anchor, definitions and files of events, the `inputs` that scenarios were
+/// made of (paths; names, sizes and times of change count), names of scenarios, and `words`, the
+/// options that say how the archive is replayed.
 std::string checkpoint_key(const std::string& archive, const std::vector<Scenario>& scenarios,
-                           const std::string& words);
+                           const std::set<std::string>& inputs, const std::string& words);
 
 }  // namespace rubato

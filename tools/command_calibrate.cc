@@ -377,8 +377,10 @@ int command_calibrate(const Arguments& arguments) {
       return 0;
     }
     const Flavour flavour = calibrator_flavour(request.mpi);
-    if (const std::string join = srun_that_joins(request.mpi); !join.empty())
-      throw InputError("calibrate needs ranks that find each other: use " + join);
+    // (Who names the MPI library knows of a launcher that says nothing of ranks.)
+    const bool may_join = request.mpi == Flavour::kUnknown;
+    const std::string join = may_join ? srun_that_joins(request.mpi) : "";
+    if (!join.empty()) throw InputError("calibrate needs ranks that find each other: use " + join);
     if (flavour == Flavour::kUnknown) {
       throw InputError("calibrate needs at least 2 ranks: mpirun -n 2 rubato calibrate ...");
     }

@@ -7,6 +7,7 @@
 
 #include "models/cost/scenario.h"
 #include "models/error.h"
+#include "models/input_file.h"
 #include "replay/archive/input_format.h"
 #include "replay/checkpoint.h"
 #include "replay/contention_cost.h"
@@ -117,10 +118,11 @@ ReplayOptions replay_options_of(const po::variables_map& values) {
   return options;
 }
 
-/// Where --checkpoint is to be and, in the process that leads, what its contents depend on: that
-/// takes a look at each file of the archive.
+/// Where --checkpoint is to be and, in the process that leads, what its contents depend on: each
+/// file of the archive, and the `inputs` of the scenarios (null in others).
 void set_checkpoint(const po::variables_map& values, const std::string& archive,
-                    const std::vector<Scenario>& scenarios, bool leads, ReplayOptions& options) {
+                    const std::vector<Scenario>& scenarios, const InputFiles* inputs,
+                    ReplayOptions& options) {
   if (!values.count("checkpoint")) return;
   for (const char* other : {"with", "fit-dr", "sweep"}) {
     if (values.count(other))
@@ -130,12 +132,13 @@ void set_checkpoint(const po::variables_map& values, const std::string& archive,
   if (options.checkpoint.empty()) throw UsageError("--checkpoint: the name of the file is empty");
   refuse_archive_part(options.checkpoint, archive);
   for (const char* output : {"json", "csv", "html", "perfetto", "otf2"}) {
-    if (values.count(output) && text_of(values, output) == options.checkpoint)
+    if (values.count(output) && target_of(text_of(values, output)) == target_of(options.checkpoint))
       throw UsageError(fmt::format("--checkpoint and --{} cannot be one file", output));
   }
-  if (!leads) return;
-  options.checkpoint_key = checkpoint_key(
-      archive, scenarios, engine_words(values) + (options.wait_states ? "" : " --no-wait-states"));
+  if (!inputs) return;
+  options.checkpoint_key =
+      checkpoint_key(archive, scenarios, inputs->opened(),
+                     engine_words(values) + (options.wait_states ? "" : " --no-wait-states"));
 }
 
 bool has(const std::vector<Scenario>& scenarios, const std::string& name) {
@@ -274,7 +277,7 @@ int help_replay(Processes& processes, const Arguments& arguments) {
     const std::vector<Scenario> scenarios = parse_scenarios(values);
     const std::string archive = one_archive(values, kReplayHelp);
     const Plan plan(scenarios, values);
-    set_checkpoint(values, archive, plan.scenarios(), false, options);
+    set_checkpoint(values, archive, plan.scenarios(), nullptr, options);
     std::unique_ptr<EventSource> source;
     replay_together(processes, archive, plan.scenarios(), options, values, source);
   } catch (const std::exception&) {
@@ -293,6 +296,7 @@ int command_replay(const Arguments& arguments) {
   const std::string archive = one_archive(values, kReplayHelp);
   ReplayOptions options = replay_options_of(values);
   options.jobs = other_jobs(values, options);
+  const InputFiles inputs;
   const std::vector<Scenario> scenarios = parse_scenarios(values);
   const bool degrades = std::any_of(
       scenarios.begin(), scenarios.end(),
@@ -312,9 +316,9 @@ int command_replay(const Arguments& arguments) {
   const Plan plan(scenarios, values);
   const std::vector<Scenario>& planned = plan.scenarios();
   ReplayOptions resumed = options;
-  set_checkpoint(values, archive, planned, true, resumed);
+  set_checkpoint(values, archive, planned, &inputs, resumed);
   // What is wrong with it is told before hours are spent on the archive.
-  if (!resumed.checkpoint.empty()) Checkpoint(resumed.checkpoint, resumed.checkpoint_key, 0);
+  if (!resumed.checkpoint.empty()) Checkpoint::check(resumed.checkpoint, resumed.checkpoint_key);
   std::unique_ptr<EventSource> source;
   std::optional<Results> together =
       replay_together(processes, archive, planned, resumed, values, source);

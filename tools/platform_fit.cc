@@ -71,11 +71,11 @@ std::string disturbances(const Provenance& measured) {
 
 std::string uncertain_curve(const SegmentedFit& fit) {
   constexpr double kHalf = 0.5;
-  const auto worst = std::max_element(
-      fit.segments.begin(), fit.segments.end(), [](const Segment& a, const Segment& b) {
-        return !(a.uncertainty >= b.uncertainty);  // also where a is no number
-      });
-  if (worst == fit.segments.end() || !(worst->uncertainty >= kHalf)) return "";
+  const Segment* worst = nullptr;  // (What is no number is not more than anything.)
+  for (const Segment& segment : fit.segments) {
+    if (segment.uncertainty >= (worst ? worst->uncertainty : kHalf)) worst = &segment;
+  }
+  if (!worst) return "";
   return fmt::format(
       "Its times from {} on are uncertain by {:.0f} %, too much to be of use: the samples differ "
       "from "

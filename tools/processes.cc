@@ -73,6 +73,7 @@ Processes::Processes(const std::vector<std::string>& words) {
           "started\n",
           flavour_title(flavour), transport_->processes(), launched_processes());
     }
+    transport_->close();
     transport_.reset();
     return;
   }

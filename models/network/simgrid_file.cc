@@ -3,18 +3,18 @@
 // whatever else is there and not understood is refused.
 
 #include <algorithm>
-#include <fstream>
 #include <pugixml.hpp>
 #include <sstream>
 
 #include "models/error.h"
+#include "models/input_file.h"
 #include "models/network/simgrid_quantities.h"
 #include "models/network/simgrid_zones.h"
 
 namespace rubato::simgrid {
 namespace {
 
-constexpr std::streamoff kMostBytes = std::streamoff{1} << 27;
+constexpr size_t kMostBytes = size_t{1} << 27;
 constexpr int kMostDepth = 32;
 
 class File {
@@ -92,14 +92,7 @@ void File::check_attributes(const Node& node, const std::vector<std::string>& kn
 }
 
 std::shared_ptr<const Platform> File::read() {
-  std::ifstream file(path_, std::ios::binary | std::ios::ate);
-  if (!file) throw InputError(path_ + ": cannot be read; is it the platform file you meant?");
-  const std::streamoff size = file.tellg();
-  if (size < 0 || size > kMostBytes)
-    throw InputError(path_ + ": a platform file has at most 128 MiB");
-  text_.resize(static_cast<size_t>(size));
-  file.seekg(0);
-  file.read(text_.data(), size);
+  text_ = text_of_file(path_, "a platform file", kMostBytes);
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_buffer(text_.data(), text_.size());
   if (!parsed) {

@@ -24,10 +24,10 @@ int quota() {
 int available_processors(int processes) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  const int bound = std::min(CPU_COUNT(&set), quota());
-  // One that is bound to some of them has those for itself.
+  // One that is bound to some of them has those for itself; the quota is of all.
   const bool is_bound = CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN);
-  return is_bound ? bound : std::max(1, bound / processes);
+  const int own = is_bound ? CPU_COUNT(&set) : CPU_COUNT(&set) / processes;
+  return std::max(1, std::min(own, quota() / processes));
 }
 
 }  // namespace rubato

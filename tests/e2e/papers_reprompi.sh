@@ -11,6 +11,12 @@ repetitions="$root/share/papers/reprompi.d/repetitions.py"
 printf 'level,pattern\nnode,pingpong\n' >samples.csv
 expect_failure 1 "samples.csv: no column processes; single observations are needed" "$python" "$repetitions" samples.csv
 expect_failure 2 "'sem' is none of rse" "$python" "$repetitions" samples.csv --rule sem=0.1
+printf 'level,pattern,processes,bytes,launch,seconds_min\n' >samples.csv
+expect_failure 1 "these are samples" "$python" "$repetitions" samples.csv
+for row in node,pingpong,,8,1 node,pingpong,,8,1,x node,pingpong,,8,1,nan node,pingpong,,8,1,0; do
+  printf 'level,pattern,processes,bytes,launch,seconds\n%s\n' "$row" >bad.csv
+  expect_failure 1 "repetitions: bad.csv:2: " "$python" "$repetitions" bad.csv
+done
 mkdir there
 expect_failure 1 "reprompi: there exists" "$root/share/papers/reprompi" there
 expect_failure 1 "there is no figure '13'" "$root/share/papers/reprompi" -f 13

@@ -89,6 +89,29 @@ cmp -s whole.json other || fail "what is no checkpoint was changed"
 if replay --checkpoint one --json one >out.txt 2>&1; then fail "one file for two"; fi
 grep -q 'rubato: --checkpoint and --json cannot be one file' out.txt || fail "one file for two: $(cat out.txt)"
 
+if replay --checkpoint ./one --json one >out.txt 2>&1; then fail "one file under two names"; fi
+grep -q 'rubato: --checkpoint and --json cannot be one file' out.txt || fail "one file under two names: $(cat out.txt)"
+if "$rubato" replay no-such.otf2dir --on perfect --checkpoint early >out.txt 2>&1; then fail "no archive"; fi
+[ ! -e early ] || fail "a checkpoint of a replay that could not begin"
+
+# Files that a platform names, under whatever names, belong to it.
+cat >'my net.xml' <<'X'
+<?xml version='1.0'?>
+<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-3" speed="1Gf" bw="1kBps" lat="1us"/></platform>
+X
+printf '[network]\ntopology = "simgrid"\nfile = "my net.xml"\n' >net.toml
+named=
+for factor in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  named="$named --on infiniband-hdr:latency*$factor,ppn=1,network=net.toml"
+done
+# shellcheck disable=SC2086
+if (ulimit -f 32 && "$rubato" replay run.otf2dir $named --checkpoint named) >out.txt 2>&1; then fail "16 KiB for named"; fi
+[ -s named ] || fail "no checkpoint: $(cat out.txt)"
+sed -i 's/1kBps/1GBps/' 'my net.xml'
+# shellcheck disable=SC2086
+if "$rubato" replay run.otf2dir $named --checkpoint named >out.txt 2>&1; then fail "another network"; fi
+grep -q 'rubato: error: named: is of a replay with another command' out.txt || fail "another network: $(cat out.txt)"
+
 # A file of the user's beside it has a name that a second process would take.
 ended
 echo mine >checkpoint.7

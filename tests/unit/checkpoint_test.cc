@@ -51,6 +51,11 @@ TEST_CASE("records that do not fit the archive are replayed anew") {
   };
   CHECK(from_checkpoint(0, right) == 1);
   CHECK(from_checkpoint(1, right) == 0);  // there is one scenario
+  // Records behind one that does not fit count.
+  Checkpoint::remove(file);
+  Checkpoint(file, "key", 0).add(1, right);
+  Checkpoint(file, "key", 0).add(0, right);
+  CHECK(run(file).from_checkpoint == 1);
   const auto changed = [&](const std::function<void(ScenarioResult&)>& change) {
     ScenarioResult result = right;
     change(result);

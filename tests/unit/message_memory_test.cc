@@ -10,25 +10,25 @@ using namespace rubato;
 
 namespace {
 
-constexpr size_t kMebi = 1 << 20;
+constexpr size_t kMiB = 1 << 20;
 
 }  // namespace
 
 TEST_CASE("messages that go at once share the room of the longest, or 16 MiB") {
-  CHECK(message_buffer(1024 * kMebi, 16) == 1024 * kMebi);
-  CHECK(message_buffer(4 * kMebi, 4) == 16 * kMebi);
-  CHECK(message_buffer(4 * kMebi, 16) == kForSeveral);
+  CHECK(message_buffer(1024 * kMiB, 16) == 1024 * kMiB);
+  CHECK(message_buffer(4 * kMiB, 4) == 16 * kMiB);
+  CHECK(message_buffer(4 * kMiB, 16) == kForSeveral);
   CHECK(message_buffer(1000, 4) == 4096);  // lines of 64 bytes: 1024 each
   CHECK(message_buffer(0, 1) == 64);
-  CHECK(message_buffer(4 * kMebi, 4, 256 * kMebi) == 256 * kMebi);
+  CHECK(message_buffer(4 * kMiB, 4, 256 * kMiB) == 256 * kMiB);
 
-  CHECK(longest_at_once(1024 * kMebi, 1024 * kMebi, 1) == 1024 * kMebi);
-  CHECK(longest_at_once(1024 * kMebi, 1024 * kMebi, 4) == 256 * kMebi);
-  CHECK(longest_at_once(16 * kMebi, 4 * kMebi, 4) == 4 * kMebi);
-  CHECK(longest_at_once(16 * kMebi, 12 * kMebi, 2) == 8 * kMebi);
+  CHECK(longest_at_once(1024 * kMiB, 1024 * kMiB, 1) == 1024 * kMiB);
+  CHECK(longest_at_once(1024 * kMiB, 1024 * kMiB, 4) == 256 * kMiB);
+  CHECK(longest_at_once(16 * kMiB, 4 * kMiB, 4) == 4 * kMiB);
+  CHECK(longest_at_once(16 * kMiB, 12 * kMiB, 2) == 8 * kMiB);
   CHECK(longest_at_once(4096, 1000, 4) == 1000);
   // Whatever the length: as many as that, each at the begin of a line, are not more than the room.
-  for (const size_t most : {size_t{1}, size_t{65}, 3 * kMebi + 1, 17 * kMebi + 3, 100 * kMebi}) {
+  for (const size_t most : {size_t{1}, size_t{65}, 3 * kMiB + 1, 17 * kMiB + 3, 100 * kMiB}) {
     for (const int at_once : {1, 2, 4, 16}) {
       const size_t buffer = message_buffer(most, at_once);
       const size_t longest = longest_at_once(buffer, most, at_once);
@@ -41,13 +41,13 @@ TEST_CASE("messages that go at once share the room of the longest, or 16 MiB") {
 TEST_CASE("a rank has memory for the largest of what it does") {
   // Two buffers of 16 MiB, of the longest message or of what cold patterns walk through; two arrays
   // to copy between; or those of a collective.
-  CHECK(memory_of_rank({4 * kMebi}) == 32 * kMebi);
-  CHECK(memory_of_rank({1024 * kMebi}) == 2048 * kMebi);
-  CHECK(memory_of_rank({kMebi}) == 16 * kMebi);  // eight of them, twice
-  CHECK(memory_of_rank({4 * kMebi, 64 * kMebi}) == 128 * kMebi);
-  CHECK(memory_of_rank({4 * kMebi, 0, 48 * kMebi}) == 96 * kMebi);
-  CHECK(memory_of_rank({4 * kMebi, 0, 0, 64 * kMebi}) == 64 * kMebi);
-  CHECK(memory_of_rank({4 * kMebi, 0, 0, 20 * kMebi}) == 32 * kMebi);
+  CHECK(memory_of_rank({4 * kMiB}) == 32 * kMiB);
+  CHECK(memory_of_rank({1024 * kMiB}) == 2048 * kMiB);
+  CHECK(memory_of_rank({kMiB}) == 16 * kMiB);  // eight of them, twice
+  CHECK(memory_of_rank({4 * kMiB, 64 * kMiB}) == 128 * kMiB);
+  CHECK(memory_of_rank({4 * kMiB, 0, 48 * kMiB}) == 96 * kMiB);
+  CHECK(memory_of_rank({4 * kMiB, 0, 0, 64 * kMiB}) == 64 * kMiB);
+  CHECK(memory_of_rank({4 * kMiB, 0, 0, 20 * kMiB}) == 32 * kMiB);
 }
 
 TEST_CASE("what does not fit is one line with the node and the numbers") {
@@ -94,7 +94,7 @@ TEST_CASE("a cold walk goes on from loop to loop and comes to all of the memory"
 TEST_CASE("a cold walk of changing lengths never leaves its memory, nor comes back too early") {
   // Lengths in random order, as a sweep has them. Between two uses of a line lies all of the memory
   // but what is left over at the end and a part of the two steps, each less than the longest one.
-  constexpr size_t kWhole = kMebi, kLongest = 65536;
+  constexpr size_t kWhole = kMiB, kLongest = 65536;
   MemoryWalk walk(kWhole);
   std::mt19937 random(3);
   std::vector<size_t> last(kWhole / 64, 0);  // bytes passed when a line was used
@@ -116,9 +116,9 @@ TEST_CASE("a cold walk of changing lengths never leaves its memory, nor comes ba
 }
 
 TEST_CASE("cold buffers are as large as the cache, where there is memory for both") {
-  CHECK(cold_buffer(320 * kMebi, 24576ull * kMebi) == 320 * kMebi);
-  CHECK(cold_buffer(320 * kMebi, 1280ull * kMebi) == 320 * kMebi);
-  CHECK(cold_buffer(320 * kMebi, 1000ull * kMebi) == 250 * kMebi);  // both take half
-  CHECK(cold_buffer(4 * kMebi, 1000) == 192);                       // 250 bytes are three lines
-  CHECK(cold_buffer(4 * kMebi, 0) == 64);
+  CHECK(cold_buffer(320 * kMiB, 24576ull * kMiB) == 320 * kMiB);
+  CHECK(cold_buffer(320 * kMiB, 1280ull * kMiB) == 320 * kMiB);
+  CHECK(cold_buffer(320 * kMiB, 1000ull * kMiB) == 250 * kMiB);  // both take half
+  CHECK(cold_buffer(4 * kMiB, 1000) == 192);                     // 250 bytes are three lines
+  CHECK(cold_buffer(4 * kMiB, 0) == 64);
 }

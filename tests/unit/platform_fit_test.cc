@@ -1,6 +1,7 @@
 #include "tools/platform_fit.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 using namespace rubato;
 
@@ -9,6 +10,7 @@ TEST_CASE("a curve that is uncertain by half of itself is told of") {
   CHECK(uncertain_curve(fit).empty());
   fit.segments = {{0, 1e-6, 1e-9, 0.03}, {4096, 2e-6, 1e-9, 0.49}};
   CHECK(uncertain_curve(fit).empty());
-  fit.segments[1].uncertainty = 8.3;
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  fit.segments = {{0, 1e-6, 1e-9, none}, {4096, 2e-6, 1e-9, 8.3}, {8192, 2e-6, 1e-9, none}};
   CHECK(uncertain_curve(fit).find("Its times from 4KiB on are uncertain by 830 %") == 0);
 }

@@ -12,7 +12,8 @@ the first launch is looked at. Methods:
   cov_median  the same of the medians
 
 Default: rse=0.025, cov_mean=0.01:10 and cov_median=0.01:10, each by itself; 20 repetitions, and then 10 more each time.
-The last column is the number at which all of them hold. "-": more than there are observations.
+The last column is the number at which all of them hold. "-": more than there are observations; a rule with a WINDOW
+needs LEAST + (WINDOW - 1) STEP of them, 110 by default.
 """
 import argparse
 import csv
@@ -60,19 +61,31 @@ def read(path):
     """{(level, function, processes, bytes): {launch: [seconds]}}, in the order of the file."""
     cells = {}
     with open(path) as file:
-        rows = [row for row in csv.reader(file) if row]
-    head = rows[0] if rows else []
+        reader = csv.reader(file)
+        try:
+            rows = [(reader.line_num, row) for row in reader if row and not row[0].startswith('#')]
+        except csv.Error as error:
+            raise ValueError(f'{path}:{reader.line_num}: {error}') from None
+    head = rows[0][1] if rows else []
+    if 'seconds_min' in head and 'began' not in head:
+        raise ValueError(f'{path}: these are samples; single observations are needed, as of rubato calibrate --raw')
     seconds = 'seconds' if 'seconds' in head else 'seconds_median'
     lacking = [name for name in ('pattern', 'processes', 'bytes', 'launch', seconds) if name not in head]
     if lacking:
         raise ValueError(f'{path}: no column {lacking[0]}; single observations are needed, as of rubato calibrate --raw')
     at = {name: head.index(name) for name in ('pattern', 'processes', 'bytes', 'launch', seconds)}
-    for row in rows:
+    for line, row in rows:
         if row == head:  # each launch has one
             continue
-        level = row[head.index('level')] if 'level' in head else ''
-        key = level, row[at['pattern']], row[at['processes']] or '2', int(row[at['bytes']])
-        cells.setdefault(key, {}).setdefault(int(row[at['launch']]), []).append(float(row[at[seconds]]))
+        try:
+            level = row[head.index('level')] if 'level' in head else ''
+            key = level, row[at['pattern']], int(row[at['processes']] or 2), int(row[at['bytes']])
+            launch, time = int(row[at['launch']]), float(row[at[seconds]])
+        except (IndexError, ValueError):
+            raise ValueError(f'{path}:{line}: a row needs {", ".join(at)}, with numbers') from None
+        if not 0 < time < math.inf:
+            raise ValueError(f'{path}:{line}: {time} seconds')
+        cells.setdefault(key, {}).setdefault(launch, []).append(time)
     return cells
 
 
@@ -117,14 +130,17 @@ def main():
     except (OSError, ValueError) as error:
         sys.exit(f'repetitions: {error}')
     names = [text_of(rule) for rule in rules] + ['all']
-    print(f'{"function":26}{"p":>4}{"bytes":>10}{"of":>7}' + ''.join(f'{name:>20}' for name in names))
+    print(f'{"function":26}{"p":>4}{"bytes":>10}{"of":>7}' + ''.join(f'{name:>24}' for name in names))
     for (level, function, processes, size), launches in sorted(cells.items()):
         function = f'{level} {function}'.strip()
         values = launches[min(launches)]
         found = [predict(values, [rule], options.least, options.step) for rule in rules]
         found.append(predict(values, rules, options.least, options.step))
-        print(f'{function:26}{processes:>4}{size:>10}{len(values):>7}' + ''.join(f'{count or "-":>20}' for count in found))
+        print(f'{function:26}{processes:>4}{size:>10}{len(values):>7}' + ''.join(f'{count or "-":>24}' for count in found))
 
 
 if __name__ == '__main__':
-    main()
+    try:
+        main()
+    except BrokenPipeError:  # `| head` has seen enough
+        sys.stderr.close()
