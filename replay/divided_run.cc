@@ -80,7 +80,7 @@ void add(ReplayOutcome& sum, const ReplayOutcome& other) {
 std::optional<OneProcess> why_one_process(const TraceDefinitions& trace,
                                           const std::vector<ScenarioGroup>& groups,
                                           const ReplayOptions& options) {
-  if (!options.observers.empty() || options.verify) return OneProcess::kEveryCall;
+  if (!options.observers.empty()) return OneProcess::kEveryCall;
   if (std::any_of(trace.comms.begin(), trace.comms.end(),
                   [](const Communicator& comm) { return comm.window; }))
     return OneProcess::kWindows;
@@ -182,6 +182,12 @@ void DividedRun::gather(ClippedOverhead& clipped) {
            from.value(other);
            clipped.add(other);
          });
+}
+
+void DividedRun::gather(IdentityResult& identity) {
+  // Which difference is the first is up to the order in which one process runs the calls.
+  if (any(identity.differing > 0)) throw NeedsOneProcess{OneProcess::kFailed};
+  identity.records = sum(identity.records);
 }
 
 uint64_t DividedRun::sum(uint64_t count) {

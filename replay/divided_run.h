@@ -49,6 +49,8 @@ class DividedRun {
   void gather(FunctionTotals& totals);
   void gather(CollectiveUses& uses);
   void gather(ClippedOverhead& clipped);
+  /// Errors: NeedsOneProcess where a record differs somewhere.
+  void gather(IdentityResult& identity);
   uint64_t sum(uint64_t count);
   template <int K>
   void gather(Profile<K>& profile) {

@@ -169,8 +169,9 @@ class Driver {
     if (first) coverage_ = Coverage(*trace_, options_->spinning_waits);
     if (!locks_) locks_.emplace(*source_);
     Replay<Rules> replay(
-        *source_, rules, std::move(observers), [this](double share) { report_progress(share); },
-        &*locks_, received_ && !by_arrival ? &*received_ : nullptr);
+        *source_, rules, std::move(observers),
+        [this](double share) { report_progress(share, kDivided<Rules>); }, &*locks_,
+        received_ && !by_arrival ? &*received_ : nullptr);
     replay.keep(profile, first ? &coverage_ : nullptr);
     replay.watch_waits(waits);
     replay.change_compute(changes ? &*changes : nullptr);
@@ -205,11 +206,12 @@ class Driver {
     }
   }
 
-  /// `share` of the current pass is done.
-  void report_progress(double share) {
-    if (!options_->progress) return;
+  /// `share` of the current pass is done here. `of_all`: what is shown is of all processes.
+  void report_progress(double share, bool of_all = false) {
     // Passes may be added under way; what is shown never goes back.
-    const double done = (static_cast<double>(passes_done_) + share) / static_cast<double>(passes_);
+    double done = (static_cast<double>(passes_done_) + share) / static_cast<double>(passes_);
+    if (of_all) done = divided_->team().progress_of_all(done);
+    if (!options_->progress) return;
     shown_ = std::max(shown_, std::min(1.0, done));
     options_->progress(shown_);
   }
@@ -286,9 +288,13 @@ class Driver {
 
   void verify() {
     IdentityCheck check(*trace_);
-    MeasuredRules<1> rules({MeasuredLane{}}, minima_, placement_, limits_);
-    pass(rules, nullptr, {&check});
-    results_.identity = check.finish(*source_);
+    with<MeasuredRules<1>>([&](auto& rules) { pass(rules, nullptr, {&check}); },
+                           std::vector<MeasuredLane>(1), minima_, placement_, limits_);
+    IdentityResult identity = check.finish(*source_, [&](int rank) {
+      return !divided_ || divided_->division().owner(rank) == divided_->team().self();
+    });
+    if (divided_) divided_->gather(identity);
+    results_.identity = identity;
     results_.identity->backwards = counts_.backwards.count;
   }
 

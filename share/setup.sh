@@ -14,7 +14,7 @@ example_packages=(lammps)
 # To test. Browser tests run where a chromium is, and are skipped elsewhere: it is too big to be
 # installed for them.
 test_packages=(
-  catch2 clang-format shellcheck
+  catch2 ccache clang-format shellcheck
   otf2-tools python3-otf2 python3-six python3-jsonschema # python3-otf2 forgets that it needs six
   jq python3-pandas # examples of share/doc/profile.md
   lammps hpcc netpipe-openmpi
@@ -68,6 +68,14 @@ set_generator() {
   [[ ! -e $1/CMakeCache.txt ]] || return 0
   generator=(-DRUBATO_TOGETHER=ON)
   ! command -v ninja >/dev/null || generator+=(-G Ninja)
+}
+
+# Where there is a ccache, what was compiled before is taken from its store, also in another checkout than $1: there
+# paths and times of files differ.
+use_ccache() {
+  command -v ccache >/dev/null || return 0
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  export CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=include_file_mtime,include_file_ctime
 }
 
 # Configures (once) and builds into $1/build. Further words go to cmake.

@@ -207,13 +207,20 @@ PerfettoWindow perfetto_window(const po::variables_map& values) {
   return parse_perfetto_window(text_of(values, "perfetto-window"));
 }
 
-/// Why the processes would not divide what is asked for beside tables.
+/// Why the processes would not divide what is asked for.
 std::optional<OneProcess> why_one_process(const po::variables_map& values) {
-  for (const char* option : {"html", "perfetto", "otf2", "fit-dr"}) {
-    if (values.count(option)) return OneProcess::kEveryCall;
-  }
+  if (values.count("fit-dr")) return OneProcess::kTimeOrder;
   if (values.count("with")) return OneProcess::kOtherJobs;
   return {};
+}
+
+/// True for what one process makes of results that several found, from all of the archive: who is
+/// waited for, pictures, archives and sweeps.
+bool needs_whole_archive(const Results& results, const po::variables_map& values) {
+  for (const char* option : {"html", "perfetto", "otf2", "sweep"}) {
+    if (values.count(option)) return true;
+  }
+  return waits_in_turn(results);
 }
 
 /// The scenarios that intervals and the cost of contention need beside the asked ones.
@@ -322,15 +329,16 @@ int command_replay(const Arguments& arguments) {
   std::unique_ptr<EventSource> source;
   std::optional<Results> together =
       replay_together(processes, archive, planned, resumed, values, source);
-  // Who is waited for, one process finds out, from all of the archive; and it replays sweeps.
-  if (together && (waits_in_turn(*together) || !axes.empty())) source.reset();
+  const bool is_loaded_again = together && needs_whole_archive(*together, values);
+  if (is_loaded_again) source.reset();
   if (!source) source = open_trace(archive, {options.ignore_offsets, options.threads});
-  if (!together || waits_in_turn(*together) || !axes.empty()) {
+  if (!together || is_loaded_again) {
     // (Functions are followed anyway.)
     if (files.wants("html") || !source->functions().empty()) source->note_places();
-    if (together) source->load({});  // places are known only then
+    if (copies) source->keep_records(true);
+    // (Places are known only then.)
+    if (is_loaded_again) source->load(progress_line("reading"));
   }
-  if (copies) source->keep_records(true);
   Results results = together ? std::move(*together) : run_replay(*source, planned, resumed);
   if (results.from_checkpoint > 0) {
     fmt::print(stderr, "rubato: {} of {} replays were in {}\n", results.from_checkpoint,

@@ -122,7 +122,7 @@ namespace {
 const char* reason(OneProcess why) {
   switch (why) {
     case OneProcess::kEveryCall:
-      return "a page, pictures, archives of scenarios and --verify look at every call";
+      return "something looks at every call";
     case OneProcess::kTimeOrder:
       return "contention and receives matched by arrival need one order of time";
     case OneProcess::kOtherJobs:

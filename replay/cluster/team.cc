@@ -6,7 +6,10 @@
 
 namespace rubato {
 
-Team::Team(Transport& transport) : transport_(&transport), batches_(transport.processes()) {
+Team::Team(Transport& transport)
+    : transport_(&transport),
+      batches_(transport.processes()),
+      progress_(leads() ? transport.processes() : 0, -1.0) {
   begin_pass();
 }
 
@@ -93,6 +96,9 @@ Team::Step Team::step(const Take& take) {
     case Kind::kVerdict:
       verdict_ = static_cast<Verdict>(reader.number());
       return Step::kVerdict;
+    case Kind::kProgress:
+      reader.value(progress_[message.from]);
+      return Step::kOther;
     default:
       throw std::logic_error("Team: processes are not in the same pass");
   }
@@ -218,6 +224,23 @@ Bytes Team::await(Kind kind, int from) {
   }
   message.bytes.pop_back();
   return std::move(message.bytes);
+}
+
+double Team::progress_of_all(double own) {
+  if (leads()) {
+    // Who has not told yet is as far as this one.
+    progress_[0] = own;
+    double sum = 0;
+    for (const double share : progress_) sum += share < 0 ? own : share;
+    return sum / processes();
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now - progress_told_ < kBetweenProgress) return own;
+  progress_told_ = now;
+  ByteWriter writer;
+  writer.value(own);
+  send(0, Kind::kProgress, writer.take());
+  return own;
 }
 
 std::vector<Bytes> Team::gather(Bytes mine) {

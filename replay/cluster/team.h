@@ -19,6 +19,7 @@
 // A process in which something goes wrong says so in its report; then all stop where they are, and
 // are at rest by the same rule before the verdict comes.
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -63,6 +64,10 @@ class Team {
   /// Something went wrong here: to be called instead of rest(). Returns when all are at rest.
   void fail();
 
+  /// This process has done the share `own` of the run. At process 0: what all have, on average, as
+  /// far as they have told; elsewhere `own`.
+  double progress_of_all(double own);
+
   // --- Between passes; all processes call the same in the same order ---
 
   /// Everybody's bytes, by process: at process 0; elsewhere none.
@@ -86,6 +91,7 @@ class Team {
   /// As often rest() looks for messages before it reports and gives the processor away: mostly they
   /// come within microseconds.
   static constexpr int kLooksBeforeReport = 20;
+  static constexpr std::chrono::milliseconds kBetweenProgress{500};  ///< told to process 0
 
   enum class Kind : uint8_t {
     kBatch,
@@ -94,7 +100,8 @@ class Team {
     kStop,
     kVerdict,
     kGather,
-    kShare
+    kShare,
+    kProgress
   };
   /// Its last byte is the kind.
   struct Message {
@@ -138,8 +145,10 @@ class Team {
   std::vector<Other> others_;  ///< by process
   std::deque<Message> put_back_;
   Report mine_;
-  std::vector<Report> reports_;  ///< at process 0
-  bool changed_ = true;          ///< since the last report
+  std::vector<Report> reports_;   ///< at process 0
+  std::vector<double> progress_;  ///< likewise, of each process; negative: not told
+  std::chrono::steady_clock::time_point progress_told_{};
+  bool changed_ = true;  ///< since the last report
   bool stopped_ = false;
   Verdict verdict_ = Verdict::kGoOn;
   uint64_t batches_sent_ = 0;

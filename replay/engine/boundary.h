@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "replay/cluster/team.h"
 #include "replay/matching/collective_instances.h"
 #include "replay/matching/matcher.h"
+#include "replay/matching/relay.h"
 #include "replay/trace/trace.h"
 
 namespace rubato {
@@ -30,7 +32,17 @@ inline constexpr bool kDivided = requires {
   typename Rules::Undivided;
 };
 
-enum class Crossing : uint8_t { kSend, kAnswer, kMembers, kRoot, kMember, kQuestion, kArrival };
+/// At most eight: they share a byte with flags.
+enum class Crossing : uint8_t {
+  kSend,
+  kAnswer,
+  kMembers,
+  kRoot,
+  kMember,
+  kQuestion,
+  kArrival,
+  kRelay
+};
 
 /// A send as its receiver's process learns of it.
 template <int K>
@@ -248,14 +260,41 @@ class Boundary {
     for (const int process : others(members.comm)) {
       ByteWriter& to =
           begin_instance(process, Crossing::kMembers, members.comm, members.number, op, root);
-      BatchBase& base = bases_[process];
-      to.number(static_cast<uint64_t>(members.arrivals.count));
-      to.near_zero(members.arrivals.latest);
-      to.ticks(members.arrivals.recorded_last, base.ticks);
-      base.put(to, members.arrivals.last);
+      put(to, bases_[process], members.arrivals);
       team_->put(process, awaited);
     }
   }
+  static Arrivals<K> take_members(ByteReader& from, BatchBase& base) {
+    Arrivals<K> members;
+    members.count = static_cast<int>(from.number());
+    members.latest = static_cast<int32_t>(from.near_zero());
+    members.recorded_last = from.ticks(base.ticks);
+    base.take(from, members.last);
+    return members;
+  }
+
+  /// True where processes tell each other of such members by a Relay.
+  bool relays(uint32_t comm) const { return others(comm).size() >= kMostToldDirectly; }
+  Relay<K>& relay(uint32_t comm, uint64_t number) { return relays_[{comm, number}]; }
+  void forget_relay(uint32_t comm, uint64_t number) { relays_.erase({comm, number}); }
+  /// Sends what a relay can send now. True when all is known.
+  bool pass_on(uint32_t comm, uint64_t number, Relay<K>& relay, CollectiveOp op, int32_t root,
+               bool awaited) {
+    // The ring is that of the numbers of processes, this one among the others.
+    const std::vector<int>& others = this->others(comm);
+    const int size = static_cast<int>(others.size()) + 1;
+    const auto self = static_cast<int>(
+        std::lower_bound(others.begin(), others.end(), team_->self()) - others.begin());
+    return relay.go_on(size, [&](int round, int distance, const Arrivals<K>& members) {
+      const int place = (self + distance) % size;
+      const int process = others[place < self ? place : place - 1];
+      ByteWriter& to = begin_instance(process, Crossing::kRelay, comm, number, op, root);
+      to.number(static_cast<uint64_t>(round));
+      put(to, bases_[process], members);
+      team_->put(process, awaited);
+    });
+  }
+
   void put_root(uint32_t comm, uint64_t number, const CollectiveInstance<K>& instance) {
     for (const int process : others(comm)) {
       ByteWriter& to =
@@ -294,6 +333,12 @@ class Boundary {
   }
 
  private:
+  static void put(ByteWriter& to, BatchBase& base, const Arrivals<K>& members) {
+    to.number(static_cast<uint64_t>(members.count));
+    to.near_zero(members.latest);
+    to.ticks(members.recorded_last, base.ticks);
+    base.put(to, members.last);
+  }
   ByteWriter& begin(int process, Crossing kind, uint8_t flags = 0) {
     ByteWriter& to = team_->batch(process);
     if (to.size() == 0) bases_[process] = {};
@@ -318,6 +363,7 @@ class Boundary {
   std::vector<std::vector<int>> others_;  ///< by communicator
   std::vector<Peer> peers_;
   std::vector<Members> coming_;
+  std::map<std::pair<uint32_t, uint64_t>, Relay<K>> relays_;  ///< by communicator and instance
 };
 
 /// In place of a Boundary where there is none.

@@ -292,8 +292,9 @@ void Replay<Rules>::tell_members(
   const TimelineState<K>& state = timelines_[timeline];
   const CollectiveInstance<K>& instance = arrived.instance;
   auto& members = boundary_->members(action.comm, arrived.number);
-  const bool apart = instance.how == Synchronisation::kPrefix ||
-                     trace_->comms[action.comm].first_group > 0 || (action.flags & kSendsToSome);
+  const bool all_apart =
+      instance.how == Synchronisation::kPrefix || trace_->comms[action.comm].first_group > 0;
+  const bool apart = all_apart || (action.flags & kSendsToSome);
   if (apart) {
     size_t count = 1;
     if (action.flags & kSendsToSome) count += 1 + (&action + 1)->nothing_to.follow;
@@ -310,10 +311,25 @@ void Replay<Rules>::tell_members(
   }
   ++members.here;
   if (!boundary_->all_here(members)) return;
-  const bool awaited = instance.how != Synchronisation::kOneToAll;
-  if (members.arrivals.count > 0)
+  if (!all_apart && boundary_->relays(action.comm)) {
+    boundary_->relay(action.comm, arrived.number).come(members.arrivals);
+    pass_on(action.comm, arrived.number, arrived.instance);
+  } else if (members.arrivals.count > 0) {
+    const bool awaited = instance.how != Synchronisation::kOneToAll;
     boundary_->put_members(members, instance.op, instance.root, awaited);
+  }
   boundary_->forget(members);
+}
+
+template <class Rules>
+bool Replay<Rules>::pass_on(uint32_t comm, uint64_t number,
+                            CollectiveInstance<K>& instance) requires kDivided<Rules> {
+  Relay<K>& relay = boundary_->relay(comm, number);
+  const bool awaited = instance.how != Synchronisation::kOneToAll;
+  if (!boundary_->pass_on(comm, number, relay, instance.op, instance.root, awaited)) return false;
+  collectives_.arrive_members(instance, comm, instance.op, instance.root, 0, relay.others());
+  boundary_->forget_relay(comm, number);
+  return true;
 }
 
 template <class Rules>
@@ -325,14 +341,16 @@ void Replay<Rules>::take_collective(Crossing kind, ByteReader& from,
   const auto root = static_cast<int32_t>(from.near_zero());
   CollectiveInstance<K>& instance = collectives_.reach(comm, number);
   int local = root;
+  bool is_told = true;
   if (kind == Crossing::kMembers) {
-    Arrivals<K> members;
-    members.count = static_cast<int>(from.number());
-    members.latest = static_cast<int32_t>(from.near_zero());
-    members.recorded_last = from.ticks(base.ticks);
-    base.take(from, members.last);
     local = -1;
-    collectives_.arrive_members(instance, comm, op, root, 0, members);
+    collectives_.arrive_members(instance, comm, op, root, 0, Boundary<K>::take_members(from, base));
+  } else if (kind == Crossing::kRelay) {
+    const auto round = static_cast<int>(from.number());
+    boundary_->relay(comm, number).take(round, Boundary<K>::take_members(from, base));
+    local = -1;
+    collectives_.arrive_members(instance, comm, op, root, 0, {});  // nobody, but of what it is
+    is_told = pass_on(comm, number, instance);
   } else if (kind == Crossing::kRoot) {
     const auto timeline = static_cast<int>(from.number());
     const double recorded = from.ticks(base.ticks);
@@ -354,12 +372,13 @@ void Replay<Rules>::take_collective(Crossing kind, ByteReader& from,
   }
   if (collectives_.take_mismatch())
     throw InputError("members in two processes differ about a collective");
+  if (!is_told) return;
   const bool may_let_go = collectives_.may_let_go(instance, trace_->comms[comm], local);
   if (may_let_go) {
     for (const int32_t waiting : instance.waiting) wake(waiting);
     instance.waiting.clear();
   }
-  if (kind != Crossing::kRoot) collectives_.forget_departed(comm, number);
+  collectives_.forget_departed(comm, number);
 }
 
 template <class Rules>

@@ -25,6 +25,7 @@ namespace rubato {
 template <class Rules>
 ReplayOutcome Replay<Rules>::run() {
   source_->rewind();
+  if (progress_) sizes_ = source_->sizes_of_ranks();
   for (Observer<K>* observer : observers_) observer->begin();
   if constexpr (kDivided<Rules>) return run_divided();
   if constexpr (kTimeOrdered<Rules>) matcher_.keep_routes();
@@ -109,6 +110,8 @@ RUBATO_HOT void Replay<Rules>::wake(int timeline) {
 
 template <class Rules>
 void Replay<Rules>::run_until_blocked(int timeline) {
+  if (--turns_to_progress_ == 0) [[unlikely]]
+    tell_progress();
   TimelineState<K>& state = timelines_[timeline];
   for (int turn = 0; turn < kCallsInTurn; ++turn) {
     if (state.next_call == state.calls && !read_calls(state)) return finish(timeline);
@@ -169,7 +172,27 @@ void Replay<Rules>::finish(int timeline) {
     take_arrivals();
   }
   if constexpr (kTimeOrdered<Rules>) answer_all(rules_->order().end(timeline));
-  if (progress_) progress_(static_cast<double>(finished_) / timelines_here_);
+  if (progress_ && sizes_.empty()) progress_(static_cast<double>(finished_) / timelines_here_);
+}
+
+// Of programs that keep in step all timelines finish at once: what counts is how far each is.
+template <class Rules>
+RUBATO_RARE void Replay<Rules>::tell_progress() {
+  turns_to_progress_ = std::max(kTurnsToProgress, 16 * int64_t{timelines_here_});
+  if (sizes_.empty()) return;
+  uint64_t done = 0, all = 0;
+  for (int timeline = 0; timeline < trace_->timelines(); ++timeline) {
+    const int rank = trace_->rank_of(timeline);
+    if (!is_here(rank)) continue;
+    if (timeline == rank) all += sizes_[rank];
+    if (running_[rank] == 0) {
+      if (timeline == rank) done += sizes_[rank];
+    } else if (const TimelineState<K>& state = timelines_[timeline];
+               state.next_call < state.block.calls.size()) {
+      done += state.block.calls[state.next_call].event;
+    }
+  }
+  if (all > 0) progress_(std::min(1.0, static_cast<double>(done) / static_cast<double>(all)));
 }
 
 template <class Rules>

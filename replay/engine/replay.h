@@ -157,6 +157,8 @@ class Replay {
   /// Those that its source hands out at once.
   bool read_block(TimelineState<K>& state);
   void finish(int timeline);
+  /// How far all timelines of this process are.
+  void tell_progress();
 
   /// True for a main thread of whose rank other threads have still to begin.
   bool has_unborn(const TimelineState<K>& state) const;
@@ -410,6 +412,9 @@ class Replay {
   void tell_members(
       int timeline, const Call& call, const Action& action, int local,
       const typename CollectiveInstances<K>::Arrived& arrived) requires kDivided<Rules>;
+  /// Sends on what is known here of members elsewhere. True once they all have come to `instance`.
+  bool pass_on(uint32_t comm, uint64_t number,
+               CollectiveInstance<K>& instance) requires kDivided<Rules>;
   // What others sent.
   void take_batch(ByteReader& from) requires kDivided<Rules>;
   void take_send(const SendAway<K>& sent) requires kDivided<Rules>;
@@ -498,6 +503,9 @@ class Replay {
   WaitStates<K>* waits_ = nullptr;
   const ComputeChanges<K>* compute_changes_ = nullptr;
   std::function<void(double)> progress_;
+  std::vector<uint64_t> sizes_;  ///< records by rank, if progress_ is told by them
+  static constexpr int64_t kTurnsToProgress = 1 << 18;  ///< a tenth of a second, or some more
+  int64_t turns_to_progress_ = kTurnsToProgress;        ///< until it is told next
   Matcher<K> matcher_;
   CollectiveInstances<K> collectives_;
   Windows<K> windows_;

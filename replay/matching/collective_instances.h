@@ -365,12 +365,17 @@ class CollectiveInstances {
   }
 
   /// Those at the front that all members have left. (Members elsewhere count as gone from the
-  /// start, and yet have to come.)
+  /// start, and yet have to come; of a root there, word may come behind the others'.)
   void forget(uint32_t comm, State& state) {
     const int size = trace_->comms[comm].size();
+    const auto awaits_nobody = [&](const Instance& instance) {
+      const bool awaits_root = instance.how == Synchronisation::kOneToAll && instance.root >= 0 &&
+                               !instance.root_arrived;
+      return instance.arrived.count == size && !awaits_root;
+    };
     last_ = nullptr;
     while (!state.instances.empty() && state.instances.front().departed == size &&
-           (away_.empty() || state.instances.front().arrived.count == size)) {
+           (away_.empty() || awaits_nobody(state.instances.front()))) {
       state.instances.pop_front();
       ++state.first;
     }

@@ -66,8 +66,10 @@ void IdentityCheck::call(int timeline, const Call& call, const Block& block,
   warps_[timeline].add(call.leave, leave[0]);
 }
 
-IdentityResult IdentityCheck::finish(EventSource& source) {
+IdentityResult IdentityCheck::finish(EventSource& source,
+                                     const std::function<bool(int rank)>& here) {
   for (const SideLocation& side : trace_->side_locations) {
+    if (!here(side.rank)) continue;
     for (const double time : source.side_records(side)) {
       if (!differs(time, warps_[side.rank](time))) continue;
       result_.first = "location " + std::to_string(side.id);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,10 @@ class IdentityCheck : public Observer<1> {
   void call(int timeline, const Call& call, const Block& block, const Lanes<1>& clock_before,
             double recorded_before, const Lanes<1>& enter, const Lanes<1>& leave) override;
 
-  /// Compares the records of the side locations too, and returns what was found.
-  IdentityResult finish(EventSource& source);
+  /// Compares the records of the side locations of ranks that are `here`, too, and returns what
+  /// was found.
+  IdentityResult finish(
+      EventSource& source, const std::function<bool(int rank)>& here = [](int) { return true; });
 
  private:
   /// Counts a difference and returns true if there is one.

@@ -8,8 +8,8 @@ A replay on P processes is an MPI program. This writes, for P = 2, 4 ... 1024, w
 program it replays is that of rubato-bench: a 3-D halo exchange of R ranks, a power of two, with an MPI_Allreduce a step.
 
 A step of a process: run its ranks up to their waits; a batch to each process that has neighbours of them, 18.5 B a
-message; take theirs; run its ranks on up to the collective; its members, 18 B, to all others; take theirs. What that
-takes: --load and --run, CPU ns of an MPI call that is decoded and that is replayed; --record, of a message between
+message; take theirs; run its ranks on up to the collective; tell the others of its members, 18 B: directly up to four
+processes, from five on in rounds (replay/matching/relay.h). What that takes: --load and --run, CPU ns of an MPI call that is decoded and that is replayed; --record, of a message between
 processes at each end; --message, of a batch at each end (Rubato's platforms price no processor time).
 share/doc/scale.md says where the defaults come from.
 """
@@ -23,6 +23,7 @@ import tempfile
 MESSAGES = 2000000  # that a trace may have; the mean of its steps stands for all
 CALLS = 14  # of a rank in a step
 SEND_BYTES, MEMBERS_BYTES = 18.5, 18
+TOLD_DIRECTLY = 4  # processes
 
 
 def neighbours_between(ranks, processes):
@@ -43,6 +44,15 @@ def neighbours_between(ranks, processes):
     return messages
 
 
+def relay_distances(processes):
+    """In a ring, of each round of a relay: what is known doubles, or grows by one more, up to processes - 1."""
+    others, known, distances = processes - 1, 0, []
+    for digit in f'{others:b}':
+        distances.append(known + int(digit))
+        known = 2 * known + int(digit)
+    return distances
+
+
 def write_trace(file, messages, processes, steps, compute_ns, record_ns, message_ns):
     """Two halves of compute in each step, and what is exchanged behind each of them."""
     print('nodes', *range(processes), file=file)
@@ -52,25 +62,31 @@ def write_trace(file, messages, processes, steps, compute_ns, record_ns, message
         batches[a][b] = count
     for process in range(processes):
         halo = sum(batches[process].values()) * record_ns + len(batches[process]) * message_ns
-        members = (processes - 1) * message_ns
-        clock, others = 0.0, [other for other in range(processes) if other != process]
+        others = [other for other in range(processes) if other != process]
+        rounds = [(others, others)]
+        if processes > TOLD_DIRECTLY:
+            rounds = [([(process - distance) % processes], [(process + distance) % processes])
+                      for distance in relay_distances(processes)]
+        clock = 0.0
 
-        def exchange(partners, sizes, tag):
-            nonlocal clock
-            for request, other in enumerate(partners):
+        def exchange(senders, receivers, sizes, tag):
+            for request, other in enumerate(senders):
                 print(f'{process}: {clock:.0f}..{clock:.0f} irecv {other} {sizes(other)}B tag {tag} req {request + 1}',
                       file=file)
-            for request, other in enumerate(partners):
+            for request, other in enumerate(receivers):
                 print(f'{process}: {clock:.0f}..{clock:.0f} isend {other} {sizes(other)}B tag {tag} '
-                      f'req {len(partners) + request + 1}', file=file)
-            print(f'{process}: {clock:.0f}..{clock:.0f} wait', *range(1, 2 * len(partners) + 1), file=file)
+                      f'req {len(senders) + request + 1}', file=file)
+            print(f'{process}: {clock:.0f}..{clock:.0f} wait', *range(1, len(senders) + len(receivers) + 1), file=file)
 
         for _ in range(steps):
             clock += compute_ns / 2 + halo
-            exchange(sorted(batches[process]), lambda other: round(SEND_BYTES * batches[process][other]), 1)
-            clock += compute_ns / 2 + halo + members
-            exchange(others, lambda other: MEMBERS_BYTES, 2)
-            clock += members
+            partners = sorted(batches[process])
+            exchange(partners, partners, lambda other: round(SEND_BYTES * batches[process][other]), 1)
+            clock += compute_ns / 2 + halo
+            for number, (senders, receivers) in enumerate(rounds):
+                clock += len(receivers) * message_ns
+                exchange(senders, receivers, lambda other: MEMBERS_BYTES, 2 + number)
+                clock += len(senders) * message_ns
         print(f'{process}: {clock:.0f} end', file=file)
 
 
@@ -100,7 +116,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         while processes <= min(args.ranks, args.most):
             messages = neighbours_between(args.ranks, processes)
-            steps_in_trace = max(2, min(20, MESSAGES // (processes * processes)))
+            steps_in_trace = max(2, min(20, MESSAGES // (30 * processes)))
             trace = os.path.join(directory, f'{processes}.txt')
             with open(trace, 'w', encoding='utf-8') as file:
                 write_trace(file, messages, processes, steps_in_trace, CALLS * args.ranks / processes * args.run, args.record,
@@ -108,7 +124,8 @@ def main():
             step = predicted_ns(args.rubato, args.on, trace) / steps_in_trace
             seconds = (args.calls * args.load / processes + steps * step) * 1e-9
             partners = max(collections.Counter(a for a, _ in messages).values())
-            print(f'{processes:9}  {partners + processes - 1:13}  {seconds:7.1f}  {alone / seconds:7.1f}  '
+            told = processes - 1 if processes <= TOLD_DIRECTLY else len(relay_distances(processes))
+            print(f'{processes:9}  {partners + told:13}  {seconds:7.1f}  {alone / seconds:7.1f}  '
                   f'{alone / seconds / processes:10.0%}', flush=True)
             os.remove(trace)
             processes *= 2
