@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <set>
 
 #include "models/cost/platform_file.h"
@@ -33,14 +34,21 @@ std::string progress_text(const std::string& word, double share, double seconds)
 }
 
 std::function<void(double)> progress_line(const std::string& word) {
-  if (!isatty(STDERR_FILENO)) return {};
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  const char* const asked = std::getenv("RUBATO_PROGRESS");
+  if (!is_terminal && (!asked || std::string(asked) != "1")) return {};
   using Clock = std::chrono::steady_clock;
-  return [word, begin = Clock::now(), shown = -1](double share) mutable {
+  const int step = is_terminal ? 1 : 10;  // percent
+  return [word, is_terminal, step, begin = Clock::now(), shown = -1](double share) mutable {
     const int percent = static_cast<int>(100 * share);
-    if (percent == shown) return;
-    shown = percent;
+    if (percent / step == shown) return;
+    shown = percent / step;
     const std::chrono::duration<double> passed = Clock::now() - begin;
-    show_progress(share >= 1 ? "" : progress_text(word, share, passed.count()));
+    const std::string text = progress_text(word, share, passed.count());
+    if (is_terminal)
+      show_progress(share >= 1 ? "" : text);
+    else
+      print_to_stderr("rubato: " + text);
   };
 }
 

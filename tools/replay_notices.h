@@ -15,8 +15,8 @@ void warn_of_platforms(const std::vector<Scenario>& scenarios);
 /// During the first second the percentage alone, as the rest would be a guess.
 std::string progress_text(const std::string& word, double share, double seconds);
 
-/// Shows that on a terminal, as the share grows, and clears the line at 1; null where standard
-/// error is none.
+/// Shows that on a terminal, as the share grows, and clears the line at 1. Where standard error is
+/// none, null, or with RUBATO_PROGRESS=1 in the environment a line at each tenth.
 std::function<void(double)> progress_line(const std::string& word);
 
 }  // namespace rubato

@@ -100,6 +100,10 @@ pictures() {
 }
 pictures
 
+# How far all of them are, where nobody sees a terminal.
+RUBATO_PROGRESS=1 run 2 "$rubato" replay run.otf2dir >several.txt 2>several.err || fail "progress: $(cat several.err)"
+grep -q '^rubato: replaying: 100 %' several.err || fail "progress: $(cat several.err)"
+
 # Processes that were told different things do each its own.
 run 1 "$rubato" replay run.otf2dir --csv one.csv : -n 1 "$rubato" replay run.otf2dir --csv other.csv >several.txt 2>&1 ||
   fail "two replays: $(cat several.txt)"
