@@ -17,6 +17,7 @@
 #include "replay/observe/identity.h"
 #include "replay/observe/profile.h"
 #include "replay/other_jobs.h"
+#include "replay/passes.h"
 #include "replay/resumed_run.h"
 #include "replay/rules/clock_repair.h"
 #include "replay/rules/logical_clock.h"
@@ -37,17 +38,16 @@ namespace {
 class Driver {
  public:
   Driver(EventSource& source, const std::vector<Scenario>& scenarios, const ReplayOptions& options)
-      : source_(&source),
-        trace_(&source.definitions()),
+      : trace_(&source.definitions()),
         scenarios_(&scenarios),
         options_(&options),
         placement_(trace_->node_of_rank, trace_->socket_of_rank),
-        coverage_(*trace_, options.spinning_waits),
         tells_sockets_(std::any_of(scenarios.begin(), scenarios.end(),
                                    [](const Scenario& scenario) {
                                      return scenario.platform.level(Level::kSocket).has_value();
                                    })),
-        by_arrival_(options.wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kNone) {
+        by_arrival_(options.wildcards_by_arrival && trace_->wildcards != WildcardsKnown::kNone),
+        passes_(source, options) {
     overhead_ = options.overhead.value_or(trace_->overhead);
     results_.scenarios.resize(scenarios.size());
     for (size_t i = 0; i < scenarios.size(); ++i) results_.scenarios[i].name = scenarios[i].name;
@@ -56,56 +56,59 @@ class Driver {
   Results run() {
     const std::vector<ScenarioGroup> groups =
         group_scenarios(*scenarios_, placement_, options_->fallback_level, by_arrival_);
-    const std::vector<FunctionName> names = source_->functions();
+    const std::vector<FunctionName> names = passes_.source().functions();
     functions_ = functions_to_time(*scenarios_, names, trace_->path);
     for (const std::string& function : options_->functions) {
       const bool is_new =
           std::find(functions_.begin(), functions_.end(), function) == functions_.end();
       if (is_new && functions_.size() < kMostFunctions) functions_.push_back(function);
     }
-    if (!functions_.empty()) source_->time_functions(functions_);
-    if (options_->total_functions && !names.empty()) source_->total_functions();
+    if (!functions_.empty()) passes_.source().time_functions(functions_);
+    if (options_->total_functions && !names.empty()) passes_.source().total_functions();
     // What stands in the archive is told by a pass that matches as recorded.
     // (What a checkpoint holds is counted by the same pass whether the rest is replayed or not.)
     const bool needs_minima =
         options_->verify || !options_->checkpoint.empty() || groups.empty() || by_arrival_ ||
         std::any_of(groups.begin(), groups.end(),
                     [](const ScenarioGroup& group) { return group.measured; });
-    passes_ = 1 + (needs_minima ? 1 : 0) + (options_->verify ? 1 : 0);
+    passes_.expect(1 + (needs_minima ? 1 : 0) + (options_->verify ? 1 : 0));
     for (const ScenarioGroup& group : groups)
-      passes_ += (group.scenarios.size() + group.lanes() - 1) / group.lanes();
-    if (options_->verify) source_->keep_records(true);
+      passes_.expect((group.scenarios.size() + group.lanes() - 1) / group.lanes());
+    if (options_->verify) passes_.source().keep_records(true);
     if (options_->team) {
       if (const auto why = why_one_process(*trace_, groups, *options_)) throw NeedsOneProcess{*why};
-      divided_.emplace(*options_->team, *source_);
+      passes_.divide(*options_->team);
     }
-    const auto load = [&] { source_->load([this](double share) { report_progress(share); }); };
+    const auto load = [&] {
+      passes_.source().load([this](double share) { passes_.report(share); });
+    };
     if (Team* const team = options_->team ? options_->team : options_->spread)
       try_all(*team, load);
     else
       load();
-    function_times_ = source_->function_times();
-    if (options_->total_functions && source_->function_totals()) {
-      FunctionTotals totals = *source_->function_totals();
-      if (divided_) divided_->gather(totals);
+    function_times_ = passes_.source().function_times();
+    if (options_->total_functions && passes_.source().function_totals()) {
+      FunctionTotals totals = *passes_.source().function_totals();
+      if (passes_.divided()) passes_.divided()->gather(totals);
       results_.functions = compute_of_functions(names, totals, *trace_);
     }
-    ++passes_done_;
+    passes_.count_one();
     if (needs_minima) find_minima();
     if (options_->verify) verify();  // against what the archive says, not what is made of it
     if (needs_minima && options_->repair && !trace_->one_clock &&
-        first_outcome_->clock_violations.total() > 0)
+        passes_.first()->clock_violations.total() > 0)
       repair();
-    resumed_.open(*options_, *scenarios_, trace_->ranks(), coverage_.calls_by_time().size());
+    resumed_.open(*options_, *scenarios_, trace_->ranks(),
+                  passes_.coverage().calls_by_time().size());
     if (options_->spread) {
       spread_.emplace(*options_->spread);
       spread_->run(results_.scenarios, [&] { replay_groups(groups); });
     } else {
       replay_groups(groups);
     }
-    if (!first_outcome_) find_minima();  // every scenario was a deadlock
-    passes_done_ = passes_;
-    report_progress(0);  // also where the last pass did not come to its end
+    if (!passes_.first()) find_minima();  // every scenario was a deadlock
+    passes_.count_all();
+    passes_.report(0);  // also where the last pass did not come to its end
     summarize();
     check_numbers(results_);
     return std::move(results_);
@@ -119,7 +122,7 @@ class Driver {
         const std::vector<size_t> chosen(group.scenarios.begin() + first,
                                          group.scenarios.begin() + first + lanes);
         if (resumed_.take(chosen, results_)) {
-          ++passes_done_;
+          passes_.count_one();
           continue;
         }
         if (spread_ && !spread_->takes(group.measured, chosen)) continue;
@@ -149,73 +152,6 @@ class Driver {
     return {};
   }
 
-  template <class Rules>
-  static ReplayOutcome run(Replay<Rules>& replay) {
-    if constexpr (!Rules::kFollowsRecording && Rules::kLanes > kNarrowLanes)
-      return run_wide(replay);
-    else
-      return replay.run();
-  }
-
-  /// One pass of any rules. The first pass also tells what stands in the archive.
-  template <class Rules>
-  ReplayOutcome pass(Rules& rules, Profile<Rules::kLanes>* profile,
-                     std::vector<Observer<Rules::kLanes>*> observers,
-                     const std::optional<ComputeChanges<Rules::kLanes>>& changes = {},
-                     WaitStates<Rules::kLanes>* waits = nullptr) {
-    bool by_arrival = false;
-    if constexpr (kTimeOrdered<Rules>) by_arrival = rules.by_arrival();
-    const bool first = !first_outcome_;  // that comes to its end
-    if (first) coverage_ = Coverage(*trace_, options_->spinning_waits);
-    if (!locks_) locks_.emplace(*source_);
-    Replay<Rules> replay(
-        *source_, rules, std::move(observers),
-        [this](double share) { report_progress(share, kDivided<Rules>); }, &*locks_,
-        received_ && !by_arrival ? &*received_ : nullptr);
-    replay.keep(profile, first ? &coverage_ : nullptr);
-    replay.watch_waits(waits);
-    replay.change_compute(changes ? &*changes : nullptr);
-    if constexpr (kDivided<Rules>) replay.divide(divided_->team(), divided_->division());
-    ReplayOutcome outcome = run(replay);
-    ++passes_done_;
-    if (first && profile) profile->add_to(coverage_);
-    if constexpr (kDivided<Rules>) {
-      divided_->sum(outcome);
-      if (first) divided_->gather(coverage_);
-      if (profile) divided_->gather(*profile);
-      if (waits) divided_->gather(*waits);
-    }
-    const bool came_to_its_end =
-        outcome.deadlock.empty() && !outcome.asks_for_receivers && !outcome.lanes_disagree;
-    if (first && came_to_its_end) {
-      first_outcome_ = outcome;
-      counts_ = divided_ ? divided_->sum(source_->counts()) : source_->counts();
-    }
-    return outcome;
-  }
-
-  /// Makes rules of `arguments` and hands them to `use`: those of a divided replay, where it is.
-  template <class Rules, typename Use, typename... Arguments>
-  void with(Use use, const Arguments&... arguments) {
-    if (divided_) {
-      Divided<Rules> rules(arguments...);
-      use(rules);
-    } else {
-      Rules rules(arguments...);
-      use(rules);
-    }
-  }
-
-  /// `share` of the current pass is done here. `of_all`: what is shown is of all processes.
-  void report_progress(double share, bool of_all = false) {
-    // Passes may be added under way; what is shown never goes back.
-    double done = (static_cast<double>(passes_done_) + share) / static_cast<double>(passes_);
-    if (of_all) done = divided_->team().progress_of_all(done);
-    if (!options_->progress) return;
-    shown_ = std::max(shown_, std::min(1.0, done));
-    options_->progress(shown_);
-  }
-
   /// Fills minima_ and limits_, from scratch.
   void find_minima() {
     minima_ = RecordedMinima();
@@ -225,13 +161,13 @@ class Driver {
     limits_.bytes[static_cast<int>(Level::kNetwork)] = options_->eager_limit.value_or(
         trace_->eager_limit_network.value_or(std::numeric_limits<double>::infinity()));
     ReplayOutcome outcome;
-    if (divided_) {
+    if (passes_.divided()) {
       Divided<MinimaRules> rules(minima_, placement_, limits_, *trace_);
-      outcome = pass(rules, nullptr, {});
-      divided_->merge(minima_);
+      outcome = passes_.make(rules, nullptr, {});
+      passes_.divided()->merge(minima_);
     } else {
       MinimaRules rules(minima_, placement_, limits_, *trace_);
-      outcome = pass(rules, nullptr, {});
+      outcome = passes_.make(rules, nullptr, {});
     }
     if (!outcome.deadlock.empty()) {
       throw InputError(trace_->path + ": the recording itself cannot be followed: " +
@@ -249,18 +185,16 @@ class Driver {
 
   /// From here on all times are those of the logical clock. What they violate is counted again.
   void repair() {
-    passes_ += 2;
-    violations_ = first_outcome_->clock_violations;
+    passes_.expect(2);
+    violations_ = passes_.first()->clock_violations;
     shifts_.emplace(trace_->timelines());
     LogicalClockRules rules(minima_, placement_, limits_);
-    pass(rules, nullptr, {&*shifts_});
-    shifted_.emplace(*source_, *shifts_);
-    source_ = &*shifted_;
-    locks_.reset();  // who held them before whom is seen better now
-    first_outcome_.reset();
+    passes_.make(rules, nullptr, {&*shifts_});
+    shifted_.emplace(passes_.source(), *shifts_);
+    passes_.read_from(*shifted_);
     find_minima();
     ClockRepair repair;
-    repair.after = first_outcome_->clock_violations;
+    repair.after = passes_.first()->clock_violations;
     repair.largest_shift = shifts_->largest() / trace_->ticks_per_second;
     for (int rank = 0; rank < trace_->ranks(); ++rank) {
       const std::vector<int> timelines = trace_->timelines_of(rank);
@@ -270,32 +204,33 @@ class Driver {
     results_.trace.clock_repair = repair;
   }
 
-  /// Fills received_: a pass that needs it stopped without it, and will be made again.
+  /// Who received what: a pass that needs it stopped without it, and will be made again.
   void find_receivers() {
-    ++passes_;
-    const bool first = !first_outcome_;
-    if (!first && first_outcome_->unmatched_sends.count == 0) {
-      received_.emplace();
+    passes_.expect(1);
+    const bool first = !passes_.first();
+    if (!first && passes_.first()->unmatched_sends.count == 0) {
+      passes_.know_receivers(ReceivedSends());
       return;
     }
-    ++passes_;
+    passes_.expect(1);
     ReceivedSends received(trace_->timelines());
     ReceiverRules rules(received, placement_);
-    const bool followed = pass(rules, nullptr, {}).deadlock.empty();
-    received_ = followed ? std::move(received) : ReceivedSends();
-    if (first) first_outcome_.reset();  // synchronous sends are not looked at there
+    const bool followed = passes_.make(rules, nullptr, {}).deadlock.empty();
+    passes_.know_receivers(followed ? std::move(received) : ReceivedSends());
+    if (first) passes_.forget_first();  // synchronous sends are not looked at there
   }
 
   void verify() {
     IdentityCheck check(*trace_);
-    with<MeasuredRules<1>>([&](auto& rules) { pass(rules, nullptr, {&check}); },
-                           std::vector<MeasuredLane>(1), minima_, placement_, limits_);
-    IdentityResult identity = check.finish(*source_, [&](int rank) {
-      return !divided_ || divided_->division().owner(rank) == divided_->team().self();
+    passes_.with<MeasuredRules<1>>([&](auto& rules) { passes_.make(rules, nullptr, {&check}); },
+                                   std::vector<MeasuredLane>(1), minima_, placement_, limits_);
+    IdentityResult identity = check.finish(passes_.source(), [&](int rank) {
+      return !passes_.divided() ||
+             passes_.divided()->division().owner(rank) == passes_.divided()->team().self();
     });
-    if (divided_) divided_->gather(identity);
+    if (passes_.divided()) passes_.divided()->gather(identity);
     results_.identity = identity;
-    results_.identity->backwards = counts_.backwards.count;
+    results_.identity->backwards = passes_.counts().backwards.count;
   }
 
   /// Replays the `chosen` scenarios of a group in one pass.
@@ -313,13 +248,24 @@ class Driver {
       replay_group<32>(group, chosen);
   }
 
+  /// What a pass found of its scenarios, beside profiles and waits.
+  template <int K>
+  struct Found {
+    ReplayOutcome outcome;
+    Outcomes<K> outcomes;
+    ClippedOverhead clipped;
+    std::optional<LinkLoads> links;
+    std::vector<std::vector<CollectiveUse>> collectives{K};  ///< by lane
+  };
+
   template <int K>
   void replay_group(const ScenarioGroup& group, const std::vector<size_t>& chosen,
                     bool by_arrival_failed = false) {
     // Process 0 puts together what the others know of their own timelines.
     std::vector<int> here;
-    const bool has_all = !divided_ || divided_->team().leads();
-    if (!has_all) here = divided_->timelines_here();
+    DividedRun* const divided = passes_.divided();
+    const bool has_all = !divided || divided->team().leads();
+    if (!has_all) here = divided->timelines_here();
     const std::vector<int>* const only = has_all ? nullptr : &here;
     Profile<K> profile(*trace_, only);
     std::optional<WaitStates<K>> kept_waits;
@@ -327,132 +273,150 @@ class Driver {
     if (options_->wait_states && !group.local) kept_waits.emplace(*trace_, only);
     WaitStates<K>* const waits = kept_waits ? &*kept_waits : nullptr;
     const bool by_arrival = by_arrival_ && !group.measured && !by_arrival_failed;
-    ReplayOutcome outcome;
-    Outcomes<K> outcomes;
-    ClippedOverhead clipped;
-    std::optional<LinkLoads> links;
-    std::vector<std::vector<CollectiveUse>> collectives(K);
     // Lanes beyond the asked ones repeat the last: their results are not looked at.
-    const auto scenario_of = [&](int lane) -> const Scenario& {
-      return (*scenarios_)[chosen[std::min<size_t>(lane, chosen.size() - 1)]];
-    };
     std::vector<const Scenario*> scenarios;
-    for (int lane = 0; lane < K; ++lane) scenarios.push_back(&scenario_of(lane));
-    // (Measured ones have no pass of any other width.)
-    if constexpr (K == 1 || K == 4 || K == 16) {
-      if (group.measured) {
-        std::vector<MeasuredLane> lanes;
-        Lanes<K> keeps_flushes, keeps_stolen;
-        for (int lane = 0; lane < K; ++lane) {
-          lanes.push_back(
-              measured_lane(scenario_of(lane), *options_, overhead_, trace_->ticks_per_second));
-          keeps_flushes[lane] = lanes[lane].drop_flushes ? 0 : 1;
-          keeps_stolen[lane] = lanes[lane].drop_stolen ? 0 : 1;
-        }
-        profile.keep_lost(keeps_flushes, keeps_stolen);
-        const auto replay_by = [&](auto& rules) {
-          const Scenario* pricing = pricing_scenario(*scenarios_, *trace_);
-          if (pricing)
-            rules.set_price(receiver_price(*pricing, *options_, trace_->ticks_per_second));
-          outcome = pass(rules, &profile, observers<K>(),
-                         compute_changes<K>(scenarios, group.placement), waits);
-          clipped = rules.clipped();
-          const bool changes = std::any_of(lanes.begin(), lanes.end(),
-                                           [](const MeasuredLane& lane) { return lane.elastic; });
-          const uint64_t priced =
-              divided_ ? divided_->sum(rules.priced_calls()) : rules.priced_calls();
-          if (changes && priced > 0) note_priced_calls(priced, pricing);
-        };
-        with<MeasuredRules<K>>(replay_by, lanes, minima_, placement_, limits_, group.local);
-      }
-    }
-    if (!group.measured) {
-      LaneMachines machines =
-          lane_machines(scenarios, group.placement, *options_, overhead_, trace_->ticks_per_second);
-      machines.looks_at_posts = source_->looks_at_posts();
-      if (divided_) machines.looks_at_posts = divided_->any(machines.looks_at_posts);
-      const auto replay_by = [&](auto& rules) {
-        outcome = pass(rules, &profile, observers<K>(),
-                       compute_changes<K>(scenarios, group.placement), waits);
-        outcomes = rules.outcomes();
-        clipped = rules.clipped();
-        if constexpr (requires { rules.order(); }) links = rules.order().loads();
-        for (int lane = 0; lane < K; ++lane) {
-          CollectiveUses uses = rules.collective_uses(lane);
-          if (divided_) divided_->gather(uses);
-          collectives[lane] = uses.list();
-        }
-      };
-      bool is_done = false;
-      if constexpr (K == 1) {
-        if (group.needs_order) {
-          OrderedRules rules(machines, *trace_, scenario_of(0).platform.contended(), by_arrival);
-          replay_by(rules);
-          is_done = true;
-        } else if (waits && !options_->observers.empty()) {
-          OriginRules rules(machines, *trace_);
-          replay_by(rules);
-          is_done = true;
-        }
-      }
-      if (!is_done) with<ModelRules<K>>(replay_by, machines, *trace_);
+    for (int lane = 0; lane < K; ++lane)
+      scenarios.push_back(&(*scenarios_)[chosen[std::min<size_t>(lane, chosen.size() - 1)]]);
+
+    Found<K> found;
+    if (group.measured) {
+      // (These have no pass of any other width.)
+      if constexpr (K == 1 || K == 4 || K == 16)
+        found = replay_measured<K>(group, scenarios, profile, waits);
+    } else {
+      found = replay_models<K>(group, scenarios, by_arrival, profile, waits);
       // Their time is a sum in the order in which one process runs the calls.
       bool contradicts = false;
       for (size_t lane = 0; lane < chosen.size(); ++lane)
-        contradicts = contradicts || outcomes.count(static_cast<int>(lane)) > 0;
-      if (divided_ && divided_->any(contradicts)) throw NeedsOneProcess{OneProcess::kOutcomes};
+        contradicts = contradicts || found.outcomes.count(static_cast<int>(lane)) > 0;
+      if (divided && divided->any(contradicts)) throw NeedsOneProcess{OneProcess::kOutcomes};
     }
-    if (divided_) divided_->gather(clipped);
+    if (divided) divided->gather(found.clipped);
+
+    const ReplayOutcome& outcome = found.outcome;
     if (outcome.asks_for_receivers) {
       find_receivers();
       return replay_group<K>(group, chosen, by_arrival_failed);
     }
     if (outcome.lanes_disagree) {
-      ++passes_;
+      passes_.expect(1);
       const auto middle = chosen.begin() + static_cast<std::ptrdiff_t>(chosen.size() / 2);
       replay_together(group, {chosen.begin(), middle});
       return replay_together(group, {middle, chosen.end()});
     }
     if (by_arrival && !outcome.deadlock.empty()) {
-      ++passes_;
+      passes_.expect(1);
       return replay_group<K>(group, chosen, true);
     }
     // (The caller's next step is one of all processes; only process 0 has results to keep.)
     if (!has_all) return;
-    const std::vector<int> names = coverage_.calls_by_time();
     for (size_t lane = 0; lane < chosen.size(); ++lane) {
       ScenarioResult& result = results_.scenarios[chosen[lane]];
-      result.deadlock = outcome.deadlock;
-      result.wildcard_receives = outcome.wildcards;
-      result.rematched_receives = outcome.rematched;
-      result.collectives = std::move(collectives[lane]);
-      if (outcome.deadlock.empty()) {
-        const std::vector<int>& ends = options_->ends_of_jobs;
-        for (size_t job = 0; job < std::max<size_t>(1, ends.size()); ++job) {
-          ScenarioResult other;
-          profile.fill(job == 0 ? result : other, static_cast<int>(lane), trace_->ticks_per_second,
-                       names, job == 0 ? 0 : ends[job - 1],
-                       ends.empty() ? trace_->ranks() : ends[job]);
-          if (job == 0) continue;
-          result.jobs.emplace_back();
-          result.jobs.back().begin = other.start;
-          result.jobs.back().elapsed = other.elapsed;
-        }
-        if (waits) waits->fill(result, static_cast<int>(lane), trace_->ticks_per_second);
-        for (RankResult& rank : result.ranks) keep_waits_in_mpi(rank);
-        if (links) result.links = from_the_start(*links, result);
-        result.contradicted_outcomes = outcomes.count(static_cast<int>(lane));
-        result.contradicted_time = outcomes.time(static_cast<int>(lane)) / trace_->ticks_per_second;
-      }
-      const Scenario& scenario = (*scenarios_)[chosen[lane]];
-      summarize_scenario(
-          {scenario, group.placement, *trace_, outcome, clipped, overhead_.any(), tells_sockets_},
-          result);
+      keep_result(group, static_cast<int>(lane), *scenarios[lane], found, profile, waits, result);
       if (by_arrival_failed && outcome.deadlock.empty())
         result.wildcard_matching = WildcardMatching::kWouldStarve;
       else if (by_arrival && outcome.wildcards > 0)
         result.wildcard_matching = WildcardMatching::kByArrival;
     }
+  }
+
+  template <int K>
+  Found<K> replay_measured(const ScenarioGroup& group,
+                           const std::vector<const Scenario*>& scenarios, Profile<K>& profile,
+                           WaitStates<K>* waits) {
+    Found<K> found;
+    std::vector<MeasuredLane> lanes;
+    Lanes<K> keeps_flushes, keeps_stolen;
+    for (int lane = 0; lane < K; ++lane) {
+      lanes.push_back(
+          measured_lane(*scenarios[lane], *options_, overhead_, trace_->ticks_per_second));
+      keeps_flushes[lane] = lanes[lane].drop_flushes ? 0 : 1;
+      keeps_stolen[lane] = lanes[lane].drop_stolen ? 0 : 1;
+    }
+    profile.keep_lost(keeps_flushes, keeps_stolen);
+    const auto replay_by = [&](auto& rules) {
+      const Scenario* pricing = pricing_scenario(*scenarios_, *trace_);
+      if (pricing) rules.set_price(receiver_price(*pricing, *options_, trace_->ticks_per_second));
+      found.outcome = passes_.make(rules, &profile, observers<K>(),
+                                   compute_changes<K>(scenarios, group.placement), waits);
+      found.clipped = rules.clipped();
+      const bool changes = std::any_of(lanes.begin(), lanes.end(),
+                                       [](const MeasuredLane& lane) { return lane.elastic; });
+      uint64_t priced = rules.priced_calls();
+      if (passes_.divided()) priced = passes_.divided()->sum(priced);
+      if (changes && priced > 0) note_priced_calls(priced, pricing);
+    };
+    passes_.with<MeasuredRules<K>>(replay_by, lanes, minima_, placement_, limits_, group.local);
+    return found;
+  }
+
+  template <int K>
+  Found<K> replay_models(const ScenarioGroup& group, const std::vector<const Scenario*>& scenarios,
+                         bool by_arrival, Profile<K>& profile, WaitStates<K>* waits) {
+    Found<K> found;
+    LaneMachines machines =
+        lane_machines(scenarios, group.placement, *options_, overhead_, trace_->ticks_per_second);
+    machines.looks_at_posts = passes_.source().looks_at_posts();
+    if (passes_.divided())
+      machines.looks_at_posts = passes_.divided()->any(machines.looks_at_posts);
+    const auto replay_by = [&](auto& rules) {
+      found.outcome = passes_.make(rules, &profile, observers<K>(),
+                                   compute_changes<K>(scenarios, group.placement), waits);
+      found.outcomes = rules.outcomes();
+      found.clipped = rules.clipped();
+      if constexpr (requires { rules.order(); }) found.links = rules.order().loads();
+      for (int lane = 0; lane < K; ++lane) {
+        CollectiveUses uses = rules.collective_uses(lane);
+        if (passes_.divided()) passes_.divided()->gather(uses);
+        found.collectives[lane] = uses.list();
+      }
+    };
+    if constexpr (K == 1) {
+      if (group.needs_order) {
+        OrderedRules rules(machines, *trace_, scenarios[0]->platform.contended(), by_arrival);
+        replay_by(rules);
+        return found;
+      }
+      if (waits && !options_->observers.empty()) {
+        OriginRules rules(machines, *trace_);
+        replay_by(rules);
+        return found;
+      }
+    }
+    passes_.with<ModelRules<K>>(replay_by, machines, *trace_);
+    return found;
+  }
+
+  template <int K>
+  void keep_result(const ScenarioGroup& group, int lane, const Scenario& scenario, Found<K>& found,
+                   const Profile<K>& profile, const WaitStates<K>* waits, ScenarioResult& result) {
+    const ReplayOutcome& outcome = found.outcome;
+    const double ticks_per_second = trace_->ticks_per_second;
+    result.deadlock = outcome.deadlock;
+    result.wildcard_receives = outcome.wildcards;
+    result.rematched_receives = outcome.rematched;
+    result.collectives = std::move(found.collectives[lane]);
+    if (outcome.deadlock.empty()) {
+      const std::vector<int> names = passes_.coverage().calls_by_time();
+      const std::vector<int>& ends = options_->ends_of_jobs;
+      for (size_t job = 0; job < std::max<size_t>(1, ends.size()); ++job) {
+        ScenarioResult other;
+        profile.fill(job == 0 ? result : other, lane, ticks_per_second, names,
+                     job == 0 ? 0 : ends[job - 1], ends.empty() ? trace_->ranks() : ends[job]);
+        if (job == 0) continue;
+        result.jobs.emplace_back();
+        result.jobs.back().begin = other.start;
+        result.jobs.back().elapsed = other.elapsed;
+      }
+      if (waits) waits->fill(result, lane, ticks_per_second);
+      for (RankResult& rank : result.ranks) keep_waits_in_mpi(rank);
+      if (found.links) result.links = from_the_start(*found.links, result);
+      result.contradicted_outcomes = found.outcomes.count(lane);
+      result.contradicted_time = found.outcomes.time(lane) / ticks_per_second;
+    }
+    summarize_scenario({scenario, group.placement, *trace_, outcome, found.clipped, overhead_.any(),
+                        tells_sockets_},
+                       result);
   }
 
   void note_priced_calls(uint64_t calls, const Scenario* pricing) {
@@ -464,42 +428,33 @@ class Driver {
 
   void summarize() {
     TraceSummary& summary = results_.trace;
-    summarize_trace(*trace_, placement_, counts_, *first_outcome_, summary);
+    summarize_trace(*trace_, placement_, passes_.counts(), *passes_.first(), summary);
     summary.clock_violations =
-        summary.clock_repair ? violations_ : first_outcome_->clock_violations;
+        summary.clock_repair ? violations_ : passes_.first()->clock_violations;
     summary.wildcards_by_arrival = options_->wildcards_by_arrival;
-    coverage_.fill(summary);
-    for (const int name : coverage_.calls_by_time())
+    passes_.coverage().fill(summary);
+    for (const int name : passes_.coverage().calls_by_time())
       results_.calls.push_back(trace_->calls[name].name);
   }
 
-  EventSource* source_;
   const TraceDefinitions* trace_;
   const std::vector<Scenario>* scenarios_;
   const ReplayOptions* options_;
   Placement placement_;
-  Coverage coverage_;
   bool tells_sockets_;  ///< some platform tells a socket from its node
   bool by_arrival_;     ///< receives from any source are matched anew
+  Passes passes_;
   RecordingOverhead overhead_;
   RecordedMinima minima_;
   EagerLimits limits_;
   ClockViolations violations_;         ///< before the repair
   std::optional<ClockShifts> shifts_;  ///< where times had to be repaired
   std::optional<ShiftedSource> shifted_;
-  std::optional<LockOrder> locks_;
-  std::optional<DividedRun> divided_;      ///< among processes
-  std::optional<ReceivedSends> received_;  ///< once a pass asked for it
-  std::vector<std::string> functions_;     ///< that scenarios change
+  std::vector<std::string> functions_;  ///< that scenarios change
   const FunctionTimes* function_times_ = nullptr;
   Results results_;
   std::optional<SpreadRun> spread_;
   ResumedRun resumed_;
-  std::optional<ReplayOutcome> first_outcome_;
-  EventSource::Counts counts_;
-  size_t passes_ = 1;
-  size_t passes_done_ = 0;
-  double shown_ = 0;  ///< of the progress
 };
 
 }  // namespace
