@@ -273,6 +273,18 @@ std::optional<Results> replay_together(Processes& processes, const std::string& 
   return std::move(joint.results);
 }
 
+/// The archive for one more thread that draws; null where it cannot be opened again.
+std::unique_ptr<EventSource> open_again(const std::string& archive, const ReplayOptions& options) {
+  try {
+    auto source = open_trace(archive, {options.ignore_offsets, 1});
+    source->note_places();
+    source->load({});
+    return source;
+  } catch (const InputError&) {
+    return nullptr;
+  }
+}
+
 /// One of several processes, but not the first: it helps to replay.
 int help_replay(Processes& processes, const Arguments& arguments) {
   try {
@@ -374,9 +386,11 @@ int command_replay(const Arguments& arguments) {
   if (files.wants("csv")) files.write("csv", report_csv(results, sweeps));
   if (files.wants("html")) {
     // (A fitted ratio would be fitted anew.)
+    const int threads = drawing_threads(*source, options.threads);
     const std::vector<ScenarioPicture> timelines =
         options.fit_degradation ? std::vector<ScenarioPicture>{}
-                                : draw_scenarios(*source, scenarios, results, options);
+                                : draw_scenarios(*source, scenarios, results, options, threads,
+                                                 [&] { return open_again(archive, options); });
     files.write("html", report_html(results, platforms, intervals, timelines, sweeps,
                                     report_origin("replay", arguments)));
   }

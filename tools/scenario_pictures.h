@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,10 +45,20 @@ inline constexpr size_t kDrawnMessages = 2000;
 /// compared with, `perfect`, and the first others.
 std::vector<size_t> choose_pictures(const std::vector<ScenarioResult>& scenarios);
 
-/// Replays those scenarios once more, one by one, and draws them. `results` are those of
-/// `scenarios`. Errors: as run_replay().
+/// Opens the archive of the pictures once more, and reads it; null where it cannot: then others
+/// draw all.
+using OpenAgain = std::function<std::unique_ptr<EventSource>()>;
+
+/// Replays those scenarios once more and draws them. `results` are those of `scenarios`. With more
+/// than one of `threads` the others have archives of their own, from `open_again`. Errors: as
+/// run_replay().
 std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
                                             const std::vector<Scenario>& scenarios,
-                                            const Results& results, ReplayOptions options);
+                                            const Results& results, const ReplayOptions& options,
+                                            int threads = 1, const OpenAgain& open_again = {});
+
+/// How many threads are to draw: what `asked` says, if it is more than 0, else one per processor
+/// where the run is longer than it takes to read its archive again.
+int drawing_threads(const EventSource& source, int asked);
 
 }  // namespace rubato

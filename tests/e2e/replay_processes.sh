@@ -97,6 +97,11 @@ pictures() {
     # (Anchors have numbers that no other archive has.)
     diff -rq -x '*.otf2' "alone/$file" "$file" >differ.txt || fail "pictures of processes: $(cat differ.txt)"
   done
+  # On threads, that share out scenarios.
+  "$rubato" replay run.otf2dir --on infiniband-hdr --threads 3 --html page.html >several.txt || fail "a page on threads"
+  "$rubato" replay run.otf2dir --on infiniband-hdr --threads 1 --html alone/page.html >alone.txt || fail "a page"
+  sed -i 's/--threads [13]//; s,alone/page,page,' page.html alone/page.html
+  cmp -s page.html alone/page.html || fail "a page on threads differs"
 }
 pictures
 
