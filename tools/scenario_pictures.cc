@@ -115,10 +115,11 @@ ScenarioPicture draw(EventSource& source, const std::vector<Scenario>& scenarios
 
 int drawing_threads(const EventSource& source, int asked) {
   constexpr uint64_t kRecords = 2000000;  // 0.1 s to read, at least 0.5 s to draw
+  constexpr int kMost = 4;                // each keeps the calls, and what it adds up
   if (asked > 0) return asked;
   const std::vector<uint64_t> sizes = source.sizes_of_ranks();
   const bool pays = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}) >= kRecords;
-  return pays ? available_processors() : 1;
+  return pays ? std::min(available_processors(), kMost) : 1;
 }
 
 std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
