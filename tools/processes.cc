@@ -59,19 +59,22 @@ bool all_have(Team& team, const std::vector<std::string>& words) {
 
 Processes::Processes(const std::vector<std::string>& words) {
   const Flavour flavour = likely_launcher_flavour();
-  if (flavour == Flavour::kUnknown || launched_processes() <= 1 || !started_by_launcher()) return;
+  // (Asked now: MPI_Init of a job of one process may set these anew.)
+  const int launched = launched_processes();
+  const bool is_first = launcher_rank() == 0;
+  if (flavour == Flavour::kUnknown || launched <= 1 || !started_by_launcher()) return;
   several_ = true;
   std::string error;
   transport_ = mpi_transport(flavour, error);
-  if (transport_ && transport_->processes() < launched_processes()) {
+  if (transport_ && transport_->processes() < launched) {
     // Each task is a job of its own for this MPI library, as with srun and a PMI that it lacks.
-    leads_ = launcher_rank() == 0;
+    leads_ = is_first;
     if (leads_) {
       fmt::print(
           stderr,
           "rubato: one process replays everything: {} joins {} of the {} processes that were "
           "started\n",
-          flavour_title(flavour), transport_->processes(), launched_processes());
+          flavour_title(flavour), transport_->processes(), launched);
     }
     transport_->close();
     transport_.reset();
@@ -87,7 +90,7 @@ Processes::Processes(const std::vector<std::string>& words) {
     }
     return;
   }
-  leads_ = launcher_rank() == 0;
+  leads_ = is_first;
   if (leads_) {
     fmt::print(stderr,
                "rubato: one process replays everything: the library for {} cannot be loaded ({})\n",

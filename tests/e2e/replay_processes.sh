@@ -114,6 +114,23 @@ run 1 "$rubato" replay run.otf2dir --csv one.csv : -n 1 "$rubato" replay run.otf
   fail "two replays: $(cat several.txt)"
 cmp -s one.csv other.csv || fail "two replays under one mpirun differ"
 
+# Tasks of srun that MPI takes for jobs of their own (it has no such PMI): the first replays, and says so.
+if [ "$flavour" = openmpi ]; then
+  cat >slurmstepd <<'END'
+#!/bin/sh
+for task in 0 1; do
+  SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=$task PMIX_RANK=$task "$@" >task$task.txt 2>task$task.err || exit
+done
+END
+  chmod +x slurmstepd
+  "$rubato" replay run.otf2dir >alone.txt || fail "alone"
+  ./slurmstepd "$rubato" replay run.otf2dir || fail "tasks that join nobody: $(cat task0.err task1.err)"
+  line="rubato: one process replays everything: Open MPI joins 1 of the 2 processes that were started"
+  [ "$(cat task0.err task1.err)" = "$line" ] || fail "tasks that join nobody: $(cat task0.err task1.err)"
+  cmp -s alone.txt task0.txt || fail "tasks that join nobody: the first says $(cat task0.txt)"
+  [ ! -s task1.txt ] || fail "tasks that join nobody: the second says $(cat task1.txt)"
+fi
+
 # A process that is lost ends all of them; files stay what they were, and nothing is left beside them.
 mkdir kept
 echo old >kept/old.json
