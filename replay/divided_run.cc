@@ -186,7 +186,7 @@ void DividedRun::gather(ClippedOverhead& clipped) {
 
 void DividedRun::gather(IdentityResult& identity) {
   // Which difference is the first is up to the order in which one process runs the calls.
-  if (any(identity.differing > 0)) throw NeedsOneProcess{OneProcess::kFailed};
+  if (any(identity.differing > 0)) throw NeedsOneProcess{OneProcess::kDiffers};
   identity.records = sum(identity.records);
 }
 

@@ -74,11 +74,11 @@ class Driver {
     passes_.expect(1 + (needs_minima ? 1 : 0) + (options_->verify ? 1 : 0));
     for (const ScenarioGroup& group : groups)
       passes_.expect((group.scenarios.size() + group.lanes() - 1) / group.lanes());
-    if (options_->verify) passes_.source().keep_records(true);
     if (options_->team) {
       if (const auto why = why_one_process(*trace_, groups, *options_)) throw NeedsOneProcess{*why};
       passes_.divide(*options_->team);
     }
+    if (options_->verify) passes_.source().keep_records(true);
     const auto load = [&] {
       passes_.source().load([this](double share) { passes_.report(share); });
     };
@@ -224,11 +224,18 @@ class Driver {
     IdentityCheck check(*trace_);
     passes_.with<MeasuredRules<1>>([&](auto& rules) { passes_.make(rules, nullptr, {&check}); },
                                    std::vector<MeasuredLane>(1), minima_, placement_, limits_);
-    IdentityResult identity = check.finish(passes_.source(), [&](int rank) {
-      return !passes_.divided() ||
-             passes_.divided()->division().owner(rank) == passes_.divided()->team().self();
-    });
-    if (passes_.divided()) passes_.divided()->gather(identity);
+    DividedRun* const divided = passes_.divided();
+    IdentityResult identity;
+    if (divided) {
+      try_all(divided->team(), [&] {
+        identity = check.finish(passes_.source(), [&](int rank) {
+          return divided->division().owner(rank) == divided->team().self();
+        });
+      });
+      divided->gather(identity);
+    } else {
+      identity = check.finish(passes_.source());
+    }
     results_.identity = identity;
     results_.identity->backwards = passes_.counts().backwards.count;
   }

@@ -108,7 +108,10 @@ class Passes {
   /// So many more are to be made than was known.
   void expect(size_t passes) { expected_ += passes; }
   /// One is made, or need not be.
-  void count_one() { ++made_; }
+  void count_one() {
+    ++made_;
+    report(0);
+  }
   void count_all() { made_ = expected_; }
   /// `share` of the current pass is done here. `of_all`: what is shown is of all processes.
   void report(double share, bool of_all = false) {

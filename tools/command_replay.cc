@@ -280,7 +280,7 @@ std::unique_ptr<EventSource> open_again(const std::string& archive, const Replay
     source->note_places();
     source->load({});
     return source;
-  } catch (const InputError&) {
+  } catch (const std::exception&) {  // no memory, no more open files
     return nullptr;
   }
 }
@@ -349,7 +349,11 @@ int command_replay(const Arguments& arguments) {
     if (files.wants("html") || !source->functions().empty()) source->note_places();
     if (copies) source->keep_records(true);
     // (Places are known only then.)
-    if (is_loaded_again) source->load(progress_line("reading"));
+    if (is_loaded_again) {
+      const auto progress = progress_line("reading");
+      source->load(progress);
+      if (progress) progress(1);
+    }
   }
   Results results = together ? std::move(*together) : run_replay(*source, planned, resumed);
   if (results.from_checkpoint > 0) {

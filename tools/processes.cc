@@ -140,6 +140,8 @@ const char* reason(OneProcess why) {
       return "a scenario contradicts recorded outcomes of MPI_Test or MPI_Waitany";
     case OneProcess::kHoles:
       return "some rank waits for what another process could not find";
+    case OneProcess::kDiffers:
+      return "a record differs from the recording";
     case OneProcess::kFailed:
       return "a process met an error";
   }

@@ -64,6 +64,7 @@ void write_scenario_archives(EventSource& source, const std::vector<Scenario>& s
   const TraceDefinitions& trace = source.definitions();
   options.verify = false;
   options.wait_states = true;
+  options.total_functions = false;  // or all would be read again for them
   const std::vector<std::string> names = directory_names(scenarios);
   for (size_t i = 0; i < scenarios.size(); ++i) {
     if (!results.scenarios[i].deadlock.empty()) continue;

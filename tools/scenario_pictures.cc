@@ -150,6 +150,7 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
       if (const std::unique_ptr<EventSource> own = open_again()) draw_some(*own, {});
     } catch (...) {
       errors[self] = std::current_exception();
+      next = chosen.size();  // there will be no page
     }
   };
   {
@@ -158,8 +159,14 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
       for (size_t self = 0; self < helpers; ++self) team.emplace_back(help, self);
     } catch (const std::system_error&) {  // no more threads for this user
     }
-    draw_some(source, options.progress);
+    try {
+      draw_some(source, options.progress);
+    } catch (...) {
+      next = chosen.size();
+      throw;
+    }
   }
+  if (options.progress) options.progress(1);
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }

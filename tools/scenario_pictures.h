@@ -57,8 +57,8 @@ std::vector<ScenarioPicture> draw_scenarios(EventSource& source,
                                             const Results& results, const ReplayOptions& options,
                                             int threads = 1, const OpenAgain& open_again = {});
 
-/// How many threads are to draw: what `asked` says, if it is more than 0, else one per processor, up
-/// to four, where the run is longer than it takes to read its archive again.
+/// How many threads are to draw: what `asked` says, if it is more than 0, else one per processor,
+/// up to four, where the run is longer than it takes to read its archive again.
 int drawing_threads(const EventSource& source, int asked);
 
 }  // namespace rubato

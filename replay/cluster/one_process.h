@@ -14,6 +14,7 @@ enum class OneProcess : uint8_t {
   kOutcomes,   ///< recorded outcomes that a scenario contradicts
   kOtherJobs,  ///< other jobs run beside the archive's
   kHoles,      ///< some rank waits for what never comes
+  kDiffers,    ///< a record differs from the recording
   kFailed,     ///< something went wrong in some process
 };
 

@@ -274,7 +274,9 @@ class Boundary {
   }
 
   /// True where processes tell each other of such members by a Relay.
-  bool relays(uint32_t comm) const { return others(comm).size() >= kMostToldDirectly; }
+  bool relays(uint32_t comm) const {
+    return static_cast<int>(others(comm).size()) >= team_->most_told_directly();
+  }
   Relay<K>& relay(uint32_t comm, uint64_t number) { return relays_[{comm, number}]; }
   void forget_relay(uint32_t comm, uint64_t number) { relays_.erase({comm, number}); }
   /// Sends what a relay can send now. True when all is known.

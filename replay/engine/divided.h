@@ -301,7 +301,7 @@ void Replay<Rules>::tell_members(
     boundary_->put_member(arrived.number, &action, count, local, state.rank, timeline, call,
                           state.enter);
   } else {
-    if (action.flags & kGivesNothing) {
+    if (action.flags & (kGivesNothing | kNoPart)) {
       ++members.arrivals.count;
     } else {
       members.arrivals.add(call.enter, state.enter, timeline);
@@ -313,6 +313,7 @@ void Replay<Rules>::tell_members(
   if (!boundary_->all_here(members)) return;
   if (!all_apart && boundary_->relays(action.comm)) {
     boundary_->relay(action.comm, arrived.number).come(members.arrivals);
+    arrived.instance.passed_on = true;
     pass_on(action.comm, arrived.number, arrived.instance);
   } else if (members.arrivals.count > 0) {
     const bool awaited = instance.how != Synchronisation::kOneToAll;
@@ -329,6 +330,7 @@ bool Replay<Rules>::pass_on(uint32_t comm, uint64_t number,
   if (!boundary_->pass_on(comm, number, relay, instance.op, instance.root, awaited)) return false;
   collectives_.arrive_members(instance, comm, instance.op, instance.root, 0, relay.others());
   boundary_->forget_relay(comm, number);
+  instance.passed_on = false;
   return true;
 }
 

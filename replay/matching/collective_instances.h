@@ -118,6 +118,7 @@ struct CollectiveInstance {
   int departed = 0;
   int prefix = 0;  ///< how many members, from rank 0 on without a hole, are there
   bool root_arrived = false;
+  bool passed_on = false;  ///< processes still tell each other of it (relay.h)
   bool abandoned = false;  ///< a member will never come: waiting members keep their recorded time
   Lanes<K> root_enter = Lanes<K>::Zero();
   double recorded_root_enter = 0;
@@ -365,13 +366,13 @@ class CollectiveInstances {
   }
 
   /// Those at the front that all members have left. (Members elsewhere count as gone from the
-  /// start, and yet have to come; of a root there, word may come behind the others'.)
+  /// start, and yet have to come; a root's own record may come after those of the others.)
   void forget(uint32_t comm, State& state) {
     const int size = trace_->comms[comm].size();
     const auto awaits_nobody = [&](const Instance& instance) {
       const bool awaits_root = instance.how == Synchronisation::kOneToAll && instance.root >= 0 &&
                                !instance.root_arrived;
-      return instance.arrived.count == size && !awaits_root;
+      return instance.arrived.count == size && !awaits_root && !instance.passed_on;
     };
     last_ = nullptr;
     while (!state.instances.empty() && state.instances.front().departed == size &&

@@ -26,9 +26,6 @@
 
 namespace rubato {
 
-/// Up to so many processes tell each other one directly: that takes no more messages, or one more.
-inline constexpr int kMostToldDirectly = 4;
-
 /// Of a relay among `processes`, at least two.
 inline int relay_rounds(int processes) {
   return std::bit_width(static_cast<unsigned>(processes - 1));

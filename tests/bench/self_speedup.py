@@ -8,9 +8,10 @@ A replay on P processes is an MPI program. This writes, for P = 2, 4 ... 1024, w
 program it replays is that of rubato-bench: a 3-D halo exchange of R ranks, a power of two, with an MPI_Allreduce a step.
 
 A step of a process: run its ranks up to their waits; a batch to each process that has neighbours of them, 18.5 B a
-message; take theirs; run its ranks on up to the collective; tell the others of its members, 18 B: directly up to four
-processes, from five on in rounds (replay/matching/relay.h). What that takes: --load and --run, CPU ns of an MPI call that is decoded and that is replayed; --record, of a message between
-processes at each end; --message, of a batch at each end (Rubato's platforms price no processor time).
+message; take theirs; run its ranks on up to the collective; tell the others of its members, 18 B: directly up to eight
+processes, from nine on in rounds (replay/matching/relay.h). What that takes: --load and --run, CPU ns of an MPI call
+that is decoded and that is replayed; --record, of a message between processes at each end; --message, of a batch at each
+end (Rubato's platforms price no processor time).
 share/doc/scale.md says where the defaults come from.
 """
 import argparse
@@ -23,7 +24,7 @@ import tempfile
 MESSAGES = 2000000  # that a trace may have; the mean of its steps stands for all
 CALLS = 14  # of a rank in a step
 SEND_BYTES, MEMBERS_BYTES = 18.5, 18
-TOLD_DIRECTLY = 4  # processes
+TOLD_DIRECTLY = 8  # processes
 
 
 def neighbours_between(ranks, processes):

@@ -1,6 +1,6 @@
 #!/bin/sh
-# One replay on several processes that mpirun started, or on threads, gives the bytes of one process: text, JSON and CSV. What cannot be
-# divided one of them does alone, and says so; errors are told once.
+# One replay on several processes that mpirun started, or on threads, gives the bytes of one process: text, JSON and
+# CSV. What cannot be divided one of them does alone, and says so; errors are told once.
 . "$(dirname "$0")/lib.sh"
 
 build_program app <<'C'
@@ -105,7 +105,7 @@ pictures() {
 }
 pictures
 
-# How far all of them are, where nobody sees a terminal.
+# How far it is, where nobody sees a terminal.
 RUBATO_PROGRESS=1 run 2 "$rubato" replay run.otf2dir >several.txt 2>several.err || fail "progress: $(cat several.err)"
 grep -q '^rubato: replaying: 100 %' several.err || fail "progress: $(cat several.err)"
 

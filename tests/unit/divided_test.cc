@@ -4,8 +4,10 @@
 #include <catch2/catch.hpp>
 #include <exception>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "models/cost/platform_file.h"
@@ -39,7 +41,7 @@ Found found(const Results& results) {
 }
 
 Found replay_divided(const std::string& text, const std::vector<Scenario>& scenarios,
-                     const ReplayOptions& common, int processes) {
+                     const ReplayOptions& common, int processes, int told_directly = 8) {
   MemoryNetwork network(processes);
   std::vector<std::optional<Found>> found_by(processes);
   std::vector<std::exception_ptr> errors(processes);
@@ -51,6 +53,7 @@ Found replay_divided(const std::string& text, const std::vector<Scenario>& scena
           const auto source = parse_text_trace(text);
           const auto transport = network.transport(self);
           Team team(*transport);
+          team.tell_directly(told_directly);
           ReplayOptions options = common;
           options.team = &team;
           try {
@@ -72,16 +75,16 @@ Found replay_divided(const std::string& text, const std::vector<Scenario>& scena
   return *found_by[0];
 }
 
-/// Replays by one, two, three and seven, who pass on what they know of collectives (relay.h); how
-/// many of them divided it.
+/// Replays by one, two, three and seven; how many of them divided it. Two and seven pass on what
+/// they know of collectives (relay.h).
 int check_divided(const std::string& text, const std::vector<Scenario>& scenarios,
                   const ReplayOptions& options) {
   const auto source = parse_text_trace(text);
   const Found alone = found(run_replay(*source, scenarios, options));
   int divided = 0;
-  for (const int processes : {1, 2, 3, 7}) {
+  for (const auto& [processes, told_directly] : {std::pair(1, 8), {2, 1}, {3, 8}, {7, 1}}) {
     INFO(processes << " processes");
-    const Found together = replay_divided(text, scenarios, options, processes);
+    const Found together = replay_divided(text, scenarios, options, processes, told_directly);
     if (together.refused) continue;
     ++divided;
     CHECK(together.json == alone.json);
@@ -214,6 +217,75 @@ TEST_CASE("a divided replay of random programs of ranks with two threads") {
         text, {parse_scenario("measured"), parse_scenario("perfect"), platform(protocol)}, options);
   }
   CHECK(divided > static_cast<int>(2 * kSeeds));
+}
+
+namespace {
+
+/// Collectives that nine ranks enter at random times, of a kind each program has.
+std::string collectives(const std::string& kind, unsigned seed) {
+  constexpr int kRanks = 9, kSteps = 60;
+  std::mt19937 random(seed);
+  const auto below = [&](int limit) { return static_cast<int>(random() % limit); };
+  std::string text = "nodes 0 1 2 3 4 5 6 7 8\none_clock\ncomm 1 0 2 4 6 8\n";
+  for (int step = 0; step < kSteps; ++step) {
+    const int root = below(kRanks);
+    const char* const mixed[] = {"bcast", "reduce", "allreduce", "scan", "gather", "barrier"};
+    const std::string any = mixed[below(6)];
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const int enter = 1000 * step + below(400), leave = 1000 * step + 900;
+      const auto call = [&](int from, int to, const std::string& what) {
+        text += std::to_string(rank) + ": " + std::to_string(from) + ".." + std::to_string(to) +
+                " " + what + "\n";
+      };
+      const std::string at_root = " root " + std::to_string(root);
+      if (kind == "to some") {
+        // To the next rank alone, or, half of them, to all but one.
+        std::string parts;
+        const bool few = step % 2 == 0 || below(2) == 0;
+        for (int to = 0; to < kRanks; ++to)
+          parts += ((to == (rank + 1) % kRanks) == few) ? " 8B" : " 0B";
+        call(enter, leave, "alltoallv 8B 8B parts" + parts);
+      } else if (kind == "nothing to the root") {
+        const bool none = rank != root && below(2) == 0;
+        call(enter, leave, "gatherv" + at_root + (none ? " 0B 0B" : " 8B 8B"));
+      } else if (kind == "started") {
+        call(enter, enter + 5, "iallreduce 8B 8B req 1");
+        if (rank % 2 == 0) call(enter + 10, enter + 14, "ibarrier comm 1 req 2");
+        call(enter + 40, leave, rank % 2 == 0 ? "wait 1 2" : "wait 1");
+      } else {
+        const bool rooted = any == "bcast" || any == "reduce" || any == "gather";
+        call(enter, leave, any + (rooted ? at_root : "") + (any == "barrier" ? "" : " 8B 8B"));
+      }
+    }
+  }
+  for (int rank = 0; rank < kRanks; ++rank)
+    text += std::to_string(rank) + ": " + std::to_string(1000 * kSteps) + " end\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a divided replay of collectives whose members have something for some, or for nobody") {
+  for (const char* const kind : {"to some", "nothing to the root", "started", "mixed"}) {
+    for (unsigned seed = 0; seed < 3; ++seed) {
+      const std::string text = collectives(kind, seed);
+      const std::vector<Scenario> scenarios = {parse_scenario("measured"),
+                                               parse_scenario("perfect"), platform("eager")};
+      ReplayOptions options;
+      options.wait_states = true;
+      const auto source = parse_text_trace(text);
+      const Found alone = found(run_replay(*source, scenarios, options));
+      for (const int processes : {2, 5, 9}) {
+        for (const int told_directly : {1, 8}) {
+          INFO(kind << ", seed " << seed << ", " << processes << " processes, " << told_directly);
+          const Found together = replay_divided(text, scenarios, options, processes, told_directly);
+          REQUIRE_FALSE(together.refused);
+          CHECK(together.json == alone.json);
+          CHECK(together.csv == alone.csv);
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("who has to come to a divided replay alone") {

@@ -102,6 +102,30 @@ TEST_CASE("processes that tell each other nothing come to rest") {
   CHECK(player.team.batches_sent() == 0);
 }
 
+TEST_CASE("how far all are is the mean of what they told") {
+  MemoryNetwork network(3);
+  {
+    std::vector<std::jthread> others;
+    for (int self = 1; self < 3; ++self) {
+      others.emplace_back([&network, self] {
+        Player player(network, self);
+        // The second time comes too soon to be told.
+        CHECK(player.team.progress_of_all(0.2 * self) == 0.2 * self);
+        CHECK(player.team.progress_of_all(0.9) == 0.9);
+        player.finish();
+        player.team.all(true);
+      });
+    }
+    Player player(network, 0);
+    // Who has told nothing is as far as this one.
+    CHECK(player.team.progress_of_all(0.3) == Approx(0.3));
+    player.finish();
+    // 0.2 and 0.4 of the others: (0.6 + 0.2 + 0.4) / 3.
+    CHECK(player.team.progress_of_all(0.6) == Approx(0.4));
+    CHECK(player.team.all(true));
+  }
+}
+
 TEST_CASE("whoever waits for one that has ended early hears of it") {
   MemoryNetwork network(3);
   bool told[2] = {};
