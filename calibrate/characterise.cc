@@ -93,8 +93,8 @@ struct Basis {
   Timings receives = {};  ///< of receivers that computed
 };
 
-/// Several messages in one direction, one, and one in each: their differences count, and what they
-/// take beside a ping-pong. So they are measured in turn.
+/// Several messages in one direction, two, one, and one in each: their differences count, and what
+/// they take beside a ping-pong. So they are measured in turn.
 void measure_ports(Pair& pair, Basis& basis, const Effort& effort) {
   SweepOptions options = sweep_options(effort, budget_of(basis.level, effort.pace).ports, "ports",
                                        basis.level, "burst");
@@ -107,6 +107,7 @@ void measure_ports(Pair& pair, Basis& basis, const Effort& effort) {
   const std::vector<std::pair<const char*, Loop>> patterns = {
       {"beside", [&](size_t bytes, int count) { return pair.ping_pong(bytes, count); }},
       {"single", [&](size_t bytes, int count) { return pair.burst(bytes, 1, count); }},
+      {"burst_of_two", [&](size_t bytes, int count) { return pair.burst(bytes, 2, count); }},
       {"burst", burst},
       {"exchange", [&](size_t bytes, int count) { return pair.exchange(bytes, count); }}};
   std::vector<Loop> loops;
