@@ -223,6 +223,7 @@ void measure_streams(Pair& pair, Basis& basis, const Effort& effort) {
   const size_t longest = std::min(kLongest, static_cast<size_t>(*basis.probe.eager));
   options.max_bytes = std::min(options.max_bytes, longest);
   options.only.erase(options.only.upper_bound(options.max_bytes), options.only.end());
+  options.only.insert(options.max_bytes);
   const Timings streams =
       sweep([&](size_t bytes, int loops) { return pair.stream(bytes, loops); }, options);
   effort.keep({basis.level, {{"stream", streams}}});

@@ -1,15 +1,19 @@
 #!/usr/bin/python3
 """How near a replay comes to short bursts, streams and lone messages on the machine that was calibrated.
 
-    tests/bench/closure_table.py FLAVOUR BUILD_DIR [--platform FILE...] [--pairs N] [--before COMMAND] [--only WORD...]
+    tests/bench/closure_table.py FLAVOUR BUILD_DIR [--platform FILE...] [--pairs N] [--before COMMAND]
+                                 [--only WORD...]
 
 FLAVOUR is openmpi or mpich. Without --platform it calibrates first, for as long as `rubato calibrate` does by
-default, and keeps the files as FLAVOUR.toml and FLAVOUR.csv here. Each pattern of tests/fixture/exchange.c is then run
-untraced and traced by turns, N times, on a core per rank; the recordings are replayed on the file. A row has the median
-over the launches of their least times untraced (which is what a file of minima is for), the median of the replays, and
-the difference; --only rows whose name contains one of the words. Virtual processors have several speeds: a pair of
-launches counts if ping-pongs of 8 B before and after are within 25 % of the calibrated one, and is tried again otherwise;
-an asterisk says that none of them was. Several FILEs have a column each; the speed is that of the first one. COMMAND is started before each rank's program (chrt -r 1). See tests/e2e/closure.sh for a test of five patterns.
+default, and keeps the files as FLAVOUR.toml and FLAVOUR.csv here; several FILEs have a column each. COMMAND is started
+before each rank's program (chrt -r 1).
+
+Each pattern of tests/fixture/exchange.c is run untraced and traced by turns, N times, on a core per rank, and the
+recordings are replayed. A row has the median over the launches of their least times untraced (a file of minima is for
+these), the least of the replays (what other people's work adds between the calls is replayed, too), and the difference;
+--only rows whose name contains one of the words. Virtual processors have several speeds: a pair of launches counts if
+ping-pongs of 8 B before and after it are within 25 % of the one that the first FILE was made with, and is tried again
+otherwise; an asterisk says that none of them was. tests/e2e/closure.sh is a test of five patterns.
 """
 
 import argparse
@@ -135,7 +139,9 @@ def main():
             if not any(word in f"{name} {size}" for word in arguments.only):
                 continue
             pairs, alike = measure(runner, name, size, platforms, arguments.pairs)
-            untraced, *replayed = (statistics.median(times) * 1e9 for times in zip(*pairs))
+            untraced, *replayed = zip(*pairs)
+            untraced = statistics.median(untraced) * 1e9
+            replayed = [min(times) * 1e9 for times in replayed]
             columns = "".join(f" {time:.0f} | {100 * (time / untraced - 1):+.0f} % |" for time in replayed)
             print(f"| {name}{'' if alike else ' *'} | {size} | {untraced:.0f} |{columns}", flush=True)
     return 0
