@@ -239,8 +239,10 @@ const TimedLength* find(const std::vector<TimedLength>& timings, double bytes) {
 
 /// Where a burst of two would be noticeably longer or shorter by `each`, what each message of a
 /// burst behind the first takes: makes that what those behind the second take. Returns what the
-/// second one takes, of the same lengths; empty where `each` says it for all of them.
+/// second one takes, of the same lengths; empty where `each` says it for all of them. `speeds`: the
+/// factors that `each` was measured with.
 std::vector<TimedLength> take_out_seconds(const LevelSamples& level,
+                                          const std::vector<double>& speeds,
                                           std::vector<TimedLength>& each) {
   std::vector<TimedLength> seconds = each;
   bool some_differ = false;
@@ -250,13 +252,14 @@ std::vector<TimedLength> take_out_seconds(const LevelSamples& level,
     const TimedLength* two = find(level.two, bytes);
     const TimedLength* one = find(level.single, bytes);
     if (!two || all->messages <= 2) continue;
-    const TimedLength second = per_further_message(*two, *one, 1, HUGE_VAL);
+    const TimedLength pair = times(speeds[i], *two);
+    const TimedLength second = per_further_message(pair, times(speeds[i], *one), 1, HUGE_VAL);
     const double error = std::hypot(relative_error(second) * second.seconds,
                                     relative_error(each[i]) * each[i].seconds);
     const double off = std::abs(each[i].seconds - second.seconds);
-    if (off <= std::max(kNoticeable * two->seconds, kErrors * error)) continue;
+    if (off <= std::max(kNoticeable * pair.seconds, kErrors * error)) continue;
     seconds[i] = second;
-    each[i] = per_further_message(*all, *two, all->messages - 2, HUGE_VAL);
+    each[i] = per_further_message(times(speeds[i], *all), pair, all->messages - 2, HUGE_VAL);
     some_differ = true;
   }
   if (!some_differ) seconds.clear();
@@ -293,12 +296,14 @@ void fit_gaps(const LevelSamples& level, int max_segments, LevelFit& fit) {
   const std::vector<TimedLength> as_measured =
       differences(alone.at_any_speed(), level.burst, further, any);
   bool some_overflow = false;
+  std::vector<double> speeds;
   for (size_t i = 0; i < bursts.size(); ++i) {
     const bool more = overflows(bursts[i].bytes);
+    speeds.push_back(more ? 1 : alone.speed(bursts[i].bytes));
     bursts[i] = more ? as_measured[i] : gaps[i];
     some_overflow |= more;
   }
-  const std::vector<TimedLength> seconds = take_out_seconds(level, bursts);
+  const std::vector<TimedLength> seconds = take_out_seconds(level, speeds, bursts);
   // A port that is free for the second message of a burst is so for any behind another one.
   for (size_t i = 0; i < seconds.size(); ++i) {
     if (seconds[i].seconds < gaps[i].seconds) gaps[i] = seconds[i];

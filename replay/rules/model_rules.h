@@ -30,7 +30,6 @@
 // exchange messages at once, and nothing in a ping-pong, where the answer starts when the message
 // is there. d falls by no more than the other one starts later, so that later never becomes
 // earlier.
-
 //
 // An end that sends, or receives, message after message takes less of its processor for each than
 // one that does so once: what is needed for the next one is under way already. So an eager message
@@ -39,6 +38,7 @@
 // all is on its way for o_s + T + o_r all the same, so its receive takes o_r from when it is there.
 // Which messages are right behind another one says the recording: the latest message of their
 // timeline went the same way, in the same call or less than a microsecond before (kRightBehind).
+// So that is the same in all lanes.
 
 #include <cmath>
 #include <cstring>

@@ -546,6 +546,24 @@ TEST_CASE("the second message of a burst is told from further ones where that ma
   }
   CHECK(curve_ranges(fit).find("#   second of a burst from 0B: ") != std::string::npos);
 
+  // A machine that was three times as slow meanwhile, as the ping-pong beside it says, changes
+  // nothing where a burst of two takes what the gap says.
+  LevelSamples slow = samples;
+  for (size_t i = 0; i < slow.burst.size(); ++i) {
+    slow.burst[i].seconds = samples.single[i].seconds + 7 * second(slow.burst[i].bytes);
+    slow.burst[i].half[0] = slow.burst[i].half[1] = slow.burst[i].seconds;
+  }
+  CHECK_FALSE(fit_level(slow).second_burst_gap);
+  slow.pingpong_beside = slow.transfer;
+  for (auto* times : {&slow.pingpong_beside, &slow.single, &slow.two, &slow.burst}) {
+    for (TimedLength& timing : *times) {
+      timing.seconds *= 3;
+      for (double& half : timing.half) half *= 3;
+    }
+  }
+  CHECK_FALSE(fit_level(slow).second_burst_gap);
+  CHECK((*fit_level(slow).gap)(1024) == Approx(second(1024)).epsilon(0.02));
+
   // Further ones half as long again: (1 + 6 * 1.5) / 7 = 1.43 for each of seven, which makes a
   // burst of two longer by 0.43 * (2 us + n / (10 GB/s)) of 12 us + n * 1.1 / (1 GB/s): 7 %.
   for (size_t i = 0; i < samples.burst.size(); ++i) {
