@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/cost/interconnect.h"
 #include "tests/unit/toy.h"
 
 using namespace rubato;
