@@ -93,8 +93,8 @@ struct Basis {
   Timings receives = {};  ///< of receivers that computed
 };
 
-/// Several messages in one direction, one, and one in each: their differences count, and what they
-/// take beside a ping-pong. So they are measured in turn.
+/// Several messages in one direction, two, one, and one in each: their differences count, and what
+/// they take beside a ping-pong. So they are measured in turn.
 void measure_ports(Pair& pair, Basis& basis, const Effort& effort) {
   SweepOptions options = sweep_options(effort, budget_of(basis.level, effort.pace).ports, "ports",
                                        basis.level, "burst");
@@ -107,6 +107,7 @@ void measure_ports(Pair& pair, Basis& basis, const Effort& effort) {
   const std::vector<std::pair<const char*, Loop>> patterns = {
       {"beside", [&](size_t bytes, int count) { return pair.ping_pong(bytes, count); }},
       {"single", [&](size_t bytes, int count) { return pair.burst(bytes, 1, count); }},
+      {"burst_of_two", [&](size_t bytes, int count) { return pair.burst(bytes, 2, count); }},
       {"burst", burst},
       {"exchange", [&](size_t bytes, int count) { return pair.exchange(bytes, count); }}};
   std::vector<Loop> loops;
@@ -222,6 +223,7 @@ void measure_streams(Pair& pair, Basis& basis, const Effort& effort) {
   const size_t longest = std::min(kLongest, static_cast<size_t>(*basis.probe.eager));
   options.max_bytes = std::min(options.max_bytes, longest);
   options.only.erase(options.only.upper_bound(options.max_bytes), options.only.end());
+  options.only.insert(options.max_bytes);
   const Timings streams =
       sweep([&](size_t bytes, int loops) { return pair.stream(bytes, loops); }, options);
   effort.keep({basis.level, {{"stream", streams}}});

@@ -136,10 +136,12 @@ std::string calibration_html(const FittedPlatform& fitted) {
     add("Transfer, one way", level.fit.transfer);
     add("Gap", level.fit.gap);
     add("Burst gap", level.fit.burst_gap);
+    add("Burst gap of the second message", level.fit.second_burst_gap);
     add("Crossing delay", level.fit.crossing_delay);
     add("Send overhead", level.fit.overheads.send);
     add("Receive overhead", level.fit.overheads.receive);
     add("Receive overhead of unexpected messages", level.fit.overheads.unexpected);
+    add("Overhead right behind another message", level.fit.following);
     add("Synchronous overhead", level.fit.synchronous);
     add("Copy within a rank, in its cache", level.fit.copy);
     add("Copy within a rank, in memory", level.fit.cold_copy);

@@ -66,7 +66,9 @@ std::optional<CurveFall> deepest_fall(const std::vector<const TransferCurve*>& c
 std::string CurveFall::text() const {
   const std::string level_name = std::string("level.") + kLevelNames[static_cast<int>(level)];
   const std::string what = curve == "transfer" ? ": a message takes "
-                                               : "." + curve + ": a message occupies its port for ";
+                           : curve == "following_overhead"
+                               ? "." + curve + ": a message takes "
+                               : "." + curve + ": a message occupies its port for ";
   std::string text = level_name + what + brief_seconds(before) + " below " + format_bytes(bytes) +
                      ", and " + brief_seconds(after) + " from there on";
   if (others > 0) {
@@ -92,6 +94,8 @@ std::vector<CurveFall> curve_falls(const Platform& platform) {
     look(i, "transfer", {&level->send_overhead, &level->transfer, &level->receive_overhead});
     if (level->gap) look(i, "gap", {&*level->gap});
     if (level->burst_gap) look(i, "burst_gap", {&*level->burst_gap});
+    if (level->second_burst_gap) look(i, "second_burst_gap", {&*level->second_burst_gap});
+    if (level->following_overhead) look(i, "following_overhead", {&*level->following_overhead});
   }
   return falls;
 }

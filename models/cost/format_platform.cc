@@ -93,6 +93,10 @@ void write_level(std::ostream& out, const Writer& writer, int index, const Level
   if (!level.send_overhead.empty()) writer.curve("send_overhead", level.send_overhead);
   if (!level.receive_overhead.empty()) writer.curve("receive_overhead", level.receive_overhead);
   if (level.unexpected_overhead) writer.curve("unexpected_overhead", *level.unexpected_overhead);
+  if (level.following_overhead) {
+    out << "# What an end takes, at most, for an eager message right behind another one.\n";
+    writer.curve("following_overhead", *level.following_overhead);
+  }
   if (level.gap) {
     out << "# How long a message occupies the port of a rank.\n";
     writer.curve("gap", *level.gap);
@@ -100,6 +104,10 @@ void write_level(std::ostream& out, const Writer& writer, int index, const Level
   if (level.burst_gap) {
     out << "# Likewise of each message behind one that is not complete: in bursts.\n";
     writer.curve("burst_gap", *level.burst_gap);
+  }
+  if (level.second_burst_gap) {
+    out << "# Of the first one that does: the second of its burst.\n";
+    writer.curve("second_burst_gap", *level.second_burst_gap);
   }
   if (!level.crossing_delay.empty()) {
     out << "# How much longer a message takes whose receiver sends at the same time.\n";

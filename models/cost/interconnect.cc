@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -38,6 +39,9 @@ MessageCost Interconnect::message(PairClass pair, double bytes) const {
   cost.transfer = model->transfer(bytes);
   cost.gap = model->gap ? (*model->gap)(bytes) : growing_part(model->transfer, bytes);
   cost.burst_gap = model->burst_gap ? std::max((*model->burst_gap)(bytes), cost.gap) : cost.gap;
+  cost.second_burst_gap = model->second_burst_gap
+                              ? std::max((*model->second_burst_gap)(bytes), cost.gap)
+                              : cost.burst_gap;
   cost.latency = std::min(model->transfer(0), cost.transfer);
   if (distances_ && pair.distance() >= 0) {
     const double trip = distances_->latency(pair.distance());
@@ -47,6 +51,16 @@ MessageCost Interconnect::message(PairClass pair, double bytes) const {
   cost.answer = model->send_overhead(0) + cost.latency + model->receive_overhead(0);
   cost.crossing_delay = model->crossing_delay(bytes);
   cost.synchronous_overhead = model->synchronous_overhead(bytes);
+  double most = std::numeric_limits<double>::infinity();
+  if (model->following_overhead && model->protocol_at(bytes) == Protocol::kEager)
+    most = (*model->following_overhead)(bytes);
+  cost.following_send = std::min(cost.send_overhead, most);
+  cost.following_receive = std::min(cost.receive_overhead, most);
+  cost.following_unexpected = std::min(cost.unexpected_overhead, most);
+  const double explained =
+      std::max({cost.send_overhead, cost.receive_overhead, cost.unexpected_overhead, cost.gap});
+  // Something else holds the sender, until the message was received: then so do streams.
+  cost.streamed_send = std::isfinite(most) && most > explained ? most : cost.following_send;
   return cost;
 }
 
@@ -80,18 +94,18 @@ RoundCost Interconnect::round_cost(PairClass pair) const {
   cost.move = move;
   cost.gap = [this, pair, move](double n) {
     const MessageCost message = this->message(pair, n);
-    const double gap = std::max({message.gap, message.send_overhead, message.receive_overhead});
+    const double gap = std::max({message.gap, message.following_send, message.following_receive});
     return std::min(gap, move(n));
   };
   cost.send = [this, pair](double n) {
     const MessageCost message = this->message(pair, n);
-    return message.send_overhead + message.gap;
+    return message.following_send + message.gap;
   };
   cost.receive = [this, pair](double n) {
     const MessageCost message = this->message(pair, n);
     // A rendezvous waits for its receiver with the data.
     const bool is_there = protocol(pair.level(), n) == Protocol::kEager;
-    return message.receive_overhead + (is_there ? 0 : message.transfer - message.latency);
+    return message.following_receive + (is_there ? 0 : message.transfer - message.latency);
   };
   cost.combine = [this](double n) {
     return platform_.reduction_bandwidth ? n / *platform_.reduction_bandwidth : 0.0;

@@ -19,10 +19,15 @@ struct MessageCost {
   double transfer = 0;   ///< T: one way
   double gap = 0;        ///< g: time that it occupies a port
   double burst_gap = 0;  ///< g_b: likewise behind an open one; no less than g
-  double latency = 0;    ///< L: one way for the smallest message, a leg of a handshake
-  double answer = 0;     ///< A: time until an answer has been seen, o_s + L + o_r of no bytes
-  double crossing_delay = 0;        ///< x: extra time when its receiver sends at the same time
+  double second_burst_gap = 0;  ///< g_2: that of the first one behind an open one; no less than g
+  double latency = 0;           ///< L: one way for the smallest message, a leg of a handshake
+  double answer = 0;          ///< A: time until an answer has been seen, o_s + L + o_r of no bytes
+  double crossing_delay = 0;  ///< x: extra time when its receiver sends at the same time
   double synchronous_overhead = 0;  ///< y: extra o_r of an eager synchronous message
+  /// o_s, o_r and that of an unexpected message, right behind another one the same way.
+  double following_send = 0, following_receive = 0, following_unexpected = 0;
+  /// following_send of a blocking send: f itself where that is more than any end or port takes.
+  double streamed_send = 0;
 };
 
 /// The prices of one platform, by classes of pairs of ranks (models/network/pairs.h). Pure: the

@@ -70,6 +70,7 @@ void change_slopes(LevelModel& level, const std::function<double(double)>& chang
   level.transfer = with_slopes(level.transfer, change);
   if (level.gap) level.gap = with_slopes(*level.gap, change);
   if (level.burst_gap) level.burst_gap = with_slopes(*level.burst_gap, change);
+  if (level.second_burst_gap) level.second_burst_gap = with_slopes(*level.second_burst_gap, change);
   level.crossing_delay = with_slopes(level.crossing_delay, change);
 }
 
@@ -77,6 +78,7 @@ void scale_overheads(LevelModel& level, double factor) {
   scale(level.send_overhead, factor);
   scale(level.receive_overhead, factor);
   if (level.unexpected_overhead) scale(*level.unexpected_overhead, factor);
+  if (level.following_overhead) scale(*level.following_overhead, factor);
   scale(level.synchronous_overhead, factor);
 }
 

@@ -37,10 +37,15 @@ struct LevelModel {
   TransferCurve receive_overhead;  ///< o_r(n): CPU time at the receiver
   /// o_r(n) of an eager message that arrives before its receive is posted; absent = the same.
   std::optional<TransferCurve> unexpected_overhead;
+  /// f(n): what an eager message takes an end right behind another one, in a stream; bounds o_s and
+  /// o_r there. Absent = they count.
+  std::optional<TransferCurve> following_overhead;
   std::optional<TransferCurve>
       gap;  ///< g(n): port occupancy; absent = the part of T that grows with n
   /// g_b(n): gap of a message that follows an open one, where it exceeds g; absent = as g.
   std::optional<TransferCurve> burst_gap;
+  /// g_2(n): likewise of the first message that follows an open one; absent = as g_b.
+  std::optional<TransferCurve> second_burst_gap;
   /// x(n): extra time of a message whose receiver sends one like it at the same time.
   TransferCurve crossing_delay;
   /// y(n): what an eager synchronous message takes its receiver beyond o_r, before its sender hears

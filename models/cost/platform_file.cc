@@ -181,8 +181,8 @@ std::vector<ProtocolSegment> read_protocols(const Reader& reader, const toml::no
 LevelModel read_level(const Reader& reader, const toml::table& table, const std::string& where) {
   reader.check_keys(table, "[" + where + "]",
                     {"latency", "bandwidth", "transfer", "points", "protocol", "send_overhead",
-                     "receive_overhead", "unexpected_overhead", "gap", "burst_gap",
-                     "crossing_delay", "synchronous_overhead"});
+                     "receive_overhead", "unexpected_overhead", "following_overhead", "gap",
+                     "burst_gap", "second_burst_gap", "crossing_delay", "synchronous_overhead"});
   LevelModel level;
   const toml::node* transfer = table.get("transfer");
   const toml::node* points = table.get("points");
@@ -209,9 +209,13 @@ LevelModel read_level(const Reader& reader, const toml::table& table, const std:
   if (const auto* node = table.get("unexpected_overhead")) {
     level.unexpected_overhead = read_segments(reader, *node, where + ".unexpected_overhead");
   }
+  if (const auto* node = table.get("following_overhead"))
+    level.following_overhead = read_segments(reader, *node, where + ".following_overhead");
   if (const auto* node = table.get("gap")) level.gap = read_segments(reader, *node, where + ".gap");
   if (const auto* node = table.get("burst_gap"))
     level.burst_gap = read_segments(reader, *node, where + ".burst_gap");
+  if (const auto* node = table.get("second_burst_gap"))
+    level.second_burst_gap = read_segments(reader, *node, where + ".second_burst_gap");
   if (const auto* node = table.get("crossing_delay"))
     level.crossing_delay = read_segments(reader, *node, where + ".crossing_delay");
   if (const auto* node = table.get("synchronous_overhead"))

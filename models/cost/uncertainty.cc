@@ -33,8 +33,12 @@ LevelModel deviated(const LevelModel& level, double errors) {
   changed.receive_overhead = deviated(level.receive_overhead, errors, one_way);
   if (level.unexpected_overhead)
     changed.unexpected_overhead = deviated(*level.unexpected_overhead, errors, one_way);
+  if (level.following_overhead)
+    changed.following_overhead = deviated(*level.following_overhead, errors, one_way);
   if (level.gap) changed.gap = deviated(*level.gap, errors, {});
   if (level.burst_gap) changed.burst_gap = deviated(*level.burst_gap, errors, {});
+  if (level.second_burst_gap)
+    changed.second_burst_gap = deviated(*level.second_burst_gap, errors, {});
   changed.crossing_delay = deviated(level.crossing_delay, errors, {});
   changed.synchronous_overhead = deviated(level.synchronous_overhead, errors, {});
   return changed;

@@ -37,11 +37,13 @@ std::string curve_ranges(const LevelFit& fit) {
       lines_of("one way", *fit.transfer);
   if (fit.gap) lines += lines_of("gap", *fit.gap);
   if (fit.burst_gap) lines += lines_of("burst gap", *fit.burst_gap);
+  if (fit.second_burst_gap) lines += lines_of("second of a burst", *fit.second_burst_gap);
   if (fit.crossing_delay) lines += lines_of("crossing delay", *fit.crossing_delay);
   if (fit.synchronous) lines += lines_of("synchronous overhead", *fit.synchronous);
   if (fit.overheads.send) lines += lines_of("sending", *fit.overheads.send);
   if (fit.overheads.receive) lines += lines_of("receiving", *fit.overheads.receive);
   if (fit.overheads.unexpected) lines += lines_of("unexpected", *fit.overheads.unexpected);
+  if (fit.following) lines += lines_of("right behind another", *fit.following);
   return lines;
 }
 

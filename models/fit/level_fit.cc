@@ -11,6 +11,10 @@
 //          proportion below: it depends more on the memory than on the processors. (Of eight
 //          messages of 128 KiB under MPICH each further one took 21.1 and 20.1 us in two launches
 //          whose ping-pongs beside took 10.6 and 18.1 us.)
+//   g_2(n) burst_2 - burst_1, where a burst of two would take a tenth more or less by g_b; g_b is
+//          then (burst_k - burst_2) / (k - 2). The more messages are under way, the more a cache
+//          overflows: of eight messages of 1 MiB under MPICH each further one took 419 us, of two
+//          145 us. Where g_2 is less than that, so is g.
 //   x(n)   an exchange of one message in each direction at the same time takes T'(n) + x, so x =
 //          exchange - burst_1: with the same calls, so that nothing but crossing is in it. Two
 //          processors may share a core for some seconds, which changes the speed of the machine, so
@@ -20,12 +24,11 @@
 //          answer that the sender waits for is on its way beside the next message.
 //   o_s, o_r change their slopes where T(n) does, and at the limit, so that none of the three has
 //          more segments than the one-way time may have.
-//          Each further message of a burst, or of a stream of blocking calls, occupies both
-//          processors, so neither o_s nor o_r of an eager message is more than that takes. They are
-//          timed after an end has computed, and a receive that follows another one finds its code
-//          and its caches warm: of 212 ns after computing, Open MPI's shared memory takes 150 in a
-//          burst and 130 in a stream of 8-byte messages. What is taken off them goes to T: the
-//          one-way time stays.
+//   f(n)   what an eager message takes an end right behind another one. o_s and o_r are timed after
+//          an end has computed, and are those of a message that comes alone, as in a ping-pong. In
+//          a stream of blocking calls, or else a burst, the next message is on its way meanwhile:
+//          of 264 ns that a receive of 8 bytes takes alone in Open MPI's shared memory a stream
+//          takes 126. Left out where o_s and o_r are no more than that, and explain all of it.
 //   limit  a send that returns well before its receive is posted was eager. Above the limit,
 //          progress while the ends compute shows who has to be inside MPI (protocol_fit.h).
 #include "models/fit/level_fit.h"
@@ -227,7 +230,43 @@ std::vector<TimedLength> per_streamed_message(const std::vector<TimedLength>& st
   return each;
 }
 
-/// Both gaps, of the messages of bursts behind the first.
+const TimedLength* find(const std::vector<TimedLength>& timings, double bytes) {
+  for (const TimedLength& timing : timings) {
+    if (timing.bytes == bytes) return &timing;
+  }
+  return nullptr;
+}
+
+/// Where a burst of two would be noticeably longer or shorter by `each`, what each message of a
+/// burst behind the first takes: makes that what those behind the second take. Returns what the
+/// second one takes, of the same lengths; empty where `each` says it for all of them. `speeds`: the
+/// factors that `each` was measured with.
+std::vector<TimedLength> take_out_seconds(const LevelSamples& level,
+                                          const std::vector<double>& speeds,
+                                          std::vector<TimedLength>& each) {
+  std::vector<TimedLength> seconds = each;
+  bool some_differ = false;
+  for (size_t i = 0; i < each.size(); ++i) {
+    const double bytes = each[i].bytes;
+    const TimedLength* all = find(level.burst, bytes);
+    const TimedLength* two = find(level.two, bytes);
+    const TimedLength* one = find(level.single, bytes);
+    if (!two || all->messages <= 2) continue;
+    const TimedLength pair = times(speeds[i], *two);
+    const TimedLength second = per_further_message(pair, times(speeds[i], *one), 1, HUGE_VAL);
+    const double error = std::hypot(relative_error(second) * second.seconds,
+                                    relative_error(each[i]) * each[i].seconds);
+    const double off = std::abs(each[i].seconds - second.seconds);
+    if (off <= std::max(kNoticeable * pair.seconds, kErrors * error)) continue;
+    seconds[i] = second;
+    each[i] = per_further_message(times(speeds[i], *all), pair, all->messages - 2, HUGE_VAL);
+    some_differ = true;
+  }
+  if (!some_differ) seconds.clear();
+  return seconds;
+}
+
+/// The gaps of the messages of bursts behind the first.
 void fit_gaps(const LevelSamples& level, int max_segments, LevelFit& fit) {
   // A run that was interrupted on the way lacks lengths anywhere.
   if (level.single.size() < level.burst.size()) return;
@@ -244,9 +283,8 @@ void fit_gaps(const LevelSamples& level, int max_segments, LevelFit& fit) {
     return std::max(kLeastGap, streamed ? std::min(crossing, (*stream)(n)) : crossing);
   };
   const Alone alone(level, *fit.transfer);
-  const std::vector<TimedLength> gaps = differences(alone, level.burst, further, most);
-  fit.gap = fit_lengths(gaps, noise, max_segments);
-  if (!fit.gap) return;
+  std::vector<TimedLength> gaps = differences(alone, level.burst, further, most);
+  if (gaps.size() < kLeastLengths) return;
 
   const auto any = [](double) { return HUGE_VAL; };
   std::vector<TimedLength> bursts = differences(alone, level.burst, further, any);
@@ -258,12 +296,21 @@ void fit_gaps(const LevelSamples& level, int max_segments, LevelFit& fit) {
   const std::vector<TimedLength> as_measured =
       differences(alone.at_any_speed(), level.burst, further, any);
   bool some_overflow = false;
+  std::vector<double> speeds;
   for (size_t i = 0; i < bursts.size(); ++i) {
     const bool more = overflows(bursts[i].bytes);
+    speeds.push_back(more ? 1 : alone.speed(bursts[i].bytes));
     bursts[i] = more ? as_measured[i] : gaps[i];
     some_overflow |= more;
   }
-  if (some_overflow) fit.burst_gap = fit_lengths(bursts, noise, max_segments);
+  const std::vector<TimedLength> seconds = take_out_seconds(level, speeds, bursts);
+  // A port that is free for the second message of a burst is so for any behind another one.
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    if (seconds[i].seconds < gaps[i].seconds) gaps[i] = seconds[i];
+  }
+  fit.gap = fit_lengths(gaps, noise, max_segments);
+  if (some_overflow || !seconds.empty()) fit.burst_gap = fit_lengths(bursts, noise, max_segments);
+  if (!seconds.empty()) fit.second_burst_gap = fit_lengths(seconds, noise, max_segments);
 }
 
 /// "2.1%, 0.8% from 4KiB on": of one way, between changes of the protocol the largest of a segment.
@@ -304,36 +351,33 @@ void add_combination(Platform& platform, const SegmentedFit& fit) {
                                              brief_bandwidth(*most);
 }
 
-/// How long the slower one of two processors is busy with a message right behind another: by a
-/// stream where there was one, else by bursts. Like overheads it counts as measured, at whatever
-/// speed the machine had. Absent where few lengths were measured.
-std::optional<SegmentedFit> fit_busy(const LevelSamples& level, const SegmentedFit& transfer,
-                                     int max_segments) {
-  std::vector<TimedLength> busy = per_streamed_message(level.stream, transfer);
-  const double streamed = busy.empty() ? -1 : busy.back().bytes;
+/// What an end takes for an eager message right behind another one: by a stream where there was
+/// one, else by bursts. Like overheads it counts as measured, at whatever speed the machine had.
+/// Absent where few lengths were measured, or overheads and gap say it.
+std::optional<SegmentedFit> fit_following(const LevelSamples& level, const LevelFit& fit,
+                                          int max_segments) {
+  std::vector<TimedLength> following = per_streamed_message(level.stream, *fit.transfer);
+  const double streamed = following.empty() ? -1 : following.back().bytes;
   if (level.single.size() >= level.burst.size()) {
     const auto further = [](const TimedLength& burst) { return burst.messages - 1; };
-    const auto any = [](double) { return HUGE_VAL; };
+    const auto most = [&](double n) { return std::max(kLeastGap, (*fit.transfer)(n)); };
     for (const TimedLength& each :
-         differences(Alone(level, transfer).at_any_speed(), level.burst, further, any)) {
-      if (each.bytes > streamed) busy.push_back(each);
+         differences(Alone(level, *fit.transfer).at_any_speed(), level.burst, further, most)) {
+      if (each.bytes > streamed) following.push_back(each);
     }
   }
-  return fit_lengths(busy, 2 * noise_of(level.burst), max_segments);
-}
-
-/// Eager messages take no more of a processor than it is busy with one of many.
-OverheadSamples at_most_busy(OverheadSamples samples, const std::optional<SegmentedFit>& busy,
-                             std::optional<double> waiting) {
-  if (!busy) return samples;
-  for (std::vector<TimedLength>* series : {&samples.send, &samples.receive, &samples.unexpected}) {
-    for (TimedLength& timing : *series) {
-      const double most = std::max(kLeastGap, (*busy)(timing.bytes));
-      if (timing.bytes >= waiting.value_or(HUGE_VAL) || timing.seconds <= most) continue;
-      timing = times(most / timing.seconds, timing);
-    }
+  const double waiting = level.probe.waiting.value_or(HUGE_VAL);
+  std::erase_if(following, [&](const TimedLength& timing) { return timing.bytes >= waiting; });
+  const auto curve = fit_lengths(following, 2 * noise_of(level.burst), max_segments);
+  if (!curve || !fit.overheads.send || !fit.overheads.receive) return std::nullopt;
+  for (const TimedLength& timing : following) {
+    const double n = timing.bytes, f = (*curve)(n);
+    double alone = std::max((*fit.overheads.send)(n), (*fit.overheads.receive)(n));
+    if (fit.overheads.unexpected) alone = std::max(alone, (*fit.overheads.unexpected)(n));
+    const double explained = std::max(alone, fit.gap ? (*fit.gap)(n) : 0);
+    if (f < (1 - kNoticeable) * alone || f > (1 + kNoticeable) * explained) return curve;
   }
-  return samples;
+  return std::nullopt;
 }
 
 OneWayParts parts_of(const SegmentedFit& one_way, const OverheadFit& overheads) {
@@ -346,6 +390,7 @@ OneWayParts parts_of(const SegmentedFit& one_way, const OverheadFit& overheads) 
 std::vector<TimedLength>* LevelSamples::series(const std::string& pattern) {
   if (pattern == "pingpong" || pattern == "sendrecv") return &transfer;
   if (pattern == "burst") return &burst;
+  if (pattern == "burst_of_two") return &two;
   if (pattern == "single") return &single;
   if (pattern == "stream") return &stream;
   if (pattern == "exchange") return &exchange;
@@ -379,9 +424,9 @@ LevelFit fit_level(const LevelSamples& samples, int max_segments) {
     fit.crossing_delay = fit_crossing_delay(samples, *fit.transfer, max_segments);
     fit.synchronous = fit_synchronous(samples, *fit.transfer, max_segments);
     fit_gaps(samples, max_segments, fit);
-    const auto busy = fit_busy(samples, *fit.transfer, max_segments);
-    fit.overheads = fit_overheads(at_most_busy(samples.overheads, busy, waiting), waiting,
+    fit.overheads = fit_overheads(samples.overheads, waiting,
                                   {max_segments, borders_of(*fit.transfer, waiting)});
+    fit.following = fit_following(samples, fit, max_segments);
     fit.parts = parts_of(*fit.transfer, fit.overheads);
     fit.copy = fit_lengths(samples.copies, noise_of(samples.copies), max_segments);
     fit.cold_copy = fit_lengths(samples.cold_copies, noise_of(samples.cold_copies), max_segments);
@@ -401,8 +446,11 @@ void add_level(Platform& platform, Level level, const LevelFit& fit, const Proto
   if (fit.overheads.unexpected && !model.receive_overhead.empty()) {
     model.unexpected_overhead = TransferCurve(fit.overheads.unexpected->segments);
   }
+  if (fit.following && !model.receive_overhead.empty())
+    model.following_overhead = TransferCurve(fit.following->segments);
   if (fit.gap) model.gap = TransferCurve(fit.gap->segments);
   if (fit.burst_gap) model.burst_gap = TransferCurve(fit.burst_gap->segments);
+  if (fit.second_burst_gap) model.second_burst_gap = TransferCurve(fit.second_burst_gap->segments);
   if (fit.crossing_delay) model.crossing_delay = TransferCurve(fit.crossing_delay->segments);
   if (fit.synchronous) model.synchronous_overhead = TransferCurve(fit.synchronous->segments);
   if (fit.copy) platform.copy = TransferCurve(fit.copy->segments);

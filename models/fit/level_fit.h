@@ -16,6 +16,7 @@ namespace rubato {
 struct LevelSamples {
   std::vector<TimedLength> transfer;       ///< one way: half a ping-pong
   std::vector<TimedLength> burst, single;  ///< half a round trip of k messages at once, and of one
+  std::vector<TimedLength> two;            ///< of two at once; files of older versions have none
   /// Many blocking sends in a row and an empty answer; files of older versions have none.
   std::vector<TimedLength> stream;
   std::vector<TimedLength> exchange;  ///< of one in each direction at the same time
@@ -39,9 +40,11 @@ struct LevelSamples {
 struct LevelFit {
   std::optional<SegmentedFit> transfer;  ///< one way, with the overheads in it
   std::optional<SegmentedFit> gap;
-  std::optional<SegmentedFit> burst_gap;       ///< absent, too, where bursts take what gaps say
-  std::optional<SegmentedFit> crossing_delay;  ///< absent, too, where exchanges take no longer
-  std::optional<SegmentedFit> synchronous;     ///< y(n); absent, too, where they take no longer
+  std::optional<SegmentedFit> burst_gap;         ///< absent, too, where bursts take what gaps say
+  std::optional<SegmentedFit> second_burst_gap;  ///< absent, too, where burst_gap says it
+  std::optional<SegmentedFit> following;         ///< f(n); absent, too, where overheads say it
+  std::optional<SegmentedFit> crossing_delay;    ///< absent, too, where exchanges take no longer
+  std::optional<SegmentedFit> synchronous;       ///< y(n); absent, too, where they take no longer
   std::optional<SegmentedFit> copy, cold_copy, combination;
   OverheadFit overheads;
   /// The transfer time without overheads; if one overhead is unknown, the whole time is T.

@@ -358,13 +358,15 @@ void CallBuilder::exchange_with_neighbours(const NeighbourExchange& exchange,
     return action;
   };
   const auto& [sources, destinations] = known->second;
-  bool follows = last_send_.slot != kNoSlot && follows_open_send();
+  uint8_t follows = 0;
+  if (last_send_.slot != kNoSlot && follows_open_send())
+    follows = last_send_.follows ? kFollows : kFollows | kFollowsFirst;
   for (const int32_t to : destinations) {
     Action& send = message(ActionKind::kSend, to, exchange.sent / destinations.size());
     send.flags = kBuffered;  // the call waits for what it receives alone
     if (to == trace_->rank_of(timeline_)) continue;
-    if (follows) send.flags |= kFollows;
-    follows = true;
+    send.flags |= follows;
+    follows = follows ? kFollows : kFollows | kFollowsFirst;
     last_send_.slot = kNoSlot;
   }
   for (const int32_t from : sources) {

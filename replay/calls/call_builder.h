@@ -305,6 +305,7 @@ class CallBuilder {
   struct {
     uint64_t request = 0;
     uint32_t slot = kNoSlot;
+    bool follows = false;
   } last_send_;
   /// Receives that probes found and that were not made yet, the latest last. Of programs that leave
   /// what they found the latest kMostProbed count, and none after kReceivesAfterProbe receives of
@@ -436,7 +437,8 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
   action.flags = (info.nonblocking ? 0 : kBlocking) | (info.synchronous ? kSynchronous : 0) |
                  (info.buffered ? kBuffered : 0);
   if (peer != trace_->rank_of(timeline_)) {
-    if (last_send_.slot != kNoSlot && follows_open_send()) action.flags |= kFollows;
+    if (last_send_.slot != kNoSlot && follows_open_send())
+      action.flags |= last_send_.follows ? kFollows : kFollows | kFollowsFirst;
     last_send_.slot = kNoSlot;
   }
   if (implicit_) close_call(time);
@@ -458,11 +460,12 @@ inline Action& CallBuilder::add_action(ActionKind kind) {
     settle_unseen(request);
   }
   if (*slot == before.slot) {  // it was complete, or freed, and is not the one that is open now
-    action.flags &= static_cast<uint8_t>(~kFollows);
+    action.flags &= static_cast<uint8_t>(~(kFollows | kFollowsFirst));
     before.slot = last_send_.slot = kNoSlot;
   }
   action.message.slot = *slot;
-  if (peer != trace_->rank_of(timeline_)) last_send_ = {request, *slot};
+  if (peer != trace_->rank_of(timeline_))
+    last_send_ = {request, *slot, (action.flags & kFollows) != 0};
   if (flags & kPartitioned) {
     last_send_ = before;
     start_partitioned(request);

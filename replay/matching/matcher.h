@@ -51,6 +51,7 @@ struct TransferFacts {
   bool synchronous : 1 = false;  ///< by its mode: completes only when the receive is there
   bool abandoned : 1 = false;  ///< has no other side: whoever waits for it keeps its recorded time
   bool follows : 1 = false;    ///< its send is kFollows; set where the order of time asks for it
+  bool follows_first : 1 = false;  ///< kFollowsFirst; likewise
   /// Goes by pull or push, and is not known to arrive in every lane (presence.h).
   bool agrees : 1 = false;
 };

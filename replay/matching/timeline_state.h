@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -167,6 +168,9 @@ struct alignas(kCacheLine) TimelineState {
   Lanes<K> in_port;           ///< when it took the last one
   Lanes<K> enter;             ///< of the current call
   Lanes<K> busy;              ///< enter plus what starting its messages cost the processor
+  /// Recorded leaves of the latest calls that sent, and that received; -infinity: there was none.
+  double sent_until = -std::numeric_limits<double>::infinity();
+  double received_until = -std::numeric_limits<double>::infinity();
 
   ThreadedRank<K>* threads = nullptr;  ///< of its rank; none where it is the only timeline
   CallUnpacker* unpacker = nullptr;    ///< where the next calls are; as EventSource's

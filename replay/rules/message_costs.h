@@ -19,11 +19,16 @@ struct LaneMessageCost {
   Lanes<K> synchronous_overhead;  ///< y
   /// o_s + 2 T + o_r: so long after the receiver's own send started, an arrival crosses nothing.
   Lanes<K> crossing_window;
+  Lanes<K> second_burst_delay;  ///< g_2 - g
+  /// o_s (of a nonblocking, of a blocking send), o_r and that of an unexpected message, right
+  /// behind another one.
+  Lanes<K> following_send, streamed_send, following_receive, following_unexpected;
   Protocol protocol = Protocol::kEager;
   bool tells_unexpected = false;  ///< an unexpected message costs more, or less, in some lane
   bool tells_eager = false;       ///< o_r of an eager one depends on more than its length
+  bool tells_following = false;   ///< one right behind another takes another time in some lane
   bool crosses = false;           ///< x is more than 0 in some lane
-  bool slows_bursts = false;      ///< g_b is more than g in some lane
+  bool slows_bursts = false;      ///< g_b or g_2 is more than g in some lane
 };
 
 /// What messages cost on the machines of a pass, each worked out once.
@@ -57,15 +62,26 @@ class MessageCosts {
         cost.latency[lane] = seconds.latency * ticks;
         cost.answer[lane] = seconds.answer * ticks;
         cost.burst_delay[lane] = (seconds.burst_gap - seconds.gap) * ticks;
+        cost.second_burst_delay[lane] = (seconds.second_burst_gap - seconds.gap) * ticks;
         cost.crossing_delay[lane] = seconds.crossing_delay * ticks;
         cost.synchronous_overhead[lane] = seconds.synchronous_overhead * ticks;
+        cost.following_send[lane] = seconds.following_send * ticks;
+        cost.streamed_send[lane] = seconds.streamed_send * ticks;
+        cost.following_receive[lane] = seconds.following_receive * ticks;
+        cost.following_unexpected[lane] = seconds.following_unexpected * ticks;
       }
       cost.crossing_window = cost.send_overhead + 2 * cost.transfer + cost.receive_overhead;
       cost.crosses = (cost.crossing_delay > 0).any();
-      cost.slows_bursts = (cost.burst_delay > 0).any();
+      cost.slows_bursts = (cost.burst_delay > 0 || cost.second_burst_delay > 0).any();
       cost.protocol = machines_->interconnects[0].protocol(pair.level(), size);
       cost.tells_unexpected = (cost.unexpected_overhead != cost.receive_overhead).any();
-      cost.tells_eager = cost.tells_unexpected || (cost.synchronous_overhead > 0).any();
+      cost.tells_following =
+          (cost.following_send != cost.send_overhead || cost.streamed_send != cost.send_overhead ||
+           cost.following_receive != cost.receive_overhead ||
+           cost.following_unexpected != cost.unexpected_overhead)
+              .any();
+      cost.tells_eager =
+          cost.tells_unexpected || cost.tells_following || (cost.synchronous_overhead > 0).any();
     }
     last_pair_ = pair;
     last_bytes_ = bytes;

@@ -3,14 +3,16 @@
 // When calls leave on a modelled machine. All in ticks, K scenarios at a time.
 //
 //   start   = max(enter + sum of o_s so far, out-port);  out-port = start + g
-//             and out-port + g_b - g of a send that follows an open one (call_builder.h)
+//             and out-port + g_b - g of a send that follows an open one (call_builder.h); g_2
+//             takes the place of g_b if that one follows none
 //   eager:      arrival = start + T
 //   rendezvous: arrival = max(start + L, post) + T - L     T holds the handshake: request to send,
 //                                                          L; clear to send and data, T - L
 //   a receive is there at max(arrival + d, in-port + g), and the in-port is busy until then
 //   d = min(x, max(0, started + o_s + T + o_r - (arrival - T))), for messages that cross (below)
 //   leave   = max(enter + sum of o_s and o_r, every receive's time + its o_r); of an eager message
-//             that arrived before its receive was posted, o_r is that of an unexpected one
+//             that arrived before its receive was posted, o_r is that of an unexpected one; the
+//             sums count o of a message right behind another one (below)
 //   a rendezvous send leaves at its arrival. An eager synchronous message takes its receiver y more
 //             than o_r, to say that it is there; the sender leaves when both are there and that has
 //             been seen: y + A later, A = o_s + L + o_r of no bytes
@@ -28,6 +30,15 @@
 // exchange messages at once, and nothing in a ping-pong, where the answer starts when the message
 // is there. d falls by no more than the other one starts later, so that later never becomes
 // earlier.
+//
+// An end that sends, or receives, message after message takes less of its processor for each than
+// one that does so once: what is needed for the next one is under way already. So an eager message
+// right behind another one takes f at most of the sums above (of a blocking send f itself, where
+// neither the ends nor the ports take as long: something else holds senders). The last message of
+// all is on its way for o_s + T + o_r all the same, so its receive takes o_r from when it is there.
+// Which messages are right behind another one says the recording: the latest message of their
+// timeline went the same way, in the same call or less than a microsecond before (kRightBehind).
+// So that is the same in all lanes.
 
 #include <cmath>
 #include <cstring>
@@ -63,6 +74,7 @@ class ModelRules {
       for (const Interconnect& net : machines.interconnects)
         all_have_[level] = all_have_[level] && net.has(static_cast<Level>(level));
     }
+    right_behind_ticks_ = kRightBehind * machines.ticks_per_second;
     for (const Communicator& comm : trace.comms)
       widest_.push_back(machines.pairs.widest(comm.members));
     for (int i = 0; i < kLevels; ++i) {
@@ -97,10 +109,10 @@ class ModelRules {
 
   void begin_call(TimelineState<K>& timeline) { timeline.busy = timeline.enter; }
 
-  [[gnu::always_inline]] void send(TimelineState<K>& timeline, const Call&, const Action& action,
-                                   Transfer<K>& transfer) {
+  [[gnu::always_inline]] void send(TimelineState<K>& timeline, const Call& call,
+                                   const Action& action, Transfer<K>& transfer) {
     const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
-    const Lanes<K> start = start_send(timeline, action, transfer, cost);
+    const Lanes<K> start = start_send(timeline, call, action, transfer, cost);
     if (transfer.handshake) {
       transfer.sent = start;
     } else {
@@ -220,16 +232,23 @@ class ModelRules {
   Lanes<K> overheads(const TimelineState<K>& timeline, const Call& call,
                      const RuleContext<K>& context) {
     Lanes<K> sum = Lanes<K>::Zero();
+    bool is_first = true;  // of its way; roughly
     for (const Action& action : timeline.block.actions_of(call)) {
       if (action.kind != ActionKind::kSend) continue;
-      sum += message_cost(pair(timeline.rank, action.message.peer), action.message.bytes)
-                 .send_overhead;
+      const LaneMessageCost<K>& cost =
+          message_cost(pair(timeline.rank, action.message.peer), action.message.bytes);
+      sum += is_first ? cost.send_overhead : cost.following_send;
+      is_first = false;
     }
+    is_first = true;
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind != Awaited::Kind::kReceive || awaited.transfer == kNoTransfer) continue;
       const Transfer<K>& transfer = (*context.matcher)[awaited.transfer];
-      if (!transfer.abandoned)
-        sum += expected_overhead(transfer, message_cost(transfer.pair, transfer.bytes));
+      if (transfer.abandoned) continue;
+      const LaneMessageCost<K>& cost = message_cost(transfer.pair, transfer.bytes);
+      sum += expected_overhead(transfer, cost);
+      if (!is_first) sum -= cost.receive_overhead - cost.following_receive;
+      is_first = false;
     }
     return sum;
   }
@@ -270,6 +289,7 @@ class ModelRules {
     Lanes<K> leave = timeline.busy;
     Lanes<K> latest = timeline.busy;
     std::optional<Lanes<K>> flows;  // known where a message may cross
+    bool received = false;
     for (const AwaitedList::Entry& entry : timeline.awaited.entries()) {
       TransferId id = entry.number;
       bool is_receive = entry.kind == Awaited::Kind::kReceive;
@@ -301,16 +321,23 @@ class ModelRules {
           take(cost.receive_overhead);
         } else if (transfer.synchronous) [[unlikely]] {
           take(synchronous_receive(transfer, cost));
+        } else if (cost.tells_following && (received || receives_right_behind(timeline, call))) {
+          const auto unexpected = transfer.arrival() < transfer.posted;
+          leave += unexpected.select(cost.following_unexpected, cost.following_receive);
+          latest = latest.max(drained +
+                              unexpected.select(cost.unexpected_overhead, cost.receive_overhead));
         } else {
           take((transfer.arrival() < transfer.posted)
                    .select(cost.unexpected_overhead, cost.receive_overhead));
         }
+        received = true;
       } else if (transfer.handshake) {
         latest = latest.max(transfer.arrival());
       } else {
         latest = latest.max(acknowledged(transfer, cost));
       }
     }
+    if (received) timeline.received_until = call.leave;
     return timeline.busy = leave.max(latest);
   }
 
@@ -340,21 +367,32 @@ class ModelRules {
 
  protected:
   /// When the port takes a message.
-  [[gnu::always_inline]] Lanes<K> start_send(TimelineState<K>& timeline, const Action& action,
-                                             Transfer<K>& transfer,
+  [[gnu::always_inline]] Lanes<K> start_send(TimelineState<K>& timeline, const Call& call,
+                                             const Action& action, Transfer<K>& transfer,
                                              const LaneMessageCost<K>& cost) {
-    timeline.busy += cost.send_overhead;
+    if (cost.tells_following && right_behind(call, timeline.sent_until, timeline.received_until)) {
+      timeline.busy += action.flags & kBlocking ? cost.streamed_send : cost.following_send;
+    } else {
+      timeline.busy += cost.send_overhead;
+    }
+    timeline.sent_until = call.leave;
     // What a call among neighbours sends is called buffered, too.
     if (action.flags & kBuffered && !is_among_neighbours(action.message.tag))
       timeline.busy += copy_cost(action.message.bytes);
     Lanes<K> start = timeline.busy.max(timeline.out_port);
     if (cost.slows_bursts && action.flags & kFollows)
-      start = start.max(timeline.out_port + cost.burst_delay);
+      start = start.max(timeline.out_port + (action.flags & kFollowsFirst ? cost.second_burst_delay
+                                                                          : cost.burst_delay));
     timeline.out_port = start + cost.gap;
     transfer.handshake = cost.protocol != Protocol::kEager;
     transfer.sender_waits =
         (action.flags & kSynchronous) || (transfer.handshake && !(action.flags & kBuffered));
     return start;
+  }
+
+  /// True if the first message that the current call receives is right behind another one.
+  bool receives_right_behind(const TimelineState<K>& timeline, const Call& call) const {
+    return right_behind(call, timeline.received_until, timeline.sent_until);
   }
 
   /// The reference holds longer than one action is worked on (cost_table.h).
@@ -374,6 +412,16 @@ class ModelRules {
   }
 
  private:
+  /// Recorded seconds between two calls: less than computation worth the name, more than the
+  /// records of a tracer take.
+  static constexpr double kRightBehind = 1e-6;
+
+  /// True if the latest message of a timeline went the same way as one of its current call, right
+  /// before: in a call that ended at `same`, the latest one the other way at `other`.
+  [[gnu::always_inline]] bool right_behind(const Call& call, double same, double other) const {
+    return same > other && call.enter - same < right_behind_ticks_;
+  }
+
   /// False when it does not matter when a receive was posted.
   bool looks_at_posts(int rank, const Action& action) {
     if (machines_->looks_at_posts || is_among_neighbours(action.message.tag)) return true;
@@ -586,6 +634,7 @@ class ModelRules {
   const LaneMachines* machines_;
   Lanes<K> inverse_cpu_;
   bool takes_overhead_out_ = false;     ///< of compute
+  double right_behind_ticks_ = 0;       ///< kRightBehind
   std::vector<PairClass> widest_;       ///< by communicator
   std::array<bool, kLevels> all_have_;  ///< by level: no lane's platform lacks it
   double presence_from_ = std::numeric_limits<double>::infinity();

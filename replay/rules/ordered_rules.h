@@ -29,18 +29,22 @@ class OrderedRules : public ModelRules<1> {
 
   /// Arrivals are up to the order of time, and so is the port; `sent` is when the message, or its
   /// request to send, comes there.
-  void send(TimelineState<1>& timeline, const Call&, const Action& action, Transfer<1>& transfer) {
+  void send(TimelineState<1>& timeline, const Call& call, const Action& action,
+            Transfer<1>& transfer) {
     const Lanes<1> port = timeline.out_port;
-    start_send(timeline, action, transfer, message_cost(transfer.pair, transfer.bytes));
+    start_send(timeline, call, action, transfer, message_cost(transfer.pair, transfer.bytes));
     transfer.sent = timeline.busy;
     transfer.follows = action.flags & kFollows;
+    transfer.follows_first = action.flags & kFollowsFirst;
     timeline.out_port = port;
   }
 
   /// A message comes to the port of its sender at `time`; when its data flows.
   double take_port(TimelineState<1>& sender, const Transfer<1>& transfer, double time) {
     const LaneMessageCost<1>& cost = message_cost(transfer.pair, transfer.bytes);
-    const double delay = transfer.follows ? cost.burst_delay[0] : 0;
+    const double delay = transfer.follows_first ? cost.second_burst_delay[0]
+                         : transfer.follows     ? cost.burst_delay[0]
+                                                : 0;
     const double start = std::max(time, sender.out_port[0] + delay);
     sender.out_port[0] = start + cost.gap[0];
     return start;

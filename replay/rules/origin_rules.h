@@ -109,6 +109,7 @@ class OriginRules : public ModelRules<1> {
     Origin& in = ports_[timeline.number].in;
     fetched_.clear();
     double in_port = timeline.in_port[0], busy = timeline.busy[0];
+    bool right_behind = receives_right_behind(timeline, call);
     Dated last;
     for (const Awaited& awaited : timeline.awaited) {
       if (awaited.kind >= Awaited::Kind::kCollective) {
@@ -134,8 +135,11 @@ class OriginRules : public ModelRules<1> {
         in = there.origin;
         double overhead = unexpected ? cost.unexpected_overhead[0] : cost.receive_overhead[0];
         if (transfer.synchronous && !transfer.handshake) overhead += cost.synchronous_overhead[0];
-        busy += overhead;
         there.time += overhead;
+        if (right_behind && !transfer.handshake && !transfer.synchronous)
+          overhead = unexpected ? cost.following_unexpected[0] : cost.following_receive[0];
+        busy += overhead;
+        right_behind = true;
       } else if (!transfer.handshake) {
         there.raise(transfer.posted[0], {message.receiver, transfer.posted[0]});
         there.time += cost.synchronous_overhead[0] + cost.answer[0];

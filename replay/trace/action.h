@@ -49,6 +49,7 @@ enum MessageFlags : uint8_t {
   /// A send that follows an open one: the one of its timeline before it, to other ranks both, is
   /// not known to be complete.
   kFollows = 16,
+  kFollowsFirst = 32,  ///< with kFollows: that one follows none, so this is the second of its burst
   kAnyTag = 64,        ///< as kAnySource: MPI_ANY_TAG
   kPartitioned = 128,  ///< only on the way to the action: then the tag says it
 };

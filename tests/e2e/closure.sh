@@ -12,6 +12,8 @@
 # theirs, and within 30 % of those before and after, traced loops no longer than recording makes them. Anything else
 # is tried again, and is a failure in the end: run this on a machine that does nothing else.
 #
+# tests/bench/closure_table.py has tables of short bursts, streams and lone messages.
+#
 # By hand (environment): PATTERNS, SIZES and LAUNCHES of the untraced program, TRIES, and CALIBRATIONS for a platform
 # file of the least of so many (MEDIAN=1: of their median); what MPI reads from the environment, too (over TCP:
 # OMPI_MCA_btl=tcp,self OMPI_MCA_pml=ob1, or MPIR_CVAR_NOLOCAL=1 UCX_TLS=tcp).

@@ -63,6 +63,39 @@ TEST_CASE("each message of a burst behind the first takes the burst gap") {
     check(ends_of(lanes.scenarios[i]), {30, end_of_rank_1[i]});
 }
 
+TEST_CASE("the second message of a burst takes a gap of its own") {
+  // As above, and g_2 = 50 + n: the second message starts 50 after 510.
+  Scenario scenario = bursty();
+  scenario.platform.level(Level::kNode)->second_burst_gap = TransferCurve({{0, 50e-9, 1e-9, 0}});
+  const auto sends = [](int messages) {
+    std::string text, numbers;
+    for (int i = 1; i <= messages; ++i) {
+      const std::string number = std::to_string(i);
+      text += "0: 0..0 isend 1 500B req " + number + "\n";
+      numbers += " " + number;
+    }
+    return text + "0: 0..0 wait" + numbers + "\n0: 0 end\n" + receiver(messages, 500);
+  };
+  // 10, 560, 560 + 700, 1260 + 700: the last one is there 600 later, + 20.
+  const double last[] = {630, 1180, 1880, 2580};
+  for (int messages = 1; messages <= 4; ++messages) {
+    const double o_s = 10 * messages;
+    check(ends(sends(messages), scenario), {o_s, last[messages - 1]});
+    check(ends(sends(messages), in_order(scenario)), {o_s, last[messages - 1]});
+  }
+  // A g_2 without g_b, and one that is below the gap: 10, 560, 1060; 10, 510, 1210.
+  Scenario alone = scenario, none = scenario;
+  alone.platform.level(Level::kNode)->burst_gap.reset();
+  none.platform.level(Level::kNode)->second_burst_gap = TransferCurve({{0, 400e-9, 0, 0}});
+  check(ends(sends(3), alone), {30, 1680});
+  check(ends(sends(3), none), {30, 1830});
+  // As lanes of one pass: without both 1630, without g_2 2030, as above.
+  const Results lanes = replay(sends(3), {scenario, toy(), alone, bursty(), none, scenario});
+  const double end_of_rank_1[] = {1880, 1630, 1680, 2030, 1830, 1880};
+  for (size_t i = 0; i < lanes.scenarios.size(); ++i)
+    check(ends_of(lanes.scenarios[i]), {30, end_of_rank_1[i]});
+}
+
 TEST_CASE("messages one after the other, each complete before the next, are no burst") {
   const std::string text = R"(
     0: 0..1 isend 1 500B req 1
@@ -228,6 +261,8 @@ class Sender {
     const auto& actions = builder_.pending().actions;
     return (actions[actions.size() - 1 - behind].flags & kFollows) != 0;
   }
+  /// Of the last action: whether it is the second message of its burst.
+  bool is_second() { return (builder_.pending().actions.back().flags & kFollowsFirst) != 0; }
 
  private:
   double now() const { return static_cast<double>(event_); }
@@ -282,6 +317,33 @@ TEST_CASE("which sends follow an open one") {
   rank.complete(13);
   CHECK_FALSE(rank.isend(13, 0));
   CHECK_FALSE(rank.isend(14));
+}
+
+TEST_CASE("which of them is the second message of its burst") {
+  Sender rank;
+  for (int turn = 0; turn < 2; ++turn) {
+    rank.isend(1);
+    CHECK_FALSE(rank.is_second());
+    rank.isend(2);
+    CHECK(rank.is_second());
+    rank.isend(5, 0);  // to the rank itself: of no burst
+    CHECK_FALSE(rank.is_second());
+    rank.isend(3);
+    CHECK((rank.follows() && !rank.is_second()));
+    rank.send();
+    CHECK((rank.follows() && !rank.is_second()));
+    for (const uint64_t request : {1, 2, 3, 5}) rank.complete(request);
+  }
+  // A new burst begins where the latest message is complete, though others are open.
+  rank.isend(1);
+  rank.isend(2);
+  rank.complete(2);
+  rank.isend(3);
+  CHECK_FALSE(rank.follows());
+  rank.isend(4);
+  CHECK(rank.is_second());
+  rank.isend(4);  // its request again: it was complete
+  CHECK_FALSE((rank.follows() || rank.is_second()));
 }
 
 TEST_CASE("a message in partitions neither follows an open one nor is followed") {

@@ -368,6 +368,8 @@ std::vector<property::Machine> machines() {
   Machine busy = plain;  // ports
   busy.gap = 0.71;
   busy.burst_gap = 0.83;
+  busy.second_burst_gap = 0.77;
+  busy.following = 160;  // between o_s and o_r
   machines.push_back(busy);
   for (const Protocol protocol : {Protocol::kAsync, Protocol::kPull, Protocol::kPush}) {
     busy.protocol = protocol;
@@ -386,6 +388,7 @@ property::Machine slower(property::Machine machine) {
   machine.per_byte *= kSlower;
   machine.gap *= kSlower;
   machine.burst_gap *= kSlower;
+  machine.second_burst_gap *= kSlower;
   return machine;
 }
 

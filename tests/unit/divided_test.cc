@@ -105,7 +105,9 @@ Scenario platform(const char* protocol) {
             "\", bandwidth = \"3GB/s\" }]\n"
             "gap = [{ from = \"0B\", latency = \"0s\", bandwidth = \"7GB/s\" }]\n"
             "send_overhead = \"17ns\"\nreceive_overhead = \"23ns\"\ncrossing_delay = \"130ns\"\n"
-            "synchronous_overhead = \"70ns\"\n"
+            "synchronous_overhead = \"70ns\"\nfollowing_overhead = \"11ns\"\n"
+            "burst_gap = [{ from = \"0B\", latency = \"0s\", bandwidth = \"4GB/s\" }]\n"
+            "second_burst_gap = [{ from = \"0B\", latency = \"0s\", bandwidth = \"5GB/s\" }]\n"
             "protocol = [{ from = \"0B\", kind = \"eager\" }, { from = \"1000B\", kind = \"" +
             protocol + "\" }]\n";
   }

@@ -95,6 +95,8 @@ TEST_CASE("a platform that is off has all its curves off, processor time no more
   level.transfer = TransferCurve({Segment{0, 1e-6, 1e-9, 0.1}, Segment{1024, 2e-6, 0, 0.2}});
   level.send_overhead = TransferCurve({Segment{0, 1e-7, 0, 0.05}, Segment{1024, 1e-7, 0, 0.5}});
   level.gap = TransferCurve({Segment{0, 4e-7, 0, 0.25}});
+  level.following_overhead = TransferCurve({Segment{0, 5e-8, 0, 0.4}});
+  level.second_burst_gap = TransferCurve({Segment{0, 6e-7, 0, 0.35}});
   level.crossing_delay = TransferCurve({Segment{0, 2e-7, 0, 0.15}});
   level.synchronous_overhead = TransferCurve({Segment{0, 3e-7, 0, 0.3}});
   Platform platform;
@@ -106,6 +108,8 @@ TEST_CASE("a platform that is off has all its curves off, processor time no more
   CHECK(longer.send_overhead(0) == Approx(1.1 * 1e-7));
   CHECK(longer.send_overhead(2000) == Approx(1.4 * 1e-7));  // 0.2 of T, not 0.5
   CHECK((*longer.gap)(0) == Approx(1.5 * 4e-7));
+  CHECK((*longer.following_overhead)(0) == Approx(1.2 * 5e-8));  // 0.1 of T, not 0.4
+  CHECK((*longer.second_burst_gap)(0) == Approx(1.7 * 6e-7));
   CHECK(longer.crossing_delay(0) == Approx(1.3 * 2e-7));
   CHECK(longer.synchronous_overhead(0) == Approx(1.6 * 3e-7));
   CHECK(longer.receive_overhead.empty());

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "models/cost/interconnect.h"
 #include "models/cost/platform_file.h"
 #include "models/fit/curve_ranges.h"
 #include "tests/unit/seeds.h"
@@ -472,7 +473,8 @@ TEST_CASE("no curve of a level has more segments than asked for, and every numbe
 TEST_CASE("a processor is busy with a message of a burst for no longer than the gap") {
   // One way 1 us + n / (1 GB/s); each further message of a burst 150 ns + n / (100 GB/s). After
   // computing a send takes 30 ns, less than that, and a receive 300 ns, of which a burst shows 150
-  // at most; above the limit of 4096 the transfer's own time counts.
+  // at most; above the limit of 4096 the transfer's own time counts. One that is
+  // unexpected takes 400 ns.
   LevelSamples samples;
   samples.probe = {4096., 4097.};
   for (double n = 1; n <= 1 << 16; n *= 2) {
@@ -492,12 +494,88 @@ TEST_CASE("a processor is busy with a message of a burst for no longer than the 
   add_level(platform, Level::kNode, fit, samples.probe);
   const LevelModel& level = *platform.level(Level::kNode);
   for (const double n : {1., 8., 32., 2048.}) {
-    CHECK(level.receive_overhead(n) == Approx(150e-9 + n * 1e-11).epsilon(0.01));
-    CHECK((*level.unexpected_overhead)(n) == Approx(150e-9 + n * 1e-11).epsilon(0.01));
+    CHECK(level.receive_overhead(n) == Approx(300e-9).epsilon(0.01));
+    CHECK((*level.unexpected_overhead)(n) == Approx(400e-9).epsilon(0.01));
     CHECK(level.send_overhead(n) == Approx(30e-9).epsilon(0.01));
     CHECK(level.transfer(n) + level.send_overhead(n) + level.receive_overhead(n) ==
           Approx(1e-6 + n * 1e-9).epsilon(1e-6));
+    const rubato::MessageCost cost = rubato::Interconnect(platform).message(Level::kNode, n);
+    CHECK(cost.following_receive == Approx(150e-9 + n * 1e-11).epsilon(0.01));
+    CHECK(cost.following_unexpected == Approx(150e-9 + n * 1e-11).epsilon(0.01));
+    CHECK(cost.following_send == Approx(30e-9).epsilon(0.01));
+    CHECK(cost.streamed_send == Approx(30e-9).epsilon(0.01));
   }
+  // Where it takes no end less, there is no such curve.
+  for (std::vector<TimedLength>* series :
+       {&samples.overheads.receive, &samples.overheads.unexpected})
+    for (TimedLength& timing : *series) timing.seconds = 155e-9;
+  CHECK_FALSE(fit_level(samples).following);
+}
+
+TEST_CASE("the second message of a burst is told from further ones where that matters") {
+  // One way 10 us + n / (1 GB/s). Behind the first message the second takes 2 us + n / (10 GB/s),
+  // from 64 KiB on each further one five times as long: a burst of eight, 2 + 6 * 5 = 32 times
+  // that, 32 / 7 for each. Below, further ones take as long as the second.
+  const auto second = [](double n) { return 2e-6 + n * 1e-10; };
+  const auto further = [&](double n) { return n < 65536 ? second(n) : 5 * second(n); };
+  LevelSamples samples;
+  samples.probe = {4096., 4097.};
+  for (double n = 1; n <= 1 << 22; n *= 2) {
+    const double one = 10e-6 + n * 1e-9;
+    const auto add = [&](std::vector<TimedLength>& series, double seconds, int messages) {
+      series.push_back({n, messages, seconds, {seconds, seconds}, 1});
+    };
+    add(samples.transfer, one, 1);
+    add(samples.single, one, 1);
+    add(samples.two, one + second(n), 2);
+    add(samples.burst, one + second(n) + 6 * further(n), 8);
+  }
+  const LevelFit fit = fit_level(samples);
+  REQUIRE(fit.second_burst_gap);
+  REQUIRE(fit.burst_gap);
+  CHECK(fit.second_burst_gap->segments.size() <= 4);
+  Platform platform;
+  add_level(platform, Level::kNode, fit, samples.probe);
+  const Platform again = parse_platform(format_platform(platform, {}, kMeasuredDigits), "again");
+  for (const double n : {8., 1024., 32768., 65536., 1e6, 4e6}) {
+    CAPTURE(n);
+    const rubato::MessageCost cost = rubato::Interconnect(again).message(Level::kNode, n);
+    CHECK(cost.second_burst_gap == Approx(second(n)).epsilon(0.02));
+    CHECK(cost.burst_gap == Approx(further(n)).epsilon(0.02));
+    CHECK(cost.gap == Approx(second(n)).epsilon(0.02));
+  }
+  CHECK(curve_ranges(fit).find("#   second of a burst from 0B: ") != std::string::npos);
+
+  // A machine that was three times as slow meanwhile, as the ping-pong beside it says, changes
+  // nothing where a burst of two takes what the gap says.
+  LevelSamples slow = samples;
+  for (size_t i = 0; i < slow.burst.size(); ++i) {
+    slow.burst[i].seconds = samples.single[i].seconds + 7 * second(slow.burst[i].bytes);
+    slow.burst[i].half[0] = slow.burst[i].half[1] = slow.burst[i].seconds;
+  }
+  CHECK_FALSE(fit_level(slow).second_burst_gap);
+  slow.pingpong_beside = slow.transfer;
+  for (auto* times : {&slow.pingpong_beside, &slow.single, &slow.two, &slow.burst}) {
+    for (TimedLength& timing : *times) {
+      timing.seconds *= 3;
+      for (double& half : timing.half) half *= 3;
+    }
+  }
+  CHECK_FALSE(fit_level(slow).second_burst_gap);
+  CHECK((*fit_level(slow).gap)(1024) == Approx(second(1024)).epsilon(0.02));
+
+  // Further ones half as long again: (1 + 6 * 1.5) / 7 = 1.43 for each of seven, which makes a
+  // burst of two longer by 0.43 * (2 us + n / (10 GB/s)) of 12 us + n * 1.1 / (1 GB/s): 7 %.
+  for (size_t i = 0; i < samples.burst.size(); ++i) {
+    TimedLength& burst = samples.burst[i];
+    const double n = burst.bytes;
+    burst.seconds = samples.two[i].seconds + 6 * 1.5 * second(n);
+    burst.half[0] = burst.half[1] = burst.seconds;
+  }
+  CHECK_FALSE(fit_level(samples).second_burst_gap);
+  // Older files of samples have no bursts of two.
+  samples.two.clear();
+  CHECK_FALSE(fit_level(samples).second_burst_gap);
 }
 
 TEST_CASE("a stream of blocking calls bounds the gap, and bursts keep theirs") {
@@ -522,12 +600,28 @@ TEST_CASE("a stream of blocking calls bounds the gap, and bursts keep theirs") {
   for (const double n : {1., 64., 4096.}) {
     CHECK((*fit.gap)(n) == Approx(100e-9));
     CHECK((*fit.burst_gap)(n) == Approx(150e-9));
-    CHECK((*fit.overheads.receive)(n) == Approx(100e-9));
+    // Alone it takes 200 ns.
+    CHECK((*fit.overheads.receive)(n) == Approx(200e-9));
+    REQUIRE(fit.following);
+    CHECK((*fit.following)(n) == Approx(100e-9));
   }
   CHECK((*fit.gap)(65536) == Approx(150e-9));  // of which no stream was measured
-  // A stream that takes longer than the burst bounds nothing.
+  // A stream that takes longer than the burst bounds nothing. One message of it takes as long as
+  // the receiver, 200 ns: no more is to be said. One of 300 ns says that something holds the
+  // sender.
   for (TimedLength& stream : samples.stream) stream.seconds = 22e-6;
   fit = fit_level(samples);
   CHECK((*fit.gap)(64) == Approx(150e-9));
   CHECK_FALSE(fit.burst_gap);
+  CHECK_FALSE(fit.following);
+  for (TimedLength& stream : samples.stream) stream.seconds = 32e-6;
+  fit = fit_level(samples);
+  REQUIRE(fit.following);
+  CHECK((*fit.following)(64) == Approx(300e-9));
+  Platform platform;
+  add_level(platform, Level::kNode, fit, samples.probe);
+  const rubato::MessageCost cost = rubato::Interconnect(platform).message(Level::kNode, 64);
+  CHECK(cost.streamed_send == Approx(300e-9));
+  CHECK(cost.following_send == Approx(30e-9));
+  CHECK(cost.following_receive == Approx(200e-9));
 }

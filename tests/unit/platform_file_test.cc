@@ -77,7 +77,9 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "async" } ]
     receive_overhead = "50ns"
     unexpected_overhead = [ { from = "0B", latency = "70ns", bandwidth = "10GB/s" } ]
+    following_overhead = [ { from = "0B", latency = "40ns", bandwidth = "20GB/s" } ]
     burst_gap = [ { from = "0B", latency = "30ns", bandwidth = "4GB/s" } ]
+    second_burst_gap = [ { from = "0B", latency = "35ns", bandwidth = "2GB/s" } ]
     crossing_delay = [ { from = "0B", latency = "20ns", bandwidth = "5GB/s" } ]
     synchronous_overhead = [ { from = "0B", latency = "90ns", bandwidth = "8GB/s" } ]
     [memory]
@@ -104,6 +106,10 @@ TEST_CASE("a platform file in segments gives latency + n / bandwidth of the segm
     CHECK((*again.level(Level::kNode)->unexpected_overhead)(n) == Approx(70e-9 + n * 0.1e-9));
     REQUIRE(again.level(Level::kNode)->burst_gap);
     CHECK((*again.level(Level::kNode)->burst_gap)(n) == Approx(30e-9 + n * 0.25e-9));
+    REQUIRE(again.level(Level::kNode)->second_burst_gap);
+    CHECK((*again.level(Level::kNode)->second_burst_gap)(n) == Approx(35e-9 + n * 0.5e-9));
+    REQUIRE(again.level(Level::kNode)->following_overhead);
+    CHECK((*again.level(Level::kNode)->following_overhead)(n) == Approx(40e-9 + n * 0.05e-9));
     CHECK(again.level(Level::kNode)->crossing_delay(n) == Approx(20e-9 + n * 0.2e-9));
     CHECK(again.level(Level::kNode)->synchronous_overhead(n) == Approx(90e-9 + n * 0.125e-9));
     REQUIRE(again.copy);
@@ -212,8 +218,9 @@ TEST_CASE("a bad platform file is refused with file, line and the nearest key") 
             .find("negative time") != std::string::npos);
   // Curves that are one time, in each place where one may stand.
   const std::string points = "points = [ { size = \"1B\", time = \"2us\" } ]\n";
-  for (const char* key : {"send_overhead", "receive_overhead", "unexpected_overhead", "gap",
-                          "burst_gap", "crossing_delay", "synchronous_overhead"}) {
+  for (const char* key :
+       {"send_overhead", "receive_overhead", "unexpected_overhead", "following_overhead", "gap",
+        "burst_gap", "second_burst_gap", "crossing_delay", "synchronous_overhead"}) {
     CHECK(complaint(head + points + key + " = \"-3us\"\n") ==
           std::string("cluster.toml:4: level.node.") + key + ": a time must not be negative");
   }
@@ -299,6 +306,12 @@ TEST_CASE("times that fall from segment to segment are read with a warning") {
                                  "2us below 1KiB, and 1.7us from there on"});
   CHECK(stated("0.05", "burst_gap")[0].find(
             "cluster.toml:6: level.node.burst_gap: a message occupies its port for 2us") == 0);
+  CHECK(stated("0.05", "second_burst_gap")[0].find(
+            "cluster.toml:6: level.node.second_burst_gap: a message occupies its port for 2us") ==
+        0);
+  CHECK(stated("0.05", "following_overhead") ==
+        std::vector<std::string>{"cluster.toml:6: level.node.following_overhead: a message takes "
+                                 "2us below 1KiB, and 1.7us from there on"});
   // In what was measured a fall by half is none: of 2 us to 1.1 us (45 %), not to 0.9 us (55 %).
   const auto measured = [&](const std::string& after) {
     return warnings(

@@ -195,6 +195,7 @@ TEST_CASE("random programs with overheads, ports and rendezvous") {
   near.per_byte = 0.5;
   near.gap = 0.25;
   near.burst_gap = 0.625;
+  near.second_burst_gap = 0.375;
   near.crossing = 130;
   near.synchronous = 70;
   near.rendezvous = 1000;
@@ -204,7 +205,10 @@ TEST_CASE("random programs with overheads, ports and rendezvous") {
   Machine far = near;
   far.node_latency = 650;
   far.network_latency = 90000;
+  // None; less than o_s, than o_r; more than both.
+  constexpr double kFollowing[] = {0, 12, 20, 60};
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    near.following = far.following = kFollowing[seed % 4];
     const Recorded recorded = record(seed, true, slow_recorder);
     INFO("seed " << seed << "\n" << recorded.text);
     const std::vector<Scenario> scenarios = {parse_scenario("measured"), parse_scenario("perfect"),
@@ -243,6 +247,8 @@ TEST_CASE("random programs whose messages wait for somebody inside MPI") {
   near.per_byte = 0.5;
   near.gap = 0.25;
   near.burst_gap = 0.5;
+  near.second_burst_gap = 0.75;
+  near.following = 11;
   near.rendezvous = GENERATE(1000, 1);
   near.protocol = GENERATE(Protocol::kPull, Protocol::kPush);
   Machine far = near;
@@ -375,7 +381,9 @@ TEST_CASE("random programs: lanes, single runs and repeated runs agree to the la
       machine.network_latency = 1e4 / 7 * i;
       machine.per_byte = 0.3 * i;
       machine.gap = 0.1 * i;
-      if (i % 3 > 0) machine.burst_gap = 0.4;    // of some lanes less than the gap
+      if (i % 3 > 0) machine.burst_gap = 0.4;  // of some lanes less than the gap
+      if (i % 4 > 1) machine.second_burst_gap = 0.7;
+      if (i % 5 > 1) machine.following = 10;
       machine.rendezvous = i % 2 ? 1000 : 4000;  // two structures
       machine.protocol = protocol;
       scenarios.push_back(platform(machine));
@@ -424,6 +432,8 @@ TEST_CASE("random programs in the order of time: the same to the last bit") {
   machine.rendezvous = rendezvous;
   machine.gap = gap;
   machine.burst_gap = 2 * gap;
+  machine.second_burst_gap = 3 * gap;
+  machine.following = 19;
   const Scenario free = platform(machine);
   const Scenario buses = with_all_buses(free);
   ReplayOptions in_order;
@@ -459,6 +469,8 @@ TEST_CASE("random programs in the order of time: ports") {
   machine.per_byte = 0.5;
   machine.gap = 0.25;
   machine.burst_gap = 0.375;
+  machine.second_burst_gap = 0.5;
+  machine.following = 15;
   machine.protocol = GENERATE(Protocol::kAsync, Protocol::kPull, Protocol::kPush);
   machine.rendezvous = GENERATE(1000, 1);
   machine.ports_in_time = true;

@@ -27,6 +27,10 @@ inline Scenario platform(const Machine& machine) {
     if (machine.burst_gap > 0)
       text << "burst_gap = [{ from = \"0B\", latency = \"0s\", bandwidth = \""
            << 1 / machine.burst_gap << "GB/s\" }]\n";
+    if (machine.second_burst_gap > 0)
+      text << "second_burst_gap = [{ from = \"0B\", latency = \"0s\", bandwidth = \""
+           << 1 / machine.second_burst_gap << "GB/s\" }]\n";
+    if (machine.following > 0) text << "following_overhead = \"" << machine.following << "ns\"\n";
     if (machine.synchronous > 0)
       text << "synchronous_overhead = \"" << machine.synchronous << "ns\"\n";
     if (machine.crossing > 0) text << "crossing_delay = \"" << machine.crossing << "ns\"\n";

@@ -16,11 +16,13 @@
 namespace rubato::property {
 
 /// Prices in ns: o_s, o_r, T(n) = latency + n * per_byte, g(n) = n * gap, g_b(n) = n * burst_gap
-/// where that is more, x(n) = crossing, y(n) = synchronous.
+/// where that is more, g_2 likewise (0: as g_b), x(n) = crossing, y(n) = synchronous, f(n) =
+/// following (0: there is none).
 struct Machine {
   double o_s = 0, o_r = 0;
   double node_latency = 0, network_latency = 0;
   double per_byte = 0, gap = 0, burst_gap = 0, crossing = 0, synchronous = 0;
+  double second_burst_gap = 0, following = 0;
   double rendezvous = kNever;            ///< from this size on
   Protocol protocol = Protocol::kAsync;  ///< of those
   bool whole = false;                    ///< collectives take whole ticks
@@ -49,9 +51,14 @@ class Reference {
         state_(program.ranks.size()),
         transfers_(program.messages.size()),
         follows_(program.messages.size()),
+        second_(program.messages.size()),
+        behind_(program.messages.size()),
         instances_(program.instances.size()) {
     for (auto& instance : instances_) instance.assign(program.ranks.size(), kNever);
-    for (const auto& ops : program.ranks) find_bursts(ops);
+    for (const auto& ops : program.ranks) {
+      find_bursts(ops);
+      if (machine.following > 0) find_streams(ops);
+    }
   }
 
   /// Ends of all ranks; writes enters and leaves into `recording`, a copy of the program.
@@ -90,13 +97,61 @@ class Reference {
       const bool partitioned = nonblocking && message.tag == kTagOfPartitioned;
       if (message.source == message.destination || partitioned) continue;
       follows_[op.out] = open >= 0;
+      second_[op.out] = open >= 0 && !follows_[open];
       open = nonblocking ? op.out : -1;
     }
   }
 
+  /// Messages that a call receives.
+  static std::vector<int> received_by(const Op& op) {
+    std::vector<int> received;
+    for (const auto& [id, is_receive] : op.requests) {
+      if (is_receive) received.push_back(id);
+    }
+    if (op.kind == Kind::kRecv || op.kind == Kind::kSendrecv) received.push_back(op.in);
+    return received;
+  }
+
+  /// Which messages are sent, or received, right behind others, as recorded.
+  void find_streams(const std::vector<Op>& ops) {
+    double sent = -kNever, received = -kNever;
+    const auto right = [](double same, double other, const Op& op) {
+      return same > other && op.enter - same < 1000;
+    };
+    for (const Op& op : ops) {
+      if (op.out >= 0) {
+        behind_[op.out].sent = right(sent, received, op);
+        sent = op.leave;
+      }
+      bool behind = right(received, sent, op);
+      for (const int id : received_by(op)) {
+        behind_[id].received = behind;
+        behind = true;
+        received = op.leave;
+      }
+    }
+  }
+
+  double sending(int id, const Op& op) const {
+    const Message& message = program_->messages[id];
+    if (!behind_[id].sent || is_rendezvous(message)) return machine_->o_s;
+    const double f = machine_->following;
+    const bool blocking = op.kind != Kind::kIsend && op.kind != Kind::kIssend;
+    const bool held = f > std::max({machine_->o_s, machine_->o_r, message.bytes * machine_->gap});
+    return blocking && held ? f : std::min(f, machine_->o_s);
+  }
+
+  double receiving(int id) const {
+    const bool eager = !is_rendezvous(program_->messages[id]) && !transfers_[id].synchronous;
+    return behind_[id].received && eager ? std::min(machine_->following, machine_->o_r)
+                                         : machine_->o_r;
+  }
+
   /// When the port of its sender may take a message, which is free for others at `out_port`.
   double free_port(int id, double out_port) const {
-    const double longer = std::max(0.0, machine_->burst_gap - machine_->gap);
+    const bool own = second_[id] && machine_->second_burst_gap > 0;
+    const double burst = own ? machine_->second_burst_gap : machine_->burst_gap;
+    const double longer = std::max(0.0, burst - machine_->gap);
     return out_port + (follows_[id] ? program_->messages[id].bytes * longer : 0);
   }
 
@@ -221,7 +276,7 @@ class Reference {
     if (op.out >= 0) {
       const Message& message = program_->messages[op.out];
       Transfer& transfer = transfers_[op.out];
-      state.busy += machine_->o_s;
+      state.busy += sending(op.out, op);
       if (machine_->ports_in_time && is_rendezvous(message)) {
         transfer.start = state.busy;
       } else if (machine_->ports_in_time) {
@@ -306,9 +361,8 @@ class Reference {
       const double together = std::max(0.0, lasts - (arrival(id) - flight(id)));
       state.in_port =
           std::max(arrival(id) + std::min(machine_->crossing, together), state.in_port + gap);
-      const double received = machine_->o_r + acknowledging(id);
-      overheads += received;
-      latest = std::max(latest, state.in_port + received);
+      overheads += receiving(id) + acknowledging(id);
+      latest = std::max(latest, state.in_port + machine_->o_r + acknowledging(id));
     }
     for (const int instance : op.started) {
       const Op& started = program_->instances[instance];
@@ -350,6 +404,12 @@ class Reference {
     return says ? machine_->synchronous : 0;
   }
 
+  /// An overhead of a message of n bytes right behind another one.
+  double followed(double overhead, double n) const {
+    const bool bound = machine_->following > 0 && n < machine_->rendezvous;
+    return bound ? std::min(overhead, machine_->following) : overhead;
+  }
+
   double collective_leave(int rank, const Op& op, double enter) const {
     const std::vector<int>& members = program_->comms[op.comm];
     const int p = static_cast<int>(members.size());
@@ -369,12 +429,14 @@ class Reference {
       return machine_->o_s + trip + n * machine_->per_byte + machine_->o_r;
     };
     const auto gap = [&](double n) {
-      return std::min(move(n), std::max({machine_->o_s, machine_->o_r, n * machine_->gap}));
+      return std::min(move(n), std::max({followed(machine_->o_s, n), followed(machine_->o_r, n),
+                                         n * machine_->gap}));
     };
-    const RoundCost cost{move, gap, [&](double n) { return machine_->o_s + n * machine_->gap; },
+    const RoundCost cost{move, gap,
+                         [&](double n) { return followed(machine_->o_s, n) + n * machine_->gap; },
                          [](double) { return 0.0; },
                          [&](double n) {
-                           return machine_->o_r +
+                           return followed(machine_->o_r, n) +
                                   (n >= machine_->rendezvous ? n * machine_->per_byte : 0.0);
                          }};
     const CollectiveModel& model = machine_->collectives;
@@ -403,7 +465,11 @@ class Reference {
   Program* recording_ = nullptr;
   std::vector<State> state_;
   std::vector<Transfer> transfers_;
-  std::vector<bool> follows_;                   ///< by message
+  struct Behind {
+    bool sent = false, received = false;
+  };
+  std::vector<bool> follows_, second_;          ///< by message
+  std::vector<Behind> behind_;                  ///< likewise: right behind another one
   std::vector<std::vector<double>> instances_;  ///< enters by rank
   /// At one time in this order.
   enum class What { kLook, kStart, kData, kEnter };

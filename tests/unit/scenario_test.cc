@@ -121,6 +121,7 @@ TEST_CASE("bandwidth changes burst gaps as gaps") {
     transfer = [ { from = "0B", latency = "1us", bandwidth = "1GB/s" } ]
     gap = [ { from = "0B", latency = "100ns", bandwidth = "4GB/s" } ]
     burst_gap = [ { from = "0B", latency = "300ns", bandwidth = "2GB/s" } ]
+    second_burst_gap = [ { from = "0B", latency = "200ns", bandwidth = "2.5GB/s" } ]
   )";
   const auto cost = [&](const std::string& change) {
     const Scenario scenario = parse_scenario(file.path() + change);
@@ -132,7 +133,33 @@ TEST_CASE("bandwidth changes burst gaps as gaps") {
   CHECK(cost(":bandwidth*2").burst_gap == Approx(550e-9));  // 300 + 250
   CHECK(cost(":bandwidth=10GB/s").gap == Approx(200e-9));
   CHECK(cost(":bandwidth=10GB/s").burst_gap == Approx(400e-9));
-  CHECK(cost(":latency*10").burst_gap == Approx(800e-9));  // it is not on the way
+  CHECK(cost(":latency*10").burst_gap == Approx(800e-9));          // it is not on the way
+  CHECK(cost("").second_burst_gap == Approx(600e-9));              // 200 ns + 1000 B / 2.5 GB/s
+  CHECK(cost(":bandwidth*2").second_burst_gap == Approx(400e-9));  // 200 + 200
+}
+
+TEST_CASE("changes of overheads change those of messages right behind one another") {
+  PlatformFile file;
+  std::ofstream(file.path()) << R"(
+    format = 1
+    [level.node]
+    transfer = [ { from = "0B", latency = "1us", bandwidth = "inf" } ]
+    protocol = [ { from = "0B", kind = "eager" }, { from = "1000B", kind = "async" } ]
+    send_overhead = "90ns"
+    receive_overhead = "250ns"
+    following_overhead = "100ns"
+  )";
+  const auto cost = [&](const std::string& change, double bytes = 8) {
+    const Scenario scenario = parse_scenario(file.path() + change);
+    return Interconnect(scenario.platform).message(Level::kNode, bytes);
+  };
+  CHECK(cost("").following_send == Approx(90e-9));
+  CHECK(cost("").following_receive == Approx(100e-9));
+  CHECK(cost("").following_unexpected == Approx(100e-9));
+  CHECK(cost(":overhead*2").following_send == Approx(180e-9));
+  CHECK(cost(":overhead*2").following_receive == Approx(200e-9));
+  CHECK(cost(":latency*10,bandwidth*2").following_receive == Approx(100e-9));
+  CHECK(cost("", 1000).following_receive == Approx(250e-9));  // not eager
 }
 
 TEST_CASE("changes chain, and names and processors are changed too") {
