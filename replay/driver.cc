@@ -433,7 +433,10 @@ class Driver {
           result.jobs.back().elapsed = other.elapsed;
         }
         if (waits) waits->fill(result, static_cast<int>(lane), trace_->ticks_per_second);
-        for (RankResult& rank : result.ranks) keep_waits_in_mpi(rank);
+        for (RankResult& rank : result.ranks) {
+          keep_waits_in_mpi(rank);
+          end_with_the_run(rank);
+        }
         if (links) result.links = from_the_start(*links, result);
         result.contradicted_outcomes = outcomes.count(static_cast<int>(lane));
         result.contradicted_time = outcomes.time(static_cast<int>(lane)) / trace_->ticks_per_second;

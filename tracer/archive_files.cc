@@ -54,10 +54,10 @@ class ChunkPool {
 
  private:
   /// Chunks of closed locations, each large enough for either kind of buffer; what is not written
-  /// to takes no memory.
+  /// to takes no memory. Never destroyed, as OTF2 may have them at the end of the process.
   static std::vector<void*>& idle() {
-    static std::vector<void*> list;
-    return list;
+    static auto* const list = new std::vector<void*>;
+    return *list;
   }
   static void* take(uint64_t size) {
     if (idle().empty()) return std::malloc(std::max(size, kDefinitionChunk));

@@ -37,8 +37,11 @@ void rename(std::vector<Report>& reports, Unpacker& from) {
 
 /// A journal that was damaged may hold anything. These say whether what readers index with, or make
 /// room for, can be right.
-bool are_ranks(const std::vector<int>& list, int size) {
-  return std::all_of(list.begin(), list.end(), [size](int r) { return r >= 0 && r < size; });
+/// Ranks, each once.
+bool are_ranks(std::vector<int> list, int size) {
+  std::sort(list.begin(), list.end());
+  return list.empty() || (list.front() >= 0 && list.back() < size &&
+                          std::adjacent_find(list.begin(), list.end()) == list.end());
 }
 
 /// The first communicator is the world.
