@@ -34,8 +34,8 @@ class EventWriter {
     add_parts_request(items);
     add_probed(items);
     put(OTF2_EvtWriter_Enter, attributes_, enter, translation_.region[id]);
-    begun_ = std::max(enter, asked_.second);
-    put_asked();
+    begun_ = std::max(enter, std::min(asked_.second, leave));
+    put_asked(leave);
     parts(items);
     // What belongs between a collective's begin and end makes it a collective call.
     collective_ = is_collective(items);
@@ -57,7 +57,7 @@ class EventWriter {
   }
   /// A record of something else than such a call follows.
   void before_other(unsigned id, uint64_t enter) {
-    if (id >= kFirstMark || enter != asked_.first) put_asked();
+    if (id >= kFirstMark || enter != asked_.first) put_asked(enter);
   }
 
   /// A function's mark; see OpenFunctions for what it may tell of others.
@@ -117,9 +117,11 @@ class EventWriter {
     if (nanoseconds != 0) OTF2_AttributeList_AddUint64(attributes_, kAttributeStolen, nanoseconds);
   }
 
-  /// Carries what was stolen before, unless a call's Enter did.
-  void put_asked() {
-    const auto [begin, end] = std::exchange(asked_, {0, 0});
+  /// Carries what was stolen before, unless a call's Enter did. It was over by `limit`, whatever a
+  /// damaged record says.
+  void put_asked(uint64_t limit) {
+    const auto [begin, said] = std::exchange(asked_, {0, 0});
+    const uint64_t end = std::max(begin, std::min(said, limit));
     const uint64_t before = std::exchange(stolen_, 0);
     if (end == begin && before == 0) return;
     add_stolen(before);

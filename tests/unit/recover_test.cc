@@ -187,3 +187,8 @@ TEST_CASE("a thread of a killed run outlives the last call of the main thread") 
   recovery.run();
   CHECK(recovery.replay().scenarios[0].elapsed * 1e9 == Approx(3400 - 1500));
 }
+
+TEST_CASE("a damaged journal that counts from the last tick there is, is none") {
+  const Recovery recovery({.facts = [](ProcessFacts& facts) { facts.zero = UINT64_MAX; }});
+  CHECK_THROWS_WITH(recovery.run(), Catch::Contains("0.journal: it is damaged"));
+}
